@@ -1,0 +1,105 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// A Rule decides one change of a push. It is pure, quick, and may run several
+// times: no passphrase hashing, no clock, no I/O inside; those come before, as
+// its arguments.
+//
+// It gets the push as it is and returns the push as it is to be, with the
+// audit entry to append. The entry is appended where next.Seq is p.Seq+1, under
+// the number p.Seq. Where next equals p nothing is written. A next that is no
+// longer live loses its payload, a next whose state is Purged goes altogether.
+type Rule func(p Push) (next Push, e Entry, err error)
+
+// A Change tells what a Rule did.
+type Change struct {
+	Push    Push   // as it is now
+	Entry   Entry  // what the rule said, appended or not
+	Payload []byte // the sealed payload as it was before; nil if there was none
+}
+
+// An Engine keeps what the store tells it to keep. Each method is one atomic,
+// linearizable step that is durable when it returns nil; an engine sees sealed
+// bytes only and takes no decision of its own. Results are copies.
+//
+// Every method returns ErrFailed after an outcome became unknown, ErrClosed
+// after Close, and ctx.Err() when ctx ended before the step began.
+type Engine interface {
+	// CreatePush keeps a new push, its sealed payload and its first audit
+	// entry. ErrExists if the ID is taken, ErrFull if there is no room,
+	// ErrToken if the owner is not an account that may act (Account.Active).
+	CreatePush(ctx context.Context, p Push, payload []byte, e Entry) error
+	// Push returns ErrNotFound if there is none.
+	Push(ctx context.Context, id ID) (Push, error)
+	// Change applies r. ErrNotFound if there is no such push; an error of r
+	// is returned as it is, and then nothing was changed.
+	Change(ctx context.Context, id ID, r Rule) (Change, error)
+	// Pushes lists an owner's pushes, live ones or the others, newest first.
+	Pushes(ctx context.Context, owner AccountID, live bool, skip, limit int) ([]Push, error)
+	// Entries lists a push's audit entries, oldest first.
+	Entries(ctx context.Context, id ID, skip, limit int) ([]Entry, error)
+	// Due lists pushes of a shelf whose time is not after t, earliest first,
+	// and tells the earliest time after those (zero: none).
+	Due(ctx context.Context, s Shelf, t time.Time, limit int) (due []ID, next time.Time, err error)
+	// HasPushes reports whether there is a push with from <= ID < to.
+	HasPushes(ctx context.Context, from, to ID) (bool, error)
+
+	// CreateAccount keeps a new account under a new ID, which it returns.
+	// ErrExists if the address is taken.
+	CreateAccount(ctx context.Context, a Account) (AccountID, error)
+	// Account returns ErrNotFound if there is none.
+	Account(ctx context.Context, id AccountID) (Account, error)
+	// AccountByEmail returns ErrNotFound if there is none.
+	AccountByEmail(ctx context.Context, email string) (Account, error)
+	// Accounts lists accounts by ID, from the first after the one given.
+	Accounts(ctx context.Context, after AccountID, limit int) ([]Account, error)
+	// ChangeAccount applies f to the account; ID and address stay as they are.
+	ChangeAccount(ctx context.Context, id AccountID, f func(Account) Account) (Account, error)
+	// RemoveAccount forgets an account and its tokens. ErrExists if it still
+	// owns pushes; then nothing was changed.
+	RemoveAccount(ctx context.Context, id AccountID) error
+
+	// CreateToken keeps a new API token under a new ID, which it returns.
+	// ErrNotFound if there is no such account.
+	CreateToken(ctx context.Context, t APIToken) (TokenID, error)
+	// Token returns the token with that digest and its account, or ErrNotFound.
+	Token(ctx context.Context, d TokenDigest) (APIToken, Account, error)
+	// Tokens lists an account's tokens by ID, from the first after the one given.
+	Tokens(ctx context.Context, owner AccountID, after TokenID, limit int) ([]APIToken, error)
+	// TouchToken sets when the token was last used, if it still exists.
+	TouchToken(ctx context.Context, d TokenDigest, t time.Time) error
+	// RemoveToken returns ErrNotFound if there is none.
+	RemoveToken(ctx context.Context, id TokenID) error
+
+	// KeyRing returns the sealed key ring; nil in a new store.
+	KeyRing(ctx context.Context) ([]byte, error)
+	// SetKeyRing replaces the sealed key ring.
+	SetKeyRing(ctx context.Context, sealed []byte) error
+	// LatestTime is the time last kept by SetLatestTime; zero in a new store.
+	LatestTime(ctx context.Context) (time.Time, error)
+	// SetLatestTime keeps t if it is after the time kept.
+	SetLatestTime(ctx context.Context, t time.Time) error
+
+	// Check reads everything and calls report with a sentence for each thing
+	// that is wrong: the engine's own checks, then what Audit says of each
+	// push, then records that belong to nothing.
+	Check(ctx context.Context, report func(problem string)) error
+	// Failed is closed when an outcome became unknown.
+	Failed() <-chan struct{}
+	// Close waits for what was begun and refuses the rest with ErrClosed.
+	Close() error
+}
+
+// Tally is what an engine holds of one push beside its record, counted anew.
+type Tally struct {
+	Payload  bool   // there is a payload
+	Entries  uint32 // audit entries
+	Views    int    // of them: of kind view
+	Minor    uint32 // of them: of a kind that stops at MaxMinorEntries
+	Numbered bool   // the entries are numbered from 0 without a gap
+	Indexed  bool   // it has the owner row and the expiry row that it should, and no other
+}

@@ -1,0 +1,64 @@
+package store
+
+import "time"
+
+// MaxMinorEntries is how many audit entries a push keeps of the kinds that
+// anybody with a link can cause without using it up.
+const MaxMinorEntries = 2000
+
+// An EntryKind says what an audit entry tells of.
+type EntryKind uint8
+
+// The kinds of audit entry. The numbers are stored.
+const (
+	EntryCreation EntryKind = 1 + iota
+	EntryView
+	EntryFailedView
+	EntryExpire // by hand
+	EntryFailedPassphrase
+	EntryOwnerView
+)
+
+var entryNames = [...]string{
+	EntryCreation:         "creation",
+	EntryView:             "view",
+	EntryFailedView:       "failed_view",
+	EntryExpire:           "expire",
+	EntryFailedPassphrase: "failed_passphrase",
+	EntryOwnerView:        "owner_view",
+}
+
+// String is the kind's name on the wire.
+func (k EntryKind) String() string {
+	if int(k) < len(entryNames) {
+		return entryNames[k]
+	}
+	return ""
+}
+
+// minor reports whether entries of this kind stop at MaxMinorEntries.
+func (k EntryKind) minor() bool {
+	switch k {
+	case EntryFailedView, EntryFailedPassphrase, EntryOwnerView:
+		return true
+	default:
+		return false
+	}
+}
+
+// An Entry is a line of a push's audit log as it is stored: who it was is
+// sealed, since a Referer may hold a link.
+type Entry struct {
+	Kind   EntryKind
+	At     time.Time
+	Sealed []byte
+}
+
+// LogEntry is an opened line of an audit log.
+type LogEntry struct {
+	Kind      EntryKind
+	At        time.Time
+	IP        string
+	UserAgent string // at most 255 characters
+	Referrer  string // at most 255 characters
+}

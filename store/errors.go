@@ -1,0 +1,96 @@
+package store
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Errors of opening a store.
+var (
+	ErrInUse   = errors.New("the database is in use by another process")
+	ErrKey     = errors.New("the master key does not fit this database")
+	ErrSchema  = errors.New("the database was written by another version of pushbox")
+	ErrCorrupt = errors.New("the database is damaged")
+)
+
+// Errors of finding things.
+var (
+	// ErrNotFound is the one answer for what is unknown, malformed or purged.
+	ErrNotFound = errors.New("not found")
+	// ErrExists says that there is one of that name already.
+	ErrExists = errors.New("exists already")
+)
+
+// Errors of permission.
+var (
+	// ErrToken says that an API token is unknown, expired, or of a disabled account.
+	ErrToken = errors.New("the API token is not valid")
+	// ErrDenied says that the actor is not allowed to do this.
+	ErrDenied = errors.New("not allowed")
+	// ErrPassphrase says that the passphrase is missing or wrong.
+	ErrPassphrase = errors.New("the passphrase is incorrect")
+	// ErrLocked says that there were too many wrong passphrases; it comes as a *LockedError.
+	ErrLocked = errors.New("too many wrong passphrases")
+)
+
+// Errors of the store's state.
+var (
+	// ErrBusy says that more passphrases wait to be checked than is sensible.
+	ErrBusy = errors.New("too many passphrases are being checked")
+	// ErrClock says that the system clock jumped, and that it is not yet known
+	// whether to believe it.
+	ErrClock = errors.New("the system clock jumped")
+	// ErrFull says that there is no room for another push.
+	ErrFull = errors.New("the store is full")
+	// ErrFailed says that a commit ended in an unknown state: nothing more is
+	// read or written until the file is opened again.
+	ErrFailed = errors.New("the store has failed")
+	// ErrClosed says that the store was closed.
+	ErrClosed = errors.New("the store is closed")
+)
+
+// A LockedError is an ErrLocked that knows when to try again.
+type LockedError struct{ RetryAfter time.Duration }
+
+func (*LockedError) Error() string { return ErrLocked.Error() }
+
+// Unwrap returns ErrLocked.
+func (*LockedError) Unwrap() error { return ErrLocked }
+
+// An InvalidError tells what is wrong with an input, field by field. It never
+// holds the input itself.
+type InvalidError struct{ Fields map[string][]string }
+
+// Invalid returns an InvalidError of one field.
+func Invalid(field, message string) *InvalidError {
+	e := &InvalidError{}
+	e.Add(field, message)
+	return e
+}
+
+// Add notes a problem of a field.
+func (e *InvalidError) Add(field, message string) {
+	if e.Fields == nil {
+		e.Fields = make(map[string][]string)
+	}
+	e.Fields[field] = append(e.Fields[field], message)
+}
+
+// Err returns e as an error, or nil if nothing was added.
+func (e *InvalidError) Err() error {
+	if len(e.Fields) == 0 {
+		return nil
+	}
+	return e
+}
+
+func (e *InvalidError) Error() string {
+	var parts []string
+	for field, messages := range e.Fields {
+		parts = append(parts, field+" "+strings.Join(messages, ", "))
+	}
+	slices.Sort(parts)
+	return strings.Join(parts, "; ")
+}
