@@ -1,0 +1,88 @@
+package seal
+
+import (
+	"strings"
+	"testing"
+
+	"pushbox/internal/secret"
+)
+
+func BenchmarkMAC(b *testing.B) {
+	r, token := NewRing(birth), testToken.Reveal()
+	b.ReportAllocs()
+	for b.Loop() {
+		r.MAC(token)
+	}
+}
+
+func BenchmarkNewWrap(b *testing.B) {
+	r := NewRing(birth)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.NewWrap(birth, testID, testToken, secret.Text{})
+	}
+}
+
+func BenchmarkOpenWrap(b *testing.B) {
+	r := NewRing(birth)
+	_, wrap := r.NewWrap(birth, testID, testToken, secret.Text{})
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.OpenWrap(wrap, testID, testToken, secret.Text{}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkOpenWrapWithPassphrase(b *testing.B) {
+	r := NewRing(birth)
+	_, wrap := r.NewWrap(birth, testID, testToken, testWords)
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := r.OpenWrap(wrap, testID, testToken, testWords); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkPayload(b *testing.B) {
+	for name, size := range map[string]int{"100B": 100, "1MiB": 1 << 20} {
+		dek, text := DEK{newKey()}, secret.New(strings.Repeat("x", size))
+		sealed := dek.SealPayload(testID, 1, text)
+		b.Run("seal/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				dek.SealPayload(testID, 1, text)
+			}
+		})
+		b.Run("open/"+name, func(b *testing.B) {
+			b.ReportAllocs()
+			b.SetBytes(int64(size))
+			for b.Loop() {
+				if _, err := dek.OpenPayload(testID, 1, sealed); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkDetails(b *testing.B) {
+	r, plain := NewRing(birth), make([]byte, 64)
+	sealed := r.SealDetails(birth, testID, plain)
+	b.Run("seal", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			r.SealDetails(birth, testID, plain)
+		}
+	})
+	b.Run("open", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := r.OpenDetails(testID, sealed); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

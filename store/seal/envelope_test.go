@@ -1,0 +1,168 @@
+package seal
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+)
+
+var (
+	birth = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	cheap = cost{memory: 8, passes: 1, threads: 1}
+
+	testID    = []byte("0123456789abcdefghijkl")
+	otherID   = []byte("0123456789abcdefghijkm")
+	testToken = secret.New("agn4gtbyaabcdefghijklmnopqrstuvwxy")
+	testWords = secret.New("open sesame")
+)
+
+// An envelope is something sealed and the ways to open and to seal it again.
+type envelope struct {
+	name  string
+	seal  func() []byte
+	open  func(sealed []byte) ([]byte, error)
+	plain []byte // nil: a new key each time
+}
+
+// envelopes returns one of each kind, under fresh keys.
+func envelopes() []envelope {
+	root, ring := NewRootKey(), NewRing(birth)
+	dek := DEK{newKey()}
+	wrap := func(c cost, p secret.Text) envelope {
+		return envelope{
+			seal: func() []byte { _, w := ring.keks[0].newWrap(c, testID, testToken, p); return w },
+			open: func(sealed []byte) ([]byte, error) {
+				d, err := ring.OpenWrap(sealed, testID, testToken, p)
+				if err != nil {
+					return nil, err
+				}
+				return d.bytes(), nil
+			},
+		}
+	}
+	plain, protected := wrap(cost{}, secret.Text{}), wrap(cheap, testWords)
+	plain.name, protected.name = "wrap", "protected wrap"
+	return []envelope{plain, protected, {
+		name: "ring",
+		seal: func() []byte { return ring.Sealed(root) },
+		open: func(sealed []byte) ([]byte, error) {
+			r, err := OpenRing(root, sealed)
+			if err != nil {
+				return nil, err
+			}
+			return r.encode(), nil
+		},
+		plain: ring.encode(),
+	}, {
+		name: "payload",
+		seal: func() []byte { return dek.SealPayload(testID, 1, secret.New("a payload")) },
+		open: func(sealed []byte) ([]byte, error) {
+			text, err := dek.OpenPayload(testID, 1, sealed)
+			return []byte(text.Reveal()), err
+		},
+		plain: []byte("a payload"),
+	}, {
+		name:  "details",
+		seal:  func() []byte { return ring.SealDetails(birth, testID, []byte("a name")) },
+		open:  func(sealed []byte) ([]byte, error) { return ring.OpenDetails(testID, sealed) },
+		plain: []byte("a name"),
+	}, {
+		name:  "entry",
+		seal:  func() []byte { return ring.SealEntry(testID, []byte("an entry")) },
+		open:  func(sealed []byte) ([]byte, error) { return ring.OpenEntry(testID, sealed) },
+		plain: []byte("an entry"),
+	}}
+}
+
+// refusal fails the test unless err is an error of this package and nothing
+// came with it.
+func refusal(t *testing.T, what string, plain []byte, err error) {
+	t.Helper()
+	if !errors.Is(err, ErrOpen) && !errors.Is(err, ErrKey) && !errors.Is(err, ErrPassphrase) {
+		t.Errorf("%s: the error is %v", what, err)
+	}
+	if len(plain) > 0 {
+		t.Errorf("%s: something was opened", what)
+	}
+}
+
+func TestWhatWasSealedOpens(t *testing.T) {
+	t.Parallel()
+	for _, e := range envelopes() {
+		sealed := e.seal()
+		before := bytes.Clone(sealed)
+		plain, err := e.open(sealed)
+		if err != nil || e.plain != nil && !bytes.Equal(plain, e.plain) {
+			t.Errorf("%s: opened as %q, %v", e.name, plain, err)
+		}
+		if !bytes.Equal(sealed, before) {
+			t.Errorf("%s: opening changed it", e.name)
+		}
+		if e.plain != nil && bytes.Contains(sealed, e.plain) {
+			t.Errorf("%s: the plain text is in it", e.name)
+		}
+	}
+}
+
+func TestNothingOpensWithAFlippedBit(t *testing.T) {
+	t.Parallel()
+	for _, e := range envelopes() {
+		t.Run(e.name, func(t *testing.T) {
+			t.Parallel()
+			sealed := e.seal()
+			for i := range len(sealed) * 8 {
+				sealed[i/8] ^= 1 << (i % 8)
+				plain, err := e.open(sealed)
+				refusal(t, e.name, plain, err)
+				sealed[i/8] ^= 1 << (i % 8)
+			}
+		})
+	}
+}
+
+func TestNothingOpensCutShortOrMadeLonger(t *testing.T) {
+	t.Parallel()
+	for _, e := range envelopes() {
+		sealed := e.seal()
+		for n := range sealed {
+			plain, err := e.open(slices.Clip(sealed[:n]))
+			refusal(t, e.name, plain, err)
+		}
+		plain, err := e.open(append(sealed, 0))
+		refusal(t, e.name, plain, err)
+	}
+}
+
+func TestNoEnvelopeOpensAsAnotherKind(t *testing.T) {
+	t.Parallel()
+	all := envelopes()
+	for i, from := range all {
+		for j, to := range all {
+			// A wrap without a passphrase opens whatever passphrase is given.
+			if i != j && !(from.name == "wrap" && to.name == "protected wrap") {
+				plain, err := to.open(from.seal())
+				refusal(t, from.name+" as "+to.name, plain, err)
+			}
+		}
+	}
+}
+
+func TestTwoSealsOfTheSameDiffer(t *testing.T) {
+	t.Parallel()
+	for _, e := range envelopes() {
+		a, b := e.seal(), e.seal()
+		head := len(a) - overhead - len(e.plain)
+		if e.plain == nil {
+			head = wrapSalt
+		}
+		for i := head; i+8 <= len(a); i += 8 {
+			if bytes.Equal(a[i:i+8], b[i:i+8]) {
+				t.Errorf("%s: bytes %d to %d are the same", e.name, i, i+8)
+			}
+		}
+	}
+}

@@ -1,0 +1,97 @@
+package seal
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"pushbox/internal/secret"
+)
+
+// Whatever is read as a key is written as one that reads as the same.
+func FuzzParseRootKey(f *testing.F) {
+	f.Add([]byte(keyComment + frozenKey + "\r\n"))
+	f.Add([]byte(frozenKey + "\n" + frozenKey))
+	f.Add([]byte("pushbox-key-1:"))
+	f.Add(make([]byte, 40))
+	f.Fuzz(func(t *testing.T, text []byte) {
+		k, err := ParseRootKey(text)
+		if err != nil {
+			if !errors.Is(err, ErrKey) || k.s != nil {
+				t.Fatalf("the error is %v", err)
+			}
+			return
+		}
+		if again, err := ParseRootKey(k.Text()); err != nil || *again.s != *k.s {
+			t.Fatalf("it reads otherwise the second time: %v", err)
+		}
+		line := []byte(keyLine(k.bytes()))
+		if !bytes.Contains(bytes.ToLower(text), line) {
+			t.Fatal("it is not the key that stood there")
+		}
+	})
+}
+
+// Nothing opens but what was sealed. No passphrase is given where one is asked
+// for, or Argon2 would take all the time.
+func FuzzOpenWrap(f *testing.F) {
+	v, _, ring := loadVectors(f)
+	f.Add([]byte(v.Wrap), []byte(v.PushID), v.Token)
+	f.Add([]byte(v.WrapProtected), []byte(v.PushID), v.Token)
+	f.Add([]byte(v.Wrap)[:wrapHead], []byte{}, "")
+	f.Fuzz(func(t *testing.T, wrap, id []byte, token string) {
+		dek, err := ring.OpenWrap(wrap, id, secret.New(token), secret.Text{})
+		same := bytes.Equal(wrap, v.Wrap) && bytes.Equal(id, v.PushID) && token == v.Token
+		if same != (err == nil) || same != (dek.s != nil) {
+			t.Fatalf("the error is %v", err)
+		}
+		if errors.Is(err, ErrPassphrase) && !Protected(wrap) {
+			t.Fatal("a passphrase was asked for without need")
+		}
+	})
+}
+
+// Nothing opens but what was sealed, and what opens is a ring that can be
+// written again, or is refused.
+func FuzzOpenRing(f *testing.F) {
+	v, root, ring := loadVectors(f)
+	f.Add([]byte(v.SealedRing))
+	f.Add(ring.encode())
+	f.Add(ring.encode()[:ringFixed+1])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if r, err := OpenRing(root, b); (err == nil) != bytes.Equal(b, v.SealedRing) || (r == nil) != (err != nil) {
+			t.Fatalf("the error is %v", err)
+		}
+		r, err := decodeRing(b)
+		if err != nil {
+			return
+		}
+		if !bytes.Equal(r.encode(), b) {
+			t.Fatal("it is written otherwise")
+		}
+		if n := len(r.Versions()); n == 0 || r.current(birth) == nil {
+			t.Fatal("it has no KEK")
+		}
+	})
+}
+
+// Nothing opens but what was sealed.
+func FuzzOpenRecords(f *testing.F) {
+	v, _, ring := loadVectors(f)
+	dek := DEK{keyOf(v.DEK)}
+	f.Add([]byte(v.SealedPayload), []byte(v.PushID), v.Kind)
+	f.Add([]byte(v.SealedDetails), []byte(v.PushID), byte(0))
+	f.Add([]byte(v.SealedEntry), []byte(v.EntryID), byte(0))
+	f.Fuzz(func(t *testing.T, sealed, id []byte, kind byte) {
+		is := func(frozen, belongs []byte) bool { return bytes.Equal(sealed, frozen) && bytes.Equal(id, belongs) }
+		if _, err := dek.OpenPayload(id, kind, sealed); (err == nil) != (is(v.SealedPayload, v.PushID) && kind == v.Kind) {
+			t.Fatalf("payload: the error is %v", err)
+		}
+		if _, err := ring.OpenDetails(id, sealed); (err == nil) != is(v.SealedDetails, v.PushID) {
+			t.Fatalf("details: the error is %v", err)
+		}
+		if _, err := ring.OpenEntry(id, sealed); (err == nil) != is(v.SealedEntry, v.EntryID) {
+			t.Fatalf("entry: the error is %v", err)
+		}
+	})
+}

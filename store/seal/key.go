@@ -1,0 +1,65 @@
+package seal
+
+import (
+	"crypto/cipher"
+	"crypto/hkdf"
+	"crypto/rand"
+	"crypto/sha256"
+	"fmt"
+	"io"
+
+	"golang.org/x/crypto/chacha20poly1305"
+)
+
+const keySize = chacha20poly1305.KeySize
+
+// redacted makes a type that embeds it print as "[redacted]".
+type redacted struct{}
+
+// Format writes "[redacted]" for every verb.
+func (redacted) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, "[redacted]") }
+
+// String returns "[redacted]".
+func (redacted) String() string { return "[redacted]" }
+
+// MarshalText returns "[redacted]", for encoders that know nothing of secrets.
+func (redacted) MarshalText() ([]byte, error) { return []byte("[redacted]"), nil }
+
+// A key is 32 bytes that do not print. They are behind a pointer, because fmt
+// prints an unexported field of some other struct without asking the field's
+// type: it then sees an address. They are a string, because for a wrong verb
+// fmt follows a pointer to an array. There is no zero key: using one panics, so
+// nothing is ever sealed under bytes that were forgotten.
+type key struct {
+	redacted
+	s *string
+}
+
+func newKey() key {
+	var b [keySize]byte
+	_, _ = rand.Read(b[:]) // never fails: crypto/rand ends the program instead
+	return keyOf(b[:])
+}
+
+func keyOf(b []byte) key {
+	s := string(b)
+	return key{s: &s}
+}
+
+func (k key) bytes() []byte { return []byte(*k.s) }
+
+// aead returns the cipher for what k is used for under the name of info.
+func (k key) aead(info string) cipher.AEAD { return derive(k.bytes(), nil, info) }
+
+// derive returns the cipher under HKDF-SHA256(secret, salt, info).
+func derive(secret, salt []byte, info string) cipher.AEAD {
+	return must(chacha20poly1305.NewX(must(hkdf.Key(sha256.New, secret, salt, info, keySize))))
+}
+
+// must is for functions that fail only on lengths, where those are constant.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic("seal: " + err.Error())
+	}
+	return v
+}

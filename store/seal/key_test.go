@@ -1,0 +1,81 @@
+package seal
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestNoKeyPrints(t *testing.T) {
+	t.Parallel()
+	marker := []byte("0123456789abcdef0123456789abcdef")
+	type keys struct{ dek DEK }
+	root, dek := RootKey{keyOf(marker)}, DEK{keyOf(marker)}
+	ring := newRing(keyOf(marker), keyOf(marker), []kek{newKEK(keyOf(marker), 1, 0)})
+	holder := struct {
+		Root   RootKey
+		Ring   *Ring
+		hidden RootKey
+		dek    DEK
+		ring   *Ring
+		rings  []*Ring
+		deeper []keys
+		deep   *keys
+	}{root, ring, root, dek, ring, []*Ring{ring}, []keys{{dek}}, &keys{dek}}
+
+	var out strings.Builder
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%p", "%o", "%U"} {
+		for _, v := range []any{root, &root, dek, &dek, *ring, ring, ring.keks, holder, &holder} {
+			fmt.Fprintf(&out, verb+"\n", v)
+		}
+	}
+	j, err := json.Marshal(holder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out.Write(j)
+	out.WriteString(root.String())
+
+	list := strings.Trim(fmt.Sprint(marker[:6]), "[]")
+	quoted := strings.Trim(fmt.Sprintf("%#v", marker[:6]), "[]byte{}")
+	for _, form := range []string{string(marker[:6]), hex.EncodeToString(marker[:6]), list, quoted} {
+		if strings.Contains(strings.ToLower(out.String()), form) {
+			t.Errorf("a key was printed as %s", form)
+		}
+	}
+	if !strings.Contains(out.String(), "[redacted]") || string(j) == "{}" {
+		t.Error("nothing says that something was redacted")
+	}
+}
+
+func TestTheZeroKeySealsNothing(t *testing.T) {
+	t.Parallel()
+	for name, use := range map[string]func(){
+		"root key as text":     func() { RootKey{}.Text() },
+		"ring under no key":    func() { NewRing(birth).Sealed(RootKey{}) },
+		"payload under no key": func() { DEK{}.SealPayload(testID, 1, testWords) },
+	} {
+		func() {
+			defer func() {
+				if recover() == nil {
+					t.Errorf("%s: no panic", name)
+				}
+			}()
+			use()
+		}()
+	}
+}
+
+func TestKeysAreDifferent(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{string(make([]byte, keySize)): true}
+	for range 100 {
+		k := newKey()
+		if seen[*k.s] {
+			t.Fatal("a key came twice, or is zero")
+		}
+		seen[*k.s] = true
+	}
+}

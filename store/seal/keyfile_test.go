@@ -1,0 +1,173 @@
+package seal
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestACreatedKeyFileLoads(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "master.key")
+	made, err := CreateKeyFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	loaded, err := LoadKeyFile(path)
+	if err != nil || *loaded.s != *made.s {
+		t.Errorf("it loads as another key, or not: %v", err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if runtime.GOOS != "windows" && info.Mode() != 0o600 {
+		t.Errorf("its mode is %v", info.Mode())
+	}
+	onlyFile(t, path)
+}
+
+// onlyFile fails the test unless path is alone in its directory.
+func onlyFile(t *testing.T, path string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
+		t.Errorf("the directory holds %v", entries)
+	}
+}
+
+func TestAnExistingFileIsKept(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "master.key")
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if k, err := CreateKeyFile(path); !errors.Is(err, fs.ErrExist) || k.s != nil {
+		t.Errorf("the error is %v", err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "mine" {
+		t.Errorf("it now holds %q, %v", text, err)
+	}
+	onlyFile(t, path)
+}
+
+func TestADanglingLinkIsNotFollowed(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "master.key")
+	if err := os.Symlink(filepath.Join(t.TempDir(), "elsewhere"), path); err != nil {
+		t.Skip(err)
+	}
+	if _, err := CreateKeyFile(path); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("the error is %v", err)
+	}
+	onlyFile(t, path)
+}
+
+func TestOfManyCreatorsOneWins(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "master.key")
+	keys := make([]RootKey, 8)
+	var wg sync.WaitGroup
+	for i := range keys {
+		wg.Go(func() { keys[i], _ = CreateKeyFile(path) })
+	}
+	wg.Wait()
+	loaded, err := LoadKeyFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	won := 0
+	for _, k := range keys {
+		if k.s == nil {
+			continue
+		}
+		if won++; *k.s != *loaded.s {
+			t.Error("somebody holds a key that was not kept")
+		}
+	}
+	if won != 1 {
+		t.Errorf("%d creators won", won)
+	}
+	onlyFile(t, path)
+}
+
+func TestAMissingDirectoryIsAnError(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "missing", "master.key")
+	if _, err := CreateKeyFile(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("creating: %v", err)
+	}
+	if _, err := LoadKeyFile(path); !errors.Is(err, fs.ErrNotExist) || errors.Is(err, ErrKey) {
+		t.Errorf("loading: %v", err)
+	}
+}
+
+func TestAKeyFileOpenToOthersIsRefused(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("modes tell nothing on Windows")
+	}
+	path := filepath.Join(t.TempDir(), "master.key")
+	if _, err := CreateKeyFile(path); err != nil {
+		t.Fatal(err)
+	}
+	for mode, good := range map[fs.FileMode]bool{
+		0o600: true, 0o400: true, 0o440: true, 0o640: true, 0o660: true,
+		0o604: false, 0o602: false, 0o601: false, 0o644: false, 0o666: false,
+	} {
+		if err := os.Chmod(path, mode); err != nil {
+			t.Fatal(err)
+		}
+		_, err := LoadKeyFile(path)
+		switch {
+		case good && err != nil:
+			t.Errorf("%04o: %v", mode, err)
+		case !good && (!errors.Is(err, ErrKey) || !strings.Contains(err.Error(), "chmod 600 "+path)):
+			t.Errorf("%04o: the error is %v", mode, err)
+		}
+	}
+}
+
+func TestAKeyFileMayBeFourKiBAndNoMore(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "master.key")
+	comment := "\n#" + strings.Repeat("x", maxKeyFile-len(frozenKey)-2)
+	for text, want := range map[string]error{
+		frozenKey + comment:       nil,
+		frozenKey + comment + "x": ErrKey,
+	} {
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := LoadKeyFile(path); !errors.Is(err, want) {
+			t.Errorf("%d bytes: the error is %v", len(text), err)
+		}
+	}
+}
+
+func TestAKeyFileThatIsMangledIsRefusedByName(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "master.key")
+	if err := os.WriteFile(path, []byte(frozenKey[:60]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := LoadKeyFile(path)
+	if !errors.Is(err, ErrKey) || !strings.Contains(err.Error(), path) || leaks(err) {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+func TestADirectoryIsNoKeyFile(t *testing.T) {
+	t.Parallel()
+	if _, err := LoadKeyFile(t.TempDir()); !errors.Is(err, ErrKey) {
+		t.Errorf("the error is %v", err)
+	}
+}

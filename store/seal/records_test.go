@@ -1,0 +1,98 @@
+package seal
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"pushbox/internal/secret"
+)
+
+func TestAPayloadOpensOnlyWhereItBelongs(t *testing.T) {
+	t.Parallel()
+	dek := DEK{newKey()}
+	sealed := dek.SealPayload(testID, 1, testWords)
+	for _, c := range []struct {
+		name string
+		dek  DEK
+		id   []byte
+		kind byte
+		want error
+	}{
+		{"in its place", dek, testID, 1, nil},
+		{"under another id", dek, otherID, 1, ErrOpen},
+		{"under a shorter id", dek, testID[:21], 1, ErrOpen},
+		{"as another kind", dek, testID, 2, ErrOpen},
+		{"with the kind in the id", dek, append(bytes.Clone(testID), 1), 1, ErrOpen},
+		{"under another key", DEK{newKey()}, testID, 1, ErrOpen},
+	} {
+		if text, err := c.dek.OpenPayload(c.id, c.kind, sealed); !errors.Is(err, c.want) || err != nil && !text.IsZero() {
+			t.Errorf("%s: the error is %v", c.name, err)
+		}
+	}
+}
+
+func TestAPayloadComesBackAsItWas(t *testing.T) {
+	t.Parallel()
+	dek := DEK{newKey()}
+	for _, text := range []string{"", "\x00", "größer ☃", "\xff\xfe", strings.Repeat("0123456789abcdef", 1<<16)} {
+		sealed := dek.SealPayload(testID, 4, secret.New(text))
+		if len(sealed) != plainHead+overhead+len(text) {
+			t.Errorf("%d bytes are sealed in %d", len(text), len(sealed))
+		}
+		back, err := dek.OpenPayload(testID, 4, sealed)
+		if err != nil || back.Reveal() != text {
+			t.Errorf("%d bytes: they come back otherwise: %v", len(text), err)
+		}
+	}
+}
+
+func TestDetailsAndEntriesOpenOnlyWhereTheyBelong(t *testing.T) {
+	t.Parallel()
+	r, other := NewRing(birth), NewRing(birth)
+	details, entry := r.SealDetails(birth, testID, []byte("d")), r.SealEntry(testID, []byte("e"))
+	for _, c := range []struct {
+		name string
+		ring *Ring
+		id   []byte
+		want error
+	}{
+		{"in their place", r, testID, nil},
+		{"under another id", r, otherID, ErrOpen},
+		{"under no id", r, nil, ErrOpen},
+		{"under another ring", other, testID, ErrOpen},
+	} {
+		if plain, err := c.ring.OpenDetails(c.id, details); !errors.Is(err, c.want) || err != nil && plain != nil {
+			t.Errorf("details %s: the error is %v", c.name, err)
+		}
+		if plain, err := c.ring.OpenEntry(c.id, entry); !errors.Is(err, c.want) || err != nil && plain != nil {
+			t.Errorf("an entry %s: the error is %v", c.name, err)
+		}
+	}
+}
+
+func TestNoErrorTellsWhatIsSealed(t *testing.T) {
+	t.Parallel()
+	for _, e := range envelopes() {
+		sealed := e.seal()
+		sealed[len(sealed)-1] ^= 1
+		_, err := e.open(sealed)
+		for _, s := range []string{testWords.Reveal(), testToken.Reveal(), string(testID), "a payload", "a name", "an entry"} {
+			if err == nil || strings.Contains(err.Error(), s) {
+				t.Errorf("%s: the error is %v", e.name, err)
+			}
+		}
+	}
+}
+
+func TestSealingLeavesItsInputAlone(t *testing.T) {
+	t.Parallel()
+	r := NewRing(birth)
+	plain, id := []byte("some details"), bytes.Clone(testID)
+	r.SealDetails(birth, id, plain)
+	r.SealEntry(id, plain)
+	if string(plain) != "some details" || !bytes.Equal(id, testID) {
+		t.Error("it was changed")
+	}
+}

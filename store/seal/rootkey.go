@@ -1,0 +1,88 @@
+package seal
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base32"
+	"fmt"
+	"strings"
+)
+
+const (
+	keyComment = "# pushbox master key: keep a copy apart from the database; without it nothing can be read.\n"
+	keyPrefix  = "pushbox-key-1:"
+	checkSize  = 8 // with the key 40 bytes: 64 characters, in which every bit counts
+	keyGroup   = 8 // characters between hyphens
+)
+
+var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
+
+// A RootKey is the master key: it seals the key ring and is kept apart from
+// it. It prints as "[redacted]". The zero value is no key, and its use panics.
+type RootKey struct{ key }
+
+// NewRootKey returns a random key.
+func NewRootKey() RootKey { return RootKey{newKey()} }
+
+// Text is the key as a key file holds it: a comment and a line with the key
+// and a checksum. This is the one way by which the key leaves its wrapper.
+func (k RootKey) Text() []byte {
+	return []byte(keyComment + keyLine(k.bytes()) + "\n")
+}
+
+// ParseRootKey reads what Text wrote. It tolerates white space around lines,
+// CRLF, blank lines, comments, and upper case. The error is ErrKey.
+func ParseRootKey(text []byte) (RootKey, error) {
+	var found RootKey
+	for line := range bytes.SplitSeq(text, []byte("\n")) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 || line[0] == '#' {
+			continue
+		}
+		if found.s != nil {
+			return RootKey{}, fmt.Errorf("%w: there is more than one line beside comments", ErrKey)
+		}
+		var err error
+		if found, err = parseKeyLine(line); err != nil {
+			return RootKey{}, err
+		}
+	}
+	if found.s == nil {
+		return RootKey{}, fmt.Errorf("%w: there is no line that begins with %s", ErrKey, keyPrefix)
+	}
+	return found, nil
+}
+
+func parseKeyLine(line []byte) (RootKey, error) {
+	text := lowerASCII(line)
+	body, ok := strings.CutPrefix(text, keyPrefix)
+	if !ok {
+		return RootKey{}, fmt.Errorf("%w: a line is no comment and does not begin with %s", ErrKey, keyPrefix)
+	}
+	raw, err := lowerBase32.DecodeString(strings.ReplaceAll(body, "-", ""))
+	// Writing the key anew checks the grouping and the checksum at once.
+	if err != nil || len(raw) != keySize+checkSize || keyLine(raw[:keySize]) != text {
+		return RootKey{}, fmt.Errorf("%w: a character of it was changed or lost; restore it from a copy", ErrKey)
+	}
+	return RootKey{keyOf(raw[:keySize])}, nil
+}
+
+func keyLine(k []byte) string {
+	sum := sha256.Sum256(append([]byte(keyPrefix), k...))
+	text := lowerBase32.EncodeToString(append(bytes.Clone(k), sum[:checkSize]...))
+	var groups []string
+	for ; text != ""; text = text[keyGroup:] {
+		groups = append(groups, text[:keyGroup])
+	}
+	return keyPrefix + strings.Join(groups, "-")
+}
+
+// lowerASCII leaves all but A to Z alone: the Kelvin sign is not a k.
+func lowerASCII(line []byte) string {
+	return string(bytes.Map(func(r rune) rune {
+		if 'A' <= r && r <= 'Z' {
+			return r + 'a' - 'A'
+		}
+		return r
+	}, line))
+}

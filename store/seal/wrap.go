@@ -1,0 +1,111 @@
+package seal
+
+import (
+	"crypto/cipher"
+	"crypto/rand"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"pushbox/internal/secret"
+)
+
+// Where things stand in a wrap.
+const (
+	wrapMemory  = kekHead
+	wrapPasses  = wrapMemory + 4
+	wrapThreads = wrapPasses + 1
+	wrapSalt    = wrapThreads + 1
+	wrapHead    = wrapSalt + saltSize
+	wrapSize    = wrapHead + overhead + keySize
+)
+
+// A DEK is the data encryption key of one push. It prints as "[redacted]". The
+// zero value is no key, and its use panics.
+type DEK struct{ key }
+
+// NewWrap makes the key of a push that is created at that time, and seals it
+// under the ring, the token, and the passphrase if that is not empty; all of
+// them, and the id, are needed to open it again. With a passphrase it takes
+// some 30 ms and 19 MiB; the caller sees to it that not too many run at once.
+func (r *Ring) NewWrap(created time.Time, id []byte, token, passphrase secret.Text) (DEK, []byte) {
+	var c cost
+	if !passphrase.IsZero() {
+		c = standard
+	}
+	return r.current(created).newWrap(c, id, token, passphrase)
+}
+
+func (k *kek) newWrap(c cost, id []byte, token, passphrase secret.Text) (DEK, []byte) {
+	var head [wrapHead]byte
+	copy(head[:], []byte{version1, xchacha20})
+	binary.BigEndian.PutUint32(head[plainHead:], k.version)
+	binary.BigEndian.PutUint32(head[wrapMemory:], c.memory)
+	head[wrapPasses], head[wrapThreads] = c.passes, c.threads
+	_, _ = rand.Read(head[wrapSalt:])
+	dek := DEK{newKey()}
+	return dek, encrypt(k.wrapping(c, head[wrapSalt:], token, passphrase), head[:], bind(id, head[:]), *dek.s)
+}
+
+// OpenWrap returns the key that NewWrap sealed. A passphrase that is not asked
+// for is ignored. One that is asked for costs as much as with NewWrap, or more
+// if the record says so: up to 16 passes over 256 MiB.
+//
+// ErrPassphrase if a passphrase is asked for and what was given does not open
+// the wrap; ErrOpen if a wrap without one does not open, or is no wrap at all.
+func (r *Ring) OpenWrap(wrap, id []byte, token, passphrase secret.Text) (DEK, error) {
+	k, c, err := r.readWrap(wrap)
+	if err != nil {
+		return DEK{}, err
+	}
+	protected := c != cost{}
+	if protected && passphrase.IsZero() {
+		return DEK{}, fmt.Errorf("%w: it is missing", ErrPassphrase)
+	}
+	head := wrap[:wrapHead]
+	plain, err := decrypt(k.wrapping(c, head[wrapSalt:], token, passphrase), wrap, wrapHead, bind(id, head))
+	switch {
+	case err != nil && protected:
+		return DEK{}, ErrPassphrase
+	case err != nil:
+		return DEK{}, fmt.Errorf("wrap: %w", err)
+	}
+	defer clear(plain)
+	return DEK{keyOf(plain)}, nil
+}
+
+// Protected reports whether a wrap asks for a passphrase.
+func Protected(wrap []byte) bool {
+	return len(wrap) == wrapSize && wrapCost(wrap) != cost{}
+}
+
+// readWrap checks all of a wrap that can be checked without opening it.
+func (r *Ring) readWrap(wrap []byte) (*kek, cost, error) {
+	if _, err := checkHead(wrap, wrapHead); err != nil {
+		return nil, cost{}, fmt.Errorf("wrap: %w", err)
+	}
+	c := wrapCost(wrap)
+	if len(wrap) != wrapSize || !c.bounded() {
+		return nil, cost{}, fmt.Errorf("wrap: %w: it has a wrong length or costs too much", ErrOpen)
+	}
+	k, err := r.numbered(binary.BigEndian.Uint32(wrap[plainHead:]))
+	if err != nil {
+		return nil, cost{}, fmt.Errorf("wrap: %w", err)
+	}
+	return k, c, nil
+}
+
+func wrapCost(wrap []byte) cost {
+	return cost{binary.BigEndian.Uint32(wrap[wrapMemory:]), wrap[wrapPasses], wrap[wrapThreads]}
+}
+
+// wrapping returns the cipher of a wrap: under HKDF(KEK ‖ token ‖ A, salt).
+func (k *kek) wrapping(c cost, salt []byte, token, passphrase secret.Text) cipher.AEAD {
+	parts := make([]byte, 0, keySize+token.Len()+keySize)
+	parts = append(append(parts, *k.s...), token.Reveal()...)
+	if c != (cost{}) {
+		parts = append(parts, c.hash(passphrase, salt)...)
+	}
+	defer clear(parts)
+	return derive(parts, salt, infoWrap)
+}
