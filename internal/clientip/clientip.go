@@ -1,0 +1,116 @@
+// Package clientip tells who a client is, behind proxies or not.
+//
+// A header can be sent by anybody. So nothing in it is believed unless the
+// connection comes from a trusted proxy, and in X-Forwarded-For only what
+// trusted proxies added: each adds the address that it saw at the right end.
+package clientip
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+)
+
+// What is looked at of X-Forwarded-For, counted from its right end.
+const (
+	maxEntries = 32
+	maxBytes   = 4 << 10
+)
+
+// Proxies are the peers whose forwarding headers are believed. The zero value
+// trusts nobody. Make it with New.
+type Proxies struct {
+	trusted []netip.Prefix
+}
+
+// New returns Proxies that trusts the peers within the prefixes. An IPv4-mapped
+// IPv6 prefix stands for the IPv4 prefix.
+func New(prefixes []netip.Prefix) Proxies {
+	var p Proxies
+	for _, prefix := range prefixes {
+		if prefix.Addr().Is4In6() && prefix.Bits() >= 96 {
+			prefix = netip.PrefixFrom(prefix.Addr().Unmap(), prefix.Bits()-96)
+		}
+		p.trusted = append(p.trusted, prefix.Masked())
+	}
+	return p
+}
+
+// A Client is who sent a request, as far as it can be known.
+type Client struct {
+	Addr      netip.Addr // without zone; the zero Addr if there is none
+	Forwarded bool       // Addr was told by trusted proxies
+	Direct    bool       // as LoopbackDirect says
+}
+
+// IP is the text of the address; empty if there is none.
+func (c Client) IP() string {
+	if !c.Addr.IsValid() {
+		return ""
+	}
+	return c.Addr.String()
+}
+
+// Key is what limits count the client by, as the function Key says.
+func (c Client) Key() string { return Key(c.Addr) }
+
+// Client tells who sent a request that came from remoteAddr (as in
+// http.Request) with the header h.
+//
+// If the peer is a trusted proxy, the client is the right-most address of
+// X-Forwarded-For that is not, or the left-most of all if every one is. What is
+// no address ends the walk: the client is then the last proxy before it.
+func (p Proxies) Client(remoteAddr string, h http.Header) Client {
+	peer := p.peer(remoteAddr)
+	c := Client{Addr: peer.addr, Direct: LoopbackDirect(remoteAddr, h)}
+	if !peer.trusted {
+		return c
+	}
+	list, more := tail(strings.Join(h["X-Forwarded-For"], ",")), true
+	for n := 0; more && n < maxEntries; n++ {
+		var entry string
+		list, entry, more = cutLast(list)
+		addr, ok := parseEntry(entry)
+		if !ok {
+			break
+		}
+		c.Addr, c.Forwarded = addr, true
+		if !p.trusts(addr) {
+			break
+		}
+	}
+	return c
+}
+
+// forwarding are the headers by which a proxy can be told, in canonical form.
+var forwarding = [...]string{
+	"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via", "X-Forwarded-Host", "X-Forwarded-Proto",
+}
+
+// LoopbackDirect reports whether the peer is on this machine and is no proxy
+// that shows itself: it is on loopback, and there is no forwarding header, be it
+// empty.
+func LoopbackDirect(remoteAddr string, h http.Header) bool {
+	for _, name := range forwarding {
+		if _, ok := h[name]; ok {
+			return false
+		}
+	}
+	addr, _ := parseAddr(remoteAddr)
+	return addr.IsLoopback()
+}
+
+// Key is what limits count a client by: an IPv4 address, or the /64 that an
+// IPv6 address is in, since one client commonly has all of that. It is empty
+// for the zero Addr.
+func Key(addr netip.Addr) string {
+	addr = addr.Unmap().WithZone("")
+	switch {
+	case !addr.IsValid():
+		return ""
+	case addr.Is4():
+		return addr.String()
+	default:
+		return netip.PrefixFrom(addr, 64).Masked().String()
+	}
+}

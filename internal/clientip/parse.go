@@ -1,0 +1,70 @@
+package clientip
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// peer is the other end of a connection.
+type peer struct {
+	addr    netip.Addr // the zero Addr if it has none
+	trusted bool
+}
+
+func (p Proxies) peer(remoteAddr string) peer {
+	addr, _ := parseAddr(remoteAddr)
+	return peer{addr, p.trusts(addr)}
+}
+
+// trusts reports whether the address is that of a trusted proxy. The zero Addr
+// is not.
+func (p Proxies) trusts(addr netip.Addr) bool {
+	for _, prefix := range p.trusted {
+		if prefix.Contains(addr) {
+			return true
+		}
+	}
+	return false
+}
+
+// tail returns the end of a list that is looked at; an entry that was cut is
+// left out.
+func tail(list string) string {
+	if len(list) <= maxBytes {
+		return list
+	}
+	_, list, _ = strings.Cut(list[len(list)-maxBytes:], ",")
+	return list
+}
+
+// cutLast takes the last entry from a list; more says that there are others.
+func cutLast(list string) (rest, entry string, more bool) {
+	if i := strings.LastIndexByte(list, ','); i >= 0 {
+		return list[:i], list[i+1:], true
+	}
+	return "", list, false
+}
+
+// parseEntry reads an entry of X-Forwarded-For, which some proxies quote.
+func parseEntry(s string) (netip.Addr, bool) {
+	s = strings.Trim(s, " \t")
+	if len(s) > 2 && s[0] == '"' && s[len(s)-1] == '"' {
+		s = s[1 : len(s)-1]
+	}
+	return parseAddr(s)
+}
+
+// parseAddr reads an IP address, with a port or without. IPv6 may be in
+// brackets, and must be before a port. The zone is dropped.
+func parseAddr(s string) (netip.Addr, bool) {
+	addr, err := netip.ParseAddr(s)
+	if err != nil && strings.HasSuffix(s, "]") {
+		s += ":0"
+	}
+	if err != nil {
+		var withPort netip.AddrPort
+		withPort, err = netip.ParseAddrPort(s)
+		addr = withPort.Addr()
+	}
+	return addr.Unmap().WithZone(""), err == nil
+}

@@ -1,0 +1,48 @@
+package limit
+
+import (
+	"math"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+)
+
+// A Rate allows each key so many events a minute, as many of them at once as
+// the key did not use within the last minute. It is safe for concurrent use,
+// and takes about 250 bytes a key.
+type Rate struct {
+	perMinute int
+	clock     Clock
+	mu        sync.Mutex
+	buckets   *table[*rate.Limiter] // one not used for a minute is full again
+}
+
+// NewRate returns a Rate that allows perMinute events, or any number if that
+// is 0, and remembers at most maxKeys keys.
+func NewRate(perMinute, maxKeys int, clock Clock) *Rate {
+	return &Rate{perMinute: perMinute, clock: clock, buckets: newTable[*rate.Limiter](maxKeys, time.Minute)}
+}
+
+// Allow counts an event of the key and reports whether it is allowed. If not,
+// it is not counted, and retryAfter is the time until the next one would be.
+func (r *Rate) Allow(key string) (ok bool, retryAfter time.Duration) {
+	if r.perMinute <= 0 {
+		return true, 0
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	now := r.clock()
+	e := r.buckets.use(key, now)
+	if e.value == nil {
+		e.value = rate.NewLimiter(r.perSecond(), r.perMinute)
+	}
+	at := time.Unix(0, 0).Add(now)
+	if e.value.AllowN(at, 1) {
+		return true, 0
+	}
+	missing := 1 - e.value.TokensAt(at)
+	return false, time.Duration(math.Ceil(missing / float64(r.perSecond()) * float64(time.Second)))
+}
+
+func (r *Rate) perSecond() rate.Limit { return rate.Limit(r.perMinute) / 60 }

@@ -1,0 +1,95 @@
+package limit
+
+import (
+	"crypto/sha256"
+	"strings"
+	"time"
+)
+
+// maxKey is how long a key may be to be kept as it is; of longer ones the
+// SHA-256 digest is kept, so that nobody makes a table large with long names.
+const maxKey = 64
+
+// A table holds something for each of the most recently used keys, in bounded
+// memory. What was not used for a while is worth nothing and is dropped. It
+// is not safe for concurrent use; times must not run backwards.
+type table[V any] struct {
+	max     int
+	idle    time.Duration // entries not used for so long are dropped
+	entries map[string]*entry[V]
+	root    entry[V] // of the ring: root.next was used last, root.prev first
+}
+
+type entry[V any] struct {
+	prev, next *entry[V]
+	key        string
+	used       time.Duration
+	value      V
+}
+
+// newTable returns an empty table for max keys, or one if max is less.
+func newTable[V any](max int, idle time.Duration) *table[V] {
+	t := &table[V]{max: max, idle: idle, entries: make(map[string]*entry[V])}
+	if t.max < 1 {
+		t.max = 1
+	}
+	t.root.prev, t.root.next = &t.root, &t.root
+	return t
+}
+
+// get returns the entry of a key, or nil. It does not count as a use.
+func (t *table[V]) get(key string, now time.Duration) *entry[V] {
+	e := t.entries[tableKey(key)]
+	if e != nil && now-e.used >= t.idle {
+		t.drop(e)
+		return nil
+	}
+	return e
+}
+
+// use returns the entry of a key, which is made with a zero value if there is
+// none. Then at most max entries are left.
+func (t *table[V]) use(key string, now time.Duration) *entry[V] {
+	e := t.get(key, now)
+	if e == nil {
+		e = &entry[V]{key: strings.Clone(tableKey(key))} // not a part of some long header
+		t.entries[e.key] = e
+	} else {
+		e.unlink()
+	}
+	e.used = now
+	e.prev, e.next = &t.root, t.root.next
+	e.prev.next, e.next.prev = e, e
+	t.trim(now)
+	return e
+}
+
+// trim drops the oldest entries that are idle, but not many at a time, and the
+// oldest of all if there are too many.
+func (t *table[V]) trim(now time.Duration) {
+	for range 4 {
+		oldest := t.root.prev
+		if now-oldest.used < t.idle {
+			break
+		}
+		t.drop(oldest)
+	}
+	if len(t.entries) > t.max {
+		t.drop(t.root.prev)
+	}
+}
+
+func (t *table[V]) drop(e *entry[V]) {
+	delete(t.entries, e.key)
+	e.unlink()
+}
+
+func (e *entry[V]) unlink() { e.prev.next, e.next.prev = e.next, e.prev }
+
+func tableKey(key string) string {
+	if len(key) <= maxKey {
+		return key
+	}
+	digest := sha256.Sum256([]byte(key))
+	return string(digest[:])
+}

@@ -1,0 +1,67 @@
+package limit
+
+import (
+	"slices"
+	"sync"
+	"time"
+)
+
+// A Window counts the hits of each key within the time just past, exactly: a
+// hit at t counts until t+per, and not at t+per. It is safe for concurrent
+// use, and takes about 200 bytes a key and 8 to 16 bytes for each of its hits, of
+// which it keeps the last n.
+//
+// A key that got no hit for the longest time is forgotten first; it is also the
+// one whose hits would be the first to count no more.
+type Window struct {
+	n     int
+	per   time.Duration
+	clock Clock
+	mu    sync.Mutex
+	hits  *table[[]time.Duration] // in order, the last n at most
+}
+
+// NewWindow returns a Window that is full for a key once it got n hits within
+// per, or never if n is 0. It remembers at most maxKeys keys.
+func NewWindow(n int, per time.Duration, maxKeys int, clock Clock) *Window {
+	return &Window{n: n, per: per, clock: clock, hits: newTable[[]time.Duration](maxKeys, per)}
+}
+
+// Full reports whether the key has used up its n hits; retryAfter is then the
+// time until it has not. It counts nothing.
+//
+// Asking and counting are two steps: callers that run at the same time may all
+// find room for the same hit. Where that matters, they must take turns.
+func (w *Window) Full(key string) (full bool, retryAfter time.Duration) {
+	if w.n <= 0 {
+		return false, 0
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock()
+	e := w.hits.get(key, now)
+	if e == nil || len(e.value) < w.n {
+		return false, 0
+	}
+	left := e.value[0] + w.per - now
+	return left > 0, max(0, left)
+}
+
+// Add counts a hit of the key.
+func (w *Window) Add(key string) {
+	if w.n <= 0 {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock()
+	e := w.hits.use(key, now)
+	over := 0
+	for over < len(e.value) && e.value[over]+w.per <= now {
+		over++
+	}
+	if len(e.value)-over == w.n {
+		over++
+	}
+	e.value = append(slices.Delete(e.value, 0, over), now)
+}

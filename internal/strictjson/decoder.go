@@ -1,0 +1,231 @@
+// Package strictjson reads JSON (RFC 8259) as a server should that stores
+// secrets: exactly as sent, or not at all.
+//
+// encoding/json takes the last of duplicate keys, puts replacement characters
+// where the text is not valid UTF-8 or holds half a surrogate pair, and needs
+// the whole text in memory. A Decoder refuses such text, also in values that
+// the caller skips, and needs memory only for the values it returns. A NUL
+// (\u0000) in a string is a character like any other.
+//
+// A Decoder is pulled along by its caller:
+//
+//	d := strictjson.NewDecoder(r.Body)
+//	err := d.Object(func(key string) (err error) {
+//		switch key {
+//		case "name":
+//			name, err = d.String(255)
+//		case "tags":
+//			err = d.Array(func() error { ... })
+//		}
+//		return err // a value that was not read is skipped
+//	})
+//	if err == nil {
+//		err = d.End()
+//	}
+package strictjson
+
+import (
+	"io"
+	"unicode/utf8"
+)
+
+// What a text may hold at most; beyond is a SyntaxError.
+const (
+	MaxDepth   = 16       // objects and arrays within each other
+	MaxMembers = 1000     // of one object
+	MaxKey     = 1024     // bytes of one key, unescaped
+	MaxKeys    = 64 << 10 // bytes of all keys read so far of the objects that are open
+	MaxLiteral = 256      // bytes of a number
+)
+
+// A Kind is the kind of a JSON value.
+type Kind uint8
+
+// The kinds of value. Invalid stands where no value can be.
+const (
+	Invalid Kind = iota
+	Object
+	Array
+	String
+	Number
+	Bool
+	Null
+)
+
+// kindOf tells a value's kind by its first byte.
+var kindOf = [256]Kind{
+	'{': Object, '[': Array, '"': String, 't': Bool, 'f': Bool, 'n': Null,
+	'-': Number, '0': Number, '1': Number, '2': Number, '3': Number, '4': Number,
+	'5': Number, '6': Number, '7': Number, '8': Number, '9': Number,
+}
+
+// A Decoder reads one JSON text. Errors of syntax, of the reader and of
+// callbacks stay: every later call returns them again. It is not safe for
+// concurrent use.
+type Decoder struct {
+	input
+	err   error             // why nothing more can be read
+	ready bool              // a value comes next
+	depth int               // objects and arrays that are open
+	held  int               // bytes of the keys of the objects that are open
+	char  [utf8.UTFMax]byte // an escape's character, for as long as a piece is good
+}
+
+// NewDecoder returns a Decoder of what r yields. It reads ahead. Errors of r
+// other than io.EOF are returned as they are.
+func NewDecoder(r io.Reader) *Decoder {
+	d := &Decoder{ready: true}
+	d.reader = r
+	d.buf = d.small[:]
+	return d
+}
+
+// Kind tells what the next value is without consuming it. It is Invalid where
+// there is none; the next call then returns why.
+func (d *Decoder) Kind() Kind {
+	if d.err != nil {
+		return Invalid
+	}
+	if !d.ready {
+		_ = d.syntax(reasonSecond)
+		return Invalid
+	}
+	c, err := d.next()
+	if err != nil {
+		return Invalid
+	}
+	k := kindOf[c]
+	if k == Invalid {
+		_ = d.syntax(reasonValue)
+	}
+	return k
+}
+
+// begin returns nil if the next value is of kind k; the caller then reads it,
+// from its first byte.
+func (d *Decoder) begin(k Kind) error {
+	if d.Kind() != k {
+		if d.err != nil {
+			return d.err
+		}
+		return ErrKind
+	}
+	d.ready = false
+	return nil
+}
+
+// Object reads an object and calls member for each key, in order. member reads
+// the value, or leaves it to be skipped; an error of it ends the reading and is
+// returned as it is.
+func (d *Decoder) Object(member func(key string) error) error {
+	var room [fewKeys]string
+	seen := keys{few: room[:0]}
+	held := d.held
+	err := d.elements(Object, '}', func() error {
+		key, err := d.key()
+		if err != nil {
+			return err
+		}
+		if reason := seen.add(key); reason != "" {
+			return d.syntax(reason)
+		}
+		d.ready = true
+		return d.finish(member(key))
+	})
+	d.held = held
+	return err
+}
+
+// Array reads an array and calls element for each element, which reads it or
+// leaves it to be skipped; an error of it ends the reading and is returned as
+// it is.
+func (d *Decoder) Array(element func() error) error {
+	return d.elements(Array, ']', func() error {
+		d.ready = true
+		return d.finish(element())
+	})
+}
+
+// elements reads an object or array, where each reads what stands between the
+// commas.
+func (d *Decoder) elements(k Kind, end byte, each func() error) error {
+	if err := d.begin(k); err != nil {
+		return err
+	}
+	if d.depth == MaxDepth {
+		return d.syntax(reasonDepth)
+	}
+	d.depth++
+	d.pos++ // the opening bracket
+	c, err := d.next()
+	for first := true; err == nil && c != end; first = false {
+		if !first {
+			if c != ',' {
+				return d.syntax(reasonSeparator)
+			}
+			d.pos++
+		}
+		if err = each(); err == nil {
+			c, err = d.next()
+		}
+	}
+	if err != nil {
+		return err
+	}
+	d.depth--
+	d.pos++ // the closing bracket
+	return nil
+}
+
+// finish ends the reading of a value by a callback that returned err.
+func (d *Decoder) finish(err error) error {
+	if d.err == nil {
+		d.err = err
+	}
+	if d.err == nil && d.ready {
+		return d.Skip()
+	}
+	return d.err
+}
+
+// Skip consumes the next value, whatever it is, and refuses it where reading
+// it would.
+func (d *Decoder) Skip() error {
+	var err error
+	switch d.Kind() {
+	case Object:
+		err = d.Object(func(string) error { return nil })
+	case Array:
+		err = d.Array(func() error { return nil })
+	case String:
+		err = d.skipString()
+	case Number:
+		_, err = d.Number()
+	case Bool:
+		_, err = d.Bool()
+	case Null:
+		err = d.Null()
+	case Invalid:
+		err = d.err
+	}
+	return err
+}
+
+// End returns nil if the text holds one value and nothing but white space
+// after it. It skips the value if that was not read.
+func (d *Decoder) End() error {
+	if d.err == nil && d.ready {
+		_ = d.Skip() // an error stays
+	}
+	if d.err != nil {
+		return d.err
+	}
+	err := d.space()
+	if err == io.EOF {
+		return nil
+	}
+	if err != nil {
+		return d.fail(err)
+	}
+	return d.syntax(reasonSecond)
+}
