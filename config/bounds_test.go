@@ -1,0 +1,146 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"pushbox/config"
+)
+
+type bounds struct {
+	good, bad []string
+	want      string // what is said of the bad ones
+}
+
+// allBounds has both sides of every bound, in figures of its own.
+func allBounds() map[string]bounds {
+	atMost := func(most, over string) bounds {
+		return bounds{[]string{"1", most}, []string{"-1", "0", over}, "must be from 1 to " + most}
+	}
+	orOff := bounds{[]string{"0", "1", "1000000"}, []string{"-1", "1000001"}, "must be 0 or from 1 to 1000000"}
+	all := map[string]bounds{
+		"purge_after":                      {[]string{"0", "0s", "1h", "36500d"}, []string{"59m59s", "1s"}, "must be 0 or at least 1h"},
+		"max_store_size":                   {[]string{"0", "1MiB", "8388607TiB"}, []string{"1", "1048575"}, "must be 0 or at least 1MiB"},
+		"limits.min_free_space":            {[]string{"0", "1", "8388607TiB"}, []string{"-1"}, "must be a size such as 400MiB, 10MB or 1000"},
+		"limits.max_body":                  {[]string{"64KiB", "64MiB"}, []string{"0", "65535", "67108865"}, "must be from 64KiB to 64MiB"},
+		"limits.anonymous_per_minute":      orOff,
+		"limits.token_per_minute":          orOff,
+		"limits.unknown_tokens_per_minute": atMost("100000", "100001"),
+		"limits.passphrases_per_client":    atMost("1000", "1001"),
+		"limits.passphrases_per_push":      atMost("10000", "10001"),
+		"limits.passphrase_queue":          atMost("10000", "10001"),
+		"limits.clients":                   atMost("1000000", "1000001"),
+		"limits.request_timeout":           {[]string{"1s", "1h"}, []string{"0", "999ms", "1h1ns"}, "must be from 1s to 1h"},
+		"limits.drain_timeout":             {[]string{"1s", "10m"}, []string{"0", "999ms", "601s"}, "must be from 1s to 10m"},
+		"log.level":                        {[]string{"debug", "info", "warn", "error"}, []string{"Debug", "warning"}, "must be debug, info, warn or error"},
+		"log.format":                       {[]string{"auto", "json", "console"}, []string{"text", "JSON"}, "must be auto, json or console"},
+	}
+	for _, section := range []string{"pw.", "url.", "files.", "qr."} {
+		for _, end := range []string{"default", "min", "max"} {
+			all[section+"expire_after_days_"+end] = atMost("3650", "3651")
+			all[section+"expire_after_views_"+end] = atMost("100000", "100001")
+		}
+	}
+	return all
+}
+
+// fitting is an environment that sets a key, and with it what must not
+// contradict it.
+func fitting(key, value string) []string {
+	env := func(key, value string) string {
+		return "PUSHBOX_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) + "=" + value
+	}
+	i := strings.LastIndex(key, "_")
+	if !strings.Contains(key, ".expire_after_") {
+		return []string{env(key, value)}
+	}
+	all := []string{env(key[:i]+"_min", "1"), env(key[:i]+"_default", value), env(key[:i]+"_max", value)}
+	if strings.HasSuffix(key, "_min") {
+		all[0] = env(key, value)
+	}
+	return all
+}
+
+func TestBothSidesOfEveryBound(t *testing.T) {
+	t.Parallel()
+	all := allBounds()
+	for _, k := range config.Keys() {
+		if _, ok := all[k.Key]; k.Accepts != "" && !ok {
+			t.Errorf("no bounds of %s are tested", k.Key)
+		}
+	}
+	envs := make(map[string]string)
+	for _, k := range config.Keys() {
+		envs[k.Key] = k.Env
+	}
+	for key, b := range all {
+		t.Run(key, func(t *testing.T) {
+			t.Parallel()
+			for _, v := range b.good {
+				if _, err := config.Load(config.Source{Environ: fitting(key, v)}); err != nil {
+					t.Errorf("%s: %v", v, err)
+				}
+			}
+			for _, v := range b.bad {
+				want := key + " (environment " + envs[key] + "): " + b.want
+				if v == "-1" && !strings.Contains(key, "min_free") {
+					want = key + " (environment " + envs[key] + "): must be"
+				}
+				got := problems(t, config.Source{Environ: []string{envs[key] + "=" + v}})
+				if len(got) != 1 || !strings.HasPrefix(got[0], want) {
+					t.Errorf("%s: got %q, want %q", v, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestDefaultsLieBetweenTheirMinimumAndMaximum(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, yaml, want string
+	}{
+		{"all the same", "min: 5 default: 5 max: 5", ""},
+		{"at the minimum", "min: 5 default: 5 max: 6", ""},
+		{"at the maximum", "min: 4 default: 5 max: 5", ""},
+		{"below", "min: 6 default: 5 max: 9", "KEYdefault (file pushbox.yaml, line 3): must not be less than KEYmin (file pushbox.yaml, line 2)"},
+		{"above", "min: 1 default: 5 max: 4", "KEYdefault (file pushbox.yaml, line 3): must not be greater than KEYmax (file pushbox.yaml, line 4)"},
+		{"crossed", "min: 6 default: 5 max: 5", "KEYmin (file pushbox.yaml, line 2): must not be greater than KEYmax (file pushbox.yaml, line 4)"},
+	} {
+		for _, key := range []string{
+			"pw.expire_after_days_", "url.expire_after_days_", "files.expire_after_days_", "qr.expire_after_days_",
+			"pw.expire_after_views_", "url.expire_after_views_", "files.expire_after_views_", "qr.expire_after_views_",
+		} {
+			t.Run(key+test.name, func(t *testing.T) {
+				t.Parallel()
+				section, prefix, _ := strings.Cut(key, ".")
+				text := section + ":\n"
+				for i, word := range strings.Fields(test.yaml) {
+					if i%2 == 0 {
+						text += "  " + prefix + word
+					} else {
+						text += " " + word + "\n"
+					}
+				}
+				src := config.Source{File: writeFile(t, text)}
+				if test.want == "" {
+					mustLoad(t, src)
+					return
+				}
+				want := strings.ReplaceAll(test.want, "KEY", key)
+				if got := problems(t, src); len(got) != 1 || got[0] != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+			})
+		}
+	}
+}
+
+func TestAMaximumBelowTheDefaultNamesBothOrigins(t *testing.T) {
+	t.Parallel()
+	got := problems(t, config.Source{Environ: []string{"PUSHBOX_PW_EXPIRE_AFTER_DAYS_MAX=6"}})
+	want := "pw.expire_after_days_default (default): must not be greater than pw.expire_after_days_max (environment PUSHBOX_PW_EXPIRE_AFTER_DAYS_MAX)"
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

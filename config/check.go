@@ -1,0 +1,46 @@
+package config
+
+// check notes what is wrong between settings. Those that are wrong by
+// themselves are left out: one mistake is one problem.
+func (l *loader) check(cfg Config) {
+	if cfg.EnableFilePushes {
+		l.relation("enable_file_pushes", "file pushes are not available in this version")
+	}
+	if cfg.MasterKeyFile != "" && !cfg.MasterKey.IsZero() {
+		l.relation("master_key", "cannot be given together with", "master_key_file")
+	}
+	l.checkTerms("pw", cfg.PW.Terms)
+	l.checkTerms("url", cfg.URL)
+	l.checkTerms("files", cfg.Files.Terms)
+	l.checkTerms("qr", cfg.QR.Terms)
+}
+
+func (l *loader) checkTerms(section string, t Terms) {
+	l.checkRange(section+".expire_after_days_", t.ExpireAfterDaysDefault, t.ExpireAfterDaysMin, t.ExpireAfterDaysMax)
+	l.checkRange(section+".expire_after_views_", t.ExpireAfterViewsDefault, t.ExpireAfterViewsMin, t.ExpireAfterViewsMax)
+}
+
+func (l *loader) checkRange(prefix string, initial, least, most int) {
+	lower, upper := prefix+"min", prefix+"max"
+	switch {
+	case least > most:
+		l.relation(lower, "must not be greater than", upper)
+	case initial < least:
+		l.relation(prefix+"default", "must not be less than", lower)
+	case initial > most:
+		l.relation(prefix+"default", "must not be greater than", upper)
+	}
+}
+
+// relation notes a problem of a setting with those others, and tells where
+// they come from.
+func (l *loader) relation(key, text string, others ...string) {
+	wrong := l.wrong[key]
+	for _, o := range others {
+		wrong = wrong || l.wrong[o]
+		text += " " + o + " (" + l.given[o].place + ")"
+	}
+	if !wrong {
+		l.problem(key, l.given[key].place, "%s", text)
+	}
+}

@@ -1,0 +1,188 @@
+// Package config has every setting of pushbox: what it means, its default and
+// its bounds, and how it is read from a file, the environment and flags.
+//
+// The field comments of Config are what config.example.yaml says, and the tags
+// are what Load enforces:
+//
+//	mapstructure   the key
+//	min, max       bounds of a number, a duration or a size
+//	off:"0"        0 is allowed although it is below min
+//	oneof          the words that are allowed
+//	form           what a text must be: address, path or url
+package config
+
+import (
+	"net/netip"
+	"path/filepath"
+	"time"
+
+	"pushbox/internal/secret"
+)
+
+//go:generate go run ./internal/genexample config.go ../config.example.yaml
+
+// Config is the whole configuration. Default gives one to start from; what Load
+// returns is within all bounds.
+type Config struct {
+	// Address and port to listen on. Port 0 takes any free port.
+	Listen string `mapstructure:"listen" form:"address"`
+
+	// Directory of the database; made at the first start.
+	DataDir string `mapstructure:"data_dir" form:"path"`
+
+	// File that holds the master key. Empty: the credential master.key, where
+	// systemd hands one over ($CREDENTIALS_DIRECTORY), else master.key in
+	// data_dir.
+	MasterKeyFile string `mapstructure:"master_key_file"`
+
+	// The master key itself, in the form that the key file has, for platforms
+	// which hand secrets over in the environment. A file is better. Giving both
+	// this and master_key_file is refused.
+	MasterKey secret.Text `mapstructure:"master_key"`
+
+	// What links begin with, such as https://push.example.com. Empty: taken from
+	// the request.
+	BaseURL string `mapstructure:"base_url" form:"url"`
+
+	// Proxies whose X-Forwarded headers are believed: addresses, or networks
+	// such as 10.0.0.0/8. In the environment: separated by commas.
+	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`
+
+	// Whether pushes can be created without an API token or a session.
+	AllowAnonymous bool `mapstructure:"allow_anonymous"`
+
+	// Whether pushes that carry a URL can be created.
+	EnableURLPushes bool `mapstructure:"enable_url_pushes"`
+
+	// Whether pushes that show a QR code can be created.
+	EnableQRPushes bool `mapstructure:"enable_qr_pushes"`
+
+	// File pushes are not served by this version yet: true is refused.
+	EnableFilePushes bool `mapstructure:"enable_file_pushes"`
+
+	// How long the record and the audit log of an expired push stay for its
+	// owner. 0: for good.
+	PurgeAfter time.Duration `mapstructure:"purge_after" min:"1h" off:"0"`
+
+	// Size of the database beyond which no push is taken. 0: no such limit.
+	MaxStoreSize Size `mapstructure:"max_store_size" min:"1MiB" off:"0"`
+
+	// What is written to standard error.
+	Log Log `mapstructure:"log"`
+
+	// What one client, and all of them together, may use.
+	Limits Limits `mapstructure:"limits"`
+
+	// Pushes that carry text.
+	PW DeletableTerms `mapstructure:"pw"`
+
+	// Pushes that carry a URL. The settings mean what they mean under pw.
+	URL Terms `mapstructure:"url"`
+
+	// Pushes that carry files. The settings mean what they mean under pw.
+	Files DeletableTerms `mapstructure:"files"`
+
+	// Pushes that show a QR code. The settings mean what they mean under pw.
+	QR DeletableTerms `mapstructure:"qr"`
+}
+
+// Log says what is logged and how.
+type Log struct {
+	// The least level that is written.
+	Level string `mapstructure:"level" oneof:"debug info warn error"`
+
+	// How it is written: json, one object a line; console, for people; auto,
+	// console on a terminal and json elsewhere.
+	Format string `mapstructure:"format" oneof:"auto json console"`
+}
+
+// Limits bounds what clients may use. The fields named PerMinute count requests
+// of one client, or of one token.
+type Limits struct {
+	// The largest request body. A text of 1 MiB may take six times as much in
+	// JSON escapes.
+	MaxBody Size `mapstructure:"max_body" min:"64KiB" max:"64MiB"`
+
+	// Free space of the data directory's file system below which no push is
+	// taken, so that views, expiry and deletes always have room. 0: not looked at.
+	MinFreeSpace Size `mapstructure:"min_free_space"`
+
+	// Requests of an anonymous client in a minute. 0: any number.
+	AnonymousPerMinute int `mapstructure:"anonymous_per_minute" min:"1" max:"1000000" off:"0"`
+
+	// Requests with one API token in a minute. 0: any number.
+	TokenPerMinute int `mapstructure:"token_per_minute" min:"1" max:"1000000" off:"0"`
+
+	// Links that lead nowhere, asked for by one client in a minute.
+	UnknownTokensPerMinute int `mapstructure:"unknown_tokens_per_minute" min:"1" max:"100000"`
+
+	// Wrong passphrases per push and client in a minute.
+	PassphrasesPerClient int `mapstructure:"passphrases_per_client" min:"1" max:"1000"`
+
+	// Wrong passphrases per push in ten minutes, of all clients.
+	PassphrasesPerPush int `mapstructure:"passphrases_per_push" min:"1" max:"10000"`
+
+	// Passphrases that may wait to be checked. Beyond that the answer is 503.
+	PassphraseQueue int `mapstructure:"passphrase_queue" min:"1" max:"10000"`
+
+	// Clients that a limiter remembers.
+	Clients int `mapstructure:"clients" min:"1" max:"1000000"`
+
+	// How long a request may take, from first byte to last.
+	RequestTimeout time.Duration `mapstructure:"request_timeout" min:"1s" max:"1h"`
+
+	// How long a stop waits for requests that are running.
+	DrainTimeout time.Duration `mapstructure:"drain_timeout" min:"1s" max:"10m"`
+}
+
+// Terms are the limits of one kind of push, and what a sender gets without
+// asking for anything. The defaults lie within their minimum and maximum.
+type Terms struct {
+	// Days until a push expires, when its sender does not say.
+	ExpireAfterDaysDefault int `mapstructure:"expire_after_days_default" min:"1" max:"3650"`
+
+	// The fewest days that a sender may ask for.
+	ExpireAfterDaysMin int `mapstructure:"expire_after_days_min" min:"1" max:"3650"`
+
+	// The most days that a sender may ask for.
+	ExpireAfterDaysMax int `mapstructure:"expire_after_days_max" min:"1" max:"3650"`
+
+	// Views until a push expires, when its sender does not say.
+	ExpireAfterViewsDefault int `mapstructure:"expire_after_views_default" min:"1" max:"100000"`
+
+	// The fewest views that a sender may ask for.
+	ExpireAfterViewsMin int `mapstructure:"expire_after_views_min" min:"1" max:"100000"`
+
+	// The most views that a sender may ask for.
+	ExpireAfterViewsMax int `mapstructure:"expire_after_views_max" min:"1" max:"100000"`
+
+	// Whether pushes may have the retrieval step: a page to click through, so
+	// that link scanners do not use up a view. false: none has it.
+	EnableRetrievalStep bool `mapstructure:"enable_retrieval_step"`
+
+	// Whether a push has the retrieval step, when its sender does not say.
+	RetrievalStepDefault bool `mapstructure:"retrieval_step_default"`
+}
+
+// DeletableTerms are the Terms of a kind whose viewers may be allowed to delete.
+type DeletableTerms struct {
+	Terms `mapstructure:",squash"`
+
+	// Whether pushes may be deleted by their viewers. false: none may.
+	EnableDeletablePushes bool `mapstructure:"enable_deletable_pushes"`
+
+	// Whether viewers may delete a push, when its sender does not say.
+	DeletablePushesDefault bool `mapstructure:"deletable_pushes_default"`
+}
+
+// KeyFile is where the master key lies unless MasterKey is given: MasterKeyFile,
+// or master.key in DataDir where that is empty.
+func (c Config) KeyFile() string {
+	if c.MasterKeyFile != "" {
+		return c.MasterKeyFile
+	}
+	return filepath.Join(c.DataDir, keyName)
+}
+
+// keyName is the name of the key file, as a file and as a systemd credential.
+const keyName = "master.key"

@@ -1,0 +1,55 @@
+package config
+
+import (
+	"net/netip"
+	"time"
+)
+
+// Default returns the configuration of a pushbox that was told nothing.
+func Default() Config {
+	terms := defaultTerms()
+	deletable := DeletableTerms{Terms: terms, EnableDeletablePushes: true, DeletablePushesDefault: true}
+	return Config{
+		Listen:          "127.0.0.1:5100",
+		DataDir:         "./data",
+		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
+		AllowAnonymous:  true,
+		EnableURLPushes: true,
+		EnableQRPushes:  true,
+		Log:             Log{Level: "info", Format: "auto"},
+		Limits:          defaultLimits(),
+		PW:              deletable,
+		URL:             terms,
+		Files:           deletable,
+		QR:              deletable,
+	}
+}
+
+func defaultLimits() Limits {
+	return Limits{
+		MaxBody:                8 * mebibyte,
+		MinFreeSpace:           64 * mebibyte,
+		AnonymousPerMinute:     120,
+		TokenPerMinute:         1200,
+		UnknownTokensPerMinute: 20,
+		PassphrasesPerClient:   5,
+		PassphrasesPerPush:     20,
+		PassphraseQueue:        64,
+		Clients:                65536,
+		RequestTimeout:         60 * time.Second,
+		DrainTimeout:           10 * time.Second,
+	}
+}
+
+func defaultTerms() Terms {
+	return Terms{
+		ExpireAfterDaysDefault:  7,
+		ExpireAfterDaysMin:      1,
+		ExpireAfterDaysMax:      90,
+		ExpireAfterViewsDefault: 5,
+		ExpireAfterViewsMin:     1,
+		ExpireAfterViewsMax:     100,
+		EnableRetrievalStep:     true,
+		RetrievalStepDefault:    true,
+	}
+}

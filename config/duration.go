@@ -1,0 +1,87 @@
+package config
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const day = 24 * time.Hour
+
+var (
+	errDuration     = errors.New("must be a duration such as 10m, 36h or 90d")
+	errDurationUnit = errors.New("needs a unit, such as 10m")
+	errDurationLong = errors.New("must be less than 106752d")
+)
+
+// parseDuration reads what time.ParseDuration reads, with whole days before it
+// if need be: 90d, 1d12h. Only 0 may stand without a unit.
+func parseDuration(text string) (time.Duration, error) {
+	if text == "0" {
+		return 0, nil
+	}
+	days, clock, ok := strings.Cut(text, "d")
+	if !ok {
+		return parseClock(text)
+	}
+	n, err := parseWhole(days)
+	switch {
+	case errors.Is(err, strconv.ErrRange), err == nil && n > int64(math.MaxInt64/day):
+		return 0, errDurationLong
+	case err != nil:
+		return 0, errDuration
+	case clock == "":
+		return time.Duration(n) * day, nil
+	}
+	rest, err := parseClock(clock)
+	if err != nil {
+		return 0, err
+	}
+	if rest > math.MaxInt64-time.Duration(n)*day {
+		return 0, errDurationLong
+	}
+	return time.Duration(n)*day + rest, nil
+}
+
+// parseClock reads a duration without days and without a sign.
+func parseClock(text string) (time.Duration, error) {
+	if text != "" && strings.Trim(text, "+-_.0123456789") == "" {
+		return 0, errDurationUnit
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || strings.ContainsAny(text, "+-") {
+		return 0, errDuration
+	}
+	return d, nil
+}
+
+// formatDuration writes d, which is not negative, in the shorter of two forms
+// that parseDuration reads: one unit (90s, 36h), or as many as it takes (1d1s).
+func formatDuration(d time.Duration) string {
+	one, many := "", ""
+	rest := d
+	for _, u := range []struct {
+		name string
+		size time.Duration
+	}{{"d", day}, {"h", time.Hour}, {"m", time.Minute}, {"s", time.Second}} {
+		if one == "" && d%u.size == 0 {
+			one = strconv.FormatInt(int64(d/u.size), 10) + u.name
+		}
+		if n := rest / u.size; n > 0 {
+			many += strconv.FormatInt(int64(n), 10) + u.name
+			rest %= u.size
+		}
+	}
+	switch {
+	case d == 0:
+		return "0"
+	case rest > 0:
+		return many + rest.String()
+	case one != "" && len(one) < len(many):
+		return one
+	default:
+		return many
+	}
+}

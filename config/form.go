@@ -1,0 +1,96 @@
+package config
+
+import (
+	"errors"
+	"net"
+	"net/netip"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+func parsePath(text string) (string, error) {
+	if text == "" {
+		return "", errors.New("must not be empty")
+	}
+	return parseText(text)
+}
+
+// parseAddress reads what a listener takes: a host, which may be empty, and a
+// port as a number.
+func parseAddress(text string) (string, error) {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil || !isPort(port) || strings.ContainsAny(host, " /") {
+		return "", errors.New("must be an address and a port, such as 127.0.0.1:5100")
+	}
+	return parseText(text)
+}
+
+func isPort(text string) bool {
+	n, err := parseWhole(text)
+	return err == nil && n <= 65535
+}
+
+// parseBaseURL reads what links begin with, and drops slashes at its end.
+func parseBaseURL(text string) (string, error) {
+	if text == "" {
+		return "", nil
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil: // the error holds the text, and that perhaps a password
+		return "", errors.New("must be a URL such as https://push.example.com")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
+		return "", errors.New("must begin with https:// or http:// and a host")
+	case u.User != nil:
+		return "", errors.New("must not have a user name or a password")
+	case strings.ContainsAny(text, "?#"):
+		return "", errors.New("must not have a query or a fragment")
+	case u.Port() == "0" || u.Port() != "" && !isPort(u.Port()):
+		return "", errors.New("must have a port from 1 to 65535, or none")
+	}
+	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// parsePrefixes reads addresses and networks, separated by commas.
+func parsePrefixes(text string) ([]netip.Prefix, error) {
+	prefixes := []netip.Prefix{}
+	if text == "" {
+		return prefixes, nil
+	}
+	for item := range strings.SplitSeq(text, ",") {
+		p, err := parsePrefix(strings.TrimSpace(item))
+		if err != nil {
+			return nil, errors.New("entry " + strconv.Itoa(len(prefixes)+1) + " " + err.Error())
+		}
+		prefixes = append(prefixes, p)
+	}
+	return prefixes, nil
+}
+
+// parsePrefix reads a network, or an address as the network of it alone.
+func parsePrefix(text string) (netip.Prefix, error) {
+	p, err := netip.ParsePrefix(text)
+	if err != nil {
+		a, err := netip.ParseAddr(text)
+		if err != nil || a.Zone() != "" {
+			return netip.Prefix{}, errors.New("must be an address or a network such as 10.0.0.0/8")
+		}
+		p = netip.PrefixFrom(a, a.BitLen())
+	}
+	switch {
+	case p.Addr().Is4In6():
+		return netip.Prefix{}, errors.New("must be written as IPv4")
+	case p != p.Masked():
+		return netip.Prefix{}, errors.New("has bits beyond its prefix length; did you mean " + p.Masked().String() + "?")
+	}
+	return p, nil
+}
+
+func printPrefixes(prefixes []netip.Prefix) string {
+	items := make([]string, len(prefixes))
+	for i, p := range prefixes {
+		items[i] = strconv.Quote(p.String())
+	}
+	return "[" + strings.Join(items, ", ") + "]"
+}

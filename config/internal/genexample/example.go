@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"pushbox/config"
+)
+
+const head = `# Settings of pushbox, each at its default: keep what you change, drop the rest.
+#
+# pushbox reads this file when it is told to, by --config FILE or PUSHBOX_CONFIG.
+# Each setting can be given in the environment too: PUSHBOX_ and its key in upper
+# case, with _ between levels, such as PUSHBOX_LOG_LEVEL. Flags win over the
+# environment, the environment over this file.
+#
+# Durations need a unit: 90d, 36h, 10m, 30s. Sizes may have one: 400MiB, 10MB.
+`
+
+// A writer writes the example from the structs of the source.
+type writer struct {
+	bytes.Buffer
+	structs map[string]*ast.StructType
+	keys    map[string]config.Setting
+	told    map[*ast.Field]bool // its comment stands above already
+}
+
+// example returns the text of config.example.yaml.
+func example(source string) ([]byte, error) {
+	file, err := parser.ParseFile(token.NewFileSet(), source, nil, parser.ParseComments)
+	if err != nil {
+		return nil, err
+	}
+	w := &writer{
+		structs: make(map[string]*ast.StructType),
+		keys:    make(map[string]config.Setting),
+		told:    make(map[*ast.Field]bool),
+	}
+	ast.Inspect(file, func(n ast.Node) bool {
+		if t, ok := n.(*ast.TypeSpec); ok {
+			if s, ok := t.Type.(*ast.StructType); ok {
+				w.structs[t.Name.Name] = s
+			}
+		}
+		return true
+	})
+	for _, k := range config.Keys() {
+		w.keys[k.Key] = k
+	}
+	w.WriteString(head)
+	if err := w.fields(w.structs["Config"], ""); err != nil {
+		return nil, err
+	}
+	return w.Bytes(), nil
+}
+
+// fields writes the settings of a struct, whose keys begin with prefix.
+func (w *writer) fields(s *ast.StructType, prefix string) error {
+	for _, f := range s.Fields.List {
+		section := w.structs[fmt.Sprint(f.Type)] // nil for other types
+		if len(f.Names) == 0 {
+			if err := w.fields(section, prefix); err != nil {
+				return err
+			}
+			continue
+		}
+		key, err := keyOf(f)
+		if err != nil {
+			return err
+		}
+		w.comment(f, prefix+key)
+		if section == nil {
+			fmt.Fprintf(w, "%s%s: %s\n", indent(prefix), key, w.keys[prefix+key].Default)
+			continue
+		}
+		fmt.Fprintf(w, "%s:\n", key)
+		if err := w.fields(section, key+"."); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// comment writes what a field means and accepts, unless a section of the same
+// type has told it already.
+func (w *writer) comment(f *ast.Field, key string) {
+	if w.told[f] {
+		return
+	}
+	w.told[f] = true
+	if !bytes.HasSuffix(w.Bytes(), []byte(":\n")) { // not right under the name of a section
+		w.WriteString("\n")
+	}
+	for line := range strings.Lines(f.Doc.Text()) {
+		w.WriteString(indent(key) + "# " + line)
+	}
+	if a := w.keys[key].Accepts; a != "" {
+		w.WriteString(indent(key) + "# Allowed: " + a + ".\n")
+	}
+}
+
+func keyOf(f *ast.Field) (string, error) {
+	if f.Tag == nil || f.Doc.Text() == "" {
+		return "", fmt.Errorf("field %s has no tag or no comment", f.Names[0])
+	}
+	tag, err := strconv.Unquote(f.Tag.Value)
+	return reflect.StructTag(tag).Get("mapstructure"), err
+}
+
+func indent(key string) string {
+	if strings.Contains(key, ".") {
+		return "  "
+	}
+	return ""
+}

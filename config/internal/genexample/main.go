@@ -1,0 +1,29 @@
+// Command genexample writes config.example.yaml: every setting with its default,
+// under the comment that its field has in the Go source.
+//
+//	genexample SOURCE OUTPUT
+package main
+
+import (
+	"fmt"
+	"os"
+)
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: genexample SOURCE OUTPUT")
+		os.Exit(2)
+	}
+	if err := run(os.Args[1], os.Args[2]); err != nil {
+		fmt.Fprintln(os.Stderr, "genexample:", err)
+		os.Exit(1)
+	}
+}
+
+func run(source, output string) error {
+	text, err := example(source)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(output, text, 0o644)
+}

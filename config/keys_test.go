@@ -1,0 +1,110 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"pushbox/config"
+)
+
+// sample returns a value of a setting that is not its default.
+func sample(k config.Setting) string {
+	special := map[string]string{
+		"listen": "[::1]:0", "base_url": "https://push.example.com", "trusted_proxies": "10.0.0.0/8,192.0.2.1",
+		"purge_after": "90d", "max_store_size": "1GiB", "log.level": "debug", "log.format": "json",
+		"limits.max_body": "1MiB", "limits.min_free_space": "0",
+		"limits.request_timeout": "5m", "limits.drain_timeout": "1m",
+	}
+	if v, ok := special[k.Key]; ok {
+		return v
+	}
+	switch {
+	case k.Default == "true":
+		return "false"
+	case k.Default == "false":
+		return "true"
+	case strings.HasPrefix(k.Default, `"`):
+		return "/some/where"
+	default:
+		return "3"
+	}
+}
+
+func TestEverySettingCanBeGivenInTheEnvironment(t *testing.T) {
+	t.Parallel()
+	keys := config.Keys()
+	if len(keys) < 60 {
+		t.Fatalf("only %d settings were found", len(keys))
+	}
+	for _, k := range keys {
+		t.Run(k.Env, func(t *testing.T) {
+			t.Parallel()
+			src := config.Source{Environ: []string{k.Env + "=" + sample(k)}}
+			if strings.HasSuffix(k.Key, "_max") {
+				src.Environ = append(src.Environ, strings.Replace(k.Env, "_MAX", "_DEFAULT=2", 1))
+			}
+			if k.Key == "enable_file_pushes" {
+				want := "enable_file_pushes (environment PUSHBOX_ENABLE_FILE_PUSHES): file pushes are not available in this version"
+				if got := problems(t, src); len(got) != 1 || got[0] != want {
+					t.Errorf("got %q", got)
+				}
+				return
+			}
+			l := mustLoad(t, src)
+			if v := valueOf(t, l, k.Key); v.Value == k.Default || v.Origin != "environment "+k.Env {
+				t.Errorf("got %+v", v)
+			}
+			for i, v := range l.Values {
+				given := strings.Contains(strings.Join(src.Environ, " "), keys[i].Env+"=")
+				if v.Key != keys[i].Key || !given && (v.Value != keys[i].Default || v.Origin != "default") {
+					t.Errorf("another setting changed: %+v", v)
+				}
+			}
+		})
+	}
+}
+
+func TestKeysAndVariablesAreNamedOnce(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{"PUSHBOX_CONFIG": true}
+	for _, k := range config.Keys() {
+		if seen[k.Key] || seen[k.Env] {
+			t.Errorf("%s or %s names two things", k.Key, k.Env)
+		}
+		seen[k.Key], seen[k.Env] = true, true
+		if want := "PUSHBOX_" + strings.ToUpper(strings.ReplaceAll(k.Key, ".", "_")); k.Env != want {
+			t.Errorf("%s is %s, want %s", k.Key, k.Env, want)
+		}
+	}
+}
+
+func TestKeysTellWhatIsAllowed(t *testing.T) {
+	t.Parallel()
+	want := map[string]config.Setting{
+		"listen":                       {Env: "PUSHBOX_LISTEN", Default: `"127.0.0.1:5100"`},
+		"trusted_proxies":              {Env: "PUSHBOX_TRUSTED_PROXIES", Default: `["127.0.0.0/8", "::1/128"]`},
+		"purge_after":                  {Env: "PUSHBOX_PURGE_AFTER", Default: "0", Accepts: "0 or at least 1h"},
+		"log.level":                    {Env: "PUSHBOX_LOG_LEVEL", Default: "info", Accepts: "debug, info, warn or error"},
+		"limits.max_body":              {Env: "PUSHBOX_LIMITS_MAX_BODY", Default: "8MiB", Accepts: "from 64KiB to 64MiB"},
+		"limits.token_per_minute":      {Env: "PUSHBOX_LIMITS_TOKEN_PER_MINUTE", Default: "1200", Accepts: "0 or from 1 to 1000000"},
+		"pw.expire_after_days_max":     {Env: "PUSHBOX_PW_EXPIRE_AFTER_DAYS_MAX", Default: "90", Accepts: "from 1 to 3650"},
+		"qr.deletable_pushes_default":  {Env: "PUSHBOX_QR_DELETABLE_PUSHES_DEFAULT", Default: "true"},
+		"url.enable_retrieval_step":    {Env: "PUSHBOX_URL_ENABLE_RETRIEVAL_STEP", Default: "true"},
+		"files.expire_after_views_min": {Env: "PUSHBOX_FILES_EXPIRE_AFTER_VIEWS_MIN", Default: "1", Accepts: "from 1 to 100000"},
+	}
+	for _, k := range config.Keys() {
+		if k.Key == "url.enable_deletable_pushes" || k.Key == "url.deletable_pushes_default" {
+			t.Errorf("viewers never delete url pushes, but there is %s", k.Key)
+		}
+		if w, ok := want[k.Key]; ok {
+			w.Key = k.Key
+			if k != w {
+				t.Errorf("got %+v, want %+v", k, w)
+			}
+			delete(want, k.Key)
+		}
+	}
+	for key := range want {
+		t.Errorf("there is no setting %s", key)
+	}
+}

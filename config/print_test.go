@@ -1,0 +1,111 @@
+package config_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+)
+
+func TestPrintShowsValuesAndOrigins(t *testing.T) {
+	t.Parallel()
+	name := writeFile(t, "purge_after: 24h\nlog:\n  level: warn\n")
+	var out strings.Builder
+	l := mustLoad(t, config.Source{
+		File:    name,
+		Environ: []string{"PUSHBOX_MAX_STORE_SIZE=2048MiB", "PUSHBOX_TRUSTED_PROXIES=10.1.2.3, fd00::/8", "PUSHBOX_MASTER_KEY=k"},
+		Flags:   map[string]config.Flag{"listen": {Name: "--listen", Value: ":80"}},
+	})
+	if err := l.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	want := `listen: ":80"                                 # flag --listen
+data_dir: "./data"                            # default
+master_key_file: ""                           # default
+master_key: [redacted]                        # environment PUSHBOX_MASTER_KEY
+base_url: ""                                  # default
+trusted_proxies: ["10.1.2.3/32", "fd00::/8"]  # environment PUSHBOX_TRUSTED_PROXIES
+allow_anonymous: true                         # default
+enable_url_pushes: true                       # default
+enable_qr_pushes: true                        # default
+enable_file_pushes: false                     # default
+purge_after: 1d                               # file ` + name + `
+max_store_size: 2GiB                          # environment PUSHBOX_MAX_STORE_SIZE
+log:
+  level: warn                                 # file ` + name + `
+  format: auto                                # default
+limits:
+  max_body: 8MiB                              # default
+`
+	if !strings.HasPrefix(out.String(), want) {
+		t.Errorf("got\n%s\nwant it to begin\n%s", out.String(), want)
+	}
+	if n := strings.Count(out.String(), "  # "); n != len(config.Keys()) {
+		t.Errorf("%d of %d settings were printed", n, len(config.Keys()))
+	}
+}
+
+func TestAVeryLongLineMovesNoComment(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	long := "/" + strings.Repeat("d", 200)
+	if err := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_DATA_DIR=" + long}}).Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(out.String(), "\n")
+	if want := `data_dir: "` + long + `"  # environment PUSHBOX_DATA_DIR`; lines[1] != want {
+		t.Errorf("got %s", lines[1])
+	}
+	if want := `listen: "127.0.0.1:5100"                     # default`; lines[0] != want {
+		t.Errorf("got %s", lines[0])
+	}
+}
+
+func TestPrintTellsThatItCouldNotWrite(t *testing.T) {
+	t.Parallel()
+	r, w := io.Pipe()
+	broken := errors.New("broken")
+	_ = r.CloseWithError(broken)
+	if err := mustLoad(t, config.Source{}).Print(w); !errors.Is(err, broken) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestWhatIsPrintedLoadsAgain(t *testing.T) {
+	t.Parallel()
+	for _, dir := range []string{`a "quoted" path`, `back\slash`, "naïve/日本", "# no comment", "[redacted]", "a: b", "\u00a0\ufeff\u2028", "'"} {
+		l := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_DATA_DIR=" + dir, "PUSHBOX_LIMITS_DRAIN_TIMEOUT=1.5s", "PUSHBOX_LIMITS_MAX_BODY=1MB"}})
+		if l.Config.DataDir != dir {
+			t.Errorf("%q became %q", dir, l.Config.DataDir)
+		}
+		sameAgain(t, l, writeFile(t, ""))
+	}
+}
+
+// sameAgain prints a configuration to a file and checks that it loads as what
+// it was. The key is put in by hand, since it is not printed.
+func sameAgain(t *testing.T, l *config.Loaded, file string) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := l.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	key := "\nmaster_key: " + strconv.Quote(l.Config.MasterKey.Reveal())
+	text := bytes.Replace(out.Bytes(), []byte("\nmaster_key: [redacted]"), []byte(key), 1)
+	if err := os.WriteFile(file, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	again, err := config.Load(config.Source{File: file})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, text)
+	}
+	if !reflect.DeepEqual(again.Config, l.Config) {
+		t.Errorf("got  %+v\nwant %+v\n%s", again.Config, l.Config, text)
+	}
+}

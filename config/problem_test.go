@@ -1,0 +1,122 @@
+package config_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+)
+
+func TestAllProblemsAreToldAtOnce(t *testing.T) {
+	t.Parallel()
+	src := config.Source{
+		File: writeFile(t, `lisen: ":1"
+allow_anonymous: yes
+log:
+  level: loud
+  level: info
+limits:
+  drain_timeout: 5
+  max_body: ~
+pw:
+  expire_after_days_min: 8
+  expire_after_views_max: 0
+`),
+		Environ: []string{
+			"PUSHBOX_LOG_LEVL=info",
+			"PUSHBOX_LIMITS_CLIENTS=0",
+			"PUSHBOX_MASTER_KEY=k",
+			"PUSHBOX_MASTER_KEY_FILE=/k",
+			"PUSHBOX_ENABLE_FILE_PUSHES=true",
+		},
+		Flags: map[string]config.Flag{
+			"listen":     {Name: "--listen", Value: "5100"},
+			"no_such":    {Name: "--no-such", Value: "1"},
+			"master_key": {Name: "--master-key", Value: "hunter2"},
+		},
+	}
+	want := []string{
+		"lisen (file pushbox.yaml, line 1): is not a setting; did you mean listen?",
+		"allow_anonymous (file pushbox.yaml, line 2): must be true or false",
+		"log.level (file pushbox.yaml, line 4): must be debug, info, warn or error",
+		"log.level (file pushbox.yaml, line 5): was given in line 4 already",
+		"limits.drain_timeout (file pushbox.yaml, line 7): needs a unit, such as 10m",
+		"limits.max_body (file pushbox.yaml, line 8): is empty",
+		"pw.expire_after_views_max (file pushbox.yaml, line 11): must be from 1 to 100000",
+		"limits.clients (environment PUSHBOX_LIMITS_CLIENTS): must be from 1 to 1000000",
+		"environment PUSHBOX_LOG_LEVL: is not a setting; did you mean PUSHBOX_LOG_LEVEL?",
+		"listen (flag --listen): must be an address and a port, such as 127.0.0.1:5100",
+		"master_key (flag --master-key): is a secret, and arguments can be seen by others",
+		"no_such (flag --no-such): is not a setting",
+		"enable_file_pushes (environment PUSHBOX_ENABLE_FILE_PUSHES): file pushes are not available in this version",
+		"pw.expire_after_days_default (default): must not be less than pw.expire_after_days_min (file pushbox.yaml, line 10)",
+	}
+	got := problems(t, src)
+	if !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestAnUnreadableFileHidesNoOtherProblem(t *testing.T) {
+	t.Parallel()
+	for _, src := range []config.Source{
+		{File: "/nowhere/x.yaml"},
+		{Environ: []string{"PUSHBOX_CONFIG=/nowhere/x.yaml"}},
+		{Environ: []string{"PUSHBOX_CONFIG="}},
+		{File: writeFile(t, "a: b: c")},
+		{File: writeFile(t, "text")},
+	} {
+		// The first is wrong whatever the file says, the second perhaps not.
+		src.Environ = append(src.Environ, "PUSHBOX_LISTEN=5", "PUSHBOX_PW_EXPIRE_AFTER_DAYS_MAX=2")
+		got := problems(t, src)
+		if len(got) != 2 || !strings.HasPrefix(got[1], "listen (environment PUSHBOX_LISTEN): ") {
+			t.Errorf("%+v: got %q", src, got)
+		}
+	}
+}
+
+func TestValuesThatAreOverriddenAreCheckedToo(t *testing.T) {
+	t.Parallel()
+	got := problems(t, config.Source{
+		File:    writeFile(t, "listen: 5\n"),
+		Environ: []string{"PUSHBOX_LISTEN=6"},
+		Flags:   map[string]config.Flag{"listen": {Name: "--listen", Value: ":7"}},
+	})
+	if len(got) != 2 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestUnknownVariables(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"PUSHBOX_LISTN":      "; did you mean PUSHBOX_LISTEN?",
+		"PUSHBOX_CONFG":      "; did you mean PUSHBOX_CONFIG?",
+		"PUSHBOX_log_level":  "; did you mean PUSHBOX_LOG_LEVEL?",
+		"PUSHBOX_LOG.LEVEL":  "; did you mean PUSHBOX_LOG_LEVEL?",
+		"PUSHBOX_":           "",
+		"PUSHBOX_FROBNICATE": "",
+		"PUSHBOX_URL":        "",
+		"PUSHBOX_TOKEN_FILE": "",
+	} {
+		got := problems(t, config.Source{Environ: []string{name + "=hunter2"}})
+		if w := "environment " + name + ": is not a setting" + want; len(got) != 1 || got[0] != w {
+			t.Errorf("got %q, want %q", got, w)
+		}
+	}
+	got := problems(t, config.Source{Environ: []string{"PUSHBOX_\n=x"}})
+	if want := `environment "PUSHBOX_\n": is not a setting`; len(got) != 1 || !strings.HasPrefix(got[0], want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestEmptyVariables(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"LISTEN", "DATA_DIR", "ALLOW_ANONYMOUS", "PURGE_AFTER", "MAX_STORE_SIZE", "LOG_LEVEL", "LIMITS_CLIENTS"} {
+		got := problems(t, config.Source{Environ: []string{"PUSHBOX_" + name + "="}})
+		if len(got) != 1 || !strings.HasSuffix(got[0], "(environment PUSHBOX_"+name+"): is empty") {
+			t.Errorf("got %q", got)
+		}
+	}
+}

@@ -1,0 +1,138 @@
+package config_test
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+)
+
+const marker = "hunter2marker"
+
+func TestTheMasterKeyIsNeverShown(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	for _, src := range []config.Source{
+		{Environ: []string{"PUSHBOX_MASTER_KEY=" + marker}},
+		{File: writeFile(t, "master_key: "+marker)},
+	} {
+		l := mustLoad(t, src)
+		if l.Config.MasterKey.Reveal() != marker {
+			t.Error("the key did not arrive")
+		}
+		if err := l.Print(&out); err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "%+v %#v %v", l, l.Config, l.Values)
+	}
+	if !strings.Contains(out.String(), "master_key: [redacted]") {
+		t.Errorf("nothing says that there is a key:\n%s", out.String())
+	}
+	for _, src := range []config.Source{
+		{Environ: []string{"PUSHBOX_MASTER_KEY=" + marker, "PUSHBOX_MASTER_KEY_FILE=/k"}},
+		{Flags: map[string]config.Flag{"master_key": {Name: "--master-key", Value: marker}}},
+		{Environ: []string{"PUSHBOX_MASTER_KEEY=" + marker}},
+		{File: writeFile(t, "master_key: {"+marker+": 1}")},
+		{File: writeFile(t, "master_key: ["+marker+"]")},
+		{File: writeFile(t, "{master_key:"+marker+"}")},
+		{File: writeFile(t, "master_key:"+marker)},
+		{File: writeFile(t, "master_key:"+marker+"\nlisten: x")},
+		{File: writeFile(t, "master_key: *"+marker)},
+		{File: writeFile(t, "master_key: !"+marker+" x")},
+		{File: writeFile(t, "master_key: "+marker+": x")},
+		{File: writeFile(t, "master_key: \""+marker)},
+		{File: writeFile(t, "master_key: "+marker+"\nmaster_key: "+marker)},
+		{File: writeFile(t, "base_url: https://me:"+marker+"@push.example.com")},
+		{File: writeFile(t, "base_url: https://me:"+marker+"@:push.example.com:x")},
+	} {
+		fmt.Fprintln(&out, problems(t, src))
+	}
+	if strings.Contains(out.String(), marker) {
+		t.Errorf("the key was shown:\n%s", out.String())
+	}
+}
+
+func TestTheMasterKeyAndItsFileExcludeEachOther(t *testing.T) {
+	t.Parallel()
+	got := problems(t, config.Source{
+		File:    writeFile(t, "master_key_file: /k\n"),
+		Environ: []string{"PUSHBOX_MASTER_KEY=k"},
+	})
+	want := "master_key (environment PUSHBOX_MASTER_KEY): cannot be given together with master_key_file (file pushbox.yaml, line 1)"
+	if len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestAPrintedKeyIsRefused(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	if err := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_MASTER_KEY=k"}}).Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	got := problems(t, config.Source{File: writeFile(t, out.String())})
+	if len(got) != 1 || !strings.HasPrefix(got[0], "master_key (") {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestTheCredentialOfSystemd(t *testing.T) {
+	t.Parallel()
+	with, without := t.TempDir(), t.TempDir()
+	path := filepath.Join(with, "master.key")
+	if err := os.WriteFile(path, []byte("k"), 0o400); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		name    string
+		environ []string
+		want    string
+		from    string
+	}{
+		{"handed over", []string{"CREDENTIALS_DIRECTORY=" + with}, path, "systemd credential master.key"},
+		{"another one", []string{"CREDENTIALS_DIRECTORY=" + without}, "", "default"},
+		{"a directory that is gone", []string{"CREDENTIALS_DIRECTORY=" + without + "/x"}, "", "default"},
+		{"none", []string{"CREDENTIALS_DIRECTORY="}, "", "default"},
+		{"beside a file", []string{"CREDENTIALS_DIRECTORY=" + with, "PUSHBOX_MASTER_KEY_FILE=/k"}, "/k", "environment PUSHBOX_MASTER_KEY_FILE"},
+		{"beside an empty file name", []string{"CREDENTIALS_DIRECTORY=" + with, "PUSHBOX_MASTER_KEY_FILE="}, path, "systemd credential master.key"},
+		{"beside a key", []string{"CREDENTIALS_DIRECTORY=" + with, "PUSHBOX_MASTER_KEY=k"}, "", "default"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			l := mustLoad(t, config.Source{Environ: test.environ})
+			if v := valueOf(t, l, "master_key_file"); l.Config.MasterKeyFile != test.want || v.Origin != test.from {
+				t.Errorf("got %q and %+v", l.Config.MasterKeyFile, v)
+			}
+		})
+	}
+}
+
+func TestACredentialThatCannotBeLookedAt(t *testing.T) {
+	t.Parallel()
+	file := writeFile(t, "")
+	if _, err := os.Stat(file + "/master.key"); errors.Is(err, fs.ErrNotExist) {
+		t.Skip("this system says that there is none")
+	}
+	got := problems(t, config.Source{Environ: []string{"CREDENTIALS_DIRECTORY=" + file}})
+	if want := "master_key_file (systemd credential master.key): cannot be read: not a directory"; len(got) != 1 || got[0] != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestWhereTheKeyFileLies(t *testing.T) {
+	t.Parallel()
+	c := config.Default()
+	c.DataDir = "/var/lib/pushbox"
+	if got := c.KeyFile(); got != "/var/lib/pushbox/master.key" {
+		t.Errorf("got %s", got)
+	}
+	c.MasterKeyFile = "/etc/pushbox.key"
+	if got := c.KeyFile(); got != "/etc/pushbox.key" {
+		t.Errorf("got %s", got)
+	}
+}
