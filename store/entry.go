@@ -36,8 +36,8 @@ func (k EntryKind) String() string {
 	return ""
 }
 
-// minor reports whether entries of this kind stop at MaxMinorEntries.
-func (k EntryKind) minor() bool {
+// Minor reports whether entries of this kind stop at MaxMinorEntries.
+func (k EntryKind) Minor() bool {
 	switch k {
 	case EntryFailedView, EntryFailedPassphrase, EntryOwnerView:
 		return true

@@ -1,0 +1,275 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+const email = "ann@example.com"
+
+func newToken(t *testing.T, f *storetest.Fixture, lifetime time.Duration) store.NewAPIToken {
+	t.Helper()
+	token, err := f.CreateToken(ctx, email, "laptop", lifetime)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return token
+}
+
+func TestAnAPITokenActsAsItsAccount(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account(email)
+	token := newToken(t, f, 0)
+	for _, address := range []string{"", email, " ANN@example.com"} {
+		a, got, err := f.Authenticate(ctx, token.Secret, address)
+		if err != nil || a.ID != ann.Account || got.Label != "laptop" {
+			t.Errorf("with address %q: %+v, %v", address, got, err)
+		}
+	}
+}
+
+func TestAnAPITokenIsNotValid(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account(email)
+	good := newToken(t, f, 0)
+	for name, c := range map[string]struct {
+		token secret.Text
+		email string
+	}{
+		"unknown":            {secret.New("pb_unknown"), ""},
+		"empty":              {secret.Text{}, ""},
+		"of another address": {good.Secret, "bob@example.com"},
+		"a byte longer":      {secret.New(good.Secret.Reveal() + "a"), ""},
+	} {
+		if _, _, err := f.Authenticate(ctx, c.token, c.email); !errors.Is(err, store.ErrToken) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestATokenEndsWithItsLifetime(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account(email)
+	token := newToken(t, f, time.Hour)
+	f.Clock.Advance(time.Hour - time.Millisecond)
+	if _, _, err := f.Authenticate(ctx, token.Secret, ""); err != nil {
+		t.Errorf("it ended too soon: %v", err)
+	}
+	f.Clock.Advance(time.Millisecond)
+	if _, _, err := f.Authenticate(ctx, token.Secret, ""); !errors.Is(err, store.ErrToken) {
+		t.Errorf("it did not end: %v", err)
+	}
+}
+
+func TestATokenEndsWhenItIsRevoked(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account(email)
+	token, other := newToken(t, f, 0), newToken(t, f, 0)
+	if err := f.RevokeToken(ctx, token.ID); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.RevokeToken(ctx, token.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("again: %v", err)
+	}
+	if _, _, err := f.Authenticate(ctx, token.Secret, ""); !errors.Is(err, store.ErrToken) {
+		t.Errorf("it is still valid: %v", err)
+	}
+	if _, _, err := f.Authenticate(ctx, other.Secret, ""); err != nil {
+		t.Errorf("the other one: %v", err)
+	}
+}
+
+func TestTheLastUseIsKeptToTheMinute(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account(email)
+	token := newToken(t, f, 0)
+	lastUse := func() time.Time {
+		t.Helper()
+		list, err := f.Tokens(ctx, email)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("%v, %v", list, err)
+		}
+		return list[0].LastUsedAt
+	}
+	if !lastUse().IsZero() {
+		t.Error("it was used before it was")
+	}
+	f.Clock.Advance(90 * time.Second)
+	if _, _, err := f.Authenticate(ctx, token.Secret, ""); err != nil {
+		t.Fatal(err)
+	}
+	if want := f.Clock.Now().Add(-30 * time.Second); !lastUse().Equal(want) {
+		t.Errorf("%v, not %v", lastUse(), want)
+	}
+}
+
+func TestADisabledAccountCanDoNothingAndItsLinksGoOn(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account(email)
+	token, p := newToken(t, f, 0), push(t, f, ann, nil)
+	if err := f.SetDisabled(ctx, email, true); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Authenticate(ctx, token.Secret, ""); !errors.Is(err, store.ErrToken) {
+		t.Errorf("its token: %v", err)
+	}
+	if _, err := f.CreatePush(ctx, ann, store.NewPush{Kind: store.Text, Payload: secret.New("x")}); !errors.Is(err, store.ErrToken) {
+		t.Errorf("a push that was on its way: %v", err)
+	}
+	if retrieve(t, f, nobody, p) != "s3cret" {
+		t.Error("its link ended")
+	}
+	if err := f.SetDisabled(ctx, email, false); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := f.Authenticate(ctx, token.Secret, ""); err != nil {
+		t.Errorf("enabled again: %v", err)
+	}
+}
+
+func TestARemovedAccountLeavesNothing(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann, bob := f.Account(email), f.Account("bob@example.com")
+	token := newToken(t, f, 0)
+	var made []store.PushInfo
+	for range 300 {
+		made = append(made, push(t, f, ann, nil))
+	}
+	if _, err := f.DeletePush(ctx, ann, made[0].Token); err != nil {
+		t.Fatal(err)
+	}
+	other := push(t, f, bob, nil)
+	if err := f.RemoveAccount(ctx, email); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range made {
+		if isThere(t, f, p) {
+			t.Fatal("a push is still there")
+		}
+	}
+	if _, _, err := f.Authenticate(ctx, token.Secret, ""); !errors.Is(err, store.ErrToken) {
+		t.Errorf("its token: %v", err)
+	}
+	if !isThere(t, f, other) {
+		t.Error("another account's push went too")
+	}
+	if accounts, err := f.Accounts(ctx); err != nil || len(accounts) != 1 {
+		t.Errorf("%v, %v", accounts, err)
+	}
+	if again := f.Account(email); again.Account == ann.Account {
+		t.Error("its ID was given out again")
+	}
+}
+
+func TestAccountsHaveOneAddressEach(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account(email)
+	if _, err := f.AddAccount(ctx, " Ann@Example.com ", secret.New("long enough")); !errors.Is(err, store.ErrExists) {
+		t.Errorf("a second one: %v", err)
+	}
+}
+
+func TestTheBoundsOfAnAccount(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	local := strings.Repeat("a", store.MaxEmail-len("@example.com"))
+	for name, c := range map[string]struct {
+		email, password string
+		bad             bool
+	}{
+		"shortest password": {"a@example.com", "ten chars!", false},
+		"shorter":           {"b@example.com", "nine char", true},
+		"ten letters":       {"c@example.com", "éééééééééé", false},
+		"longest password":  {"d@example.com", strings.Repeat("x", store.MaxPassword), false},
+		"longer":            {"e@example.com", strings.Repeat("x", store.MaxPassword+1), true},
+		"not UTF-8":         {"f@example.com", "ten chars!\xff", true},
+		"longest address":   {local + "@example.com", "ten chars!", false},
+		"longer address":    {local + "a@example.com", "ten chars!", true},
+		"no address":        {"ann", "ten chars!", true},
+		"with a name":       {"Ann <g@example.com>", "ten chars!", true},
+		"empty":             {"", "ten chars!", true},
+		"line break":        {"a\nb@example.com", "ten chars!", true},
+	} {
+		_, err := f.AddAccount(ctx, c.email, secret.New(c.password))
+		var invalid *store.InvalidError
+		if errors.As(err, &invalid) != c.bad || !c.bad && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestTheBoundsOfAToken(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account(email)
+	for name, c := range map[string]struct {
+		label    string
+		lifetime time.Duration
+		bad      bool
+	}{
+		"longest label":  {strings.Repeat("x", store.MaxLabel), 0, false},
+		"longer label":   {strings.Repeat("x", store.MaxLabel+1), 0, true},
+		"line break":     {"a\nb", 0, true},
+		"not UTF-8":      {"\xff", 0, true},
+		"in the past":    {"", -time.Second, true},
+		"in a moment":    {"", time.Millisecond, false},
+		"without either": {"", 0, false},
+	} {
+		_, err := f.CreateToken(ctx, email, c.label, c.lifetime)
+		var invalid *store.InvalidError
+		if errors.As(err, &invalid) != c.bad || !c.bad && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func TestUnknownAccountsAreNotFound(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	_, create := f.CreateToken(ctx, email, "", 0)
+	_, list := f.Tokens(ctx, email)
+	for i, err := range []error{
+		create, list,
+		f.SetPassword(ctx, email, secret.New("long enough")),
+		f.SetDisabled(ctx, email, true),
+		f.RemoveAccount(ctx, email),
+		f.RevokeToken(ctx, 1),
+	} {
+		if !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
+}
+
+func TestLongListsComeWhole(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account(email)
+	const many = 1001
+	for range many {
+		newToken(t, f, 0)
+	}
+	list, err := f.Tokens(ctx, email)
+	seen := make(map[string]bool)
+	for _, token := range list {
+		seen[fmt.Sprint(token.ID)] = true
+	}
+	if err != nil || len(list) != many || len(seen) != many {
+		t.Errorf("%d, %d different, %v", len(list), len(seen), err)
+	}
+}

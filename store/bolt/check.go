@@ -1,0 +1,171 @@
+package bolt
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+)
+
+// A checker looks for what is wrong in one transaction.
+type checker struct {
+	*tx
+	ctx    context.Context
+	report func(string)
+	// strays are pushes with an index row that they should not have.
+	strays map[store.ID]bool
+}
+
+// Check reads everything in one read transaction and reports what is wrong.
+// Changes wait while bbolt checks its pages, and go on while the rows are
+// checked.
+func (db *DB) Check(ctx context.Context, report func(problem string)) error {
+	if err := db.admit(ctx); err != nil {
+		return err
+	}
+	db.writing.Lock()
+	unlock := sync.OnceFunc(db.writing.Unlock)
+	defer unlock()
+	return db.view(ctx, func(t *tx) error {
+		c := &checker{tx: t, ctx: ctx, report: report, strays: make(map[store.ID]bool)}
+		err := guard(func() error {
+			if err := c.pages(); err != nil {
+				return err
+			}
+			unlock()
+			return c.rows()
+		})
+		// Damage is what a check is to find, and no reason to stop the store.
+		if d := (*damageError)(nil); errors.As(err, &d) {
+			report(d.Error())
+			return nil
+		}
+		return err
+	})
+}
+
+func (c *checker) notef(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
+
+// pages has bbolt check its own structure. It does so in a goroutine of its own,
+// where a fault would end the process, so every page is touched here first.
+func (c *checker) pages() error {
+	for b := range bucketCount {
+		if err := c.each(b, func(_, _ []byte) error { return nil }); err != nil {
+			return err
+		}
+	}
+	for err := range c.bolt.Check(bbolt.WithKVStringer(lengthOnly{})) {
+		if c.ctx.Err() == nil { // else only wait for bbolt to end
+			c.report("page structure: " + err.Error())
+		}
+	}
+	return c.ctx.Err()
+}
+
+// lengthOnly keeps keys, such as addresses, out of what bbolt reports.
+type lengthOnly struct{}
+
+func (lengthOnly) KeyToString(b []byte) string   { return fmt.Sprintf("(%d bytes)", len(b)) }
+func (lengthOnly) ValueToString(b []byte) string { return fmt.Sprintf("(%d bytes)", len(b)) }
+
+// each calls fn with every row of a bucket.
+func (c *checker) each(b bucket, fn func(k, v []byte) error) error {
+	cur := c.cursor(b)
+	for k, v := cur.First(); k != nil; k, v = cur.Next() {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		if err := fn(k, v); err != nil {
+			return err
+		}
+	}
+	return c.ctx.Err()
+}
+
+func (c *checker) rows() error {
+	for _, step := range []func() error{
+		c.findStrays, c.pushes, c.orphans, c.accounts, c.emails, c.tokens, c.tokenIndexes,
+	} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// findStrays looks for index rows that are not those of their push. A row whose
+// push does not exist is an orphan, and none of this.
+func (c *checker) findStrays() error {
+	for b, row := range map[bucket]func(store.Push) []byte{owners: ownerRow, expiry: expiryRow} {
+		err := c.each(b, func(k, _ []byte) error {
+			if len(k) < idLen {
+				return nil
+			}
+			p, _, err := c.push(lastID(k))
+			if err == nil && string(row(p)) != string(k) {
+				c.strays[p.ID] = true
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *checker) pushes() error {
+	return c.each(pushes, func(k, v []byte) error {
+		if len(k) != idLen {
+			c.notef("a push has a key of %d bytes", len(k))
+			return nil
+		}
+		p := store.Push{ID: store.ID(k)}
+		if decode(&p, pushes, v) != nil {
+			c.notef("push %s: its record is malformed", p.ID)
+			return nil
+		}
+		t, err := c.tally(p)
+		if err != nil {
+			return err
+		}
+		for _, problem := range p.Problems(t) {
+			c.notef("push %s: %s", p.ID, problem)
+		}
+		return nil
+	})
+}
+
+// tally counts what there is of a push beside its record.
+func (c *checker) tally(p store.Push) (store.Tally, error) {
+	t := store.Tally{
+		Payload:  c.has(payloads, p.ID[:]),
+		Numbered: true,
+		Indexed:  !c.strays[p.ID] && c.has(expiry, expiryRow(p)) && (p.Owner == 0 || c.has(owners, ownerRow(p))),
+	}
+	cur := c.cursor(audit)
+	for k, v := cur.Seek(p.ID[:]); len(k) == auditLen && store.ID(k[:idLen]) == p.ID; k, v = cur.Next() {
+		if err := c.ctx.Err(); err != nil {
+			return t, err
+		}
+		t.Numbered = t.Numbered && binary.BigEndian.Uint32(k[idLen:]) == t.Entries
+		t.Entries++
+		var e store.Entry
+		if decode(&e, audit, v) != nil {
+			c.notef("push %s: an audit entry is malformed", p.ID)
+			continue
+		}
+		if e.Kind == store.EntryView {
+			t.Views++
+		}
+		if e.Kind.Minor() {
+			t.Minor++
+		}
+	}
+	return t, nil
+}

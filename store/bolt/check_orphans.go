@@ -1,0 +1,118 @@
+package bolt
+
+import (
+	"bytes"
+
+	"pushbox/store"
+)
+
+// orphans looks for rows of no push.
+func (c *checker) orphans() error {
+	for _, o := range []struct {
+		bucket bucket
+		keyLen int
+		idAt   int
+	}{
+		{payloads, idLen, 0},
+		{audit, auditLen, 0},
+		{owners, ownerLen, ownerLen - idLen},
+		{expiry, expiryLen, expiryLen - idLen},
+	} {
+		err := c.each(o.bucket, func(k, _ []byte) error {
+			if len(k) != o.keyLen {
+				c.notef("%s: a key of %d bytes instead of %d", o.bucket, len(k), o.keyLen)
+				return nil
+			}
+			if id := store.ID(k[o.idAt : o.idAt+idLen]); !c.has(pushes, id[:]) {
+				c.notef("%s: a row of push %s, which does not exist", o.bucket, id)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accounts looks for accounts without their address, and for pushes and tokens
+// of no account.
+func (c *checker) accounts() error {
+	err := c.each(accounts, func(k, v []byte) error {
+		var a store.Account
+		switch {
+		case decode(&a, accounts, v) != nil:
+			c.notef("accounts: a record is malformed")
+		case !bytes.Equal(k, uint64Key(uint64(a.ID))):
+			c.notef("account %d: it is stored under another key", a.ID)
+		case !bytes.Equal(c.get(emails, []byte(a.Email)), k):
+			c.notef("account %d: its address does not lead to it", a.ID)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.each(owners, func(k, _ []byte) error {
+		if len(k) == ownerLen && !c.has(accounts, k[:8]) {
+			c.notef("push %s: its owner does not exist", lastID(k))
+		}
+		return nil
+	})
+}
+
+// emails looks for addresses that lead to no account.
+func (c *checker) emails() error {
+	return c.each(emails, func(k, v []byte) error {
+		id, err := number(emails, v)
+		if err != nil {
+			c.notef("emails: a row does not hold an account ID")
+			return nil
+		}
+		a, err := c.account(store.AccountID(id))
+		if err != nil || a.Email != string(k) {
+			c.notef("emails: an address leads to account %d, which has not that address", id)
+		}
+		return nil
+	})
+}
+
+// tokens looks for tokens that are not in the indexes, or of no account.
+func (c *checker) tokens() error {
+	return c.each(tokens, func(k, v []byte) error {
+		var a store.APIToken
+		switch {
+		case decode(&a, tokens, v) != nil:
+			c.notef("tokens: a record is malformed")
+		case !bytes.Equal(k, a.Digest[:]):
+			c.notef("token %d: it is stored under another digest", a.ID)
+		case !c.has(accounts, uint64Key(uint64(a.Owner))):
+			c.notef("token %d: account %d, its owner, does not exist", a.ID, a.Owner)
+		case !bytes.Equal(c.get(tokenIDs, uint64Key(uint64(a.ID))), k):
+			c.notef("token %d: its ID does not lead to it", a.ID)
+		case !bytes.Equal(c.get(tokenOwners, tokenOwnerKey(a.Owner, a.ID)), k):
+			c.notef("token %d: its owner does not lead to it", a.ID)
+		}
+		return nil
+	})
+}
+
+// tokenIndexes looks for index rows that are not those of their token.
+func (c *checker) tokenIndexes() error {
+	for b, row := range map[bucket]func(store.APIToken) []byte{
+		tokenIDs:    func(a store.APIToken) []byte { return uint64Key(uint64(a.ID)) },
+		tokenOwners: func(a store.APIToken) []byte { return tokenOwnerKey(a.Owner, a.ID) },
+	} {
+		err := c.each(b, func(k, digest []byte) error {
+			a, err := c.token(digest)
+			if err != nil || !bytes.Equal(row(a), k) {
+				c.notef("%s: a row leads to a token that does not have it", b)
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,257 @@
+package bolt
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+)
+
+const testEmail = "marker@example.org"
+
+var testDigest = store.TokenDigest{0xd1, 31: 0x9e}
+
+// plant fills a database with one push of an account, which has a token.
+func plant(t *testing.T, db *DB) {
+	t.Helper()
+	owner, err := db.CreateAccount(t.Context(), store.Account{Email: testEmail})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := testPush(1)
+	p.Owner = owner
+	if err := db.CreatePush(t.Context(), p, []byte("sealed"), store.Entry{Kind: store.EntryCreation}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.CreateToken(t.Context(), store.APIToken{Digest: testDigest, Owner: owner}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// planted is the push that plant makes, as it is stored.
+func planted() store.Push {
+	p := testPush(1)
+	p.Owner = 1
+	return p
+}
+
+func plantedKey() []byte {
+	id := planted().ID
+	return id[:]
+}
+
+// faults are changes behind the engine's back, and what a check says of each.
+var faults = map[string]struct {
+	harm func(t *tx) error
+	want []string
+}{
+	"none": {func(*tx) error { return nil }, nil},
+	"a payload gone": {
+		func(t *tx) error { return t.delete(payloads, plantedKey()) },
+		[]string{"push 0000: it is live and has no payload"},
+	},
+	"an entry gone": {
+		func(t *tx) error { return t.delete(audit, auditKey(planted().ID, 0)) },
+		[]string{"push 0000: it counts 1 audit entries, 0 are there"},
+	},
+	"entries too many, with a gap": {
+		func(t *tx) error {
+			view, _ := store.Entry{Kind: store.EntryView}.AppendBinary(nil)
+			minor, _ := store.Entry{Kind: store.EntryFailedView}.AppendBinary(nil)
+			return errors.Join(t.put(audit, auditKey(planted().ID, 2), view), t.put(audit, auditKey(planted().ID, 3), minor))
+		},
+		[]string{
+			"push 0000: it counts 0 views, its audit log 1",
+			"push 0000: it counts 1 audit entries, 3 are there",
+			"push 0000: it counts 0 minor audit entries, 1 are there",
+			"push 0000: its audit entries are not numbered without a gap",
+		},
+	},
+	"a malformed entry": {
+		func(t *tx) error { return t.put(audit, auditKey(planted().ID, 0), []byte("?")) },
+		[]string{"push 0000: an audit entry is malformed"},
+	},
+	"no owner row": {
+		func(t *tx) error { return t.delete(owners, ownerRow(planted())) },
+		[]string{"push 0000: its index rows are not those it should have"},
+	},
+	"no expiry row": {
+		func(t *tx) error { return t.delete(expiry, expiryRow(planted())) },
+		[]string{"push 0000: its index rows are not those it should have"},
+	},
+	"an expiry row too many": {
+		func(t *tx) error {
+			p := planted()
+			p.ExpiresAt = time.UnixMilli(99)
+			return t.put(expiry, expiryRow(p), nil)
+		},
+		[]string{"push 0000: its index rows are not those it should have"},
+	},
+	"an owner row too many": {
+		func(t *tx) error {
+			return t.put(owners, append(ownerPrefix(1, false), ownerRow(planted())[9:]...), nil)
+		},
+		[]string{"push 0000: its index rows are not those it should have"},
+	},
+	"a record gone": {
+		func(t *tx) error { return t.delete(pushes, plantedKey()) },
+		[]string{
+			"payloads: a row of push 0000, which does not exist",
+			"audit: a row of push 0000, which does not exist",
+			"owners: a row of push 0000, which does not exist",
+			"expiry: a row of push 0000, which does not exist",
+		},
+	},
+	"a malformed record": {
+		func(t *tx) error { return t.put(pushes, plantedKey(), []byte("?")) },
+		[]string{"push 0000: its record is malformed"},
+	},
+	"keys of another length": {
+		func(t *tx) error {
+			var errs []error
+			for _, b := range []bucket{pushes, payloads, audit, owners, expiry} {
+				errs = append(errs, t.put(b, []byte("?"), nil))
+			}
+			return errors.Join(errs...)
+		},
+		[]string{
+			"a push has a key of 1 bytes",
+			"payloads: a key of 1 bytes instead of 22",
+			"audit: a key of 1 bytes instead of 26",
+			"owners: a key of 1 bytes instead of 31",
+			"expiry: a key of 1 bytes instead of 31",
+		},
+	},
+	"an account gone": {
+		func(t *tx) error { return t.delete(accounts, uint64Key(1)) },
+		[]string{
+			"push 0000: its owner does not exist",
+			"emails: an address leads to account 1, which has not that address",
+			"token 1: account 1, its owner, does not exist",
+		},
+	},
+	"a malformed account": {
+		func(t *tx) error { return t.put(accounts, uint64Key(1), []byte("?")) },
+		[]string{"accounts: a record is malformed", "emails: an address leads to account 1, which has not that address"},
+	},
+	"an account under another key": {
+		func(t *tx) error { return t.put(accounts, uint64Key(2), slices.Clone(t.get(accounts, uint64Key(1)))) },
+		[]string{"account 1: it is stored under another key"},
+	},
+	"an address gone": {
+		func(t *tx) error { return t.delete(emails, []byte(testEmail)) },
+		[]string{"account 1: its address does not lead to it"},
+	},
+	"an address too many": {
+		func(t *tx) error { return t.put(emails, []byte("other."+testEmail), uint64Key(1)) },
+		[]string{"emails: an address leads to account 1, which has not that address"},
+	},
+	"a malformed address": {
+		func(t *tx) error { return t.put(emails, []byte("other."+testEmail), []byte("?")) },
+		[]string{"emails: a row does not hold an account ID"},
+	},
+	"a token gone": {
+		func(t *tx) error { return t.delete(tokens, testDigest[:]) },
+		[]string{
+			"token_ids: a row leads to a token that does not have it",
+			"token_owners: a row leads to a token that does not have it",
+		},
+	},
+	"a malformed token": {
+		func(t *tx) error { return t.put(tokens, testDigest[:], []byte("?")) },
+		[]string{
+			"tokens: a record is malformed",
+			"token_ids: a row leads to a token that does not have it",
+			"token_owners: a row leads to a token that does not have it",
+		},
+	},
+	"a token under another digest": {
+		func(t *tx) error { return t.put(tokens, make([]byte, 32), slices.Clone(t.get(tokens, testDigest[:]))) },
+		[]string{"token 1: it is stored under another digest"},
+	},
+	"no row by ID": {
+		func(t *tx) error { return t.delete(tokenIDs, uint64Key(1)) },
+		[]string{"token 1: its ID does not lead to it"},
+	},
+	"no row by owner": {
+		func(t *tx) error { return t.delete(tokenOwners, tokenOwnerKey(1, 1)) },
+		[]string{"token 1: its owner does not lead to it"},
+	},
+}
+
+func TestACheckFindsEachFaultAndTellsNoSecret(t *testing.T) {
+	t.Parallel()
+	for name, c := range faults {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			db := newDB(t, Options{})
+			plant(t, db)
+			if err := db.bolt.Update(func(b *bbolt.Tx) error { return c.harm(&tx{bolt: b}) }); err != nil {
+				t.Fatal(err)
+			}
+			got := problems(t, db)
+			want := slices.Clone(c.want)
+			for i := range want {
+				want[i] = strings.Replace(want[i], "0000", planted().ID.String(), 1)
+			}
+			slices.Sort(got)
+			slices.Sort(want)
+			if !slices.Equal(got, want) {
+				t.Errorf("reported\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			for _, p := range got {
+				if strings.Contains(p, "marker") || strings.Contains(p, "6d61726b6572") || strings.Contains(p, "d100") {
+					t.Errorf("it tells an address or a digest: %s", p)
+				}
+			}
+		})
+	}
+}
+
+func problems(t *testing.T, db *DB) (list []string) {
+	t.Helper()
+	if err := db.Check(t.Context(), func(p string) { list = append(list, p) }); err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+func TestACheckStopsWithItsContext(t *testing.T) {
+	t.Parallel()
+	db := newDB(t, Options{})
+	plant(t, db)
+	ctx, cancel := context.WithCancel(t.Context())
+	if err := db.bolt.Update(func(b *bbolt.Tx) error { return (&tx{bolt: b}).put(pushes, []byte("?"), nil) }); err != nil {
+		t.Fatal(err)
+	}
+	reported := 0
+	err := db.Check(ctx, func(string) { reported++; cancel() })
+	if !errors.Is(err, context.Canceled) || reported != 1 {
+		t.Errorf("%d problems, error %v", reported, err)
+	}
+	if err := createSize(t, db, 2, 1); err != nil {
+		t.Errorf("the store stopped: %v", err)
+	}
+}
+
+func TestChangesGoOnWhileRowsAreChecked(t *testing.T) {
+	t.Parallel()
+	db := newDB(t, Options{})
+	plant(t, db)
+	if err := db.bolt.Update(func(b *bbolt.Tx) error { return (&tx{bolt: b}).delete(emails, []byte(testEmail)) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Check(t.Context(), func(string) {
+		if err := createSize(t, db, 2, 1); err != nil {
+			t.Errorf("create during a check: %v", err)
+		}
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,133 @@
+package bolt
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"syscall"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+)
+
+// errUndo makes bbolt roll back where nothing is to be committed.
+var errUndo = errors.New("nothing to commit")
+
+// commit runs a batch until each of its operations is answered. Every round but
+// the last takes at least one operation out. It reports false when the DB has
+// failed.
+func (db *DB) commit(batch []*op) bool {
+	for len(batch) > 0 {
+		bad, err := db.attempt(batch)
+		switch {
+		case bad != nil:
+			bad.answer(bad.err)
+			batch = slices.DeleteFunc(batch, func(o *op) bool { return o == bad })
+		case err == nil:
+			answerAll(batch)
+			return true
+		case errors.Is(err, store.ErrFull):
+			batch = refuseWriters(batch)
+		default:
+			answerWith(batch, err)
+			return false
+		}
+	}
+	return true
+}
+
+// attempt runs a batch in one transaction. It returns the operation that failed
+// after it began to write, if one did: then nothing was committed, and the rest
+// has no outcome yet. The error is store.ErrFull if nothing was committed for
+// lack of room; after any other, the DB has failed.
+func (db *DB) attempt(batch []*op) (bad *op, err error) {
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	var txid int
+	err = guard(func() error {
+		return db.bolt.Update(func(b *bbolt.Tx) error {
+			txid = b.ID()
+			db.tx.reset(b)
+			bad = db.runAll(batch)
+			if bad != nil || db.tx.writes == 0 {
+				return errUndo
+			}
+			return nil
+		})
+	})
+	switch {
+	case errors.Is(err, errUndo):
+		return bad, nil
+	case err == nil:
+		db.synced.Store(int64(txid))
+		return nil, nil
+	case db.undone(err, txid):
+		return nil, store.ErrFull
+	default:
+		db.noteDamage(err)
+		return nil, db.fail(fmt.Errorf("commit: %w", err))
+	}
+}
+
+// runAll runs a batch's operations until one fails after it began to write,
+// which it returns.
+func (db *DB) runAll(batch []*op) *op {
+	for _, o := range batch {
+		before := db.tx.writes
+		o.err = o.run(&db.tx)
+		o.wrote = db.tx.writes != before
+		if o.err != nil && o.wrote {
+			return o
+		}
+	}
+	return nil
+}
+
+// undone reports whether a commit failed for lack of room and for certain left
+// no trace, so that the file is as it was before.
+func (db *DB) undone(err error, txid int) bool {
+	if !noRoom(err) {
+		return false
+	}
+	last := txid
+	viewErr := guard(func() error {
+		return db.bolt.View(func(b *bbolt.Tx) error {
+			last = b.ID()
+			return nil
+		})
+	})
+	return viewErr == nil && last < txid
+}
+
+func noRoom(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, io.ErrShortWrite)
+}
+
+// refuseWriters answers store.ErrFull to the operations that made the batch too
+// large, creates before others, and returns the rest, which must run again:
+// they may have decided by what is now undone.
+func refuseWriters(batch []*op) []*op {
+	creates := slices.ContainsFunc(batch, func(o *op) bool { return o.wrote && o.bytes > 0 })
+	return slices.DeleteFunc(batch, func(o *op) bool {
+		refuse := o.wrote && (o.bytes > 0 || !creates)
+		if refuse {
+			o.answer(store.ErrFull)
+		}
+		return refuse
+	})
+}
+
+func answerAll(batch []*op) {
+	for _, o := range batch {
+		o.answer(o.err)
+	}
+}
+
+// answerWith answers a batch whose outcome is unknown, once no other can begin.
+func answerWith(batch []*op, err error) {
+	for _, o := range batch {
+		o.answer(err)
+	}
+}

@@ -1,0 +1,25 @@
+// Package bolt keeps a store in one bbolt file. It is the only importer of
+// bbolt, and nothing of bbolt leaves it.
+//
+// # What it promises
+//
+// Every method of DB is one step: it happens as a whole or not at all, and a
+// change is on the disk when the method returns nil. All changes go through one
+// goroutine, the committer, which takes all that wait, runs them in one bbolt
+// transaction, syncs once and then answers each. Nobody waits for a timer:
+// while one commit syncs, the next batch gathers.
+//
+// An operation decides before it writes. Where it fails nevertheless after it
+// began to write, the batch is undone and run again without it, so that no
+// operation suffers from its neighbours.
+//
+// # When things go wrong
+//
+// A commit that found no room and provably left no trace is store.ErrFull, and
+// the store goes on. After any other failed commit, and after damage to a page,
+// nobody knows what the file holds: the DB refuses everything with
+// store.ErrFailed until the file is opened again, which reads what is there.
+//
+// Before bbolt maps a file, its two header pages are read and compared with its
+// length, because a mapped file that is too short kills the process.
+package bolt

@@ -1,0 +1,42 @@
+package bolt_test
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+	"time"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+)
+
+// What a reader sees of a commit that is not on the disk yet must not be told.
+func TestAReadIsAnsweredWhenWhatItSawIsOnTheDisk(t *testing.T) {
+	t.Parallel()
+	for _, outcome := range []error{nil, errors.New("the sync failed")} {
+		db := open(t, bolt.Options{Path: filled(t)})
+		end := db.MidCommit()
+		answered := make(chan error, 1)
+		go func() {
+			_, err := db.Accounts(t.Context(), 0, 1)
+			answered <- err
+		}()
+		for range 1000 { // as much time as the reader wants
+			runtime.Gosched()
+		}
+		select {
+		case err := <-answered:
+			t.Fatalf("it was answered in the middle of the commit: %v", err)
+		default:
+		}
+		end(outcome)
+		select {
+		case err := <-answered:
+			if outcome == nil && err != nil || outcome != nil && !errors.Is(err, store.ErrFailed) {
+				t.Errorf("after the commit ended with %v: %v", outcome, err)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("it was never answered")
+		}
+	}
+}

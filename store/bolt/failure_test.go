@@ -1,0 +1,141 @@
+package bolt_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+func wantFailed(t *testing.T, db *bolt.DB, cause error) {
+	t.Helper()
+	select {
+	case <-db.Failed():
+	case <-time.After(10 * time.Second):
+		t.Fatal("the failure is not made known")
+	}
+	storetest.WantFromAll(t.Context(), t, db, store.ErrFailed)
+	if cause != nil {
+		storetest.WantFromAll(t.Context(), t, db, cause)
+	}
+}
+
+func TestACommitOfUnknownOutcomeFailsTheStore(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.CloseFile(); err != nil {
+		t.Fatal(err)
+	}
+	if err := create(t.Context(), db, 1); !errors.Is(err, store.ErrFailed) || !errors.Is(err, os.ErrClosed) {
+		t.Errorf("got error %v", err)
+	}
+	wantFailed(t, db, nil)
+	_ = db.Close() // the file is closed already
+	if err := create(t.Context(), db, 2); !errors.Is(err, store.ErrFailed) {
+		t.Errorf("after Close: got error %v", err)
+	}
+	again := open(t, bolt.Options{Path: path})
+	storetest.WantFilled(t, again)
+	if has(t, again, 1) || has(t, again, 2) {
+		t.Error("a create that was not acknowledged is there, though nothing could be written")
+	}
+}
+
+// damaged opens a database whose bucket has a spoiled page.
+func damaged(t *testing.T, bucket string) (db *bolt.DB, path string) {
+	t.Helper()
+	path = filled(t)
+	db = open(t, bolt.Options{Path: path})
+	page := db.RootPage(t, bucket)
+	closeDB(t, db)
+	damage(t, path, page)
+	return open(t, bolt.Options{Path: path}), path
+}
+
+func TestADamagedPageFailsTheReadThatMeetsIt(t *testing.T) {
+	t.Parallel()
+	db, path := damaged(t, "pushes")
+	if _, err := db.Push(t.Context(), id(1)); !errors.Is(err, store.ErrCorrupt) || !errors.Is(err, store.ErrFailed) {
+		t.Errorf("got error %v", err)
+	}
+	wantFailed(t, db, store.ErrCorrupt)
+	closeDB(t, db)
+	closeDB(t, open(t, bolt.Options{Path: path})) // the lock is free again
+}
+
+func TestADamagedPageFailsTheChangeThatMeetsIt(t *testing.T) {
+	t.Parallel()
+	db, path := damaged(t, "pushes")
+	if err := create(t.Context(), db, 1); !errors.Is(err, store.ErrCorrupt) || !errors.Is(err, store.ErrFailed) {
+		t.Errorf("got error %v", err)
+	}
+	wantFailed(t, db, store.ErrCorrupt)
+	closeDB(t, db)
+	closeDB(t, open(t, bolt.Options{Path: path}))
+}
+
+func TestAPageThatTheFileDoesNotHaveIsAnError(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	db := open(t, bolt.Options{Path: path})
+	cut(t, path, 2*pageSize) // under the feet of the mapping
+	if _, err := db.Push(t.Context(), id(1)); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("got error %v", err)
+	}
+	wantFailed(t, db, store.ErrCorrupt)
+}
+
+func TestACheckReportsADamagedPageAndDoesNotFail(t *testing.T) {
+	t.Parallel()
+	for _, bucket := range []string{"pushes", "audit", "payloads"} {
+		db, _ := damaged(t, bucket)
+		var problems []string
+		if err := db.Check(t.Context(), func(p string) { problems = append(problems, p) }); err != nil {
+			t.Errorf("%s: %v", bucket, err)
+		}
+		if len(problems) == 0 || !strings.Contains(problems[0], store.ErrCorrupt.Error()) {
+			t.Errorf("%s: reported %q", bucket, problems)
+		}
+		if err := db.SetKeyRing(t.Context(), []byte("sealed")); err != nil {
+			t.Errorf("%s: the store stopped: %v", bucket, err)
+		}
+		_ = db.Close()
+	}
+}
+
+func TestACheckReportsWhatBboltFindsWithoutTheKeys(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	db := open(t, bolt.Options{Path: path})
+	for n := range 100 {
+		if _, err := db.CreateAccount(t.Context(), store.Account{Email: fmt.Sprintf("marker-%03d", n)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closeDB(t, db)
+	write(t, path, bytes.ReplaceAll(read(t, path), []byte("marker-050"), []byte("marker-999")))
+	db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var problems []string
+	if err := db.Check(t.Context(), func(p string) { problems = append(problems, p) }); err != nil {
+		t.Error(err)
+	}
+	all := strings.Join(problems, "\n")
+	if !strings.Contains(all, "page structure: ") || strings.Contains(all, "marker") || strings.Contains(all, fmt.Sprintf("%x", "marker")) {
+		t.Errorf("reported:\n%s", all)
+	}
+	closeDB(t, db)
+}

@@ -1,0 +1,151 @@
+package bolt_test
+
+import (
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+// fill creates pushes from many goroutines until each met a full disk, and
+// returns those that were acknowledged.
+func fill(t *testing.T, db *bolt.DB) (kept []int) {
+	t.Helper()
+	const goroutines, most = 16, 2000
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	for g := range goroutines {
+		wg.Go(func() {
+			for n := g; n < most; n += goroutines {
+				err := db.CreatePush(t.Context(), newPush(n), make([]byte, 10_000), store.Entry{Kind: store.EntryCreation})
+				if errors.Is(err, store.ErrFull) {
+					return
+				}
+				if err != nil {
+					t.Errorf("create on a full disk: %v", err)
+					return
+				}
+				mu.Lock()
+				kept = append(kept, n)
+				mu.Unlock()
+			}
+			t.Error("the disk never became full")
+		})
+	}
+	wg.Wait()
+	return kept
+}
+
+func TestAFullDiskLosesNothingAndTheStoreGoesOn(t *testing.T) {
+	t.Parallel()
+	dir := mount(t, "size=4m")
+	path := filepath.Join(dir, "pushbox.db")
+	db := open(t, bolt.Options{Path: path})
+	kept := fill(t, db)
+	if len(kept) < 50 {
+		t.Errorf("only %d pushes were kept", len(kept))
+	}
+	wantAll := func() {
+		t.Helper()
+		for _, n := range kept {
+			if !has(t, db, n) {
+				t.Errorf("push %d was acknowledged and is lost", n)
+			}
+		}
+		storetest.CheckClean(t, db)
+	}
+	wantAll()
+
+	remount(t, dir, "size=8m")
+	changeAll(t, db, kept)
+	purged := kept[:len(kept)/2]
+	for _, n := range purged {
+		if _, err := db.Change(t.Context(), id(n), purge); err != nil {
+			t.Fatalf("purge after there was room: %v", err)
+		}
+	}
+	kept = kept[len(purged):]
+	wantAll()
+	for _, n := range purged {
+		mustCreate(t, db, n)
+	}
+	kept = append(kept, purged...)
+	wantAll()
+
+	closeDB(t, db)
+	db = open(t, bolt.Options{Path: path})
+	wantAll()
+	closeDB(t, db)
+}
+
+func changeAll(t *testing.T, db *bolt.DB, numbers []int) {
+	t.Helper()
+	for _, n := range numbers {
+		if _, err := db.Change(t.Context(), id(n), view); err != nil {
+			t.Fatalf("view after there was room: %v", err)
+		}
+	}
+}
+
+func view(p store.Push) (store.Push, store.Entry, error) {
+	p.Views++
+	p.Seq++
+	return p, store.Entry{Kind: store.EntryView}, nil
+}
+
+func purge(p store.Push) (store.Push, store.Entry, error) {
+	p.State = store.Purged
+	return p, store.Entry{}, nil
+}
+
+// Views and deletes want new pages too. What creates must leave free is there
+// for them.
+func TestViewsAndDeletesGoOnInWhatCreatesMustLeaveFree(t *testing.T) {
+	t.Parallel()
+	dir := mount(t, "size=4m")
+	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db"), MinFree: 1 << 20})
+	kept := fill(t, db)
+	changeAll(t, db, kept)
+	for _, n := range kept {
+		if _, err := db.Change(t.Context(), id(n), purge); err != nil {
+			t.Fatalf("delete on a disk that is full for creates: %v", err)
+		}
+	}
+	mustCreate(t, db, 0)
+	closeDB(t, db)
+}
+
+func TestACreationOnAFullDiskLeavesNothingBehind(t *testing.T) {
+	t.Parallel()
+	dir := mount(t, "size=4k")
+	path := filepath.Join(dir, "pushbox.db")
+	if _, _, err := bolt.Open(t.Context(), bolt.Options{Path: path}); err == nil {
+		t.Fatal("a database fits into 4 KiB")
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	remount(t, dir, "size=4m")
+	closeDB(t, open(t, bolt.Options{Path: path}))
+}
+
+func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
+	t.Parallel()
+	dir := mount(t, "size=4m")
+	path := filepath.Join(dir, "pushbox.db")
+	other := filepath.Join(dir, "other.db")
+	closeDB(t, open(t, bolt.Options{Path: path}))
+	remount(t, dir, "ro")
+	for _, p := range []string{path, other} {
+		if _, created, err := bolt.Open(t.Context(), bolt.Options{Path: p}); err == nil || created {
+			t.Errorf("%s opened on a file system that cannot be written", filepath.Base(p))
+		}
+	}
+	remount(t, dir, "rw")
+	closeDB(t, open(t, bolt.Options{Path: path}))
+}

@@ -1,0 +1,102 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"math"
+	"time"
+
+	"pushbox/store"
+)
+
+// Pushes lists an owner's pushes, live ones or the others, newest first.
+func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, skip, limit int) (list []store.Push, err error) {
+	err = db.view(ctx, func(t *tx) error {
+		list, err = t.pushesOf(ownerPrefix(owner, live), skip, limit)
+		return err
+	})
+	return list, err
+}
+
+func (t *tx) pushesOf(prefix []byte, skip, limit int) (list []store.Push, err error) {
+	c := t.cursor(owners)
+	var k []byte
+	if end := after(prefix); end == nil {
+		k, _ = c.Last()
+	} else if k, _ = c.Seek(end); k == nil {
+		k, _ = c.Last()
+	} else {
+		k, _ = c.Prev()
+	}
+	for ; bytes.HasPrefix(k, prefix) && len(list) < limit; k, _ = c.Prev() {
+		if skip > 0 {
+			skip--
+			continue
+		}
+		p, _, err := t.push(lastID(k))
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, p)
+	}
+	return list, nil
+}
+
+// Entries lists a push's audit entries, oldest first.
+func (db *DB) Entries(ctx context.Context, id store.ID, skip, limit int) (list []store.Entry, err error) {
+	err = db.view(ctx, func(t *tx) error {
+		list, err = t.entries(id, skip, limit)
+		return err
+	})
+	return list, err
+}
+
+// entries goes by the entries' numbers, which have no gaps, so skipping is a
+// matter of looking up.
+func (t *tx) entries(id store.ID, skip, limit int) (list []store.Entry, err error) {
+	if int64(skip) > math.MaxUint32 {
+		return nil, nil
+	}
+	c := t.cursor(audit)
+	for k, v := c.Seek(auditKey(id, uint32(max(skip, 0)))); bytes.HasPrefix(k, id[:]) && len(list) < limit; k, v = c.Next() {
+		var e store.Entry
+		if err := decode(&e, audit, v); err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	return list, nil
+}
+
+// Due lists pushes of a shelf whose time is not after until, earliest first,
+// and tells the time of the one that comes next.
+func (db *DB) Due(ctx context.Context, s store.Shelf, until time.Time, limit int) (due []store.ID, next time.Time, err error) {
+	err = db.view(ctx, func(t *tx) error {
+		due, next = t.due(s, milliseconds(until), limit)
+		return nil
+	})
+	return due, next, err
+}
+
+func (t *tx) due(s store.Shelf, until uint64, limit int) (due []store.ID, next time.Time) {
+	c := t.cursor(expiry)
+	shelf := []byte{byte(s)}
+	for k, _ := c.Seek(shelf); bytes.HasPrefix(k, shelf); k, _ = c.Next() {
+		if len(due) >= limit || binary.BigEndian.Uint64(k[1:]) > until {
+			return due, expiryTime(k)
+		}
+		due = append(due, lastID(k))
+	}
+	return due, time.Time{}
+}
+
+// HasPushes reports whether there is a push with from <= ID < to.
+func (db *DB) HasPushes(ctx context.Context, from, to store.ID) (has bool, err error) {
+	err = db.view(ctx, func(t *tx) error {
+		k, _ := t.seek(pushes, from[:])
+		has = k != nil && bytes.Compare(k, to[:]) < 0
+		return nil
+	})
+	return has, err
+}

@@ -1,0 +1,150 @@
+package bolt
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"pushbox/store"
+)
+
+// defaultTimeout is how long Open waits for another process to let go of the file.
+const defaultTimeout = time.Second
+
+// Options say which file to open and how much may go into it.
+type Options struct {
+	Path    string        // the file; its directory must exist
+	MaxSize int64         // bytes in use above which creates are refused; 0: no limit
+	MinFree int64         // bytes free on the file system below which creates are refused; 0: no limit
+	Timeout time.Duration // how long to wait for another process to let go of the file; 0: a second
+}
+
+// Open opens the file, or creates it where there is none, and says which. A new
+// file has mode 0600, is complete under its name or not there, and opening a
+// file changes none of its bytes.
+//
+// The error wraps store.ErrInUse if another process holds the file,
+// store.ErrCorrupt if it is not a whole database, store.ErrSchema if another
+// version of pushbox wrote it.
+func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, false, err
+	}
+	if o.Timeout <= 0 {
+		o.Timeout = defaultTimeout
+	}
+	if _, err := os.Stat(o.Path); errors.Is(err, fs.ErrNotExist) {
+		if created, err = create(o.Path); err != nil {
+			return nil, false, fmt.Errorf("create the database %s: %w", o.Path, err)
+		}
+	}
+	if db, err = open(o); err != nil {
+		return nil, false, err
+	}
+	if err := removeLeftovers(o.Path); err != nil {
+		return nil, false, errors.Join(err, db.release())
+	}
+	db.start()
+	return db, created, nil
+}
+
+// open opens a file that exists and looks at its schema.
+func open(o Options) (*DB, error) {
+	db := &DB{limits: limits{dir: filepath.Dir(o.Path), maxSize: o.MaxSize, minFree: o.MinFree}}
+	err := guard(func() (err error) {
+		db.bolt, err = bbolt.Open(o.Path, 0o600, &bbolt.Options{
+			Timeout:         o.Timeout,
+			FreelistType:    bbolt.FreelistMapType,
+			InitialMmapSize: initialMap(),
+			OpenFile:        db.openFile,
+		})
+		return err
+	})
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, fmt.Errorf("%s: %w", o.Path, store.ErrInUse)
+	case db.noteDamage(err): // and bbolt let go of nothing
+		return nil, errors.Join(fmt.Errorf("%s: %w", o.Path, err), db.release())
+	case err != nil:
+		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
+	}
+	if err := guard(func() error {
+		return db.bolt.View(func(b *bbolt.Tx) error {
+			db.synced.Store(int64(b.ID()))
+			return checkSchema(b)
+		})
+	}); err != nil {
+		db.noteDamage(err)
+		return nil, errors.Join(fmt.Errorf("%s: %w", o.Path, err), db.release())
+	}
+	return db, nil
+}
+
+// openFile opens the file for bbolt, unless bbolt had better not see it.
+func (db *DB) openFile(name string, flag int, mode os.FileMode) (*os.File, error) {
+	f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkHeader(f); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	if err := f.Sync(); err != nil { // what a killed process left in the cache may be shown to readers soon
+		return nil, errors.Join(err, f.Close())
+	}
+	db.file = f
+	return f, nil
+}
+
+// checkSchema refuses a file of another layout.
+func checkSchema(b *bbolt.Tx) error {
+	m := b.Bucket(bucketNames[meta])
+	if m == nil {
+		return fmt.Errorf("%w: it has no schema number", store.ErrSchema)
+	}
+	v := m.Get([]byte(metaSchema))
+	if len(v) != 4 {
+		return fmt.Errorf("%w: its schema number is malformed", store.ErrSchema)
+	}
+	if n := binary.BigEndian.Uint32(v); n != schemaNumber {
+		return fmt.Errorf("%w: its schema number is %d, this version knows %d", store.ErrSchema, n, schemaNumber)
+	}
+	for _, name := range bucketNames {
+		if b.Bucket(name) == nil {
+			return fmt.Errorf("%w: bucket %s is missing", store.ErrCorrupt, name)
+		}
+	}
+	return nil
+}
+
+// initialMap is how much address space to map at once: remapping waits for
+// every reader. It costs no memory and, but for Windows, no disk.
+func initialMap() int {
+	switch {
+	case runtime.GOOS == "windows":
+		return 0
+	case math.MaxInt == math.MaxInt32:
+		return 64 << 20
+	default:
+		return 1 << 30
+	}
+}
+
+func (db *DB) start() {
+	db.queue = make(chan *op, queueLen)
+	db.ops.New = func() any { return &op{done: make(chan struct{}, 1)} }
+	db.closing = make(chan struct{})
+	db.stopped = make(chan struct{})
+	db.failed = make(chan struct{})
+	go db.commitLoop()
+}

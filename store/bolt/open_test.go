@@ -1,0 +1,240 @@
+package bolt_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+// newPath is a path for a new database.
+func newPath(t *testing.T) string {
+	t.Helper()
+	return filepath.Join(t.TempDir(), "pushbox.db")
+}
+
+// open opens a database that must open. It is checked and closed at the end.
+func open(t *testing.T, o bolt.Options) *bolt.DB {
+	t.Helper()
+	db, _, err := bolt.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		err := db.Check(context.Background(), func(problem string) { t.Errorf("check: %s", problem) })
+		if err != nil && !errors.Is(err, store.ErrClosed) && !errors.Is(err, store.ErrFailed) {
+			t.Errorf("check: %v", err)
+		}
+		if err := db.Close(); err != nil {
+			t.Errorf("close: %v", err)
+		}
+	})
+	return db
+}
+
+// filled makes a database with a few of everything and returns its path.
+func filled(t *testing.T) string {
+	t.Helper()
+	path := newPath(t)
+	db := open(t, bolt.Options{Path: path})
+	storetest.Fill(t, db)
+	closeDB(t, db)
+	return path
+}
+
+func closeDB(t *testing.T, db *bolt.DB) {
+	t.Helper()
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestANewFileIsPrivateAndSmallAndAlone(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	db, created, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+	if err != nil || !created {
+		t.Fatalf("created %t, error %v", created, err)
+	}
+	defer closeDB(t, db)
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if info.Mode() != 0o600 {
+		t.Errorf("mode %v", info.Mode())
+	}
+	if info.Size() > 1<<20 {
+		t.Errorf("an empty database has %d bytes", info.Size())
+	}
+	wantOnlyFile(t, path)
+}
+
+func wantOnlyFile(t *testing.T, path string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 || entries[0].Name() != filepath.Base(path) {
+		t.Errorf("files in the directory: %v", entries)
+	}
+}
+
+func TestOpeningAgainKeepsEverythingAndChangesNoByte(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	before := read(t, path)
+	db, created, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+	if err != nil || created {
+		t.Fatalf("created %t, error %v", created, err)
+	}
+	storetest.WantFilled(t, db)
+	storetest.CheckClean(t, db)
+	closeDB(t, db)
+	if !bytes.Equal(before, read(t, path)) {
+		t.Error("the file was changed by opening and reading it")
+	}
+}
+
+func TestLeftoversOfACreationAreRemoved(t *testing.T) {
+	t.Parallel()
+	for name, existing := range map[string]bool{"with a database": true, "without one": false} {
+		path := newPath(t)
+		if existing {
+			path = filled(t)
+		}
+		if err := os.WriteFile(path+".new-123", []byte("half a file"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		db, created, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+		if err != nil || created == existing {
+			t.Fatalf("%s: created %t, error %v", name, created, err)
+		}
+		closeDB(t, db)
+		wantOnlyFile(t, path)
+	}
+}
+
+// A case of a file that is not to open.
+type badFile struct {
+	spoil func(t *testing.T, path string)
+	want  error
+}
+
+var badFiles = map[string]badFile{
+	"empty":                {func(t *testing.T, path string) { cut(t, path, 0) }, store.ErrCorrupt},
+	"a byte":               {func(t *testing.T, path string) { cut(t, path, 1) }, store.ErrCorrupt},
+	"half a header":        {func(t *testing.T, path string) { cut(t, path, 60) }, store.ErrCorrupt},
+	"one header page":      {func(t *testing.T, path string) { cut(t, path, pageSize) }, store.ErrCorrupt},
+	"two header pages":     {func(t *testing.T, path string) { cut(t, path, 2*pageSize) }, store.ErrCorrupt},
+	"a page too short":     {func(t *testing.T, path string) { cut(t, path, usedBytes(t, path)-1) }, store.ErrCorrupt},
+	"both headers torn":    {func(t *testing.T, path string) { tear(t, path, 0); tear(t, path, 1) }, store.ErrCorrupt},
+	"not a database":       {func(t *testing.T, path string) { write(t, path, bytes.Repeat([]byte("text "), 9999)) }, store.ErrCorrupt},
+	"not a file":           {func(t *testing.T, path string) { remove(t, path); mkdir(t, path) }, nil},
+	"a directory missing":  {func(t *testing.T, path string) { removeAll(t, filepath.Dir(path)) }, fs.ErrNotExist},
+	"another schema":       {func(t *testing.T, path string) { setSchema(t, path, binary.BigEndian.AppendUint32(nil, 2)) }, store.ErrSchema},
+	"an older schema":      {func(t *testing.T, path string) { setSchema(t, path, make([]byte, 4)) }, store.ErrSchema},
+	"a malformed schema":   {func(t *testing.T, path string) { setSchema(t, path, []byte("1")) }, store.ErrSchema},
+	"no schema":            {func(t *testing.T, path string) { setSchema(t, path, nil) }, store.ErrSchema},
+	"somebody else's":      {func(t *testing.T, path string) { dropBucket(t, path, "meta") }, store.ErrSchema},
+	"a bucket missing":     {func(t *testing.T, path string) { dropBucket(t, path, "expiry") }, store.ErrCorrupt},
+	"a damaged first page": {func(t *testing.T, path string) { damage(t, path, rootPage(t, path)) }, store.ErrCorrupt},
+	"a damaged freelist":   {func(t *testing.T, path string) { damage(t, path, freelistPage(t, path)) }, store.ErrCorrupt},
+}
+
+func TestABadFileIsRefusedWithWordsAndLeftAlone(t *testing.T) {
+	t.Parallel()
+	for name, c := range badFiles {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := filled(t)
+			c.spoil(t, path)
+			before, readErr := os.ReadFile(path)
+			for range 2 { // the second tells that the first let go of the lock
+				_, created, err := bolt.Open(t.Context(), bolt.Options{Path: path, Timeout: 200 * time.Millisecond})
+				if err == nil || created || c.want != nil && !errors.Is(err, c.want) {
+					t.Fatalf("created %t, error %v, want %v", created, err, c.want)
+				}
+				if !bytes.Contains([]byte(err.Error()), []byte(path)) {
+					t.Errorf("the error does not name the file: %v", err)
+				}
+			}
+			if after, _ := os.ReadFile(path); readErr == nil && !bytes.Equal(before, after) {
+				t.Error("the file was changed")
+			}
+		})
+	}
+}
+
+func TestOneTornHeaderIsWhatACrashLeaves(t *testing.T) {
+	t.Parallel()
+	for page := range 2 {
+		path := filled(t)
+		tear(t, path, page)
+		storetest.CheckClean(t, open(t, bolt.Options{Path: path}))
+	}
+}
+
+func TestAFileInUseIsRefused(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	first := open(t, bolt.Options{Path: path})
+	_, _, err := bolt.Open(t.Context(), bolt.Options{Path: path, Timeout: 100 * time.Millisecond})
+	if !errors.Is(err, store.ErrInUse) {
+		t.Errorf("got error %v, want %v", err, store.ErrInUse)
+	}
+	storetest.WantFilled(t, first)
+	closeDB(t, first)
+	storetest.WantFilled(t, open(t, bolt.Options{Path: path}))
+}
+
+func TestOpeningHeedsItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	path := newPath(t)
+	if _, _, err := bolt.Open(ctx, bolt.Options{Path: path}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v", err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("something was created: %v", err)
+	}
+}
+
+func setSchema(t *testing.T, path string, number []byte) {
+	t.Helper()
+	rawUpdate(t, path, func(b *bbolt.Tx) error {
+		if number == nil {
+			return b.Bucket([]byte("meta")).Delete([]byte("schema"))
+		}
+		return b.Bucket([]byte("meta")).Put([]byte("schema"), number)
+	})
+}
+
+func dropBucket(t *testing.T, path, name string) {
+	t.Helper()
+	rawUpdate(t, path, func(b *bbolt.Tx) error { return b.DeleteBucket([]byte(name)) })
+}
+
+func rawUpdate(t *testing.T, path string, fn func(*bbolt.Tx) error) {
+	t.Helper()
+	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(b.Update(fn), b.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,151 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+
+	"pushbox/store"
+)
+
+// pushWeight is about what a push takes beside its payload, and more than none.
+const pushWeight = 512
+
+// CreatePush keeps a new push, its payload and its first audit entry.
+func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e store.Entry) error {
+	record, err := p.AppendBinary(make([]byte, 0, pushWeight))
+	if err != nil {
+		return fmt.Errorf("encode a push: %w", err)
+	}
+	entry, err := e.AppendBinary(nil)
+	if err != nil {
+		return fmt.Errorf("encode an audit entry: %w", err)
+	}
+	size := pushWeight + len(payload)
+	return db.do(ctx, size, func(t *tx) error {
+		if t.has(pushes, p.ID[:]) {
+			return store.ErrExists
+		}
+		if err := t.mayOwn(p.Owner); err != nil {
+			return err
+		}
+		if err := t.take(size, db.limits, freeBytes); err != nil {
+			return err
+		}
+		return t.createPush(p, record, payload, entry)
+	})
+}
+
+// mayOwn refuses a new push for an account that may not act.
+func (t *tx) mayOwn(owner store.AccountID) error {
+	if owner == 0 {
+		return nil
+	}
+	a, err := t.account(owner)
+	if errors.Is(err, store.ErrNotFound) || err == nil && !a.Active() {
+		return store.ErrToken
+	}
+	return err
+}
+
+// Push returns the push, or store.ErrNotFound.
+func (db *DB) Push(ctx context.Context, id store.ID) (p store.Push, err error) {
+	err = db.view(ctx, func(t *tx) error {
+		p, _, err = t.push(id)
+		return err
+	})
+	return p, err
+}
+
+// Change applies r to the push.
+func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (store.Change, error) {
+	var c store.Change
+	err := db.do(ctx, 0, func(t *tx) (err error) {
+		c, err = t.change(id, r)
+		return err
+	})
+	if err != nil {
+		return store.Change{}, err
+	}
+	return c, nil
+}
+
+func (t *tx) change(id store.ID, r store.Rule) (store.Change, error) {
+	p, stored, err := t.push(id)
+	if err != nil {
+		return store.Change{}, err
+	}
+	next, e, err := apply(r, p)
+	if err != nil {
+		return store.Change{}, err
+	}
+	if err := plausible(p, next); err != nil {
+		return store.Change{}, err
+	}
+	c := store.Change{Push: next, Entry: e, Payload: bytes.Clone(t.get(payloads, id[:]))}
+	if next.State == store.Purged {
+		return c, t.purge(p)
+	}
+	return c, t.update(p, stored, c)
+}
+
+// update writes what a rule changed: nothing where the record stays as it is.
+func (t *tx) update(old store.Push, stored []byte, c store.Change) error {
+	record, err := encode(t, c.Push)
+	if err != nil {
+		return err
+	}
+	var entry []byte
+	if c.Push.Seq != old.Seq {
+		if entry, err = encode(t, c.Entry); err != nil {
+			return err
+		}
+	}
+	if bytes.Equal(record, stored) {
+		return nil
+	}
+	if err := t.putPush(&old, c.Push, record); err != nil {
+		return err
+	}
+	if !c.Push.Live() && c.Payload != nil {
+		if err := t.delete(payloads, old.ID[:]); err != nil {
+			return err
+		}
+	}
+	if entry == nil {
+		return nil
+	}
+	return t.put(audit, auditKey(old.ID, old.Seq), entry)
+}
+
+// apply asks a rule. One that panics must not take the committer with it, nor
+// tell what it panicked with, which may be a secret.
+func apply(r store.Rule, p store.Push) (next store.Push, e store.Entry, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panicError(v)
+		}
+	}()
+	return r(p)
+}
+
+func panicError(v any) error {
+	if re, ok := v.(runtime.Error); ok {
+		return fmt.Errorf("a rule panicked: %w", re)
+	}
+	return fmt.Errorf("a rule panicked with a %T", v)
+}
+
+// plausible refuses what no rule may do.
+func plausible(p, next store.Push) error {
+	switch {
+	case next.ID != p.ID:
+		return errors.New("a rule changed the ID of a push")
+	case next.Seq != p.Seq && next.Seq != p.Seq+1:
+		return fmt.Errorf("a rule went from audit entry %d to %d", p.Seq, next.Seq)
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,140 @@
+package bolt
+
+import (
+	"context"
+	"runtime"
+	"sync/atomic"
+)
+
+const (
+	queueLen      = 1024     // operations that wait without their callers standing in line
+	maxBatchOps   = 1024     // operations in a commit
+	maxBatchBytes = 16 << 20 // payload in a commit
+	maxIdle       = 1        // times that others may run without bringing anything
+)
+
+// What became of an op.
+const (
+	opWaiting   = iota
+	opBegun     // it runs, and its caller waits for the outcome
+	opWithdrawn // its caller left
+)
+
+// An op is an operation on its way through the committer.
+type op struct {
+	ctx   context.Context
+	run   func(*tx) error // may run several times; it decides before it writes
+	bytes int             // of payload it brings
+	state atomic.Int32
+	wrote bool // in the attempt that counts
+	err   error
+	done  chan struct{} // takes one value when err is final
+}
+
+// do has the committer run an operation and returns when its outcome is on the
+// disk. Where ctx ends before it began, it never does.
+func (db *DB) do(ctx context.Context, bytes int, run func(*tx) error) error {
+	if err := db.admit(ctx); err != nil {
+		return err
+	}
+	o := db.ops.Get().(*op)
+	o.ctx, o.run, o.bytes = ctx, run, bytes
+	o.state.Store(opWaiting)
+	select {
+	case db.queue <- o:
+		return db.wait(o)
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-db.stopped:
+		return db.refusal()
+	}
+}
+
+// wait returns the outcome of an op in the queue. An op that was left there is
+// not used again: the committer may still look at it.
+func (db *DB) wait(o *op) error {
+	ended := o.ctx.Done()
+	for {
+		select {
+		case <-o.done:
+			return db.recycle(o)
+		case <-ended:
+			if o.state.CompareAndSwap(opWaiting, opWithdrawn) {
+				return o.ctx.Err()
+			}
+			ended = nil // it has begun
+		case <-db.stopped:
+			select {
+			case <-o.done:
+				return db.recycle(o)
+			default:
+				return db.refusal()
+			}
+		}
+	}
+}
+
+func (db *DB) recycle(o *op) error {
+	err := o.err
+	o.ctx, o.run, o.err = nil, nil, nil
+	db.ops.Put(o)
+	return err
+}
+
+// commitLoop is the committer. It ends with Close, or when the DB has failed.
+func (db *DB) commitLoop() {
+	defer close(db.stopped)
+	for db.gather() {
+		if !db.commit(db.batch) {
+			return
+		}
+	}
+}
+
+// gather waits for an operation and takes all that wait with it. Those who were
+// just answered come first: without that, one who is back at once would have a
+// commit for itself while the others queue. It reports false when the DB is
+// closing or has failed.
+func (db *DB) gather() bool {
+	clear(db.batch)
+	db.batch = db.batch[:0]
+	bytes := 0
+	select {
+	case <-db.closing:
+		return false
+	case <-db.failed:
+		return false
+	case o := <-db.queue:
+		bytes += db.begin(o)
+	}
+	for idle := 0; idle <= maxIdle && len(db.batch) < maxBatchOps && bytes < maxBatchBytes; {
+		select {
+		case o := <-db.queue:
+			bytes += db.begin(o)
+			idle = 0
+		default:
+			runtime.Gosched()
+			idle++
+		}
+	}
+	return true
+}
+
+// begin takes an op into the batch, unless its caller is gone, and returns the
+// bytes it brings.
+func (db *DB) begin(o *op) int {
+	if !o.state.CompareAndSwap(opWaiting, opBegun) {
+		return 0
+	}
+	if err := o.ctx.Err(); err != nil {
+		o.answer(err)
+		return 0
+	}
+	db.batch = append(db.batch, o)
+	return o.bytes
+}
+
+func (o *op) answer(err error) {
+	o.err = err
+	o.done <- struct{}{}
+}

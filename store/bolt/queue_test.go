@@ -1,0 +1,241 @@
+package bolt_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"testing/synctest"
+
+	berrors "go.etcd.io/bbolt/errors"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+)
+
+// id returns the ID of the n-th push of a test.
+func id(n int) store.ID { return store.ID{0: 1, 20: byte(n >> 8), 21: byte(n)} }
+
+func newPush(n int) store.Push {
+	return store.Push{ID: id(n), Kind: store.Text, State: store.Live, ViewLimit: 3, Seq: 1, Wrap: []byte("sealed key")}
+}
+
+func create(ctx context.Context, db *bolt.DB, n int) error {
+	return db.CreatePush(ctx, newPush(n), []byte("sealed payload"), store.Entry{Kind: store.EntryCreation})
+}
+
+func mustCreate(t *testing.T, db *bolt.DB, n int) {
+	t.Helper()
+	if err := create(t.Context(), db, n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func has(t *testing.T, db *bolt.DB, n int) bool {
+	t.Helper()
+	_, err := db.Push(t.Context(), id(n))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.Error(err)
+	}
+	return err == nil
+}
+
+// A gate holds the committer inside a rule until it is opened.
+type gate struct {
+	reached, opened chan struct{}
+	once            sync.Once
+}
+
+func newGate() *gate { return &gate{reached: make(chan struct{}), opened: make(chan struct{})} }
+
+func (g *gate) rule(p store.Push) (store.Push, store.Entry, error) {
+	g.once.Do(func() { close(g.reached) })
+	<-g.opened
+	p.Details = []byte("through the gate")
+	return p, store.Entry{}, nil
+}
+
+// hold has the committer wait at a gate in a change of push 0.
+func hold(t *testing.T, db *bolt.DB) (g *gate, done chan error) {
+	t.Helper()
+	mustCreate(t, db, 0)
+	g, done = newGate(), make(chan error, 1)
+	go func() {
+		_, err := db.Change(context.WithoutCancel(t.Context()), id(0), g.rule)
+		done <- err
+	}()
+	<-g.reached
+	return g, done
+}
+
+func TestAnOperationWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, anOperationWhoseContextEndsInTheQueueNeverBegins)
+}
+
+func anOperationWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
+	db := open(t, bolt.Options{Path: newPath(t)})
+	g, done := hold(t, db)
+	ctx, cancel := context.WithCancel(t.Context())
+	answer := make(chan error, 1)
+	go func() { answer <- create(ctx, db, 1) }()
+	synctest.Wait()
+	cancel()
+	if err := <-answer; !errors.Is(err, context.Canceled) {
+		t.Errorf("got error %v", err)
+	}
+	close(g.opened)
+	if err := <-done; err != nil {
+		t.Errorf("the operation that ran: %v", err)
+	}
+	mustCreate(t, db, 2) // whatever was in the queue is through
+	if has(t, db, 1) {
+		t.Error("the operation ran although its caller had left")
+	}
+}
+
+func TestAnOperationThatBeganIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: newPath(t)})
+	mustCreate(t, db, 0)
+	g := newGate()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() {
+		_, err := db.Change(ctx, id(0), g.rule)
+		done <- err
+	}()
+	<-g.reached
+	cancel()
+	close(g.opened)
+	if err := <-done; err != nil {
+		t.Errorf("an operation that went well returned %v", err)
+	}
+	if p, err := db.Push(t.Context(), id(0)); err != nil || p.Details == nil {
+		t.Errorf("its change is not there: %v", err)
+	}
+}
+
+func TestCloseWaitsForWhatRunsAndRefusesTheRest(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, closeWaitsForWhatRunsAndRefusesTheRest)
+}
+
+func closeWaitsForWhatRunsAndRefusesTheRest(t *testing.T) {
+	path := newPath(t)
+	db := open(t, bolt.Options{Path: path})
+	g, done := hold(t, db)
+	const waiting = 50
+	answers := make(chan error, waiting)
+	for n := range waiting {
+		go func() { answers <- create(t.Context(), db, 1+n) }()
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- db.Close() }()
+	synctest.Wait()
+	close(g.opened)
+	if err := errors.Join(<-done, <-closed); err != nil {
+		t.Fatal(err)
+	}
+	kept := 0
+	for range waiting {
+		switch err := <-answers; {
+		case err == nil:
+			kept++
+		case !errors.Is(err, store.ErrClosed):
+			t.Errorf("got error %v", err)
+		}
+	}
+	again := open(t, bolt.Options{Path: path})
+	found := 0
+	for n := range waiting {
+		if has(t, again, 1+n) {
+			found++
+		}
+	}
+	if found != kept {
+		t.Errorf("%d creates were acknowledged, %d are there", kept, found)
+	}
+}
+
+func TestOperationsThatWaitShareACommit(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, operationsThatWaitShareACommit)
+}
+
+func operationsThatWaitShareACommit(t *testing.T) {
+	db := open(t, bolt.Options{Path: newPath(t)})
+	const waiting = 100
+	before := db.TxID(t)
+	g, done := hold(t, db)
+	var wg sync.WaitGroup
+	for n := range waiting {
+		wg.Go(func() {
+			if err := create(t.Context(), db, 1+n); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	synctest.Wait()
+	close(g.opened)
+	wg.Wait()
+	<-done
+	if commits := db.TxID(t) - before; commits > 5 {
+		t.Errorf("%d operations that waited took %d commits", waiting, commits)
+	}
+}
+
+func TestAFailingOperationIsTakenOutOfItsBatch(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, aFailingOperationIsTakenOutOfItsBatch)
+}
+
+func aFailingOperationIsTakenOutOfItsBatch(t *testing.T) {
+	db := open(t, bolt.Options{Path: newPath(t)})
+	g, done := hold(t, db)
+	const waiting = 60
+	var wg sync.WaitGroup
+	for n := range waiting {
+		wg.Go(func() {
+			if n%3 == 0 { // bbolt has no empty keys, so this fails after the ID was given out
+				if _, err := db.CreateAccount(t.Context(), store.Account{}); !errors.Is(err, berrors.ErrKeyRequired) {
+					t.Errorf("got error %v", err)
+				}
+				return
+			}
+			if err := create(t.Context(), db, 1+n); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	synctest.Wait()
+	close(g.opened)
+	wg.Wait()
+	<-done
+	for n := range waiting {
+		if n%3 != 0 && !has(t, db, 1+n) {
+			t.Errorf("push %d is missing", 1+n)
+		}
+	}
+	first, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"})
+	if err != nil || first != 1 {
+		t.Errorf("the failed operations left a trace: account %d, error %v", first, err)
+	}
+}
+
+func TestABatchThatWritesNothingIsNotCommitted(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: newPath(t)})
+	mustCreate(t, db, 0)
+	before := db.TxID(t)
+	for range 10 {
+		if _, err := db.Change(t.Context(), id(0), func(p store.Push) (store.Push, store.Entry, error) {
+			return p, store.Entry{}, nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if after := db.TxID(t); after != before {
+		t.Errorf("%d commits for nothing", after-before)
+	}
+}

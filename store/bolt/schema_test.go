@@ -1,0 +1,73 @@
+package bolt
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+func TestAfterIsTheLeastKeyBeyondAPrefix(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ prefix, want []byte }{
+		{[]byte{1, 2}, []byte{1, 3}},
+		{[]byte{1, 255}, []byte{2}},
+		{[]byte{0, 255, 255}, []byte{1}},
+		{[]byte{255, 254}, []byte{255, 255}},
+		{[]byte{255, 255}, nil},
+		{nil, nil},
+	} {
+		before := bytes.Clone(c.prefix)
+		if got := after(c.prefix); !bytes.Equal(got, c.want) {
+			t.Errorf("after %v: got %v, want %v", c.prefix, got, c.want)
+		}
+		if !bytes.Equal(before, c.prefix) {
+			t.Errorf("prefix %v was changed to %v", before, c.prefix)
+		}
+	}
+}
+
+func TestKeysSortByTimeAndNumber(t *testing.T) {
+	t.Parallel()
+	at := func(ms int64) store.Push {
+		return store.Push{State: store.Live, ExpiresAt: time.UnixMilli(ms)}
+	}
+	expired := store.Push{State: store.Expired, ExpiredAt: time.UnixMilli(1)}
+	for name, keys := range map[string][][]byte{
+		"expiry": {expiryRow(at(-5)), expiryRow(at(1)), expiryRow(at(255)), expiryRow(at(256)), expiryRow(at(1 << 40)), expiryRow(expired)},
+		"audit":  {auditKey(store.ID{}, 0), auditKey(store.ID{}, 255), auditKey(store.ID{}, 256), auditKey(store.ID{21: 1}, 0)},
+		"owner":  {ownerPrefix(1, false), ownerPrefix(1, true), ownerPrefix(256, false)},
+	} {
+		if !slices.IsSortedFunc(keys, bytes.Compare) {
+			t.Errorf("%s keys are out of order: %x", name, keys)
+		}
+	}
+}
+
+func TestAnIndexRowTellsItsPushAndTime(t *testing.T) {
+	t.Parallel()
+	p := store.Push{ID: store.ID{1, 2, 21: 3}, Owner: 7, State: store.Live, ExpiresAt: time.UnixMilli(1234).UTC()}
+	if row := expiryRow(p); len(row) != expiryLen || lastID(row) != p.ID || !expiryTime(row).Equal(p.ExpiresAt) {
+		t.Errorf("expiry row %x", row)
+	}
+	if row := ownerRow(p); len(row) != ownerLen || lastID(row) != p.ID {
+		t.Errorf("owner row %x", row)
+	}
+	if p.Owner = 0; ownerRow(p) != nil {
+		t.Error("a push of nobody has an owner row")
+	}
+}
+
+func TestEveryBucketHasANameOfItsOwn(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for b := range bucketCount {
+		if name := b.String(); name == "" || seen[name] {
+			t.Errorf("bucket %d is called %q", b, name)
+		} else {
+			seen[name] = true
+		}
+	}
+}

@@ -1,0 +1,11 @@
+//go:build !linux && !darwin && !freebsd
+
+package bolt
+
+import "os"
+
+// freeBytes is not known on this system.
+func freeBytes(string) (int64, bool, error) { return 0, false, nil }
+
+// unlock leaves the lock to the closing of the file.
+func unlock(*os.File) error { return nil }

@@ -1,0 +1,162 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding"
+	"encoding/binary"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+)
+
+// keptArena is how much memory for records is kept from one batch to the next.
+const keptArena = 1 << 20
+
+// A tx is a bbolt transaction with its buckets at hand.
+type tx struct {
+	bolt    *bbolt.Tx
+	buckets [bucketCount]*bbolt.Bucket
+	cursors [bucketCount]*bbolt.Cursor
+	arena   []byte // the records written: bbolt wants them unchanged until the end
+	writes  int    // attempts to write
+	room    room
+}
+
+// reset makes t that of another transaction, once its own has ended.
+func (t *tx) reset(b *bbolt.Tx) {
+	arena := t.arena[:0]
+	if cap(arena) > keptArena {
+		arena = nil
+	}
+	*t = tx{bolt: b, arena: arena}
+}
+
+func (t *tx) bucket(b bucket) *bbolt.Bucket {
+	if t.buckets[b] == nil {
+		t.buckets[b] = t.bolt.Bucket(bucketNames[b])
+		if f := fillPercents[b]; f > 0 {
+			t.buckets[b].FillPercent = f
+		}
+	}
+	return t.buckets[b]
+}
+
+// cursor returns a new cursor, for walking.
+func (t *tx) cursor(b bucket) *bbolt.Cursor { return t.bucket(b).Cursor() }
+
+// seek finds the first row whose key is not less than key. It goes through one
+// cursor a bucket, which has its memory already.
+func (t *tx) seek(b bucket, key []byte) (k, v []byte) {
+	if t.cursors[b] == nil {
+		t.cursors[b] = t.cursor(b)
+	}
+	return t.cursors[b].Seek(key)
+}
+
+// get returns what is under key, or nil. It belongs to the transaction.
+func (t *tx) get(b bucket, key []byte) []byte {
+	k, v := t.seek(b, key)
+	if k == nil || !bytes.Equal(k, key) {
+		return nil
+	}
+	return v
+}
+
+func (t *tx) has(b bucket, key []byte) bool {
+	k, _ := t.seek(b, key)
+	return k != nil && bytes.Equal(k, key)
+}
+
+// hasPrefix reports whether a key begins with prefix.
+func (t *tx) hasPrefix(b bucket, prefix []byte) bool {
+	k, _ := t.seek(b, prefix)
+	return bytes.HasPrefix(k, prefix)
+}
+
+// put writes a row. The value must stay as it is until the transaction ends;
+// the key is copied.
+func (t *tx) put(b bucket, key, value []byte) error {
+	t.writes++
+	if err := t.bucket(b).Put(key, value); err != nil {
+		return fmt.Errorf("write to %s: %w", b, err)
+	}
+	return nil
+}
+
+func (t *tx) delete(b bucket, key []byte) error {
+	t.writes++
+	if err := t.bucket(b).Delete(key); err != nil {
+		return fmt.Errorf("delete from %s: %w", b, err)
+	}
+	return nil
+}
+
+// deletePrefix deletes every row whose key begins with prefix.
+func (t *tx) deletePrefix(b bucket, prefix []byte) error {
+	for {
+		k, _ := t.seek(b, prefix)
+		if !bytes.HasPrefix(k, prefix) {
+			return nil
+		}
+		if err := t.delete(b, k); err != nil {
+			return err
+		}
+	}
+}
+
+// move replaces an index row by another. Nil stands for no row, and a row that
+// stays is not touched.
+func (t *tx) move(b bucket, from, to []byte) error {
+	if bytes.Equal(from, to) {
+		return nil
+	}
+	if from != nil {
+		if err := t.delete(b, from); err != nil {
+			return err
+		}
+	}
+	if to == nil {
+		return nil
+	}
+	return t.put(b, to, nil)
+}
+
+// nextID gives out the next number of a bucket's sequence.
+func (t *tx) nextID(b bucket) (uint64, error) {
+	t.writes++
+	n, err := t.bucket(b).NextSequence()
+	if err != nil {
+		return 0, fmt.Errorf("next number of %s: %w", b, err)
+	}
+	return n, nil
+}
+
+// encode returns a record in memory that lasts until the transaction ends.
+func encode[R encoding.BinaryAppender](t *tx, r R) ([]byte, error) {
+	start := len(t.arena)
+	b, err := r.AppendBinary(t.arena)
+	if err != nil {
+		return nil, fmt.Errorf("encode %T: %w", r, err)
+	}
+	t.arena = b
+	return b[start:len(b):len(b)], nil
+}
+
+// decode reads a record that is there. What it says of a malformed one names no
+// content.
+func decode(r encoding.BinaryUnmarshaler, b bucket, record []byte) error {
+	if err := r.UnmarshalBinary(record); err != nil {
+		return fmt.Errorf("%w: %s: %w", store.ErrCorrupt, b, err)
+	}
+	return nil
+}
+
+// number reads a row that holds one.
+func number(b bucket, v []byte) (uint64, error) {
+	if len(v) != 8 {
+		return 0, fmt.Errorf("%w: %s: a number of %d bytes", store.ErrCorrupt, b, len(v))
+	}
+	return binary.BigEndian.Uint64(v), nil
+}

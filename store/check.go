@@ -1,0 +1,26 @@
+package store
+
+import "fmt"
+
+// Problems compares a push with what the engine holds of it and returns a
+// sentence for each promise that does not hold.
+func (p Push) Problems(t Tally) (problems []string) {
+	note := func(wrong bool, format string, args ...any) {
+		if wrong {
+			problems = append(problems, fmt.Sprintf(format, args...))
+		}
+	}
+	note(p.Live() && !t.Payload, "it is live and has no payload")
+	note(!p.Live() && t.Payload, "it has expired and its payload is still there")
+	note(p.Live() && len(p.Wrap) == 0, "it is live and its key is gone")
+	note(!p.Live() && len(p.Wrap) != 0, "it has expired and its key is still there")
+	note(p.Live() != p.ExpiredAt.IsZero(), "its state and its time of expiry disagree")
+	note(p.Views > p.ViewLimit, "it was viewed %d times, %d are allowed", p.Views, p.ViewLimit)
+	note(p.Live() && p.Views >= p.ViewLimit, "it reached its view limit and is live")
+	note(p.Views != t.Views, "it counts %d views, its audit log %d", p.Views, t.Views)
+	note(p.Seq != t.Entries, "it counts %d audit entries, %d are there", p.Seq, t.Entries)
+	note(p.Minor != t.Minor, "it counts %d minor audit entries, %d are there", p.Minor, t.Minor)
+	note(!t.Numbered, "its audit entries are not numbered without a gap")
+	note(!t.Indexed, "its index rows are not those it should have")
+	return problems
+}

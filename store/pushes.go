@@ -1,0 +1,114 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+)
+
+// PageSize is how many pushes or audit entries a page of a list holds.
+const PageSize = 50
+
+// CreatePush keeps a new push and returns it with its token. It is durable
+// then.
+//
+// Errors: *InvalidError; ErrFull; ErrBusy where too many passphrases wait;
+// ErrClock while the clock is in doubt; ErrToken if the actor's account was
+// removed or disabled meanwhile.
+func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
+	at := s.time.read()
+	if at.jumped {
+		return PushInfo{}, ErrClock
+	}
+	p, err := s.opts.Terms[in.Kind].resolve(in, at)
+	if err != nil {
+		return PushInfo{}, err
+	}
+	t := NewToken(at.now)
+	p.ID, p.Owner = s.id(t), by.Account
+	payload, err := s.sealPush(ctx, &p, t, in)
+	if err != nil {
+		return PushInfo{}, err
+	}
+	e := Entry{Kind: EntryCreation, At: at.now, Sealed: s.sealActor(p.ID, by)}
+	p.log(e.Kind, at)
+	if err := s.engine.CreatePush(ctx, p, payload, e); err != nil {
+		return PushInfo{}, err
+	}
+	return PushInfo{Push: p, At: at.now, Token: t, Name: in.Name, Note: in.Note}, nil
+}
+
+// Preview finds a push without touching it. ErrNotFound if there is none.
+func (s *Store) Preview(ctx context.Context, t Token) (PushInfo, error) {
+	p, err := s.find(ctx, t)
+	return PushInfo{Push: p, At: s.time.read().now, Token: t}, err
+}
+
+// DeletePush ends a push by hand; nothing is delivered any more once it
+// returns. A push that has expired stays as it is, and that is no error.
+// ErrNotFound; ErrDenied if the actor may not.
+func (s *Store) DeletePush(ctx context.Context, by Actor, t Token) (PushInfo, error) {
+	if t.IsZero() {
+		return PushInfo{}, ErrNotFound
+	}
+	id, at := s.id(t), s.time.read()
+	c, err := s.engine.Change(ctx, id, deleteRule(by, at, s.sealActor(id, by)))
+	return PushInfo{Push: c.Push, At: at.now, Token: t}, err
+}
+
+// Pushes lists a page, from 1, of the actor's own pushes, newest first: those
+// that are live, or those that have expired.
+func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]PushInfo, error) {
+	at := s.time.read()
+	ps, err := s.settled(ctx, by.Account, live, page, at)
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]PushInfo, len(ps))
+	for i, p := range ps {
+		d, err := s.openDetails(p)
+		if err != nil {
+			return nil, err
+		}
+		infos[i] = PushInfo{Push: p, At: at.now, Token: Token{d.token}, Name: d.name, Note: d.note}
+	}
+	return infos, nil
+}
+
+// settled reads a page of a list after it has ended what is due, so that no list
+// says of a push that it has expired before that is durable.
+func (s *Store) settled(ctx context.Context, owner AccountID, live bool, page int, at instant) ([]Push, error) {
+	for {
+		_, err := s.sweepShelf(ctx, Expiring, at.ends, expireRule(at))
+		if err != nil {
+			return nil, err
+		}
+		ps, err := s.engine.Pushes(ctx, owner, live, (page-1)*PageSize, PageSize)
+		if err != nil || !slices.ContainsFunc(ps, func(p Push) bool { ended, _ := at.due(p); return ended }) {
+			return ps, err
+		}
+	}
+}
+
+// Audit lists a page, from 1, of a push's audit log, oldest first.
+// ErrNotFound; ErrDenied for anybody but the owner.
+func (s *Store) Audit(ctx context.Context, by Actor, t Token, page int) ([]LogEntry, error) {
+	p, err := s.find(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	if !p.ownedBy(by) {
+		return nil, ErrDenied
+	}
+	es, err := s.engine.Entries(ctx, p.ID, (page-1)*PageSize, PageSize)
+	if err != nil {
+		return nil, fmt.Errorf("audit log: %w", err)
+	}
+	log := make([]LogEntry, len(es))
+	for i, e := range es {
+		if log[i], err = s.openEntry(p.ID, e); err != nil {
+			return nil, err
+		}
+	}
+	return log, nil
+}

@@ -1,0 +1,238 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"time"
+)
+
+// Records begin with their version, so that a later one can tell them apart.
+const recordVersion = 1
+
+var errRecord = errors.New("malformed record")
+
+// Flags of a push record.
+const (
+	flagRetrievalStep = 1 << iota
+	flagDeletable
+	flagProtected
+	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected
+)
+
+// Flags of an account record.
+const (
+	flagDisabled = 1 << iota
+	flagRemoving
+	allAccountFlags = flagDisabled | flagRemoving
+)
+
+// AppendBinary appends the push's record to b. The ID is not part of it: it is
+// the key.
+func (p Push) AppendBinary(b []byte) ([]byte, error) {
+	b = append(b, recordVersion, byte(p.Kind), byte(p.State), p.flags())
+	b = binary.AppendUvarint(b, uint64(p.Owner))
+	for _, t := range [...]time.Time{p.CreatedAt, p.UpdatedAt, p.ExpiresAt, p.ExpiredAt} {
+		b = appendTime(b, t)
+	}
+	for _, n := range [...]int{p.Days, p.ViewLimit, p.Views, int(p.Seq), int(p.Minor)} {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return appendBytes(appendBytes(b, p.Wrap), p.Details), nil
+}
+
+func (p Push) flags() (f byte) {
+	if p.RetrievalStep {
+		f |= flagRetrievalStep
+	}
+	if p.DeletableByViewer {
+		f |= flagDeletable
+	}
+	if p.Protected {
+		f |= flagProtected
+	}
+	return f
+}
+
+// UnmarshalBinary reads a record and leaves the ID as it is. The push shares
+// no memory with b.
+func (p *Push) UnmarshalBinary(b []byte) error {
+	r := reader{b: b}
+	r.version()
+	q := Push{ID: p.ID, Kind: Kind(r.byte()), State: State(r.byte())}
+	f := r.flags(allPushFlags)
+	q.RetrievalStep, q.DeletableByViewer, q.Protected = f&flagRetrievalStep != 0, f&flagDeletable != 0, f&flagProtected != 0
+	q.Owner = AccountID(r.uvarint(1<<64 - 1))
+	for _, t := range [...]*time.Time{&q.CreatedAt, &q.UpdatedAt, &q.ExpiresAt, &q.ExpiredAt} {
+		*t = r.time()
+	}
+	for _, n := range [...]*int{&q.Days, &q.ViewLimit, &q.Views} {
+		*n = int(r.uvarint(1<<31 - 1))
+	}
+	q.Seq, q.Minor = uint32(r.uvarint(1<<32-1)), uint32(r.uvarint(1<<32-1))
+	q.Wrap, q.Details = r.bytes(), r.bytes()
+	if err := r.end(); err != nil || q.Kind.String() == "" || q.State < Live || q.State > Deleted {
+		return errRecord
+	}
+	*p = q
+	return nil
+}
+
+// AppendBinary appends the entry's record to b.
+func (e Entry) AppendBinary(b []byte) ([]byte, error) {
+	b = appendTime(append(b, recordVersion, byte(e.Kind)), e.At)
+	return appendBytes(b, e.Sealed), nil
+}
+
+// UnmarshalBinary reads a record. The entry shares no memory with b.
+func (e *Entry) UnmarshalBinary(b []byte) error {
+	r := reader{b: b}
+	r.version()
+	f := Entry{Kind: EntryKind(r.byte()), At: r.time(), Sealed: r.bytes()}
+	if err := r.end(); err != nil || f.Kind.String() == "" {
+		return errRecord
+	}
+	*e = f
+	return nil
+}
+
+// AppendBinary appends the account's record to b.
+func (a Account) AppendBinary(b []byte) ([]byte, error) {
+	var f byte
+	if a.Disabled {
+		f |= flagDisabled
+	}
+	if a.Removing {
+		f |= flagRemoving
+	}
+	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(a.ID))
+	b = appendTime(b, a.CreatedAt)
+	return appendBytes(appendBytes(b, []byte(a.Email)), []byte(a.PasswordHash)), nil
+}
+
+// UnmarshalBinary reads a record.
+func (a *Account) UnmarshalBinary(b []byte) error {
+	r := reader{b: b}
+	r.version()
+	f := r.flags(allAccountFlags)
+	c := Account{
+		Disabled:     f&flagDisabled != 0,
+		Removing:     f&flagRemoving != 0,
+		ID:           AccountID(r.uvarint(1<<64 - 1)),
+		CreatedAt:    r.time(),
+		Email:        string(r.bytes()),
+		PasswordHash: string(r.bytes()),
+	}
+	if err := r.end(); err != nil {
+		return err
+	}
+	*a = c
+	return nil
+}
+
+// AppendBinary appends the API token's record to b.
+func (t APIToken) AppendBinary(b []byte) ([]byte, error) {
+	b = append(append(b, recordVersion), t.Digest[:]...)
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(t.ID)), uint64(t.Owner))
+	for _, at := range [...]time.Time{t.CreatedAt, t.ExpiresAt, t.LastUsedAt} {
+		b = appendTime(b, at)
+	}
+	return appendBytes(b, []byte(t.Label)), nil
+}
+
+// UnmarshalBinary reads a record.
+func (t *APIToken) UnmarshalBinary(b []byte) error {
+	r := reader{b: b}
+	r.version()
+	u := APIToken{Digest: TokenDigest(r.take(32)), ID: TokenID(r.uvarint(1<<64 - 1)), Owner: AccountID(r.uvarint(1<<64 - 1))}
+	for _, at := range [...]*time.Time{&u.CreatedAt, &u.ExpiresAt, &u.LastUsedAt} {
+		*at = r.time()
+	}
+	u.Label = string(r.bytes())
+	if err := r.end(); err != nil {
+		return err
+	}
+	*t = u
+	return nil
+}
+
+// appendTime appends t as milliseconds since 1970 plus one; the zero time is 0.
+func appendTime(b []byte, t time.Time) []byte {
+	if t.IsZero() {
+		return binary.AppendUvarint(b, 0)
+	}
+	return binary.AppendUvarint(b, uint64(t.UnixMilli())+1)
+}
+
+func appendBytes(b, v []byte) []byte {
+	return append(binary.AppendUvarint(b, uint64(len(v))), v...)
+}
+
+// A reader takes a record apart. After its first failure it gives zeros, and
+// end reports it.
+type reader struct {
+	b   []byte
+	bad bool
+}
+
+func (r *reader) take(n int) []byte {
+	if r.bad || n > len(r.b) {
+		r.bad = true
+		return make([]byte, min(n, 32)) // as many as an array conversion asks for
+	}
+	v := r.b[:n]
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) byte() byte { return r.take(1)[0] }
+
+func (r *reader) version() {
+	if r.byte() != recordVersion {
+		r.bad = true
+	}
+}
+
+func (r *reader) flags(known byte) byte {
+	f := r.byte()
+	if f&^known != 0 {
+		r.bad = true
+	}
+	return f
+}
+
+// uvarint reads a number of at most limit, in its shortest form: a record that
+// is read and written again is the same.
+func (r *reader) uvarint(limit uint64) uint64 {
+	v, n := binary.Uvarint(r.b)
+	if r.bad || n <= 0 || v > limit || n > 1 && r.b[n-1] == 0 {
+		r.bad = true
+		return 0
+	}
+	r.b = r.b[n:]
+	return v
+}
+
+func (r *reader) time() time.Time {
+	const year9999 = 253402300800000
+	v := r.uvarint(year9999)
+	if v == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(int64(v) - 1).UTC()
+}
+
+// bytes reads a copy of a length and that many bytes; nil for none.
+func (r *reader) bytes() []byte {
+	n := r.uvarint(uint64(len(r.b)))
+	if n == 0 {
+		return nil
+	}
+	return append([]byte(nil), r.take(int(n))...)
+}
+
+func (r *reader) end() error {
+	if r.bad || len(r.b) != 0 {
+		return errRecord
+	}
+	return nil
+}

@@ -1,0 +1,81 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"pushbox/internal/secret"
+	"pushbox/store/seal"
+)
+
+// Retrieve gives the payload of a push to somebody who has its link, and
+// counts a view unless it is the owner. The view is durable when Retrieve
+// returns. A push that has expired comes back with no payload and is no error.
+//
+// Errors: ErrNotFound; ErrPassphrase, ErrLocked or ErrBusy for a passphrase
+// that is wrong, comes after too many wrong ones, or waits with too many;
+// ErrClock where a jump of the clock leaves open whether the push has expired.
+func (s *Store) Retrieve(ctx context.Context, by Actor, t Token, passphrase secret.Text) (PushInfo, error) {
+	p, err := s.find(ctx, t)
+	if err != nil {
+		return PushInfo{}, err
+	}
+	at := s.time.read()
+	sealed := s.sealActor(p.ID, by)
+	dek, err := s.unwrap(ctx, by, p, at, t, passphrase)
+	if errors.Is(err, ErrPassphrase) && !passphrase.IsZero() {
+		return s.refuse(ctx, p.ID, t, at, sealed)
+	}
+	if err != nil {
+		return PushInfo{}, err
+	}
+	c, err := s.engine.Change(ctx, p.ID, retrieveRule(by, at, sealed))
+	if err != nil {
+		return PushInfo{}, err
+	}
+	info := PushInfo{Push: c.Push, At: at.now, Token: t}
+	if c.Entry.Kind == EntryFailedView {
+		return info, nil
+	}
+	if info.Payload, err = dek.OpenPayload(p.ID[:], byte(p.Kind), c.Payload); err != nil {
+		return PushInfo{}, damaged(p.ID, "payload")
+	}
+	info.State, info.ExpiredAt = Live, p.ExpiredAt // as it was delivered
+	return info, nil
+}
+
+// unwrap opens the key of a push. It gives no key, and asks for no passphrase,
+// where the push has expired.
+func (s *Store) unwrap(ctx context.Context, by Actor, p Push, at instant, t Token, passphrase secret.Text) (dek seal.DEK, err error) {
+	if ended, doubtful := at.due(p); doubtful {
+		return dek, ErrClock
+	} else if ended || !p.Live() {
+		return dek, nil
+	}
+	open := func() error {
+		dek, err = s.ring.Load().OpenWrap(p.Wrap, p.ID[:], t.Text, passphrase)
+		return err
+	}
+	if p.Protected {
+		err = s.guess.check(ctx, p.ID, by.Client, passphrase, open)
+	} else {
+		err = open()
+	}
+	if errors.Is(err, seal.ErrOpen) {
+		return dek, damaged(p.ID, "key")
+	}
+	return dek, err
+}
+
+// refuse notes a wrong passphrase. The push may have ended meanwhile, and then
+// it is told as any that has.
+func (s *Store) refuse(ctx context.Context, id ID, t Token, at instant, sealed []byte) (PushInfo, error) {
+	c, err := s.engine.Change(ctx, id, wrongPassphraseRule(at, sealed))
+	if err != nil {
+		return PushInfo{}, err
+	}
+	if c.Entry.Kind == EntryFailedPassphrase {
+		return PushInfo{}, ErrPassphrase
+	}
+	return PushInfo{Push: c.Push, At: at.now, Token: t}, nil
+}

@@ -1,0 +1,181 @@
+package store
+
+import (
+	"errors"
+	"testing"
+	"time"
+)
+
+var (
+	owner    = Actor{Account: 7}
+	stranger = Actor{Account: 8}
+	nobody   = Actor{}
+)
+
+func sureAt(t time.Time) instant { return instant{now: t, denies: t, ends: t} }
+
+// livePush is an owned push that expires a week after newYear, after 3 views.
+func livePush() Push {
+	return Push{
+		Kind: Text, State: Live, Owner: owner.Account, CreatedAt: newYear, UpdatedAt: newYear,
+		ExpiresAt: newYear.Add(7 * day), Days: 7, ViewLimit: 3, Seq: 1, Wrap: []byte("wrap"),
+	}
+}
+
+func TestARetrieval(t *testing.T) {
+	t.Parallel()
+	before, on := newYear.Add(7*day-time.Millisecond), newYear.Add(7*day)
+	for name, test := range map[string]struct {
+		change  func(*Push)
+		by      Actor
+		at      instant
+		kind    EntryKind
+		state   State
+		views   int
+		refused error
+	}{
+		"counts a view":                        {by: nobody, at: sureAt(newYear), kind: EntryView, state: Live, views: 1},
+		"of another account counts":            {by: stranger, at: sureAt(newYear), kind: EntryView, state: Live, views: 1},
+		"of the owner counts nothing":          {by: owner, at: sureAt(newYear), kind: EntryOwnerView, state: Live},
+		"of nobody's push by nobody counts":    {change: func(p *Push) { p.Owner = 0 }, by: nobody, at: sureAt(newYear), kind: EntryView, state: Live, views: 1},
+		"in the last moment counts":            {by: nobody, at: sureAt(before), kind: EntryView, state: Live, views: 1},
+		"when the time is over ends it":        {by: nobody, at: sureAt(on), kind: EntryFailedView, state: Expired},
+		"by the owner then ends it too":        {by: owner, at: sureAt(on), kind: EntryFailedView, state: Expired},
+		"before the last view":                 {change: func(p *Push) { p.Views = 1 }, by: nobody, at: sureAt(newYear), kind: EntryView, state: Live, views: 2},
+		"that is the last view ends it":        {change: func(p *Push) { p.Views = 2 }, by: nobody, at: sureAt(newYear), kind: EntryView, state: Expired, views: 3},
+		"of an expired push fails":             {change: func(p *Push) { p.State, p.Views = Expired, 3 }, by: nobody, at: sureAt(newYear), kind: EntryFailedView, state: Expired, views: 3},
+		"of a deleted push fails":              {change: func(p *Push) { p.State = Deleted }, by: owner, at: sureAt(newYear), kind: EntryFailedView, state: Deleted},
+		"waits while a jump may have ended it": {by: nobody, at: instant{now: newYear, denies: on, ends: newYear, jumped: true}, refused: ErrClock},
+		"goes on in a doubt that is not its":   {by: nobody, at: instant{now: newYear, denies: before, ends: newYear, jumped: true}, kind: EntryView, state: Live, views: 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := livePush()
+			if test.change != nil {
+				test.change(&p)
+			}
+			next, e, err := retrieveRule(test.by, test.at, nil)(p)
+			if !errors.Is(err, test.refused) {
+				t.Fatalf("error %v", err)
+			}
+			if err != nil {
+				return
+			}
+			if e.Kind != test.kind || next.State != test.state || next.Views != test.views || next.Seq != 2 {
+				t.Errorf("entry %v, state %v, views %d, seq %d", e.Kind, next.State, next.Views, next.Seq)
+			}
+			if next.Live() != (next.Wrap != nil) && p.Live() {
+				t.Error("the key stayed, or went too soon")
+			}
+		})
+	}
+}
+
+func TestADelete(t *testing.T) {
+	t.Parallel()
+	allow := func(p *Push) { p.DeletableByViewer = true }
+	for name, test := range map[string]struct {
+		change  func(*Push)
+		by      Actor
+		at      instant
+		kind    EntryKind
+		state   State
+		refused error
+	}{
+		"by the owner":                   {by: owner, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
+		"by nobody":                      {by: nobody, at: sureAt(newYear), refused: ErrDenied},
+		"by another account":             {by: stranger, at: sureAt(newYear), refused: ErrDenied},
+		"of nobody's push by nobody":     {change: func(p *Push) { p.Owner = 0 }, by: nobody, at: sureAt(newYear), refused: ErrDenied},
+		"by a viewer who may":            {change: allow, by: nobody, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
+		"by another account that may":    {change: allow, by: stranger, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
+		"again":                          {change: func(p *Push) { p.State = Deleted }, by: owner, at: sureAt(newYear), state: Deleted},
+		"of an expired one":              {change: func(p *Push) { p.State = Expired }, by: owner, at: sureAt(newYear), state: Expired},
+		"after its time is not by hand":  {by: owner, at: sureAt(newYear.Add(7 * day)), state: Expired},
+		"does not wait for a clear time": {by: owner, at: instant{now: newYear, denies: newYear.Add(8 * day), ends: newYear, jumped: true}, kind: EntryExpire, state: Deleted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := livePush()
+			if test.change != nil {
+				test.change(&p)
+			}
+			next, e, err := deleteRule(test.by, test.at, nil)(p)
+			if !errors.Is(err, test.refused) {
+				t.Fatalf("error %v", err)
+			}
+			if err == nil && (e.Kind != test.kind || next.State != test.state) {
+				t.Errorf("entry %v, state %v", e.Kind, next.State)
+			}
+			if err == nil && (next.Seq == 2) != (test.kind != 0) {
+				t.Errorf("%d entries", next.Seq)
+			}
+		})
+	}
+}
+
+func TestAWrongPassphrase(t *testing.T) {
+	t.Parallel()
+	next, e, err := wrongPassphraseRule(sureAt(newYear), nil)(livePush())
+	if err != nil || e.Kind != EntryFailedPassphrase || next.Views != 0 || next.Seq != 2 || next.Minor != 1 || !next.Live() {
+		t.Errorf("%+v %+v %v", next, e, err)
+	}
+	next, e, err = wrongPassphraseRule(sureAt(newYear.Add(7*day)), nil)(livePush())
+	if err != nil || e.Kind != EntryFailedView || next.State != Expired {
+		t.Errorf("too late: %+v %+v %v", next, e, err)
+	}
+}
+
+func TestMinorEntriesStopAndOthersDoNot(t *testing.T) {
+	t.Parallel()
+	p := livePush()
+	p.Minor, p.Seq = MaxMinorEntries-1, MaxMinorEntries
+	at := sureAt(newYear.Add(time.Hour))
+	p, _, _ = retrieveRule(owner, at, nil)(p)
+	if p.Minor != MaxMinorEntries || p.Seq != MaxMinorEntries+1 {
+		t.Fatalf("the last one was not kept: %d of %d", p.Minor, p.Seq)
+	}
+	for name, rule := range map[string]Rule{
+		"owner_view":        retrieveRule(owner, at, nil),
+		"failed_passphrase": wrongPassphraseRule(at, nil),
+	} {
+		if next, _, err := rule(p); err != nil || next.Seq != p.Seq || next.UpdatedAt != p.UpdatedAt {
+			t.Errorf("%s: one more was kept (%v)", name, err)
+		}
+	}
+	if next, _, _ := retrieveRule(nobody, at, nil)(p); next.Seq != p.Seq+1 || next.Views != 1 {
+		t.Error("a view was not kept")
+	}
+	if next, _, _ := deleteRule(owner, at, nil)(p); next.Seq != p.Seq+1 {
+		t.Error("an expire was not kept")
+	}
+}
+
+func TestAPushEndsWhenItsTimeIsOverAndNotWhenItIsNoticed(t *testing.T) {
+	t.Parallel()
+	p, _, _ := expireRule(sureAt(newYear.Add(9 * day)))(livePush())
+	if p.State != Expired || p.ExpiredAt != newYear.Add(7*day) || p.UpdatedAt != newYear.Add(9*day) || p.Wrap != nil {
+		t.Errorf("%+v", p)
+	}
+	if p, _, _ := expireRule(sureAt(newYear.Add(7*day - time.Millisecond)))(livePush()); !p.Live() {
+		t.Error("it ended too soon")
+	}
+}
+
+func TestAPurgeTakesOnlyWhatWaitsForIt(t *testing.T) {
+	t.Parallel()
+	expired := livePush()
+	expired.State = Expired
+	for _, test := range []struct {
+		push  Push
+		from  Shelf
+		state State
+	}{
+		{livePush(), ExpiredOwned, Live},
+		{expired, ExpiredOwned, Purged},
+		{expired, ExpiredAnon, Expired},
+	} {
+		if next, _, _ := purgeRule(test.from)(test.push); next.State != test.state {
+			t.Errorf("from shelf %d: state %d", test.from, next.State)
+		}
+	}
+}

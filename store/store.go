@@ -1,0 +1,112 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pushbox/store/seal"
+)
+
+// Options say how a store behaves.
+type Options struct {
+	Clock      Clock          // nil: the machine's
+	Terms      map[Kind]Terms // a kind without terms is disabled
+	PurgeAfter time.Duration  // how long an account's expired pushes stay; 0: for good
+	Guessing   Guessing
+}
+
+// A Store keeps pushes and their promises. It is safe for concurrent use.
+type Store struct {
+	engine Engine
+	root   seal.RootKey
+	ring   atomic.Pointer[seal.Ring]
+	time   *timekeeper
+	guess  *guesser
+	opts   Options
+
+	sweeping sync.Mutex // held by Sweep
+	kept     time.Time  // what keepTime last made durable; guarded by sweeping
+}
+
+// Open returns the store that an engine keeps, sealed under root. In a new
+// engine it makes the key ring. ErrKey if root is not the key it was sealed
+// under.
+func Open(ctx context.Context, e Engine, root seal.RootKey, o Options) (*Store, error) {
+	if o.Clock == nil {
+		o.Clock = NewSystemClock()
+	}
+	latest, err := e.LatestTime(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{engine: e, root: root, time: newTimekeeper(o.Clock, latest), opts: o, kept: latest}
+	s.guess = newGuesser(o.Clock, o.Guessing, runtime.GOMAXPROCS(0))
+	return s, s.openRing(ctx)
+}
+
+func (s *Store) openRing(ctx context.Context) error {
+	sealed, err := s.engine.KeyRing(ctx)
+	if err != nil {
+		return err
+	}
+	if sealed == nil {
+		return s.setRing(ctx, seal.NewRing(s.time.read().now))
+	}
+	ring, err := seal.OpenRing(s.root, sealed)
+	if errors.Is(err, seal.ErrKey) {
+		return fmt.Errorf("%w: it was sealed under another key", ErrKey)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: its key ring does not open", ErrCorrupt)
+	}
+	s.ring.Store(ring)
+	return nil
+}
+
+// setRing makes a key ring durable before anything is sealed under it.
+func (s *Store) setRing(ctx context.Context, r *seal.Ring) error {
+	if err := s.engine.SetKeyRing(ctx, r.Sealed(s.root)); err != nil {
+		return err
+	}
+	s.ring.Store(r)
+	return nil
+}
+
+// Close waits for a sweep, keeps the time and closes the engine. The store is of
+// no use after.
+func (s *Store) Close(ctx context.Context) error {
+	s.sweeping.Lock()
+	defer s.sweeping.Unlock()
+	return errors.Join(s.keepTime(ctx), s.engine.Close())
+}
+
+// keepTime makes the greatest time seen durable.
+func (s *Store) keepTime(ctx context.Context) error {
+	latest := s.time.latest()
+	err := s.engine.SetLatestTime(ctx, latest)
+	if err == nil {
+		s.kept = latest
+	}
+	return err
+}
+
+// Failed is closed when the outcome of a write became unknown. The process
+// should then end: opening the file again tells what is true.
+func (s *Store) Failed() <-chan struct{} { return s.engine.Failed() }
+
+// Check reads the whole store and returns a sentence for each promise that the
+// file does not keep; none if all is well.
+func (s *Store) Check(ctx context.Context) (problems []string, err error) {
+	const enough = 1000
+	err = s.engine.Check(ctx, func(p string) {
+		if len(problems) < enough {
+			problems = append(problems, p)
+		}
+	})
+	return problems, err
+}

@@ -1,0 +1,224 @@
+package storetest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+func keepsAccounts(t *testing.T, e store.Engine) {
+	want := store.Account{Email: "a@example.org", PasswordHash: "$argon2id$x", CreatedAt: epoch, Disabled: true}
+	id, err := e.CreateAccount(t.Context(), want)
+	must(t, err)
+	if id == 0 {
+		t.Error("an account got the ID of nobody")
+	}
+	want.ID = id
+	got, err := e.Account(t.Context(), id)
+	must(t, err)
+	same(t, "account", got, want)
+	got, err = e.AccountByEmail(t.Context(), want.Email)
+	must(t, err)
+	same(t, "account", got, want)
+
+	_, err = e.CreateAccount(t.Context(), store.Account{Email: want.Email})
+	wantErr(t, err, store.ErrExists)
+	_, err = e.Account(t.Context(), id+1)
+	wantErr(t, err, store.ErrNotFound)
+	for _, email := range []string{"", "a@example.or", "a@example.orgs"} {
+		_, err = e.AccountByEmail(t.Context(), email)
+		wantErr(t, err, store.ErrNotFound)
+	}
+}
+
+func listsAccounts(t *testing.T, e store.Engine) {
+	var all []store.AccountID
+	for n := range 5 {
+		all = append(all, account(t, e, fmt.Sprintf("%d@example.org", 9-n)))
+	}
+	must(t, e.RemoveAccount(t.Context(), all[2]))
+	for _, c := range []struct {
+		after store.AccountID
+		limit int
+		want  []store.AccountID
+	}{
+		{0, 10, []store.AccountID{all[0], all[1], all[3], all[4]}},
+		{0, 2, []store.AccountID{all[0], all[1]}},
+		{all[1], 2, []store.AccountID{all[3], all[4]}},
+		{all[2], 1, []store.AccountID{all[3]}},
+		{all[4], 10, nil},
+		{1<<64 - 1, 10, nil},
+		{0, 0, nil},
+	} {
+		list, err := e.Accounts(t.Context(), c.after, c.limit)
+		must(t, err)
+		var got []store.AccountID
+		for _, a := range list {
+			got = append(got, a.ID)
+		}
+		same(t, "IDs", got, c.want)
+	}
+}
+
+func changesAccounts(t *testing.T, e store.Engine) {
+	id := account(t, e, "a@example.org")
+	want := store.Account{ID: id, Email: "a@example.org", PasswordHash: "$other", CreatedAt: epoch, Removing: true}
+	got, err := e.ChangeAccount(t.Context(), id, func(a store.Account) store.Account {
+		a.ID, a.Email = 99, "b@example.org"
+		a.PasswordHash, a.Removing = "$other", true
+		return a
+	})
+	must(t, err)
+	same(t, "changed account", got, want)
+	got, err = e.ChangeAccount(t.Context(), id, func(a store.Account) store.Account { return a })
+	must(t, err)
+	same(t, "account that was left alone", got, want)
+	got, err = e.AccountByEmail(t.Context(), "a@example.org")
+	must(t, err)
+	same(t, "account", got, want)
+	_, err = e.ChangeAccount(t.Context(), id+1, func(a store.Account) store.Account { return a })
+	wantErr(t, err, store.ErrNotFound)
+}
+
+func keepsOwners(t *testing.T, e store.Engine) {
+	id := account(t, e, "a@example.org")
+	_, err := e.CreateToken(t.Context(), apiToken(1, id))
+	must(t, err)
+	create(t, e, 1, id)
+	wantErr(t, e.RemoveAccount(t.Context(), id), store.ErrExists)
+	change(t, e, pushID(1), end(store.Expired))
+	wantErr(t, e.RemoveAccount(t.Context(), id), store.ErrExists)
+	_, _, err = e.Token(t.Context(), apiToken(1, id).Digest)
+	must(t, err)
+	change(t, e, pushID(1), purge)
+	must(t, e.RemoveAccount(t.Context(), id))
+}
+
+func removesAccounts(t *testing.T, e store.Engine) {
+	goes, stays := account(t, e, "goes@example.org"), account(t, e, "stays@example.org")
+	for n := range 6 {
+		_, err := e.CreateToken(t.Context(), apiToken(n, []store.AccountID{goes, stays}[n%2]))
+		must(t, err)
+	}
+	must(t, e.RemoveAccount(t.Context(), goes))
+	wantErr(t, e.RemoveAccount(t.Context(), goes), store.ErrNotFound)
+	_, err := e.Account(t.Context(), goes)
+	wantErr(t, err, store.ErrNotFound)
+	_, err = e.AccountByEmail(t.Context(), "goes@example.org")
+	wantErr(t, err, store.ErrNotFound)
+	for n := range 6 {
+		_, _, err := e.Token(t.Context(), apiToken(n, 0).Digest)
+		if gone := n%2 == 0; (err != nil) != gone {
+			t.Errorf("token %d: error %v", n, err)
+		}
+	}
+	list, err := e.Tokens(t.Context(), goes, 0, 10)
+	must(t, err)
+	same(t, "number of tokens", len(list), 0)
+}
+
+func givesOutNewIDs(t *testing.T, e store.Engine) {
+	first := account(t, e, "a@example.org")
+	must(t, e.RemoveAccount(t.Context(), first))
+	if second := account(t, e, "a@example.org"); second <= first {
+		t.Errorf("account %d came after %d", second, first)
+	}
+}
+
+// apiToken is the n-th token, without the ID that it will get.
+func apiToken(n int, owner store.AccountID) store.APIToken {
+	return store.APIToken{
+		Digest: store.TokenDigest{31: byte(n), 0: byte(n) * 37}, Owner: owner, Label: fmt.Sprint("token ", n),
+		CreatedAt: epoch, ExpiresAt: epoch.Add(time.Hour),
+	}
+}
+
+func keepsTokens(t *testing.T, e store.Engine) {
+	owner := account(t, e, "a@example.org")
+	want := apiToken(1, owner)
+	id, err := e.CreateToken(t.Context(), want)
+	must(t, err)
+	want.ID = id
+	got, a, err := e.Token(t.Context(), want.Digest)
+	must(t, err)
+	same(t, "token", got, want)
+	same(t, "its account", a, store.Account{ID: owner, Email: "a@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch})
+
+	got, a, err = e.Token(t.Context(), apiToken(2, owner).Digest)
+	wantErr(t, err, store.ErrNotFound)
+	same(t, "token that is not there", got, store.APIToken{})
+	same(t, "its account", a, store.Account{})
+	_, err = e.CreateToken(t.Context(), apiToken(2, owner+1))
+	wantErr(t, err, store.ErrNotFound)
+	_, err = e.CreateToken(t.Context(), apiToken(1, owner))
+	wantErr(t, err, store.ErrExists)
+}
+
+func listsTokens(t *testing.T, e store.Engine) {
+	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	var all []store.APIToken
+	for n := range 6 {
+		a := apiToken(200-n, []store.AccountID{owner, other}[n%2])
+		id, err := e.CreateToken(t.Context(), a)
+		must(t, err)
+		if a.ID = id; a.Owner == owner {
+			all = append(all, a)
+		}
+	}
+	for _, c := range []struct {
+		after store.TokenID
+		limit int
+		want  []store.APIToken
+	}{
+		{0, 10, all},
+		{0, 2, all[:2]},
+		{all[0].ID, 1, all[1:2]},
+		{all[0].ID + 1, 10, all[1:]},
+		{all[2].ID, 10, nil},
+		{1<<64 - 1, 10, nil},
+		{0, 0, nil},
+	} {
+		list, err := e.Tokens(t.Context(), owner, c.after, c.limit)
+		must(t, err)
+		same(t, "tokens", list, c.want)
+	}
+	list, err := e.Tokens(t.Context(), other+1, 0, 10)
+	must(t, err)
+	same(t, "number of a stranger's tokens", len(list), 0)
+}
+
+func touchesTokens(t *testing.T, e store.Engine) {
+	a := apiToken(1, account(t, e, "a@example.org"))
+	id, err := e.CreateToken(t.Context(), a)
+	must(t, err)
+	for range 2 {
+		must(t, e.TouchToken(t.Context(), a.Digest, epoch.Add(time.Minute)))
+	}
+	a.ID, a.LastUsedAt = id, epoch.Add(time.Minute)
+	got, _, err := e.Token(t.Context(), a.Digest)
+	must(t, err)
+	same(t, "token", got, a)
+	must(t, e.TouchToken(t.Context(), apiToken(2, 0).Digest, epoch))
+	_, _, err = e.Token(t.Context(), apiToken(2, 0).Digest)
+	wantErr(t, err, store.ErrNotFound)
+}
+
+func removesTokens(t *testing.T, e store.Engine) {
+	owner := account(t, e, "a@example.org")
+	first, err := e.CreateToken(t.Context(), apiToken(1, owner))
+	must(t, err)
+	second, err := e.CreateToken(t.Context(), apiToken(2, owner))
+	must(t, err)
+	must(t, e.RemoveToken(t.Context(), first))
+	wantErr(t, e.RemoveToken(t.Context(), first), store.ErrNotFound)
+	wantErr(t, e.RemoveToken(t.Context(), second+1), store.ErrNotFound)
+	_, _, err = e.Token(t.Context(), apiToken(1, 0).Digest)
+	wantErr(t, err, store.ErrNotFound)
+	list, err := e.Tokens(t.Context(), owner, 0, 10)
+	must(t, err)
+	if len(list) != 1 || list[0].ID != second {
+		t.Errorf("tokens left: %+v", list)
+	}
+}

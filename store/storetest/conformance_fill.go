@@ -1,0 +1,57 @@
+package storetest
+
+import (
+	"testing"
+
+	"pushbox/store"
+)
+
+// Fill puts a few of everything into an empty engine.
+func Fill(t *testing.T, e store.Engine) {
+	t.Helper()
+	owner := account(t, e, "owner@example.org")
+	for n := range 30 {
+		create(t, e, n, []store.AccountID{0, owner}[n%2])
+	}
+	for n := range 10 {
+		change(t, e, pushID(n), view)
+	}
+	change(t, e, pushID(10), end(store.Expired))
+	change(t, e, pushID(11), end(store.Deleted))
+	change(t, e, pushID(12), purge)
+	_, err := e.CreateToken(t.Context(), apiToken(1, owner))
+	must(t, err)
+	must(t, e.SetKeyRing(t.Context(), []byte("sealed")))
+	must(t, e.SetLatestTime(t.Context(), epoch))
+}
+
+// WantFilled fails the test unless e holds what Fill put into it.
+func WantFilled(t *testing.T, e store.Engine) {
+	t.Helper()
+	for n := range 30 {
+		p, err := e.Push(t.Context(), pushID(n))
+		if n == 12 {
+			wantErr(t, err, store.ErrNotFound)
+			continue
+		}
+		must(t, err)
+		same(t, "live", p.Live(), n != 10 && n != 11)
+		entries, err := e.Entries(t.Context(), p.ID, 0, 10)
+		must(t, err)
+		same(t, "number of entries", len(entries), int(p.Seq))
+	}
+	owner, err := e.AccountByEmail(t.Context(), "owner@example.org")
+	must(t, err)
+	list, err := e.Pushes(t.Context(), owner.ID, true, 0, 100)
+	must(t, err)
+	same(t, "pushes of the owner", len(list), 14)
+	_, a, err := e.Token(t.Context(), apiToken(1, 0).Digest)
+	must(t, err)
+	same(t, "the token's account", a, owner)
+	ring, err := e.KeyRing(t.Context())
+	must(t, err)
+	same(t, "key ring", string(ring), "sealed")
+	at, err := e.LatestTime(t.Context())
+	must(t, err)
+	same(t, "latest time", at, epoch)
+}

@@ -1,0 +1,178 @@
+package storetest
+
+import (
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+func ids(list []store.Push) (ids []store.ID) {
+	for _, p := range list {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+func pushIDs(numbers ...int) (ids []store.ID) {
+	for _, n := range numbers {
+		ids = append(ids, pushID(n))
+	}
+	return ids
+}
+
+func listsPushes(t *testing.T, e store.Engine) {
+	first, second, third := account(t, e, "a@example.org"), account(t, e, "b@example.org"), account(t, e, "c@example.org")
+	for n := range 9 {
+		create(t, e, n, []store.AccountID{first, second, 0}[n%3])
+	}
+	change(t, e, pushID(3), end(store.Expired))
+	for _, c := range []struct {
+		owner       store.AccountID
+		live        bool
+		skip, limit int
+		want        []store.ID
+	}{
+		{first, true, 0, 10, pushIDs(6, 0)},
+		{first, true, 0, 1, pushIDs(6)},
+		{first, true, 1, 1, pushIDs(0)},
+		{first, true, 1, 10, pushIDs(0)},
+		{first, true, 2, 10, nil},
+		{first, true, 0, 0, nil},
+		{first, false, 0, 10, pushIDs(3)},
+		{second, true, 0, 10, pushIDs(7, 4, 1)},
+		{second, false, 0, 10, nil},
+		{third, true, 0, 10, nil},
+		{third + 1, true, 0, 10, nil},
+		{1<<64 - 1, true, 0, 10, nil},
+	} {
+		list, err := e.Pushes(t.Context(), c.owner, c.live, c.skip, c.limit)
+		must(t, err)
+		same(t, "IDs", ids(list), c.want)
+	}
+	list, err := e.Pushes(t.Context(), second, true, 2, 1)
+	must(t, err)
+	same(t, "push", list, []store.Push{livePush(1, second)})
+}
+
+func movesBetweenLists(t *testing.T, e store.Engine) {
+	owner := account(t, e, "a@example.org")
+	create(t, e, 1, owner)
+	create(t, e, 2, owner)
+	want := func(live bool, want []store.ID) {
+		t.Helper()
+		list, err := e.Pushes(t.Context(), owner, live, 0, 10)
+		must(t, err)
+		same(t, "IDs", ids(list), want)
+	}
+	change(t, e, pushID(1), end(store.Deleted))
+	want(true, pushIDs(2))
+	want(false, pushIDs(1))
+	change(t, e, pushID(2), end(store.Expired))
+	want(true, nil)
+	want(false, pushIDs(2, 1))
+	change(t, e, pushID(2), purge)
+	want(false, pushIDs(1))
+}
+
+func listsEntries(t *testing.T, e store.Engine) {
+	p, other := create(t, e, 1, 0), create(t, e, 2, 0)
+	all := []store.Entry{creation(p)}
+	for _, r := range []store.Rule{view, fail, view, fail} {
+		all = append(all, change(t, e, p.ID, r).Entry)
+		change(t, e, other.ID, r)
+	}
+	for _, c := range []struct{ skip, limit, from, to int }{
+		{0, 10, 0, 5},
+		{0, 5, 0, 5},
+		{0, 4, 0, 4},
+		{2, 2, 2, 4},
+		{4, 10, 4, 5},
+		{5, 10, 5, 5},
+		{6, 10, 5, 5},
+		{0, 0, 0, 0},
+		{1 << 30, 1, 5, 5},
+	} {
+		got, err := e.Entries(t.Context(), p.ID, c.skip, c.limit)
+		must(t, err)
+		if len(got) != c.to-c.from {
+			t.Errorf("skip %d, limit %d: %d entries, want %d", c.skip, c.limit, len(got), c.to-c.from)
+			continue
+		}
+		for i, entry := range got {
+			same(t, "entry", entry, all[c.from+i])
+		}
+	}
+}
+
+func listsDue(t *testing.T, e store.Engine) {
+	// In this order they end, an hour and a millisecond apart.
+	for _, n := range []int{3, 1, 4, 2} {
+		create(t, e, n, 0)
+	}
+	at := func(n int) time.Time { return livePush(n, 0).ExpiresAt }
+	for _, c := range []struct {
+		until time.Time
+		limit int
+		want  []store.ID
+		next  time.Time
+	}{
+		{at(1).Add(-time.Millisecond), 10, nil, at(1)},
+		{at(1), 10, pushIDs(1), at(2)},
+		{at(3), 10, pushIDs(1, 2, 3), at(4)},
+		{at(3), 2, pushIDs(1, 2), at(3)},
+		{at(3), 0, nil, at(1)},
+		{at(4), 4, pushIDs(1, 2, 3, 4), time.Time{}},
+		{at(9), 10, pushIDs(1, 2, 3, 4), time.Time{}},
+		{time.Time{}, 10, nil, at(1)},
+	} {
+		due, next, err := e.Due(t.Context(), store.Expiring, c.until, c.limit)
+		must(t, err)
+		same(t, "due", due, c.want)
+		same(t, "next", next, c.next)
+	}
+}
+
+func separatesShelves(t *testing.T, e store.Engine) {
+	create(t, e, 1, 0)
+	create(t, e, 2, 0)
+	create(t, e, 3, account(t, e, "a@example.org"))
+	change(t, e, pushID(2), end(store.Expired))
+	change(t, e, pushID(3), end(store.Deleted))
+	for shelf, want := range map[store.Shelf]int{store.Expiring: 1, store.ExpiredAnon: 2, store.ExpiredOwned: 3} {
+		due, next, err := e.Due(t.Context(), shelf, epoch.AddDate(1, 0, 0), 10)
+		must(t, err)
+		same(t, "due", due, pushIDs(want))
+		same(t, "next", next, time.Time{})
+		p, err := e.Push(t.Context(), pushID(want))
+		must(t, err)
+		_, when := p.Shelf()
+		_, next, err = e.Due(t.Context(), shelf, epoch.AddDate(-1, 0, 0), 10)
+		must(t, err)
+		same(t, "time", next, when)
+	}
+}
+
+func findsRanges(t *testing.T, e store.Engine) {
+	create(t, e, 10, 0)
+	create(t, e, 20, 0)
+	for _, c := range []struct {
+		from, to int
+		want     bool
+	}{
+		{0, 10, false},
+		{0, 11, true},
+		{10, 11, true},
+		{10, 10, false},
+		{11, 20, false},
+		{11, 21, true},
+		{20, 21, true},
+		{21, 30, false},
+	} {
+		has, err := e.HasPushes(t.Context(), pushID(c.from), pushID(c.to))
+		must(t, err)
+		if has != c.want {
+			t.Errorf("from %d to %d: %t, want %t", c.from, c.to, has, c.want)
+		}
+	}
+}

@@ -1,0 +1,130 @@
+// Package storetest has what tests of a store need: a store on a real file with
+// a clock that they set, and the suite that every engine passes.
+package storetest
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/seal"
+)
+
+// A Fixture is a store on a temporary file.
+type Fixture struct {
+	*store.Store
+	Clock *Clock
+	Path  string // of the database
+
+	t     testing.TB
+	root  seal.RootKey
+	setup Setup
+}
+
+// A Setup says what a fixture is made of.
+type Setup struct {
+	store.Options
+	Engine bolt.Options // its path is the fixture's own
+}
+
+// Terms are generous terms, with the defaults of the configuration, for every
+// kind but files.
+func Terms() map[store.Kind]store.Terms {
+	t := store.Terms{
+		Enabled:       true,
+		Days:          store.Range{Default: 7, Min: 1, Max: 90},
+		Views:         store.Range{Default: 5, Min: 1, Max: 100},
+		RetrievalStep: store.Choice{Enabled: true, Default: true},
+		Deletable:     store.Choice{Enabled: true, Default: true},
+	}
+	return map[store.Kind]store.Terms{store.Text: t, store.URL: t, store.QR: t}
+}
+
+// New opens a new store. When the test ends, the file is checked, as the last
+// thing before it is closed. Each change is applied to its setup first.
+func New(t testing.TB, changes ...func(*Setup)) *Fixture {
+	t.Helper()
+	f := &Fixture{
+		Clock: NewClock(),
+		Path:  filepath.Join(t.TempDir(), "pushbox.db"),
+		t:     t,
+		root:  seal.NewRootKey(),
+	}
+	f.setup = Setup{
+		Options: store.Options{
+			Clock:    f.Clock,
+			Terms:    Terms(),
+			Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64, Clients: 1000},
+		},
+		Engine: bolt.Options{Path: f.Path},
+	}
+	for _, change := range changes {
+		change(&f.setup)
+	}
+	f.open()
+	t.Cleanup(func() {
+		f.Check()
+		f.close()
+	})
+	return f
+}
+
+// Reopen closes the store and opens it again, as a restart does.
+func (f *Fixture) Reopen() {
+	f.t.Helper()
+	f.close()
+	f.open()
+}
+
+// Check fails the test for each promise that the file does not keep.
+func (f *Fixture) Check() {
+	f.t.Helper()
+	problems, err := f.Store.Check(context.Background())
+	if err != nil {
+		f.t.Errorf("check: %v", err)
+	}
+	for _, p := range problems {
+		f.t.Errorf("check: %s", p)
+	}
+}
+
+// SweepAll sweeps until nothing is due.
+func (f *Fixture) SweepAll() {
+	f.t.Helper()
+	if _, err := f.Sweep(context.Background()); err != nil {
+		f.t.Fatalf("sweep: %v", err)
+	}
+}
+
+// Account adds an account and returns what acts as it.
+func (f *Fixture) Account(email string) store.Actor {
+	f.t.Helper()
+	a, err := f.AddAccount(context.Background(), email, seal.NewAPIToken())
+	if err != nil {
+		f.t.Fatalf("add account: %v", err)
+	}
+	return store.Actor{Account: a.ID, Client: "192.0.2.1", IP: "192.0.2.1"}
+}
+
+func (f *Fixture) open() {
+	f.t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	engine, _, err := bolt.Open(ctx, f.setup.Engine)
+	if err != nil {
+		f.t.Fatalf("open: %v", err)
+	}
+	if f.Store, err = store.Open(ctx, engine, f.root, f.setup.Options); err != nil {
+		f.t.Fatalf("open: %v", err)
+	}
+}
+
+func (f *Fixture) close() {
+	f.t.Helper()
+	if err := f.Close(context.Background()); err != nil {
+		f.t.Errorf("close: %v", err)
+	}
+}

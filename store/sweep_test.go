@@ -1,0 +1,126 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+func isThere(t *testing.T, f *storetest.Fixture, p store.PushInfo) bool {
+	t.Helper()
+	_, err := f.Preview(ctx, p.Token)
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		t.Fatal(err)
+	}
+	return err == nil
+}
+
+func TestTheSweeperPurgesPushesOfNobodyADayAfterTheyExpired(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	oneDay := func(in *store.NewPush) { in.Days = ptr(1) }
+	anonymous, owned := push(t, f, nobody, oneDay), push(t, f, ann, oneDay)
+	f.Clock.Advance(2*day - time.Millisecond)
+	f.SweepAll()
+	if !isThere(t, f, anonymous) {
+		t.Error("it was purged too soon")
+	}
+	f.Clock.Advance(time.Millisecond)
+	f.SweepAll()
+	if isThere(t, f, anonymous) {
+		t.Error("it was not purged")
+	}
+	f.Clock.Advance(1000 * day)
+	f.SweepAll()
+	if !isThere(t, f, owned) {
+		t.Error("an account's push was purged without being told to")
+	}
+}
+
+func TestTheSweeperPurgesAnAccountsPushesWhenToldTo(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(o *storetest.Setup) { o.PurgeAfter = 30 * day })
+	ann := f.Account("ann@example.com")
+	p := push(t, f, ann, nil)
+	if _, err := f.DeletePush(ctx, ann, p.Token); err != nil {
+		t.Fatal(err)
+	}
+	f.Clock.Advance(30*day - time.Millisecond)
+	f.SweepAll()
+	if !isThere(t, f, p) {
+		t.Error("it was purged too soon")
+	}
+	f.Clock.Advance(time.Millisecond)
+	f.SweepAll()
+	if isThere(t, f, p) {
+		t.Error("it was not purged")
+	}
+}
+
+func TestTheSweeperEndsMoreThanOneBatch(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	var made []store.PushInfo
+	for range 600 {
+		made = append(made, push(t, f, nobody, func(in *store.NewPush) { in.Days = ptr(1) }))
+	}
+	f.Clock.Advance(day)
+	f.SweepAll()
+	for _, p := range made {
+		if got, err := f.Preview(ctx, p.Token); err != nil || got.State != store.Expired {
+			t.Fatalf("state %d, %v", got.State, err)
+		}
+	}
+}
+
+func TestTheSweeperSleepsUntilTheNextEnd(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	wait := func() time.Duration {
+		t.Helper()
+		d, err := f.Sweep(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return d
+	}
+	if got := wait(); got != time.Minute {
+		t.Errorf("with nothing to do it sleeps %v", got)
+	}
+	push(t, f, nobody, func(in *store.NewPush) { in.Lifetime = 15 * time.Minute })
+	if got := wait(); got != time.Minute {
+		t.Errorf("with a push that ends later it sleeps %v", got)
+	}
+	f.Clock.Advance(14*time.Minute + 40*time.Second)
+	if got := wait(); got != 20*time.Second {
+		t.Errorf("20 s before an end it sleeps %v", got)
+	}
+}
+
+func TestKeysAreRenewedAndOldLinksStillOpen(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	var made []store.PushInfo
+	for range 4 {
+		made = append(made, push(t, f, ann, func(in *store.NewPush) { in.Days, in.Name = ptr(90), secret.New("kept") }))
+		for range 30 {
+			f.Clock.Advance(day)
+			f.SweepAll()
+		}
+		f.Reopen()
+	}
+	for i, p := range made[2:] {
+		if retrieve(t, f, nobody, p) != "s3cret" {
+			t.Errorf("push %d does not open", i+2)
+		}
+	}
+	if expired, err := f.Pushes(ctx, ann, false, 1); err != nil || len(expired) != 2 || expired[1].Name.Reveal() != "kept" {
+		t.Errorf("the name of the oldest: %d, %v", len(expired), err)
+	}
+}

@@ -1,0 +1,91 @@
+package store
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+func TestATokenHoldsItsTimeAndOrdersByIt(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		at := time.UnixMilli(rapid.Int64Range(0, 1<<timeBits-1).Draw(t, "ms"))
+		later := time.UnixMilli(rapid.Int64Range(at.UnixMilli(), 1<<timeBits-1).Draw(t, "later"))
+		a, b := NewToken(at), NewToken(later)
+		if a.Len() != TokenLength || a.milliseconds() != uint64(at.UnixMilli()) {
+			t.Fatalf("token of %v has length %d and time %d", at, a.Len(), a.milliseconds())
+		}
+		idA, idB := newID(a, [16]byte{0xff}), newID(b, [16]byte{})
+		if later.After(at) && string(idA[:]) >= string(idB[:]) {
+			t.Fatal("the ID of a later push is not greater")
+		}
+		if first := firstID(at); string(first[:]) > string(idA[:]) {
+			t.Fatal("firstID is after an ID of its time")
+		}
+	})
+}
+
+func TestTokensDoNotRepeat(t *testing.T) {
+	t.Parallel()
+	at, seen := time.Now(), make(map[string]bool)
+	for range 10_000 {
+		s := NewToken(at).Reveal()
+		if seen[s] {
+			t.Fatal("a token repeats")
+		}
+		seen[s] = true
+	}
+}
+
+func TestATokenIsReadWithoutRegardToCase(t *testing.T) {
+	t.Parallel()
+	a := NewToken(time.Now())
+	b, err := ParseToken(strings.ToUpper(a.Reveal()))
+	if err != nil || b.Reveal() != a.Reveal() {
+		t.Errorf("in upper case it is %v, %v", b, err)
+	}
+}
+
+func TestWhatCannotBeATokenIsNotFound(t *testing.T) {
+	t.Parallel()
+	good := NewToken(time.Now()).Reveal()
+	for name, s := range map[string]string{
+		"empty":          "",
+		"short":          good[1:],
+		"long":           good + "a",
+		"digit 0":        "0" + good[1:],
+		"digit 1":        good[:33] + "1",
+		"padding":        good[:33] + "=",
+		"not ASCII":      good[:32] + "é",
+		"kelvin sign":    good[:31] + "K", // lower-cases to k
+		"white space":    " " + good[1:],
+		"path separator": good[:33] + "/",
+	} {
+		if _, err := ParseToken(s); !errors.Is(err, ErrNotFound) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func FuzzParseToken(f *testing.F) {
+	f.Add(NewToken(time.UnixMilli(0)).Reveal())
+	f.Add("")
+	f.Add("KKKKKKKKKKKKKKKKKKKKKKKKKKKKKKKKKK")
+	f.Fuzz(func(t *testing.T, s string) {
+		token, err := ParseToken(s)
+		if err != nil {
+			return
+		}
+		if !strings.EqualFold(token.Reveal(), s) || token.Len() != TokenLength {
+			t.Fatalf("%q became another token", s)
+		}
+		again, err := ParseToken(token.Reveal())
+		if err != nil || again.Reveal() != token.Reveal() {
+			t.Fatalf("a parsed token does not parse: %v", err)
+		}
+		_ = newID(token, [16]byte{})
+	})
+}
