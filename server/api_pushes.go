@@ -1,0 +1,152 @@
+package server
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+)
+
+func (s *Server) createPush(r *request) (reply, error) {
+	f, err := readPush(r)
+	if err != nil {
+		return reply{}, err
+	}
+	if r.token == nil && f.wantsFiles() {
+		return reply{}, errUnauthorized
+	}
+	in, err := f.newPush()
+	if err != nil {
+		return reply{}, err
+	}
+	p, err := s.store.CreatePush(r.Context(), r.actor, in)
+	if err != nil {
+		return reply{}, err
+	}
+	return created(newSenderJSON(p, r.base)), nil
+}
+
+func (s *Server) showPush(r *request) (reply, error) {
+	passphrase, err := readPassphrase(r)
+	if err != nil {
+		return reply{}, err
+	}
+	p, err := s.store.Retrieve(r.Context(), r.actor, r.urlToken, passphrase)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(newViewerJSON(p, r.base)), nil
+}
+
+func (s *Server) previewPush(r *request) (reply, error) {
+	p, err := s.store.Preview(r.Context(), r.urlToken)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(previewJSON{URL: htmlURL(p, r.base)}), nil
+}
+
+func (s *Server) deletePush(r *request) (reply, error) {
+	p, err := s.store.DeletePush(r.Context(), r.actor, r.urlToken)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(newPushJSON(p, r.base)), nil
+}
+
+func (s *Server) activePushes(r *request) (reply, error) { return s.listPushes(r, true) }
+
+func (s *Server) expiredPushes(r *request) (reply, error) { return s.listPushes(r, false) }
+
+func (s *Server) listPushes(r *request, live bool) (reply, error) {
+	page, err := readPage(r)
+	if err != nil {
+		return reply{}, err
+	}
+	ps, err := s.store.Pushes(r.Context(), r.actor, live, page)
+	if err != nil {
+		return reply{}, err
+	}
+	list := make([]senderJSON, len(ps))
+	for i, p := range ps {
+		list[i] = newSenderJSON(p, r.base)
+	}
+	return ok(list), nil
+}
+
+func (s *Server) auditPush(r *request) (reply, error) {
+	page, err := readPage(r)
+	if err != nil {
+		return reply{}, err
+	}
+	log, err := s.store.Audit(r.Context(), r.actor, r.urlToken, page)
+	if err != nil {
+		return reply{}, err
+	}
+	body := auditJSON{Logs: make([]entryJSON, len(log))}
+	for i, e := range log {
+		at := stamp(e.At)
+		body.Logs[i] = entryJSON{
+			IP: e.IP, UserAgent: e.UserAgent, Referrer: e.Referrer,
+			Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at,
+		}
+	}
+	return ok(body), nil
+}
+
+// maxPage is the last page of a list that can be asked for.
+const maxPage = 200
+
+const errPage = badRequest("page must be a whole number from 1 to 200.")
+
+func readPage(r *request) (int, error) {
+	query, err := readQuery(r)
+	if err != nil {
+		return 0, err
+	}
+	if !query.Has("page") {
+		return 1, nil
+	}
+	text := query.Get("page")
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > maxPage || strings.Trim(text, "0123456789") != "" {
+		return 0, errPage
+	}
+	return n, nil
+}
+
+func readQuery(r *request) (url.Values, error) {
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, badRequest("The query is not valid.")
+	}
+	return query, nil
+}
+
+// headerPassphrase carries a passphrase where a query would end up in the logs
+// of a proxy.
+const headerPassphrase = "X-Push-Passphrase"
+
+// readPassphrase takes the passphrase from the query, the header, or a form.
+func readPassphrase(r *request) (secret.Text, error) {
+	query, err := readQuery(r)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	p := query.Get("passphrase")
+	if p == "" {
+		p = r.Header.Get(headerPassphrase)
+	}
+	if p == "" && r.ContentLength != 0 {
+		if p, err = formPassphrase(r); err != nil {
+			return secret.Text{}, err
+		}
+	}
+	if !utf8.ValidString(p) || len(p) > store.MaxPassphrase {
+		return secret.Text{}, badRequest("The passphrase is not valid UTF-8, or longer than one can be.")
+	}
+	return secret.New(p), nil
+}

@@ -1,0 +1,74 @@
+package server
+
+import "pushbox/store"
+
+// apiVersion is the version of Password Pusher's API that this is.
+const apiVersion = "2.1"
+
+// versionJSON is what clients look at to find out what a server can do. Its keys
+// are those of Password Pusher.
+type versionJSON struct {
+	ApplicationVersion string       `json:"application_version"`
+	APIVersion         string       `json:"api_version"`
+	Edition            string       `json:"edition"`
+	Features           featuresJSON `json:"features"`
+}
+
+type featuresJSON struct {
+	AnonymousAccess        bool             `json:"anonymous_access"`
+	APITokenAuthentication bool             `json:"api_token_authentication"`
+	Accounts               switchJSON       `json:"accounts"`
+	Pushes                 pushFeaturesJSON `json:"pushes"`
+	Requests               switchJSON       `json:"requests"`
+}
+
+type pushFeaturesJSON struct {
+	Enabled           bool           `json:"enabled"`
+	EmailAutoDispatch bool           `json:"email_auto_dispatch"`
+	FileAttachments   attachmentJSON `json:"file_attachments"`
+	URLPushes         switchJSON     `json:"url_pushes"`
+	QRCodePushes      switchJSON     `json:"qr_code_pushes"`
+}
+
+type attachmentJSON struct {
+	Enabled                bool `json:"enabled"`
+	RequiresAuthentication bool `json:"requires_authentication"`
+}
+
+type switchJSON struct {
+	Enabled bool `json:"enabled"`
+}
+
+// version tells which API this is. Accounts and requests are features of Password
+// Pusher's hosted edition: several accounts for a token, and asking for secrets.
+func (s *Server) version(*request) (reply, error) {
+	return ok(versionJSON{
+		ApplicationVersion: s.release,
+		APIVersion:         apiVersion,
+		Edition:            "oss",
+		Features: featuresJSON{
+			AnonymousAccess:        s.cfg.AllowAnonymous,
+			APITokenAuthentication: true,
+			Pushes: pushFeaturesJSON{
+				Enabled:         true,
+				FileAttachments: attachmentJSON{Enabled: s.cfg.EnableFilePushes, RequiresAuthentication: true},
+				URLPushes:       switchJSON{s.cfg.EnableURLPushes},
+				QRCodePushes:    switchJSON{s.cfg.EnableQRPushes},
+			},
+		},
+	}), nil
+}
+
+type healthJSON struct {
+	Status string `json:"status"`
+}
+
+// health says whether the store can still be written to.
+func (s *Server) health(*request) (reply, error) {
+	select {
+	case <-s.store.Failed():
+		return reply{}, store.ErrFailed
+	default:
+		return ok(healthJSON{"ok"}), nil
+	}
+}

@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"time"
+
+	"pushbox/store"
+)
+
+// ServeHTTP answers a request: it finds the route, asks the limits, finds out
+// who it is, runs the action, and writes what came of it, with one line in the
+// log.
+func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
+	start := time.Now()
+	secure(w.Header())
+	r := s.newRequest(w, hr)
+	rep, err := s.run(r)
+	if err != nil {
+		rep = tell(r, err)
+	}
+	n, sendErr := send(w, rep)
+	s.logAccess(r, rep.status, n, time.Since(start), errors.Join(err, sendErr))
+}
+
+func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) *request {
+	r := &request{Request: hr, id: rand.Text()[:16]}
+	hr.Body = http.MaxBytesReader(w, hr.Body, int64(s.cfg.Limits.MaxBody))
+	var key string
+	r.route, key = s.router.find(hr.Method, hr.URL.Path)
+	r.urlToken, _ = store.ParseToken(key)
+	r.client = s.proxies.Client(hr.RemoteAddr, hr.Header)
+	r.actor = store.Actor{
+		Client:    r.client.Key(),
+		IP:        r.client.IP(),
+		UserAgent: hr.UserAgent(),
+		Referrer:  hr.Referer(),
+	}
+	return r
+}
+
+// run takes a request through the chain. A panic becomes an error: the 500 has
+// the same headers as any answer, and the log has the stack.
+func (s *Server) run(r *request) (rep reply, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = &panicError{kind: fmt.Sprintf("%T", p), stack: debug.Stack()}
+		}
+	}()
+	if r.route == nil {
+		return reply{}, s.noRoute(r)
+	}
+	if err := s.limitBefore(r); err != nil {
+		return reply{}, err
+	}
+	denied := s.authenticate(r)
+	if err := s.limitCaller(r); err != nil { // counts those that are turned away, too
+		return reply{}, err
+	}
+	if denied != nil {
+		return reply{}, denied
+	}
+	if r.base, err = s.base(r); err != nil {
+		return reply{}, err
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(s.cfg.Limits.RequestTimeout))
+	defer cancel()
+	r.Request = r.WithContext(ctx)
+	rep, err = r.route.action(r)
+	if r.route.takesToken() && errors.Is(err, store.ErrNotFound) {
+		s.unknown.Add(r.actor.Client)
+	}
+	return rep, err
+}
+
+func (s *Server) noRoute(r *request) error {
+	if allow := s.router.allowed(r.URL.Path); len(allow) > 0 {
+		return &methodError{allow: allow}
+	}
+	return store.ErrNotFound
+}
+
+// limitBefore refuses a client that asked for too many tokens that are not
+// there. It does so for those that are there too, or it would tell them apart.
+func (s *Server) limitBefore(r *request) error {
+	if !r.route.takesToken() {
+		return nil
+	}
+	if full, wait := s.unknown.Full(r.actor.Client); full {
+		return &limitError{wait}
+	}
+	return nil
+}
+
+// limitCaller counts the request. A program on this machine that no proxy stands
+// in front of is not counted.
+func (s *Server) limitCaller(r *request) error {
+	if r.route.free || r.client.Direct {
+		return nil
+	}
+	limiter, key := s.anonymous, r.actor.Client
+	if r.token != nil {
+		limiter, key = s.tokens, strconv.FormatUint(uint64(r.token.ID), 10)
+	}
+	if ok, wait := limiter.Allow(key); !ok {
+		return &limitError{wait}
+	}
+	return nil
+}
+
+// A panicError is a panic in an action. Its value may hold anything, a secret
+// too, so only the type is kept.
+type panicError struct {
+	kind  string
+	stack []byte
+}
+
+func (e *panicError) Error() string { return "panic of type " + e.kind }

@@ -1,0 +1,418 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+)
+
+// A bodyKind is a way to send a push.
+type bodyKind struct {
+	name   string
+	encode func(fields map[string]string) (contentType, body string)
+}
+
+func bodyKinds() []bodyKind {
+	return []bodyKind{
+		{"JSON", func(fields map[string]string) (string, string) {
+			b, _ := json.Marshal(map[string]any{"push": fields})
+			return "application/json", string(b)
+		}},
+		{"form", func(fields map[string]string) (string, string) {
+			values := make(url.Values)
+			for k, v := range fields {
+				values.Set("push["+k+"]", v)
+			}
+			return "application/x-www-form-urlencoded", values.Encode()
+		}},
+		{"multipart", func(fields map[string]string) (string, string) {
+			var b bytes.Buffer
+			w := multipart.NewWriter(&b)
+			for k, v := range fields {
+				_ = w.WriteField("push["+k+"]", v)
+			}
+			_ = w.Close()
+			return w.FormDataContentType(), b.String()
+		}},
+	}
+}
+
+func TestEveryKindOfBodyMakesTheSamePush(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	const payload = "two\r\nlines \"quoted\" \\ + & = % é \U0001F511 \x01"
+	for _, kind := range bodyKinds() {
+		contentType, body := kind.encode(map[string]string{
+			"payload": payload, "passphrase": "p", "name": "n+1", "note": "o", "expire_after_days": "3", "expire_after_views": "04",
+			"retrieval_step": "no", "deletable_by_viewer": "ON", "kind": "text", "unknown": "x", "utf8": "✓",
+		})
+		got := a.do("POST", pushes, body, http.Header{"Content-Type": {contentType}}).want(http.StatusCreated)
+		got.has(map[string]string{
+			"name": "n+1", "note": "o", "expire_after_days": "3", "expire_after_views": "4",
+			"retrieval_step": "false", "deletable_by_viewer": "true", "passphrase_protected": "true",
+		})
+		shown := a.get(pushes + "/" + got.text("url_token") + "?passphrase=p").want(http.StatusOK)
+		if shown.text("payload") != payload {
+			t.Errorf("%s: %q", kind.name, shown.text("payload"))
+		}
+	}
+}
+
+func TestMediaTypes(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	const body = `{"push":{"payload":"x"}}`
+	for contentType, want := range map[string]int{
+		"application/json":                  http.StatusCreated,
+		"Application/JSON; Charset=UTF-8":   http.StatusCreated,
+		"application/json; charset=latin1":  http.StatusUnsupportedMediaType,
+		"text/plain":                        http.StatusUnsupportedMediaType,
+		"application/xml":                   http.StatusUnsupportedMediaType,
+		"application/vnd.api+json":          http.StatusUnsupportedMediaType,
+		"":                                  http.StatusUnsupportedMediaType,
+		"nonsense;":                         http.StatusUnsupportedMediaType,
+		"application/x-www-form-urlencoded": http.StatusBadRequest,
+		"multipart/form-data":               http.StatusBadRequest,
+		"multipart/form-data; boundary=x":   http.StatusBadRequest,
+		"multipart/mixed; boundary=x":       http.StatusUnsupportedMediaType,
+		"application/x-www-form-urlencoded; charset=UTF-16": http.StatusUnsupportedMediaType,
+	} {
+		got := a.do("POST", pushes, body, http.Header{"Content-Type": {contentType}})
+		if got.status != want {
+			t.Errorf("%q: %d %s", contentType, got.status, got.body)
+		}
+		if want == http.StatusUnsupportedMediaType && got.problem() != "unsupported-media-type" {
+			t.Errorf("%q: %s", contentType, got.body)
+		}
+	}
+	for encoding, want := range map[string]int{"gzip": 415, "br": 415, "identity": 201, "Identity": 201} {
+		if got := a.do("POST", pushes, body, http.Header{"Content-Encoding": {encoding}}); got.status != want {
+			t.Errorf("encoding %q: %d", encoding, got.status)
+		}
+	}
+}
+
+func TestBadBodies(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	deep := func(n int) string {
+		return `{"push":{"payload":"x","a":` + strings.Repeat("[", n-2) + strings.Repeat("]", n-2) + `}}`
+	}
+	for name, test := range map[string]struct {
+		body string
+		want int
+	}{
+		"empty object":           {`{}`, 400},
+		"push null":              {`{"push":null}`, 400},
+		"push empty":             {`{"push":{}}`, 400},
+		"push a text":            {`{"push":"x"}`, 400},
+		"push a list":            {`{"push":[{"payload":"x"}]}`, 400},
+		"push in other case":     {`{"Push":{"payload":"x"}}`, 400},
+		"a list":                 {`[]`, 400},
+		"a number":               {`1`, 400},
+		"cut":                    {`{"push":{"payload":"x"}`, 400},
+		"a second value":         {`{"push":{"payload":"x"}} {}`, 400},
+		"white space after":      {`{"push":{"payload":"x"}}` + " \r\n\t", 201},
+		"duplicate key":          {`{"push":{"payload":"x","payload":"y"}}`, 400},
+		"duplicate push":         {`{"push":{"payload":"x"},"push":{"payload":"y"}}`, 400},
+		"duplicate by escape":    {`{"push":{"payload":"x","p\u0061yload":"y"}}`, 400},
+		"duplicate in unknown":   {`{"push":{"payload":"x"},"z":{"a":1,"a":2}}`, 400},
+		"invalid UTF-8":          {"{\"push\":{\"payload\":\"\xff\"}}", 400},
+		"lone surrogate":         {`{"push":{"payload":"\ud800"}}`, 400},
+		"surrogate pair":         {`{"push":{"payload":"\ud83d\udd11"}}`, 201},
+		"lone low surrogate":     {`{"push":{"payload":"\udd11"}}`, 400},
+		"byte order mark":        {"\ufeff" + `{"push":{"payload":"x"}}`, 400},
+		"nesting of 16":          {deep(16), 201},
+		"nesting of 17":          {deep(17), 400},
+		"unknown fields":         {`{"push":{"payload":"x","nope":{"a":[1]}},"other":1}`, 201},
+		"trailing comma":         {`{"push":{"payload":"x",}}`, 400},
+		"a comment":              {`{"push":{"payload":"x"}}//`, 400},
+		"single quotes":          {`{'push':{'payload':'x'}}`, 400},
+		"a raw control":          {"{\"push\":{\"payload\":\"a\nb\"}}", 400},
+		"an escaped NUL is kept": {`{"push":{"payload":"a\u0000b"}}`, 201},
+	} {
+		got := a.do("POST", pushes, test.body)
+		if got.status != test.want || test.want == 400 && got.problem() != "bad-request" {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+	a.do("POST", pushes, "", http.Header{"Content-Type": {"application/json"}}).want(http.StatusBadRequest)
+}
+
+func TestBadForms(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	for body, want := range map[string]int{
+		"push[payload]=x":                               201,
+		"push%5Bpayload%5D=x&utf8=%E2%9C%93":            201,
+		"push[payload]=x&push[payload]=y":               400,
+		"push[payload]=%ff":                             400,
+		"push[payload]=%zz":                             400,
+		"push[payload]=x;y":                             400,
+		"payload=x":                                     400,
+		"push=x":                                        400,
+		"push[payload]=x&push[a][b]=c&push[]=d":         201,
+		strings.Repeat("a=b&", 99) + "push[payload]=x":  201,
+		strings.Repeat("a=b&", 100) + "push[payload]=x": 400,
+	} {
+		if got := a.do("POST", pushes, body, form); got.status != want {
+			t.Errorf("%.40q: %d %s", body, got.status, got.body)
+		}
+	}
+	multi := http.Header{"Content-Type": {"multipart/form-data; boundary=b"}}
+	part := "--b\r\nContent-Disposition: form-data; name=\"push[payload]\"\r\n\r\nx\r\n"
+	for body, want := range map[string]int{
+		part + "--b--\r\n":        201,
+		part:                      400,
+		part + part + "--b--\r\n": 400,
+		"--b--\r\n":               400,
+		strings.Replace(part, "x", "\xff", 1) + "--b--": 400,
+	} {
+		if got := a.do("POST", pushes, body, multi); got.status != want {
+			t.Errorf("%.40q: %d %s", body, got.status, got.body)
+		}
+	}
+}
+
+func TestTheBodyIsBounded(t *testing.T) {
+	t.Parallel()
+	const limit = 64 << 10
+	a := newAPI(t, func(c *config.Config) { c.Limits.MaxBody = limit })
+	for _, kind := range bodyKinds() {
+		_, empty := kind.encode(map[string]string{"payload": ""})
+		for extra, want := range map[int]int{0: http.StatusCreated, 1: http.StatusRequestEntityTooLarge} {
+			contentType, body := kind.encode(map[string]string{"payload": strings.Repeat("x", limit-len(empty)+extra)})
+			got := a.do("POST", pushes, body, http.Header{"Content-Type": {contentType}})
+			if got.status != want || want != http.StatusCreated && got.problem() != "payload-too-large" {
+				t.Errorf("%s of %d bytes: %d", kind.name, len(body), got.status)
+			}
+		}
+	}
+}
+
+func TestATextOfAMebibyteFitsHoweverItIsEscaped(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for extra, want := range map[int]int{0: 201, 1: 422} {
+		body := `{"push":{"payload":"` + strings.Repeat(`\u0001`, 1<<20+extra) + `"}}`
+		if got := a.do("POST", pushes, body); got.status != want {
+			t.Errorf("%d bytes more: %d %.100s", extra, got.status, got.body)
+		}
+	}
+}
+
+// invalid returns the fields that a 422 complains of.
+func (r answer) invalid() []string {
+	r.t.Helper()
+	r.want(http.StatusUnprocessableEntity)
+	for _, messages := range r.object() {
+		for _, m := range messages.([]any) {
+			if m.(string) == "" {
+				r.t.Errorf("an empty message: %s", r.body)
+			}
+		}
+	}
+	keys := r.keys()
+	slices.Sort(keys)
+	return keys
+}
+
+func TestFieldsThatAreRefused(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for members, field := range map[string]string{
+		`"payload":""`:                                                   "payload",
+		`"payload":" \t\n"`:                                              "payload",
+		`"payload":null`:                                                 "payload",
+		`"payload":1`:                                                    "payload",
+		`"payload":["x"]`:                                                "payload",
+		`"name":"n"`:                                                     "payload",
+		`"kind":"secret","payload":"x"`:                                  "kind",
+		`"kind":1,"payload":"x"`:                                         "kind",
+		`"kind":"url","payload":"x"`:                                     "payload",
+		`"kind":"url","payload":"ftp://a/b"`:                             "payload",
+		`"kind":"url","payload":"https://u@a/"`:                          "payload",
+		`"kind":"url","payload":"https://a/\n"`:                          "payload",
+		`"payload":"x","expire_after_days":0`:                            "expire_after_days",
+		`"payload":"x","expire_after_days":91`:                           "expire_after_days",
+		`"payload":"x","expire_after_days":-1`:                           "expire_after_days",
+		`"payload":"x","expire_after_days":"-1"`:                         "expire_after_days",
+		`"payload":"x","expire_after_days":1.0`:                          "expire_after_days",
+		`"payload":"x","expire_after_days":1e1`:                          "expire_after_days",
+		`"payload":"x","expire_after_days":"1.5"`:                        "expire_after_days",
+		`"payload":"x","expire_after_days":""`:                           "expire_after_days",
+		`"payload":"x","expire_after_days":" 1"`:                         "expire_after_days",
+		`"payload":"x","expire_after_days":true`:                         "expire_after_days",
+		`"payload":"x","expire_after_days":null`:                         "expire_after_days",
+		`"payload":"x","expire_after_days":[1]`:                          "expire_after_days",
+		`"payload":"x","expire_after_days":{}`:                           "expire_after_days",
+		`"payload":"x","expire_after_days":99999999999999999999`:         "expire_after_days",
+		`"payload":"x","expire_after_views":0`:                           "expire_after_views",
+		`"payload":"x","expire_after_views":101`:                         "expire_after_views",
+		`"payload":"x","expire_after_views":"x"`:                         "expire_after_views",
+		`"payload":"x","expire_after_duration":18`:                       "expire_after_duration",
+		`"payload":"x","expire_after_duration":-1`:                       "expire_after_duration",
+		`"payload":"x","expire_after_duration":"day"`:                    "expire_after_duration",
+		`"payload":"x","name":1`:                                         "name",
+		`"payload":"x","note":{}`:                                        "note",
+		`"payload":"x","passphrase":true`:                                "passphrase",
+		`"payload":"x","name":"` + strings.Repeat("n", 256) + `"`:        "name",
+		`"payload":"x","note":"` + strings.Repeat("n", 10241) + `"`:      "note",
+		`"payload":"x","passphrase":"` + strings.Repeat("n", 1025) + `"`: "passphrase",
+		`"kind":"qr","payload":"` + strings.Repeat("é", 1025) + `"`:      "payload",
+	} {
+		got := a.do("POST", pushes, `{"push":{`+members+`}}`)
+		if fields := got.invalid(); !slices.Equal(fields, []string{field}) {
+			t.Errorf("%.80s: %s", members, got.body)
+		}
+	}
+	got := a.do("POST", pushes, `{"push":{"payload":""}}`)
+	if got.body != `{"payload":["is required"]}`+"\n" {
+		t.Errorf("%s", got.body)
+	}
+}
+
+func TestFieldsThatAreTaken(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for members, want := range map[string]map[string]string{
+		`"payload":"x","kind":""`:                                        {"kind": "text"},
+		`"payload":"x","kind":null`:                                      {"kind": "text"},
+		`"payload":"x","kind":"qr"`:                                      {"kind": "qr"},
+		`"payload":"x","files":[]`:                                       nil, // needs an account: below
+		`"payload":"https://a.example/","kind":"url"`:                    {"kind": "url"},
+		`"payload":"x","expire_after_days":1`:                            {"expire_after_days": "1"},
+		`"payload":"x","expire_after_days":"90"`:                         {"expire_after_days": "90", "expires_at": "2026-04-01T00:00:00.000Z"},
+		`"payload":"x","expire_after_views":"1"`:                         {"expire_after_views": "1"},
+		`"payload":"x","expire_after_views":100`:                         {"expire_after_views": "100"},
+		`"payload":"x","name":"` + strings.Repeat("n", 255) + `"`:        {"kind": "text"},
+		`"payload":"x","note":"` + strings.Repeat("n", 10240) + `"`:      {"kind": "text"},
+		`"payload":"x","passphrase":"` + strings.Repeat("n", 1024) + `"`: {"passphrase_protected": "true"},
+		`"kind":"qr","payload":"` + strings.Repeat("é", 1024) + `"`:      {"kind": "qr"},
+	} {
+		got := a.do("POST", pushes, `{"push":{`+members+`}}`)
+		if want == nil {
+			got.want(http.StatusUnauthorized)
+			continue
+		}
+		got.want(http.StatusCreated).has(want)
+	}
+}
+
+func TestBooleans(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for given, want := range map[string]string{
+		`true`: "true", `"true"`: "true", `"TRUE"`: "true", `"on"`: "true", `"Yes"`: "true", `"checked"`: "true", `1`: "true", `"1"`: "true",
+		`false`: "false", `"false"`: "false", `0`: "false", `""`: "false", `null`: "false", `2`: "false", `"enable"`: "false", `[]`: "false", `{}`: "false", `1.0`: "false",
+	} {
+		got := a.do("POST", pushes, `{"push":{"payload":"x","retrieval_step":`+given+`,"deletable_by_viewer":`+given+`}}`).want(http.StatusCreated)
+		got.has(map[string]string{"retrieval_step": want, "deletable_by_viewer": want})
+	}
+}
+
+func TestDurations(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	ends := [...]string{
+		"01-01T00:15", "01-01T00:30", "01-01T00:45", "01-01T01:00", "01-01T06:00", "01-01T12:00",
+		"01-02T00:00", "01-03T00:00", "01-04T00:00", "01-05T00:00", "01-06T00:00", "01-07T00:00",
+		"01-08T00:00", "01-15T00:00", "01-22T00:00", "01-31T00:00", "03-02T00:00", "04-01T00:00",
+	}
+	days := [...]string{"1", "1", "1", "1", "1", "1", "1", "2", "3", "4", "5", "6", "7", "14", "21", "30", "60", "90"}
+	for code := range ends {
+		for _, given := range []string{"%d", `"%d"`} {
+			got := a.do("POST", pushes, fmt.Sprintf(`{"push":{"payload":"x","expire_after_duration":`+given+`}}`, code)).want(http.StatusCreated)
+			got.has(map[string]string{"expires_at": "2026-" + ends[code] + ":00.000Z", "expire_after_days": days[code], "days_remaining": days[code]})
+		}
+	}
+	a.do("POST", pushes, `{"push":{"payload":"x","expire_after_duration":0,"expire_after_days":2}}`).want(http.StatusCreated).
+		has(map[string]string{"expires_at": "2026-01-03T00:00:00.000Z", "expire_after_days": "2"})
+}
+
+func TestAURLPushIsNotDeletableByItsViewers(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	a.do("POST", pushes, `{"push":{"kind":"url","payload":"https://example.com","deletable_by_viewer":true}}`).
+		want(http.StatusCreated).has(map[string]string{"deletable_by_viewer": "false"})
+}
+
+func TestKindsThatAreSwitchedOff(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, func(c *config.Config) { c.EnableURLPushes, c.EnableQRPushes = false, false })
+	for _, kind := range []string{"url", "qr"} {
+		got := a.do("POST", pushes, `{"push":{"kind":"`+kind+`","payload":"https://example.com"}}`).want(http.StatusUnprocessableEntity)
+		if got.body != `{"kind":["`+kind+` pushes are disabled"]}`+"\n" {
+			t.Errorf("%s", got.body)
+		}
+	}
+}
+
+func TestFilePushesAreDisabled(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	ann := a.user("ann@example.com")
+	file := "--b\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"a.txt\"\r\n\r\nhello\r\n--b--\r\n"
+	for name, send := range map[string]func(h ...http.Header) answer{
+		"kind": func(h ...http.Header) answer {
+			return a.do("POST", pushes, `{"push":{"kind":"file","payload":"x"}}`, h...)
+		},
+		"files": func(h ...http.Header) answer {
+			return a.do("POST", pushes, `{"push":{"payload":"x","files":[{"filename":"a","content":"aGk="}]}}`, h...)
+		},
+		"files of kind text": func(h ...http.Header) answer {
+			return a.do("POST", pushes, `{"push":{"payload":"x","kind":"text","files":[1]}}`, h...)
+		},
+		"multipart": func(h ...http.Header) answer {
+			return a.do("POST", pushes, file, append(h, http.Header{"Content-Type": {"multipart/form-data; boundary=b"}})...)
+		},
+		"form": func(h ...http.Header) answer {
+			return a.do("POST", pushes, "push[payload]=x&push[files][]=a", append(h, http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})...)
+		},
+	} {
+		if send().want(http.StatusUnauthorized).problem() != "unauthorized" {
+			t.Errorf("%s without a token: another text", name)
+		}
+		if got := send(ann).want(http.StatusUnprocessableEntity); got.body != `{"kind":["file pushes are disabled"]}`+"\n" {
+			t.Errorf("%s: %s", name, got.body)
+		}
+	}
+	a.do("POST", pushes, `{"push":{"payload":"x","files":[]}}`, ann).want(http.StatusCreated).has(map[string]string{"kind": "text"})
+	a.do("POST", pushes, `{"push":{"payload":"x","files":null}}`).want(http.StatusUnauthorized)
+}
+
+func TestInputIsNeverEchoed(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	const marker = "MARKER7"
+	for name, got := range map[string]answer{
+		"kind":    a.do("POST", pushes, `{"push":{"kind":"`+marker+`","payload":"x"}}`),
+		"number":  a.do("POST", pushes, `{"push":{"payload":"x","expire_after_days":"`+marker+`"}}`),
+		"syntax":  a.do("POST", pushes, `{"push":{"payload":"x"}}`+marker),
+		"key":     a.do("POST", pushes, `{"`+marker+`":1,"`+marker+`":2}`),
+		"url":     a.do("POST", pushes, `{"push":{"kind":"url","payload":"ftp://`+marker+`"}}`),
+		"type":    a.do("POST", pushes, "x", http.Header{"Content-Type": {marker + "/x"}}),
+		"token":   a.get(pushes + "/" + marker),
+		"path":    a.get("/" + marker),
+		"page":    a.get(pushes + "/active?page=" + marker),
+		"auth":    a.get(pushes+"/active", http.Header{"Authorization": {"Bearer " + marker}}),
+		"method":  a.do(marker, pushes, ""),
+		"host":    a.do("POST", pushes, `{"push":{"payload":"x"}}`, http.Header{"Host": {marker + "\""}}),
+		"pass":    a.get(pushes + "/" + a.create(`"payload":"x","passphrase":"p"`) + "?passphrase=" + marker),
+		"query":   a.get(pushes + "/" + a.create(`"payload":"x"`) + "?a=%zz" + marker),
+		"encoded": a.do("POST", pushes, "x", http.Header{"Content-Encoding": {marker}}),
+	} {
+		if got.status < 400 || strings.Contains(strings.ToLower(got.body+fmt.Sprint(got.header)), strings.ToLower(marker)) {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+}

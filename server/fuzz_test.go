@@ -1,0 +1,165 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+)
+
+// FuzzRoutes holds that routing never panics, that .json changes nothing, and
+// that what a path leads to is what a plain reading of the table says.
+func FuzzRoutes(f *testing.F) {
+	s := &Server{}
+	r := newRouter(s.routes())
+	for _, row := range s.routes() {
+		f.Add(row.method, row.pattern)
+		f.Add(row.method, row.pattern+".json")
+	}
+	f.Add("GET", "/api/v2/pushes/active/audit")
+	f.Add("HEAD", "//")
+	f.Fuzz(func(t *testing.T, method, path string) {
+		if !strings.HasPrefix(path, "/") && path != "*" {
+			return // net/http lets nothing else through
+		}
+		route, key := r.find(method, path)
+		want, wantKey := readTable(s.routes(), method, path)
+		if (route == nil) != (want == nil) || route != nil && (route.name != want.name || key != wantKey) {
+			t.Fatalf("%s %q leads to %+v with %q, not %+v with %q", method, path, route, key, want, wantKey)
+		}
+		if strings.HasPrefix(path, "/api/") && !strings.HasSuffix(path, ".json") {
+			again, keyAgain := r.find(method, path+".json")
+			if (again == nil) != (route == nil) || again != nil && (again.name != route.name || keyAgain != key) {
+				t.Fatalf("%s %q leads elsewhere with .json", method, path)
+			}
+		}
+		_ = r.allowed(path)
+	})
+}
+
+// readTable finds a route by going through the table.
+func readTable(rows []route, method, path string) (*route, string) {
+	path = trimJSON(path)
+	var other *route
+	var key string
+	for i, row := range rows {
+		got, ok := match(row.pattern, path)
+		if row.method != method || !ok {
+			continue
+		}
+		if row.word != "" && row.word == got || !hasTokenParam(row.pattern) {
+			return &rows[i], got
+		}
+		if row.word == "" {
+			other, key = &rows[i], got
+		}
+	}
+	return other, key
+}
+
+func match(pattern, path string) (key string, ok bool) {
+	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(want) != len(got) {
+		return "", false
+	}
+	for i, part := range want {
+		switch {
+		case part == ":"+tokenParam && got[i] != "":
+			key = got[i]
+		case part != got[i]:
+			return "", false
+		}
+	}
+	return key, true
+}
+
+// FuzzAuthorization holds that a bearer token is taken exactly where the header
+// is the scheme and one word.
+func FuzzAuthorization(f *testing.F) {
+	for _, v := range []string{"Bearer x", "bearer  x", "Bearer", "Bearer ", "Basic x", "Bearer x y", "BEARER\tx", ""} {
+		f.Add(v)
+	}
+	f.Fuzz(func(t *testing.T, v string) {
+		token, ok := bearer([]string{v})
+		words := strings.FieldsFunc(v, func(r rune) bool { return r == ' ' })
+		want := len(words) == 2 && strings.EqualFold(words[0], "Bearer") && !strings.HasPrefix(v, " ")
+		if ok != want || ok && token.Reveal() != words[1] {
+			t.Fatalf("%q: %v", v, ok)
+		}
+		c, given, err := readCredentials(http.Header{headerAuthorization: {v}})
+		if !given || (err == nil) != want || err != nil && !errors.Is(err, store.ErrToken) || err == nil && c.token.Reveal() != words[1] {
+			t.Fatalf("%q as a header: %v", v, err)
+		}
+	})
+}
+
+// FuzzCreateBody holds that a body of any type is refused with an error that
+// has a status, or gives fields that give a push or a 422; and that a text that
+// was sent in JSON is the text that comes out.
+func FuzzCreateBody(f *testing.F) {
+	f.Add("application/json", `{"push":{"payload":"x","expire_after_days":1,"files":[]}}`)
+	f.Add("application/json", `{"push":{"payload":"\ud83d\udd11","kind":"url"}}`)
+	f.Add("application/x-www-form-urlencoded", "push[payload]=x&push[files][]=y")
+	f.Add("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"push[payload]\"\r\n\r\nx\r\n--b--\r\n")
+	f.Fuzz(func(t *testing.T, contentType, body string) {
+		r := &request{Request: &http.Request{
+			Header: http.Header{"Content-Type": {contentType}},
+			Body:   io.NopCloser(strings.NewReader(body)),
+			URL:    &url.URL{},
+		}}
+		fields, err := readPush(r)
+		if err == nil {
+			_ = fields.wantsFiles()
+			var in store.NewPush
+			in, err = fields.newPush()
+			if err == nil && in.Payload.Reveal() != fields["payload"].text {
+				t.Fatal("the payload is not what was sent")
+			}
+		}
+		if err != nil && tell(r, err).status >= http.StatusInternalServerError {
+			t.Fatalf("%v is told as the server's fault", err)
+		}
+	})
+}
+
+// FuzzPayloadSurvives holds that any text that can be sent comes back exactly.
+func FuzzPayloadSurvives(f *testing.F) {
+	f.Add("plain")
+	f.Add("\x00\u2028\U0001F511\"\\/<&>")
+	f.Fuzz(func(t *testing.T, payload string) {
+		if !utf8.ValidString(payload) {
+			return // a test cannot put it into JSON; that it is refused is tested elsewhere
+		}
+		fields, err := readJSON(encoded(t, map[string]any{"push": map[string]string{"payload": payload}}))
+		if err != nil || fields["payload"].text != payload {
+			t.Fatalf("%q was read as %q, %v", payload, fields["payload"].text, err)
+		}
+		p := store.PushInfo{Push: store.Push{State: store.Live, Kind: store.Text}, Payload: secret.New(payload)}
+		w := httptest.NewRecorder()
+		if _, err := send(w, ok(newViewerJSON(p, ""))); err != nil {
+			t.Fatal(err)
+		}
+		var shown struct{ Payload string }
+		if err := json.Unmarshal(w.Body.Bytes(), &shown); err != nil || shown.Payload != payload {
+			t.Fatalf("%q came back as %q, %v", payload, shown.Payload, err)
+		}
+	})
+}
+
+func encoded(t *testing.T, v any) io.Reader {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return bytes.NewReader(b)
+}

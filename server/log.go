@@ -1,0 +1,36 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"time"
+)
+
+// noRouteName is what logs call a request that no route is for.
+const noRouteName = "none"
+
+// logAccess writes the one line of a request. It has the route's name and not
+// the path, query, Referer or anything else that a link or a secret may be in.
+// An error is named only where the server is to blame.
+func (s *Server) logAccess(r *request, status, bytes int, took time.Duration, err error) {
+	name := noRouteName
+	if r.route != nil {
+		name = r.route.name
+	}
+	line := s.log.Info()
+	if status >= http.StatusInternalServerError {
+		line = s.log.Error().AnErr("error", err)
+		var p *panicError
+		if errors.As(err, &p) {
+			line = line.Bytes("stack", p.stack)
+		}
+	}
+	line.Str("request_id", r.id).
+		Str("route", name).
+		Int("status", status).
+		Float64("ms", float64(took.Microseconds())/1000).
+		Int("bytes", bytes).
+		Str("client", r.actor.IP).
+		Str("caller", r.caller()).
+		Msg("request")
+}

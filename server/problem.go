@@ -1,0 +1,132 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pushbox/store"
+)
+
+// Errors that only a server has.
+var (
+	errUnauthorized = errors.New("this needs a valid API token")
+	errMediaType    = errors.New("unsupported media type")
+	errTooLarge     = errors.New("the request body is too large")
+	errEncoding     = errors.New("unsupported content encoding")
+)
+
+// A badRequest is a request that makes no sense; its text may be shown.
+type badRequest string
+
+func (e badRequest) Error() string { return string(e) }
+
+// A methodError is a request whose path has other methods.
+type methodError struct{ allow []string }
+
+func (*methodError) Error() string { return "method not allowed" }
+
+// A limitError is a request too many.
+type limitError struct{ wait time.Duration }
+
+func (*limitError) Error() string { return "too many requests" }
+
+// A problem is how an error is told to a client.
+type problem struct {
+	err     error
+	status  int
+	code    string
+	message string
+	retry   time.Duration // a Retry-After, where the error does not know better
+}
+
+// problems is the one place that gives errors their statuses. What is not in
+// it is a 500. Errors with a message of their own come through tell.
+var problems = [...]problem{
+	{err: store.ErrNotFound, status: http.StatusNotFound, code: "not-found", message: "There is nothing at this address."},
+	{err: store.ErrPassphrase, status: http.StatusUnauthorized, code: "That passphrase is incorrect.", message: "This push opens with a passphrase: give it as passphrase in the query or in the header X-Push-Passphrase."},
+	{err: store.ErrLocked, status: http.StatusTooManyRequests, code: "too-many-requests", message: "There were too many wrong passphrases for this push. Try again later."},
+	{err: store.ErrToken, status: http.StatusUnauthorized, code: "unauthorized", message: "The API token is not valid."},
+	{err: errUnauthorized, status: http.StatusUnauthorized, code: "unauthorized", message: "This needs an API token: send it as Authorization: Bearer TOKEN."},
+	{err: store.ErrDenied, status: http.StatusForbidden, code: "forbidden", message: "This push belongs to another account."},
+	{err: errMediaType, status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body as application/json, multipart/form-data or application/x-www-form-urlencoded, in UTF-8."},
+	{err: errEncoding, status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body without a content encoding."},
+	{err: errTooLarge, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "The request body is larger than this server takes."},
+	{err: store.ErrFull, status: http.StatusInsufficientStorage, code: "insufficient-storage", message: "There is no room for another push. Pushes that exist are not affected."},
+	{err: store.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many passphrases are being checked. Try again in a moment.", retry: time.Second},
+	{err: store.ErrClock, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's clock jumped, and it is waiting whether that was right. Try again later.", retry: time.Minute},
+	{err: store.ErrFailed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The store has failed. Nothing was lost that was acknowledged; the server must be started again.", retry: 10 * time.Second},
+	{err: store.ErrClosed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is stopping.", retry: 10 * time.Second},
+	{err: context.Canceled, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request was given up.", retry: time.Second},
+	{err: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request took too long.", retry: time.Second},
+	// No endpoint should meet these; their cause is for the log.
+	{err: store.ErrExists, status: http.StatusInternalServerError, code: "internal"},
+	{err: store.ErrInUse, status: http.StatusInternalServerError, code: "internal"},
+	{err: store.ErrKey, status: http.StatusInternalServerError, code: "internal"},
+	{err: store.ErrSchema, status: http.StatusInternalServerError, code: "internal"},
+	{err: store.ErrCorrupt, status: http.StatusInternalServerError, code: "internal"},
+}
+
+// An errorBody is the body of every error but 422.
+type errorBody struct {
+	Error   string `json:"error"`
+	Message string `json:"message"`
+}
+
+// tell turns an error into a reply.
+func tell(r *request, err error) reply {
+	var (
+		invalid *store.InvalidError
+		bad     badRequest
+		method  *methodError
+		limited *limitError
+	)
+	switch {
+	case errors.As(err, &invalid):
+		return reply{status: http.StatusUnprocessableEntity, body: invalid.Fields}
+	case errors.As(err, &bad):
+		return problem{status: http.StatusBadRequest, code: "bad-request", message: string(bad)}.reply(r, err)
+	case errors.As(err, &method):
+		p := problem{status: http.StatusMethodNotAllowed, code: "method-not-allowed", message: "This endpoint has other methods; see the header Allow."}.reply(r, err)
+		p.header = append(p.header, [2]string{"Allow", strings.Join(method.allow, ", ")})
+		return p
+	case errors.As(err, &limited):
+		return problem{status: http.StatusTooManyRequests, code: "too-many-requests", message: "There were too many requests. Try again later.", retry: limited.wait}.reply(r, err)
+	case errors.Is(err, store.ErrDenied) && r.token == nil:
+		err = errUnauthorized
+	}
+	return find(err).reply(r, err)
+}
+
+// find returns the row of an error.
+func find(err error) problem {
+	for _, p := range problems {
+		if errors.Is(err, p.err) {
+			return p
+		}
+	}
+	return problem{status: http.StatusInternalServerError, code: "internal"}
+}
+
+// reply renders a problem. The cause of a 500 is for the log alone.
+func (p problem) reply(r *request, err error) reply {
+	var locked *store.LockedError
+	if errors.As(err, &locked) {
+		p.retry = locked.RetryAfter
+	}
+	if p.message == "" {
+		p.message = "Something went wrong on the server. Its log has the cause under request id " + r.id + "."
+	}
+	rep := reply{status: p.status, body: errorBody{Error: p.code, Message: p.message}}
+	if p.status == http.StatusUnauthorized {
+		rep.header = append(rep.header, [2]string{"WWW-Authenticate", "Bearer"})
+	}
+	if p.retry > 0 {
+		rep.header = append(rep.header, [2]string{"Retry-After", strconv.Itoa(int(math.Ceil(p.retry.Seconds())))})
+	}
+	return rep
+}

@@ -1,0 +1,73 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"sync"
+)
+
+// A reply is the answer of an action: a status, a value that becomes the JSON
+// body, and headers beyond those that every answer has.
+type reply struct {
+	status int
+	body   any
+	header [][2]string
+}
+
+func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
+
+func created(body any) reply { return reply{status: http.StatusCreated, body: body} }
+
+// buffers holds bodies while they are encoded. A body may be a secret, but is
+// no longer one than the reply that was just sent.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
+
+// maxPooled keeps a large reply from staying in memory.
+const maxPooled = 64 << 10
+
+// send writes a reply, whole or not at all as far as the server can tell, and
+// returns how many bytes of body went out.
+func send(w http.ResponseWriter, r reply) (int, error) {
+	buf := buffers.Get().(*bytes.Buffer)
+	buf.Reset()
+	defer func() {
+		if buf.Cap() <= maxPooled {
+			clear(buf.Bytes())
+			buffers.Put(buf)
+		}
+	}()
+	enc := json.NewEncoder(buf)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r.body); err != nil {
+		return 0, err
+	}
+	h := w.Header()
+	h["Content-Type"] = jsonType
+	h["Content-Length"] = []string{strconv.Itoa(buf.Len())}
+	for _, kv := range r.header {
+		h.Set(kv[0], kv[1])
+	}
+	w.WriteHeader(r.status)
+	return w.Write(buf.Bytes())
+}
+
+// Values of headers that are the same in every answer; nobody writes to them.
+var (
+	jsonType = []string{"application/json; charset=utf-8"}
+	noStore  = []string{"no-store"}
+	noRobots = []string{"noindex, nofollow"}
+	noSniff  = []string{"nosniff"}
+	noRefer  = []string{"no-referrer"}
+	noPage   = []string{"default-src 'none'; frame-ancestors 'none'"}
+)
+
+// secure sets the headers that every answer has, whatever becomes of it.
+func secure(h http.Header) {
+	h["Cache-Control"] = noStore
+	h["X-Robots-Tag"] = noRobots
+	h["X-Content-Type-Options"] = noSniff
+	h["Referrer-Policy"] = noRefer
+	h["Content-Security-Policy"] = noPage
+}

@@ -1,0 +1,88 @@
+package server
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+)
+
+// A router finds the route of a request. httprouter does not allow a word and a
+// parameter in the same place, so rows that share method and pattern are one
+// entry of it, and the parameter's value chooses among them. Its redirects and
+// its own answers are never used: it is only asked, by Lookup.
+type router struct {
+	tree    *httprouter.Router
+	methods []string
+}
+
+// found is where Lookup leaves its answer, since its handles cannot return one.
+type found struct {
+	http.ResponseWriter
+	route *route
+}
+
+func newRouter(rows []route) *router {
+	r := &router{tree: httprouter.New()}
+	groups := make(map[[2]string][]route)
+	for _, row := range rows {
+		key := [2]string{row.method, row.pattern}
+		if _, seen := groups[key]; !seen && !slices.Contains(r.methods, row.method) {
+			r.methods = append(r.methods, row.method)
+		}
+		groups[key] = append(groups[key], row)
+	}
+	slices.Sort(r.methods)
+	for key, group := range groups {
+		r.tree.Handle(key[0], key[1], func(w http.ResponseWriter, _ *http.Request, ps httprouter.Params) {
+			w.(*found).route = choose(group, ps.ByName(tokenParam))
+		})
+	}
+	return r
+}
+
+// choose returns the row for that value of the parameter; nil if there is none.
+func choose(group []route, value string) *route {
+	var other *route
+	for i := range group {
+		switch group[i].word {
+		case value:
+			return &group[i]
+		case "":
+			other = &group[i]
+		}
+	}
+	return other
+}
+
+// find returns the route of a path, with the value of its url_token parameter.
+func (r *router) find(method, path string) (*route, string) {
+	handle, ps, _ := r.tree.Lookup(method, trimJSON(path))
+	if handle == nil {
+		return nil, ""
+	}
+	var f found
+	handle(&f, nil, ps)
+	return f.route, ps.ByName(tokenParam)
+}
+
+// allowed lists the methods that a path has a route for; none if it is unknown.
+func (r *router) allowed(path string) (methods []string) {
+	for _, m := range r.methods {
+		if route, _ := r.find(m, path); route != nil {
+			methods = append(methods, m)
+		}
+	}
+	return methods
+}
+
+// trimJSON takes off the suffix that every path of the API may have.
+func trimJSON(path string) string {
+	if strings.HasPrefix(path, "/api/") {
+		return strings.TrimSuffix(path, ".json")
+	}
+	return path
+}
+
+func hasTokenParam(pattern string) bool { return strings.Contains(pattern, "/:"+tokenParam) }

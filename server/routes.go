@@ -1,0 +1,50 @@
+package server
+
+import "net/http"
+
+// Access says who may call a route.
+type access uint8
+
+const (
+	open    access = iota // everybody, even with a token that is not valid
+	anyone                // callers with a valid token, and anonymous ones where they are allowed
+	account               // callers with a valid token
+)
+
+// A route is a row of the table that router, access, limits, logs and the
+// tests read. Nothing else knows which routes there are.
+type route struct {
+	name    string // what logs call it: never a path, which may hold a url_token
+	method  string
+	pattern string
+	word    string // where set, the route is for this one value of the pattern's parameter
+	access  access
+	free    bool // not counted by the general limit
+	action  action
+}
+
+// tokenParam is the parameter of patterns that holds a url_token. Requests for
+// unknown ones are counted.
+const tokenParam = "url_token"
+
+// routes is the table.
+func (s *Server) routes() []route {
+	const (
+		pushes = "/api/v2/pushes"
+		push   = pushes + "/:" + tokenParam
+	)
+	return []route{
+		{name: "version", method: http.MethodGet, pattern: "/api/v2/version", access: open, action: s.version},
+		{name: "create", method: http.MethodPost, pattern: pushes, access: anyone, action: s.createPush},
+		{name: "active", method: http.MethodGet, pattern: push, word: "active", access: account, action: s.activePushes},
+		{name: "expired", method: http.MethodGet, pattern: push, word: "expired", access: account, action: s.expiredPushes},
+		{name: "show", method: http.MethodGet, pattern: push, access: anyone, action: s.showPush},
+		{name: "delete", method: http.MethodDelete, pattern: push, access: anyone, action: s.deletePush},
+		{name: "preview", method: http.MethodGet, pattern: push + "/preview", access: anyone, action: s.previewPush},
+		{name: "audit", method: http.MethodGet, pattern: push + "/audit", access: account, action: s.auditPush},
+		{name: "health", method: http.MethodGet, pattern: "/healthz", access: open, free: true, action: s.health},
+	}
+}
+
+// takesToken reports whether the route's parameter is a url_token.
+func (r route) takesToken() bool { return r.word == "" && hasTokenParam(r.pattern) }
