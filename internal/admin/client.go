@@ -1,0 +1,96 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"net/url"
+	"syscall"
+	"time"
+)
+
+const (
+	dialTimeout = 2 * time.Second
+	maxAnswer   = 64 << 20 // bytes
+)
+
+// A Client asks a server to do operations. It keeps no connection.
+type Client struct{ http http.Client }
+
+// NewClient returns a client of the server that answers at path, which need not
+// run yet. The only error is ErrPathTooLong.
+func NewClient(path string) (*Client, error) {
+	if err := checkSocketPath(path); err != nil {
+		return nil, err
+	}
+	d := net.Dialer{Timeout: dialTimeout}
+	return &Client{http.Client{
+		Timeout: Longest,
+		Transport: &http.Transport{
+			DisableKeepAlives: true,
+			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+				return d.DialContext(ctx, "unix", path)
+			},
+		},
+	}}, nil
+}
+
+func (c *Client) call(ctx context.Context, name string, in, out any) error {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://pushbox"+prefix+name, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	res, err := c.http.Do(req)
+	if ctx.Err() != nil && err != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return unreached(err)
+	}
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		return fmt.Errorf("the server ended while it answered: %w", err)
+	}
+	return understand(res.StatusCode, answer, out)
+}
+
+func understand(status int, answer []byte, out any) error {
+	var f failure
+	into := any(&f)
+	if status == http.StatusOK {
+		into = out
+	}
+	if json.Unmarshal(answer, into) != nil {
+		return fmt.Errorf("the server's answer makes no sense (status %d)", status)
+	}
+	if status == http.StatusOK {
+		return nil
+	}
+	return f.error()
+}
+
+// unreached tells a server that does not run from one that did not answer.
+func unreached(err error) error {
+	if u := (*url.Error)(nil); errors.As(err, &u) {
+		err = u.Err
+	}
+	op := (*net.OpError)(nil)
+	switch {
+	case errors.As(err, &op) && op.Op == "dial" && (errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)):
+		return ErrNoServer
+	case op != nil && op.Op == "dial":
+		return fmt.Errorf("connect to the server: %w", err)
+	default:
+		return fmt.Errorf("the server ended before it answered: %w", err)
+	}
+}

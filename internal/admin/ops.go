@@ -1,0 +1,97 @@
+package admin
+
+import (
+	"context"
+
+	"pushbox/store"
+)
+
+// The operations on accounts.
+var (
+	// UserAdd adds an account: *store.InvalidError, store.ErrExists.
+	UserAdd = Op[Credentials, User]{"user/add", userAdd}
+	// UserList lists every account, oldest first.
+	UserList = Op[None, []User]{"user/list", userList}
+	// UserPasswd replaces a password: *store.InvalidError, store.ErrNotFound.
+	UserPasswd = Op[Credentials, None]{"user/passwd", userPasswd}
+	// UserDisable makes every token of an account invalid: store.ErrNotFound.
+	UserDisable = Op[Address, None]{"user/disable", userDisable}
+	// UserEnable undoes UserDisable: store.ErrNotFound.
+	UserEnable = Op[Address, None]{"user/enable", userEnable}
+	// UserRemove removes an account with its tokens, its pushes and their audit
+	// logs: store.ErrNotFound.
+	UserRemove = Op[Address, None]{"user/remove", userRemove}
+)
+
+// The operations on API tokens, and on the whole.
+var (
+	// TokenCreate makes a token: *store.InvalidError, store.ErrNotFound.
+	TokenCreate = Op[TokenRequest, NewToken]{"token/create", tokenCreate}
+	// TokenList lists an account's tokens, oldest first: store.ErrNotFound.
+	TokenList = Op[Address, []Token]{"token/list", tokenList}
+	// TokenRevoke ends a token at once: store.ErrNotFound.
+	TokenRevoke = Op[TokenRef, None]{"token/revoke", tokenRevoke}
+	// Check reads the whole store and returns a sentence for each thing that is
+	// wrong.
+	Check = Op[None, []string]{"check", check}
+)
+
+// operations is every operation that a server answers.
+func operations() []operation {
+	return []operation{
+		UserAdd, UserList, UserPasswd, UserDisable, UserEnable, UserRemove,
+		TokenCreate, TokenList, TokenRevoke, Check,
+	}
+}
+
+func userAdd(ctx context.Context, s *store.Store, in Credentials) (User, error) {
+	a, err := s.AddAccount(ctx, in.Email, in.Password.Text)
+	return newUser(a), err
+}
+
+func userList(ctx context.Context, s *store.Store, _ None) ([]User, error) {
+	accounts, err := s.Accounts(ctx)
+	return each(accounts, newUser), err
+}
+
+func userPasswd(ctx context.Context, s *store.Store, in Credentials) (None, error) {
+	return None{}, s.SetPassword(ctx, in.Email, in.Password.Text)
+}
+
+func userDisable(ctx context.Context, s *store.Store, in Address) (None, error) {
+	return None{}, s.SetDisabled(ctx, in.Email, true)
+}
+
+func userEnable(ctx context.Context, s *store.Store, in Address) (None, error) {
+	return None{}, s.SetDisabled(ctx, in.Email, false)
+}
+
+func userRemove(ctx context.Context, s *store.Store, in Address) (None, error) {
+	return None{}, s.RemoveAccount(ctx, in.Email)
+}
+
+func tokenCreate(ctx context.Context, s *store.Store, in TokenRequest) (NewToken, error) {
+	t, err := s.CreateToken(ctx, in.Email, in.Label, in.Lifetime)
+	return NewToken{Token: newToken(t.APIToken), Secret: Clear{t.Secret}}, err
+}
+
+func tokenList(ctx context.Context, s *store.Store, in Address) ([]Token, error) {
+	tokens, err := s.Tokens(ctx, in.Email)
+	return each(tokens, newToken), err
+}
+
+func tokenRevoke(ctx context.Context, s *store.Store, in TokenRef) (None, error) {
+	return None{}, s.RevokeToken(ctx, in.ID)
+}
+
+func check(ctx context.Context, s *store.Store, _ None) ([]string, error) {
+	return s.Check(ctx)
+}
+
+func each[From, To any](list []From, f func(From) To) []To {
+	out := make([]To, len(list))
+	for i, v := range list {
+		out[i] = f(v)
+	}
+	return out
+}

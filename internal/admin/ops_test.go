@@ -1,0 +1,168 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/admin"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// A route is a way to do operations: on the store itself or through the socket.
+type route struct {
+	f *storetest.Fixture
+	c *admin.Client // nil: on the store itself
+}
+
+func do[In, Out any](t *testing.T, r route, o admin.Op[In, Out], in In) (Out, error) {
+	t.Helper()
+	if r.c != nil {
+		return o.Call(t.Context(), r.c, in)
+	}
+	return o.Do(t.Context(), r.f.Store, in)
+}
+
+// must does what is expected to work.
+func must[In, Out any](t *testing.T, r route, o admin.Op[In, Out], in In) Out {
+	t.Helper()
+	out, err := do(t, r, o, in)
+	if err != nil {
+		t.Fatalf("%T: %v", in, err)
+	}
+	return out
+}
+
+func wantErr[In, Out any](t *testing.T, r route, o admin.Op[In, Out], in In, want error) {
+	t.Helper()
+	if _, err := do(t, r, o, in); !errors.Is(err, want) {
+		t.Errorf("%+v: got %v, want %v", in, err, want)
+	}
+}
+
+// bothWays runs a test on a store itself and through a socket.
+func bothWays(t *testing.T, test func(t *testing.T, r route)) {
+	t.Run("in place", func(t *testing.T) {
+		t.Parallel()
+		test(t, route{f: storetest.New(t)})
+	})
+	t.Run("through the socket", func(t *testing.T) {
+		t.Parallel()
+		f := storetest.New(t)
+		test(t, route{f: f, c: client(t, serve(t, f))})
+	})
+}
+
+func TestAnAccountLives(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, r route) {
+		who := admin.Address{Email: alice}
+		u := must(t, r, admin.UserAdd, admin.Credentials{Email: "Alice@example.com", Password: clear(password)})
+		want := admin.User{Email: alice, CreatedAt: r.f.Clock.Now()}
+		if u != want {
+			t.Errorf("added %+v, want %+v", u, want)
+		}
+		must(t, r, admin.UserPasswd, admin.Credentials{Email: alice, Password: clear(password + "!")})
+		must(t, r, admin.UserDisable, who)
+		want.Disabled = true
+		if list := must(t, r, admin.UserList, admin.None{}); !slices.Equal(list, []admin.User{want}) {
+			t.Errorf("after disable the list is %+v", list)
+		}
+		must(t, r, admin.UserEnable, who)
+		want.Disabled = false
+		if list := must(t, r, admin.UserList, admin.None{}); !slices.Equal(list, []admin.User{want}) {
+			t.Errorf("after enable the list is %+v", list)
+		}
+		must(t, r, admin.UserRemove, who)
+		if list := must(t, r, admin.UserList, admin.None{}); len(list) != 0 {
+			t.Errorf("after remove the list is %+v", list)
+		}
+	})
+}
+
+func TestATokenLives(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, r route) {
+		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
+		made := must(t, r, admin.TokenCreate, admin.TokenRequest{Email: alice, Label: "laptop", Lifetime: time.Hour})
+		now := r.f.Clock.Now()
+		want := admin.Token{ID: made.ID, Label: "laptop", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
+		if made.Token != want {
+			t.Errorf("made %+v, want %+v", made.Token, want)
+		}
+		if _, _, err := r.f.Authenticate(t.Context(), made.Secret.Text, alice); err != nil {
+			t.Errorf("the token that was handed over is not valid: %v", err)
+		}
+		want.LastUsedAt = now
+		if list := must(t, r, admin.TokenList, admin.Address{Email: alice}); !slices.Equal(list, []admin.Token{want}) {
+			t.Errorf("the list is %+v", list)
+		}
+		must(t, r, admin.TokenRevoke, admin.TokenRef{ID: made.ID})
+		if _, _, err := r.f.Authenticate(t.Context(), made.Secret.Text, alice); !errors.Is(err, store.ErrToken) {
+			t.Errorf("the revoked token gave %v", err)
+		}
+	})
+}
+
+func TestErrorsAreTheSameBothWays(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, r route) {
+		nobody := admin.Address{Email: "nobody@example.com"}
+		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
+
+		wantErr(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)}, store.ErrExists)
+		wantErr(t, r, admin.UserPasswd, admin.Credentials{Email: nobody.Email, Password: clear(password)}, store.ErrNotFound)
+		wantErr(t, r, admin.UserDisable, nobody, store.ErrNotFound)
+		wantErr(t, r, admin.UserEnable, nobody, store.ErrNotFound)
+		wantErr(t, r, admin.UserRemove, nobody, store.ErrNotFound)
+		wantErr(t, r, admin.TokenCreate, admin.TokenRequest{Email: nobody.Email}, store.ErrNotFound)
+		wantErr(t, r, admin.TokenList, nobody, store.ErrNotFound)
+		wantErr(t, r, admin.TokenRevoke, admin.TokenRef{ID: 99}, store.ErrNotFound)
+
+		_, err := do(t, r, admin.UserAdd, admin.Credentials{Email: "no address", Password: clear("short")})
+		invalid := (*store.InvalidError)(nil)
+		if !errors.As(err, &invalid) || len(invalid.Fields["email"]) != 1 || len(invalid.Fields["password"]) != 1 {
+			t.Errorf("an address and a password that are wrong gave %v", err)
+		}
+	})
+}
+
+func TestEachByteOfAPasswordArrives(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, r route) {
+		_, err := do(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(strings.Repeat("x", 20) + "\xff")})
+		if invalid := (*store.InvalidError)(nil); !errors.As(err, &invalid) || invalid.Fields["password"] == nil {
+			t.Errorf("a password that is not UTF-8 gave %v", err)
+		}
+	})
+}
+
+func TestACheckFindsNothingWrongInANewStore(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, r route) {
+		if problems := must(t, r, admin.Check, admin.None{}); len(problems) != 0 {
+			t.Errorf("problems: %q", problems)
+		}
+	})
+}
+
+func TestAContextThatEndedEndsTheCall(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, r route) {
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		var err error
+		if r.c != nil {
+			_, err = admin.UserList.Call(ctx, r.c, admin.None{})
+		} else {
+			_, err = admin.UserList.Do(ctx, r.f.Store, admin.None{})
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	})
+}

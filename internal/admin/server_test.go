@@ -1,0 +1,122 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/admin"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// raw asks the server at path without the help of Client.
+func raw(t *testing.T, path, method, name, body string) (status int, answer string) {
+	t.Helper()
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			var d net.Dialer
+			return d.DialContext(ctx, "unix", path)
+		},
+	}
+	req, err := http.NewRequestWithContext(t.Context(), method, "http://pushbox/v1/"+name, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := transport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(text)
+}
+
+func TestRequestsThatMakeNoSenseDoNothing(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	path := serve(t, f)
+	for _, test := range []struct{ name, method, op, body, want string }{
+		{"an operation that is not there", "POST", "user/promote", "{}", "unknown"},
+		{"another method", "GET", "user/list", "", "unknown"},
+		{"no JSON", "POST", "user/add", "secret-marker", "makes no sense"},
+		{"no input", "POST", "user/add", "", "makes no sense"},
+		{"a field that is not there", "POST", "user/add", `{"Email":"` + alice + `","Secret-marker":1}`, "makes no sense"},
+		{"an input without end", "POST", "user/add", `{"Email":"` + strings.Repeat("x", 64<<10) + `"}`, "makes no sense"},
+	} {
+		status, answer := raw(t, path, test.method, test.op, test.body)
+		if status != http.StatusUnprocessableEntity || !strings.Contains(answer, test.want) || strings.Contains(answer, "marker") {
+			t.Errorf("%s: %d %s", test.name, status, answer)
+		}
+	}
+	if list, err := f.Accounts(t.Context()); err != nil || len(list) != 0 {
+		t.Errorf("there are accounts: %v %v", list, err)
+	}
+}
+
+// fake answers whatever is asked with the same.
+func fake(t *testing.T, handler http.HandlerFunc) *admin.Client {
+	t.Helper()
+	path := admin.SocketPath(shortDir(t))
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := &http.Server{Handler: handler, ReadHeaderTimeout: time.Minute}
+	ended := make(chan error, 1)
+	go func() { ended <- srv.Serve(l) }()
+	t.Cleanup(func() {
+		if err := srv.Close(); err != nil {
+			t.Error(err)
+		}
+		<-ended
+	})
+	return client(t, path)
+}
+
+func TestAnswersThatMakeNoSenseAreErrors(t *testing.T) {
+	t.Parallel()
+	for name, handler := range map[string]http.HandlerFunc{
+		"makes no sense":           func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hello") },
+		"status 502":               func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) },
+		"ended before it answered": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+		"ended while it answered": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Length", "10")
+			_, _ = io.WriteString(w, "[")
+		},
+	} {
+		_, err := admin.UserList.Call(t.Context(), fake(t, handler), admin.None{})
+		if err == nil || !strings.Contains(err.Error(), name) || errors.Is(err, admin.ErrNoServer) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestAnOlderServerSaysThatItDoesNotKnow(t *testing.T) {
+	t.Parallel()
+	c := fake(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusUnprocessableEntity)
+		_, _ = io.WriteString(w, `{"Code":"unknown","Message":"what?"}`)
+	})
+	if _, err := admin.Check.Call(t.Context(), c, admin.None{}); !errors.Is(err, admin.ErrUnknown) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAStoreThatIsClosedSaysSoThroughTheSocket(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	c := client(t, serve(t, f))
+	f.Reopen() // the server still has the store as it was before: closed
+	if _, err := admin.UserList.Call(t.Context(), c, admin.None{}); !errors.Is(err, store.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}

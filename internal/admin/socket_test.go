@@ -1,0 +1,118 @@
+package admin_test
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pushbox/internal/admin"
+	"pushbox/store/storetest"
+)
+
+func TestTheSocketIsForItsOwnerAloneAndGoesWithItsServer(t *testing.T) {
+	t.Parallel()
+	path := admin.SocketPath(shortDir(t))
+	l, err := admin.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode(); got != fs.ModeSocket|0o600 {
+		t.Errorf("its mode is %v", got)
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after Close the socket is still there: %v", err)
+	}
+}
+
+// leaveStale leaves the socket of a server that was killed.
+func leaveStale(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAStaleSocketIsReplaced(t *testing.T) {
+	t.Parallel()
+	path := admin.SocketPath(shortDir(t))
+	leaveStale(t, path)
+	l, err := admin.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	serveOn(t, storetest.New(t), l)
+	if _, err := admin.UserList.Call(t.Context(), client(t, path), admin.None{}); err != nil {
+		t.Errorf("the new socket does not answer: %v", err)
+	}
+}
+
+func TestWhatIsNoSocketIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	path := admin.SocketPath(shortDir(t))
+	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := admin.Listen(t.Context(), path); !errors.Is(err, admin.ErrNotSocket) {
+		t.Errorf("got %v", err)
+	}
+	if text, err := os.ReadFile(path); err != nil || string(text) != "mine" {
+		t.Errorf("the file holds %q now (%v)", text, err)
+	}
+}
+
+func TestNobodyAnswersWithoutAServer(t *testing.T) {
+	t.Parallel()
+	stale := admin.SocketPath(shortDir(t))
+	leaveStale(t, stale)
+	for name, path := range map[string]string{
+		"no directory": filepath.Join(shortDir(t), "none", "control.sock"),
+		"no socket":    admin.SocketPath(shortDir(t)),
+		"stale socket": stale,
+	} {
+		if _, err := admin.UserList.Call(t.Context(), client(t, path), admin.None{}); !errors.Is(err, admin.ErrNoServer) {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+func TestAPathAsLongAsItMayBeWorksAndALongerOneIsRefusedWithTheLimit(t *testing.T) {
+	t.Parallel()
+	limit := len(syscall.RawSockaddrUnix{}.Path) - 1
+	dir := shortDir(t)
+	path := filepath.Join(dir, strings.Repeat("s", limit-len(dir)-1))
+	l, err := admin.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatalf("%d bytes: %v", len(path), err)
+	}
+	serveOn(t, storetest.New(t), l)
+	if _, err := admin.UserList.Call(t.Context(), client(t, path), admin.None{}); err != nil {
+		t.Errorf("%d bytes: %v", len(path), err)
+	}
+
+	path += "s"
+	_, listen := admin.Listen(t.Context(), path)
+	_, dial := admin.NewClient(path)
+	for _, err := range []error{listen, dial} {
+		if !errors.Is(err, admin.ErrPathTooLong) || !strings.Contains(err.Error(), "allows "+strconv.Itoa(limit)) {
+			t.Errorf("%d bytes: got %v", len(path), err)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pushbox/config"
+	"pushbox/internal/admin"
+	"pushbox/store"
+)
+
+const (
+	patience = 2 * time.Second        // with a server that is starting or stopping
+	lockWait = 200 * time.Millisecond // for the database, before the socket is tried again
+)
+
+// administer does an operation on the store that cmd's flags name: through the
+// server if one answers, else in place. Where somebody holds the database and
+// nobody answers, a server is starting or stopping, and it tries again for a
+// moment.
+func administer[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], in In) (out Out, err error) {
+	return administerOr(a, cmd, o, in, false)
+}
+
+// administerOr is administer, but where create is set it makes a store that does
+// not exist, as serve does.
+func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], in In, create bool) (out Out, err error) {
+	loaded, err := a.settings(cmd)
+	if err != nil {
+		return out, err
+	}
+	cfg := loaded.Config
+	client, err := admin.NewClient(admin.SocketPath(cfg.DataDir))
+	if err != nil {
+		return out, err
+	}
+	ctx, cancel := context.WithTimeout(cmd.Context(), admin.Longest)
+	defer cancel()
+	for end := time.Now().Add(patience); ; {
+		out, err = o.Call(ctx, client, in)
+		if !errors.Is(err, admin.ErrNoServer) {
+			return out, err
+		}
+		out, err = inPlace(ctx, a, cfg, o, in, create)
+		if !errors.Is(err, store.ErrInUse) || time.Now().After(end) {
+			return out, err
+		}
+	}
+}
+
+func inPlace[In, Out any](ctx context.Context, a *app, cfg config.Config, o admin.Op[In, Out], in In, create bool) (out Out, err error) {
+	s, _, err := openStore(ctx, opening{cfg: cfg, create: create, wait: lockWait, note: a.say})
+	if err != nil {
+		return out, err
+	}
+	defer func() { err = errors.Join(err, closeStore(ctx, s)) }()
+	return o.Do(ctx, s, in)
+}
+
+// say writes a message to standard error.
+func (a *app) say(message string) { fmt.Fprintln(a.stderr, "pushbox: "+message) }

@@ -1,0 +1,74 @@
+// Package cli is the command line of pushbox.
+//
+// Data goes to standard output and everything else to standard error. Commands
+// return errors; Main says them, with what to do next, and turns them into an
+// exit code.
+package cli
+
+import (
+	"context"
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// Main runs the command that args name, without the program's own name, and
+// returns the exit code: 0 done, 1 failed, 2 wrong usage, 3 problems found by
+// check, 75 the database is in use. It ends early when ctx does. environ is as
+// os.Environ returns it.
+func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+	a := &app{stdout: stdout, stderr: stderr, environ: environ, console: newConsole(stdin, stderr)}
+	root := a.root()
+	root.SetArgs(append([]string{}, args...)) // never nil: cobra would take those of the process
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	cmd, err := root.ExecuteContextC(ctx)
+	return a.report(cmd, err)
+}
+
+// An app is one run of a command.
+type app struct {
+	stdout, stderr io.Writer
+	environ        []string
+	console        *console
+	configFile     string // --config
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "pushbox",
+		Short: "Share secrets that vanish",
+		Long: `pushbox is a server for sharing secrets that vanish: a push expires after a
+number of views or days, whichever comes first.
+
+Commands that deal with accounts and tokens work with a running server and
+without one.`,
+		Example: `  pushbox serve
+  pushbox user add alice@example.com
+  pushbox token create alice@example.com --name laptop`,
+		Args:              noSubcommand,
+		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		SilenceErrors:     true,
+		SilenceUsage:      true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE`")
+	flags.String(dataDirFlag, "", "keep the database in `DIR` (the setting data_dir)")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.AddCommand(a.serve(), a.user(), a.token(), a.check(), a.config(), a.version(), a.completion())
+	return root
+}
+
+// group is a command that only has others under it.
+func group(use, short string, subs ...*cobra.Command) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   use,
+		Short: short,
+		Args:  noSubcommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return usagef("%s needs a command", cmd.CommandPath()) },
+	}
+	cmd.AddCommand(subs...)
+	return cmd
+}

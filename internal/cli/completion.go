@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) completion() *cobra.Command {
+	shells := []string{"bash", "zsh", "fish"}
+	return &cobra.Command{
+		Use:   "completion " + strings.Join(shells, "|"),
+		Short: "Print a script that completes commands in your shell",
+		Example: `  source <(pushbox completion bash)
+  pushbox completion zsh > "${fpath[1]}/_pushbox"
+  pushbox completion fish > ~/.config/fish/completions/pushbox.fish`,
+		ValidArgs: shells,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if err := arguments("the shell")(cmd, args); err != nil {
+				return err
+			}
+			if !slices.Contains(shells, args[0]) {
+				return withHint(usagef("there is no completion for %q", args[0]), "choose one of: %s", strings.Join(shells, ", "))
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			const descriptions = true
+			switch args[0] {
+			case "bash":
+				return cmd.Root().GenBashCompletionV2(a.stdout, descriptions)
+			case "zsh":
+				return cmd.Root().GenZshCompletion(a.stdout)
+			default:
+				return cmd.Root().GenFishCompletion(a.stdout, descriptions)
+			}
+		},
+	}
+}

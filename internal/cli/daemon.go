@@ -1,0 +1,99 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	stdlog "log"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/admin"
+	"pushbox/server"
+	"pushbox/store"
+)
+
+const (
+	headerTimeout = 10 * time.Second
+	idleTimeout   = 2 * time.Minute
+	answerGrace   = 5 * time.Second // to say that the request took too long
+	maxHeader     = 32 << 10        // bytes
+	failedDrain   = 2 * time.Second // after the store failed: each answer is an error
+)
+
+// A daemon serves a store that is open on listeners that are open. It owns the
+// listeners.
+type daemon struct {
+	cfg          config.Config
+	store        *store.Store
+	log          zerolog.Logger
+	control, web net.Listener
+}
+
+// run serves until ctx ends, the store fails or a listener breaks. Then it
+// drains the web server, and stops the sweeper and the control socket, in this
+// order.
+func (d *daemon) run(ctx context.Context) error {
+	srv := d.server()
+	sweeper := begin(ctx, func(ctx context.Context) error { return sweepLoop(ctx, d.log, d.store.Sweep) })
+	control := begin(ctx, func(ctx context.Context) error { return admin.Serve(ctx, d.control, d.store) })
+	web := begin(ctx, func(ctx context.Context) error {
+		return admin.Run(ctx, d.web, srv, d.cfg.Limits.DrainTimeout)
+	})
+	d.log.Info().Str("version", release).Stringer("address", d.web.Addr()).
+		Str("data_dir", d.cfg.DataDir).Str("key_file", keyPlace(d.cfg)).Msg("listening")
+
+	failed := false
+	select {
+	case <-ctx.Done():
+		d.log.Info().Msg("stopping")
+	case <-web.done:
+	case <-control.done:
+	case <-d.store.Failed():
+		failed = true
+		d.log.Error().Msg("the store has failed and nothing more can be read or written: ending; a restart reads what is on the disk")
+		cut := time.AfterFunc(failedDrain, func() { _ = srv.Close() })
+		defer cut.Stop()
+	}
+	err := errors.Join(d.drained(web.stop()), sweeper.stop(), control.stop())
+	if failed {
+		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
+	}
+	d.log.Info().Err(err).Msg("stopped")
+	return err
+}
+
+// server is the web server, with every limit that net/http has.
+func (d *daemon) server() *http.Server {
+	timeout := d.cfg.Limits.RequestTimeout
+	return &http.Server{
+		Handler:           server.New(server.Options{Config: d.cfg, Store: d.store, Log: d.log, Version: release}),
+		ReadHeaderTimeout: min(headerTimeout, timeout),
+		ReadTimeout:       timeout,
+		WriteTimeout:      timeout + answerGrace,
+		IdleTimeout:       idleTimeout,
+		MaxHeaderBytes:    maxHeader,
+		ErrorLog:          stdlog.New(debugWriter{d.log}, "", 0),
+	}
+}
+
+// drained turns requests that were cut off from a failure into a line in the log.
+func (d *daemon) drained(err error) error {
+	if errors.Is(err, admin.ErrCut) {
+		d.log.Warn().Dur("after_ms", d.cfg.Limits.DrainTimeout).Msg("requests were cut off")
+		return nil
+	}
+	return err
+}
+
+// keyPlace is where the master key comes from, for the log.
+func keyPlace(cfg config.Config) string {
+	if !cfg.MasterKey.IsZero() {
+		return "none: the setting master_key"
+	}
+	return cfg.KeyFile()
+}

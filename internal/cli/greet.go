@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+
+	"pushbox/config"
+)
+
+// greet tells how to create a push on the server that is about to serve.
+func (a *app) greet(cfg config.Config, addr net.Addr) {
+	auth := ""
+	if !cfg.AllowAnonymous {
+		auth = `-H "Authorization: Bearer $TOKEN" `
+		a.say("make a token with `pushbox user add EMAIL` and `pushbox token create EMAIL`, and put it into TOKEN")
+	}
+	a.say("create a push with:")
+	fmt.Fprintf(a.stderr, "\n    curl %s-d 'push[payload]=my secret' %s/api/v2/pushes\n\n", auth, localURL(addr))
+}
+
+// localURL is a URL by which this machine reaches a listener.
+func localURL(addr net.Addr) string {
+	ap, err := netip.ParseAddrPort(addr.String())
+	switch {
+	case err != nil:
+		return "http://" + addr.String()
+	case ap.Addr().IsUnspecified() && ap.Addr().Is4():
+		ap = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), ap.Port())
+	case ap.Addr().IsUnspecified():
+		ap = netip.AddrPortFrom(netip.IPv6Loopback(), ap.Port())
+	}
+	return "http://" + ap.String()
+}

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"pushbox/config"
+	"pushbox/store"
+	"pushbox/store/seal"
+)
+
+// masterKey returns the master key, and the path where it made one because
+// there is neither a key nor a database. Over a database that exists it never
+// makes one: the key that it was sealed under cannot be replaced.
+func masterKey(cfg config.Config, databaseExists bool) (key seal.RootKey, made string, err error) {
+	if !cfg.MasterKey.IsZero() {
+		key, err = seal.ParseRootKey([]byte(cfg.MasterKey.Reveal()))
+		return key, "", err
+	}
+	path := cfg.KeyFile()
+	key, err = seal.LoadKeyFile(path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return key, "", err
+	}
+	if databaseExists {
+		return key, "", withHint(&missingKeyError{path}, "put your copy of it back; without it nothing in the database can be read")
+	}
+	key, err = seal.CreateKeyFile(path)
+	switch {
+	case errors.Is(err, fs.ErrExist): // another process made one just now
+		key, err = seal.LoadKeyFile(path)
+		return key, "", err
+	case err != nil:
+		return key, "", fmt.Errorf("make the key file %s: %w", path, err)
+	}
+	return key, path, nil
+}
+
+// A missingKeyError is a store.ErrKey: there is a database and no key.
+type missingKeyError struct{ path string }
+
+func (e *missingKeyError) Error() string {
+	return fmt.Sprintf("there is a database, and its key file %s is missing", e.path)
+}
+
+func (*missingKeyError) Unwrap() error { return store.ErrKey }

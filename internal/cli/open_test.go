@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+	"pushbox/store"
+)
+
+// open opens a store and closes it, and returns what was said meanwhile.
+func open(t *testing.T, cfg config.Config, create bool) (notes []string, created bool, err error) {
+	t.Helper()
+	s, created, err := openStore(t.Context(), opening{
+		cfg: cfg, create: create, wait: lockWait,
+		note: func(n string) { notes = append(notes, n) },
+	})
+	if err == nil {
+		closed(t, s)
+	}
+	return notes, created, err
+}
+
+func TestTheFirstOpeningMakesEverythingAndTheSecondNothing(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(filepath.Join(t.TempDir(), "data"))
+	notes, created, err := open(t, cfg, true)
+	if err != nil || !created || len(notes) != 3 {
+		t.Fatalf("the first: %v, %q, %v", created, notes, err)
+	}
+	for i, what := range []string{cfg.DataDir, "master.key: keep a copy", "pushbox.db"} {
+		if !strings.Contains(notes[i], what) {
+			t.Errorf("the notes are %q", notes)
+		}
+	}
+	for name, mode := range map[string]fs.FileMode{"": fs.ModeDir | 0o700, "master.key": 0o600, "pushbox.db": 0o600} {
+		if info, err := os.Stat(filepath.Join(cfg.DataDir, name)); err != nil || info.Mode() != mode {
+			t.Errorf("%q: %v, %v", name, info.Mode(), err)
+		}
+	}
+	if notes, created, err = open(t, cfg, true); err != nil || created || len(notes) != 0 {
+		t.Errorf("the second: %v, %q, %v", created, notes, err)
+	}
+}
+
+func TestNothingIsMadeWhereNothingWasAskedFor(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(filepath.Join(t.TempDir(), "data"))
+	if _, _, err := open(t, cfg, false); !errors.Is(err, errNoDatabase) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(cfg.DataDir); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the directory: %v", err)
+	}
+}
+
+func TestAStoreThatDoesNotOpenIsLeftAloneAndLetGo(t *testing.T) {
+	t.Parallel()
+	cfg, other := settingsFor(t.TempDir()), settingsFor(t.TempDir())
+	for _, c := range []config.Config{cfg, other} {
+		if err := os.Chmod(c.DataDir, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := open(t, c, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	before, err := os.ReadFile(databasePath(cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrong := cfg
+	wrong.MasterKeyFile = other.KeyFile()
+	for range 2 { // the second time it must not be in use
+		if _, _, err := open(t, wrong, true); !errors.Is(err, store.ErrKey) {
+			t.Errorf("got %v", err)
+		}
+	}
+	after, err := os.ReadFile(databasePath(cfg))
+	if err != nil || !slices.Equal(before, after) {
+		t.Errorf("the file was changed (%v)", err)
+	}
+	if _, _, err := open(t, cfg, false); err != nil {
+		t.Errorf("with the right key: %v", err)
+	}
+}

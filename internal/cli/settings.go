@@ -1,0 +1,23 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"pushbox/config"
+)
+
+const (
+	dataDirFlag = "data-dir"
+	listenFlag  = "listen"
+)
+
+// settings loads the configuration, under the flags that cmd was given.
+func (a *app) settings(cmd *cobra.Command) (*config.Loaded, error) {
+	flags := make(map[string]config.Flag)
+	for name, key := range map[string]string{dataDirFlag: "data_dir", listenFlag: "listen"} {
+		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
+			flags[key] = config.Flag{Name: "--" + name, Value: f.Value.String()}
+		}
+	}
+	return config.Load(config.Source{File: a.configFile, Environ: a.environ, Flags: flags})
+}

@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"pushbox/config"
+	"pushbox/store"
+)
+
+// storeOptions are what the configuration says about the store. Files have no
+// terms: there are no file pushes yet.
+func storeOptions(cfg config.Config) store.Options {
+	return store.Options{
+		Terms: map[store.Kind]store.Terms{
+			store.Text: deletableTerms(cfg.PW, true),
+			store.URL:  terms(cfg.URL, cfg.EnableURLPushes),
+			store.QR:   deletableTerms(cfg.QR, cfg.EnableQRPushes),
+		},
+		PurgeAfter: cfg.PurgeAfter,
+		Guessing: store.Guessing{
+			PerClient: cfg.Limits.PassphrasesPerClient,
+			PerPush:   cfg.Limits.PassphrasesPerPush,
+			Queue:     cfg.Limits.PassphraseQueue,
+			Clients:   cfg.Limits.Clients,
+		},
+	}
+}
+
+func terms(t config.Terms, enabled bool) store.Terms {
+	return store.Terms{
+		Enabled:       enabled,
+		Days:          store.Range{Default: t.ExpireAfterDaysDefault, Min: t.ExpireAfterDaysMin, Max: t.ExpireAfterDaysMax},
+		Views:         store.Range{Default: t.ExpireAfterViewsDefault, Min: t.ExpireAfterViewsMin, Max: t.ExpireAfterViewsMax},
+		RetrievalStep: store.Choice{Enabled: t.EnableRetrievalStep, Default: t.RetrievalStepDefault},
+	}
+}
+
+func deletableTerms(t config.DeletableTerms, enabled bool) store.Terms {
+	out := terms(t.Terms, enabled)
+	out.Deletable = store.Choice{Enabled: t.EnableDeletablePushes, Default: t.DeletablePushesDefault}
+	return out
+}

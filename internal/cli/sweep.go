@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+const (
+	shortestRest = 10 * time.Millisecond // between two sweeps
+	longestRest  = 5 * time.Minute
+)
+
+// sweepLoop sweeps until ctx ends, at once and then whenever the last sweep said
+// so. While sweeps fail it waits longer each time.
+func sweepLoop(ctx context.Context, log zerolog.Logger, sweep func(context.Context) (time.Duration, error)) error {
+	failures := 0
+	for {
+		wait, err := sweep(ctx)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err != nil {
+			log.Error().Err(err).Msg("a sweep failed")
+			failures++
+		} else {
+			failures = 0
+		}
+		if !sleep(ctx, rest(wait, failures)) {
+			return nil
+		}
+	}
+}
+
+// rest is how long to wait after a sweep: as it said, twice as long for each
+// failure after the first, and within bounds.
+func rest(wait time.Duration, failures int) time.Duration {
+	for range failures - 1 {
+		if wait >= longestRest {
+			break
+		}
+		wait *= 2
+	}
+	return min(max(wait, shortestRest), longestRest)
+}
+
+// sleep reports false if ctx ended first.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+// release is the version of this program. Clients of the API refuse to talk to
+// one below 2.5.0.
+const release = "3.0.0"
+
+func (a *app) version() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		Short:   "Print the version",
+		Example: `  pushbox version`,
+		Args:    arguments(),
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprintf(a.stdout, "pushbox %s (%s, %s/%s%s)\n",
+				release, runtime.Version(), runtime.GOOS, runtime.GOARCH, commit())
+			return err
+		},
+	}
+}
+
+// commit is what the program was built from, where the build knows.
+func commit() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return ""
+	}
+	return describeCommit(info.Settings)
+}
+
+func describeCommit(settings []debug.BuildSetting) string {
+	const short = 12 // characters that name a commit for people
+	revision, changed := "", ""
+	for _, s := range settings {
+		switch {
+		case s.Key == "vcs.revision":
+			revision = s.Value[:min(short, len(s.Value))]
+		case s.Key == "vcs.modified" && s.Value == "true":
+			changed = " and changes"
+		}
+	}
+	if revision == "" {
+		return ""
+	}
+	return ", commit " + revision + changed
+}

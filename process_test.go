@@ -1,0 +1,111 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"time"
+)
+
+const patience = 30 * time.Second // with a server that starts or stops
+
+// A process is a server in a process of its own.
+type process struct {
+	cmd    *exec.Cmd
+	url    string
+	stderr *watcher
+	ended  chan struct{} // closed when it has
+}
+
+// startServer starts `pushbox serve` in dir, and waits until it listens.
+func startServer(dir string, environ, flags []string) (*process, error) {
+	name, err := exec.LookPath("pushbox")
+	if err != nil {
+		return nil, err
+	}
+	p := &process{
+		cmd:    exec.Command(name, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...),
+		stderr: &watcher{address: make(chan string, 1)},
+		ended:  make(chan struct{}),
+	}
+	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = dir, environ, p.stderr
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.cmd.Wait() // its outcome is in ProcessState
+	}()
+	select {
+	case address := <-p.stderr.address:
+		p.url = "http://" + address
+		return p, nil
+	case <-p.ended:
+		return nil, fmt.Errorf("the server ended: %v\n%s", p.cmd.ProcessState, p.stderr)
+	case <-time.After(patience):
+		p.kill()
+		return nil, fmt.Errorf("the server does not start\n%s", p.stderr)
+	}
+}
+
+// signal sends a signal, by its name, and returns the exit code; -1 for a
+// process that was killed.
+func (p *process) signal(name string) (code int, err error) {
+	known := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}
+	if err := p.cmd.Process.Signal(known[name]); err != nil {
+		return 0, err
+	}
+	select {
+	case <-p.ended:
+		return p.cmd.ProcessState.ExitCode(), nil
+	case <-time.After(patience):
+		return 0, errors.New("the server does not stop")
+	}
+}
+
+// kill ends the process, if it has not ended yet.
+func (p *process) kill() {
+	_ = p.cmd.Process.Kill()
+	<-p.ended
+}
+
+// A watcher keeps what a server writes to standard error, and looks for the line
+// that says where it listens.
+type watcher struct {
+	address chan string // gets one
+
+	mu   sync.Mutex
+	all  bytes.Buffer
+	line bytes.Buffer
+}
+
+// Write keeps b.
+func (w *watcher) Write(b []byte) (int, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.all.Write(b)
+	for _, c := range b {
+		w.line.WriteByte(c)
+		if c != '\n' {
+			continue
+		}
+		var entry struct{ Message, Address string }
+		if json.Unmarshal(w.line.Bytes(), &entry) == nil && entry.Message == "listening" {
+			w.address <- entry.Address
+		}
+		w.line.Reset()
+	}
+	return len(b), nil
+}
+
+// String is all that was written so far.
+func (w *watcher) String() string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.all.String()
+}

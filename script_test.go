@@ -1,0 +1,133 @@
+package main
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// A world is what a script has beside its directory.
+type world struct {
+	environ []string // of its servers
+	token   string   // that fetch sends; empty: none
+	server  *process // the one started last
+}
+
+type worldKey struct{}
+
+func worldOf(ts *testscript.TestScript) *world { return ts.Value(worldKey{}).(*world) }
+
+// want refuses a command that was not given what it takes.
+func want(ts *testscript.TestScript, ok bool, usage string) {
+	if !ok {
+		ts.Fatalf("usage: %s", usage)
+	}
+}
+
+// exits runs a command that must end with an exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) >= 2, "exits CODE PROGRAM ARGUMENT...")
+	err := ts.Exec(args[1], args[2:]...)
+	got := 0
+	if failed := (*exec.ExitError)(nil); errors.As(err, &failed) {
+		got = failed.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if strconv.Itoa(got) != args[0] {
+		ts.Fatalf("the exit code is %d, not %s", got, args[0])
+	}
+}
+
+// mode wants permissions of files.
+func mode(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) >= 2, "mode OCTAL FILE...")
+	perm, err := strconv.ParseUint(args[0], 8, 32)
+	ts.Check(err)
+	for _, name := range args[1:] {
+		info, err := os.Stat(ts.MkAbs(name))
+		ts.Check(err)
+		if got := info.Mode().Perm(); got != fs.FileMode(perm) {
+			ts.Fatalf("the mode of %s is %04o, not %04o", name, got, perm)
+		}
+	}
+}
+
+// tear cuts a file to a length.
+func tear(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "tear FILE BYTES")
+	n, err := strconv.ParseInt(args[1], 10, 64)
+	ts.Check(err)
+	ts.Check(os.Truncate(ts.MkAbs(args[0]), n))
+}
+
+// bearer makes fetch send the API token that a file holds.
+func bearer(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 1, "bearer FILE")
+	worldOf(ts).token = strings.TrimSpace(ts.ReadFile(args[0]))
+}
+
+// fetch asks a running server, and wants a status. The body is then the
+// standard output.
+func fetch(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && (len(args) == 3 || len(args) == 4), "fetch STATUS METHOD PATH [FORM]")
+	form := strings.Join(args[3:], "")
+	req, err := http.NewRequest(args[1], ts.Getenv("URL")+args[2], strings.NewReader(form))
+	ts.Check(err)
+	if form != "" {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	if token := worldOf(ts).token; token != "" {
+		req.Header.Set("Authorization", "Bearer "+token)
+	}
+	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	res, err := client.Do(req)
+	ts.Check(err)
+	_, err = io.Copy(ts.Stdout(), res.Body)
+	ts.Check(errors.Join(err, res.Body.Close()))
+	if got := strconv.Itoa(res.StatusCode); got != args[0] {
+		ts.Fatalf("the status is %s, not %s", got, args[0])
+	}
+}
+
+// serve starts a server on a free port, and goes on when it listens. $ADDR is
+// then its address, $URL the same as a URL.
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg, "serve [FLAG...]")
+	w := worldOf(ts)
+	environ := append(slices.Clone(w.environ), "CREDENTIALS_DIRECTORY="+ts.Getenv("CREDENTIALS_DIRECTORY"))
+	p, err := startServer(ts.MkAbs("."), environ, args)
+	ts.Check(err)
+	ts.Defer(p.kill)
+	ts.Setenv("URL", p.url)
+	ts.Setenv("ADDR", strings.TrimPrefix(p.url, "http://"))
+	w.server = p
+}
+
+// log writes what the server has written to standard error so far to a file.
+func log(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 1, "log FILE")
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(worldOf(ts).server.stderr.String()), 0o600))
+}
+
+// halt sends the server a signal, and waits for it. The exit code of one that
+// was killed is -1. What it wrote to standard error is then in serve.log.
+func halt(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "halt CODE INT|TERM|KILL")
+	p := worldOf(ts).server
+	code, err := p.signal(args[1])
+	ts.Check(err)
+	log(ts, false, []string{"serve.log"})
+	if got := strconv.Itoa(code); got != args[0] {
+		ts.Fatalf("the exit code is %s, not %s\n%s", got, args[0], p.stderr)
+	}
+}
