@@ -1,0 +1,69 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"io"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrows are the packages of pushbox that each of them may import. What is not
+// listed imports none.
+var arrows = map[string][]string{
+	"pushbox":                            {"internal/cli"},
+	"pushbox/internal/cli":               {"config", "internal/admin", "internal/secret", "server", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/admin":             {"internal/secret", "store"},
+	"pushbox/server":                     {"config", "internal/clientip", "internal/limit", "internal/secret", "internal/strictjson", "store"},
+	"pushbox/store":                      {"internal/limit", "internal/secret", "store/seal"},
+	"pushbox/store/seal":                 {"internal/secret"},
+	"pushbox/store/bolt":                 {"store"},
+	"pushbox/store/storetest":            {"internal/secret", "store", "store/bolt", "store/seal"},
+	"pushbox/config":                     {"internal/secret"},
+	"pushbox/config/internal/genexample": {"config"},
+}
+
+// owners are the outside libraries that only one package may import.
+var owners = map[string]string{
+	"go.etcd.io/bbolt":                    "pushbox/store/bolt",
+	"github.com/spf13/viper":              "pushbox/config",
+	"github.com/julienschmidt/httprouter": "pushbox/server",
+	"github.com/spf13/cobra":              "pushbox/internal/cli",
+}
+
+func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
+	t.Parallel()
+	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, seen := json.NewDecoder(strings.NewReader(string(out))), 0
+	for {
+		var p struct {
+			ImportPath string
+			Imports    []string
+		}
+		if err := d.Decode(&p); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		seen++
+		for _, i := range p.Imports {
+			inner, own := strings.CutPrefix(i, "pushbox/")
+			if own && !slices.Contains(arrows[p.ImportPath], inner) {
+				t.Errorf("%s imports %s", p.ImportPath, i)
+			}
+			for library, owner := range owners {
+				if (i == library || strings.HasPrefix(i, library+"/")) && p.ImportPath != owner {
+					t.Errorf("%s imports %s, which is for %s alone", p.ImportPath, i, owner)
+				}
+			}
+		}
+	}
+	if seen < len(arrows) {
+		t.Errorf("only %d packages were seen", seen)
+	}
+}
