@@ -85,7 +85,7 @@ func (l *ledger) touched() (used []*crashPush) {
 
 // pick chooses a push, mostly one of the newest; nil if there is none.
 func (l *ledger) pick(rng *rand.Rand) *crashPush {
-	const new = 48
+	const newest = 48
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	n := len(l.pushes)
@@ -94,7 +94,7 @@ func (l *ledger) pick(rng *rand.Rand) *crashPush {
 	}
 	from := 0
 	if rng.IntN(5) > 0 {
-		from = max(0, n-new)
+		from = max(0, n-newest)
 	}
 	return l.pushes[from+rng.IntN(n-from)]
 }

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	linearRound = 3000            // calls to one server
+	linearRound = 2500            // calls to one server
 	linearCheck = 2 * time.Minute // for the history of one
 )
 

@@ -43,6 +43,7 @@ second signal it stops at once.`,
 // error before anything is served, then serves until ctx ends, then closes what
 // it opened.
 func (a *app) startAndServe(ctx context.Context, cfg config.Config) (err error) {
+	tuneMemory(a.environ)
 	log := newLogger(a.stderr, cfg.Log)
 	if err := disableCores(); err != nil {
 		log.Warn().Err(err).Msg("a crash may leave secrets in a core file")
