@@ -14,12 +14,12 @@ import (
 // listed imports none.
 var arrows = map[string][]string{
 	"pushbox":                            {"internal/cli"},
-	"pushbox/internal/cli":               {"config", "internal/admin", "internal/secret", "server", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/cli":               {"config", "internal/admin", "internal/durable", "internal/secret", "server", "store", "store/bolt", "store/seal"},
 	"pushbox/internal/admin":             {"internal/secret", "store"},
 	"pushbox/server":                     {"config", "internal/clientip", "internal/limit", "internal/secret", "internal/strictjson", "store"},
 	"pushbox/store":                      {"internal/limit", "internal/secret", "store/seal"},
-	"pushbox/store/seal":                 {"internal/secret"},
-	"pushbox/store/bolt":                 {"store"},
+	"pushbox/store/seal":                 {"internal/durable", "internal/secret"},
+	"pushbox/store/bolt":                 {"internal/durable", "store"},
 	"pushbox/store/storetest":            {"internal/secret", "store", "store/bolt", "store/seal"},
 	"pushbox/config":                     {"internal/secret"},
 	"pushbox/config/internal/genexample": {"config"},

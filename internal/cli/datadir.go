@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"pushbox/internal/durable"
 )
 
 // Permissions of the data directory.
@@ -34,19 +36,7 @@ func makeDir(dir string) (made bool, err error) {
 	case err != nil:
 		return false, err
 	}
-	return true, syncDir(parent)
-}
-
-// syncDir makes the names in a directory durable. Windows has no such call.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return true, durable.SyncDir(parent)
 }
 
 // checkDir refuses a directory in which others could replace the key or the

@@ -3,7 +3,6 @@ package bolt
 import (
 	"context"
 	"errors"
-	"os"
 	"path/filepath"
 	"sync"
 	"sync/atomic"
@@ -12,31 +11,6 @@ import (
 
 	"pushbox/store"
 )
-
-func TestPublishingNeverReplacesAFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	temp, path := filepath.Join(dir, "new"), filepath.Join(dir, "old")
-	for name, content := range map[string]string{temp: "new", path: "old"} {
-		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if done, err := publish(temp, path); done || err != nil {
-		t.Errorf("published %t, error %v", done, err)
-	}
-	if b, err := os.ReadFile(path); err != nil || string(b) != "old" {
-		t.Errorf("the file holds %q, error %v", b, err)
-	}
-}
-
-func TestPublishingNeedsTheFile(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	if done, err := publish(filepath.Join(dir, "none"), filepath.Join(dir, "path")); done || err == nil {
-		t.Errorf("published %t, error %v", done, err)
-	}
-}
 
 func TestOfManyFirstOpensOneWins(t *testing.T) {
 	t.Parallel()

@@ -15,6 +15,7 @@ import (
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
+	"pushbox/internal/durable"
 	"pushbox/store"
 )
 
@@ -51,7 +52,7 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	if db, err = open(o); err != nil {
 		return nil, false, err
 	}
-	if err := removeLeftovers(o.Path); err != nil {
+	if err := durable.RemoveLeftovers(o.Path); err != nil {
 		return nil, false, errors.Join(err, db.release())
 	}
 	db.start()

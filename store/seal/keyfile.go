@@ -1,7 +1,6 @@
 package seal
 
 import (
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -9,12 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+
+	"pushbox/internal/durable"
 )
 
 const (
-	keyFileMode = 0o600
-	maxKeyFile  = 4 << 10 // bytes
-	others      = 0o007   // permissions of users that are neither owner nor group
+	maxKeyFile = 4 << 10 // bytes
+	others     = 0o007   // permissions of users that are neither owner nor group
 )
 
 // LoadKeyFile reads a key from a file. ErrKey if that is not a plain file of at
@@ -68,43 +68,33 @@ func readKeyFile(path string) (text []byte, err error) {
 // read or write. It is whole and durable when CreateKeyFile returns nil. After
 // an error there is no file, or, if only the directory could not be synced, a
 // whole one that a power cut may take away. fs.ErrExist if the file existed;
-// it stays as it is. The file system must have hard links.
+// it stays as it is.
 func CreateKeyFile(path string) (RootKey, error) {
 	k := NewRootKey()
-	temp := path + "." + rand.Text() + ".tmp"
-	if err := writeKeyFile(temp, k.Text()); err != nil {
+	temp, err := writeTemp(path, k.Text())
+	if err != nil {
 		return RootKey{}, err
 	}
-	err := os.Link(temp, path) // unlike a rename it never replaces a file
-	if err = errors.Join(err, os.Remove(temp)); err != nil {
-		return RootKey{}, err
+	published, err := durable.Publish(temp, path)
+	if err == nil && !published {
+		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
-	if err := syncDir(filepath.Dir(path)); err != nil {
+	if err = errors.Join(err, durable.RemoveLeftovers(path)); err != nil {
 		return RootKey{}, err
 	}
 	return k, nil
 }
 
-func writeKeyFile(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, keyFileMode)
+// writeTemp writes a temporary file beside path. os.CreateTemp gives it mode
+// 0600.
+func writeTemp(path string, text []byte) (temp string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
 	if err != nil {
-		return err
+		return "", err
 	}
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, os.Remove(path))
+		return "", errors.Join(err, os.Remove(f.Name()))
 	}
-	return nil
-}
-
-// syncDir makes the names in a directory durable. Windows has no such call.
-func syncDir(dir string) error {
-	if runtime.GOOS == "windows" {
-		return nil
-	}
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return f.Name(), nil
 }

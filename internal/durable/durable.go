@@ -1,0 +1,77 @@
+// Package durable makes names of files last: a file that was synced is not there
+// after a power cut unless its directory was, too.
+package durable
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// SyncDir makes the names in a directory last. Windows has no such call, and
+// needs none.
+func SyncDir(dir string) error {
+	if runtime.GOOS == "windows" {
+		return nil
+	}
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Publish gives a finished and synced file its name, in the same directory, but
+// never takes that name from a file that is there: then it reports false. Its
+// temporary name is gone either way, and the new name lasts.
+func Publish(temp, path string) (published bool, err error) {
+	err = os.Link(temp, path)
+	if _, there := os.Lstat(path); errors.Is(err, fs.ErrExist) || err != nil && there == nil {
+		return false, remove(temp)
+	}
+	if err == nil {
+		err = remove(temp)
+	} else { // a file system without links
+		err = os.Rename(temp, path)
+	}
+	if err != nil {
+		return false, err
+	}
+	return true, SyncDir(filepath.Dir(path))
+}
+
+// TempPattern is the pattern, as os.CreateTemp takes it, of temporary files that
+// RemoveLeftovers finds.
+func TempPattern(path string) string { return filepath.Base(path) + leftover + "*" }
+
+const leftover = ".new-"
+
+// RemoveLeftovers removes what publications under path that were cut short left
+// behind. One that is going on loses its file and reports false, or an error.
+func RemoveLeftovers(path string) error {
+	dir, prefix := filepath.Dir(path), filepath.Base(path)+leftover
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		if err := remove(filepath.Join(dir, e.Name())); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// remove removes a file that may be gone already.
+func remove(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package durable_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"pushbox/internal/durable"
+)
+
+func write(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func wantText(t *testing.T, path, want string) {
+	t.Helper()
+	if got, err := os.ReadFile(path); err != nil || string(got) != want {
+		t.Errorf("%s holds %q, %v", filepath.Base(path), got, err)
+	}
+}
+
+func wantNothing(t *testing.T, path string) {
+	t.Helper()
+	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s: %v", filepath.Base(path), err)
+	}
+}
+
+func TestAPublishedFileHasItsNameAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	temp, path := filepath.Join(dir, "temp"), filepath.Join(dir, "file")
+	write(t, temp, "new")
+	if published, err := durable.Publish(temp, path); !published || err != nil {
+		t.Fatalf("%v, %v", published, err)
+	}
+	wantText(t, path, "new")
+	wantNothing(t, temp)
+}
+
+func TestAFileThatIsThereKeepsItsName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	temp, path := filepath.Join(dir, "temp"), filepath.Join(dir, "file")
+	write(t, temp, "new")
+	write(t, path, "old")
+	if published, err := durable.Publish(temp, path); published || err != nil {
+		t.Fatalf("%v, %v", published, err)
+	}
+	wantText(t, path, "old")
+	wantNothing(t, temp)
+}
+
+func TestOnlyOneOfManyIsPublished(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	var published atomic.Int32
+	var all sync.WaitGroup
+	for i := range 16 {
+		temp := filepath.Join(dir, string(rune('a'+i)))
+		write(t, temp, "x")
+		all.Go(func() {
+			done, err := durable.Publish(temp, filepath.Join(dir, "file"))
+			if err != nil {
+				t.Error(err)
+			}
+			if done {
+				published.Add(1)
+			}
+		})
+	}
+	all.Wait()
+	if published.Load() != 1 {
+		t.Errorf("%d were published", published.Load())
+	}
+}
+
+func TestWhatIsMissingIsAnError(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if published, err := durable.Publish(filepath.Join(dir, "temp"), filepath.Join(dir, "file")); published || err == nil {
+		t.Errorf("%v, %v", published, err)
+	}
+	if err := durable.SyncDir(filepath.Join(dir, "nothing")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestLeftoversAreRemovedAndNothingElse(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	left, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = left.Close()
+	others := []string{path, path + ".new", path + ".bak", filepath.Join(filepath.Dir(path), "other.new-1")}
+	for _, other := range others {
+		write(t, other, "x")
+	}
+	if err := durable.RemoveLeftovers(path); err != nil {
+		t.Fatal(err)
+	}
+	wantNothing(t, left.Name())
+	for _, other := range others {
+		wantText(t, other, "x")
+	}
+}
