@@ -30,7 +30,7 @@ func startServer(dir string, environ, flags []string) (*process, error) {
 	}
 	p := &process{
 		cmd:    exec.Command(name, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...),
-		stderr: &watcher{address: make(chan string, 1)},
+		stderr: &watcher{address: make(chan string, 1), stopping: make(chan struct{}, 1)},
 		ended:  make(chan struct{}),
 	}
 	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = dir, environ, p.stderr
@@ -53,17 +53,27 @@ func startServer(dir string, environ, flags []string) (*process, error) {
 	}
 }
 
-// signal sends a signal, by its name, and returns the exit code; -1 for a
-// process that was killed.
-func (p *process) signal(name string) (code int, err error) {
+// signal sends signals, by their names, each when the one before is obeyed, and
+// returns the exit code; -1 for a process that was killed.
+func (p *process) signal(names ...string) (code int, err error) {
 	known := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}
-	if err := p.cmd.Process.Signal(known[name]); err != nil {
-		return 0, err
+	late := time.After(patience)
+	for i, name := range names {
+		if i > 0 {
+			select {
+			case <-p.stderr.stopping:
+			case <-late:
+				return 0, errors.New("the server does not obey")
+			}
+		}
+		if err := p.cmd.Process.Signal(known[name]); err != nil {
+			return 0, err
+		}
 	}
 	select {
 	case <-p.ended:
 		return p.cmd.ProcessState.ExitCode(), nil
-	case <-time.After(patience):
+	case <-late:
 		return 0, errors.New("the server does not stop")
 	}
 }
@@ -74,10 +84,11 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// A watcher keeps what a server writes to standard error, and looks for the line
-// that says where it listens.
+// A watcher keeps what a server writes to standard error, and looks for the
+// lines that say where it listens, and that it is stopping.
 type watcher struct {
-	address chan string // gets one
+	address  chan string   // gets one
+	stopping chan struct{} // gets one when the server obeys a signal
 
 	mu   sync.Mutex
 	all  bytes.Buffer
@@ -95,8 +106,12 @@ func (w *watcher) Write(b []byte) (int, error) {
 			continue
 		}
 		var entry struct{ Message, Address string }
-		if json.Unmarshal(w.line.Bytes(), &entry) == nil && entry.Message == "listening" {
+		_ = json.Unmarshal(w.line.Bytes(), &entry) // other lines are for people
+		switch entry.Message {
+		case "listening":
 			w.address <- entry.Address
+		case "stopping":
+			w.stopping <- struct{}{}
 		}
 		w.line.Reset()
 	}

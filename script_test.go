@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -119,12 +120,26 @@ func log(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(worldOf(ts).server.stderr.String()), 0o600))
 }
 
-// halt sends the server a signal, and waits for it. The exit code of one that
+// hang begins a request that goes on until the server ends it.
+func hang(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 0, "hang")
+	conn, err := net.DialTimeout("tcp", ts.Getenv("ADDR"), patience)
+	ts.Check(err)
+	ts.Defer(func() { _ = conn.Close() })
+	ts.Check(conn.SetDeadline(time.Now().Add(patience)))
+	_, err = io.WriteString(conn, "POST /api/v2/pushes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
+		"Content-Length: 100\r\nExpect: 100-continue\r\n\r\n")
+	ts.Check(err)
+	_, err = conn.Read(make([]byte, 100)) // 100 Continue: it reads the body
+	ts.Check(err)
+}
+
+// halt sends the server signals, and waits for its end. The exit code of one that
 // was killed is -1. What it wrote to standard error is then in serve.log.
 func halt(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, !neg && len(args) == 2, "halt CODE INT|TERM|KILL")
+	want(ts, !neg && len(args) >= 2, "halt CODE INT|TERM|KILL...")
 	p := worldOf(ts).server
-	code, err := p.signal(args[1])
+	code, err := p.signal(args[1:]...)
 	ts.Check(err)
 	log(ts, false, []string{"serve.log"})
 	if got := strconv.Itoa(code); got != args[0] {

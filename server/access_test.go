@@ -6,6 +6,7 @@ import (
 	"go/parser"
 	"go/token"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -229,4 +230,27 @@ func TestAFullStoreTakesNoMoreAndGoesOnOtherwise(t *testing.T) {
 	}
 	a.get(pushes + "/" + token).want(http.StatusOK).has(map[string]string{"payload": "x"})
 	a.do("DELETE", pushes+"/"+token, "").want(http.StatusOK)
+}
+
+func TestAFailedStoreIsToldAs503(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	token := a.create(`"payload":"x"`)
+	a.store.Abandon()
+	if err := os.Truncate(a.store.Path, 2*int64(os.Getpagesize())); err != nil {
+		t.Fatal(err)
+	}
+	for _, got := range []answer{
+		a.get(pushes + "/" + token),
+		a.get(pushes + "/" + token + "/preview"),
+		a.do("POST", pushes, `{"push":{"payload":"x"}}`),
+		a.do("DELETE", pushes+"/"+token, ""),
+		a.get("/healthz"),
+	} {
+		got.want(http.StatusServiceUnavailable)
+		if got.problem() != "unavailable" || got.header.Get("Retry-After") != "10" {
+			t.Errorf("%s %v", got.body, got.header)
+		}
+	}
+	a.get("/api/v2/version").want(http.StatusOK)
 }

@@ -19,9 +19,10 @@ type Fixture struct {
 	Clock *Clock
 	Path  string // of the database
 
-	t     testing.TB
-	root  seal.RootKey
-	setup Setup
+	t         testing.TB
+	root      seal.RootKey
+	setup     Setup
+	abandoned bool
 }
 
 // A Setup says what a fixture is made of.
@@ -66,11 +67,18 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 	}
 	f.open()
 	t.Cleanup(func() {
+		if f.abandoned {
+			_ = f.Close(context.Background())
+			return
+		}
 		f.Check()
 		f.close()
 	})
 	return f
 }
+
+// Abandon says that the test breaks the file: it is not checked at the end.
+func (f *Fixture) Abandon() { f.abandoned = true }
 
 // Reopen closes the store and opens it again, as a restart does.
 func (f *Fixture) Reopen() {
