@@ -18,20 +18,20 @@ type limits struct {
 type room struct {
 	known bool
 	left  int64
+	bound string // what it is that bounds it
 }
 
 // take refuses a create of n bytes if there is no room for it. Nothing but
 // creates asks: views, expiry and deletes go on in what is kept free.
 func (t *tx) take(n int, l limits, free freeSpace) error {
 	if !t.room.known {
-		left, err := t.roomLeft(l, free)
-		if err != nil {
+		var err error
+		if t.room, err = t.roomLeft(l, free); err != nil {
 			return err
 		}
-		t.room = room{known: true, left: left}
 	}
 	if int64(n) > t.room.left {
-		return store.ErrFull
+		return fmt.Errorf("%w: %s", store.ErrFull, t.room.bound)
 	}
 	t.room.left -= int64(n)
 	return nil
@@ -42,21 +42,21 @@ func (t *tx) take(n int, l limits, free freeSpace) error {
 type freeSpace func(dir string) (int64, bool, error)
 
 // roomLeft is how many bytes a transaction may bring in before it reaches a limit.
-func (t *tx) roomLeft(l limits, free freeSpace) (int64, error) {
-	left := int64(math.MaxInt64)
+func (t *tx) roomLeft(l limits, free freeSpace) (room, error) {
+	r := room{known: true, left: math.MaxInt64}
 	stats := t.bolt.DB().Stats()
 	unused := int64(stats.FreePageN+stats.PendingPageN) * int64(t.bolt.DB().Info().PageSize)
 	if l.maxSize > 0 {
-		left = l.maxSize - (t.bolt.Size() - unused)
+		r.left, r.bound = l.maxSize-(t.bolt.Size()-unused), "the database has its largest size"
 	}
 	if l.minFree > 0 {
 		bytes, known, err := free(l.dir)
 		if err != nil {
-			return 0, fmt.Errorf("free space of %s: %w", l.dir, err)
+			return room{}, fmt.Errorf("free space of %s: %w", l.dir, err)
 		}
-		if known {
-			left = min(left, bytes+unused-l.minFree)
+		if left := bytes + unused - l.minFree; known && left < r.left {
+			r.left, r.bound = left, "too little of its file system is free"
 		}
 	}
-	return left, nil
+	return r, nil
 }
