@@ -48,7 +48,8 @@ type Config struct {
 	// such as 10.0.0.0/8. In the environment: separated by commas.
 	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`
 
-	// Whether pushes can be created without an API token or a session.
+	// Whether the API can be used without a token: to create, retrieve, preview
+	// and delete pushes. Otherwise only its version is open to all.
 	AllowAnonymous bool `mapstructure:"allow_anonymous"`
 
 	// Whether pushes that carry a URL can be created.

@@ -125,8 +125,9 @@ func (p problem) reply(r *request, err error) reply {
 	if p.status == http.StatusUnauthorized {
 		rep.header = append(rep.header, [2]string{"WWW-Authenticate", "Bearer"})
 	}
-	if p.retry > 0 {
-		rep.header = append(rep.header, [2]string{"Retry-After", strconv.Itoa(int(math.Ceil(p.retry.Seconds())))})
+	if p.status == http.StatusTooManyRequests || p.status == http.StatusServiceUnavailable {
+		seconds := max(1, int(math.Ceil(p.retry.Seconds())))
+		rep.header = append(rep.header, [2]string{"Retry-After", strconv.Itoa(seconds)})
 	}
 	return rep
 }
