@@ -37,7 +37,7 @@ type APIToken struct {
 	Label      string
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
-	LastUsedAt time.Time // to the minute; zero: never
+	LastUsedAt time.Time // written once a minute at most; zero: never
 }
 
 // An Actor is who asks for something, as far as permission and the audit log

@@ -112,12 +112,16 @@ func (s *Store) finishRemoval(ctx context.Context, id AccountID) error {
 			for i, p := range ps {
 				ids[i] = p.ID
 			}
-			if err := s.changeAll(ctx, ids, goes); err != nil {
+			if _, err := s.changeAll(ctx, ids, goes); err != nil {
 				return err
 			}
 		}
 	}
-	return s.engine.RemoveAccount(ctx, id)
+	err := s.engine.RemoveAccount(ctx, id)
+	if errors.Is(err, ErrNotFound) { // a sweep was quicker
+		return nil
+	}
+	return err
 }
 
 func (s *Store) finishRemovals(ctx context.Context) error {

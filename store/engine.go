@@ -45,8 +45,8 @@ type Engine interface {
 	// Due lists pushes of a shelf whose time is not after t, earliest first,
 	// and tells the earliest time after those (zero: none).
 	Due(ctx context.Context, s Shelf, t time.Time, limit int) (due []ID, next time.Time, err error)
-	// HasPushes reports whether there is a push with from <= ID < to.
-	HasPushes(ctx context.Context, from, to ID) (bool, error)
+	// Scan lists pushes of all owners by ID, from the first after the one given.
+	Scan(ctx context.Context, after ID, limit int) ([]Push, error)
 
 	// CreateAccount keeps a new account under a new ID, which it returns.
 	// ErrExists if the address is taken.

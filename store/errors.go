@@ -63,13 +63,6 @@ func (*LockedError) Unwrap() error { return ErrLocked }
 // holds the input itself.
 type InvalidError struct{ Fields map[string][]string }
 
-// Invalid returns an InvalidError of one field.
-func Invalid(field, message string) *InvalidError {
-	e := &InvalidError{}
-	e.Add(field, message)
-	return e
-}
-
 // Add notes a problem of a field.
 func (e *InvalidError) Add(field, message string) {
 	if e.Fields == nil {

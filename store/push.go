@@ -19,9 +19,6 @@ const (
 
 var kindNames = [...]string{Text: "text", File: "file", URL: "url", QR: "qr"}
 
-// Kinds lists every kind.
-func Kinds() []Kind { return []Kind{Text, File, URL, QR} }
-
 // ParseKind returns the kind of that name, or false.
 func ParseKind(name string) (Kind, bool) {
 	for k, n := range kindNames {

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
 )
 
 // PageSize is how many pushes or audit entries a page of a list holds.
@@ -75,17 +74,25 @@ func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]Pu
 	return infos, nil
 }
 
-// settled reads a page of a list after it has ended what is due, so that no list
-// says of a push that it has expired before that is durable.
+// settled reads a page of a list. Of live pushes it ends those first that are
+// due: no list says of a push that it has expired before that is durable.
 func (s *Store) settled(ctx context.Context, owner AccountID, live bool, page int, at instant) ([]Push, error) {
 	for {
-		_, err := s.sweepShelf(ctx, Expiring, at.ends, expireRule(at))
+		ps, err := s.engine.Pushes(ctx, owner, live, (page-1)*PageSize, PageSize)
 		if err != nil {
 			return nil, err
 		}
-		ps, err := s.engine.Pushes(ctx, owner, live, (page-1)*PageSize, PageSize)
-		if err != nil || !slices.ContainsFunc(ps, func(p Push) bool { ended, _ := at.due(p); return ended }) {
-			return ps, err
+		var due []ID
+		for _, p := range ps {
+			if ended, _ := at.due(p); ended {
+				due = append(due, p.ID)
+			}
+		}
+		if len(due) == 0 {
+			return ps, nil
+		}
+		if _, err := s.changeAll(ctx, due, expireRule(at)); err != nil {
+			return nil, err
 		}
 	}
 }

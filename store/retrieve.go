@@ -20,9 +20,9 @@ func (s *Store) Retrieve(ctx context.Context, by Actor, t Token, passphrase secr
 	if err != nil {
 		return PushInfo{}, err
 	}
-	at := s.time.read()
 	sealed := s.sealActor(p.ID, by)
-	dek, err := s.unwrap(ctx, by, p, at, t, passphrase)
+	dek, err := s.unwrap(ctx, by, p, t, passphrase)
+	at := s.time.read() // the passphrase may have waited its turn
 	if errors.Is(err, ErrPassphrase) && !passphrase.IsZero() {
 		return s.refuse(ctx, p.ID, t, at, sealed)
 	}
@@ -46,8 +46,8 @@ func (s *Store) Retrieve(ctx context.Context, by Actor, t Token, passphrase secr
 
 // unwrap opens the key of a push. It gives no key, and asks for no passphrase,
 // where the push has expired.
-func (s *Store) unwrap(ctx context.Context, by Actor, p Push, at instant, t Token, passphrase secret.Text) (dek seal.DEK, err error) {
-	if ended, doubtful := at.due(p); doubtful {
+func (s *Store) unwrap(ctx context.Context, by Actor, p Push, t Token, passphrase secret.Text) (dek seal.DEK, err error) {
+	if ended, doubtful := s.time.read().due(p); doubtful {
 		return dek, ErrClock
 	} else if ended || !p.Live() {
 		return dek, nil

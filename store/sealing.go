@@ -41,7 +41,7 @@ func (s *Store) sealPush(ctx context.Context, p *Push, t Token, in NewPush) (pay
 	if p.Owner != 0 {
 		d.token = t.Text
 	}
-	if d != (details{}) {
+	if !d.token.IsZero() || !d.name.IsZero() || !d.note.IsZero() {
 		p.Details = ring.SealDetails(p.CreatedAt, p.ID[:], d.encode())
 	}
 	return payload, err

@@ -55,7 +55,7 @@ func (s *Store) openRing(ctx context.Context) error {
 		return err
 	}
 	if sealed == nil {
-		return s.setRing(ctx, seal.NewRing(s.time.read().now))
+		return s.firstRing(ctx)
 	}
 	ring, err := seal.OpenRing(s.root, sealed)
 	if errors.Is(err, seal.ErrKey) {
@@ -66,6 +66,19 @@ func (s *Store) openRing(ctx context.Context) error {
 	}
 	s.ring.Store(ring)
 	return nil
+}
+
+// firstRing makes the key ring of a new store. A store that has something in it
+// and no key ring has lost it.
+func (s *Store) firstRing(ctx context.Context) error {
+	ps, err := s.engine.Scan(ctx, ID{}, 1)
+	if err != nil {
+		return err
+	}
+	if len(ps) > 0 {
+		return fmt.Errorf("%w: its key ring is missing", ErrCorrupt)
+	}
+	return s.setRing(ctx, seal.NewRing(s.time.read().now))
 }
 
 // setRing makes a key ring durable before anything is sealed under it.

@@ -3,9 +3,12 @@ package store
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
+
+	"pushbox/store/seal"
 )
 
 const (
@@ -13,7 +16,7 @@ const (
 	sweepParallel = 64               // changes that share commits
 	anonymousStay = day              // how long an expired push of nobody stays
 	longestSleep  = time.Minute      // between two sweeps
-	keySlack      = time.Hour        // a create may hold a key ring for so long and still commit
+	keySlack      = day              // after the end of a key's period: creates that began in it are done
 	timeSlack     = 10 * time.Minute // how old the time kept may be
 	retrySleep    = 10 * time.Second // after a sweep that failed
 )
@@ -28,15 +31,13 @@ func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 	at := s.time.read()
 	wait = longestSleep
 	for _, sh := range s.shelves(at) {
-		next, err := s.clear(ctx, sh)
-		if err != nil {
-			return retrySleep, err
-		}
+		next, clearErr := s.clear(ctx, sh)
+		err = errors.Join(err, clearErr)
 		if !next.IsZero() {
 			wait = min(wait, next.Sub(sh.until))
 		}
 	}
-	err = errors.Join(s.finishRemovals(ctx), s.renewKeys(ctx, at))
+	err = errors.Join(err, s.finishRemovals(ctx), s.renewKeys(ctx, at))
 	if at.ends.Sub(s.kept) >= timeSlack { // an idle store need not wake its disk each minute
 		err = errors.Join(err, s.keepTime(ctx))
 	}
@@ -64,67 +65,86 @@ func (s *Store) shelves(at instant) []outing {
 	return all
 }
 
-// clear applies an outing's rule until nothing on its shelf is due.
+// clear applies an outing's rule until nothing on its shelf is due. A push that
+// gives an error stays behind and does not hold up the others; the error is the
+// first of those.
 func (s *Store) clear(ctx context.Context, o outing) (next time.Time, err error) {
 	for {
-		next, err = s.sweepShelf(ctx, o.shelf, o.until, o.rule)
-		if err != nil || next.IsZero() || next.After(o.until) {
+		ids, next, dueErr := s.engine.Due(ctx, o.shelf, o.until, sweepBatch)
+		if dueErr != nil {
+			return next, dueErr
+		}
+		done, changeErr := s.changeAll(ctx, ids, o.rule)
+		if err == nil {
+			err = changeErr
+		}
+		if done == 0 || next.IsZero() || next.After(o.until) {
 			return next, err
 		}
 	}
 }
 
-// sweepShelf applies r to one batch of what is due on a shelf, and tells the
-// time of what comes after it; zero if nothing does.
-func (s *Store) sweepShelf(ctx context.Context, shelf Shelf, until time.Time, r Rule) (next time.Time, err error) {
-	ids, next, err := s.engine.Due(ctx, shelf, until, sweepBatch)
-	if err != nil {
-		return next, err
-	}
-	return next, s.changeAll(ctx, ids, r)
-}
-
-// changeAll applies r to each push that is still there, many in one commit.
-func (s *Store) changeAll(ctx context.Context, ids []ID, r Rule) error {
+// changeAll applies r to each push that is still there, many in one commit. It
+// returns how many it was applied to, and the first error of the others.
+func (s *Store) changeAll(ctx context.Context, ids []ID, r Rule) (done int, err error) {
 	var g errgroup.Group
+	var count atomic.Int64
 	g.SetLimit(sweepParallel)
 	for _, id := range ids {
 		g.Go(func() error {
 			_, err := s.engine.Change(ctx, id, r)
-			if errors.Is(err, ErrNotFound) {
-				return nil
+			if err != nil && !errors.Is(err, ErrNotFound) {
+				return err
 			}
-			return err
+			count.Add(1)
+			return nil
 		})
 	}
-	return g.Wait()
+	err = g.Wait()
+	return int(count.Load()), err
 }
 
-// renewKeys adds a key encryption key when the newest is a month old, and drops
-// those that no push was sealed under any more.
+// renewKeys adds a key encryption key when the newest is a month old, and then
+// drops those that nothing is sealed under any more.
 func (s *Store) renewKeys(ctx context.Context, at instant) error {
 	if at.now != at.ends { // a clock in doubt is no reason for anything
 		return nil
 	}
-	ring, changed := s.ring.Load().Rotate(at.now)
-	for _, v := range ring.Versions() {
-		if v.To.IsZero() || v.To.After(at.now.Add(-keySlack)) {
-			continue
-		}
-		from := ID{}
-		if v.From != ring.Versions()[0].From {
-			from = firstID(v.From)
-		}
-		used, err := s.engine.HasPushes(ctx, from, firstID(v.To))
-		if err != nil {
-			return err
-		}
-		if !used {
-			ring, changed = ring.Drop(v.Version), true
-		}
-	}
-	if !changed {
+	ring, renewed := s.ring.Load().Rotate(at.now)
+	if !renewed {
 		return nil
 	}
+	used, err := s.keysInUse(ctx)
+	if err != nil {
+		return err
+	}
+	for _, v := range ring.Versions() {
+		if !used[v.Version] && !v.To.IsZero() && v.To.Before(at.now.Add(-keySlack)) {
+			ring = ring.Drop(v.Version)
+		}
+	}
 	return s.setRing(ctx, ring)
+}
+
+// keysInUse finds the versions of all keys that something is sealed under. When
+// a push was created does not tell: the clock may have been wrong then.
+func (s *Store) keysInUse(ctx context.Context) (map[uint32]bool, error) {
+	used := make(map[uint32]bool)
+	for last := (ID{}); ; {
+		ps, err := s.engine.Scan(ctx, last, listBatch)
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range ps {
+			for _, sealed := range [...][]byte{p.Wrap, p.Details} {
+				if v, ok := seal.KEKVersion(sealed); ok {
+					used[v] = true
+				}
+			}
+			last = p.ID
+		}
+		if len(ps) < listBatch {
+			return used, nil
+		}
+	}
 }

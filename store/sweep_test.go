@@ -1,12 +1,14 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"testing"
 	"time"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
 
@@ -124,3 +126,84 @@ func TestKeysAreRenewedAndOldLinksStillOpen(t *testing.T) {
 		t.Errorf("the name of the oldest: %d, %v", len(expired), err)
 	}
 }
+
+// Keys are dropped by what is sealed under them, not by time: a clock that was
+// wrong at the start of the process stamps pushes with a time that no key has.
+func TestAPushFromAWrongFutureKeepsItsKey(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	f.Clock.Jump(400 * day)
+	f.Reopen()
+	p := push(t, f, ann, func(in *store.NewPush) { in.Name = secret.New("kept") })
+	f.Clock.Jump(-400 * day)
+	for range 100 {
+		f.Clock.Advance(day)
+		f.SweepAll()
+	}
+	if retrieve(t, f, nobody, p) != "s3cret" {
+		t.Error("it does not open")
+	}
+	if live, err := f.Pushes(ctx, ann, true, 1); err != nil || len(live) != 1 || live[0].Name.Reveal() != "kept" {
+		t.Errorf("%d live pushes, %v", len(live), err)
+	}
+}
+
+// A stubborn engine refuses to change some pushes.
+type stubborn struct {
+	store.Engine
+	refused map[store.ID]bool
+}
+
+func (e *stubborn) Change(ctx context.Context, id store.ID, r store.Rule) (store.Change, error) {
+	if e.refused[id] {
+		return store.Change{}, store.ErrCorrupt
+	}
+	return e.Engine.Change(ctx, id, r)
+}
+
+func TestAPushThatCannotBeEndedHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	engine := &stubborn{refused: make(map[store.ID]bool)}
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { engine.Engine = e; return engine }
+	})
+	ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
+	oneDay := func(in *store.NewPush) { in.Days = ptr(1) }
+	engine.refused[push(t, f, ann, oneDay).ID] = true
+	var others []store.PushInfo
+	for range 600 {
+		others = append(others, push(t, f, bob, oneDay))
+	}
+	f.Clock.Advance(day)
+	if _, err := f.Sweep(ctx); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("the sweep says %v", err)
+	}
+	for _, p := range others {
+		if got, err := f.Preview(ctx, p.Token); err != nil || got.Live() {
+			t.Fatalf("another one is live: %v, %v", got.Live(), err)
+		}
+	}
+	if _, err := f.Pushes(ctx, bob, true, 1); err != nil {
+		t.Errorf("another account's list: %v", err)
+	}
+	clear(engine.refused)
+}
+
+func TestAStoreThatLostItsKeyRingIsDamaged(t *testing.T) {
+	t.Parallel()
+	var engine store.Engine
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { engine = e; return e }
+	})
+	push(t, f, nobody, nil)
+	_, err := store.Open(ctx, ringless{engine}, seal.NewRootKey(), store.Options{})
+	if !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("it opens: %v", err)
+	}
+}
+
+// A ringless engine has no key ring.
+type ringless struct{ store.Engine }
+
+func (ringless) KeyRing(context.Context) ([]byte, error) { return nil, nil }

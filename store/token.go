@@ -44,10 +44,10 @@ func NewToken(t time.Time) Token {
 // for everything that cannot be one, so that a malformed token and an unknown
 // one look the same.
 func ParseToken(s string) (Token, error) {
+	s = strings.ToLower(s)
 	if len(s) != TokenLength {
 		return Token{}, ErrNotFound
 	}
-	s = strings.ToLower(s)
 	for i := range len(s) {
 		if strings.IndexByte(tokenAlphabet, s[i]) < 0 {
 			return Token{}, ErrNotFound

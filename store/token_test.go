@@ -60,7 +60,8 @@ func TestWhatCannotBeATokenIsNotFound(t *testing.T) {
 		"digit 1":        good[:33] + "1",
 		"padding":        good[:33] + "=",
 		"not ASCII":      good[:32] + "é",
-		"kelvin sign":    good[:31] + "K", // lower-cases to k
+		"kelvin sign":    good[:31] + "\u212a", // lower-cases to k
+		"kelvin signs":   strings.Repeat("\u212a", 11) + "a",
 		"white space":    " " + good[1:],
 		"path separator": good[:33] + "/",
 	} {

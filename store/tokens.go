@@ -12,7 +12,7 @@ import (
 	"pushbox/store/seal"
 )
 
-// tokenUse is how closely the last use of a token is kept.
+// tokenUse is how often the last use of a token is written down, at most.
 const tokenUse = time.Minute
 
 // CreateToken makes an API token for an account; lifetime 0 is for good. Only
@@ -67,18 +67,28 @@ func (s *Store) RevokeToken(ctx context.Context, id TokenID) error {
 // ErrToken if the token is not valid, whatever the reason.
 func (s *Store) Authenticate(ctx context.Context, token secret.Text, email string) (Account, APIToken, error) {
 	t, a, err := s.engine.Token(ctx, seal.Digest(token))
-	now := s.time.read().denies
+	at := s.time.read()
 	switch {
 	case errors.Is(err, ErrNotFound):
 		return Account{}, APIToken{}, ErrToken
 	case err != nil:
 		return Account{}, APIToken{}, err
-	case !a.Active(), before(t.ExpiresAt, now), email != "" && !strings.EqualFold(strings.TrimSpace(email), a.Email):
+	case !a.Active(), before(t.ExpiresAt, at.denies), email != "" && !strings.EqualFold(strings.TrimSpace(email), a.Email):
 		return Account{}, APIToken{}, ErrToken
 	}
-	if now.Sub(t.LastUsedAt) >= tokenUse {
-		t.LastUsedAt = now.Truncate(tokenUse)
-		err = s.engine.TouchToken(ctx, t.Digest, t.LastUsedAt)
+	return a, t, s.touch(ctx, &t, at)
+}
+
+// touch notes that a token was used, unless that is known, the clock is in
+// doubt, or there is no room: that is no reason to turn its owner away.
+func (s *Store) touch(ctx context.Context, t *APIToken, at instant) error {
+	if at.now != at.ends || at.now.Sub(t.LastUsedAt) < tokenUse {
+		return nil
 	}
-	return a, t, err
+	t.LastUsedAt = at.now
+	err := s.engine.TouchToken(ctx, t.Digest, t.LastUsedAt)
+	if errors.Is(err, ErrFull) {
+		return nil
+	}
+	return err
 }

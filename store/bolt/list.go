@@ -91,12 +91,18 @@ func (t *tx) due(s store.Shelf, until uint64, limit int) (due []store.ID, next t
 	return due, time.Time{}
 }
 
-// HasPushes reports whether there is a push with from <= ID < to.
-func (db *DB) HasPushes(ctx context.Context, from, to store.ID) (has bool, err error) {
+// Scan lists pushes by ID, from the first after the one given.
+func (db *DB) Scan(ctx context.Context, after store.ID, limit int) (list []store.Push, err error) {
 	err = db.view(ctx, func(t *tx) error {
-		k, _ := t.seek(pushes, from[:])
-		has = k != nil && bytes.Compare(k, to[:]) < 0
+		c := t.cursor(pushes)
+		for k, v := c.Seek(append(after[:], 0)); k != nil && len(list) < limit; k, v = c.Next() {
+			p := store.Push{ID: store.ID(k)}
+			if err := decode(&p, pushes, v); err != nil {
+				return err
+			}
+			list = append(list, p)
+		}
 		return nil
 	})
-	return has, err
+	return list, err
 }

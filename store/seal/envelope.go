@@ -3,6 +3,7 @@ package seal
 import (
 	"crypto/cipher"
 	"crypto/rand"
+	"encoding/binary"
 	"fmt"
 
 	"golang.org/x/crypto/chacha20poly1305"
@@ -53,6 +54,16 @@ func checkHead(sealed []byte, n int) ([]byte, error) {
 		return nil, fmt.Errorf("%w: its format (version %d, algorithm %d) is unknown", ErrOpen, sealed[0], sealed[1])
 	}
 	return sealed[:n], nil
+}
+
+// KEKVersion returns the version of the KEK that a wrap or details were sealed
+// under; false if they are neither.
+func KEKVersion(sealed []byte) (version uint32, ok bool) {
+	head, err := checkHead(sealed, kekHead)
+	if err != nil {
+		return 0, false
+	}
+	return binary.BigEndian.Uint32(head[plainHead:]), true
 }
 
 // bind joins what is to be authenticated beside a ciphertext. Of the parts at

@@ -7,9 +7,8 @@ import (
 
 const (
 	rotateAfter = 30 * 24 * time.Hour
-	// A new KEK comes into use a while after it was made. Without that, a push
-	// being created during the change of rings could be sealed under the old
-	// KEK in the period of the new one, and be lost when the old one is dropped.
+	// A new KEK comes into use a while after it was made: by then the ring that
+	// has it is durable and in service.
 	rotateAhead = time.Hour
 )
 
@@ -47,7 +46,8 @@ func (r *Ring) Rotate(now time.Time) (*Ring, bool) {
 
 // Drop returns a ring without a KEK. What that KEK sealed never opens again, so
 // its period must be over, with nothing of that time still being created, and
-// no push of it may exist. The newest KEK stays, and then Drop returns r.
+// nothing may be sealed under it (KEKVersion). The newest KEK stays, and then
+// Drop returns r.
 func (r *Ring) Drop(version uint32) *Ring {
 	i := slices.IndexFunc(r.keks, func(k kek) bool { return k.version == version })
 	if i < 0 || i == len(r.keks)-1 {

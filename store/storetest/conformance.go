@@ -52,7 +52,7 @@ var conformance = map[string]func(*testing.T, store.Engine){
 	"entries are listed oldest first":                       listsEntries,
 	"what is due is listed earliest first":                  listsDue,
 	"each shelf has its own rows":                           separatesShelves,
-	"pushes are found in a range of IDs":                    findsRanges,
+	"a scan finds every push":                               scansEverything,
 	"accounts are kept and found":                           keepsAccounts,
 	"accounts are listed by ID":                             listsAccounts,
 	"a changed account keeps its ID and address":            changesAccounts,

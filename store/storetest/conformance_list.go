@@ -153,26 +153,25 @@ func separatesShelves(t *testing.T, e store.Engine) {
 	}
 }
 
-func findsRanges(t *testing.T, e store.Engine) {
-	create(t, e, 10, 0)
-	create(t, e, 20, 0)
-	for _, c := range []struct {
-		from, to int
-		want     bool
-	}{
-		{0, 10, false},
-		{0, 11, true},
-		{10, 11, true},
-		{10, 10, false},
-		{11, 20, false},
-		{11, 21, true},
-		{20, 21, true},
-		{21, 30, false},
+func scansEverything(t *testing.T, e store.Engine) {
+	var made []store.Push
+	for n := range 5 {
+		made = append(made, create(t, e, 10*(n+1), 0))
+	}
+	for _, c := range []struct{ after, limit, first, count int }{
+		{0, 9, 0, 5},
+		{9, 9, 0, 5},
+		{10, 9, 1, 4},
+		{11, 2, 1, 2},
+		{40, 1, 4, 1},
+		{50, 9, 0, 0},
+		{0, 0, 0, 0},
 	} {
-		has, err := e.HasPushes(t.Context(), pushID(c.from), pushID(c.to))
+		list, err := e.Scan(t.Context(), pushID(c.after), c.limit)
 		must(t, err)
-		if has != c.want {
-			t.Errorf("from %d to %d: %t, want %t", c.from, c.to, has, c.want)
+		same(t, "number of pushes", len(list), c.count)
+		for i, p := range list {
+			same(t, "push", p, made[c.first+i])
 		}
 	}
 }

@@ -25,10 +25,7 @@ var methods = map[string]func(context.Context, store.Engine) error{
 		_, _, err := e.Due(ctx, store.Expiring, epoch, 9)
 		return err
 	},
-	"HasPushes": func(ctx context.Context, e store.Engine) error {
-		_, err := e.HasPushes(ctx, pushID(1), pushID(2))
-		return err
-	},
+	"Scan": func(ctx context.Context, e store.Engine) error { _, err := e.Scan(ctx, pushID(1), 9); return err },
 	"CreateAccount": func(ctx context.Context, e store.Engine) error {
 		_, err := e.CreateAccount(ctx, store.Account{Email: "b@example.org"})
 		return err

@@ -28,7 +28,8 @@ type Fixture struct {
 // A Setup says what a fixture is made of.
 type Setup struct {
 	store.Options
-	Engine bolt.Options // its path is the fixture's own
+	Engine bolt.Options                    // its path is the fixture's own
+	Wrap   func(store.Engine) store.Engine // what the store gets in place of the engine; nil: the engine
 }
 
 // Terms are generous terms, with the defaults of the configuration, for every
@@ -121,9 +122,13 @@ func (f *Fixture) open() {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	var engine store.Engine
 	engine, _, err := bolt.Open(ctx, f.setup.Engine)
 	if err != nil {
 		f.t.Fatalf("open: %v", err)
+	}
+	if f.setup.Wrap != nil {
+		engine = f.setup.Wrap(engine)
 	}
 	if f.Store, err = store.Open(ctx, engine, f.root, f.setup.Options); err != nil {
 		f.t.Fatalf("open: %v", err)
