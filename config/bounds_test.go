@@ -23,14 +23,15 @@ func allBounds() map[string]bounds {
 		"max_store_size":                   {[]string{"0", "1MiB", "8388607TiB"}, []string{"1", "1048575"}, "must be 0 or at least 1MiB"},
 		"limits.min_free_space":            {[]string{"0", "1", "8388607TiB"}, []string{"-1"}, "must be a size such as 400MiB, 10MB or 1000"},
 		"limits.max_body":                  {[]string{"64KiB", "64MiB"}, []string{"0", "65535", "67108865"}, "must be from 64KiB to 64MiB"},
+		"limits.body_memory":               {[]string{"64KiB", "8388607TiB"}, []string{"0", "65535"}, "must be at least 64KiB"},
 		"limits.anonymous_per_minute":      orOff,
 		"limits.token_per_minute":          orOff,
 		"limits.unknown_tokens_per_minute": atMost("100000", "100001"),
 		"limits.passphrases_per_client":    atMost("1000", "1001"),
 		"limits.passphrases_per_push":      atMost("10000", "10001"),
 		"limits.passphrase_queue":          atMost("10000", "10001"),
-		"limits.clients":                   atMost("1000000", "1000001"),
-		"limits.request_timeout":           {[]string{"1s", "1h"}, []string{"0", "999ms", "1h1ns"}, "must be from 1s to 1h"},
+		"limits.clients":                   {[]string{"1000", "1000000"}, []string{"-1", "0", "999", "1000001"}, "must be from 1000 to 1000000"},
+		"limits.request_timeout":           {[]string{"1s", "30m"}, []string{"0", "999ms", "30m1ns"}, "must be from 1s to 30m"},
 		"limits.drain_timeout":             {[]string{"1s", "10m"}, []string{"0", "999ms", "601s"}, "must be from 1s to 10m"},
 		"log.level":                        {[]string{"debug", "info", "warn", "error"}, []string{"Debug", "warning"}, "must be debug, info, warn or error"},
 		"log.format":                       {[]string{"auto", "json", "console"}, []string{"text", "JSON"}, "must be auto, json or console"},
@@ -49,6 +50,9 @@ func allBounds() map[string]bounds {
 func fitting(key, value string) []string {
 	env := func(key, value string) string {
 		return "PUSHBOX_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) + "=" + value
+	}
+	if key == "limits.body_memory" {
+		return []string{env(key, value), env("limits.max_body", "64KiB")}
 	}
 	i := strings.LastIndex(key, "_")
 	if !strings.Contains(key, ".expire_after_") {
@@ -142,5 +146,32 @@ func TestAMaximumBelowTheDefaultNamesBothOrigins(t *testing.T) {
 	want := "pw.expire_after_days_default (default): must not be greater than pw.expire_after_days_max (environment PUSHBOX_PW_EXPIRE_AFTER_DAYS_MAX)"
 	if len(got) != 1 || got[0] != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTheLargestBodyFitsIntoTheMemoryForBodies(t *testing.T) {
+	t.Parallel()
+	const told = "limits.body_memory (PLACE): must not be less than limits.max_body (PLACE)"
+	for _, test := range []struct {
+		name, yaml, want string
+	}{
+		{"as much", "max_body: 1MiB, body_memory: 1MiB", ""},
+		{"a byte less", "max_body: 1MiB, body_memory: 1048575", strings.ReplaceAll(told, "PLACE", "file pushbox.yaml, line 1")},
+		{"as much as the default", "body_memory: 8MiB", ""},
+		{"a byte less than the default", "body_memory: 8388607", "limits.body_memory (file pushbox.yaml, line 1): must not be less than limits.max_body (default)"},
+		{"the most of a body", "max_body: 64MiB", ""},
+		{"a body out of bounds", "max_body: 1, body_memory: 64KiB", "limits.max_body (file pushbox.yaml, line 1): must be from 64KiB to 64MiB"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			src := config.Source{File: writeFile(t, "limits: {"+test.yaml+"}\n")}
+			if test.want == "" {
+				mustLoad(t, src)
+				return
+			}
+			if got := problems(t, src); len(got) != 1 || got[0] != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
 	}
 }

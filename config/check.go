@@ -9,6 +9,9 @@ func (l *loader) check(cfg Config) {
 	if cfg.MasterKeyFile != "" && !cfg.MasterKey.IsZero() {
 		l.relation("master_key", "cannot be given together with", "master_key_file")
 	}
+	if cfg.Limits.BodyMemory < cfg.Limits.MaxBody {
+		l.relation("limits.body_memory", "must not be less than", "limits.max_body")
+	}
 	l.checkTerms("pw", cfg.PW.Terms)
 	l.checkTerms("url", cfg.URL)
 	l.checkTerms("files", cfg.Files.Terms)

@@ -104,6 +104,10 @@ type Limits struct {
 	// JSON escapes.
 	MaxBody Size `mapstructure:"max_body" min:"64KiB" max:"64MiB"`
 
+	// Memory for request bodies of more than 64 KiB, all together. A request that
+	// finds none free within a few seconds is answered 503.
+	BodyMemory Size `mapstructure:"body_memory" min:"64KiB"`
+
 	// Free space of the data directory's file system below which no push is
 	// taken, so that views, expiry and deletes always have room. 0: not looked at.
 	MinFreeSpace Size `mapstructure:"min_free_space"`
@@ -127,10 +131,10 @@ type Limits struct {
 	PassphraseQueue int `mapstructure:"passphrase_queue" min:"1" max:"10000"`
 
 	// Clients that a limiter remembers.
-	Clients int `mapstructure:"clients" min:"1" max:"1000000"`
+	Clients int `mapstructure:"clients" min:"1000" max:"1000000"`
 
 	// How long a request may take, from first byte to last.
-	RequestTimeout time.Duration `mapstructure:"request_timeout" min:"1s" max:"1h"`
+	RequestTimeout time.Duration `mapstructure:"request_timeout" min:"1s" max:"30m"`
 
 	// How long a stop waits for requests that are running.
 	DrainTimeout time.Duration `mapstructure:"drain_timeout" min:"1s" max:"10m"`

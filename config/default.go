@@ -28,6 +28,7 @@ func Default() Config {
 func defaultLimits() Limits {
 	return Limits{
 		MaxBody:                8 * mebibyte,
+		BodyMemory:             64 * mebibyte,
 		MinFreeSpace:           64 * mebibyte,
 		AnonymousPerMinute:     120,
 		TokenPerMinute:         1200,

@@ -44,7 +44,7 @@ pw:
 		"limits.drain_timeout (file pushbox.yaml, line 7): needs a unit, such as 10m",
 		"limits.max_body (file pushbox.yaml, line 8): is empty",
 		"pw.expire_after_views_max (file pushbox.yaml, line 11): must be from 1 to 100000",
-		"limits.clients (environment PUSHBOX_LIMITS_CLIENTS): must be from 1 to 1000000",
+		"limits.clients (environment PUSHBOX_LIMITS_CLIENTS): must be from 1000 to 1000000",
 		"environment PUSHBOX_LOG_LEVL: is not a setting; did you mean PUSHBOX_LOG_LEVEL?",
 		"listen (flag --listen): must be an address and a port, such as 127.0.0.1:5100",
 		"master_key (flag --master-key): is a secret, and arguments can be seen by others",

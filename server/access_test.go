@@ -151,6 +151,14 @@ func TestRequestsAreLimited(t *testing.T) {
 	}
 }
 
+func TestRequestsThatLeadNowhereAreLimited(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, func(c *config.Config) { c.Limits.AnonymousPerMinute = 2 })
+	a.get("/nowhere", far(1)).want(http.StatusNotFound)
+	a.do("PUT", pushes, "", far(1)).want(http.StatusMethodNotAllowed)
+	a.get("/nowhere", far(1)).want(http.StatusTooManyRequests)
+}
+
 func TestBadTokensAreLimitedAsAnonymousRequests(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, func(c *config.Config) { c.Limits.AnonymousPerMinute = 3 })

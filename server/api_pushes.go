@@ -1,7 +1,6 @@
 package server
 
 import (
-	"net/url"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -11,7 +10,7 @@ import (
 )
 
 func (s *Server) createPush(r *request) (reply, error) {
-	f, err := readPush(r)
+	f, err := s.readPush(r)
 	if err != nil {
 		return reply{}, err
 	}
@@ -30,7 +29,7 @@ func (s *Server) createPush(r *request) (reply, error) {
 }
 
 func (s *Server) showPush(r *request) (reply, error) {
-	passphrase, err := readPassphrase(r)
+	passphrase, err := s.readPassphrase(r)
 	if err != nil {
 		return reply{}, err
 	}
@@ -103,14 +102,14 @@ const maxPage = 200
 const errPage = badRequest("page must be a whole number from 1 to 200.")
 
 func readPage(r *request) (int, error) {
-	query, err := readQuery(r)
+	pairs, err := parsePairs(r.URL.RawQuery)
 	if err != nil {
 		return 0, err
 	}
-	if !query.Has("page") {
-		return 1, nil
+	text, has, err := only(pairs, "page")
+	if err != nil || !has {
+		return 1, err
 	}
-	text := query.Get("page")
 	n, err := strconv.Atoi(text)
 	if err != nil || n < 1 || n > maxPage || strings.Trim(text, "0123456789") != "" {
 		return 0, errPage
@@ -118,35 +117,51 @@ func readPage(r *request) (int, error) {
 	return n, nil
 }
 
-func readQuery(r *request) (url.Values, error) {
-	query, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, badRequest("The query is not valid.")
-	}
-	return query, nil
-}
-
-// headerPassphrase carries a passphrase where a query would end up in the logs
-// of a proxy.
-const headerPassphrase = "X-Push-Passphrase"
+// Where a passphrase is: the name of a field of the query or of a form, and a
+// header, for those who do not want it in the logs of a proxy.
+const (
+	passphraseField  = "passphrase"
+	headerPassphrase = "X-Push-Passphrase"
+)
 
 // readPassphrase takes the passphrase from the query, the header, or a form.
-func readPassphrase(r *request) (secret.Text, error) {
-	query, err := readQuery(r)
+func (s *Server) readPassphrase(r *request) (secret.Text, error) {
+	pairs, err := parsePairs(r.URL.RawQuery)
 	if err != nil {
 		return secret.Text{}, err
 	}
-	p := query.Get("passphrase")
+	p, _, err := only(pairs, passphraseField)
 	if p == "" {
 		p = r.Header.Get(headerPassphrase)
 	}
-	if p == "" && r.ContentLength != 0 {
-		if p, err = formPassphrase(r); err != nil {
-			return secret.Text{}, err
-		}
+	if p == "" && err == nil && r.ContentLength != 0 {
+		p, err = s.formPassphrase(r)
+	}
+	if err != nil {
+		return secret.Text{}, err
 	}
 	if !utf8.ValidString(p) || len(p) > store.MaxPassphrase {
 		return secret.Text{}, badRequest("The passphrase is not valid UTF-8, or longer than one can be.")
 	}
 	return secret.New(p), nil
+}
+
+// formPassphrase reads the passphrase from a form. A body of any other kind has
+// none, and is not looked at.
+func (s *Server) formPassphrase(r *request) (string, error) {
+	media, params, err := s.bodyType(r)
+	if err != nil || media == typeJSON {
+		return "", nil
+	}
+	done, err := s.bodies.enter(r)
+	if err != nil {
+		return "", err
+	}
+	defer done()
+	pairs, err := readForm(r.Body, media, params["boundary"])
+	if err != nil {
+		return "", bodyError(err)
+	}
+	p, _, err := only(pairs, passphraseField)
+	return p, err
 }

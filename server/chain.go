@@ -29,8 +29,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 }
 
 func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) *request {
-	r := &request{Request: hr, id: rand.Text()[:16]}
-	hr.Body = http.MaxBytesReader(w, hr.Body, int64(s.cfg.Limits.MaxBody))
+	own := *hr // net/http looks at the body that it made, and must find it
+	own.Body = http.MaxBytesReader(w, hr.Body, int64(s.cfg.Limits.MaxBody))
+	r := &request{Request: &own, id: rand.Text()[:16]}
 	var key string
 	r.route, key = s.router.find(hr.Method, hr.URL.Path)
 	r.urlToken, _ = store.ParseToken(key)
@@ -52,20 +53,7 @@ func (s *Server) run(r *request) (rep reply, err error) {
 			err = &panicError{kind: fmt.Sprintf("%T", p), stack: debug.Stack()}
 		}
 	}()
-	if r.route == nil {
-		return reply{}, s.noRoute(r)
-	}
-	if err := s.limitBefore(r); err != nil {
-		return reply{}, err
-	}
-	denied := s.authenticate(r)
-	if err := s.limitCaller(r); err != nil { // counts those that are turned away, too
-		return reply{}, err
-	}
-	if denied != nil {
-		return reply{}, denied
-	}
-	if r.base, err = s.base(r); err != nil {
+	if err := s.admit(r); err != nil {
 		return reply{}, err
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(s.cfg.Limits.RequestTimeout))
@@ -76,6 +64,27 @@ func (s *Server) run(r *request) (rep reply, err error) {
 		s.unknown.Add(r.actor.Client)
 	}
 	return rep, err
+}
+
+// admit refuses a request that no action gets to see.
+func (s *Server) admit(r *request) (err error) {
+	if r.route == nil {
+		if err := s.limitCaller(r); err != nil {
+			return err
+		}
+		return s.noRoute(r)
+	}
+	if err := s.limitBefore(r); err != nil {
+		return err
+	}
+	denied := s.authenticate(r)
+	if err := s.limitCaller(r); err != nil { // counts those that are turned away, too
+		return err
+	}
+	if denied == nil && r.route.links {
+		r.base, denied = s.base(r)
+	}
+	return denied
 }
 
 func (s *Server) noRoute(r *request) error {
@@ -100,7 +109,7 @@ func (s *Server) limitBefore(r *request) error {
 // limitCaller counts the request. A program on this machine that no proxy stands
 // in front of is not counted.
 func (s *Server) limitCaller(r *request) error {
-	if r.route.free || r.client.Direct {
+	if r.client.Direct || r.route != nil && r.route.free {
 		return nil
 	}
 	limiter, key := s.anonymous, r.actor.Client

@@ -47,34 +47,48 @@ func (f fields) newPush() (store.NewPush, error) {
 	return in, r.bad.Err()
 }
 
+// filesField is the field that files come in.
+const filesField = "files"
+
 // wantsFiles reports whether the fields ask for a file push, which only an
-// account may.
+// account may: the field is there, whatever it holds, or the kind says so.
 func (f fields) wantsFiles() bool {
-	_, has := f["files"]
+	_, has := f[filesField]
 	return has || strings.TrimSpace(f["kind"].text) == store.File.String()
+}
+
+// empty reports whether a value holds nothing.
+func (v value) empty() bool {
+	switch v.shape {
+	case asNothing, asNull:
+		return true
+	case asText:
+		return v.text == ""
+	case asList:
+		return v.items == 0
+	default:
+		return false
+	}
 }
 
 func (r *form) kind() store.Kind {
 	v := r.fields["kind"]
-	name := strings.TrimSpace(v.text)
-	if r.fields["files"].items > 0 && name == "" {
-		name = store.File.String()
-	}
 	switch v.shape {
 	case asNothing, asNull, asText:
 	default:
 		r.bad.Add("kind", "must be a text")
 		return 0
 	}
+	if !r.fields[filesField].empty() {
+		return store.File // whatever kind it says: files are not dropped in silence
+	}
+	name := strings.TrimSpace(v.text)
 	if name == "" {
 		return store.Text
 	}
 	k, ok := store.ParseKind(name)
 	if !ok {
 		r.bad.Add("kind", "must be one of text, file, url and qr")
-	}
-	if ok && k != store.File && r.fields["files"].items > 0 {
-		return store.File // files with another kind are files all the same
 	}
 	return k
 }

@@ -1,214 +1,14 @@
 package server_test
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"mime/multipart"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 	"testing"
 
 	"pushbox/config"
 )
-
-// A bodyKind is a way to send a push.
-type bodyKind struct {
-	name   string
-	encode func(fields map[string]string) (contentType, body string)
-}
-
-func bodyKinds() []bodyKind {
-	return []bodyKind{
-		{"JSON", func(fields map[string]string) (string, string) {
-			b, _ := json.Marshal(map[string]any{"push": fields})
-			return "application/json", string(b)
-		}},
-		{"form", func(fields map[string]string) (string, string) {
-			values := make(url.Values)
-			for k, v := range fields {
-				values.Set("push["+k+"]", v)
-			}
-			return "application/x-www-form-urlencoded", values.Encode()
-		}},
-		{"multipart", func(fields map[string]string) (string, string) {
-			var b bytes.Buffer
-			w := multipart.NewWriter(&b)
-			for k, v := range fields {
-				_ = w.WriteField("push["+k+"]", v)
-			}
-			_ = w.Close()
-			return w.FormDataContentType(), b.String()
-		}},
-	}
-}
-
-func TestEveryKindOfBodyMakesTheSamePush(t *testing.T) {
-	t.Parallel()
-	a := newAPI(t)
-	const payload = "two\r\nlines \"quoted\" \\ + & = % é \U0001F511 \x01"
-	for _, kind := range bodyKinds() {
-		contentType, body := kind.encode(map[string]string{
-			"payload": payload, "passphrase": "p", "name": "n+1", "note": "o", "expire_after_days": "3", "expire_after_views": "04",
-			"retrieval_step": "no", "deletable_by_viewer": "ON", "kind": "text", "unknown": "x", "utf8": "✓",
-		})
-		got := a.do("POST", pushes, body, http.Header{"Content-Type": {contentType}}).want(http.StatusCreated)
-		got.has(map[string]string{
-			"name": "n+1", "note": "o", "expire_after_days": "3", "expire_after_views": "4",
-			"retrieval_step": "false", "deletable_by_viewer": "true", "passphrase_protected": "true",
-		})
-		shown := a.get(pushes + "/" + got.text("url_token") + "?passphrase=p").want(http.StatusOK)
-		if shown.text("payload") != payload {
-			t.Errorf("%s: %q", kind.name, shown.text("payload"))
-		}
-	}
-}
-
-func TestMediaTypes(t *testing.T) {
-	t.Parallel()
-	a := newAPI(t)
-	const body = `{"push":{"payload":"x"}}`
-	for contentType, want := range map[string]int{
-		"application/json":                  http.StatusCreated,
-		"Application/JSON; Charset=UTF-8":   http.StatusCreated,
-		"application/json; charset=latin1":  http.StatusUnsupportedMediaType,
-		"text/plain":                        http.StatusUnsupportedMediaType,
-		"application/xml":                   http.StatusUnsupportedMediaType,
-		"application/vnd.api+json":          http.StatusUnsupportedMediaType,
-		"":                                  http.StatusUnsupportedMediaType,
-		"nonsense;":                         http.StatusUnsupportedMediaType,
-		"application/x-www-form-urlencoded": http.StatusBadRequest,
-		"multipart/form-data":               http.StatusBadRequest,
-		"multipart/form-data; boundary=x":   http.StatusBadRequest,
-		"multipart/mixed; boundary=x":       http.StatusUnsupportedMediaType,
-		"application/x-www-form-urlencoded; charset=UTF-16": http.StatusUnsupportedMediaType,
-	} {
-		got := a.do("POST", pushes, body, http.Header{"Content-Type": {contentType}})
-		if got.status != want {
-			t.Errorf("%q: %d %s", contentType, got.status, got.body)
-		}
-		if want == http.StatusUnsupportedMediaType && got.problem() != "unsupported-media-type" {
-			t.Errorf("%q: %s", contentType, got.body)
-		}
-	}
-	for encoding, want := range map[string]int{"gzip": 415, "br": 415, "identity": 201, "Identity": 201} {
-		if got := a.do("POST", pushes, body, http.Header{"Content-Encoding": {encoding}}); got.status != want {
-			t.Errorf("encoding %q: %d", encoding, got.status)
-		}
-	}
-}
-
-func TestBadBodies(t *testing.T) {
-	t.Parallel()
-	a := newAPI(t)
-	deep := func(n int) string {
-		return `{"push":{"payload":"x","a":` + strings.Repeat("[", n-2) + strings.Repeat("]", n-2) + `}}`
-	}
-	for name, test := range map[string]struct {
-		body string
-		want int
-	}{
-		"empty object":           {`{}`, 400},
-		"push null":              {`{"push":null}`, 400},
-		"push empty":             {`{"push":{}}`, 400},
-		"push a text":            {`{"push":"x"}`, 400},
-		"push a list":            {`{"push":[{"payload":"x"}]}`, 400},
-		"push in other case":     {`{"Push":{"payload":"x"}}`, 400},
-		"a list":                 {`[]`, 400},
-		"a number":               {`1`, 400},
-		"cut":                    {`{"push":{"payload":"x"}`, 400},
-		"a second value":         {`{"push":{"payload":"x"}} {}`, 400},
-		"white space after":      {`{"push":{"payload":"x"}}` + " \r\n\t", 201},
-		"duplicate key":          {`{"push":{"payload":"x","payload":"y"}}`, 400},
-		"duplicate push":         {`{"push":{"payload":"x"},"push":{"payload":"y"}}`, 400},
-		"duplicate by escape":    {`{"push":{"payload":"x","p\u0061yload":"y"}}`, 400},
-		"duplicate in unknown":   {`{"push":{"payload":"x"},"z":{"a":1,"a":2}}`, 400},
-		"invalid UTF-8":          {"{\"push\":{\"payload\":\"\xff\"}}", 400},
-		"lone surrogate":         {`{"push":{"payload":"\ud800"}}`, 400},
-		"surrogate pair":         {`{"push":{"payload":"\ud83d\udd11"}}`, 201},
-		"lone low surrogate":     {`{"push":{"payload":"\udd11"}}`, 400},
-		"byte order mark":        {"\ufeff" + `{"push":{"payload":"x"}}`, 400},
-		"nesting of 16":          {deep(16), 201},
-		"nesting of 17":          {deep(17), 400},
-		"unknown fields":         {`{"push":{"payload":"x","nope":{"a":[1]}},"other":1}`, 201},
-		"trailing comma":         {`{"push":{"payload":"x",}}`, 400},
-		"a comment":              {`{"push":{"payload":"x"}}//`, 400},
-		"single quotes":          {`{'push':{'payload':'x'}}`, 400},
-		"a raw control":          {"{\"push\":{\"payload\":\"a\nb\"}}", 400},
-		"an escaped NUL is kept": {`{"push":{"payload":"a\u0000b"}}`, 201},
-	} {
-		got := a.do("POST", pushes, test.body)
-		if got.status != test.want || test.want == 400 && got.problem() != "bad-request" {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
-		}
-	}
-	a.do("POST", pushes, "", http.Header{"Content-Type": {"application/json"}}).want(http.StatusBadRequest)
-}
-
-func TestBadForms(t *testing.T) {
-	t.Parallel()
-	a := newAPI(t)
-	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-	for body, want := range map[string]int{
-		"push[payload]=x":                               201,
-		"push%5Bpayload%5D=x&utf8=%E2%9C%93":            201,
-		"push[payload]=x&push[payload]=y":               400,
-		"push[payload]=%ff":                             400,
-		"push[payload]=%zz":                             400,
-		"push[payload]=x;y":                             400,
-		"payload=x":                                     400,
-		"push=x":                                        400,
-		"push[payload]=x&push[a][b]=c&push[]=d":         201,
-		strings.Repeat("a=b&", 99) + "push[payload]=x":  201,
-		strings.Repeat("a=b&", 100) + "push[payload]=x": 400,
-	} {
-		if got := a.do("POST", pushes, body, form); got.status != want {
-			t.Errorf("%.40q: %d %s", body, got.status, got.body)
-		}
-	}
-	multi := http.Header{"Content-Type": {"multipart/form-data; boundary=b"}}
-	part := "--b\r\nContent-Disposition: form-data; name=\"push[payload]\"\r\n\r\nx\r\n"
-	for body, want := range map[string]int{
-		part + "--b--\r\n":        201,
-		part:                      400,
-		part + part + "--b--\r\n": 400,
-		"--b--\r\n":               400,
-		strings.Replace(part, "x", "\xff", 1) + "--b--": 400,
-	} {
-		if got := a.do("POST", pushes, body, multi); got.status != want {
-			t.Errorf("%.40q: %d %s", body, got.status, got.body)
-		}
-	}
-}
-
-func TestTheBodyIsBounded(t *testing.T) {
-	t.Parallel()
-	const limit = 64 << 10
-	a := newAPI(t, func(c *config.Config) { c.Limits.MaxBody = limit })
-	for _, kind := range bodyKinds() {
-		_, empty := kind.encode(map[string]string{"payload": ""})
-		for extra, want := range map[int]int{0: http.StatusCreated, 1: http.StatusRequestEntityTooLarge} {
-			contentType, body := kind.encode(map[string]string{"payload": strings.Repeat("x", limit-len(empty)+extra)})
-			got := a.do("POST", pushes, body, http.Header{"Content-Type": {contentType}})
-			if got.status != want || want != http.StatusCreated && got.problem() != "payload-too-large" {
-				t.Errorf("%s of %d bytes: %d", kind.name, len(body), got.status)
-			}
-		}
-	}
-}
-
-func TestATextOfAMebibyteFitsHoweverItIsEscaped(t *testing.T) {
-	t.Parallel()
-	a := newAPI(t)
-	for extra, want := range map[int]int{0: 201, 1: 422} {
-		body := `{"push":{"payload":"` + strings.Repeat(`\u0001`, 1<<20+extra) + `"}}`
-		if got := a.do("POST", pushes, body); got.status != want {
-			t.Errorf("%d bytes more: %d %.100s", extra, got.status, got.body)
-		}
-	}
-}
 
 // invalid returns the fields that a 422 complains of.
 func (r answer) invalid() []string {
@@ -386,6 +186,18 @@ func TestFilePushesAreDisabled(t *testing.T) {
 			t.Errorf("%s: %s", name, got.body)
 		}
 	}
+	for _, files := range []string{`{"0":{}}`, `"a"`, `1`, `true`, `[null]`} {
+		if got := a.do("POST", pushes, `{"push":{"payload":"x","files":`+files+`}}`, ann).invalid(); !slices.Equal(got, []string{"kind"}) {
+			t.Errorf("files %s: %v", files, got)
+		}
+	}
+	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
+	for _, name := range []string{"push[files]", "push[files][0]", "push[files][][content]"} {
+		a.do("POST", pushes, "push[payload]=x&"+name+"=a", form).want(http.StatusUnauthorized)
+		a.do("POST", pushes, "push[payload]=x&"+name+"=a", form, ann).invalid()
+	}
+	empty := "--b\r\nContent-Disposition: form-data; name=\"push[payload]\"\r\n\r\nx\r\n--b\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"\"\r\n\r\n\r\n--b--\r\n"
+	a.do("POST", pushes, empty, http.Header{"Content-Type": {"multipart/form-data; boundary=b"}}, ann).want(http.StatusCreated)
 	a.do("POST", pushes, `{"push":{"payload":"x","files":[]}}`, ann).want(http.StatusCreated).has(map[string]string{"kind": "text"})
 	a.do("POST", pushes, `{"push":{"payload":"x","files":null}}`).want(http.StatusUnauthorized)
 }

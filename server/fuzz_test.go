@@ -12,6 +12,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
@@ -110,13 +111,16 @@ func FuzzCreateBody(f *testing.F) {
 	f.Add("application/json", `{"push":{"payload":"\ud83d\udd11","kind":"url"}}`)
 	f.Add("application/x-www-form-urlencoded", "push[payload]=x&push[files][]=y")
 	f.Add("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"push[payload]\"\r\n\r\nx\r\n--b--\r\n")
+	cfg := config.Default()
+	s := &Server{cfg: cfg, bodies: newBodies(int64(cfg.Limits.BodyMemory), int64(cfg.Limits.MaxBody))}
 	f.Fuzz(func(t *testing.T, contentType, body string) {
 		r := &request{Request: &http.Request{
 			Header: http.Header{"Content-Type": {contentType}},
 			Body:   io.NopCloser(strings.NewReader(body)),
 			URL:    &url.URL{},
 		}}
-		fields, err := readPush(r)
+		r.ContentLength = int64(len(body))
+		fields, err := s.readPush(r)
 		if err == nil {
 			_ = fields.wantsFiles()
 			var in store.NewPush

@@ -1,12 +1,14 @@
 package server_test
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -241,4 +243,24 @@ func (r answer) problem() string {
 		r.t.Errorf("not an error body: %s", r.body)
 	}
 	return r.text("error")
+}
+
+// raw sends a request as it is written, on a connection of its own, and returns
+// the first line of the answer.
+func (a *api) raw(request string) string {
+	a.t.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.WriteString(c, request); err != nil {
+		a.t.Fatal(err)
+	}
+	line, err := bufio.NewReader(c).ReadString('\n')
+	if err != nil {
+		a.t.Fatalf("no answer: %v", err)
+	}
+	return line
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"time"
@@ -18,7 +19,7 @@ func (s *Server) logAccess(r *request, status, bytes int, took time.Duration, er
 		name = r.route.name
 	}
 	line := s.log.Info()
-	if status >= http.StatusInternalServerError {
+	if status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) { // a client that left is no fault
 		line = s.log.Error().AnErr("error", err)
 		var p *panicError
 		if errors.As(err, &p) {

@@ -17,6 +17,8 @@ var (
 	errUnauthorized = errors.New("this needs a valid API token")
 	errMediaType    = errors.New("unsupported media type")
 	errTooLarge     = errors.New("the request body is too large")
+	errCrowded      = errors.New("too many large requests")
+	errOwnerOnly    = errors.New("only the owner may do this")
 	errEncoding     = errors.New("unsupported content encoding")
 )
 
@@ -52,12 +54,14 @@ var problems = [...]problem{
 	{err: store.ErrLocked, status: http.StatusTooManyRequests, code: "too-many-requests", message: "There were too many wrong passphrases for this push. Try again later."},
 	{err: store.ErrToken, status: http.StatusUnauthorized, code: "unauthorized", message: "The API token is not valid."},
 	{err: errUnauthorized, status: http.StatusUnauthorized, code: "unauthorized", message: "This needs an API token: send it as Authorization: Bearer TOKEN."},
-	{err: store.ErrDenied, status: http.StatusForbidden, code: "forbidden", message: "This push belongs to another account."},
+	{err: store.ErrDenied, status: http.StatusForbidden, code: "forbidden", message: "Only the owner of this push may do this."},
 	{err: errMediaType, status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body as application/json, multipart/form-data or application/x-www-form-urlencoded, in UTF-8."},
 	{err: errEncoding, status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body without a content encoding."},
+	{err: errOwnerOnly, status: http.StatusUnauthorized, code: "unauthorized", message: "Only the owner of this push may do this: send an API token of theirs as Authorization: Bearer TOKEN."},
 	{err: errTooLarge, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "The request body is larger than this server takes."},
-	{err: store.ErrFull, status: http.StatusInsufficientStorage, code: "insufficient-storage", message: "There is no room for another push. Pushes that exist are not affected."},
+	{err: store.ErrFull, status: http.StatusInsufficientStorage, code: "insufficient-storage", message: "The server has no room left for this. What it holds is not affected."},
 	{err: store.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many passphrases are being checked. Try again in a moment.", retry: time.Second},
+	{err: errCrowded, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many large requests are on their way. Try again in a moment.", retry: bodyWait},
 	{err: store.ErrClock, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's clock jumped, and it is waiting whether that was right. Try again later.", retry: time.Minute},
 	{err: store.ErrFailed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The store has failed. Nothing was lost that was acknowledged; the server must be started again.", retry: 10 * time.Second},
 	{err: store.ErrClosed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is stopping.", retry: 10 * time.Second},
@@ -97,7 +101,7 @@ func tell(r *request, err error) reply {
 	case errors.As(err, &limited):
 		return problem{status: http.StatusTooManyRequests, code: "too-many-requests", message: "There were too many requests. Try again later.", retry: limited.wait}.reply(r, err)
 	case errors.Is(err, store.ErrDenied) && r.token == nil:
-		err = errUnauthorized
+		err = errOwnerOnly
 	}
 	return find(err).reply(r, err)
 }

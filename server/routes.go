@@ -20,6 +20,7 @@ type route struct {
 	word    string // where set, the route is for this one value of the pattern's parameter
 	access  access
 	free    bool // not counted by the general limit
+	links   bool // its answer has links in it
 	action  action
 }
 
@@ -35,12 +36,12 @@ func (s *Server) routes() []route {
 	)
 	return []route{
 		{name: "version", method: http.MethodGet, pattern: "/api/v2/version", access: open, action: s.version},
-		{name: "create", method: http.MethodPost, pattern: pushes, access: anyone, action: s.createPush},
-		{name: "active", method: http.MethodGet, pattern: push, word: "active", access: account, action: s.activePushes},
-		{name: "expired", method: http.MethodGet, pattern: push, word: "expired", access: account, action: s.expiredPushes},
-		{name: "show", method: http.MethodGet, pattern: push, access: anyone, action: s.showPush},
-		{name: "delete", method: http.MethodDelete, pattern: push, access: anyone, action: s.deletePush},
-		{name: "preview", method: http.MethodGet, pattern: push + "/preview", access: anyone, action: s.previewPush},
+		{name: "create", links: true, method: http.MethodPost, pattern: pushes, access: anyone, action: s.createPush},
+		{name: "active", links: true, method: http.MethodGet, pattern: push, word: "active", access: account, action: s.activePushes},
+		{name: "expired", links: true, method: http.MethodGet, pattern: push, word: "expired", access: account, action: s.expiredPushes},
+		{name: "show", links: true, method: http.MethodGet, pattern: push, access: anyone, action: s.showPush},
+		{name: "delete", links: true, method: http.MethodDelete, pattern: push, access: anyone, action: s.deletePush},
+		{name: "preview", links: true, method: http.MethodGet, pattern: push + "/preview", access: anyone, action: s.previewPush},
 		{name: "audit", method: http.MethodGet, pattern: push + "/audit", access: account, action: s.auditPush},
 		{name: "health", method: http.MethodGet, pattern: "/healthz", access: open, free: true, action: s.health},
 	}

@@ -45,6 +45,7 @@ type Server struct {
 	release string
 	proxies clientip.Proxies
 	router  *router
+	bodies  *bodies
 
 	unknown   *limit.Window // requests for url_tokens that are not there, per client
 	anonymous *limit.Rate   // requests per anonymous client
@@ -60,6 +61,7 @@ func New(o Options) *Server {
 	s := &Server{
 		cfg: o.Config, store: o.Store, log: o.Log, release: o.Version,
 		proxies:   clientip.New(o.Config.TrustedProxies),
+		bodies:    newBodies(int64(l.BodyMemory), int64(l.MaxBody)),
 		unknown:   limit.NewWindow(l.UnknownTokensPerMinute, time.Minute, l.Clients, clock),
 		anonymous: limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
 		tokens:    limit.NewRate(l.TokenPerMinute, l.Clients, clock),
