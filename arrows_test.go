@@ -14,8 +14,8 @@ import (
 // listed imports none.
 var arrows = map[string][]string{
 	"pushbox":                            {"internal/cli"},
-	"pushbox/internal/cli":               {"config", "internal/admin", "internal/durable", "internal/secret", "server", "store", "store/bolt", "store/seal"},
-	"pushbox/internal/admin":             {"internal/secret", "store"},
+	"pushbox/internal/cli":               {"config", "internal/admin", "internal/durable", "internal/httpd", "internal/secret", "server", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/admin":             {"internal/httpd", "internal/secret", "store"},
 	"pushbox/server":                     {"config", "internal/clientip", "internal/limit", "internal/secret", "internal/strictjson", "store"},
 	"pushbox/store":                      {"internal/limit", "internal/secret", "store/seal"},
 	"pushbox/store/seal":                 {"internal/durable", "internal/secret"},

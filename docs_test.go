@@ -11,7 +11,8 @@ import (
 )
 
 // Documents with commands that must work as they are written. A block fenced as
-// console has commands, each behind "$ ", and under each what it prints.
+// console has commands, each behind "$ ", and under each what it prints. Behind
+// the word console are the statuses that its requests are answered with.
 var documents = []string{"README.md", "docs/api.md"}
 
 // TestTheDocumentsCommandsWork runs every command of the documents against a
@@ -76,6 +77,8 @@ type shell struct {
 	env   []string
 	token string // the url_token seen last
 	ran   int
+
+	statuses []string // that the block's requests still have to get
 }
 
 // newShell starts a server.
@@ -112,7 +115,15 @@ func (s *shell) follow(text string) string {
 		command, isCommand := strings.CutPrefix(line, "$ ")
 		switch {
 		case strings.HasPrefix(line, "```"):
-			inside = !inside && strings.HasPrefix(line, "```console")
+			if len(s.statuses) > 0 {
+				s.t.Fatalf("a block expects more answers: %v", s.statuses)
+			}
+			var statuses string
+			statuses, inside = strings.CutPrefix(line, "```console")
+			s.statuses = strings.Fields(statuses)
+			if !inside {
+				s.statuses = nil
+			}
 			out.WriteString(line)
 		case !inside:
 			out.WriteString(line)
@@ -142,7 +153,12 @@ func (s *shell) step(command string) string {
 		s.env = append(s.env, "TOKEN="+s.token)
 		return ""
 	}
-	out, said := s.run(command)
+	var out, said string
+	if strings.HasPrefix(command, "curl ") {
+		out = s.request(command)
+	} else {
+		out, said = s.run(command)
+	}
 	if m := regexp.MustCompile(`"url_token":"([a-z2-7]{34})"`).FindStringSubmatch(out); m != nil {
 		s.token = m[1]
 		s.env = append(s.env, "TOKEN="+s.token)
@@ -152,6 +168,21 @@ func (s *shell) step(command string) string {
 	}
 	s.t.Fatalf("%s: the output has no end of line: %s", command, out)
 	return ""
+}
+
+// request runs a command that makes a request, and wants the block's next status.
+func (s *shell) request(command string) string {
+	s.t.Helper()
+	if len(s.statuses) == 0 {
+		s.t.Fatalf("no status is given for %s", command)
+	}
+	out, _ := s.run(command + ` -w '%{http_code}'`)
+	body, got := out[:len(out)-3], out[len(out)-3:]
+	if got != s.statuses[0] {
+		s.t.Fatalf("%s: the status is %s, not %s: %s", command, got, s.statuses[0], body)
+	}
+	s.statuses = s.statuses[1:]
+	return body
 }
 
 // run returns what a command wrote to standard output and to standard error.

@@ -52,7 +52,7 @@ func TestAnErrorCrossesWithItsMeaningAndItsWords(t *testing.T) {
 
 func TestAnErrorOfOneKindIsNotTakenForAnother(t *testing.T) {
 	t.Parallel()
-	for _, in := range []error{errors.New("disk on fire"), &store.LockedError{RetryAfter: time.Second}, store.Invalid("email", "is odd")} {
+	for _, in := range []error{errors.New("disk on fire"), &store.LockedError{RetryAfter: time.Second}, &store.InvalidError{Fields: map[string][]string{"email": {"is odd"}}}} {
 		out := newFailure(in).error()
 		if out.Error() != in.Error() {
 			t.Errorf("%v became %v", in, out)

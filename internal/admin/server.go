@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"time"
 
+	"pushbox/internal/httpd"
 	"pushbox/store"
 )
 
@@ -34,7 +35,7 @@ func Serve(ctx context.Context, l net.Listener, s *store.Store) error {
 		MaxHeaderBytes:    8 << 10,
 		ErrorLog:          stdlog.New(io.Discard, "", 0), // each error has a caller who is told
 	}
-	return Run(ctx, l, srv, grace)
+	return httpd.Run(ctx, l, srv, grace)
 }
 
 func handler(s *store.Store) http.Handler {

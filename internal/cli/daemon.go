@@ -13,6 +13,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/admin"
+	"pushbox/internal/httpd"
 	"pushbox/server"
 	"pushbox/store"
 )
@@ -42,7 +43,7 @@ func (d *daemon) run(ctx context.Context) error {
 	sweeper := begin(ctx, func(ctx context.Context) error { return sweepLoop(ctx, d.log, d.store.Sweep) })
 	control := begin(ctx, func(ctx context.Context) error { return admin.Serve(ctx, d.control, d.store) })
 	web := begin(ctx, func(ctx context.Context) error {
-		return admin.Run(ctx, d.web, srv, d.cfg.Limits.DrainTimeout)
+		return httpd.Run(ctx, d.web, srv, d.cfg.Limits.DrainTimeout)
 	})
 	d.log.Info().Str("version", release).Stringer("address", d.web.Addr()).
 		Str("data_dir", d.cfg.DataDir).Str("key_file", keyPlace(d.cfg)).Msg("listening")
@@ -78,12 +79,14 @@ func (d *daemon) server() *http.Server {
 		IdleTimeout:       idleTimeout,
 		MaxHeaderBytes:    maxHeader,
 		ErrorLog:          stdlog.New(debugWriter{d.log}, "", 0),
+
+		DisableGeneralOptionsHandler: true, // or net/http answers OPTIONS * without the headers of every answer
 	}
 }
 
 // drained turns requests that were cut off from a failure into a line in the log.
 func (d *daemon) drained(err error) error {
-	if errors.Is(err, admin.ErrCut) {
+	if errors.Is(err, httpd.ErrCut) {
 		d.log.Warn().Dur("after_ms", d.cfg.Limits.DrainTimeout).Msg("requests were cut off")
 		return nil
 	}

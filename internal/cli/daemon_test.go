@@ -204,3 +204,31 @@ func TestTheWebServerHasEveryLimit(t *testing.T) {
 		}
 	}
 }
+
+func TestEveryAnswerIsOurs(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(shortDir(t))
+	s := opened(t, cfg)
+	r := daemonOn(t, cfg, s)
+	for _, line := range []string{"OPTIONS *", "OPTIONS /", "GET /nothing"} {
+		conn, err := net.Dial("tcp", r.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, line+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(conn); err != nil || !strings.Contains(string(answer), "\r\nReferrer-Policy: no-referrer\r\n") {
+			t.Errorf("%s is answered %q, %v", line, answer, err)
+		}
+		_ = conn.Close()
+	}
+	r.stop()
+	if err := <-r.ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	closed(t, s)
+}

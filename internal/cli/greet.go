@@ -16,7 +16,7 @@ func (a *app) greet(cfg config.Config, addr net.Addr) {
 		a.say("make a token with `pushbox user add EMAIL` and `pushbox token create EMAIL`, and put it into TOKEN")
 	}
 	a.say("create a push with:")
-	fmt.Fprintf(a.stderr, "\n    curl %s-d 'push[payload]=my secret' %s/api/v2/pushes\n\n", auth, localURL(addr))
+	fmt.Fprintf(a.stderr, "\n    curl %s--data-urlencode 'push[payload]=my secret' %s/api/v2/pushes\n\n", auth, localURL(addr))
 }
 
 // localURL is a URL by which this machine reaches a listener.

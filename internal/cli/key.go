@@ -6,6 +6,7 @@ import (
 	"io/fs"
 
 	"pushbox/config"
+	"pushbox/internal/durable"
 	"pushbox/store"
 	"pushbox/store/seal"
 )
@@ -35,6 +36,20 @@ func masterKey(cfg config.Config, databaseExists bool) (key seal.RootKey, made s
 		return key, "", fmt.Errorf("make the key file %s: %w", path, err)
 	}
 	return key, path, nil
+}
+
+// removeKeyLeftovers removes what is left of the making of a key file that was
+// cut short: it may be a second name of the key. The caller holds the database,
+// so no key is being made for it. A directory that may not be listed or changed
+// is no failure: a key file can be read there all the same.
+func removeKeyLeftovers(cfg config.Config) error {
+	if !cfg.MasterKey.IsZero() {
+		return nil
+	}
+	if err := durable.RemoveLeftovers(cfg.KeyFile()); err != nil && !errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("remove what is left beside the key file: %w", err)
+	}
+	return nil
 }
 
 // A missingKeyError is a store.ErrKey: there is a database and no key.

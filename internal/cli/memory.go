@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"runtime"
 	"runtime/debug"
 	"slices"
 	"strings"
 
 	"pushbox/server"
 )
+
+const argonMemory = 20 << 20 // bytes; what a core takes while it hashes a passphrase
 
 // tuneMemory sets the garbage collector as it suits a server, but for what the
 // environment says of it.
@@ -18,6 +21,6 @@ func tuneMemory(environ []string) {
 		debug.SetGCPercent(server.GCPercent)
 	}
 	if !told("GOMEMLIMIT") {
-		debug.SetMemoryLimit(server.MemoryLimit)
+		debug.SetMemoryLimit(server.MemoryLimit + argonMemory*int64(runtime.GOMAXPROCS(0)))
 	}
 }

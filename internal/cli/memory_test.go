@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"runtime"
 	"runtime/debug"
 	"testing"
 
@@ -10,15 +11,19 @@ import (
 // Not parallel: the collector is the whole process's.
 func TestTheCollectorIsTunedUnlessTheEnvironmentDoes(t *testing.T) {
 	percent, limit := debug.SetGCPercent(100), debug.SetMemoryLimit(1<<40)
-	defer func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit) }()
+	cores := runtime.GOMAXPROCS(0)
+	defer func() { debug.SetGCPercent(percent); debug.SetMemoryLimit(limit); runtime.GOMAXPROCS(cores) }()
 	for _, test := range []struct {
 		environ []string
+		cores   int
 		percent int
 		limit   int64
 	}{
-		{[]string{"GOGC=100", "GOMEMLIMIT=1TiB"}, 100, 1 << 40},
-		{[]string{"PATH=/bin"}, server.GCPercent, server.MemoryLimit},
+		{[]string{"GOGC=100", "GOMEMLIMIT=1TiB"}, 1, 100, 1 << 40},
+		{[]string{"PATH=/bin"}, 1, server.GCPercent, server.MemoryLimit + 20<<20},
+		{[]string{"PATH=/bin"}, 16, server.GCPercent, server.MemoryLimit + 320<<20},
 	} {
+		runtime.GOMAXPROCS(test.cores)
 		tuneMemory(test.environ)
 		if got := debug.SetGCPercent(100); got != test.percent {
 			t.Errorf("%v: GC percent %d", test.environ, got)

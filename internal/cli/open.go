@@ -53,7 +53,10 @@ func openStore(ctx context.Context, o opening) (s *store.Store, created bool, er
 	if created {
 		o.note("made the database " + databasePath(o.cfg))
 	}
-	s, err = store.Open(ctx, engine, key, storeOptions(o.cfg))
+	err = removeKeyLeftovers(o.cfg)
+	if err == nil {
+		s, err = store.Open(ctx, engine, key, storeOptions(o.cfg))
+	}
 	if err != nil {
 		return nil, false, errors.Join(err, engine.Close())
 	}

@@ -89,3 +89,78 @@ func TestAStoreThatDoesNotOpenIsLeftAloneAndLetGo(t *testing.T) {
 		t.Errorf("with the right key: %v", err)
 	}
 }
+
+// strayKey gives the key file of a store a second name, as a crash in the
+// making of it does.
+func strayKey(t *testing.T, cfg config.Config) (stray string) {
+	t.Helper()
+	stray = cfg.KeyFile() + ".new-123"
+	if err := os.Link(cfg.KeyFile(), stray); err != nil {
+		t.Skip(err)
+	}
+	return stray
+}
+
+func TestASecondNameOfTheKeyIsRemovedByWhoeverHoldsTheDatabase(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(shortDir(t))
+	holder := opened(t, cfg)
+	stray := strayKey(t, cfg)
+	if _, _, err := open(t, cfg, false); !errors.Is(err, store.ErrInUse) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := os.Stat(stray); err != nil {
+		t.Errorf("without the database: %v", err)
+	}
+	closed(t, holder)
+
+	key, err := os.ReadFile(cfg.KeyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	given := cfg
+	given.MasterKey = secretText(string(key))
+	if notes, _, err := open(t, given, false); err != nil || len(notes) != 0 {
+		t.Errorf("%q, %v", notes, err)
+	}
+	if _, err := os.Stat(stray); err != nil {
+		t.Errorf("with the key from elsewhere: %v", err)
+	}
+
+	if notes, _, err := open(t, cfg, false); err != nil || len(notes) != 0 {
+		t.Errorf("%q, %v", notes, err)
+	}
+	if _, err := os.Stat(stray); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("it is still there: %v", err)
+	}
+	if again, err := os.ReadFile(cfg.KeyFile()); err != nil || !slices.Equal(again, key) {
+		t.Errorf("the key was changed (%v)", err)
+	}
+}
+
+func TestAKeyMayBeWhereNothingCanBeListedOrRemoved(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(shortDir(t))
+	keys := filepath.Join(shortDir(t), "keys")
+	if err := os.Mkdir(keys, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	cfg.MasterKeyFile = filepath.Join(keys, "master.key")
+	closed(t, opened(t, cfg))
+	stray := strayKey(t, cfg)
+	defer func() { _ = os.Chmod(keys, 0o700) }()
+	for _, mode := range []fs.FileMode{0o100, 0o500} {
+		if err := os.Chmod(keys, mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(keys, "probe"), nil, 0o600); err == nil {
+			t.Skip("this user may do everything")
+		}
+		if notes, _, err := open(t, cfg, false); err != nil || len(notes) != 0 {
+			t.Errorf("%04o: %q, %v", mode, notes, err)
+		}
+		if _, err := os.Stat(stray); err != nil {
+			t.Errorf("%04o: %v", mode, err)
+		}
+	}
+}

@@ -48,9 +48,9 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 }
 
 func exitCode(err error) int {
-	usage, problems := (*usageError)(nil), problemsError(0)
+	usage, settings, problems := (*usageError)(nil), (*config.ProblemsError)(nil), problemsError(0)
 	switch {
-	case errors.As(err, &usage):
+	case errors.As(err, &usage), errors.As(err, &settings):
 		return exitUsage
 	case errors.As(err, &problems):
 		return exitProblems
@@ -75,7 +75,10 @@ func hint(cmd *cobra.Command, err error) string {
 			return known.hint
 		}
 	}
-	return "run: " + cmd.CommandPath() + " --help"
+	if u := (*usageError)(nil); errors.As(err, &u) {
+		return "run: " + cmd.CommandPath() + " --help"
+	}
+	return "mend that, then run the command again"
 }
 
 type knownHint struct {
@@ -89,7 +92,7 @@ func hints() []knownHint {
 		{context.DeadlineExceeded, "it took too long; run the command again when the machine is less busy"},
 		{store.ErrInUse, "a server is starting or stopping, or another program holds the file; stop it or try again"},
 		{store.ErrKey, "put your copy of this database's key back; without it nothing in it can be read"},
-		{seal.ErrKey, "put your copy of this database's key back; without it nothing in it can be read"},
+		{seal.ErrKey, "the key must be whole, as `pushbox serve` made it, and its file for its owner alone (chmod 600); put your copy of it back if it is damaged"},
 		{store.ErrSchema, "use the version of pushbox that wrote it"},
 		{store.ErrCorrupt, "keep the damaged file for examination and restore a backup"},
 		{store.ErrBusy, "try again in a moment"},

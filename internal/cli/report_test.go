@@ -22,7 +22,7 @@ func TestEachFailureHasItsExitCodeAndANextStep(t *testing.T) {
 		code int
 		hint string
 	}{
-		{errors.New("odd"), exitFailed, "run: pushbox --help"},
+		{errors.New("odd"), exitFailed, "mend that"},
 		{usagef("wrong"), exitUsage, "run: pushbox --help"},
 		{withHint(usagef("wrong"), "do %s", "so"), exitUsage, "do so"},
 		{withHint(problemsError(2), "restore"), exitProblems, "restore"},
@@ -42,7 +42,7 @@ func TestEachFailureHasItsExitCodeAndANextStep(t *testing.T) {
 		{fs.ErrPermission, exitFailed, "the user who owns"},
 		{context.Canceled, exitFailed, "interrupted"},
 		{context.DeadlineExceeded, exitFailed, "too long"},
-		{&config.ProblemsError{Problems: make([]config.Problem, 1)}, exitFailed, "config.example.yaml"},
+		{&config.ProblemsError{Problems: make([]config.Problem, 1)}, exitUsage, "config.example.yaml"},
 	} {
 		for _, err := range []error{test.err, fmt.Errorf("more words: %w", test.err), errors.Join(test.err, errors.New("and more"))} {
 			var stderr bytes.Buffer

@@ -45,12 +45,12 @@ second signal it stops at once.`,
 func (a *app) startAndServe(ctx context.Context, cfg config.Config) (err error) {
 	tuneMemory(a.environ)
 	log := newLogger(a.stderr, cfg.Log)
-	if err := disableCores(); err != nil {
-		log.Warn().Err(err).Msg("a crash may leave secrets in a core file")
+	if err := harden(); err != nil {
+		log.Warn().Err(err).Msg("a crash may leave secrets in a core dump")
 	}
 	s, created, err := openStore(ctx, opening{cfg: cfg, create: true, wait: serveWait, note: a.say})
 	if errors.Is(err, store.ErrInUse) {
-		return withHint(err, "a server runs on this data directory already; stop it, or choose another with --data-dir")
+		return withHint(err, "a server or another command uses this data directory; stop it or let it finish, or choose another with --data-dir")
 	}
 	if err != nil {
 		return err

@@ -38,9 +38,11 @@ func New(prefixes []netip.Prefix) Proxies {
 
 // A Client is who sent a request, as far as it can be known.
 type Client struct {
-	Addr      netip.Addr // without zone; the zero Addr if there is none
-	Forwarded bool       // Addr was told by trusted proxies
-	Direct    bool       // as LoopbackDirect says
+	Addr netip.Addr // without zone, and IPv4 as such; the zero Addr if there is none
+
+	// Direct says that the peer is on this machine and is no proxy that shows
+	// itself: it is on loopback, and there is no forwarding header, be it empty.
+	Direct bool
 }
 
 // IP is the text of the address; empty if there is none.
@@ -51,8 +53,15 @@ func (c Client) IP() string {
 	return c.Addr.String()
 }
 
-// Key is what limits count the client by, as the function Key says.
-func (c Client) Key() string { return Key(c.Addr) }
+// Key is what limits count the client by: an IPv4 address, or the /64 that an
+// IPv6 address is in, since one client commonly has all of that. It is empty if
+// there is no address.
+func (c Client) Key() string {
+	if c.Addr.Is6() {
+		return netip.PrefixFrom(c.Addr, 64).Masked().String()
+	}
+	return c.IP()
+}
 
 // Client tells who sent a request that came from remoteAddr (as in
 // http.Request) with the header h.
@@ -62,7 +71,7 @@ func (c Client) Key() string { return Key(c.Addr) }
 // no address ends the walk: the client is then the last proxy before it.
 func (p Proxies) Client(remoteAddr string, h http.Header) Client {
 	peer := p.peer(remoteAddr)
-	c := Client{Addr: peer.addr, Direct: LoopbackDirect(remoteAddr, h)}
+	c := Client{Addr: peer.addr, Direct: direct(peer.addr, h)}
 	if !peer.trusted {
 		return c
 	}
@@ -74,7 +83,7 @@ func (p Proxies) Client(remoteAddr string, h http.Header) Client {
 		if !ok {
 			break
 		}
-		c.Addr, c.Forwarded = addr, true
+		c.Addr = addr
 		if !p.trusts(addr) {
 			break
 		}
@@ -87,30 +96,12 @@ var forwarding = [...]string{
 	"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via", "X-Forwarded-Host", "X-Forwarded-Proto",
 }
 
-// LoopbackDirect reports whether the peer is on this machine and is no proxy
-// that shows itself: it is on loopback, and there is no forwarding header, be it
-// empty.
-func LoopbackDirect(remoteAddr string, h http.Header) bool {
+// direct is Client.Direct of a peer with that address.
+func direct(peer netip.Addr, h http.Header) bool {
 	for _, name := range forwarding {
 		if _, ok := h[name]; ok {
 			return false
 		}
 	}
-	addr, _ := parseAddr(remoteAddr)
-	return addr.IsLoopback()
-}
-
-// Key is what limits count a client by: an IPv4 address, or the /64 that an
-// IPv6 address is in, since one client commonly has all of that. It is empty
-// for the zero Addr.
-func Key(addr netip.Addr) string {
-	addr = addr.Unmap().WithZone("")
-	switch {
-	case !addr.IsValid():
-		return ""
-	case addr.Is4():
-		return addr.String()
-	default:
-		return netip.PrefixFrom(addr, 64).Masked().String()
-	}
+	return peer.IsLoopback()
 }

@@ -25,11 +25,13 @@ func SyncDir(dir string) error {
 }
 
 // Publish gives a finished and synced file its name, in the same directory, but
-// never takes that name from a file that is there: then it reports false. Its
-// temporary name is gone either way, and the new name lasts.
+// never takes that name from a file that is there: then it reports false. On a
+// file system without links, looking and naming are two steps, and a file that is
+// made between them is replaced. The temporary name is gone either way, and the
+// new name lasts; a crash in between leaves what RemoveLeftovers removes.
 func Publish(temp, path string) (published bool, err error) {
 	err = os.Link(temp, path)
-	if _, there := os.Lstat(path); errors.Is(err, fs.ErrExist) || err != nil && there == nil {
+	if _, lookErr := os.Lstat(path); errors.Is(err, fs.ErrExist) || err != nil && lookErr == nil {
 		return false, remove(temp)
 	}
 	if err == nil {
@@ -50,7 +52,8 @@ func TempPattern(path string) string { return filepath.Base(path) + leftover + "
 const leftover = ".new-"
 
 // RemoveLeftovers removes what publications under path that were cut short left
-// behind. One that is going on loses its file and reports false, or an error.
+// behind, and nothing that somebody named in words. One that is going on loses
+// its file and reports false, or an error.
 func RemoveLeftovers(path string) error {
 	dir, prefix := filepath.Dir(path), filepath.Base(path)+leftover
 	entries, err := os.ReadDir(dir)
@@ -58,7 +61,8 @@ func RemoveLeftovers(path string) error {
 		return err
 	}
 	for _, e := range entries {
-		if !strings.HasPrefix(e.Name(), prefix) {
+		number, ours := strings.CutPrefix(e.Name(), prefix)
+		if !ours || !isNumber(number) {
 			continue
 		}
 		if err := remove(filepath.Join(dir, e.Name())); err != nil {
@@ -67,6 +71,9 @@ func RemoveLeftovers(path string) error {
 	}
 	return nil
 }
+
+// isNumber reports whether s is what os.CreateTemp puts for the star.
+func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
 // remove removes a file that may be gone already.
 func remove(path string) error {

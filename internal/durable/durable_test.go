@@ -101,7 +101,7 @@ func TestLeftoversAreRemovedAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = left.Close()
-	others := []string{path, path + ".new", path + ".bak", filepath.Join(filepath.Dir(path), "other.new-1")}
+	others := []string{path, path + ".new", path + ".new-", path + ".new-backup", path + ".new-2a", path + ".bak", filepath.Join(filepath.Dir(path), "other.new-1")}
 	for _, other := range others {
 		write(t, other, "x")
 	}

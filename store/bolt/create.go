@@ -61,8 +61,9 @@ func writeEmpty(path string) error {
 	return errors.Join(err, b.Close())
 }
 
+// syncPath opens the file for writing, since Windows syncs no other.
 func syncPath(path string) error {
-	f, err := os.Open(path)
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}

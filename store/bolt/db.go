@@ -162,7 +162,6 @@ func (*damageError) Unwrap() error { return store.ErrCorrupt }
 
 // guard runs fn and turns a panic into a *damageError: bbolt panics when a page
 // is not what it should be, and a page that the file does not have is a fault.
-
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {

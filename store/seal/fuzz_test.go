@@ -45,7 +45,7 @@ func FuzzOpenWrap(f *testing.F) {
 		if same != (err == nil) || same != (dek.s != nil) {
 			t.Fatalf("the error is %v", err)
 		}
-		if errors.Is(err, ErrPassphrase) && !Protected(wrap) {
+		if errors.Is(err, ErrPassphrase) && wrapCost(wrap) == (cost{}) {
 			t.Fatal("a passphrase was asked for without need")
 		}
 	})

@@ -66,9 +66,9 @@ func readKeyFile(path string) (text []byte, err error) {
 
 // CreateKeyFile makes a key and keeps it in a new file that only its owner may
 // read or write. It is whole and durable when CreateKeyFile returns nil. After
-// an error there is no file, or, if only the directory could not be synced, a
-// whole one that a power cut may take away. fs.ErrExist if the file existed;
-// it stays as it is.
+// an error there is no file, or a whole one that a power cut may take away.
+// fs.ErrExist if the file existed; it stays as it is. What a crash leaves,
+// durable.RemoveLeftovers removes.
 func CreateKeyFile(path string) (RootKey, error) {
 	k := NewRootKey()
 	temp, err := writeTemp(path, k.Text())
@@ -79,7 +79,7 @@ func CreateKeyFile(path string) (RootKey, error) {
 	if err == nil && !published {
 		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
-	if err = errors.Join(err, durable.RemoveLeftovers(path)); err != nil {
+	if err != nil {
 		return RootKey{}, err
 	}
 	return k, nil

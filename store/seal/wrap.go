@@ -74,11 +74,6 @@ func (r *Ring) OpenWrap(wrap, id []byte, token, passphrase secret.Text) (DEK, er
 	return DEK{keyOf(plain)}, nil
 }
 
-// Protected reports whether a wrap asks for a passphrase.
-func Protected(wrap []byte) bool {
-	return len(wrap) == wrapSize && wrapCost(wrap) != cost{}
-}
-
 // readWrap checks all of a wrap that can be checked without opening it.
 func (r *Ring) readWrap(wrap []byte) (*kek, cost, error) {
 	if _, err := checkHead(wrap, wrapHead); err != nil {

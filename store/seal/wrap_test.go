@@ -56,8 +56,8 @@ func TestTheKeyThatComesOutIsTheOneThatWentIn(t *testing.T) {
 		if err != nil || *made.s != *opened.s {
 			t.Errorf("another key came out: %v", err)
 		}
-		if Protected(wrap) == p.IsZero() {
-			t.Errorf("Protected is %t", Protected(wrap))
+		if free := wrapCost(wrap) == (cost{}); free != p.IsZero() {
+			t.Errorf("that it costs nothing is %t", free)
 		}
 		if bytes.Contains(wrap, made.bytes()[:8]) {
 			t.Error("the key is in the wrap")
@@ -120,17 +120,5 @@ func TestAWrapOfAnUnknownKEKIsNoWrongPassphrase(t *testing.T) {
 	_, err := r.OpenWrap(wrap, testID, testToken, testWords)
 	if !errors.Is(err, ErrOpen) || !strings.Contains(err.Error(), "version 9") {
 		t.Errorf("the error is %v", err)
-	}
-}
-
-func TestWhatIsNoWrapIsNotProtected(t *testing.T) {
-	t.Parallel()
-	_, wrap := NewRing(birth).keks[0].newWrap(cheap, testID, testToken, testWords)
-	for name, b := range map[string][]byte{
-		"nothing": nil, "a head": wrap[:wrapHead], "a stump": wrap[:wrapSize-1], "a byte too many": append(wrap, 0),
-	} {
-		if Protected(b) {
-			t.Errorf("%s is protected", name)
-		}
 	}
 }

@@ -1,4 +1,4 @@
-package admin_test
+package httpd_test
 
 import (
 	"context"
@@ -6,10 +6,11 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strings"
 	"testing"
 	"time"
 
-	"pushbox/internal/admin"
+	"pushbox/internal/httpd"
 )
 
 // A site is a server under test whose handler says when it begins.
@@ -35,7 +36,7 @@ func start(t *testing.T, drain time.Duration, work func(r *http.Request)) *site 
 			work(r)
 		}),
 	}
-	go func() { s.ended <- admin.Run(ctx, l, srv, drain) }()
+	go func() { s.ended <- httpd.Run(ctx, l, srv, drain) }()
 	t.Cleanup(stop)
 	return s
 }
@@ -90,7 +91,7 @@ func TestARequestThatOutlastsTheDrainIsCutOff(t *testing.T) {
 	answer := s.get(t)
 	<-s.begun
 	s.stop()
-	if err := <-s.ended; !errors.Is(err, admin.ErrCut) {
+	if err := <-s.ended; !errors.Is(err, httpd.ErrCut) {
 		t.Errorf("Run returned %v, not ErrCut", err)
 	}
 	if !done { // no lock: that Serve has returned must be enough
@@ -111,7 +112,26 @@ func TestAListenerThatBreaksEndsTheServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	srv := &http.Server{ReadHeaderTimeout: time.Minute}
-	if err := admin.Run(t.Context(), l, srv, time.Second); !errors.Is(err, net.ErrClosed) {
+	if err := httpd.Run(t.Context(), l, srv, time.Second); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("Run returned %v, not that its listener is closed", err)
+	}
+}
+
+func TestAConnectionThatSaysNothingHoldsUpNoStop(t *testing.T) {
+	t.Parallel()
+	s := start(t, time.Minute, func(*http.Request) {})
+	silent, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	if err := <-s.get(t); err != nil { // by now the server has accepted the silent one
+		t.Fatal(err)
+	}
+	<-s.begun
+	begin := time.Now()
+	s.stop()
+	if err := <-s.ended; err != nil || time.Since(begin) > 4*time.Second { // net/http would wait five
+		t.Errorf("after %v: %v", time.Since(begin), err)
 	}
 }

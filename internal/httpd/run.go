@@ -1,4 +1,6 @@
-package admin
+// Package httpd runs an HTTP server until it is told to stop, and stops it in
+// good order.
+package httpd
 
 import (
 	"context"
@@ -16,8 +18,8 @@ var ErrCut = errors.New("requests were cut off")
 // Run answers requests on l until ctx ends. Then it takes no more, and lets
 // those that run finish for as long as drain; after that their contexts end and
 // their connections are closed, which is ErrCut. When Run returns, no handler
-// runs any more and l is closed. It sets srv.Handler and srv.BaseContext. Both
-// the control socket and the web server end in this way.
+// runs any more and l is closed. It sets srv.Handler, srv.BaseContext and
+// srv.ConnState.
 func Run(ctx context.Context, l net.Listener, srv *http.Server, drain time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -26,10 +28,13 @@ func Run(ctx context.Context, l net.Listener, srv *http.Server, drain time.Durat
 	g := &gate{next: srv.Handler}
 	srv.Handler = g
 	srv.BaseContext = func(net.Listener) context.Context { return work }
+	unused := &silent{conns: make(map[net.Conn]struct{})}
+	srv.ConnState = unused.note
 
 	stopped := make(chan error, 1)
 	go func() {
 		<-ctx.Done()
+		unused.stop()
 		stopped <- stop(srv, abandon, drain)
 	}()
 	err := srv.Serve(l)

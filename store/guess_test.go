@@ -1,0 +1,116 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+func TestAPassphrase(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	p := push(t, f, ann, func(in *store.NewPush) { in.Passphrase = secret.New("correct horse") })
+	for _, by := range []store.Actor{ann, nobody} {
+		for _, try := range []struct {
+			passphrase string
+			err        error
+		}{{"", store.ErrPassphrase}, {"wrong", store.ErrPassphrase}, {"correct horse ", store.ErrPassphrase}, {"correct horse", nil}} {
+			got, err := f.Retrieve(ctx, by, p.Token, secret.New(try.passphrase))
+			if !errors.Is(err, try.err) || (err == nil) != (got.Payload.Reveal() == "s3cret") {
+				t.Errorf("%q: %v", try.passphrase, err)
+			}
+		}
+	}
+	want := "creation failed_passphrase failed_passphrase owner_view failed_passphrase failed_passphrase view "
+	if got := entryKinds(t, f, ann, p); got != want {
+		t.Errorf("audit log: %s", got)
+	}
+}
+
+func TestGuessingIsBoundedPerClientAndPerPush(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(o *storetest.Setup) { o.Guessing.PerClient, o.Guessing.PerPush = 2, 5 })
+	p := push(t, f, nobody, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
+	try := func(client, passphrase string) error {
+		_, err := f.Retrieve(ctx, store.Actor{Client: client}, p.Token, secret.New(passphrase))
+		return err
+	}
+	expect := func(client, passphrase string, want error) {
+		t.Helper()
+		if err := try(client, passphrase); !errors.Is(err, want) {
+			t.Fatalf("%s tries %q: %v", client, passphrase, err)
+		}
+	}
+	expect("a", "right", nil) // a right one is not counted
+	expect("a", "1", store.ErrPassphrase)
+	expect("a", "2", store.ErrPassphrase)
+	expect("a", "right", store.ErrLocked)
+	expect("b", "right", nil)
+	var locked *store.LockedError
+	if err := try("a", "3"); !errors.As(err, &locked) || locked.RetryAfter <= 0 || locked.RetryAfter > time.Minute {
+		t.Errorf("it tells to wait %v", err)
+	}
+	f.Clock.Advance(time.Minute)
+	expect("a", "right", nil)
+	expect("a", "3", store.ErrPassphrase)
+	expect("b", "4", store.ErrPassphrase)
+	expect("c", "5", store.ErrPassphrase)
+	expect("d", "right", store.ErrLocked)
+	f.Clock.Advance(9 * time.Minute)
+	expect("d", "right", nil)
+}
+
+func TestManyGuessesAtOnceDoNotGetPastTheLimit(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	p := push(t, f, nobody, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
+	var tried atomic.Int32
+	var all sync.WaitGroup
+	for i := range 32 {
+		all.Go(func() {
+			_, err := f.Retrieve(ctx, nobody, p.Token, secret.New(fmt.Sprint(i)))
+			if errors.Is(err, store.ErrPassphrase) {
+				tried.Add(1)
+			} else if !errors.Is(err, store.ErrLocked) {
+				t.Errorf("retrieve: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if tried.Load() != 5 {
+		t.Errorf("%d guesses were tried", tried.Load())
+	}
+}
+
+func TestTooManyPassphrasesAtOnceAreRefused(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(o *storetest.Setup) { o.Guessing.Queue = 1 })
+	var busy, done atomic.Int32
+	var all sync.WaitGroup
+	for range 8 + 4*runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			_, err := f.CreatePush(ctx, nobody, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Passphrase: secret.New("p")})
+			switch {
+			case err == nil:
+				done.Add(1)
+			case errors.Is(err, store.ErrBusy):
+				busy.Add(1)
+			default:
+				t.Errorf("create: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if busy.Load() == 0 || done.Load() == 0 {
+		t.Errorf("%d were refused, %d done", busy.Load(), done.Load())
+	}
+}
