@@ -19,7 +19,9 @@ import (
 func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	start := time.Now()
 	secure(w.Header())
-	r := s.newRequest(w, hr)
+	ctx, cancel := context.WithTimeout(hr.Context(), s.cfg.Limits.RequestTimeout)
+	defer cancel()
+	r := s.newRequest(w, hr.WithContext(ctx)) // a copy: net/http must find the body that it made in its own
 	rep, err := s.run(r)
 	if err != nil {
 		rep = tell(r, err)
@@ -29,9 +31,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 }
 
 func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) *request {
-	own := *hr // net/http looks at the body that it made, and must find it
-	own.Body = http.MaxBytesReader(w, hr.Body, int64(s.cfg.Limits.MaxBody))
-	r := &request{Request: &own, id: rand.Text()[:16]}
+	hr.Body = http.MaxBytesReader(w, hr.Body, int64(s.cfg.Limits.MaxBody))
+	r := &request{Request: hr, id: rand.Text()[:16]}
 	var key string
 	r.route, key = s.router.find(hr.Method, hr.URL.Path)
 	r.urlToken, _ = store.ParseToken(key)
@@ -56,9 +57,6 @@ func (s *Server) run(r *request) (rep reply, err error) {
 	if err := s.admit(r); err != nil {
 		return reply{}, err
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), time.Duration(s.cfg.Limits.RequestTimeout))
-	defer cancel()
-	r.Request = r.WithContext(ctx)
 	rep, err = r.route.action(r)
 	if r.route.takesToken() && errors.Is(err, store.ErrNotFound) {
 		s.unknown.Add(r.actor.Client)
