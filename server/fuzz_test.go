@@ -28,6 +28,7 @@ func FuzzRoutes(f *testing.F) {
 	}
 	f.Add("GET", "/api/v2/pushes/active/audit")
 	f.Add("HEAD", "//")
+	f.Add("GET", "/api/v2/pushes//audit")
 	f.Fuzz(func(t *testing.T, method, path string) {
 		if !strings.HasPrefix(path, "/") && path != "*" {
 			return // net/http lets nothing else through

@@ -62,9 +62,13 @@ func (r *router) find(method, path string) (*route, string) {
 	if handle == nil {
 		return nil, ""
 	}
+	value := ps.ByName(tokenParam)
+	if len(ps) > 0 && value == "" { // httprouter takes // for an empty parameter
+		return nil, ""
+	}
 	var f found
 	handle(&f, nil, ps)
-	return f.route, ps.ByName(tokenParam)
+	return f.route, value
 }
 
 // allowed lists the methods that a path has a route for; none if it is unknown.

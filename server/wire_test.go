@@ -91,7 +91,7 @@ func TestNothingRedirects(t *testing.T) {
 	for _, path := range []string{
 		"/api/v2/version/", "/API/v2/version", "//api/v2/version", "/api/v2/../v2/version", "/api//v2/version",
 		pushes + "/", pushes + "/" + token + "/", pushes + "/" + token + "/Preview", pushes + "/" + token + "/preview/",
-		pushes + "//" + token, pushes + ".json/", pushes + "/" + token + ".json.json",
+		pushes + "//" + token, pushes + "//audit", pushes + "//preview", pushes + ".json/", pushes + "/" + token + ".json.json",
 	} {
 		if got := a.get(path); got.status != http.StatusNotFound || got.header.Get("Location") != "" {
 			t.Errorf("%s: %d %v", path, got.status, got.header)
