@@ -65,6 +65,11 @@ func TestEachRouteIsForWhomItIs(t *testing.T) {
 				}
 			}
 		}
+		for _, name := range a.handler.RouteNames() {
+			if !strings.Contains(a.log.String(), `"route":"`+name+`"`) {
+				t.Errorf("the matrix does not have the route %s", name)
+			}
+		}
 	}
 }
 

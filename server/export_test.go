@@ -17,3 +17,11 @@ func (s *Server) AddPanic() {
 		},
 	}))
 }
+
+// RouteNames are the names of all routes.
+func (s *Server) RouteNames() (names []string) {
+	for _, r := range s.routes() {
+		names = append(names, r.name)
+	}
+	return names
+}

@@ -60,7 +60,7 @@ var problems = [...]problem{
 	{err: errOwnerOnly, status: http.StatusUnauthorized, code: "unauthorized", message: "Only the owner of this push may do this: send an API token of theirs as Authorization: Bearer TOKEN."},
 	{err: errTooLarge, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "The request body is larger than this server takes."},
 	{err: store.ErrFull, status: http.StatusInsufficientStorage, code: "insufficient-storage", message: "The server has no room left for this. What it holds is not affected."},
-	{err: store.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many passphrases are being checked. Try again in a moment.", retry: time.Second},
+	{err: store.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too much is waiting, such as passphrases to be checked. Try again in a moment.", retry: time.Second},
 	{err: errCrowded, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many large requests are on their way. Try again in a moment.", retry: bodyWait},
 	{err: store.ErrClock, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's clock jumped, and it is waiting whether that was right. Try again later.", retry: time.Minute},
 	{err: store.ErrFailed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The store has failed. Nothing was lost that was acknowledged; the server must be started again.", retry: 10 * time.Second},

@@ -94,11 +94,9 @@ func (s *Store) RemoveAccount(ctx context.Context, email string) error {
 	return s.finishRemoval(ctx, a.ID)
 }
 
+// finishRemoval purges what an account owns, then the account. Another one may do
+// the same meanwhile.
 func (s *Store) finishRemoval(ctx context.Context, id AccountID) error {
-	goes := func(p Push) (Push, Entry, error) {
-		p.State = Purged
-		return p, Entry{}, nil
-	}
 	for _, live := range []bool{true, false} {
 		for {
 			ps, err := s.engine.Pushes(ctx, id, live, 0, sweepBatch)
@@ -108,11 +106,7 @@ func (s *Store) finishRemoval(ctx context.Context, id AccountID) error {
 			if len(ps) == 0 {
 				break
 			}
-			ids := make([]ID, len(ps))
-			for i, p := range ps {
-				ids[i] = p.ID
-			}
-			if _, err := s.changeAll(ctx, ids, goes); err != nil {
+			if err := s.purge(ctx, ps); err != nil {
 				return err
 			}
 		}
@@ -121,6 +115,19 @@ func (s *Store) finishRemoval(ctx context.Context, id AccountID) error {
 	if errors.Is(err, ErrNotFound) { // a sweep was quicker
 		return nil
 	}
+	return err
+}
+
+func (s *Store) purge(ctx context.Context, ps []Push) error {
+	ids := make([]ID, len(ps))
+	for i, p := range ps {
+		ids[i] = p.ID
+	}
+	goes := func(p Push) (Push, Entry, error) {
+		p.State = Purged
+		return p, Entry{}, nil
+	}
+	_, err := s.changeAll(ctx, ids, goes, func(Push) bool { return true })
 	return err
 }
 

@@ -37,8 +37,9 @@ var (
 
 // Errors of the store's state.
 var (
-	// ErrBusy says that more passphrases wait to be checked than is sensible.
-	ErrBusy = errors.New("too many passphrases are being checked")
+	// ErrBusy says that more waits than is sensible: passphrases to be checked,
+	// or pushes to be ended.
+	ErrBusy = errors.New("too much is waiting")
 	// ErrClock says that the system clock jumped, and that it is not yet known
 	// whether to believe it.
 	ErrClock = errors.New("the system clock jumped")

@@ -56,7 +56,8 @@ func (s *Store) DeletePush(ctx context.Context, by Actor, t Token) (PushInfo, er
 }
 
 // Pushes lists a page, from 1, of the actor's own pushes, newest first: those
-// that are live, or those that have expired.
+// that are live, or those that have expired. ErrBusy where more of them have just
+// ended than can be told at once.
 func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]PushInfo, error) {
 	at := s.time.read()
 	ps, err := s.settled(ctx, by.Account, live, page, at)
@@ -74,10 +75,14 @@ func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]Pu
 	return infos, nil
 }
 
+// maxRounds is how often a page is read again because pushes on it have ended.
+// Only after a long stop are there more than a few; the sweeper has them soon.
+const maxRounds = 100
+
 // settled reads a page of a list. Of live pushes it ends those first that are
 // due: no list says of a push that it has expired before that is durable.
 func (s *Store) settled(ctx context.Context, owner AccountID, live bool, page int, at instant) ([]Push, error) {
-	for {
+	for range maxRounds {
 		ps, err := s.engine.Pushes(ctx, owner, live, (page-1)*PageSize, PageSize)
 		if err != nil {
 			return nil, err
@@ -91,10 +96,11 @@ func (s *Store) settled(ctx context.Context, owner AccountID, live bool, page in
 		if len(due) == 0 {
 			return ps, nil
 		}
-		if _, err := s.changeAll(ctx, due, expireRule(at)); err != nil {
+		if _, err := s.changeAll(ctx, due, expireRule(at), func(p Push) bool { return !p.Live() }); err != nil {
 			return nil, err
 		}
 	}
+	return nil, ErrBusy
 }
 
 // Audit lists a page, from 1, of a push's audit log, oldest first.

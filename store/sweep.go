@@ -33,8 +33,11 @@ func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 	for _, sh := range s.shelves(at) {
 		next, clearErr := s.clear(ctx, sh)
 		err = errors.Join(err, clearErr)
-		if !next.IsZero() {
+		switch {
+		case next.After(sh.until):
 			wait = min(wait, next.Sub(sh.until))
+		case !next.IsZero(): // there is more, and it does not move
+			wait = min(wait, retrySleep)
 		}
 	}
 	err = errors.Join(err, s.finishRemovals(ctx), s.renewKeys(ctx, at))
@@ -54,6 +57,12 @@ type outing struct {
 	rule  Rule
 }
 
+// moved reports whether a push is off the shelf now.
+func (o outing) moved(p Push) bool {
+	s, _ := p.Shelf()
+	return p.State == Purged || s != o.shelf
+}
+
 func (s *Store) shelves(at instant) []outing {
 	all := []outing{
 		{Expiring, at.ends, expireRule(at)},
@@ -65,39 +74,41 @@ func (s *Store) shelves(at instant) []outing {
 	return all
 }
 
-// clear applies an outing's rule until nothing on its shelf is due. A push that
-// gives an error stays behind and does not hold up the others; the error is the
-// first of those.
+// clear applies an outing's rule until nothing on its shelf is due, or nothing
+// that is due moves any more. A push that gives an error stays behind and does
+// not hold up the others; the error is the first of those.
 func (s *Store) clear(ctx context.Context, o outing) (next time.Time, err error) {
 	for {
 		ids, next, dueErr := s.engine.Due(ctx, o.shelf, o.until, sweepBatch)
 		if dueErr != nil {
 			return next, dueErr
 		}
-		done, changeErr := s.changeAll(ctx, ids, o.rule)
+		moved, changeErr := s.changeAll(ctx, ids, o.rule, o.moved)
 		if err == nil {
 			err = changeErr
 		}
-		if done == 0 || next.IsZero() || next.After(o.until) {
+		if moved == 0 || next.IsZero() || next.After(o.until) {
 			return next, err
 		}
 	}
 }
 
 // changeAll applies r to each push that is still there, many in one commit. It
-// returns how many it was applied to, and the first error of the others.
-func (s *Store) changeAll(ctx context.Context, ids []ID, r Rule) (done int, err error) {
+// returns how many are then as they should be, and the first error.
+func (s *Store) changeAll(ctx context.Context, ids []ID, r Rule, should func(Push) bool) (n int, err error) {
 	var g errgroup.Group
 	var count atomic.Int64
 	g.SetLimit(sweepParallel)
 	for _, id := range ids {
 		g.Go(func() error {
-			_, err := s.engine.Change(ctx, id, r)
-			if err != nil && !errors.Is(err, ErrNotFound) {
-				return err
+			c, err := s.engine.Change(ctx, id, r)
+			switch {
+			case errors.Is(err, ErrNotFound):
+				return nil
+			case err == nil && should(c.Push):
+				count.Add(1)
 			}
-			count.Add(1)
-			return nil
+			return err
 		})
 	}
 	err = g.Wait()

@@ -190,6 +190,30 @@ func TestAPushThatCannotBeEndedHoldsUpNoOther(t *testing.T) {
 	clear(engine.refused)
 }
 
+// A haunted engine has a row in its expiry index that belongs to no push.
+type haunted struct{ store.Engine }
+
+func (e haunted) Due(ctx context.Context, s store.Shelf, until time.Time, limit int) ([]store.ID, time.Time, error) {
+	ids, _, err := e.Engine.Due(ctx, s, until, limit)
+	return append(ids, store.ID{1}), until, err
+}
+
+func TestASweepEndsWhateverTheIndexSays(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { return haunted{e} }
+	})
+	p := push(t, f, nobody, func(in *store.NewPush) { in.Days = ptr(1) })
+	f.Clock.Advance(day)
+	wait, err := f.Sweep(ctx)
+	if err != nil || wait < time.Second {
+		t.Errorf("it sleeps %v, %v", wait, err)
+	}
+	if got, err := f.Preview(ctx, p.Token); err != nil || got.Live() {
+		t.Errorf("the push is live: %v, %v", got.Live(), err)
+	}
+}
+
 func TestAStoreThatLostItsKeyRingIsDamaged(t *testing.T) {
 	t.Parallel()
 	var engine store.Engine
