@@ -48,11 +48,13 @@ without one.`,
   pushbox user add alice@example.com
   pushbox token create alice@example.com --name laptop`,
 		Args:              noSubcommand,
+		Version:           fullVersion(), // for --version
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceErrors:     true,
 		SilenceUsage:      true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
+	root.SetVersionTemplate("pushbox {{.Version}}\n")
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE`")
 	flags.String(dataDirFlag, "", "keep the database in `DIR` (the setting data_dir)")

@@ -16,7 +16,9 @@ import (
 // makes one: the key that it was sealed under cannot be replaced.
 func masterKey(cfg config.Config, databaseExists bool) (key seal.RootKey, made string, err error) {
 	if !cfg.MasterKey.IsZero() {
-		key, err = seal.ParseRootKey([]byte(cfg.MasterKey.Reveal()))
+		if key, err = seal.ParseRootKey([]byte(cfg.MasterKey.Reveal())); err != nil {
+			err = fmt.Errorf("the setting master_key: %w", err)
+		}
 		return key, "", err
 	}
 	path := cfg.KeyFile()

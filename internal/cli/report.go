@@ -89,6 +89,7 @@ type knownHint struct {
 func hints() []knownHint {
 	return []knownHint{
 		{context.Canceled, "it was interrupted; run the command again"},
+		{errInterrupted, "run the command again"},
 		{context.DeadlineExceeded, "it took too long; run the command again when the machine is less busy"},
 		{store.ErrInUse, "a server is starting or stopping, or another program holds the file; stop it or try again"},
 		{store.ErrKey, "put your copy of this database's key back; without it nothing in it can be read"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,7 +62,7 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config) (err error) 
 		return err
 	}
 	var lc net.ListenConfig
-	web, err := lc.Listen(ctx, "tcp", cfg.Listen)
+	web, err := lc.Listen(ctx, network(cfg.Listen), cfg.Listen)
 	if err != nil {
 		return errors.Join(err, control.Close())
 	}
@@ -70,4 +71,12 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config) (err error) 
 	}
 	d := daemon{cfg: cfg, store: s, log: log, control: control, web: web}
 	return d.run(ctx)
+}
+
+// network keeps 0.0.0.0 to IPv4: with "tcp" it would stand for IPv6, too.
+func network(listen string) string {
+	if ap, err := netip.ParseAddrPort(listen); err == nil && ap.Addr().Is4() {
+		return "tcp4"
+	}
+	return "tcp"
 }

@@ -19,11 +19,14 @@ func (a *app) version() *cobra.Command {
 		Example: `  pushbox version`,
 		Args:    arguments(),
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprintf(a.stdout, "pushbox %s (%s, %s/%s%s)\n",
-				release, runtime.Version(), runtime.GOOS, runtime.GOARCH, commit())
+			_, err := fmt.Fprintln(a.stdout, "pushbox "+fullVersion())
 			return err
 		},
 	}
+}
+
+func fullVersion() string {
+	return fmt.Sprintf("%s (%s, %s/%s%s)", release, runtime.Version(), runtime.GOOS, runtime.GOARCH, commit())
 }
 
 // commit is what the program was built from, where the build knows.

@@ -102,7 +102,7 @@ func (db *DB) undone(err error, txid int) bool {
 }
 
 func noRoom(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, io.ErrShortWrite)
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) || errors.Is(err, io.ErrShortWrite)
 }
 
 // refuseWriters answers store.ErrFull to the operations that made the batch too

@@ -21,6 +21,7 @@ func TestOnlyALackOfRoomIsALackOfRoom(t *testing.T) {
 	}{
 		{&os.PathError{Op: "write", Err: syscall.ENOSPC}, true},
 		{fmt.Errorf("sync: %w", syscall.EDQUOT), true},
+		{fmt.Errorf("write: %w", syscall.EFBIG), true},
 		{io.ErrShortWrite, true},
 		{syscall.EIO, false},
 		{&damageError{"no space left on device"}, false},
