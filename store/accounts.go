@@ -65,14 +65,7 @@ func (s *Store) SetPassword(ctx context.Context, email string, password secret.T
 // SetDisabled disables an account or enables it again. While it is disabled no
 // token of it is valid; its links go on working. ErrNotFound.
 func (s *Store) SetDisabled(ctx context.Context, email string, disabled bool) error {
-	a, err := s.account(ctx, email)
-	if err != nil {
-		return err
-	}
-	_, err = s.engine.ChangeAccount(ctx, a.ID, func(b Account) Account {
-		b.Disabled = disabled
-		return b
-	})
+	_, err := s.changeAccount(ctx, email, func(a *Account) { a.Disabled = disabled })
 	return err
 }
 
@@ -80,14 +73,7 @@ func (s *Store) SetDisabled(ctx context.Context, email string, disabled bool) er
 // audit logs; its links end at once. If it is cut short, the account stays
 // without power, and a sweep goes on with it. ErrNotFound.
 func (s *Store) RemoveAccount(ctx context.Context, email string) error {
-	a, err := s.account(ctx, email)
-	if err != nil {
-		return err
-	}
-	a, err = s.engine.ChangeAccount(ctx, a.ID, func(b Account) Account {
-		b.Removing = true
-		return b
-	})
+	a, err := s.changeAccount(ctx, email, func(a *Account) { a.Removing = true })
 	if err != nil {
 		return err
 	}
@@ -175,6 +161,17 @@ func all[T any](more func(last *T) ([]T, error)) (list []T, err error) {
 
 func (s *Store) account(ctx context.Context, email string) (Account, error) {
 	return s.engine.AccountByEmail(ctx, strings.ToLower(strings.TrimSpace(email)))
+}
+
+func (s *Store) changeAccount(ctx context.Context, email string, change func(*Account)) (Account, error) {
+	a, err := s.account(ctx, email)
+	if err != nil {
+		return Account{}, err
+	}
+	return s.engine.ChangeAccount(ctx, a.ID, func(a Account) Account {
+		change(&a)
+		return a
+	})
 }
 
 func (s *Store) hashPassword(ctx context.Context, a *Account, password secret.Text) error {

@@ -106,7 +106,7 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	}
 	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(a.ID))
 	b = appendTime(b, a.CreatedAt)
-	return appendBytes(appendBytes(b, []byte(a.Email)), []byte(a.PasswordHash)), nil
+	return appendBytes(appendBytes(b, a.Email), a.PasswordHash), nil
 }
 
 // UnmarshalBinary reads a record.
@@ -136,7 +136,7 @@ func (t APIToken) AppendBinary(b []byte) ([]byte, error) {
 	for _, at := range [...]time.Time{t.CreatedAt, t.ExpiresAt, t.LastUsedAt} {
 		b = appendTime(b, at)
 	}
-	return appendBytes(b, []byte(t.Label)), nil
+	return appendBytes(b, t.Label), nil
 }
 
 // UnmarshalBinary reads a record.
@@ -163,7 +163,7 @@ func appendTime(b []byte, t time.Time) []byte {
 	return binary.AppendUvarint(b, uint64(t.UnixMilli())+1)
 }
 
-func appendBytes(b, v []byte) []byte {
+func appendBytes[T string | []byte](b []byte, v T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(v))), v...)
 }
 

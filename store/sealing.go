@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/binary"
 	"fmt"
 	"unicode/utf8"
 
@@ -54,7 +53,7 @@ type details struct{ token, name, note secret.Text }
 func (d details) encode() []byte {
 	var b []byte
 	for _, t := range [...]secret.Text{d.token, d.name, d.note} {
-		b = appendBytes(b, []byte(t.Reveal()))
+		b = appendBytes(b, t.Reveal())
 	}
 	return b
 }
@@ -84,8 +83,7 @@ const maxAgent = 255
 func (s *Store) sealActor(id ID, by Actor) []byte {
 	b := make([]byte, 0, 256)
 	for _, text := range [...]string{by.IP, cut(by.UserAgent), cut(by.Referrer)} {
-		b = binary.AppendUvarint(b, uint64(len(text)))
-		b = append(b, text...)
+		b = appendBytes(b, text)
 	}
 	return s.ring.Load().SealEntry(id[:], b)
 }

@@ -76,11 +76,5 @@ func newID(t Token, mac [16]byte) (id ID) {
 	return id
 }
 
-// firstID is the least ID of a push created at t or later.
-func firstID(t time.Time) (id ID) {
-	binary.BigEndian.PutUint64(id[:8], uint64(t.UnixMilli())<<16)
-	return id
-}
-
 // String is the ID in hexadecimal, for reports of check.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }

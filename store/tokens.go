@@ -63,7 +63,7 @@ func (s *Store) RevokeToken(ctx context.Context, id TokenID) error {
 }
 
 // Authenticate returns the account that an API token acts as, and the token's
-// record. Where email is not empty, the account must have that address.
+// record as it was before this use. Where email is not empty, the account must have that address.
 // ErrToken if the token is not valid, whatever the reason.
 func (s *Store) Authenticate(ctx context.Context, token secret.Text, email string) (Account, APIToken, error) {
 	t, a, err := s.engine.Token(ctx, seal.Digest(token))
@@ -76,17 +76,16 @@ func (s *Store) Authenticate(ctx context.Context, token secret.Text, email strin
 	case !a.Active(), before(t.ExpiresAt, at.denies), email != "" && !strings.EqualFold(strings.TrimSpace(email), a.Email):
 		return Account{}, APIToken{}, ErrToken
 	}
-	return a, t, s.touch(ctx, &t, at)
+	return a, t, s.touch(ctx, t, at)
 }
 
 // touch notes that a token was used, unless that is known, the clock is in
 // doubt, or there is no room: that is no reason to turn its owner away.
-func (s *Store) touch(ctx context.Context, t *APIToken, at instant) error {
+func (s *Store) touch(ctx context.Context, t APIToken, at instant) error {
 	if at.now != at.ends || at.now.Sub(t.LastUsedAt) < tokenUse {
 		return nil
 	}
-	t.LastUsedAt = at.now
-	err := s.engine.TouchToken(ctx, t.Digest, t.LastUsedAt)
+	err := s.engine.TouchToken(ctx, t.Digest, at.now)
 	if errors.Is(err, ErrFull) {
 		return nil
 	}
