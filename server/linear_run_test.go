@@ -72,7 +72,22 @@ func (r *linearRun) record(n int) []porcupine.Operation {
 	clients.Wait()
 	close(r.ticks)
 	clock.Wait()
+	r.lastTour()
 	return r.history
+}
+
+// lastTour makes sure of what chance may leave out: a push whose time is over is
+// deleted, seen, and asked for when it is purged.
+func (r *linearRun) lastTour() {
+	r.made++
+	p := linearPlan{payload: "the last", limit: 1, lifetime: (15 * time.Minute).Milliseconds(), deletable: true}
+	s := r.push(0, r.made, p)
+	r.store.Clock.Advance(15 * time.Minute)
+	r.use(0, s.token, linearCall{push: s.n, op: opDelete})
+	r.use(0, s.token, linearCall{push: s.n, op: opView})
+	r.store.Clock.Advance(day)
+	r.sweep()
+	r.use(0, s.token, linearCall{push: s.n, op: opView})
 }
 
 func (r *linearRun) tick() {
@@ -162,25 +177,39 @@ func (r *linearRun) take(slot int) (s linearSubject, next int) {
 	return *held, r.made
 }
 
+// create puts a push of any kind into a slot.
 func (r *linearRun) create(id, slot, n int, rng *rand.Rand) {
 	p := linearPlan{
 		payload: fmt.Sprintf("payload %d", n), limit: 1 + rng.IntN(5), lifetime: (15 * time.Minute).Milliseconds(),
 		owned: rng.IntN(3) > 0, deletable: rng.IntN(2) == 0, protected: rng.IntN(10) == 0,
 	}
-	members := fmt.Sprintf(`"payload":%q,"expire_after_views":%d,"deletable_by_viewer":%t`, p.payload, p.limit, p.deletable)
 	switch {
 	case p.protected: // for long, since calls of it take long
-		members, p.lifetime = members+`,"passphrase":"right","expire_after_days":7`, (7 * day).Milliseconds()
+		p.lifetime = (7 * day).Milliseconds()
 	case rng.IntN(3) == 0:
-		members, p.lifetime = members+`,"expire_after_days":1`, day.Milliseconds()
-	default:
+		p.lifetime = day.Milliseconds()
+	}
+	s := r.push(id, n, p)
+	s.uses = 6 + rng.IntN(16)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.slots[slot] = s
+}
+
+// push makes the push of a plan.
+func (r *linearRun) push(id, n int, p linearPlan) linearSubject {
+	members := fmt.Sprintf(`"payload":%q,"expire_after_views":%d,"deletable_by_viewer":%t`, p.payload, p.limit, p.deletable)
+	if p.protected {
+		members += `,"passphrase":"right"`
+	}
+	if days := p.lifetime / day.Milliseconds(); days > 0 {
+		members += fmt.Sprintf(`,"expire_after_days":%d`, days)
+	} else {
 		members += `,"expire_after_duration":0`
 	}
 	in := linearCall{push: n, op: opCreate, plan: p, token: p.owned}
 	out := r.call(id, in, http.MethodPost, pushes, `{"push":{`+members+`}}`, nil)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.slots[slot] = linearSubject{n: n, token: out.token, plan: p, uses: 6 + rng.IntN(16)}
+	return linearSubject{n: n, token: out.token, plan: p}
 }
 
 func (r *linearRun) use(id int, token string, in linearCall) {
