@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"pushbox/internal/secret"
+	"pushbox/store/seal"
 )
 
 // find returns the record of a push.
@@ -27,8 +28,9 @@ func damaged(id ID, part string) error {
 func (s *Store) sealPush(ctx context.Context, p *Push, t Token, in NewPush) (payload []byte, err error) {
 	ring := s.ring.Load()
 	wrap := func() error {
-		dek, sealed := ring.NewWrap(p.CreatedAt, p.ID[:], t.Text, in.Passphrase)
-		p.Wrap, payload = sealed, dek.SealPayload(p.ID[:], byte(p.Kind), in.Payload)
+		dek := seal.NewDEK()
+		p.Wrap = ring.Wrap(p.CreatedAt, p.ID[:], t.Text, in.Passphrase, dek)
+		payload = dek.SealPayload(p.ID[:], byte(p.Kind), in.Payload)
 		return nil
 	}
 	if p.Protected {

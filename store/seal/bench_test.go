@@ -15,17 +15,17 @@ func BenchmarkMAC(b *testing.B) {
 	}
 }
 
-func BenchmarkNewWrap(b *testing.B) {
-	r := NewRing(birth)
+func BenchmarkWrap(b *testing.B) {
+	r, dek := NewRing(birth), NewDEK()
 	b.ReportAllocs()
 	for b.Loop() {
-		r.NewWrap(birth, testID, testToken, secret.Text{})
+		r.Wrap(birth, testID, testToken, secret.Text{}, dek)
 	}
 }
 
 func BenchmarkOpenWrap(b *testing.B) {
 	r := NewRing(birth)
-	_, wrap := r.NewWrap(birth, testID, testToken, secret.Text{})
+	wrap := r.Wrap(birth, testID, testToken, secret.Text{}, NewDEK())
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := r.OpenWrap(wrap, testID, testToken, secret.Text{}); err != nil {
@@ -36,7 +36,7 @@ func BenchmarkOpenWrap(b *testing.B) {
 
 func BenchmarkOpenWrapWithPassphrase(b *testing.B) {
 	r := NewRing(birth)
-	_, wrap := r.NewWrap(birth, testID, testToken, testWords)
+	wrap := r.Wrap(birth, testID, testToken, testWords, NewDEK())
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := r.OpenWrap(wrap, testID, testToken, testWords); err != nil {
@@ -47,7 +47,7 @@ func BenchmarkOpenWrapWithPassphrase(b *testing.B) {
 
 func BenchmarkPayload(b *testing.B) {
 	for name, size := range map[string]int{"100B": 100, "1MiB": 1 << 20} {
-		dek, text := DEK{newKey()}, secret.New(strings.Repeat("x", size))
+		dek, text := NewDEK(), secret.New(strings.Repeat("x", size))
 		sealed := dek.SealPayload(testID, 1, text)
 		b.Run("seal/"+name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -81,6 +81,30 @@ func BenchmarkDetails(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := r.OpenDetails(testID, sealed); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func BenchmarkFile(b *testing.B) {
+	c := NewDEK().FilesKey().File(testBlob)
+	plain := make([]byte, ChunkSize)
+	sealed := c.Seal(nil, 7, false, plain)
+	b.Run("seal", func(b *testing.B) {
+		dst := make([]byte, 0, ChunkSize+ChunkOverhead)
+		b.ReportAllocs()
+		b.SetBytes(ChunkSize)
+		for b.Loop() {
+			c.Seal(dst, 7, false, plain)
+		}
+	})
+	b.Run("open", func(b *testing.B) {
+		dst := make([]byte, 0, ChunkSize)
+		b.ReportAllocs()
+		b.SetBytes(ChunkSize)
+		for b.Loop() {
+			if _, err := c.Open(dst, 7, false, sealed); err != nil {
 				b.Fatal(err)
 			}
 		}

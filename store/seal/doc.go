@@ -7,6 +7,10 @@
 // nobody can. Whoever changes a sealed record, cuts it short, or puts it in
 // the place of another is found out when it is opened.
 //
+// A download grant stands in for link and passphrase, for the files of a push
+// alone: they can be read by somebody who has the database, the key file and the
+// token of a grant that has not ended.
+//
 // It does not hide how many records there are, how long they are, or when they
 // were written; it does not notice a record that was removed or put back as it
 // once was; and it cannot help against somebody who controls the running
@@ -28,14 +32,21 @@
 //	payload     sealed under HKDF(DEK, "pushbox payload 1")
 //	details     sealed under HKDF(KEK, "pushbox details 1")
 //	entry       sealed under HKDF(audit key, "pushbox entry 1")
+//	files key   HKDF(DEK, "pushbox files 1"): opens the files of a push and
+//	            nothing else of it
+//	file        sealed in chunks under HKDF(files key, blob id, "pushbox file 1")
+//	list        of the files, sealed under HKDF(files key, "pushbox file list 1")
+//	grant       files key, sealed under HKDF(KEK ‖ grant token, "pushbox grant 1")
 //
 // HKDF is that of RFC 5869 with SHA-256, Argon2id that of RFC 9106. The info
 // texts differ, so no key serves two purposes. Tokens of one length are meant:
 // what follows a token in the wrap's key is then never mistaken for part of it.
+// So are blob ids of one length, for as a salt one is the same with zeros behind
+// it. A blob id names one file of a push for good; among pushes it may recur.
 //
 // # The envelopes
 //
-// Everything sealed has the form
+// Everything sealed but the chunks of files has the form
 //
 //	version 1 ‖ algorithm 1 ‖ fields ‖ nonce 24 ‖ ciphertext ‖ tag 16
 //
@@ -51,15 +62,35 @@
 //	payload     none                                        head ‖ push id ‖ kind
 //	details     KEK 4                                       head ‖ push id
 //	entry       none                                        head ‖ entry id
+//	list        none                                        head ‖ push id
+//	grant       KEK 4                                       head ‖ push id
 //
 // Argon2's numbers are all zero in the wrap of a push without a passphrase. No
 // verifier of a passphrase is kept: a wrong one is a wrap that does not open.
 // testdata has an example of each, made by a second implementation.
 //
+// # The files
+//
+// A file is cut into chunks of 64 KiB, the last of 1 byte to 64 KiB; only an
+// empty file has an empty one. Each is sealed by itself as
+//
+//	ciphertext ‖ tag 16
+//
+// with ChaCha20-Poly1305 (RFC 8439) and the nonce
+//
+//	number of the chunk, from 0, 11 ‖ 1 if it is the last, else 0, 1
+//
+// authenticating nothing beside it: the STREAM construction, as in age. The key
+// says which file a chunk belongs to, the nonce where in it. So any chunk can be
+// opened without the others, and what is refused is a file whose chunks were cut
+// off, moved, taken from another file or push, or added to. Nonces do not repeat
+// under a key, for a chunk is sealed once: an upload that begins again is
+// another file, under another blob id or DEK.
+//
 // # Rotation
 //
 // Sealing the key ring anew under another root key changes the root key and
-// nothing else. A KEK seals pushes that were created in its period; once none
-// of them exists any more the KEK is dropped, and copies of their records are
-// unreadable even with the key file.
+// nothing else. A KEK seals pushes that were created, and grants that were
+// issued, in its period; once none of them exists any more the KEK is dropped,
+// and copies of their records are unreadable even with the key file.
 package seal

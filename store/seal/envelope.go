@@ -56,8 +56,24 @@ func checkHead(sealed []byte, n int) ([]byte, error) {
 	return sealed[:n], nil
 }
 
-// KEKVersion returns the version of the KEK that a wrap or details were sealed
-// under; false if they are neither.
+// head returns the first bytes of what is sealed under k.
+func (k *kek) head() []byte {
+	return binary.BigEndian.AppendUint32([]byte{version1, xchacha20}, k.version)
+}
+
+// readHead returns the head of an envelope with a KEK's version in it, and that
+// KEK.
+func (r *Ring) readHead(sealed []byte) ([]byte, *kek, error) {
+	head, err := checkHead(sealed, kekHead)
+	if err != nil {
+		return nil, nil, err
+	}
+	k, err := r.numbered(binary.BigEndian.Uint32(head[plainHead:]))
+	return head, k, err
+}
+
+// KEKVersion returns the version of the KEK that a wrap, details or a grant were
+// sealed under; false if it is none of them.
 func KEKVersion(sealed []byte) (version uint32, ok bool) {
 	head, err := checkHead(sealed, kekHead)
 	if err != nil {

@@ -18,6 +18,8 @@ var (
 	otherID   = []byte("0123456789abcdefghijkm")
 	testToken = secret.New("agn4gtbyaabcdefghijklmnopqrstuvwxy")
 	testWords = secret.New("open sesame")
+	testGrant = secret.New("abcdefghijklmnopqrstuvwxyz234567")
+	testBlob  = []byte("0123456789abcdef")
 )
 
 // An envelope is something sealed and the ways to open and to seal it again.
@@ -31,10 +33,10 @@ type envelope struct {
 // envelopes returns one of each kind, under fresh keys.
 func envelopes() []envelope {
 	root, ring := NewRootKey(), NewRing(birth)
-	dek := DEK{newKey()}
+	dek := NewDEK()
 	wrap := func(c cost, p secret.Text) envelope {
 		return envelope{
-			seal: func() []byte { _, w := ring.keks[0].newWrap(c, testID, testToken, p); return w },
+			seal: func() []byte { return ring.keks[0].wrap(c, testID, testToken, p, NewDEK()) },
 			open: func(sealed []byte) ([]byte, error) {
 				d, err := ring.OpenWrap(sealed, testID, testToken, p)
 				if err != nil {
@@ -75,6 +77,22 @@ func envelopes() []envelope {
 		seal:  func() []byte { return ring.SealEntry(testID, []byte("an entry")) },
 		open:  func(sealed []byte) ([]byte, error) { return ring.OpenEntry(testID, sealed) },
 		plain: []byte("an entry"),
+	}, {
+		name: "grant",
+		seal: func() []byte { return ring.SealGrant(birth, testID, testGrant, dek.FilesKey()) },
+		open: func(sealed []byte) ([]byte, error) {
+			files, err := ring.OpenGrant(testID, testGrant, sealed)
+			if err != nil {
+				return nil, err
+			}
+			return files.bytes(), nil
+		},
+		plain: dek.FilesKey().bytes(),
+	}, {
+		name:  "list of files",
+		seal:  func() []byte { return dek.FilesKey().SealList(testID, []byte("a file name")) },
+		open:  func(sealed []byte) ([]byte, error) { return dek.FilesKey().OpenList(testID, sealed) },
+		plain: []byte("a file name"),
 	}}
 }
 

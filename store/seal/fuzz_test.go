@@ -95,3 +95,53 @@ func FuzzOpenRecords(f *testing.F) {
 		}
 	})
 }
+
+// Nothing opens but what was sealed.
+func FuzzOpenGrant(f *testing.F) {
+	v, frozen, ring := loadFileVectors(f)
+	f.Add([]byte(frozen.SealedGrant), []byte(v.PushID), frozen.GrantToken)
+	f.Add([]byte(v.SealedDetails), []byte(v.PushID), frozen.GrantToken)
+	f.Add([]byte(frozen.SealedGrant)[:kekHead+overhead], []byte{}, "")
+	f.Fuzz(func(t *testing.T, sealed, id []byte, token string) {
+		files, err := ring.OpenGrant(id, secret.New(token), sealed)
+		same := bytes.Equal(sealed, frozen.SealedGrant) && bytes.Equal(id, v.PushID) && token == frozen.GrantToken
+		if same != (err == nil) || same != (files.s != nil) {
+			t.Fatalf("the error is %v", err)
+		}
+		if err != nil && !errors.Is(err, ErrOpen) {
+			t.Fatalf("the error is %v", err)
+		}
+	})
+}
+
+// No chunk opens but the one that was sealed, and any that can be sealed opens
+// as what it was. All but the last are filled up to their size here, for long
+// inputs would take all the time.
+func FuzzOpenChunk(f *testing.F) {
+	_, frozen, _ := loadFileVectors(f)
+	c := FilesKey{keyOf(frozen.FilesKey)}.File(frozen.BlobID)
+	f.Add([]byte(frozen.SealedChunk), frozen.ChunkNumber, true)
+	f.Add([]byte(frozen.Chunk), frozen.ChunkNumber, true)
+	f.Add([]byte{}, uint64(0), true)
+	f.Add([]byte{1}, uint64(1), false)
+	f.Fuzz(func(t *testing.T, b []byte, n uint64, last bool) {
+		plain, err := c.Open(nil, n, last, b)
+		same := bytes.Equal(b, frozen.SealedChunk) && n == frozen.ChunkNumber && last
+		if same != (err == nil) || err != nil && (!errors.Is(err, ErrOpen) || plain != nil) {
+			t.Fatalf("the error is %v", err)
+		}
+		if !last {
+			b = append(b, make([]byte, max(0, ChunkSize-len(b)))...)
+		}
+		if !fits(n, last, len(b)) {
+			return
+		}
+		sealed := c.Seal(nil, n, last, b)
+		if len(sealed) != len(b)+ChunkOverhead {
+			t.Fatalf("%d bytes are sealed in %d", len(b), len(sealed))
+		}
+		if back, err := c.Open(sealed[:0], n, last, sealed); err != nil || !bytes.Equal(back, b) {
+			t.Fatalf("it comes back otherwise: %v", err)
+		}
+	})
+}

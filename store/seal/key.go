@@ -53,7 +53,12 @@ func (k key) aead(info string) cipher.AEAD { return derive(k.bytes(), nil, info)
 
 // derive returns the cipher under HKDF-SHA256(secret, salt, info).
 func derive(secret, salt []byte, info string) cipher.AEAD {
-	return must(chacha20poly1305.NewX(must(hkdf.Key(sha256.New, secret, salt, info, keySize))))
+	return must(chacha20poly1305.NewX(deriveKey(secret, salt, info)))
+}
+
+// deriveKey returns HKDF-SHA256(secret, salt, info).
+func deriveKey(secret, salt []byte, info string) []byte {
+	return must(hkdf.Key(sha256.New, secret, salt, info, keySize))
 }
 
 // must is for functions that fail only on lengths, where those are constant.

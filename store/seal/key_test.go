@@ -6,6 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"golang.org/x/crypto/chacha20poly1305"
+
+	"pushbox/internal/secret"
 )
 
 func TestNoKeyPrints(t *testing.T) {
@@ -13,6 +17,8 @@ func TestNoKeyPrints(t *testing.T) {
 	marker := []byte("0123456789abcdef0123456789abcdef")
 	type keys struct{ dek DEK }
 	root, dek := RootKey{keyOf(marker)}, DEK{keyOf(marker)}
+	files := FilesKey{keyOf(marker)}
+	file := &FileCipher{aead: must(chacha20poly1305.New(marker))}
 	ring := newRing(keyOf(marker), keyOf(marker), []kek{newKEK(keyOf(marker), 1, 0)})
 	holder := struct {
 		Root   RootKey
@@ -23,11 +29,14 @@ func TestNoKeyPrints(t *testing.T) {
 		rings  []*Ring
 		deeper []keys
 		deep   *keys
-	}{root, ring, root, dek, ring, []*Ring{ring}, []keys{{dek}}, &keys{dek}}
+		files  FilesKey
+		file   *FileCipher
+		opened []*FileCipher
+	}{root, ring, root, dek, ring, []*Ring{ring}, []keys{{dek}}, &keys{dek}, files, file, []*FileCipher{file}}
 
 	var out strings.Builder
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%X", "%d", "%t", "%p", "%o", "%U"} {
-		for _, v := range []any{root, &root, dek, &dek, *ring, ring, ring.keks, holder, &holder} {
+		for _, v := range []any{root, &root, dek, &dek, *ring, ring, ring.keks, files, &files, *file, file, holder, &holder} {
 			fmt.Fprintf(&out, verb+"\n", v)
 		}
 	}
@@ -56,6 +65,10 @@ func TestTheZeroKeySealsNothing(t *testing.T) {
 		"root key as text":     func() { RootKey{}.Text() },
 		"ring under no key":    func() { NewRing(birth).Sealed(RootKey{}) },
 		"payload under no key": func() { DEK{}.SealPayload(testID, 1, testWords) },
+		"wrap of no key":       func() { NewRing(birth).Wrap(birth, testID, testToken, secret.Text{}, DEK{}) },
+		"files key of no key":  func() { DEK{}.FilesKey() },
+		"file under no key":    func() { FilesKey{}.File(testBlob) },
+		"grant of no key":      func() { NewRing(birth).SealGrant(birth, testID, testGrant, FilesKey{}) },
 	} {
 		func() {
 			defer func() {

@@ -1,7 +1,6 @@
 package seal
 
 import (
-	"encoding/binary"
 	"fmt"
 	"time"
 
@@ -33,20 +32,14 @@ func (k DEK) OpenPayload(id []byte, kind byte, sealed []byte) (secret.Text, erro
 // The push is created at that time.
 func (r *Ring) SealDetails(created time.Time, id, plain []byte) []byte {
 	k := r.current(created)
-	var head [kekHead]byte
-	copy(head[:], []byte{version1, xchacha20})
-	binary.BigEndian.PutUint32(head[plainHead:], k.version)
-	return encrypt(k.details, head[:], bind(head[:], id), plain)
+	head := k.head()
+	return encrypt(k.details, head, bind(head, id), plain)
 }
 
 // OpenDetails opens what SealDetails made, given the same id. ErrOpen if it
 // does not open.
 func (r *Ring) OpenDetails(id, sealed []byte) ([]byte, error) {
-	head, err := checkHead(sealed, kekHead)
-	if err != nil {
-		return nil, fmt.Errorf("details: %w", err)
-	}
-	k, err := r.numbered(binary.BigEndian.Uint32(head[plainHead:]))
+	head, k, err := r.readHead(sealed)
 	if err != nil {
 		return nil, fmt.Errorf("details: %w", err)
 	}

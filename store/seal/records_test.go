@@ -11,7 +11,7 @@ import (
 
 func TestAPayloadOpensOnlyWhereItBelongs(t *testing.T) {
 	t.Parallel()
-	dek := DEK{newKey()}
+	dek := NewDEK()
 	sealed := dek.SealPayload(testID, 1, testWords)
 	for _, c := range []struct {
 		name string
@@ -25,7 +25,7 @@ func TestAPayloadOpensOnlyWhereItBelongs(t *testing.T) {
 		{"under a shorter id", dek, testID[:21], 1, ErrOpen},
 		{"as another kind", dek, testID, 2, ErrOpen},
 		{"with the kind in the id", dek, append(bytes.Clone(testID), 1), 1, ErrOpen},
-		{"under another key", DEK{newKey()}, testID, 1, ErrOpen},
+		{"under another key", NewDEK(), testID, 1, ErrOpen},
 	} {
 		if text, err := c.dek.OpenPayload(c.id, c.kind, sealed); !errors.Is(err, c.want) || err != nil && !text.IsZero() {
 			t.Errorf("%s: the error is %v", c.name, err)
@@ -35,7 +35,7 @@ func TestAPayloadOpensOnlyWhereItBelongs(t *testing.T) {
 
 func TestAPayloadComesBackAsItWas(t *testing.T) {
 	t.Parallel()
-	dek := DEK{newKey()}
+	dek := NewDEK()
 	for _, text := range []string{"", "\x00", "größer ☃", "\xff\xfe", strings.Repeat("0123456789abcdef", 1<<16)} {
 		sealed := dek.SealPayload(testID, 4, secret.New(text))
 		if len(sealed) != plainHead+overhead+len(text) {
@@ -44,6 +44,26 @@ func TestAPayloadComesBackAsItWas(t *testing.T) {
 		back, err := dek.OpenPayload(testID, 4, sealed)
 		if err != nil || back.Reveal() != text {
 			t.Errorf("%d bytes: they come back otherwise: %v", len(text), err)
+		}
+	}
+}
+
+func TestAListOfFilesOpensOnlyWhereItBelongs(t *testing.T) {
+	t.Parallel()
+	files := NewDEK().FilesKey()
+	sealed := files.SealList(testID, []byte("a list"))
+	for _, c := range []struct {
+		name  string
+		files FilesKey
+		id    []byte
+		want  error
+	}{
+		{"in its place", files, testID, nil},
+		{"of another push", files, otherID, ErrOpen},
+		{"under another key", NewDEK().FilesKey(), testID, ErrOpen},
+	} {
+		if list, err := c.files.OpenList(c.id, sealed); !errors.Is(err, c.want) || (err == nil) != (string(list) == "a list") {
+			t.Errorf("%s: the error is %v", c.name, err)
 		}
 	}
 }
@@ -78,7 +98,7 @@ func TestNoErrorTellsWhatIsSealed(t *testing.T) {
 		sealed := e.seal()
 		sealed[len(sealed)-1] ^= 1
 		_, err := e.open(sealed)
-		for _, s := range []string{testWords.Reveal(), testToken.Reveal(), string(testID), "a payload", "a name", "an entry"} {
+		for _, s := range []string{testWords.Reveal(), testToken.Reveal(), string(testID), "a payload", "a name", "an entry", "a file name"} {
 			if err == nil || strings.Contains(err.Error(), s) {
 				t.Errorf("%s: the error is %v", e.name, err)
 			}

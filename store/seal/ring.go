@@ -15,6 +15,10 @@ const (
 	infoPayload = "pushbox payload 1"
 	infoDetails = "pushbox details 1"
 	infoEntry   = "pushbox entry 1"
+	infoFiles   = "pushbox files 1"
+	infoList    = "pushbox file list 1"
+	infoFile    = "pushbox file 1"
+	infoGrant   = "pushbox grant 1"
 )
 
 // A Ring holds the keys of a store: the id key and the audit key, which stay
@@ -60,8 +64,8 @@ func (r *Ring) MAC(token string) [16]byte {
 	return [16]byte(sum[:16])
 }
 
-// current returns the KEK for a push that is created at t: the last that was in
-// use by then, or the first of all.
+// current returns the KEK for a push that is created, or a grant that is issued,
+// at t: the last that was in use by then, or the first of all.
 func (r *Ring) current(t time.Time) *kek {
 	ms := t.UnixMilli()
 	for i := len(r.keks) - 1; i > 0; i-- {

@@ -12,9 +12,9 @@ const (
 	rotateAhead = time.Hour
 )
 
-// A KEKPeriod tells which pushes a KEK seals: those created at From or later
-// and before To. The first KEK of a ring also seals any created before that;
-// the newest has no end, and its To is zero.
+// A KEKPeriod tells which pushes and grants a KEK seals: those created or issued
+// at From or later and before To. The first KEK of a ring also seals any from
+// before that; the newest has no end, and its To is zero.
 type KEKPeriod struct {
 	Version  uint32
 	From, To time.Time
@@ -46,8 +46,8 @@ func (r *Ring) Rotate(now time.Time) (*Ring, bool) {
 
 // Drop returns a ring without a KEK. What that KEK sealed never opens again, so
 // its period must be over, with nothing of that time still being created, and
-// nothing may be sealed under it (KEKVersion). The newest KEK stays, and then
-// Drop returns r.
+// no wrap, details or grant may be sealed under it (KEKVersion). The newest KEK
+// stays, and then Drop returns r.
 func (r *Ring) Drop(version uint32) *Ring {
 	i := slices.IndexFunc(r.keks, func(k kek) bool { return k.version == version })
 	if i < 0 || i == len(r.keks)-1 {

@@ -59,13 +59,18 @@ func TestVersionsTellWhichKEKSeals(t *testing.T) {
 	}
 }
 
-// sealedBy returns which KEK's version wraps and details made at t carry.
+// sealedBy returns which KEK's version wraps, details and grants made at t carry.
 func sealedBy(r *Ring, t time.Time) uint32 {
-	_, wrap := r.NewWrap(t, testID, testToken, secret.Text{})
-	details := r.SealDetails(t, testID, nil)
+	wrap := r.Wrap(t, testID, testToken, secret.Text{}, NewDEK())
 	version := binary.BigEndian.Uint32(wrap[plainHead:])
-	if binary.BigEndian.Uint32(details[plainHead:]) != version {
-		return 0
+	for _, sealed := range [][]byte{
+		wrap,
+		r.SealDetails(t, testID, nil),
+		r.SealGrant(t, testID, testGrant, NewDEK().FilesKey()),
+	} {
+		if got, ok := KEKVersion(sealed); !ok || got != version {
+			return 0
+		}
 	}
 	return version
 }
@@ -89,7 +94,8 @@ func TestOldAndNewRingAgreeForAnHour(t *testing.T) {
 func TestAfterRotationWhatWasSealedStillOpens(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
-	_, wrap := r.NewWrap(birth, testID, testToken, secret.Text{})
+	wrap := r.Wrap(birth, testID, testToken, secret.Text{}, NewDEK())
+	grant := r.SealGrant(birth, testID, testGrant, NewDEK().FilesKey())
 	details, entry := r.SealDetails(birth, testID, []byte("d")), r.SealEntry(testID, []byte("e"))
 	next, _ := r.Rotate(birth.Add(rotateAfter))
 	if _, err := next.OpenWrap(wrap, testID, testToken, secret.Text{}); err != nil {
@@ -99,6 +105,9 @@ func TestAfterRotationWhatWasSealedStillOpens(t *testing.T) {
 		t.Error(err)
 	}
 	if _, err := next.OpenEntry(testID, entry); err != nil {
+		t.Error(err)
+	}
+	if _, err := next.OpenGrant(testID, testGrant, grant); err != nil {
 		t.Error(err)
 	}
 }
@@ -111,7 +120,8 @@ func TestADroppedKEKOpensNothingAndTheOthersGoOn(t *testing.T) {
 		t.Fatalf("%d and %d KEKs are left", len(r.keks), len(dropped.keks))
 	}
 	for _, p := range r.Versions() {
-		_, wrap := r.NewWrap(p.From, testID, testToken, testWords)
+		wrap := r.Wrap(p.From, testID, testToken, testWords, NewDEK())
+		grant := r.SealGrant(p.From, testID, testGrant, NewDEK().FilesKey())
 		details := r.SealDetails(p.From, testID, []byte("d"))
 		want := error(nil)
 		if p.Version == 2 {
@@ -122,6 +132,9 @@ func TestADroppedKEKOpensNothingAndTheOthersGoOn(t *testing.T) {
 		}
 		if _, err := dropped.OpenDetails(testID, details); !errors.Is(err, want) {
 			t.Errorf("details of %d: %v", p.Version, err)
+		}
+		if _, err := dropped.OpenGrant(testID, testGrant, grant); !errors.Is(err, want) {
+			t.Errorf("grant of %d: %v", p.Version, err)
 		}
 	}
 	if p := dropped.Versions(); p[0].To != r.Versions()[2].From {

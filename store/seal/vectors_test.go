@@ -138,8 +138,9 @@ func TestWhatIsSealedNowHasTheFrozenLayout(t *testing.T) {
 	v, root, ring := loadVectors(t)
 	first, second := time.UnixMilli(v.KEKFrom[0]), time.UnixMilli(v.KEKFrom[1])
 	token, passphrase := secret.New(v.Token), secret.New(v.Passphrase)
-	_, wrap := ring.NewWrap(first, v.PushID, token, secret.Text{})
-	dek, protected := ring.NewWrap(second, v.PushID, token, passphrase)
+	dek := NewDEK()
+	wrap := ring.Wrap(first, v.PushID, token, secret.Text{}, dek)
+	protected := ring.Wrap(second, v.PushID, token, passphrase, dek)
 	for name, pair := range map[string]struct {
 		now, frozen []byte
 		same        int // bytes at the front that are not random

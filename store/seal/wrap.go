@@ -24,32 +24,37 @@ const (
 // zero value is no key, and its use panics.
 type DEK struct{ key }
 
-// NewWrap makes the key of a push that is created at that time, and seals it
-// under the ring, the token, and the passphrase if that is not empty; all of
-// them, and the id, are needed to open it again. With a passphrase it takes
-// some 30 ms and 19 MiB; the caller sees to it that not too many run at once.
-func (r *Ring) NewWrap(created time.Time, id []byte, token, passphrase secret.Text) (DEK, []byte) {
+// IsZero reports whether k is no key.
+func (k DEK) IsZero() bool { return k.s == nil }
+
+// NewDEK returns a random key. It is for one push: no second push may be sealed
+// under it.
+func NewDEK() DEK { return DEK{newKey()} }
+
+// Wrap seals the key of a push that is created at that time under the ring, the
+// token, and the passphrase if that is not empty; all of them, and the id, are
+// needed to open it again. With a passphrase it takes some 30 ms and 19 MiB; the
+// caller sees to it that not too many run at once.
+func (r *Ring) Wrap(created time.Time, id []byte, token, passphrase secret.Text, dek DEK) []byte {
 	var c cost
 	if !passphrase.IsZero() {
 		c = standard
 	}
-	return r.current(created).newWrap(c, id, token, passphrase)
+	return r.current(created).wrap(c, id, token, passphrase, dek)
 }
 
-func (k *kek) newWrap(c cost, id []byte, token, passphrase secret.Text) (DEK, []byte) {
+func (k *kek) wrap(c cost, id []byte, token, passphrase secret.Text, dek DEK) []byte {
 	var head [wrapHead]byte
-	copy(head[:], []byte{version1, xchacha20})
-	binary.BigEndian.PutUint32(head[plainHead:], k.version)
+	copy(head[:], k.head())
 	binary.BigEndian.PutUint32(head[wrapMemory:], c.memory)
 	head[wrapPasses], head[wrapThreads] = c.passes, c.threads
 	_, _ = rand.Read(head[wrapSalt:])
-	dek := DEK{newKey()}
-	return dek, encrypt(k.wrapping(c, head[wrapSalt:], token, passphrase), head[:], bind(id, head[:]), *dek.s)
+	return encrypt(k.wrapping(c, head[wrapSalt:], token, passphrase), head[:], bind(id, head[:]), *dek.s)
 }
 
-// OpenWrap returns the key that NewWrap sealed. A passphrase that is not asked
-// for is ignored. One that is asked for costs as much as with NewWrap, or more
-// if the record says so: up to 16 passes over 256 MiB.
+// OpenWrap returns the key that Wrap sealed. A passphrase that is not asked
+// for is ignored. One that is asked for costs as much as with Wrap, or more if
+// the record says so: up to 16 passes over 256 MiB.
 //
 // ErrPassphrase if a passphrase is asked for and what was given does not open
 // the wrap; ErrOpen if a wrap without one does not open, or is no wrap at all.

@@ -14,8 +14,8 @@ func TestAWrapAsksForAllOfItsParts(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
 	k := &r.keks[0]
-	_, open := k.newWrap(cost{}, testID, testToken, secret.Text{})
-	_, locked := k.newWrap(cheap, testID, testToken, testWords)
+	open := k.wrap(cost{}, testID, testToken, secret.Text{}, NewDEK())
+	locked := k.wrap(cheap, testID, testToken, testWords, NewDEK())
 	otherToken := secret.New(strings.Replace(testToken.Reveal(), "y", "z", 1))
 	for _, c := range []struct {
 		name              string
@@ -51,7 +51,8 @@ func TestTheKeyThatComesOutIsTheOneThatWentIn(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
 	for _, p := range []secret.Text{{}, testWords} {
-		made, wrap := r.NewWrap(birth, testID, testToken, p)
+		made := NewDEK()
+		wrap := r.Wrap(birth, testID, testToken, p, made)
 		opened, err := r.OpenWrap(wrap, testID, testToken, p)
 		if err != nil || *made.s != *opened.s {
 			t.Errorf("another key came out: %v", err)
@@ -67,7 +68,7 @@ func TestTheKeyThatComesOutIsTheOneThatWentIn(t *testing.T) {
 
 func TestANewWrapCarriesTheStandardCost(t *testing.T) {
 	t.Parallel()
-	_, wrap := NewRing(birth).NewWrap(birth, testID, testToken, testWords)
+	wrap := NewRing(birth).Wrap(birth, testID, testToken, testWords, NewDEK())
 	if c := wrapCost(wrap); c != (cost{memory: 19456, passes: 2, threads: 1}) {
 		t.Errorf("it carries %+v", c)
 	}
@@ -78,7 +79,7 @@ func TestANewWrapCarriesTheStandardCost(t *testing.T) {
 func TestAWrapThatCostsTooMuchIsRefused(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
-	_, good := r.keks[0].newWrap(cheap, testID, testToken, testWords)
+	good := r.keks[0].wrap(cheap, testID, testToken, testWords, NewDEK())
 	for name, c := range map[string]cost{
 		"memory":          {memory: 256<<10 + 1, passes: 1, threads: 1},
 		"all memory":      {memory: 1<<32 - 1, passes: 255, threads: 255},
@@ -105,7 +106,7 @@ func TestAWrapThatCostsTooMuchIsRefused(t *testing.T) {
 func TestAPassphraseCannotBeTakenOffAWrap(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
-	_, wrap := r.keks[0].newWrap(cheap, testID, testToken, testWords)
+	wrap := r.keks[0].wrap(cheap, testID, testToken, testWords, NewDEK())
 	clear(wrap[wrapMemory:wrapSalt])
 	if _, err := r.OpenWrap(wrap, testID, testToken, testWords); !errors.Is(err, ErrOpen) {
 		t.Errorf("the error is %v", err)
@@ -115,7 +116,7 @@ func TestAPassphraseCannotBeTakenOffAWrap(t *testing.T) {
 func TestAWrapOfAnUnknownKEKIsNoWrongPassphrase(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
-	_, wrap := r.keks[0].newWrap(cheap, testID, testToken, testWords)
+	wrap := r.keks[0].wrap(cheap, testID, testToken, testWords, NewDEK())
 	wrap[plainHead+3] = 9
 	_, err := r.OpenWrap(wrap, testID, testToken, testWords)
 	if !errors.Is(err, ErrOpen) || !strings.Contains(err.Error(), "version 9") {

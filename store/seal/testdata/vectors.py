@@ -125,4 +125,5 @@ vectors = {
     "api_token": api_token,
     "api_token_digest": hashlib.sha256(api_token.encode()).hexdigest(),
 }
-print(json.dumps(vectors, indent=2, ensure_ascii=False))
+if __name__ == "__main__":
+    print(json.dumps(vectors, indent=2, ensure_ascii=False))
