@@ -1,7 +1,9 @@
 package strictjson_test
 
 import (
+	"encoding/base64"
 	"encoding/json"
+	"io"
 	"strings"
 	"testing"
 
@@ -96,6 +98,21 @@ func BenchmarkLongString(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if err := strictjson.NewDecoder(strings.NewReader(text)).End(); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkLongStringAsAStream(b *testing.B) {
+	text := `"` + strings.Repeat("QUJD", 1<<18) + `"`
+	b.SetBytes(int64(len(text)))
+	b.ReportAllocs()
+	for b.Loop() {
+		r, err := strictjson.NewDecoder(strings.NewReader(text)).Text()
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := io.Copy(io.Discard, base64.NewDecoder(base64.StdEncoding, r)); err != nil {
 			b.Fatal(err)
 		}
 	}

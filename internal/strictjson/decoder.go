@@ -4,8 +4,9 @@
 // encoding/json takes the last of duplicate keys, puts replacement characters
 // where the text is not valid UTF-8 or holds half a surrogate pair, and needs
 // the whole text in memory. A Decoder refuses such text, also in values that
-// the caller skips, and needs memory only for the values it returns. A NUL
-// (\u0000) in a string is a character like any other.
+// the caller skips, and needs memory only for the values it returns: none for a
+// string that is read with Text. A NUL (\u0000) in a string is a character like
+// any other.
 //
 // A Decoder is pulled along by its caller:
 //
@@ -69,6 +70,7 @@ type Decoder struct {
 	depth int               // objects and arrays that are open
 	held  int               // bytes of the keys of the objects that are open
 	char  [utf8.UTFMax]byte // an escape's character, for as long as a piece is good
+	open  *textReader       // of a string that was begun and may not be at its end
 }
 
 // NewDecoder returns a Decoder of what r yields. It reads ahead. Errors of r
@@ -185,6 +187,9 @@ func (d *Decoder) finish(err error) error {
 	if d.err == nil && d.ready {
 		return d.Skip()
 	}
+	if d.err == nil {
+		return d.pass()
+	}
 	return d.err
 }
 
@@ -216,6 +221,9 @@ func (d *Decoder) Skip() error {
 func (d *Decoder) End() error {
 	if d.err == nil && d.ready {
 		_ = d.Skip() // an error stays
+	}
+	if d.err == nil {
+		_ = d.pass()
 	}
 	if d.err != nil {
 		return d.err
