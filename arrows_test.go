@@ -14,7 +14,8 @@ import (
 // listed imports none.
 var arrows = map[string][]string{
 	"pushbox":                            {"internal/cli"},
-	"pushbox/internal/cli":               {"config", "internal/admin", "internal/durable", "internal/httpd", "internal/secret", "server", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/cli":               {"config", "internal/admin", "internal/client", "internal/durable", "internal/httpd", "internal/secret", "server", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/client":            {"internal/secret"},
 	"pushbox/internal/admin":             {"internal/httpd", "internal/secret", "store"},
 	"pushbox/server":                     {"config", "internal/clientip", "internal/limit", "internal/secret", "internal/strictjson", "store"},
 	"pushbox/store":                      {"internal/limit", "internal/secret", "store/seal"},
@@ -31,6 +32,7 @@ var owners = map[string]string{
 	"github.com/spf13/viper":              "pushbox/config",
 	"github.com/julienschmidt/httprouter": "pushbox/server",
 	"github.com/spf13/cobra":              "pushbox/internal/cli",
+	"github.com/schollz/progressbar/v3":   "pushbox/internal/cli",
 }
 
 func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {

@@ -36,14 +36,18 @@ func (l *loader) readEnvironment() {
 	for _, s := range l.settings {
 		byEnv[s.env] = s
 	}
-	known := append(slices.Sorted(maps.Keys(byEnv)), envFile)
+	others := []string{envFile} // of this program, and no settings of a server
+	for _, s := range clientSettings() {
+		others = append(others, s.env)
+	}
+	known := append(slices.Sorted(maps.Keys(byEnv)), others...)
 	for _, name := range slices.Sorted(maps.Keys(l.environ)) {
 		s, ok := byEnv[name]
 		origin := "environment " + oneLine(name)
 		switch {
 		case ok:
 			l.accept(s, l.environ[name], origin, origin)
-		case strings.HasPrefix(name, envPrefix) && name != envFile:
+		case strings.HasPrefix(name, envPrefix) && !slices.Contains(others, name):
 			l.problem("", origin, "is not a setting%s", didYouMean(name, known))
 		}
 	}

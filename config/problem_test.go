@@ -97,8 +97,6 @@ func TestUnknownVariables(t *testing.T) {
 		"PUSHBOX_LOG.LEVEL":  "; did you mean PUSHBOX_LOG_LEVEL?",
 		"PUSHBOX_":           "",
 		"PUSHBOX_FROBNICATE": "",
-		"PUSHBOX_URL":        "",
-		"PUSHBOX_TOKEN_FILE": "",
 	} {
 		got := problems(t, config.Source{Environ: []string{name + "=hunter2"}})
 		if w := "environment " + name + ": is not a setting" + want; len(got) != 1 || got[0] != w {

@@ -40,13 +40,16 @@ func (a *app) root() *cobra.Command {
 		Use:   "pushbox",
 		Short: "Share secrets that vanish",
 		Long: `pushbox is a server for sharing secrets that vanish: a push expires after a
-number of views or days, whichever comes first.
+number of views or days, whichever comes first. It is a client, too: push, get
+and expire work with any pushbox server, and with Password Pusher.
 
 Commands that deal with accounts and tokens work with a running server and
 without one.`,
 		Example: `  pushbox serve
   pushbox user add alice@example.com
-  pushbox token create alice@example.com --name laptop`,
+  pushbox token create alice@example.com --name laptop
+  pushbox push --url https://push.example.com secret.pdf
+  pushbox get https://push.example.com/p/TOKEN`,
 		Args:              noSubcommand,
 		Version:           fullVersion(), // for --version
 		RunE:              func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -59,7 +62,7 @@ without one.`,
 	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE`")
 	flags.String(dataDirFlag, "", "keep the database in `DIR` (the setting data_dir)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(a.serve(), a.user(), a.token(), a.check(), a.config(), a.version(), a.completion())
+	root.AddCommand(a.serve(), a.user(), a.token(), a.push(), a.get(), a.expire(), a.check(), a.config(), a.version(), a.completion())
 	return root
 }
 

@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"pushbox/internal/client"
+	"pushbox/internal/secret"
+)
+
+const maxAsked = 3 // times for a passphrase
+
+func (a *app) get() *cobra.Command {
+	var dir string
+	var force bool
+	cmd := &cobra.Command{
+		Use:   "get LINK",
+		Short: "Retrieve a push: text to standard output, files to a directory",
+		Long: `Retrieve a push from the pushbox or Password Pusher server that its link names,
+which counts as a view. Its text goes to standard output as it is; on a terminal
+control characters are written out. Its files go to a directory, readable to you
+alone. A name that is taken gets a number, and one that begins with a dot an
+underscore.
+
+A download that is cut goes on where it was, for some minutes if it must. Once
+the command has ended, only another retrieval gets the file.` + clientHelp,
+		Example: `  pushbox get https://push.example.com/p/TOKEN
+  pushbox get https://push.example.com/p/TOKEN -o downloads`,
+		Args: arguments("LINK"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			l, err := parseLink(args[0])
+			if err == nil {
+				err = checkTarget(dir)
+			}
+			if err != nil {
+				return err
+			}
+			c, _, err := a.dial(cmd, l.Server)
+			if err != nil {
+				return err
+			}
+			s := &saver{app: a, client: c, dir: dir, force: force, saved: make(map[string]bool)}
+			return a.retrieve(cmd, s, l)
+		},
+	}
+	cmd.Flags().StringVarP(&dir, "output", "o", ".", "put files into `DIR`")
+	cmd.Flags().BoolVar(&force, "force", false, "replace files that have the same name")
+	addPassphraseFlags(cmd)
+	addClientFlags(cmd)
+	return cmd
+}
+
+// parseLink reads the argument LINK. It is not quoted in an error.
+func parseLink(text string) (client.Link, error) {
+	l, err := client.ParseLink(text)
+	if err != nil {
+		return l, withHint(usagef("LINK %w", err), "give the link as it was sent to you, in quotes if it has odd characters")
+	}
+	return l, nil
+}
+
+func (a *app) retrieve(cmd *cobra.Command, s *saver, l client.Link) error {
+	p, err := a.open(cmd.Context(), cmd, s.client, l)
+	if err != nil {
+		return err
+	}
+	if p.PassphraseInURL {
+		a.say("the passphrase had to be sent in the URL, where the log of the server may keep it")
+	}
+	hint := "run the command again; that counts as another view"
+	switch {
+	case p.ViewsRemaining == 0:
+		a.say("that was the last view")
+		hint = "that was the last view: ask whoever sent the link to push it again"
+	case p.ViewsRemaining > 0:
+		a.say(fmt.Sprintf("views that remain: %d", p.ViewsRemaining))
+	}
+	var errs []error
+	if err := a.showText(p.Payload.Reveal()); err != nil {
+		errs = append(errs, withHint(fmt.Errorf("the text was retrieved, and could not be written: %w", err), "%s", hint))
+	}
+	for i, f := range p.Files {
+		errs = append(errs, s.save(cmd.Context(), f, hint))
+		if left := len(p.Files) - i - 1; cmd.Context().Err() != nil && left > 0 {
+			a.say(fmt.Sprintf("files that were not fetched: %d", left))
+			break
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// open retrieves the push, and asks for its passphrase if it has one, somebody
+// can be asked and no file was named.
+func (a *app) open(ctx context.Context, cmd *cobra.Command, c *client.Client, l client.Link) (p client.Push, err error) {
+	ask, file, err := passphraseFlags(cmd)
+	if err != nil {
+		return p, err
+	}
+	var passphrase secret.Text
+	if file != "" {
+		passphrase, err = a.passphraseFrom(file, true)
+	} else if ask && !a.console.terminal {
+		err = errNoTerminal()
+	}
+	if err != nil {
+		return p, err
+	}
+	for asked := 0; ; {
+		if ask {
+			if passphrase, err = a.console.hidden(ctx, "Passphrase: "); err != nil {
+				return p, err
+			}
+			asked++
+		}
+		p, err = c.Retrieve(ctx, l, passphrase)
+		if !errors.Is(err, client.ErrPassphrase) || file != "" || !a.console.terminal || asked == maxAsked {
+			break
+		}
+		if ask {
+			a.say("that passphrase is incorrect")
+		}
+		ask = true
+	}
+	return p, a.retrievalError(l, passphrase, err)
+}
+
+// retrievalError tells whether a view may be lost.
+func (a *app) retrievalError(l client.Link, passphrase secret.Text, err error) error {
+	refused, redirect := (*client.StatusError)(nil), (*client.RedirectError)(nil)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, client.ErrPassphrase) && passphrase.IsZero():
+		return withHint(errors.New("the push opens with a passphrase"), "%s", remoteHint(err))
+	case errors.Is(err, client.ErrPassphrase):
+		return withHint(errors.New("that passphrase is incorrect"), "ask whoever sent the link for the passphrase")
+	}
+	err = remoteError("retrieve from", l.Server, err)
+	if !errors.As(err, &refused) && !errors.As(err, &redirect) && !errors.Is(err, client.ErrExpired) {
+		a.say("there was no answer that could be read; if the server was reached, a view may have been counted")
+	}
+	return err
+}

@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pushbox/store"
+)
+
+func TestALinkIsAloneOnStandardOutput(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	got := act(t, "secret-marker\n", nil, "push", "--url", f.URL+"/").want(t, exitDone, "pushed; it expires after 7 days or 5 views").discreet(t)
+	if got.stdout != f.link()+"/r\n" || f.fields["payload"] != "secret-marker\n" || len(f.fields) != 1 {
+		t.Errorf("printed %q, pushed %q", got.stdout, f.fields)
+	}
+}
+
+func TestOnlyFlagsThatAreGivenAreSent(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		flags []string
+		want  map[string]string
+	}{
+		{nil, map[string]string{}},
+		{[]string{"--days", "7", "--views", "5"}, map[string]string{"expire_after_days": "7", "expire_after_duration": "12", "expire_after_views": "5"}},
+		{[]string{"--retrieval-step", "--deletable"}, map[string]string{"retrieval_step": "true", "deletable_by_viewer": "true"}},
+		{[]string{"--retrieval-step=false", "--deletable=false"}, map[string]string{"retrieval_step": "false", "deletable_by_viewer": "false"}},
+		{[]string{"--name", "a name", "--note", "ä"}, map[string]string{"name": "a name", "note": "ä"}},
+		{[]string{"--kind", "text"}, map[string]string{"kind": "text"}},
+	} {
+		f := newFake(t)
+		act(t, "x", nil, append([]string{"push", "--url", f.URL}, test.flags...)...).want(t, exitDone)
+		test.want["payload"] = "x"
+		if !maps.Equal(f.fields, test.want) {
+			t.Errorf("%q: sent %q", test.flags, f.fields)
+		}
+	}
+}
+
+func TestTheTextIsPushedAsItIs(t *testing.T) {
+	t.Parallel()
+	longest := strings.Repeat("x", store.MaxText)
+	for _, test := range []struct{ kind, stdin, want, err string }{
+		{"text", "two\nlines\r\n\n", "two\nlines\r\n\n", ""},
+		{"text", "\x00\t ä", "\x00\t ä", ""},
+		{"url", "https://example.com\n", "https://example.com", ""},
+		{"url", "https://example.com\r\n", "https://example.com", ""},
+		{"qr", "a\nb\n", "a\nb", ""},
+		{"text", longest, longest, ""},
+		{"text", longest + "x", "", "longer than 1048576 bytes"},
+		{"text", "", "", "has no text"},
+		{"text", "\xff", "", "no text in UTF-8"},
+	} {
+		f := newFake(t)
+		got := act(t, test.stdin, nil, "push", "--url", f.URL, "--kind", test.kind)
+		if test.err != "" {
+			got.want(t, exitFailed, test.err, "hint: ")
+		} else {
+			got.want(t, exitDone)
+		}
+		if f.fields["payload"] != test.want {
+			t.Errorf("%s %.20q: pushed %.20q", test.kind, test.stdin, f.fields["payload"])
+		}
+	}
+}
+
+// inFile writes a file, and returns its path.
+func inFile(t *testing.T, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestFilesArePushedWithTheirNames(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	one, two := inFile(t, "a b.txt", "first"), inFile(t, "ä.bin", "")
+	got := act(t, "not for the push", nil, "push", "--url", f.URL, "--days", "1", one, two).want(t, exitDone)
+	want := map[string]string{"kind": "file", "expire_after_days": "1", "expire_after_duration": "6"}
+	if !maps.Equal(f.fields, want) || len(f.files) != 2 || f.files[0] != (fakeFile{"a b.txt", "first"}) || f.files[1] != (fakeFile{"ä.bin", ""}) {
+		t.Errorf("pushed %q, %q", f.fields, f.files)
+	}
+	if got.stdout != f.link()+"/r\n" || !strings.Contains(got.stderr, "warning: the server has not taken the limits") {
+		t.Errorf("%q\n%s", got.stdout, got.stderr)
+	}
+}
+
+func TestWhatCannotBePushedIsFoundBeforeAnythingIsSent(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	file := inFile(t, "a", "x")
+	for _, test := range []struct {
+		code int
+		want string
+		args []string
+	}{
+		{exitUsage, "--days and --views must be 1 or more", []string{"--days", "0"}},
+		{exitUsage, "--days and --views must be 1 or more", []string{"--views", "-1"}},
+		{exitUsage, "--kind must be text, url, qr or file", []string{"--kind", "image"}},
+		{exitUsage, "--kind must be text, url, qr or file", []string{"--kind", ""}},
+		{exitUsage, "a push of kind file needs a FILE", []string{"--kind", "file"}},
+		{exitUsage, "a push with files is of kind file", []string{"--kind", "text", file}},
+		{exitUsage, "--name and --note must be UTF-8", []string{"--note", "\xff"}},
+		{exitUsage, "no terminal to ask for a passphrase on", []string{"--passphrase"}},
+		{exitUsage, "standard input has the text, and cannot have the passphrase", []string{"--passphrase-file", "-"}},
+		{exitUsage, "--passphrase-file names no file", []string{"--passphrase-file", ""}},
+		{exitUsage, "give --passphrase or --passphrase-file, not both", []string{"--passphrase", "--passphrase-file", file}},
+		{exitFailed, "the passphrase file: open", []string{"--passphrase-file", file + "x"}},
+		{exitFailed, "it is empty", []string{"--passphrase-file", inFile(t, "empty", "\n")}},
+		{exitFailed, "more than one line", []string{"--passphrase-file", inFile(t, "lines", "a\nb\n")}},
+		{exitFailed, "no such file", []string{file, file + "x"}},
+		{exitFailed, "is a directory", []string{filepath.Dir(file)}},
+		{exitUsage, "url (flag --url): must begin with", []string{"--url", "ftp://x"}},
+	} {
+		args := append([]string{"push", "--url", f.URL}, test.args...)
+		act(t, "text", nil, args...).want(t, test.code, test.want, "hint: ")
+	}
+	act(t, "text", nil, "push").want(t, exitUsage, "no server was named", "hint: name it with --url or PUSHBOX_URL")
+	if n := len(f.requests()); n != 0 {
+		t.Errorf("%d requests were sent", n)
+	}
+}
+
+func TestAPassphraseComesFromAFileOrStandardInput(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	act(t, "text", nil, "push", "--url", f.URL, "--passphrase-file", inFile(t, "p", " pass-marker \r\n")).want(t, exitDone).discreet(t)
+	if f.fields["passphrase"] != " pass-marker " || f.fields["payload"] != "text" {
+		t.Errorf("pushed %q", f.fields)
+	}
+	act(t, "pass-marker\n", nil, "push", "--url", f.URL, "--passphrase-file", "-", inFile(t, "a", "x")).want(t, exitDone).discreet(t)
+	if f.fields["passphrase"] != "pass-marker" || len(f.files) != 1 {
+		t.Errorf("pushed %q", f.fields)
+	}
+}
+
+func TestTextAndPassphraseAreAskedForWithoutEcho(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name, typed string
+		args        []string
+		code        int
+		says        string
+		payload     string
+		passphrase  string
+	}{
+		{"a text", "text-marker\r", nil, exitDone, "Text to push", "text-marker", ""},
+		{"a text and a passphrase", "text-marker\rpass-marker\rpass-marker\r", []string{"--passphrase"}, exitDone, "The same again", "text-marker", "pass-marker"},
+		{"passphrases that differ", "text\rpass-marker\rpast-marker\r", []string{"--passphrase"}, exitFailed, "the two passphrases differ", "", ""},
+		{"an empty passphrase", "text\r\r\r", []string{"--passphrase"}, exitFailed, "the passphrase is empty", "", ""},
+		{"no text", "\r", nil, exitFailed, "there is no text", "", ""},
+		{"Ctrl-C", "tex\x03", nil, exitFailed, "interrupted", "", ""},
+		{"a passphrase that would be shown", "text\r", []string{"--passphrase-file", "-"}, exitUsage, "would be shown", "", ""},
+	} {
+		f := newFake(t)
+		got := typed(t, test.typed, append([]string{"push", "--url", f.URL}, test.args...)...).want(t, test.code, test.says).discreet(t)
+		if f.fields["payload"] != test.payload || f.fields["passphrase"] != test.passphrase {
+			t.Errorf("%s: pushed %q\n%s", test.name, f.fields, got.stderr)
+		}
+	}
+}
+
+func TestEachRefusalHasANextStep(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[int]string{
+		http.StatusUnauthorized: "--token-file", http.StatusForbidden: "the push's owner", http.StatusNotFound: "check the link",
+		http.StatusRequestEntityTooLarge: "push less", http.StatusUnprocessableEntity: "correct what it names",
+		http.StatusTooManyRequests: "again in a minute", http.StatusServiceUnavailable: "again in a minute",
+		http.StatusInsufficientStorage: "make room", http.StatusInternalServerError: "try again later", http.StatusTeapot: "check the address",
+	} {
+		f := newFake(t)
+		f.status = status
+		for _, args := range [][]string{{"push", "--url", f.URL}, {"get", f.link(), "-o", t.TempDir()}, {"expire", f.link()}} {
+			got := act(t, "x", nil, args...).want(t, exitFailed, f.URL+": The server's own words.\nhint: ", want).discreet(t)
+			if got.stdout != "" {
+				t.Errorf("%d: printed %q", status, got.stdout)
+			}
+		}
+	}
+}
+
+func TestALinkThatCannotBePrintedIsAFailure(t *testing.T) {
+	t.Parallel()
+	f := newFake(t)
+	var stderr strings.Builder
+	code := Main(t.Context(), []string{"push", "--url", f.URL}, strings.NewReader("x"), fullDisk{}, &stderr, nil)
+	result{code, "", stderr.String()}.want(t, exitFailed, "the push was made, and its link could not be printed").discreet(t)
+}

@@ -1,0 +1,156 @@
+package client
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+
+	"pushbox/internal/secret"
+)
+
+// A NewPush is a push to be made. What is left at its zero value is the
+// server's choice.
+type NewPush struct {
+	Payload       secret.Text
+	Kind          string // text, url, qr or file
+	Days, Views   int
+	Passphrase    secret.Text
+	Name, Note    secret.Text
+	RetrievalStep *bool
+	Deletable     *bool // by whoever has the link
+	Files         []Upload
+}
+
+// An Upload is a file of a NewPush.
+type Upload struct {
+	Name    string
+	Size    int64 // bytes; below 0: not known beforehand
+	Content io.ReadCloser
+}
+
+// Progress is told how many bytes of how many have moved; a total below 0 is not
+// known. It is called by one goroutine at a time.
+type Progress func(done, total int64)
+
+// errHome is what creating without a server comes to.
+var errHome = errors.New("there is no server to push to")
+
+// Create makes a push on the home server, and returns what to give away. Files
+// are read once and closed, whatever comes of it. After an error that is no
+// *StatusError there may be a push of which nobody has the link.
+func (c *Client) Create(ctx context.Context, in NewPush, p Progress) (Push, error) {
+	ctx, w := newWatch(ctx, answerTimeout)
+	defer w.stop()
+	if c.opt.Home.IsZero() {
+		return Push{}, errors.Join(errHome, closeAll(in.Files))
+	}
+	req, done, err := c.createRequest(ctx, w, in, p)
+	if err != nil {
+		return Push{}, err
+	}
+	defer done()
+	body, err := c.answer(ctx, w, req)
+	if err != nil {
+		return Push{}, err
+	}
+	made := pushOf(body, c.opt.Home)
+	if made.Link.IsZero() {
+		return Push{}, ErrAnswer
+	}
+	return made, nil
+}
+
+// createRequest makes the request; done must be called when it was answered.
+func (c *Client) createRequest(ctx context.Context, w *watch, in NewPush, p Progress) (req *http.Request, done func(), err error) {
+	if len(in.Files) == 0 {
+		text, err := in.json()
+		if err != nil {
+			return nil, nil, err
+		}
+		req, err = c.apiRequest(ctx, http.MethodPost, c.opt.Home, bytes.NewReader(text))
+		if err == nil {
+			req.Header.Set("Content-Type", "application/json")
+		}
+		return req, func() {}, err
+	}
+	form, err := newForm(in, w, c.opt.Stall, p)
+	if err != nil {
+		return nil, nil, errors.Join(err, closeAll(in.Files))
+	}
+	req, err = c.apiRequest(ctx, http.MethodPost, c.opt.Home, form)
+	if err != nil {
+		return nil, nil, errors.Join(err, form.Close())
+	}
+	req.ContentLength = form.total
+	req.Header.Set("Content-Type", form.mediaType)
+	req.Header.Set("Expect", "100-continue")     // a server that refuses can say so before the files are sent
+	return req, func() { _ = form.Close() }, nil // they were only read
+}
+
+// A field is a member of the push object.
+type field struct {
+	name  string
+	value any
+}
+
+// fields are the members that are to be sent, apart from files.
+func (in NewPush) fields() (all []field) {
+	text := func(name, value string) {
+		if value != "" {
+			all = append(all, field{name, value})
+		}
+	}
+	text("payload", in.Payload.Reveal())
+	text("kind", in.Kind)
+	if in.Days > 0 {
+		all = append(all, field{"expire_after_days", in.Days})
+	}
+	if code, ok := durationCode(in.Days); ok {
+		all = append(all, field{"expire_after_duration", code})
+	}
+	if in.Views > 0 {
+		all = append(all, field{"expire_after_views", in.Views})
+	}
+	text("passphrase", in.Passphrase.Reveal())
+	text("name", in.Name.Reveal())
+	text("note", in.Note.Reveal())
+	if in.RetrievalStep != nil {
+		all = append(all, field{"retrieval_step", *in.RetrievalStep})
+	}
+	if in.Deletable != nil {
+		all = append(all, field{"deletable_by_viewer", *in.Deletable})
+	}
+	return all
+}
+
+func (in NewPush) json() ([]byte, error) {
+	members := make(map[string]any)
+	for _, f := range in.fields() {
+		members[f.name] = f.value
+	}
+	text, err := json.Marshal(map[string]any{"push": members})
+	if err != nil {
+		return nil, fmt.Errorf("encode the push: %w", err)
+	}
+	return text, nil
+}
+
+// durationCode is what the hosted Password Pusher takes in place of days: there
+// is one for some numbers of days. Whoever knows both lets the days win.
+func durationCode(days int) (code int, ok bool) {
+	codes := map[int]int{1: 6, 2: 7, 3: 8, 4: 9, 5: 10, 6: 11, 7: 12, 14: 13, 21: 14, 30: 15, 60: 16, 90: 17}
+	code, ok = codes[days]
+	return code, ok
+}
+
+func closeAll(files []Upload) error {
+	var all []error
+	for _, f := range files {
+		all = append(all, f.Content.Close())
+	}
+	return errors.Join(all...)
+}

@@ -1,0 +1,250 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"time"
+)
+
+const (
+	maxCuts    = 100 // attempts for one file
+	maxIdle    = 8   // of those, in a row that brought no byte
+	maxHops    = 5   // redirects of an attempt
+	firstPause = 500 * time.Millisecond
+	maxPause   = 30 * time.Second
+	chunk      = 64 << 10 // bytes
+)
+
+// A Target is where a download goes; an *os.File is one.
+type Target interface {
+	io.WriteSeeker
+	Truncate(size int64) error
+}
+
+// errRefused is a URL of a file that is not gone to.
+var errRefused = errors.New("the server names no address from where the file could be fetched")
+
+// errSize is a file of another length than the push said.
+var errSize = errors.New("the file is not as long as the server said")
+
+// A writeError is a failure of the Target, which no further attempt mends.
+type writeError struct{ error }
+
+func (e *writeError) Unwrap() error { return e.error }
+
+// A download is a file on its way.
+type download struct {
+	client   *Client
+	url      *url.URL
+	dst      Target
+	progress Progress
+
+	size        int64 // that the push told, or below 0
+	done, total int64
+	version     string // by which the server knows the file; empty: it has none, and a rest cannot be asked for
+}
+
+// Download fetches a file into dst, which is empty. What is cut it resumes, for
+// some minutes if it must. After an error, which is a *CutError, dst has the
+// first Done bytes. Nothing of ours is sent along, and redirects are followed.
+func (c *Client) Download(ctx context.Context, f File, dst Target, p Progress) error {
+	u, err := url.Parse(f.url.Reveal())
+	if err != nil || f.url.IsZero() {
+		return &CutError{0, f.Size, errRefused}
+	}
+	if p == nil {
+		p = func(int64, int64) {}
+	}
+	d := &download{client: c, url: u, dst: dst, progress: p, size: max(f.Size, -1)}
+	idle := 0
+	for range maxCuts {
+		before := d.done
+		err = d.attempt(ctx)
+		if err == nil || !again(ctx, err) {
+			break
+		}
+		if idle++; d.done > before {
+			idle = 0
+		}
+		if idle == maxIdle || c.pause(ctx, wait(idle, err)) != nil {
+			break
+		}
+	}
+	if err != nil {
+		return &CutError{d.done, d.total, err}
+	}
+	return nil
+}
+
+// again reports whether another attempt may do better.
+func again(ctx context.Context, err error) bool {
+	refused, write, redirect := (*StatusError)(nil), (*writeError)(nil), (*RedirectError)(nil)
+	switch {
+	case ctx.Err() != nil, errors.As(err, &write), errors.As(err, &redirect), errors.Is(err, errSize):
+		return false
+	case errors.As(err, &refused):
+		return refused.Status == http.StatusTooManyRequests || refused.Status == http.StatusRequestTimeout ||
+			refused.Status >= http.StatusInternalServerError
+	default:
+		return true
+	}
+}
+
+// wait is how long to wait after attempts that brought nothing.
+func wait(idle int, err error) time.Duration {
+	d := min(firstPause<<idle, maxPause)
+	if refused := (*StatusError)(nil); errors.As(err, &refused) {
+		d = max(d, min(refused.RetryAfter, 2*maxPause))
+	}
+	return d
+}
+
+// attempt fetches the file, or what is missing of it.
+func (d *download) attempt(ctx context.Context) error {
+	ctx, w := newWatch(ctx, d.client.opt.Stall)
+	defer w.stop()
+	if d.version == "" {
+		if err := d.restart(); err != nil {
+			return err
+		}
+	}
+	res, err := d.get(ctx)
+	if err != nil {
+		return cause(ctx, err)
+	}
+	defer func() { _ = res.Body.Close() }() // it was only read
+	w.moved()
+	rest, err := d.begin(res)
+	if err != nil || !rest {
+		return err
+	}
+	if err := d.copy(ctx, watched{res.Body, w}); err != nil {
+		return cause(ctx, err)
+	}
+	if d.total >= 0 && d.done != d.total {
+		return fmt.Errorf("the connection ended after %d of %d bytes: %w", d.done, d.total, io.ErrUnexpectedEOF)
+	}
+	return nil
+}
+
+// get asks for the file from where it is missing, and goes where it is told.
+func (d *download) get(ctx context.Context) (*http.Response, error) {
+	at := d.url
+	for range maxHops {
+		req, err := d.client.request(ctx, http.MethodGet, at, nil)
+		if err != nil {
+			return nil, err
+		}
+		if d.done > 0 {
+			req.Header.Set("Range", fmt.Sprintf("bytes=%d-", d.done))
+			req.Header.Set("If-Range", d.version)
+		}
+		res, err := d.client.transport.RoundTrip(req)
+		if err != nil || !isRedirect(res.StatusCode) {
+			return res, err
+		}
+		_ = res.Body.Close() // what it says does not matter
+		to, err := at.Parse(res.Header.Get("Location"))
+		if err != nil || to.Host == "" || to.Scheme != "https" && (to.Scheme != "http" || at.Scheme == "https") {
+			return nil, redirected(at, res)
+		}
+		at = to
+	}
+	return nil, &RedirectError{}
+}
+
+// begin looks at the answer, and reports whether there is more to read.
+func (d *download) begin(res *http.Response) (more bool, err error) {
+	switch res.StatusCode {
+	case http.StatusOK:
+		if err := d.restart(); err != nil {
+			return false, err
+		}
+		d.version = versionOf(res.Header)
+		return true, d.setTotal(res.ContentLength)
+	case http.StatusPartialContent:
+		first, total, ok := contentRange(res.Header)
+		if !ok || first != d.done || d.done == 0 {
+			return false, d.anew()
+		}
+		return true, d.setTotal(total)
+	case http.StatusRequestedRangeNotSatisfiable:
+		if _, total, ok := contentRange(res.Header); ok && d.done > 0 && total == d.done && (d.total < 0 || d.total == total) {
+			return false, nil // all of it was there
+		}
+		return false, d.anew()
+	default:
+		text, _ := io.ReadAll(io.LimitReader(res.Body, chunk)) // a reason is welcome and not needed
+		body, _ := parseObject(text)
+		return false, refusal(res, body)
+	}
+}
+
+// errAnew is an answer that does not fit what there is.
+var errAnew = errors.New("the server cannot go on where the download was cut")
+
+// anew has the next attempt begin with the first byte.
+func (d *download) anew() error {
+	d.version = ""
+	return errAnew
+}
+
+// setTotal compares the length that the answer tells with what is known of it.
+func (d *download) setTotal(total int64) error {
+	switch {
+	case total < 0:
+	case d.total < 0:
+		d.total = total
+	case d.total != total:
+		return errSize
+	}
+	d.progress(d.done, d.total)
+	return nil
+}
+
+// restart drops what there is.
+func (d *download) restart() error {
+	d.total = d.size
+	if d.done == 0 {
+		return nil
+	}
+	if _, err := d.dst.Seek(0, io.SeekStart); err != nil {
+		return &writeError{err}
+	}
+	if err := d.dst.Truncate(0); err != nil {
+		return &writeError{err}
+	}
+	d.done = 0
+	return nil
+}
+
+// copy takes what comes, but no more than there should be.
+func (d *download) copy(ctx context.Context, r io.Reader) error {
+	buffer := make([]byte, chunk)
+	for {
+		if ctx.Err() != nil { // what has arrived could be read nevertheless
+			return ctx.Err()
+		}
+		n, err := r.Read(buffer)
+		if d.total >= 0 && int64(n) > d.total-d.done {
+			return errSize
+		}
+		if n > 0 {
+			if _, err := d.dst.Write(buffer[:n]); err != nil {
+				return &writeError{err}
+			}
+			d.done += int64(n)
+			d.progress(d.done, d.total)
+		}
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
