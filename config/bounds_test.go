@@ -32,7 +32,11 @@ func allBounds() map[string]bounds {
 		"limits.passphrase_queue":          atMost("10000", "10001"),
 		"limits.clients":                   {[]string{"1000", "1000000"}, []string{"-1", "0", "999", "1000001"}, "must be from 1000 to 1000000"},
 		"limits.request_timeout":           {[]string{"1s", "30m"}, []string{"0", "999ms", "30m1ns"}, "must be from 1s to 30m"},
+		"limits.stall_timeout":             {[]string{"1s", "30m"}, []string{"0", "999ms", "30m1ns"}, "must be from 1s to 30m"},
 		"limits.drain_timeout":             {[]string{"1s", "10m"}, []string{"0", "999ms", "601s"}, "must be from 1s to 10m"},
+		"files.max_file_uploads":           atMost("100", "101"),
+		"files.max_file_size":              {[]string{"1KiB", "400MiB", "1TiB"}, []string{"0", "1023", "1099511627777"}, "must be from 1KiB to 1TiB"},
+		"files.download_window":            {[]string{"1m", "1d"}, []string{"0", "59s", "24h1ns"}, "must be from 1m to 24h"},
 		"log.level":                        {[]string{"debug", "info", "warn", "error"}, []string{"Debug", "warning"}, "must be debug, info, warn or error"},
 		"log.format":                       {[]string{"auto", "json", "console"}, []string{"text", "JSON"}, "must be auto, json or console"},
 	}

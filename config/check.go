@@ -3,9 +3,6 @@ package config
 // check notes what is wrong between settings. Those that are wrong by
 // themselves are left out: one mistake is one problem.
 func (l *loader) check(cfg Config) {
-	if cfg.EnableFilePushes {
-		l.relation("enable_file_pushes", "file pushes are not available in this version")
-	}
 	if cfg.MasterKeyFile != "" && !cfg.MasterKey.IsZero() {
 		l.relation("master_key", "cannot be given together with", "master_key_file")
 	}

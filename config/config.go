@@ -58,7 +58,7 @@ type Config struct {
 	// Whether pushes that show a QR code can be created.
 	EnableQRPushes bool `mapstructure:"enable_qr_pushes"`
 
-	// File pushes are not served by this version yet: true is refused.
+	// Whether pushes that carry files can be created; only with an API token.
 	EnableFilePushes bool `mapstructure:"enable_file_pushes"`
 
 	// How long the record and the audit log of an expired push stay for its
@@ -81,7 +81,7 @@ type Config struct {
 	URL Terms `mapstructure:"url"`
 
 	// Pushes that carry files. The settings mean what they mean under pw.
-	Files DeletableTerms `mapstructure:"files"`
+	Files FileTerms `mapstructure:"files"`
 
 	// Pushes that show a QR code. The settings mean what they mean under pw.
 	QR DeletableTerms `mapstructure:"qr"`
@@ -100,8 +100,8 @@ type Log struct {
 // Limits bounds what clients may use. The fields named PerMinute count requests
 // of one client, or of one token.
 type Limits struct {
-	// The largest request body. A text of 1 MiB may take six times as much in
-	// JSON escapes.
+	// The largest request body, not counting the content of files. A text of
+	// 1 MiB may take six times as much in JSON escapes.
 	MaxBody Size `mapstructure:"max_body" min:"64KiB" max:"64MiB"`
 
 	// Memory for request bodies of more than 64 KiB, all together. A request that
@@ -133,8 +133,13 @@ type Limits struct {
 	// Clients that a limiter remembers.
 	Clients int `mapstructure:"clients" min:"1000" max:"1000000"`
 
-	// How long a request may take, from first byte to last.
+	// How long a request may take, from first byte to last. It does not hold for
+	// the content of files.
 	RequestTimeout time.Duration `mapstructure:"request_timeout" min:"1s" max:"30m"`
+
+	// How long an upload or a download of files may go without progress, which
+	// is 64 KiB.
+	StallTimeout time.Duration `mapstructure:"stall_timeout" min:"1s" max:"30m"`
 
 	// How long a stop waits for requests that are running.
 	DrainTimeout time.Duration `mapstructure:"drain_timeout" min:"1s" max:"10m"`
@@ -178,6 +183,22 @@ type DeletableTerms struct {
 
 	// Whether viewers may delete a push, when its sender does not say.
 	DeletablePushesDefault bool `mapstructure:"deletable_pushes_default"`
+}
+
+// FileTerms are the DeletableTerms of pushes that carry files, and what their
+// files may be.
+type FileTerms struct {
+	DeletableTerms `mapstructure:",squash"`
+
+	// The most files of one push.
+	MaxFileUploads int `mapstructure:"max_file_uploads" min:"1" max:"100"`
+
+	// The largest size of one file.
+	MaxFileSize Size `mapstructure:"max_file_size" min:"1KiB" max:"1TiB"`
+
+	// How long the address of a file is good for after the push was retrieved. A
+	// download that runs keeps extending it, to 24 hours at most.
+	DownloadWindow time.Duration `mapstructure:"download_window" min:"1m" max:"24h"`
 }
 
 // KeyFile is where the master key lies unless MasterKey is given: MasterKeyFile,

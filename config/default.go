@@ -10,25 +10,31 @@ func Default() Config {
 	terms := defaultTerms()
 	deletable := DeletableTerms{Terms: terms, EnableDeletablePushes: true, DeletablePushesDefault: true}
 	return Config{
-		Listen:          "127.0.0.1:5100",
-		DataDir:         "./data",
-		TrustedProxies:  []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
-		AllowAnonymous:  true,
-		EnableURLPushes: true,
-		EnableQRPushes:  true,
-		Log:             Log{Level: "info", Format: "auto"},
-		Limits:          defaultLimits(),
-		PW:              deletable,
-		URL:             terms,
-		Files:           deletable,
-		QR:              deletable,
+		Listen:           "127.0.0.1:5100",
+		DataDir:          "./data",
+		TrustedProxies:   []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
+		AllowAnonymous:   true,
+		EnableURLPushes:  true,
+		EnableQRPushes:   true,
+		EnableFilePushes: true,
+		Log:              Log{Level: "info", Format: "auto"},
+		Limits:           defaultLimits(),
+		PW:               deletable,
+		URL:              terms,
+		Files: FileTerms{
+			DeletableTerms: deletable,
+			MaxFileUploads: 10,
+			MaxFileSize:    gibibyte,
+			DownloadWindow: 15 * time.Minute,
+		},
+		QR: deletable,
 	}
 }
 
 func defaultLimits() Limits {
 	return Limits{
 		MaxBody:                8 * mebibyte,
-		BodyMemory:             64 * mebibyte,
+		BodyMemory:             96 * mebibyte,
 		MinFreeSpace:           64 * mebibyte,
 		AnonymousPerMinute:     120,
 		TokenPerMinute:         1200,
@@ -38,6 +44,7 @@ func defaultLimits() Limits {
 		PassphraseQueue:        64,
 		Clients:                65536,
 		RequestTimeout:         60 * time.Second,
+		StallTimeout:           60 * time.Second,
 		DrainTimeout:           10 * time.Second,
 	}
 }

@@ -68,7 +68,6 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{"two documents", "listen: ':1'\n---\nlisten: ':2'", "file pushbox.yaml: must hold one YAML document"},
 		{"tab", "\tlisten: x", "file pushbox.yaml: is not valid YAML: found character that cannot start any token"},
 		{"not UTF-8", "data_dir: \xff", "file pushbox.yaml: is not valid YAML: invalid leading UTF-8 octet"},
-		{"files", "enable_file_pushes: true", "enable_file_pushes" + at + "file pushes are not available in this version"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()

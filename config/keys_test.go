@@ -13,7 +13,8 @@ func sample(k config.Setting) string {
 		"listen": "[::1]:0", "base_url": "https://push.example.com", "trusted_proxies": "10.0.0.0/8,192.0.2.1",
 		"purge_after": "90d", "max_store_size": "1GiB", "log.level": "debug", "log.format": "json",
 		"limits.max_body": "1MiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.min_free_space": "0",
-		"limits.request_timeout": "5m", "limits.drain_timeout": "1m",
+		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stall_timeout": "5m",
+		"files.max_file_size": "400MiB", "files.download_window": "1h",
 	}
 	if v, ok := special[k.Key]; ok {
 		return v
@@ -42,13 +43,6 @@ func TestEverySettingCanBeGivenInTheEnvironment(t *testing.T) {
 			src := config.Source{Environ: []string{k.Env + "=" + sample(k)}}
 			if strings.HasSuffix(k.Key, "_max") {
 				src.Environ = append(src.Environ, strings.Replace(k.Env, "_MAX", "_DEFAULT=2", 1))
-			}
-			if k.Key == "enable_file_pushes" {
-				want := "enable_file_pushes (environment PUSHBOX_ENABLE_FILE_PUSHES): file pushes are not available in this version"
-				if got := problems(t, src); len(got) != 1 || got[0] != want {
-					t.Errorf("got %q", got)
-				}
-				return
 			}
 			l := mustLoad(t, src)
 			if v := valueOf(t, l, k.Key); v.Value == k.Default || v.Origin != "environment "+k.Env {
@@ -91,10 +85,19 @@ func TestKeysTellWhatIsAllowed(t *testing.T) {
 		"qr.deletable_pushes_default":  {Env: "PUSHBOX_QR_DELETABLE_PUSHES_DEFAULT", Default: "true"},
 		"url.enable_retrieval_step":    {Env: "PUSHBOX_URL_ENABLE_RETRIEVAL_STEP", Default: "true"},
 		"files.expire_after_views_min": {Env: "PUSHBOX_FILES_EXPIRE_AFTER_VIEWS_MIN", Default: "1", Accepts: "from 1 to 100000"},
+		"files.max_file_uploads":       {Env: "PUSHBOX_FILES_MAX_FILE_UPLOADS", Default: "10", Accepts: "from 1 to 100"},
+		"files.max_file_size":          {Env: "PUSHBOX_FILES_MAX_FILE_SIZE", Default: "1GiB", Accepts: "from 1KiB to 1TiB"},
+		"files.download_window":        {Env: "PUSHBOX_FILES_DOWNLOAD_WINDOW", Default: "15m", Accepts: "from 1m to 24h"},
+		"limits.stall_timeout":         {Env: "PUSHBOX_LIMITS_STALL_TIMEOUT", Default: "1m", Accepts: "from 1s to 30m"},
+		"enable_file_pushes":           {Env: "PUSHBOX_ENABLE_FILE_PUSHES", Default: "true"},
 	}
 	for _, k := range config.Keys() {
-		if k.Key == "url.enable_deletable_pushes" || k.Key == "url.deletable_pushes_default" {
+		section, name, _ := strings.Cut(k.Key, ".")
+		if section == "url" && strings.Contains(name, "deletable") {
 			t.Errorf("viewers never delete url pushes, but there is %s", k.Key)
+		}
+		if section != "files" && (strings.Contains(name, "max_file") || name == "download_window") {
+			t.Errorf("no other push carries files, but there is %s", k.Key)
 		}
 		if w, ok := want[k.Key]; ok {
 			w.Key = k.Key

@@ -34,7 +34,7 @@ trusted_proxies: ["10.1.2.3/32", "fd00::/8"]  # environment PUSHBOX_TRUSTED_PROX
 allow_anonymous: true                         # default
 enable_url_pushes: true                       # default
 enable_qr_pushes: true                        # default
-enable_file_pushes: false                     # default
+enable_file_pushes: true                      # default
 purge_after: 1d                               # file ` + name + `
 max_store_size: 2GiB                          # environment PUSHBOX_MAX_STORE_SIZE
 log:

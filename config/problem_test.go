@@ -49,7 +49,6 @@ pw:
 		"listen (flag --listen): must be an address and a port, such as 127.0.0.1:5100",
 		"master_key (flag --master-key): is a secret, and arguments can be seen by others",
 		"no_such (flag --no-such): is not a setting",
-		"enable_file_pushes (environment PUSHBOX_ENABLE_FILE_PUSHES): file pushes are not available in this version",
 		"pw.expire_after_days_default (default): must not be less than pw.expire_after_days_min (file pushbox.yaml, line 10)",
 	}
 	got := problems(t, src)

@@ -39,6 +39,8 @@ var matrix = []struct {
 	{"GET", pushes + "/TOKEN/preview", "", [callers]int{200, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 	{"GET", pushes + "/TOKEN/audit", "", [callers]int{401, 401, 403, 200}, [callers]int{401, 401, 403, 200}},
 	{"DELETE", pushes + "/TOKEN", "", [callers]int{401, 401, 403, 200}, [callers]int{401, 401, 403, 200}},
+	{"GET", "/d/GRANT/1", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
+	{"HEAD", "/d/GRANT/1", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", pushes + "/active", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 	{"GET", pushes + "/expired", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 }
@@ -49,6 +51,7 @@ func TestEachRouteIsForWhomItIs(t *testing.T) {
 		a := newAPI(t, func(c *config.Config) { c.AllowAnonymous = anonymous })
 		owner := a.user("owner@example.com")
 		who := [callers]http.Header{asNobody: {}, asBadToken: {"Authorization": {"Bearer bad"}}, asStranger: a.user("stranger@example.com"), asOwner: owner}
+		grant := a.pushFiles("owner@example.com", []byte("x")).grant()
 		for _, row := range matrix {
 			want := row.open
 			if !anonymous {
@@ -56,7 +59,8 @@ func TestEachRouteIsForWhomItIs(t *testing.T) {
 			}
 			for caller, header := range who {
 				token := a.create(`"payload":"x","deletable_by_viewer":false`, owner)
-				got := a.do(row.method, strings.ReplaceAll(row.path, "TOKEN", token), row.body, header)
+				path := strings.NewReplacer("TOKEN", token, "GRANT", grant).Replace(row.path)
+				got := a.do(row.method, path, row.body, header)
 				if got.status != want[caller] {
 					t.Errorf("%s %s, anonymous %v, caller %d: %d, not %d", row.method, row.path, anonymous, caller, got.status, want[caller])
 				}

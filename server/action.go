@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"pushbox/internal/clientip"
+	"pushbox/internal/secret"
 	"pushbox/store"
 )
 
@@ -17,10 +18,13 @@ type request struct {
 	id       string          // names the request in the log and in a 500
 	route    *route          // nil: there is none
 	urlToken store.Token     // of the path; zero, which no push has, where it cannot be one
+	grant    secret.Text     // of the path: for a download
+	file     string          // of the path: which one
 	base     string          // what links in the answer begin with
 	client   clientip.Client // who sent it, proxies seen through
 	actor    store.Actor
 	token    *store.APIToken // nil: anonymous
+	pace     pacer
 }
 
 // caller says for the log what kind of caller it is.

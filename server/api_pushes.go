@@ -10,18 +10,18 @@ import (
 )
 
 func (s *Server) createPush(r *request) (reply, error) {
-	f, err := s.readPush(r)
+	in := s.newIntake(r)
+	defer in.close()
+	if err := in.readPush(); err != nil {
+		return reply{}, err
+	}
+	push, err := in.push()
 	if err != nil {
 		return reply{}, err
 	}
-	if r.token == nil && f.wantsFiles() {
-		return reply{}, errUnauthorized
-	}
-	in, err := f.newPush()
-	if err != nil {
-		return reply{}, err
-	}
-	p, err := s.store.CreatePush(r.Context(), r.actor, in)
+	ctx, cancel := in.deadline()
+	defer cancel()
+	p, err := s.store.CreatePush(ctx, r.actor, push)
 	if err != nil {
 		return reply{}, err
 	}
@@ -149,18 +149,24 @@ func (s *Server) readPassphrase(r *request) (secret.Text, error) {
 // formPassphrase reads the passphrase from a form. A body of any other kind has
 // none, and is not looked at.
 func (s *Server) formPassphrase(r *request) (string, error) {
-	media, params, err := s.bodyType(r)
-	if err != nil || media == typeJSON {
+	media, params, err := bodyType(r)
+	if err != nil || media == typeJSON || r.ContentLength > int64(s.cfg.Limits.MaxBody) {
 		return "", nil
 	}
-	done, err := s.bodies.enter(r)
-	if err != nil {
+	b := bodyOf(r)
+	if b.memory, err = s.bodies.enter(r); err != nil {
 		return "", err
 	}
-	defer done()
-	pairs, err := readForm(r.Body, media, params["boundary"])
+	defer b.memory.done()
+	var pairs []pair
+	if media == typeMultipart {
+		pairs, err = multipartPairs(b, params["boundary"])
+	} else {
+		pairs, err = readPairs(b)
+	}
 	if err != nil {
-		return "", bodyError(err)
+		b.leave()
+		return "", err
 	}
 	p, _, err := only(pairs, passphraseField)
 	return p, err

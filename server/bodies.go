@@ -8,34 +8,62 @@ import (
 )
 
 const (
-	smallBody = 64 << 10        // bytes; bodies of so much are not counted
-	bodyWait  = 5 * time.Second // for memory that others have
+	smallBody    = 64 << 10        // bytes; bodies of so much are not counted
+	uploadMemory = 1280 << 10      // bytes that it takes to read a file and to keep it: mostly the chunks of two steps of the store
+	bodyWait     = 5 * time.Second // for memory that others have
 )
 
 // bodies bounds the memory that large request bodies take, all together.
 type bodies struct {
-	memory *semaphore.Weighted
-	most   int64 // that one body may have
+	memory    *semaphore.Weighted
+	all, most int64 // that all bodies may have, and that the text of one may
 }
 
 func newBodies(memory, most int64) *bodies {
-	return &bodies{memory: semaphore.NewWeighted(memory), most: most}
+	return &bodies{memory: semaphore.NewWeighted(memory), all: memory, most: most}
 }
 
-// enter waits until there is memory for the request's body. errCrowded if there
-// is none for a while. Whoever enters calls done.
-func (b *bodies) enter(r *request) (done func(), err error) {
-	size := r.ContentLength
+// A share is the memory that one body has.
+type share struct {
+	of   *bodies
+	ctx  context.Context // of the request: ends a wait
+	held int64
+}
+
+// enter waits until there is memory for the request's body, if that is text.
+// errCrowded if there is none for a while. Whoever enters calls done.
+func (b *bodies) enter(r *request) (*share, error) {
+	size := min(r.ContentLength, b.most)
 	if size < 0 { // it does not say
 		size = b.most
 	}
 	if size <= smallBody {
-		return func() {}, nil
+		size = 0
 	}
-	ctx, cancel := context.WithTimeout(r.Context(), bodyWait)
-	defer cancel()
-	if b.memory.Acquire(ctx, size) != nil {
-		return nil, errCrowded
+	s := &share{of: b, ctx: r.Context()}
+	return s, s.hold(size)
+}
+
+// hold changes how much memory the body has to n bytes: it waits for more, and
+// gives back what is over. errCrowded as from enter; bodies that have some and
+// wait for each other end so, too.
+func (s *share) hold(n int64) error {
+	n = min(n, s.of.all)
+	if n > s.held {
+		ctx, cancel := context.WithTimeout(s.ctx, bodyWait)
+		defer cancel()
+		if s.of.memory.Acquire(ctx, n-s.held) != nil {
+			return errCrowded
+		}
+	} else {
+		s.of.memory.Release(s.held - n)
 	}
-	return func() { b.memory.Release(size) }, nil
+	s.held = n
+	return nil
+}
+
+// done gives all of it back.
+func (s *share) done() {
+	s.of.memory.Release(s.held)
+	s.held = 0
 }

@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"mime"
-	"net/http"
 	"strings"
 
 	"pushbox/internal/strictjson"
@@ -34,7 +33,6 @@ const (
 type value struct {
 	shape shape
 	text  string // of a text; of a number or boolean as it was written
-	items int    // of a list
 }
 
 // fields are the members of a request's push object.
@@ -46,33 +44,8 @@ const (
 	errNoPush = badRequest("The request body must have a push object with at least one field, such as {\"push\":{\"payload\":\"...\"}}, or push[payload]=... in a form.")
 )
 
-// readPush reads the push object of a request.
-func (s *Server) readPush(r *request) (f fields, err error) {
-	media, params, err := s.bodyType(r)
-	if err != nil {
-		return nil, err
-	}
-	done, err := s.bodies.enter(r)
-	if err != nil {
-		return nil, err
-	}
-	defer done()
-	if media == typeJSON {
-		f, err = readJSON(r.Body)
-	} else {
-		f, err = readFields(r, media, params["boundary"])
-	}
-	if err != nil {
-		return nil, bodyError(err)
-	}
-	if len(f) == 0 {
-		return nil, errNoPush
-	}
-	return f, nil
-}
-
-// bodyType returns the media type of a body that is worth reading.
-func (s *Server) bodyType(r *request) (media string, params map[string]string, err error) {
+// bodyType returns the media type of a body that can be read.
+func bodyType(r *request) (media string, params map[string]string, err error) {
 	if e := r.Header.Get("Content-Encoding"); e != "" && !strings.EqualFold(e, "identity") {
 		return "", nil, errEncoding
 	}
@@ -83,65 +56,65 @@ func (s *Server) bodyType(r *request) (media string, params map[string]string, e
 	if media != typeJSON && media != typeForm && media != typeMultipart {
 		return "", nil, errMediaType
 	}
-	if r.ContentLength > int64(s.cfg.Limits.MaxBody) {
-		return "", nil, errTooLarge
-	}
 	return media, params, nil
 }
 
-// bodyError tells what went wrong while a body was read: it was too large, it
-// did not arrive, or it is not what it says.
-func bodyError(err error) error {
-	var (
-		large  *http.MaxBytesError
-		bad    badRequest
-		syntax *strictjson.SyntaxError
-	)
+// longest is the longest body of a create request that may come to anything, in
+// bytes: only accounts push files. In base64 a file takes a third more, and
+// again a little for line breaks and escapes.
+func (s *Server) longest(r *request, media string) int64 {
+	text := int64(s.cfg.Limits.MaxBody)
+	files := int64(s.cfg.Files.MaxFileUploads) * int64(s.cfg.Files.MaxFileSize)
 	switch {
-	case errors.As(err, &large):
-		return errTooLarge
-	case errors.As(err, &bad):
-		return err
-	case errors.As(err, &syntax):
-		return badRequest("The request body is not valid JSON as this API reads it: " + syntax.Error() + ".")
+	case r.token == nil || media == typeForm:
+		return text
+	case media == typeJSON:
+		return text + files/2*3
 	default:
-		return errCut
+		return text + files
 	}
 }
 
-// readFields reads the push object of a form: fields named push[NAME], or
-// push[NAME][...] for what is no single text. Other names are not for us.
-func readFields(r *request, media, boundary string) (fields, error) {
-	pairs, err := readForm(r.Body, media, boundary)
+// readPush reads what a create request asks for. in.close gives back what its
+// files took, unless the push is created.
+func (in *intake) readPush() error {
+	media, params, err := bodyType(in.r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	f := make(fields)
-	for _, p := range pairs {
-		key, single, ok := bracketName(p.name)
-		if !ok {
-			continue
-		}
-		v, twice := f[key]
-		switch {
-		case !single:
-			v.shape = asList
-			if p.text != "" || p.file {
-				v.items++
-			}
-		case twice:
-			return nil, errTwice
-		default:
-			v = value{shape: asText, text: p.text}
-		}
-		f[key] = v
+	if in.r.ContentLength > in.server.longest(in.r, media) {
+		return errTooLarge
 	}
-	return f, nil
+	if in.body.memory, err = in.server.bodies.enter(in.r); err != nil {
+		return err
+	}
+	defer in.body.memory.done()
+	switch media {
+	case typeJSON:
+		err = in.readJSON()
+	case typeMultipart:
+		err = in.readMultipart(params["boundary"])
+	default:
+		err = in.readForm()
+	}
+	if err == nil {
+		err = in.body.end()
+	}
+	if err != nil {
+		in.body.leave()
+		return bodyError(err)
+	}
+	if len(in.fields) == 0 {
+		return errNoPush
+	}
+	return nil
 }
 
-// bracketName takes push[NAME] apart, and push[NAME][...], which is not single.
-func bracketName(name string) (key string, single, ok bool) {
-	rest, ok := strings.CutPrefix(name, "push[")
-	key, rest, closed := strings.Cut(rest, "]")
-	return key, rest == "", ok && closed && key != "" && (rest == "" || rest[0] == '[')
+// bodyError puts it into words why a body is not the JSON that it says.
+func bodyError(err error) error {
+	var syntax *strictjson.SyntaxError
+	if errors.As(err, &syntax) {
+		return badRequest("The request body is not valid JSON as this API reads it: " + syntax.Error() + ".")
+	}
+	return err
 }

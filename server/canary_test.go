@@ -40,6 +40,8 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		name       = "canary-name-0c11d2a9"
 		note       = "canary-note-4417bd6c"
 		unknown    = "canary-unknown-token-218f"
+		file       = "canary-file-content-6d01f3"
+		fileName   = "canary-file-name-b7720e"
 	)
 	fields := `"payload":"` + payload + `","passphrase":"` + passphrase + `","name":"` + name + `","note":"` + note + `"`
 	owned, anonymous := a.create(fields, ann), a.create(fields)
@@ -47,6 +49,13 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		payload, passphrase, wrong, name, note, unknown, owned, anonymous,
 		strings.TrimPrefix(ann.Get("Authorization"), "Bearer "),
 	}
+	const boundary = "canary-boundary"
+	form := http.Header{"Content-Type": {"multipart/form-data; boundary=" + boundary}, "Authorization": ann["Authorization"]}
+	part := "--" + boundary + "\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"" + fileName + "\"\r\n\r\n" + strings.Repeat(file, 5000)
+	filed := a.do("POST", pushes, part+"\r\n--"+boundary+"--\r\n", form).want(http.StatusCreated).text("url_token")
+	shown := a.get(pushes + "/" + filed).want(http.StatusOK)
+	address := strings.TrimPrefix(shown.object()["files"].([]any)[0].(map[string]any)["url"].(string), a.url)
+	markers = append(markers, file, fileName, filed, strings.Split(address, "/")[2])
 	linked := http.Header{"Referer": {a.url + "/p/" + owned}, "User-Agent": {"canary/1"}}
 	statuses := make(map[int]bool)
 	for _, test := range []struct {
@@ -66,6 +75,13 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		{"GET", pushes + "/active?page=" + name, "", ann},
 		{"GET", pushes + "/" + unknown, "", linked},
 		{"GET", "/" + unknown, "", linked},
+		{"GET", address, "", linked},
+		{"GET", address, "", http.Header{"Range": {"bytes=5-9"}}},
+		{"GET", address, "", http.Header{"Range": {"bytes=999999-"}}},
+		{"HEAD", address, "", linked},
+		{"GET", address + "0", "", linked},
+		{"POST", pushes, part, form},
+		{"POST", pushes, `{"push":{"files":[{"filename":"` + fileName + `","content":"` + file + `"}]}}`, ann},
 		{"GET", pushes + "/active", "", http.Header{"Authorization": {"Bearer " + wrong}}},
 		{"PUT", pushes + "/" + owned, fields, linked},
 		{"POST", pushes, `{"push":{` + fields + `,"kind":"` + wrong + `"}}`, linked},
@@ -87,7 +103,7 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 	}
 	a.store.Clock.Jump(30 * day)
 	statuses[a.get(pushes+"/"+anonymous+"?passphrase="+passphrase, linked).status] = true
-	for _, status := range []int{200, 201, 400, 401, 403, 404, 405, 413, 415, 422, 429, 500, 503, 507} {
+	for _, status := range []int{200, 201, 206, 400, 401, 403, 404, 405, 413, 415, 416, 422, 429, 500, 503, 507} {
 		if !statuses[status] {
 			t.Errorf("no answer had status %d", status)
 		}

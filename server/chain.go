@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"time"
 
+	"pushbox/internal/secret"
 	"pushbox/store"
 )
 
@@ -19,23 +20,24 @@ import (
 func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	start := time.Now()
 	secure(w.Header())
-	ctx, cancel := context.WithTimeout(hr.Context(), s.cfg.Limits.RequestTimeout)
-	defer cancel()
-	r := s.newRequest(w, hr.WithContext(ctx)) // a copy: net/http must find the body that it made in its own
+	r := s.newRequest(w, hr)
 	rep, err := s.run(r)
 	if err != nil {
 		rep = tell(r, err)
 	}
-	n, sendErr := send(w, rep)
+	n, sendErr := send(w, r, rep)
 	s.logAccess(r, rep.status, n, time.Since(start), errors.Join(err, sendErr))
 }
 
 func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) *request {
-	hr.Body = http.MaxBytesReader(w, hr.Body, int64(s.cfg.Limits.MaxBody))
+	hr = hr.WithContext(hr.Context()) // a copy: net/http must find the body that it made in its own
+	hr.Body = s.limitBody(w, hr)
 	r := &request{Request: hr, id: rand.Text()[:16]}
-	var key string
-	r.route, key = s.router.find(hr.Method, hr.URL.Path)
-	r.urlToken, _ = store.ParseToken(key)
+	r.pace = pacer{http.NewResponseController(w), s.cfg.Limits.StallTimeout, s.cfg.Limits.RequestTimeout}
+	route, params := s.router.find(hr.Method, hr.URL.Path)
+	r.route, r.file = route, params.ByName(fileParam)
+	r.urlToken, _ = store.ParseToken(params.ByName(tokenParam))
+	r.grant = secret.New(params.ByName(grantParam))
 	r.client = s.proxies.Client(hr.RemoteAddr, hr.Header)
 	r.actor = store.Actor{
 		Client:    r.client.Key(),
@@ -57,8 +59,13 @@ func (s *Server) run(r *request) (rep reply, err error) {
 	if err := s.admit(r); err != nil {
 		return reply{}, err
 	}
+	if !r.route.files {
+		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.RequestTimeout)
+		defer cancel()
+		r.Request = r.WithContext(ctx)
+	}
 	rep, err = r.route.action(r)
-	if r.route.takesToken() && errors.Is(err, store.ErrNotFound) {
+	if r.route.guessable() && errors.Is(err, store.ErrNotFound) {
 		s.unknown.Add(r.actor.Client)
 	}
 	return rep, err
@@ -95,7 +102,7 @@ func (s *Server) noRoute(r *request) error {
 // limitBefore refuses a client that asked for too many tokens that are not
 // there. It does so for those that are there too, or it would tell them apart.
 func (s *Server) limitBefore(r *request) error {
-	if !r.route.takesToken() {
+	if !r.route.guessable() {
 		return nil
 	}
 	if full, wait := s.unknown.Full(r.actor.Client); full {

@@ -25,13 +25,14 @@ const day = 24 * time.Hour
 // A form reads the fields of a new push and notes what is wrong with them.
 type form struct {
 	fields
-	bad store.InvalidError
+	files bool // there is one at least
+	bad   store.InvalidError
 }
 
 // newPush turns the fields of a create request into what the store is asked
-// for. *store.InvalidError tells what cannot be turned.
-func (f fields) newPush() (store.NewPush, error) {
-	r := form{fields: f}
+// for, but for the files. *store.InvalidError tells what cannot be turned.
+func (f fields) newPush(files bool) (store.NewPush, error) {
+	r := form{fields: f, files: files}
 	in := store.NewPush{
 		Kind:              r.kind(),
 		Payload:           r.secret("payload"),
@@ -57,20 +58,6 @@ func (f fields) wantsFiles() bool {
 	return has || strings.TrimSpace(f["kind"].text) == store.File.String()
 }
 
-// empty reports whether a value holds nothing.
-func (v value) empty() bool {
-	switch v.shape {
-	case asNothing, asNull:
-		return true
-	case asText:
-		return v.text == ""
-	case asList:
-		return v.items == 0
-	default:
-		return false
-	}
-}
-
 func (r *form) kind() store.Kind {
 	v := r.fields["kind"]
 	switch v.shape {
@@ -79,7 +66,7 @@ func (r *form) kind() store.Kind {
 		r.bad.Add("kind", "must be a text")
 		return 0
 	}
-	if !r.fields[filesField].empty() {
+	if r.files {
 		return store.File // whatever kind it says: files are not dropped in silence
 	}
 	name := strings.TrimSpace(v.text)

@@ -159,7 +159,7 @@ func TestKindsThatAreSwitchedOff(t *testing.T) {
 
 func TestFilePushesAreDisabled(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := newAPI(t, func(c *config.Config) { c.EnableFilePushes = false })
 	ann := a.user("ann@example.com")
 	file := "--b\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"a.txt\"\r\n\r\nhello\r\n--b--\r\n"
 	for name, send := range map[string]func(h ...http.Header) answer{

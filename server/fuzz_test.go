@@ -1,16 +1,16 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/julienschmidt/httprouter"
 
 	"pushbox/config"
 	"pushbox/internal/secret"
@@ -35,12 +35,12 @@ func FuzzRoutes(f *testing.F) {
 		}
 		route, key := r.find(method, path)
 		want, wantKey := readTable(s.routes(), method, path)
-		if (route == nil) != (want == nil) || route != nil && (route.name != want.name || key != wantKey) {
+		if (route == nil) != (want == nil) || route != nil && (route.name != want.name || !slices.Equal(key, wantKey)) {
 			t.Fatalf("%s %q leads to %+v with %q, not %+v with %q", method, path, route, key, want, wantKey)
 		}
 		if strings.HasPrefix(path, "/api/") && !strings.HasSuffix(path, ".json") {
 			again, keyAgain := r.find(method, path+".json")
-			if (again == nil) != (route == nil) || again != nil && (again.name != route.name || keyAgain != key) {
+			if (again == nil) != (route == nil) || again != nil && (again.name != route.name || !slices.Equal(keyAgain, key)) {
 				t.Fatalf("%s %q leads elsewhere with .json", method, path)
 			}
 		}
@@ -49,39 +49,40 @@ func FuzzRoutes(f *testing.F) {
 }
 
 // readTable finds a route by going through the table.
-func readTable(rows []route, method, path string) (*route, string) {
+func readTable(rows []route, method, path string) (*route, httprouter.Params) {
 	path = trimJSON(path)
 	var other *route
-	var key string
+	var params httprouter.Params
 	for i, row := range rows {
 		got, ok := match(row.pattern, path)
 		if row.method != method || !ok {
 			continue
 		}
-		if row.word != "" && row.word == got || !hasTokenParam(row.pattern) {
+		if row.word != "" && row.word == got.ByName(tokenParam) || !hasParam(row.pattern, tokenParam) {
 			return &rows[i], got
 		}
 		if row.word == "" {
-			other, key = &rows[i], got
+			other, params = &rows[i], got
 		}
 	}
-	return other, key
+	return other, params
 }
 
-func match(pattern, path string) (key string, ok bool) {
+func match(pattern, path string) (params httprouter.Params, ok bool) {
 	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
 	if len(want) != len(got) {
-		return "", false
+		return nil, false
 	}
 	for i, part := range want {
+		name, isParam := strings.CutPrefix(part, ":")
 		switch {
-		case part == ":"+tokenParam && got[i] != "":
-			key = got[i]
+		case isParam && got[i] != "":
+			params = append(params, httprouter.Param{Key: name, Value: got[i]})
 		case part != got[i]:
-			return "", false
+			return nil, false
 		}
 	}
-	return key, true
+	return params, true
 }
 
 // FuzzAuthorization holds that a bearer token is taken exactly where the header
@@ -112,28 +113,37 @@ func FuzzCreateBody(f *testing.F) {
 	f.Add("application/json", `{"push":{"payload":"\ud83d\udd11","kind":"url"}}`)
 	f.Add("application/x-www-form-urlencoded", "push[payload]=x&push[files][]=y")
 	f.Add("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"push[payload]\"\r\n\r\nx\r\n--b--\r\n")
-	cfg := config.Default()
-	s := &Server{cfg: cfg, bodies: newBodies(int64(cfg.Limits.BodyMemory), int64(cfg.Limits.MaxBody))}
+	s := newParser(nil)
 	f.Fuzz(func(t *testing.T, contentType, body string) {
-		r := &request{Request: &http.Request{
-			Header: http.Header{"Content-Type": {contentType}},
-			Body:   io.NopCloser(strings.NewReader(body)),
-			URL:    &url.URL{},
-		}}
-		r.ContentLength = int64(len(body))
-		fields, err := s.readPush(r)
+		in := s.newIntake(posted(t, s, contentType, body))
+		err := in.readPush()
 		if err == nil {
-			_ = fields.wantsFiles()
-			var in store.NewPush
-			in, err = fields.newPush()
-			if err == nil && in.Payload.Reveal() != fields["payload"].text {
+			var push store.NewPush
+			push, err = in.push()
+			if err == nil && push.Payload.Reveal() != in.fields["payload"].text {
 				t.Fatal("the payload is not what was sent")
 			}
 		}
-		if err != nil && tell(r, err).status >= http.StatusInternalServerError {
+		if err != nil && tell(in.r, err).status >= http.StatusInternalServerError {
 			t.Fatalf("%v is told as the server's fault", err)
 		}
 	})
+}
+
+// newParser is a server that reads bodies and does no more.
+func newParser(s *store.Store) *Server {
+	cfg := config.Default()
+	return &Server{cfg: cfg, store: s, bodies: newBodies(int64(cfg.Limits.BodyMemory), int64(cfg.Limits.MaxBody))}
+}
+
+// posted is a request with a body, as actions get it.
+func posted(t *testing.T, s *Server, contentType, body string) *request {
+	t.Helper()
+	w := httptest.NewRecorder()
+	hr := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v2/pushes", strings.NewReader(body))
+	hr.Header.Set("Content-Type", contentType)
+	hr.Body = s.limitBody(w, hr)
+	return &request{Request: hr, pace: pacer{control: http.NewResponseController(w)}}
 }
 
 // FuzzPayloadSurvives holds that any text that can be sent comes back exactly.
@@ -144,13 +154,14 @@ func FuzzPayloadSurvives(f *testing.F) {
 		if !utf8.ValidString(payload) {
 			return // a test cannot put it into JSON; that it is refused is tested elsewhere
 		}
-		fields, err := readJSON(encoded(t, map[string]any{"push": map[string]string{"payload": payload}}))
-		if err != nil || fields["payload"].text != payload {
-			t.Fatalf("%q was read as %q, %v", payload, fields["payload"].text, err)
+		s := newParser(nil)
+		in := s.newIntake(posted(t, s, typeJSON, encoded(t, map[string]any{"push": map[string]string{"payload": payload}})))
+		if err := in.readPush(); err != nil || in.fields["payload"].text != payload {
+			t.Fatalf("%q was read as %q, %v", payload, in.fields["payload"].text, err)
 		}
 		p := store.PushInfo{Push: store.Push{State: store.Live, Kind: store.Text}, Payload: secret.New(payload)}
 		w := httptest.NewRecorder()
-		if _, err := send(w, ok(newViewerJSON(p, ""))); err != nil {
+		if _, err := send(w, nil, ok(newViewerJSON(p, ""))); err != nil {
 			t.Fatal(err)
 		}
 		var shown struct{ Payload string }
@@ -160,11 +171,11 @@ func FuzzPayloadSurvives(f *testing.F) {
 	})
 }
 
-func encoded(t *testing.T, v any) io.Reader {
+func encoded(t *testing.T, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return bytes.NewReader(b)
+	return string(b)
 }

@@ -71,6 +71,10 @@ func newAPI(t *testing.T, changes ...func(*config.Config)) *api {
 	a := &api{t: t, log: new(logBuffer), store: storetest.New(t, func(o *storetest.Setup) {
 		o.Engine.MaxSize = int64(cfg.MaxStoreSize)
 		o.Guessing.PerClient, o.Guessing.PerPush = cfg.Limits.PassphrasesPerClient, cfg.Limits.PassphrasesPerPush
+		o.Files = store.FileLimits{MaxCount: cfg.Files.MaxFileUploads, MaxSize: int64(cfg.Files.MaxFileSize), Window: cfg.Files.DownloadWindow}
+		if !cfg.EnableFilePushes {
+			delete(o.Terms, store.File)
+		}
 		if !cfg.EnableURLPushes {
 			delete(o.Terms, store.URL)
 		}

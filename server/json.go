@@ -39,7 +39,14 @@ type senderJSON struct {
 type viewerJSON struct {
 	pushJSON
 	Payload *string    `json:"payload"`
-	Files   []struct{} `json:"files"` // none can be pushed yet
+	Files   []fileJSON `json:"files"`
+}
+
+type fileJSON struct {
+	Filename    string `json:"filename"`
+	ContentType string `json:"content_type"`
+	Size        int64  `json:"size"`
+	URL         string `json:"url"`
 }
 
 type previewJSON struct {
@@ -92,7 +99,13 @@ func newSenderJSON(p store.PushInfo, base string) senderJSON {
 }
 
 func newViewerJSON(p store.PushInfo, base string) viewerJSON {
-	j := viewerJSON{pushJSON: newPushJSON(p, base), Files: []struct{}{}}
+	j := viewerJSON{pushJSON: newPushJSON(p, base), Files: make([]fileJSON, len(p.Files))}
+	for i, f := range p.Files {
+		j.Files[i] = fileJSON{
+			Filename: f.Name.Reveal(), ContentType: f.ContentType, Size: f.Size,
+			URL: base + downloadPath(p.Grant, i),
+		}
+	}
 	if p.Live() {
 		payload := p.Payload.Reveal()
 		j.Payload = &payload

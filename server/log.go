@@ -13,13 +13,14 @@ const noRouteName = "none"
 // logAccess writes the one line of a request. It has the route's name and not
 // the path, query, Referer or anything else that a link or a secret may be in.
 // An error is named only where the server is to blame.
-func (s *Server) logAccess(r *request, status, bytes int, took time.Duration, err error) {
+func (s *Server) logAccess(r *request, status int, bytes int64, took time.Duration, err error) {
 	name := noRouteName
 	if r.route != nil {
 		name = r.route.name
 	}
 	line := s.log.Info()
-	if status >= http.StatusInternalServerError && !errors.Is(err, context.Canceled) { // a client that left is no fault
+	fault := status >= http.StatusInternalServerError || r.route != nil && r.route.files && status < http.StatusMultipleChoices && err != nil
+	if fault && !errors.Is(err, context.Canceled) { // a client that left is no fault
 		line = s.log.Error().AnErr("error", err)
 		var p *panicError
 		if errors.As(err, &p) {
@@ -30,7 +31,7 @@ func (s *Server) logAccess(r *request, status, bytes int, took time.Duration, er
 		Str("route", name).
 		Int("status", status).
 		Float64("ms", float64(took.Microseconds())/1000).
-		Int("bytes", bytes).
+		Int64("bytes", bytes).
 		Str("client", r.actor.IP).
 		Str("caller", r.caller()).
 		Msg("request")

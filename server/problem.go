@@ -59,6 +59,7 @@ var problems = [...]problem{
 	{err: errEncoding, status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body without a content encoding."},
 	{err: errOwnerOnly, status: http.StatusUnauthorized, code: "unauthorized", message: "Only the owner of this push may do this: send an API token of theirs as Authorization: Bearer TOKEN."},
 	{err: errTooLarge, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "The request body is larger than this server takes."},
+	{err: store.ErrFileSize, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "A file is larger than this server takes."},
 	{err: store.ErrFull, status: http.StatusInsufficientStorage, code: "insufficient-storage", message: "The server has no room left for this. What it holds is not affected."},
 	{err: store.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too much is waiting, such as passphrases to be checked. Try again in a moment.", retry: time.Second},
 	{err: errCrowded, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many large requests are on their way. Try again in a moment.", retry: bodyWait},
@@ -88,6 +89,7 @@ func tell(r *request, err error) reply {
 		bad     badRequest
 		method  *methodError
 		limited *limitError
+		part    *rangeError
 	)
 	switch {
 	case errors.As(err, &invalid):
@@ -100,6 +102,10 @@ func tell(r *request, err error) reply {
 		return p
 	case errors.As(err, &limited):
 		return problem{status: http.StatusTooManyRequests, code: "too-many-requests", message: "There were too many requests. Try again later.", retry: limited.wait}.reply(r, err)
+	case errors.As(err, &part):
+		p := problem{status: http.StatusRequestedRangeNotSatisfiable, code: "range-not-satisfiable", message: "The file has no such part."}.reply(r, err)
+		p.header = append(p.header, [2]string{"Content-Range", "bytes */" + strconv.FormatInt(part.size, 10)})
+		return p
 	case errors.Is(err, store.ErrDenied) && r.token == nil:
 		err = errOwnerOnly
 	}

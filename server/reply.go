@@ -6,14 +6,19 @@ import (
 	"net/http"
 	"strconv"
 	"sync"
+
+	"pushbox/store"
 )
 
 // A reply is the answer of an action: a status, a value that becomes the JSON
-// body, and headers beyond those that every answer has.
+// body or a part of a file instead, and headers beyond those that every answer
+// has.
 type reply struct {
 	status int
 	body   any
 	header [][2]string
+	file   *store.Download // closed when it was sent
+	part   span
 }
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
@@ -27,9 +32,19 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 // maxPooled keeps a large reply from staying in memory.
 const maxPooled = 64 << 10
 
-// send writes a reply, whole or not at all as far as the server can tell, and
-// returns how many bytes of body went out.
-func send(w http.ResponseWriter, r reply) (int, error) {
+// send writes a reply and returns how many bytes of body went out.
+func send(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+	for _, kv := range rep.header {
+		w.Header().Set(kv[0], kv[1])
+	}
+	if rep.file != nil {
+		return sendFile(w, r, rep)
+	}
+	return sendJSON(w, rep)
+}
+
+// sendJSON writes a reply, whole or not at all as far as the server can tell.
+func sendJSON(w http.ResponseWriter, r reply) (int64, error) {
 	buf := buffers.Get().(*bytes.Buffer)
 	buf.Reset()
 	defer func() {
@@ -46,11 +61,9 @@ func send(w http.ResponseWriter, r reply) (int, error) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(buf.Len())}
-	for _, kv := range r.header {
-		h.Set(kv[0], kv[1])
-	}
 	w.WriteHeader(r.status)
-	return w.Write(buf.Bytes())
+	n, err := w.Write(buf.Bytes())
+	return int64(n), err
 }
 
 // Values of headers that are the same in every answer; nobody writes to them.
@@ -61,6 +74,10 @@ var (
 	noSniff  = []string{"nosniff"}
 	noRefer  = []string{"no-referrer"}
 	noPage   = []string{"default-src 'none'; frame-ancestors 'none'"}
+	noScript = []string{"default-src 'none'; frame-ancestors 'none'; sandbox"}
+
+	fileType   = []string{"application/octet-stream"}
+	byteRanges = []string{"bytes"}
 )
 
 // secure sets the headers that every answer has, whatever becomes of it.

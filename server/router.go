@@ -56,19 +56,16 @@ func choose(group []route, value string) *route {
 	return other
 }
 
-// find returns the route of a path, with the value of its url_token parameter.
-func (r *router) find(method, path string) (*route, string) {
+// find returns the route of a path, with the values of its parameters.
+func (r *router) find(method, path string) (*route, httprouter.Params) {
 	handle, ps, _ := r.tree.Lookup(method, trimJSON(path))
-	if handle == nil {
-		return nil, ""
-	}
-	value := ps.ByName(tokenParam)
-	if len(ps) > 0 && value == "" { // httprouter takes // for an empty parameter
-		return nil, ""
+	empty := func(p httprouter.Param) bool { return p.Value == "" }
+	if handle == nil || slices.ContainsFunc(ps, empty) { // httprouter takes // for an empty parameter
+		return nil, nil
 	}
 	var f found
 	handle(&f, nil, ps)
-	return f.route, value
+	return f.route, ps
 }
 
 // allowed lists the methods that a path has a route for; none if it is unknown.
@@ -89,4 +86,4 @@ func trimJSON(path string) string {
 	return path
 }
 
-func hasTokenParam(pattern string) bool { return strings.Contains(pattern, "/:"+tokenParam) }
+func hasParam(pattern, name string) bool { return strings.Contains(pattern, "/:"+name) }

@@ -123,6 +123,7 @@ func TestOtherMethodsAreToldWhichThereAre(t *testing.T) {
 		{"POST", "/api/v2/version", "GET"},
 		{"DELETE", "/healthz", "GET"},
 		{"BREW", pushes, "POST"},
+		{"POST", "/d/a/1", "GET, HEAD"},
 	} {
 		got := a.do(test.method, test.path, "")
 		if got.status != http.StatusMethodNotAllowed || got.header.Get("Allow") != test.allow {
@@ -137,9 +138,11 @@ func TestOtherMethodsAreToldWhichThereAre(t *testing.T) {
 
 func TestTheVersionTellsWhatThereIs(t *testing.T) {
 	t.Parallel()
-	const all = `{"application_version":"3.0.0","api_version":"2.1","edition":"oss","features":{"anonymous_access":%t,"api_token_authentication":true,"accounts":{"enabled":false},"pushes":{"enabled":true,"email_auto_dispatch":false,"file_attachments":{"enabled":false,"requires_authentication":true},"url_pushes":{"enabled":%[1]t},"qr_code_pushes":{"enabled":%[1]t}},"requests":{"enabled":false}}}` + "\n"
+	const all = `{"application_version":"3.0.0","api_version":"2.1","edition":"oss","features":{"anonymous_access":%t,"api_token_authentication":true,"accounts":{"enabled":false},"pushes":{"enabled":true,"email_auto_dispatch":false,"file_attachments":{"enabled":%[1]t,"requires_authentication":true},"url_pushes":{"enabled":%[1]t},"qr_code_pushes":{"enabled":%[1]t}},"requests":{"enabled":false}}}` + "\n"
 	for _, on := range []bool{true, false} {
-		a := newAPI(t, func(c *config.Config) { c.AllowAnonymous, c.EnableURLPushes, c.EnableQRPushes = on, on, on })
+		a := newAPI(t, func(c *config.Config) {
+			c.AllowAnonymous, c.EnableFilePushes, c.EnableURLPushes, c.EnableQRPushes = on, on, on, on
+		})
 		for _, h := range []http.Header{{}, {"Authorization": {"Bearer nonsense"}}, {"X-User-Token": {"x"}}} {
 			if got := a.get("/api/v2/version", h).want(http.StatusOK); got.body != fmt.Sprintf(all, on) {
 				t.Errorf("it is %s", got.body)

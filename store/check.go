@@ -22,5 +22,10 @@ func (p Push) Problems(t Tally) (problems []string) {
 	note(p.Minor != t.Minor, "it counts %d minor audit entries, %d are there", p.Minor, t.Minor)
 	note(!t.Numbered, "its audit entries are not numbered without a gap")
 	note(!t.Indexed, "its index rows are not those it should have")
+	note(p.HoldsFiles() != (p.Stored > 0), "its files and what they take disagree")
+	note(p.Stored != t.Stored, "its files take %d bytes, %d are there", p.Stored, t.Stored)
+	note(!p.Live() && p.HoldsFiles() && p.GrantsEnd.IsZero(), "it has expired and holds files for no grant")
+	note(p.GrantsEnd.Before(t.GrantsEnd), "a grant for its files ends later than it says")
+	note(!p.HoldsFiles() && !t.GrantsEnd.IsZero(), "it holds no files and has grants")
 	return problems
 }

@@ -10,9 +10,13 @@
 //   - After a push was deleted, or anybody was told that it has expired, nothing
 //     is delivered any more, whatever the clock does.
 //   - A wrong passphrase, a preview and an error count no view.
+//   - Files come back as they were sent, or with an error. They can be downloaded
+//     under a grant, which a retrieval gives and which ends soon, with the push's
+//     time limit, or by a hand, but not with the last view.
+//   - What belongs to no push is gone after a sweep.
 //   - What is unknown, malformed and purged is one: ErrNotFound.
-//   - The database holds no payload, passphrase, url_token, API token, name or
-//     note in clear; a url_token it does not hold at all, but sealed for owners.
+//   - The database holds no payload, file, passphrase, url_token, API token, grant,
+//     name or note in clear; a url_token it does not hold at all, but sealed for owners.
 //
 // Every change of a push is a Rule: a pure function, applied and audited by an
 // Engine in one atomic, durable step (rules.go). The store seals, opens, keeps

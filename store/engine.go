@@ -11,8 +11,10 @@ import (
 //
 // It gets the push as it is and returns the push as it is to be, with the
 // audit entry to append. The entry is appended where next.Seq is p.Seq+1, under
-// the number p.Seq. Where next equals p nothing is written. A next that is no
-// longer live loses its payload, a next whose state is Purged goes altogether.
+// the number p.Seq, and its grant is kept with it. Where next equals p nothing is
+// written. A next that is no longer live loses its payload; one that holds files
+// no more loses its grants, and its chunks become orphans; one whose state is
+// Purged goes altogether.
 type Rule func(p Push) (next Push, e Entry, err error)
 
 // A Change tells what a Rule did.
@@ -32,6 +34,8 @@ type Engine interface {
 	// CreatePush keeps a new push, its sealed payload and its first audit
 	// entry. ErrExists if the ID is taken, ErrFull if there is no room,
 	// ErrToken if the owner is not an account that may act (Account.Active).
+	// The chunks of a push that holds files must be orphans, and stop to be;
+	// ErrCorrupt if they are not there.
 	CreatePush(ctx context.Context, p Push, payload []byte, e Entry) error
 	// Push returns ErrNotFound if there is none.
 	Push(ctx context.Context, id ID) (Push, error)
@@ -47,6 +51,26 @@ type Engine interface {
 	Due(ctx context.Context, s Shelf, t time.Time, limit int) (due []ID, next time.Time, err error)
 	// Scan lists pushes of all owners by ID, from the first after the one given.
 	Scan(ctx context.Context, after ID, limit int) ([]Push, error)
+
+	// PutChunks keeps chunks of a file of a push that is not there yet, under
+	// numbers from first on. Until CreatePush they are orphans. ErrExists if the
+	// push is there, ErrFull if there is no room. The chunks are not kept beyond the call.
+	PutChunks(ctx context.Context, id ID, file, first int, chunks [][]byte) error
+	// Chunk appends a chunk of a file to dst and returns the grant that it is read
+	// under. ErrNotFound if there is no such grant, ErrCorrupt if its push has no
+	// such chunk.
+	Chunk(ctx context.Context, d GrantDigest, file, n int, dst []byte) (Grant, []byte, error)
+	// Grant returns the grant of that digest and its push, or ErrNotFound.
+	Grant(ctx context.Context, d GrantDigest) (Grant, Push, error)
+	// ChangeGrant applies r, which changes of the push no more than GrantsEnd.
+	// ErrNotFound if there is no such grant.
+	ChangeGrant(ctx context.Context, d GrantDigest, r GrantRule) (Grant, error)
+	// Orphans lists the IDs that orphaned chunks are kept under, from the first
+	// after the one given.
+	Orphans(ctx context.Context, after ID, limit int) ([]ID, error)
+	// FreeOrphans removes that many of the orphaned chunks of an ID, and tells
+	// whether there are more.
+	FreeOrphans(ctx context.Context, id ID, limit int) (more bool, err error)
 
 	// CreateAccount keeps a new account under a new ID, which it returns.
 	// ErrExists if the address is taken.
@@ -88,11 +112,22 @@ type Engine interface {
 	// that is wrong: the engine's own checks, then what Audit says of each
 	// push, then records that belong to nothing.
 	Check(ctx context.Context, report func(problem string)) error
+	// Space tells what the engine takes of its disk.
+	Space(ctx context.Context) (Space, error)
+	// Compact gives space that is not in use back to the file system, while
+	// everything else goes on. It calls progress, from one goroutine, with bytes
+	// done and bytes in all, which may grow. ErrBusy if a compaction runs,
+	// ErrFull if there is no room for the copy that it makes; whatever the error
+	// or the moment of a crash, nothing is lost.
+	Compact(ctx context.Context, progress func(done, total int64)) error
 	// Failed is closed when an outcome became unknown.
 	Failed() <-chan struct{}
 	// Close waits for what was begun and refuses the rest with ErrClosed.
 	Close() error
 }
+
+// Space tells how large an engine's file is, and how much of it is not in use.
+type Space struct{ Size, Unused int64 } // bytes
 
 // Tally is what an engine holds of one push beside its record, counted anew.
 type Tally struct {
@@ -102,4 +137,7 @@ type Tally struct {
 	Minor    uint32 // of them: of a kind that stops at MaxMinorEntries
 	Numbered bool   // the entries are numbered from 0 without a gap
 	Indexed  bool   // it has the owner row and the expiry row that it should, and no other
+
+	Stored    int64     // bytes of its chunks
+	GrantsEnd time.Time // when the last of its grants ends; zero if it has none
 }

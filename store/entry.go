@@ -52,6 +52,7 @@ type Entry struct {
 	Kind   EntryKind
 	At     time.Time
 	Sealed []byte
+	Issue  *Issue // a grant issued in the same step, unless nil; it is kept elsewhere
 }
 
 // LogEntry is an opened line of an audit log.

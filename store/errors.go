@@ -35,10 +35,13 @@ var (
 	ErrLocked = errors.New("too many wrong passphrases")
 )
 
+// ErrFileSize says that a file is larger than files may be.
+var ErrFileSize = errors.New("the file is too large")
+
 // Errors of the store's state.
 var (
 	// ErrBusy says that more waits than is sensible: passphrases to be checked,
-	// or pushes to be ended.
+	// or pushes to be ended; or that a compaction runs, or cannot keep up.
 	ErrBusy = errors.New("too much is waiting")
 	// ErrClock says that the system clock jumped, and that it is not yet known
 	// whether to believe it.

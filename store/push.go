@@ -74,10 +74,19 @@ type Push struct {
 
 	Wrap    []byte // the sealed data encryption key; nil unless live
 	Details []byte // url_token (owned pushes only), name and note, sealed; nil when there is none
+
+	// Of a push that holds files, which after its last view it does until its
+	// last grant ends:
+	Files     []byte    // what they are, sealed; nil where there are none, or none any more
+	Stored    int64     // bytes that their sealed chunks take
+	GrantsEnd time.Time // when the last of its grants ends; zero while it has none
 }
 
 // Live reports whether the push can still be retrieved, time limit aside.
 func (p Push) Live() bool { return p.State == Live }
+
+// HoldsFiles reports whether files of the push are there.
+func (p Push) HoldsFiles() bool { return p.Files != nil }
 
 // ViewsRemaining is how many views are left; never below 0.
 func (p Push) ViewsRemaining() int { return max(0, p.ViewLimit-p.Views) }
@@ -101,6 +110,7 @@ const (
 	Expiring     Shelf = 1 + iota // live pushes, by ExpiresAt
 	ExpiredAnon                   // expired pushes without an owner, by ExpiredAt
 	ExpiredOwned                  // expired pushes of an account, by ExpiredAt
+	Granted                       // expired pushes whose files can still be downloaded, by GrantsEnd
 )
 
 // Shelf returns where the push stands in the expiry index, and under which time.
@@ -108,6 +118,8 @@ func (p Push) Shelf() (Shelf, time.Time) {
 	switch {
 	case p.Live():
 		return Expiring, p.ExpiresAt
+	case p.HoldsFiles():
+		return Granted, p.GrantsEnd
 	case p.Owner == 0:
 		return ExpiredAnon, p.ExpiredAt
 	default:
@@ -120,6 +132,7 @@ func (p Push) Shelf() (Shelf, time.Time) {
 type NewPush struct {
 	Kind       Kind
 	Payload    secret.Text
+	Files      *Upload     // nil: none; they come with a token of their own
 	Passphrase secret.Text // empty: none
 	Name, Note secret.Text
 
@@ -138,4 +151,6 @@ type PushInfo struct {
 	Token      Token
 	Name, Note secret.Text // only for a sender: create and the owner's lists
 	Payload    secret.Text // only where a retrieval delivered it
+	Files      []FileInfo  // only where a retrieval delivered them
+	Grant      secret.Text // with it Store.Download gives those files
 }

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"pushbox/store/seal"
 )
 
 // PageSize is how many pushes or audit entries a page of a list holds.
@@ -16,16 +18,19 @@ const PageSize = 50
 // removed or disabled meanwhile.
 func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
 	at := s.time.read()
-	if at.jumped {
+	switch {
+	case at.jumped:
 		return PushInfo{}, ErrClock
+	case in.Files != nil && in.Files.broken:
+		return PushInfo{}, errBroken
 	}
 	p, err := s.opts.Terms[in.Kind].resolve(in, at)
 	if err != nil {
 		return PushInfo{}, err
 	}
-	t := NewToken(at.now)
+	t, dek := s.begin(in, at)
 	p.ID, p.Owner = s.id(t), by.Account
-	payload, err := s.sealPush(ctx, &p, t, in)
+	payload, err := s.sealPush(ctx, &p, t, dek, in)
 	if err != nil {
 		return PushInfo{}, err
 	}
@@ -34,7 +39,19 @@ func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	if err := s.engine.CreatePush(ctx, p, payload, e); err != nil {
 		return PushInfo{}, err
 	}
+	if in.Files != nil {
+		in.Files.kept = p.HoldsFiles()
+	}
 	return PushInfo{Push: p, At: at.now, Token: t, Name: in.Name, Note: in.Note}, nil
+}
+
+// begin gives a new push its token and its key: those under which its files are
+// kept already, where it has files.
+func (s *Store) begin(in NewPush, at instant) (Token, seal.DEK) {
+	if in.Kind == File {
+		return in.Files.token, in.Files.dek
+	}
+	return NewToken(at.now), seal.NewDEK()
 }
 
 // Preview finds a push without touching it. ErrNotFound if there is none.
@@ -44,14 +61,15 @@ func (s *Store) Preview(ctx context.Context, t Token) (PushInfo, error) {
 }
 
 // DeletePush ends a push by hand; nothing is delivered any more once it
-// returns. A push that has expired stays as it is, and that is no error.
+// returns, downloads that run included. A push that has expired stays as it is,
+// but that its files cannot be downloaded any more, and that is no error.
 // ErrNotFound; ErrDenied if the actor may not.
 func (s *Store) DeletePush(ctx context.Context, by Actor, t Token) (PushInfo, error) {
 	if t.IsZero() {
 		return PushInfo{}, ErrNotFound
 	}
 	id, at := s.id(t), s.time.read()
-	c, err := s.engine.Change(ctx, id, deleteRule(by, at, s.sealActor(id, by)))
+	c, err := s.change(ctx, id, deleteRule(by, at, s.sealActor(id, by)))
 	return PushInfo{Push: c.Push, At: at.now, Token: t}, err
 }
 

@@ -37,7 +37,8 @@ func (p Push) AppendBinary(b []byte) ([]byte, error) {
 	for _, n := range [...]int{p.Days, p.ViewLimit, p.Views, int(p.Seq), int(p.Minor)} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
-	return appendBytes(appendBytes(b, p.Wrap), p.Details), nil
+	b = appendBytes(appendBytes(appendBytes(b, p.Wrap), p.Details), p.Files)
+	return appendTime(binary.AppendUvarint(b, uint64(p.Stored)), p.GrantsEnd), nil
 }
 
 func (p Push) flags() (f byte) {
@@ -69,7 +70,8 @@ func (p *Push) UnmarshalBinary(b []byte) error {
 		*n = int(r.uvarint(1<<31 - 1))
 	}
 	q.Seq, q.Minor = uint32(r.uvarint(1<<32-1)), uint32(r.uvarint(1<<32-1))
-	q.Wrap, q.Details = r.bytes(), r.bytes()
+	q.Wrap, q.Details, q.Files = r.bytes(), r.bytes(), r.bytes()
+	q.Stored, q.GrantsEnd = int64(r.uvarint(1<<63-1)), r.time()
 	if err := r.end(); err != nil || q.Kind.String() == "" || q.State < Live || q.State > Deleted {
 		return errRecord
 	}
@@ -92,6 +94,25 @@ func (e *Entry) UnmarshalBinary(b []byte) error {
 		return errRecord
 	}
 	*e = f
+	return nil
+}
+
+// AppendBinary appends the grant's record to b. The digest is not part of it:
+// it is the key.
+func (g Grant) AppendBinary(b []byte) ([]byte, error) {
+	b = append(append(b, recordVersion), g.Push[:]...)
+	return appendBytes(appendTime(appendTime(b, g.ExpiresAt), g.Until), g.Sealed), nil
+}
+
+// UnmarshalBinary reads a record and leaves the digest as it is.
+func (g *Grant) UnmarshalBinary(b []byte) error {
+	r := reader{b: b}
+	r.version()
+	h := Grant{Digest: g.Digest, Push: ID(r.take(len(ID{}))), ExpiresAt: r.time(), Until: r.time(), Sealed: r.bytes()}
+	if err := r.end(); err != nil {
+		return err
+	}
+	*g = h
 	return nil
 }
 

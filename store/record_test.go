@@ -6,9 +6,11 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"pushbox/internal/secret"
 )
 
-// A record is what the four kinds of record have in common.
+// A record is what the five kinds of record have in common.
 type record interface {
 	encoding.BinaryAppender
 	encoding.BinaryUnmarshaler
@@ -23,6 +25,13 @@ func records() map[string][2]record {
 			Days: 90, ViewLimit: 100, Views: 99, RetrievalStep: true, DeletableByViewer: true, Protected: true,
 			Seq: 1<<32 - 1, Minor: 2000, Wrap: []byte{1, 2, 3}, Details: []byte{4},
 		}, &Push{Kind: Text, State: Live}},
+		"push with files": {&Push{
+			Kind: File, State: Expired, CreatedAt: at(1e6), ExpiredAt: at(4e6), Seq: 3,
+			Files: []byte{5, 6}, Stored: 1<<63 - 1, GrantsEnd: at(9e9),
+		}, &Push{Kind: File, State: Live, Files: []byte{0}, Stored: 1}},
+		"grant": {&Grant{
+			Push: ID{1, 21: 2}, ExpiresAt: at(3e6), Until: at(4e6), Sealed: []byte{8, 9},
+		}, &Grant{}},
 		"entry":   {&Entry{Kind: EntryOwnerView, At: at(5e6), Sealed: []byte{6, 7}}, &Entry{Kind: EntryCreation}},
 		"account": {&Account{ID: 9, Email: "a@example.com", PasswordHash: "$argon2id$", CreatedAt: at(0), Disabled: true, Removing: true}, &Account{}},
 		"token":   {&APIToken{ID: 3, Digest: TokenDigest{1, 31: 2}, Owner: 4, Label: "ci", CreatedAt: at(0), ExpiresAt: at(1e9), LastUsedAt: at(6e10)}, &APIToken{}},
@@ -101,4 +110,59 @@ func FuzzRecords(f *testing.F) {
 			}
 		}
 	})
+}
+
+// What is not part of a record is its key, or is kept elsewhere.
+func TestARecordIsReadBesideWhatItsKeySays(t *testing.T) {
+	t.Parallel()
+	p, g := Push{ID: ID{1, 21: 2}, Kind: File, State: Live}, Grant{Digest: GrantDigest{3, 31: 4}, Push: ID{5}}
+	b, _ := p.AppendBinary(nil)
+	q := Push{ID: p.ID}
+	if err := q.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(q, p) || bytes.Contains(b, p.ID[:]) {
+		t.Errorf("push: %+v, %v", q, err)
+	}
+	b, _ = g.AppendBinary(nil)
+	h := Grant{Digest: g.Digest}
+	if err := h.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(h, g) || bytes.Contains(b, g.Digest[:]) {
+		t.Errorf("grant: %+v, %v", h, err)
+	}
+	plain, _ := Entry{Kind: EntryView}.AppendBinary(nil)
+	issued, _ := Entry{Kind: EntryView, Issue: &Issue{Grant: g}}.AppendBinary(nil)
+	if !bytes.Equal(plain, issued) {
+		t.Errorf("an entry holds the grant that was issued with it: %x", issued)
+	}
+}
+
+func TestARecordThatIsRefusedChangesNothing(t *testing.T) {
+	t.Parallel()
+	for name, pair := range records() {
+		b, _ := pair[0].AppendBinary(nil)
+		got := fresh(pair[0])
+		if got.UnmarshalBinary(b[:len(b)-1]) == nil || !reflect.DeepEqual(got, fresh(pair[0])) {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestAListOfFilesComesBackAsItWas(t *testing.T) {
+	t.Parallel()
+	for _, files := range [][]FileInfo{
+		{},
+		{{Name: secret.New("a.txt"), ContentType: "text/plain", Size: 1<<63 - 1}},
+		{{Name: secret.New("报告.pdf"), ContentType: "application/pdf", Size: 3}, {Name: secret.New("file"), Size: 0}},
+	} {
+		b := encodeFiles(files)
+		got, err := decodeFiles(b)
+		if err != nil || !reflect.DeepEqual(got, files) {
+			t.Errorf("%+v became %+v, %v", files, got, err)
+		}
+		for n := range b {
+			if _, err := decodeFiles(b[:n]); err == nil {
+				t.Errorf("%d of %d bytes are accepted", n, len(b))
+			}
+		}
+		if _, err := decodeFiles(append(b, 0)); err == nil {
+			t.Error("a byte more is accepted")
+		}
+	}
 }

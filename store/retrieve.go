@@ -29,7 +29,11 @@ func (s *Store) Retrieve(ctx context.Context, by Actor, t Token, passphrase secr
 	if err != nil {
 		return PushInfo{}, err
 	}
-	c, err := s.engine.Change(ctx, p.ID, retrieveRule(by, at, sealed))
+	files, err := s.issue(p, dek, at)
+	if err != nil {
+		return PushInfo{}, err
+	}
+	c, err := s.change(ctx, p.ID, retrieveRule(by, at, sealed, files.issue))
 	if err != nil {
 		return PushInfo{}, err
 	}
@@ -40,8 +44,42 @@ func (s *Store) Retrieve(ctx context.Context, by Actor, t Token, passphrase secr
 	if info.Payload, err = dek.OpenPayload(p.ID[:], byte(p.Kind), c.Payload); err != nil {
 		return PushInfo{}, damaged(p.ID, "payload")
 	}
+	info.Files, info.Grant = files.infos, files.token
 	info.State, info.ExpiredAt = Live, p.ExpiredAt // as it was delivered
 	return info, nil
+}
+
+// change has the engine change a push, and ends the downloads of files that it
+// holds no more.
+func (s *Store) change(ctx context.Context, id ID, r Rule) (Change, error) {
+	c, err := s.engine.Change(ctx, id, r)
+	if err == nil && (!c.Push.HoldsFiles() || c.Push.State == Purged) {
+		s.downloads.end(id)
+	}
+	return c, err
+}
+
+// issued is what a retrieval gives beside the payload.
+type issued struct {
+	infos []FileInfo
+	token secret.Text
+	issue *Issue // nil where there are no files
+}
+
+// issue makes the grant for the files of a push, if there are any to be had.
+func (s *Store) issue(p Push, dek seal.DEK, at instant) (i issued, err error) {
+	if dek.IsZero() || !p.HoldsFiles() {
+		return issued{}, nil
+	}
+	key := dek.FilesKey()
+	if i.infos, err = openFiles(p, key); err != nil {
+		return issued{}, err
+	}
+	i.token = seal.NewGrantToken()
+	i.issue = newIssue(p, at, s.opts.Files.Window)
+	i.issue.Digest = seal.Digest(i.token)
+	i.issue.Sealed = s.ring.Load().SealGrant(at.now, p.ID[:], i.token, key)
+	return i, nil
 }
 
 // unwrap opens the key of a push. It gives no key, and asks for no passphrase,
@@ -70,7 +108,7 @@ func (s *Store) unwrap(ctx context.Context, by Actor, p Push, t Token, passphras
 // refuse notes a wrong passphrase. The push may have ended meanwhile, and then
 // it is told as any that has.
 func (s *Store) refuse(ctx context.Context, id ID, t Token, at instant, sealed []byte) (PushInfo, error) {
-	c, err := s.engine.Change(ctx, id, wrongPassphraseRule(at, sealed))
+	c, err := s.change(ctx, id, wrongPassphraseRule(at, sealed))
 	if err != nil {
 		return PushInfo{}, err
 	}

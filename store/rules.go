@@ -16,10 +16,15 @@ func (p *Push) end(s State, when time.Time, at instant) {
 	p.Wrap = nil
 }
 
-// endIfDue ends a push whose time is over.
+// release gives up the files of a push, and with them the grants for them.
+func (p *Push) release() { p.Files, p.Stored, p.GrantsEnd = nil, 0, time.Time{} }
+
+// endIfDue ends a push whose time is over. Its files go at once: no grant is
+// good beyond that time.
 func (p *Push) endIfDue(at instant) {
 	if ended, _ := at.due(*p); ended {
 		p.end(Expired, p.ExpiresAt, at)
+		p.release()
 	}
 }
 
@@ -55,8 +60,9 @@ func expireRule(at instant) Rule {
 
 // retrieveRule decides a retrieval by somebody who proved to have the link and
 // the passphrase. The entry tells the outcome: a view was counted, the owner
-// looked, or there is nothing to see any more.
-func retrieveRule(by Actor, at instant, sealed []byte) Rule {
+// looked, or there is nothing to see any more. Whoever gets files gets a grant to
+// download them, which outlives the last view.
+func retrieveRule(by Actor, at instant, sealed []byte, issue *Issue) Rule {
 	return func(p Push) (Push, Entry, error) {
 		if err := p.settle(at); err != nil {
 			return p, Entry{}, err
@@ -71,6 +77,9 @@ func retrieveRule(by Actor, at instant, sealed []byte) Rule {
 			p.Views++
 		}
 		p.log(e.Kind, at)
+		if p.Live() && issue != nil {
+			e.Issue, p.GrantsEnd = issue, later(p.GrantsEnd, issue.ExpiresAt)
+		}
 		if p.Live() && p.Views >= p.ViewLimit {
 			p.end(Expired, at.now, at)
 		}
@@ -95,19 +104,32 @@ func wrongPassphraseRule(at instant, sealed []byte) Rule {
 }
 
 // deleteRule ends a push by hand: by its owner's, or by anybody's with the link
-// where its sender allowed that. A push that has expired stays as it is.
+// where its sender allowed that. A push that has expired stays as it is, but
+// that its files cannot be downloaded any more.
 func deleteRule(by Actor, at instant, sealed []byte) Rule {
 	return func(p Push) (Push, Entry, error) {
 		if !p.ownedBy(by) && !p.DeletableByViewer {
 			return p, Entry{}, ErrDenied
 		}
 		p.endIfDue(at)
-		if !p.Live() {
+		live := p.Live()
+		p.release()
+		if !live {
 			return p, Entry{}, nil
 		}
 		p.log(EntryExpire, at)
 		p.end(Deleted, at.now, at)
 		return p, Entry{Kind: EntryExpire, At: at.now, Sealed: sealed}, nil
+	}
+}
+
+// releaseRule gives up the files of an expired push whose last grant has ended.
+func releaseRule(at instant) Rule {
+	return func(p Push) (Push, Entry, error) {
+		if !p.Live() && !at.ends.Before(p.GrantsEnd) {
+			p.release()
+		}
+		return p, Entry{}, nil
 	}
 }
 

@@ -54,7 +54,7 @@ func TestARetrieval(t *testing.T) {
 			if test.change != nil {
 				test.change(&p)
 			}
-			next, e, err := retrieveRule(test.by, test.at, nil)(p)
+			next, e, err := retrieveRule(test.by, test.at, nil, nil)(p)
 			if !errors.Is(err, test.refused) {
 				t.Fatalf("error %v", err)
 			}
@@ -130,19 +130,19 @@ func TestMinorEntriesStopAndOthersDoNot(t *testing.T) {
 	p := livePush()
 	p.Minor, p.Seq = MaxMinorEntries-1, MaxMinorEntries
 	at := sureAt(newYear.Add(time.Hour))
-	p, _, _ = retrieveRule(owner, at, nil)(p)
+	p, _, _ = retrieveRule(owner, at, nil, nil)(p)
 	if p.Minor != MaxMinorEntries || p.Seq != MaxMinorEntries+1 {
 		t.Fatalf("the last one was not kept: %d of %d", p.Minor, p.Seq)
 	}
 	for name, rule := range map[string]Rule{
-		"owner_view":        retrieveRule(owner, at, nil),
+		"owner_view":        retrieveRule(owner, at, nil, nil),
 		"failed_passphrase": wrongPassphraseRule(at, nil),
 	} {
 		if next, _, err := rule(p); err != nil || next.Seq != p.Seq || next.UpdatedAt != p.UpdatedAt {
 			t.Errorf("%s: one more was kept (%v)", name, err)
 		}
 	}
-	if next, _, _ := retrieveRule(nobody, at, nil)(p); next.Seq != p.Seq+1 || next.Views != 1 {
+	if next, _, _ := retrieveRule(nobody, at, nil, nil)(p); next.Seq != p.Seq+1 || next.Views != 1 {
 		t.Error("a view was not kept")
 	}
 	if next, _, _ := deleteRule(owner, at, nil)(p); next.Seq != p.Seq+1 {

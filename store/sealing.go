@@ -25,18 +25,20 @@ func damaged(id ID, part string) error {
 }
 
 // sealPush fills in the sealed parts of a push and returns its sealed payload.
-func (s *Store) sealPush(ctx context.Context, p *Push, t Token, in NewPush) (payload []byte, err error) {
+func (s *Store) sealPush(ctx context.Context, p *Push, t Token, dek seal.DEK, in NewPush) (payload []byte, err error) {
 	ring := s.ring.Load()
 	wrap := func() error {
-		dek := seal.NewDEK()
 		p.Wrap = ring.Wrap(p.CreatedAt, p.ID[:], t.Text, in.Passphrase, dek)
-		payload = dek.SealPayload(p.ID[:], byte(p.Kind), in.Payload)
 		return nil
 	}
 	if p.Protected {
 		err = s.guess.hash(ctx, wrap)
 	} else {
 		err = wrap()
+	}
+	if p.Kind == File {
+		p.Files = in.Files.key.SealList(p.ID[:], encodeFiles(in.Files.files))
+		p.Stored = in.Files.stored
 	}
 	d := details{name: in.Name, note: in.Note}
 	if p.Owner != 0 {
@@ -45,7 +47,7 @@ func (s *Store) sealPush(ctx context.Context, p *Push, t Token, in NewPush) (pay
 	if !d.token.IsZero() || !d.name.IsZero() || !d.note.IsZero() {
 		p.Details = ring.SealDetails(p.CreatedAt, p.ID[:], d.encode())
 	}
-	return payload, err
+	return dek.SealPayload(p.ID[:], byte(p.Kind), in.Payload), err
 }
 
 // details are what only a push's sender can read again: the url_token of an

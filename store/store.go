@@ -18,6 +18,7 @@ type Options struct {
 	Terms      map[Kind]Terms // a kind without terms is disabled
 	PurgeAfter time.Duration  // how long an account's expired pushes stay; 0: for good
 	Guessing   Guessing
+	Files      FileLimits
 }
 
 // A Store keeps pushes and their promises. It is safe for concurrent use.
@@ -28,6 +29,9 @@ type Store struct {
 	time   *timekeeper
 	guess  *guesser
 	opts   Options
+
+	uploads   running
+	downloads downloads
 
 	sweeping sync.Mutex // held by Sweep
 	kept     time.Time  // what keepTime last made durable; guarded by sweeping

@@ -16,14 +16,14 @@ const (
 	sweepParallel = 64               // changes that share commits
 	anonymousStay = day              // how long an expired push of nobody stays
 	longestSleep  = time.Minute      // between two sweeps
-	keySlack      = day              // after the end of a key's period: creates that began in it are done
+	keySlack      = 2 * day          // after the end of a key's period: creates that began in it are done, and grants have ended
 	timeSlack     = 10 * time.Minute // how old the time kept may be
 	retrySleep    = 10 * time.Second // after a sweep that failed
 )
 
 // Sweep makes expiry real: it ends every push whose time is over, purges what
-// has stayed long enough, finishes removals of accounts that were cut short,
-// renews the key encryption key once a month, and keeps the time. It returns how
+// has stayed long enough, gives back the space of files that are of no push any
+// more, finishes removals of accounts that were cut short, renews the key encryption key once a month, and keeps the time. It returns how
 // long to wait before the next sweep; doing it sooner does no harm.
 func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 	s.sweeping.Lock()
@@ -40,7 +40,7 @@ func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 			wait = min(wait, retrySleep)
 		}
 	}
-	err = errors.Join(err, s.finishRemovals(ctx), s.renewKeys(ctx, at))
+	err = errors.Join(err, s.finishRemovals(ctx), s.freeOrphans(ctx), s.renewKeys(ctx, at))
 	if at.ends.Sub(s.kept) >= timeSlack { // an idle store need not wake its disk each minute
 		err = errors.Join(err, s.keepTime(ctx))
 	}
@@ -66,6 +66,7 @@ func (o outing) moved(p Push) bool {
 func (s *Store) shelves(at instant) []outing {
 	all := []outing{
 		{Expiring, at.ends, expireRule(at)},
+		{Granted, at.ends, releaseRule(at)},
 		{ExpiredAnon, at.ends.Add(-anonymousStay), purgeRule(ExpiredAnon)},
 	}
 	if s.opts.PurgeAfter > 0 {
@@ -101,7 +102,7 @@ func (s *Store) changeAll(ctx context.Context, ids []ID, r Rule, should func(Pus
 	g.SetLimit(sweepParallel)
 	for _, id := range ids {
 		g.Go(func() error {
-			c, err := s.engine.Change(ctx, id, r)
+			c, err := s.change(ctx, id, r)
 			switch {
 			case errors.Is(err, ErrNotFound):
 				return nil

@@ -99,6 +99,10 @@ func (c Choice) pick(asked *bool) bool {
 
 func checkPayload(in NewPush, bad *InvalidError) {
 	text := in.Payload.Reveal()
+	if in.Kind == File {
+		checkFiles(in, bad)
+		return
+	}
 	if strings.TrimSpace(text) == "" {
 		bad.Add("payload", "is required")
 		return
@@ -116,6 +120,14 @@ func checkPayload(in NewPush, bad *InvalidError) {
 	default:
 		checkLength("payload", len(text), MaxText, bad)
 	}
+}
+
+// checkFiles asks for a file at least; the text is as long as any, or missing.
+func checkFiles(in NewPush, bad *InvalidError) {
+	if in.Files == nil || in.Files.Len() == 0 {
+		bad.Add("files", "are required: a file push has at least one")
+	}
+	checkLength("payload", in.Payload.Len(), MaxText, bad)
 }
 
 func isWebURL(text string) bool {

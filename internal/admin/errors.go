@@ -39,6 +39,7 @@ func codes() []code {
 		{"denied", store.ErrDenied},
 		{"passphrase", store.ErrPassphrase},
 		{"locked", store.ErrLocked},
+		{"file-size", store.ErrFileSize},
 		{"busy", store.ErrBusy},
 		{"clock", store.ErrClock},
 		{"full", store.ErrFull},

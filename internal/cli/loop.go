@@ -8,21 +8,21 @@ import (
 )
 
 const (
-	shortestRest = 10 * time.Millisecond // between two sweeps
+	shortestRest = 10 * time.Millisecond // between two rounds of work
 	longestRest  = 5 * time.Minute
 )
 
-// sweepLoop sweeps until ctx ends, at once and then whenever the last sweep said
-// so. While sweeps fail it waits longer each time.
-func sweepLoop(ctx context.Context, log zerolog.Logger, sweep func(context.Context) (time.Duration, error)) error {
+// loop works until ctx ends, at once and then whenever the work itself said so.
+// While it fails it waits longer each time, and says so under the work's name.
+func loop(ctx context.Context, log zerolog.Logger, name string, work func(context.Context) (time.Duration, error)) error {
 	failures := 0
 	for {
-		wait, err := sweep(ctx)
+		wait, err := work(ctx)
 		if ctx.Err() != nil {
 			return nil
 		}
 		if err != nil {
-			log.Error().Err(err).Msg("a sweep failed")
+			log.Error().Err(err).Msg(name + " failed")
 			failures++
 		} else {
 			failures = 0
@@ -33,7 +33,7 @@ func sweepLoop(ctx context.Context, log zerolog.Logger, sweep func(context.Conte
 	}
 }
 
-// rest is how long to wait after a sweep: as it said, twice as long for each
+// rest is how long to wait after a round: as it said, twice as long for each
 // failure after the first, and within bounds.
 func rest(wait time.Duration, failures int) time.Duration {
 	for range failures - 1 {

@@ -35,7 +35,7 @@ func TestTheSweeperRestsAsLongAsItIsToldAndLongerAfterFailures(t *testing.T) {
 		var out bytes.Buffer
 		var got, want []time.Duration
 		last, n := time.Now(), 0
-		err := sweepLoop(ctx, zerolog.New(&out), func(context.Context) (time.Duration, error) {
+		err := loop(ctx, zerolog.New(&out), "a sweep", func(context.Context) (time.Duration, error) {
 			if n > 0 {
 				got, want = append(got, time.Since(last)), append(want, outcomes[n-1].rest)
 			}
@@ -60,7 +60,7 @@ func TestTheSweeperStopsWhileItRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sweeper := begin(t.Context(), func(ctx context.Context) error {
-			return sweepLoop(ctx, zerolog.Nop(), func(context.Context) (time.Duration, error) { return time.Minute, nil })
+			return loop(ctx, zerolog.Nop(), "a sweep", func(context.Context) (time.Duration, error) { return time.Minute, nil })
 		})
 		synctest.Wait()
 		start := time.Now()

@@ -5,16 +5,21 @@ import (
 	"pushbox/store"
 )
 
-// storeOptions are what the configuration says about the store. Files have no
-// terms: there are no file pushes yet.
+// storeOptions are what the configuration says about the store.
 func storeOptions(cfg config.Config) store.Options {
 	return store.Options{
 		Terms: map[store.Kind]store.Terms{
 			store.Text: deletableTerms(cfg.PW, true),
 			store.URL:  terms(cfg.URL, cfg.EnableURLPushes),
+			store.File: deletableTerms(cfg.Files.DeletableTerms, cfg.EnableFilePushes),
 			store.QR:   deletableTerms(cfg.QR, cfg.EnableQRPushes),
 		},
 		PurgeAfter: cfg.PurgeAfter,
+		Files: store.FileLimits{
+			MaxCount: cfg.Files.MaxFileUploads,
+			MaxSize:  int64(cfg.Files.MaxFileSize),
+			Window:   cfg.Files.DownloadWindow,
+		},
 		Guessing: store.Guessing{
 			PerClient: cfg.Limits.PassphrasesPerClient,
 			PerPush:   cfg.Limits.PassphrasesPerPush,

@@ -27,18 +27,22 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 		}
 	}
 	cfg := config.Config{
-		EnableURLPushes: true, EnableQRPushes: true, PurgeAfter: time.Hour,
+		EnableURLPushes: true, EnableQRPushes: true, EnableFilePushes: true, PurgeAfter: time.Hour,
 		PW:  config.DeletableTerms{Terms: plain(10), EnableDeletablePushes: true},
 		URL: plain(20),
 		QR:  config.DeletableTerms{Terms: plain(30), DeletablePushesDefault: true},
+		Files: config.FileTerms{
+			DeletableTerms: config.DeletableTerms{Terms: plain(50), EnableDeletablePushes: true, DeletablePushesDefault: true},
+		},
 		Limits: config.Limits{
 			PassphrasesPerClient: 41, PassphrasesPerPush: 42, PassphraseQueue: 43, Clients: 44,
 		},
 	}
-	text, url, qr := want(10), want(20), want(30)
+	text, url, qr, file := want(10), want(20), want(30), want(50)
 	text.Deletable, qr.Deletable = store.Choice{Enabled: true}, store.Choice{Default: true}
+	file.Deletable = store.Choice{Enabled: true, Default: true}
 	wanted := store.Options{
-		Terms:      map[store.Kind]store.Terms{store.Text: text, store.URL: url, store.QR: qr},
+		Terms:      map[store.Kind]store.Terms{store.Text: text, store.URL: url, store.QR: qr, store.File: file},
 		PurgeAfter: time.Hour,
 		Guessing:   store.Guessing{PerClient: 41, PerPush: 42, Queue: 43, Clients: 44},
 	}
@@ -49,12 +53,18 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 
 func TestAKindCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
-	cfg := config.Default()
-	cfg.EnableURLPushes, cfg.EnableQRPushes = false, true
-	terms := storeOptions(cfg).Terms
-	for kind, want := range map[store.Kind]bool{store.Text: true, store.URL: false, store.QR: true, store.File: false} {
-		if terms[kind].Enabled != want {
-			t.Errorf("%v: enabled is %v", kind, !want)
+	for off, set := range map[store.Kind]func(*config.Config){
+		store.URL:  func(c *config.Config) { c.EnableURLPushes = false },
+		store.QR:   func(c *config.Config) { c.EnableQRPushes = false },
+		store.File: func(c *config.Config) { c.EnableFilePushes = false },
+	} {
+		cfg := config.Default()
+		set(&cfg)
+		terms := storeOptions(cfg).Terms
+		for _, kind := range []store.Kind{store.Text, store.URL, store.QR, store.File} {
+			if terms[kind].Enabled != (kind != off) {
+				t.Errorf("with %v off: %v is enabled: %v", off, kind, kind == off)
+			}
 		}
 	}
 }

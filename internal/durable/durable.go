@@ -82,3 +82,19 @@ func remove(path string) error {
 	}
 	return nil
 }
+
+// Replace gives a finished and synced file the name of another one in the same
+// directory, in one step. It reports false where the name certainly still stands
+// for what it stood for; true and an error together mean that a power cut may
+// bring that back.
+func Replace(temp, path string) (replaced bool, err error) {
+	ours, err := os.Lstat(temp)
+	if err != nil {
+		return false, err
+	}
+	if err := os.Rename(temp, path); err != nil {
+		there, lookErr := os.Lstat(path)
+		return lookErr != nil || os.SameFile(ours, there), errors.Join(err, lookErr)
+	}
+	return true, SyncDir(filepath.Dir(path))
+}

@@ -113,3 +113,35 @@ func TestLeftoversAreRemovedAndNothingElse(t *testing.T) {
 		wantText(t, other, "x")
 	}
 }
+
+func TestAFileIsReplacedInOneStep(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	temp, path := filepath.Join(dir, "temp"), filepath.Join(dir, "file")
+	write(t, path, "old")
+	write(t, temp, "new")
+	if replaced, err := durable.Replace(temp, path); !replaced || err != nil {
+		t.Fatalf("%v, %v", replaced, err)
+	}
+	wantText(t, path, "new")
+	wantNothing(t, temp)
+}
+
+func TestAFileThatCannotBeReplacedStays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	temp, path := filepath.Join(dir, "temp"), filepath.Join(dir, "file")
+	write(t, path, "old")
+	if replaced, err := durable.Replace(temp, path); replaced || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("by nothing: %v, %v", replaced, err)
+	}
+	wantText(t, path, "old")
+	write(t, temp, "new")
+	if err := os.Mkdir(filepath.Join(dir, "directory"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if replaced, err := durable.Replace(temp, filepath.Join(dir, "directory")); replaced || err == nil {
+		t.Errorf("a directory: %v, %v", replaced, err)
+	}
+	wantText(t, temp, "new")
+}

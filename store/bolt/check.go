@@ -89,7 +89,7 @@ func (c *checker) each(b bucket, fn func(k, v []byte) error) error {
 
 func (c *checker) rows() error {
 	for _, step := range []func() error{
-		c.findStrays, c.pushes, c.orphans, c.accounts, c.emails, c.tokens, c.tokenIndexes,
+		c.findStrays, c.pushes, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.tokens, c.tokenIndexes,
 	} {
 		if err := step(); err != nil {
 			return err
@@ -147,6 +147,9 @@ func (c *checker) tally(p store.Push) (store.Tally, error) {
 		Payload:  c.has(payloads, p.ID[:]),
 		Numbered: true,
 		Indexed:  !c.strays[p.ID] && c.has(expiry, expiryRow(p)) && (p.Owner == 0 || c.has(owners, ownerRow(p))),
+	}
+	if err := c.tallyFiles(p.ID, &t); err != nil {
+		return t, err
 	}
 	cur := c.cursor(audit)
 	for k, v := cur.Seek(p.ID[:]); len(k) == auditLen && store.ID(k[:idLen]) == p.ID; k, v = cur.Next() {

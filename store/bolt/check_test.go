@@ -32,6 +32,7 @@ func plant(t *testing.T, db *DB) {
 	if _, err := db.CreateToken(t.Context(), store.APIToken{Digest: testDigest, Owner: owner}); err != nil {
 		t.Fatal(err)
 	}
+	plantFiles(t, db)
 }
 
 // planted is the push that plant makes, as it is stored.
@@ -115,7 +116,7 @@ var faults = map[string]struct {
 	"keys of another length": {
 		func(t *tx) error {
 			var errs []error
-			for _, b := range []bucket{pushes, payloads, audit, owners, expiry} {
+			for _, b := range []bucket{pushes, payloads, audit, owners, expiry, chunks, orphans, grants, grantPushes} {
 				errs = append(errs, t.put(b, []byte("?"), nil))
 			}
 			return errors.Join(errs...)
@@ -126,6 +127,10 @@ var faults = map[string]struct {
 			"audit: a key of 1 bytes instead of 26",
 			"owners: a key of 1 bytes instead of 31",
 			"expiry: a key of 1 bytes instead of 31",
+			"chunks: a key of 1 bytes instead of 28",
+			"orphans: a key of 1 bytes instead of 22",
+			"grants: a record is malformed",
+			"grant_pushes: a key of 1 bytes instead of 54",
 		},
 	},
 	"an account gone": {
@@ -190,27 +195,37 @@ func TestACheckFindsEachFaultAndTellsNoSecret(t *testing.T) {
 	for name, c := range faults {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			db := newDB(t, Options{})
-			plant(t, db)
-			if err := db.bolt.Update(func(b *bbolt.Tx) error { return c.harm(&tx{bolt: b}) }); err != nil {
-				t.Fatal(err)
-			}
-			got := problems(t, db)
-			want := slices.Clone(c.want)
-			for i := range want {
-				want[i] = strings.Replace(want[i], "0000", planted().ID.String(), 1)
-			}
-			slices.Sort(got)
-			slices.Sort(want)
-			if !slices.Equal(got, want) {
-				t.Errorf("reported\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
-			}
-			for _, p := range got {
-				if strings.Contains(p, "marker") || strings.Contains(p, "6d61726b6572") || strings.Contains(p, "d100") {
-					t.Errorf("it tells an address or a digest: %s", p)
-				}
-			}
+			wantProblems(t, c.harm, c.want)
 		})
+	}
+}
+
+// wantProblems does harm to a database and fails the test unless a check says
+// just this of it.
+func wantProblems(t *testing.T, harm func(*tx) error, want []string) {
+	t.Helper()
+	db := newDB(t, Options{})
+	plant(t, db)
+	if err := db.raw().Update(func(b *bbolt.Tx) error { return harm(&tx{bolt: b}) }); err != nil {
+		t.Fatal(err)
+	}
+	name := strings.NewReplacer(
+		"0000", planted().ID.String(), "1111", testPush(fileNumber).ID.String(),
+		"2222", testPush(orphanNumber).ID.String(), "3333", testPush(noNumber).ID.String(),
+	)
+	got, want := problems(t, db), slices.Clone(want)
+	for i := range want {
+		want[i] = name.Replace(want[i])
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("reported\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	for _, p := range got {
+		if strings.Contains(p, "marker") || strings.Contains(p, "6d61726b6572") || strings.Contains(p, "d100") || strings.Contains(p, "d101") {
+			t.Errorf("it tells an address or a digest: %s", p)
+		}
 	}
 }
 
@@ -227,7 +242,7 @@ func TestACheckStopsWithItsContext(t *testing.T) {
 	db := newDB(t, Options{})
 	plant(t, db)
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := db.bolt.Update(func(b *bbolt.Tx) error { return (&tx{bolt: b}).put(pushes, []byte("?"), nil) }); err != nil {
+	if err := db.raw().Update(func(b *bbolt.Tx) error { return (&tx{bolt: b}).put(pushes, []byte("?"), nil) }); err != nil {
 		t.Fatal(err)
 	}
 	reported := 0
@@ -244,7 +259,7 @@ func TestChangesGoOnWhileRowsAreChecked(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
 	plant(t, db)
-	if err := db.bolt.Update(func(b *bbolt.Tx) error { return (&tx{bolt: b}).delete(emails, []byte(testEmail)) }); err != nil {
+	if err := db.raw().Update(func(b *bbolt.Tx) error { return (&tx{bolt: b}).delete(emails, []byte(testEmail)) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Check(t.Context(), func(string) {

@@ -45,11 +45,14 @@ func (db *DB) commit(batch []*op) bool {
 func (db *DB) attempt(batch []*op) (bad *op, err error) {
 	db.writing.Lock()
 	defer db.writing.Unlock()
+	h := db.current.Load()
+	h.chooseList()
 	var txid int
 	err = guard(func() error {
-		return db.bolt.Update(func(b *bbolt.Tx) error {
+		return h.bolt.Update(func(b *bbolt.Tx) error {
 			txid = b.ID()
 			db.tx.reset(b)
+			db.tx.handle, db.tx.changes = h, db.changes
 			bad = db.runAll(batch)
 			if bad != nil || db.tx.writes == 0 {
 				return errUndo
@@ -61,12 +64,14 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 	case errors.Is(err, errUndo):
 		return bad, nil
 	case err == nil:
-		db.synced.Store(int64(txid))
+		h.synced.Store(int64(txid))
+		h.unlisted = h.bolt.NoFreelistSync
+		h.noteWritten(db.tx.writes, db.tx.bytes)
 		return nil, nil
 	case db.undone(err, txid):
 		return nil, store.ErrFull
 	default:
-		db.noteDamage(err)
+		h.noteDamage(err)
 		return nil, db.fail(fmt.Errorf("commit: %w", err))
 	}
 }
@@ -93,7 +98,7 @@ func (db *DB) undone(err error, txid int) bool {
 	}
 	last := txid
 	viewErr := guard(func() error {
-		return db.bolt.View(func(b *bbolt.Tx) error {
+		return db.current.Load().bolt.View(func(b *bbolt.Tx) error {
 			last = b.ID()
 			return nil
 		})

@@ -4,13 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
-
-	"go.etcd.io/bbolt"
-	berrors "go.etcd.io/bbolt/errors"
 
 	"pushbox/store"
 )
@@ -18,23 +14,26 @@ import (
 // A DB is a store.Engine in one bbolt file. Its methods may be called at the
 // same time.
 type DB struct {
-	bolt   *bbolt.DB
-	file   *os.File // bbolt's own, to let go of the lock when bbolt cannot
-	limits limits
+	path    string // of the file itself, where the name asked for is a link
+	current atomic.Pointer[handle]
+	limits  limits
 
 	queue   chan *op
-	ops     sync.Pool    // of *op, for their channels
-	batch   []*op        // the committer's
-	tx      tx           // the committer's
-	writing sync.Mutex   // held while a batch runs: no page changes without it
-	synced  atomic.Int64 // the last transaction that is on the disk
+	bulk    chan *op   // those that move much data
+	ops     sync.Pool  // of *op, for their channels
+	batch   []*op      // the committer's
+	tx      tx         // the committer's
+	writing sync.Mutex // held while a batch runs: no page changes without it, nor the handle
+	changes *changes   // what a compaction has to copy again; nil: none runs. Guarded by writing
+
+	compacting chan struct{}  // holds a value while a compaction runs, and after Close
+	replaced   sync.WaitGroup // of those that close handles
 
 	closing   chan struct{} // closed by Close
 	stopped   chan struct{} // closed when the committer is gone
 	failed    chan struct{} // closed when failure is set
 	failOnce  sync.Once
-	failure   error       // wraps store.ErrFailed
-	wedged    atomic.Bool // a panic may have left bbolt's locks held
+	failure   error // wraps store.ErrFailed
 	closeOnce sync.Once
 	closeErr  error
 }
@@ -45,24 +44,34 @@ var _ store.Engine = (*DB)(nil)
 // store.ErrFailed from then on.
 func (db *DB) Failed() <-chan struct{} { return db.failed }
 
-// Close waits for the batch and the readers that run, refuses the rest with
-// store.ErrClosed and lets go of the file. Doing it again returns the same.
+// Close ends a compaction, waits for the batch and the readers that run, refuses
+// the rest with store.ErrClosed and lets go of the file. Doing it again returns
+// the same.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
 		close(db.closing)
 		<-db.stopped
-		db.closeErr = db.release()
+		h := db.current.Load()
+		select {
+		case db.compacting <- struct{}{}:
+			db.closeErr = db.finish()
+		case <-h.damaged: // and the compaction may wait for a lock that nobody will let go of
+		}
+		db.closeErr = errors.Join(db.closeErr, db.current.Load().close())
+		db.replaced.Wait()
 	})
 	return db.closeErr
 }
 
-// release closes the file. After a panic bbolt might wait for its own locks
-// forever: then the mapping stays until the process ends, which is soon.
-func (db *DB) release() error {
-	if db.wedged.Load() {
-		return errors.Join(unlock(db.file), db.file.Close())
+// finish leaves the file as the next to open it likes it best, unless nobody
+// knows what it holds.
+func (db *DB) finish() error {
+	select {
+	case <-db.failed:
+		return nil
+	default:
+		return db.current.Load().writeList()
 	}
-	return db.bolt.Close()
 }
 
 // admit refuses an operation that must not begin.
@@ -105,25 +114,39 @@ func (db *DB) view(ctx context.Context, fn func(*tx) error) error {
 	if err := db.admit(ctx); err != nil {
 		return err
 	}
+	h := db.enter()
+	if h == nil {
+		return store.ErrClosed
+	}
+	defer h.leave()
 	var seen int64
-	err := guard(func() error {
-		return db.bolt.View(func(b *bbolt.Tx) error {
-			seen = int64(b.ID())
-			return fn(&tx{bolt: b})
-		})
+	err := h.read(func(t *tx) error {
+		seen = int64(t.bolt.ID())
+		return fn(t)
 	})
-	if seen > db.synced.Load() {
+	if seen > h.synced.Load() {
 		if err := db.awaitCommit(); err != nil {
 			return err
 		}
 	}
-	if errors.Is(err, berrors.ErrDatabaseNotOpen) {
-		return store.ErrClosed
-	}
-	if db.noteDamage(err) {
+	if h.noteDamage(err) {
 		return db.fail(err)
 	}
 	return err
+}
+
+// enter returns the handle, entered; nil when the DB is closing. One that was
+// replaced in the moment between is not entered: the new one is there by then.
+func (db *DB) enter() *handle {
+	for {
+		h := db.current.Load()
+		if h.enter() {
+			return h
+		}
+		if db.current.Load() == h {
+			return nil
+		}
+	}
 }
 
 // awaitCommit waits for the commit that runs, if one does, and returns an error
@@ -137,17 +160,6 @@ func (db *DB) awaitCommit() error {
 	default:
 		return nil
 	}
-}
-
-// noteDamage reports whether err tells of a panic, and remembers that there was
-// one.
-func (db *DB) noteDamage(err error) bool {
-	var d *damageError
-	if !errors.As(err, &d) {
-		return false
-	}
-	db.wedged.Store(true)
-	return true
 }
 
 // A damageError is a panic of bbolt, or a fault in its mapping.

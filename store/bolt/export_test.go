@@ -1,21 +1,28 @@
 package bolt
 
 import (
+	"context"
+	"strconv"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
+
+	"pushbox/internal/durable"
 )
 
 // CloseFile closes the file behind the back of bbolt: no commit goes well after.
-func (db *DB) CloseFile() error { return db.file.Close() }
+func (db *DB) CloseFile() error { return db.current.Load().file.Close() }
+
+func (db *DB) raw() *bbolt.DB { return db.current.Load().bolt }
 
 // Raw runs fn in a bbolt transaction that no rule of the DB holds for.
-func (db *DB) Raw(fn func(*bbolt.Tx) error) error { return db.bolt.Update(fn) }
+func (db *DB) Raw(fn func(*bbolt.Tx) error) error { return db.raw().Update(fn) }
 
 // TxID is the number of the last commit.
 func (db *DB) TxID(t *testing.T) (id int) {
 	t.Helper()
-	err := db.bolt.View(func(b *bbolt.Tx) error {
+	err := db.raw().View(func(b *bbolt.Tx) error {
 		id = b.ID()
 		return nil
 	})
@@ -28,7 +35,7 @@ func (db *DB) TxID(t *testing.T) (id int) {
 // RootPage is the first page of a bucket that is too large to lie within another.
 func (db *DB) RootPage(t *testing.T, bucket string) (page uint64) {
 	t.Helper()
-	err := db.bolt.View(func(b *bbolt.Tx) error {
+	err := db.raw().View(func(b *bbolt.Tx) error {
 		page = uint64(b.Bucket([]byte(bucket)).RootPage())
 		return nil
 	})
@@ -43,13 +50,113 @@ func (db *DB) RootPage(t *testing.T, bucket string) (page uint64) {
 // well if that is nil.
 func (db *DB) MidCommit() (end func(error)) {
 	db.writing.Lock()
-	last := db.synced.Swap(0)
+	h := db.current.Load()
+	last := h.synced.Swap(0)
 	return func(err error) {
 		if err != nil {
 			_ = db.fail(err)
 		} else {
-			db.synced.Store(last)
+			h.synced.Store(last)
 		}
 		db.writing.Unlock()
 	}
+}
+
+// A Trial is a compaction with other bounds, or on another system, than usual.
+type Trial struct {
+	Bounds   *Bounds // nil: as usual
+	Free     func(dir string) (int64, bool, error)
+	Replace  func(temp, path string) (bool, error)
+	Progress func(done, total int64)
+}
+
+// Bounds are those of a compaction.
+type Bounds struct {
+	Batch, Rows                     int
+	Unsynced, Pending, Behind, Rest int64
+}
+
+// TinyBounds make a compaction take many steps for a few rows.
+func TinyBounds() *Bounds { return &Bounds{200, 3, 1, 1, 1 << 10, 1 << 10} }
+
+// Try compacts the DB.
+func (db *DB) Try(ctx context.Context, o Trial) error {
+	c := &compaction{ctx: ctx, db: db, bounds: usualBounds(), replace: durable.Replace, free: freeBytes, report: func(_, _ int64) {}}
+	if b := o.Bounds; b != nil {
+		c.bounds.batch, c.bounds.rows, c.bounds.unsynced = b.Batch, b.Rows, b.Unsynced
+		c.bounds.pending, c.bounds.behind, c.bounds.rest = b.Pending, b.Behind, b.Rest
+		c.bounds.hold = time.Millisecond
+	}
+	if o.Free != nil {
+		c.free = o.Free
+	}
+	if o.Replace != nil {
+		c.replace = o.Replace
+	}
+	if o.Progress != nil {
+		c.report = o.Progress
+	}
+	return db.compact(c)
+}
+
+// CopyReserve is what must stay free beside a copy.
+const CopyReserve = copyReserve
+
+// MaxListed is how many free pages a commit lists at most.
+const MaxListed = maxListed
+
+// Listed reports whether the last commit wrote the list of free pages.
+func (db *DB) Listed() bool {
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	return !db.current.Load().unlisted
+}
+
+// FreePages is how many pages of the file nothing is in.
+func (db *DB) FreePages() int {
+	s := db.raw().Stats()
+	return s.FreePageN + s.PendingPageN
+}
+
+// UsedPages is how many pages of the file something is in.
+func (db *DB) UsedPages(t *testing.T) int64 {
+	t.Helper()
+	return inUse(t, db) / int64(db.raw().Info().PageSize)
+}
+
+// Buckets are the names of the buckets.
+func (*DB) Buckets() [][]byte { return bucketNames[:] }
+
+// NoSync has bbolt leave out its syncs until a compaction replaces the file.
+func (db *DB) NoSync() { db.raw().NoSync = true }
+
+// Recording reports whether the committer takes note of what it writes.
+func (db *DB) Recording() bool {
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	return db.changes != nil
+}
+
+// Look runs fn in a read transaction.
+func (db *DB) Look(ctx context.Context, fn func(*bbolt.Tx) error) error {
+	return db.view(ctx, func(t *tx) error { return fn(t.bolt) })
+}
+
+// Rows are all rows of the file, bucket by bucket, with the buckets' sequences.
+func (db *DB) Rows(t *testing.T) map[string]string {
+	t.Helper()
+	rows := make(map[string]string)
+	err := db.Look(context.Background(), func(b *bbolt.Tx) error {
+		return b.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+			rows[string(name)] = strconv.FormatUint(bucket.Sequence(), 10)
+			return bucket.ForEach(func(k, v []byte) error {
+				rows[string(name)+"/"+string(k)] = string(v)
+				return nil
+			})
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
 }

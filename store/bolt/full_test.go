@@ -149,3 +149,86 @@ func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
 	remount(t, dir, "rw")
 	closeDB(t, open(t, bolt.Options{Path: path}))
 }
+
+// uploadAll puts chunks from many goroutines until each met a full disk, beside
+// small creates, and returns how many steps of each upload were acknowledged.
+func uploadAll(t *testing.T, db *bolt.DB, uploads int) (steps []int) {
+	t.Helper()
+	const most = 500
+	steps = make([]int, uploads)
+	var wg sync.WaitGroup
+	for u := range uploads {
+		wg.Go(func() {
+			for ; steps[u] < most; steps[u]++ {
+				err := db.PutChunks(t.Context(), id(5000+u), 0, steps[u], [][]byte{make([]byte, 60_000)})
+				if errors.Is(err, store.ErrFull) {
+					return
+				}
+				if err != nil {
+					t.Errorf("upload to a full disk: %v", err)
+					return
+				}
+			}
+			t.Error("the disk never became full")
+		})
+	}
+	wg.Wait()
+	return steps
+}
+
+// What uploads must leave free is there for views, and for giving their own room
+// back.
+func TestUploadsThatFillADiskMakeRoomAgain(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: filepath.Join(mount(t, "size=8m"), "pushbox.db"), MinFree: 2 << 20})
+	mustCreate(t, db, 1)
+	const uploads = 6
+	for round := range 2 { // the second in the room that came back
+		sum := 0
+		for _, n := range uploadAll(t, db, uploads) {
+			sum += n
+		}
+		if sum < 40 {
+			t.Errorf("round %d: only %d chunks were kept", round, sum)
+		}
+		changeAll(t, db, []int{1})
+		for u := range uploads {
+			freeAll(t, db, 5000+u)
+		}
+		storetest.CheckClean(t, db)
+	}
+	mustCreate(t, db, 2)
+	closeDB(t, db)
+}
+
+func freeAll(t *testing.T, db *bolt.DB, n int) {
+	t.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = db.FreeOrphans(t.Context(), id(n), 16); err != nil {
+			t.Fatalf("free on a disk that is full: %v", err)
+		}
+	}
+}
+
+func TestUploadsToTheLastByteOfADiskLoseNothing(t *testing.T) {
+	t.Parallel()
+	dir := mount(t, "size=4m")
+	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db")})
+	mustCreate(t, db, 1)
+	steps := uploadAll(t, db, 4)
+	storetest.CheckClean(t, db)
+	remount(t, dir, "size=8m")
+	for u, n := range steps {
+		if n == 0 {
+			continue
+		}
+		p := newPush(5000 + u)
+		p.Kind, p.Files, p.Stored = store.File, []byte("list"), 60_000*int64(n)
+		if err := db.CreatePush(t.Context(), p, []byte("payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
+			t.Errorf("create after there was room: %v", err)
+		}
+	}
+	storetest.CheckClean(t, db) // each chunk that was acknowledged is there
+	closeDB(t, db)
+}

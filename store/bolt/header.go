@@ -21,6 +21,8 @@ const (
 	headerMagic   = 0xED0CDAED
 	headerVersion = 2
 
+	noFreelist = 1<<64 - 1 // in place of a page number
+
 	minPageSize = 1 << 10
 	maxPageSize = 1 << 24
 )
@@ -28,6 +30,7 @@ const (
 // A header is what one header page of a bbolt file says.
 type header struct {
 	pageSize int64
+	freelist uint64 // the page with the list of free pages, or noFreelist
 	pages    uint64 // the number of the first page that was never used
 	txid     uint64
 }
@@ -41,7 +44,9 @@ func parseHeader(page []byte) (h header, ok bool) {
 	n := binary.NativeEndian
 	sum := fnv.New64a()
 	_, _ = sum.Write(m[:headerSumAt])
-	h = header{pageSize: int64(n.Uint32(m[8:])), pages: n.Uint64(m[40:]), txid: n.Uint64(m[48:])}
+	h = header{
+		pageSize: int64(n.Uint32(m[8:])), freelist: n.Uint64(m[32:]), pages: n.Uint64(m[40:]), txid: n.Uint64(m[48:]),
+	}
 	ok = n.Uint32(m) == headerMagic && n.Uint32(m[4:]) == headerVersion &&
 		n.Uint64(m[headerSumAt:]) == sum.Sum64() &&
 		h.pageSize >= minPageSize && h.pageSize <= maxPageSize

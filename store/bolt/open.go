@@ -6,10 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"math"
 	"os"
 	"path/filepath"
-	"runtime"
 	"time"
 
 	"go.etcd.io/bbolt"
@@ -52,8 +50,8 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	if db, err = open(o); err != nil {
 		return nil, false, err
 	}
-	if err := durable.RemoveLeftovers(o.Path); err != nil {
-		return nil, false, errors.Join(err, db.release())
+	if err := durable.RemoveLeftovers(db.path); err != nil {
+		return nil, false, errors.Join(err, db.current.Load().close())
 	}
 	db.start()
 	return db, created, nil
@@ -61,50 +59,30 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 
 // open opens a file that exists and looks at its schema.
 func open(o Options) (*DB, error) {
-	db := &DB{limits: limits{dir: filepath.Dir(o.Path), maxSize: o.MaxSize, minFree: o.MinFree}}
-	err := guard(func() (err error) {
-		db.bolt, err = bbolt.Open(o.Path, 0o600, &bbolt.Options{
-			Timeout:         o.Timeout,
-			FreelistType:    bbolt.FreelistMapType,
-			InitialMmapSize: initialMap(),
-			OpenFile:        db.openFile,
-		})
-		return err
-	})
+	path, err := filepath.EvalSymlinks(o.Path) // a compaction replaces the file, not a link to it
+	if err != nil {
+		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
+	}
+	db := &DB{path: path, limits: limits{dir: filepath.Dir(path), maxSize: o.MaxSize, minFree: o.MinFree}}
+	h, err := openNamed(path, o.Timeout)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
 		return nil, fmt.Errorf("%s: %w", o.Path, store.ErrInUse)
-	case db.noteDamage(err): // and bbolt let go of nothing
-		return nil, errors.Join(fmt.Errorf("%s: %w", o.Path, err), db.release())
+	case errors.Is(err, store.ErrCorrupt):
+		return nil, fmt.Errorf("%s: %w", o.Path, err)
 	case err != nil:
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	if err := guard(func() error {
-		return db.bolt.View(func(b *bbolt.Tx) error {
-			db.synced.Store(int64(b.ID()))
-			return checkSchema(b)
-		})
+	if err := h.read(func(t *tx) error {
+		h.synced.Store(int64(t.bolt.ID()))
+		t.dropMapped() // where free pages had to be looked for, that is all of the file
+		return checkSchema(t.bolt)
 	}); err != nil {
-		db.noteDamage(err)
-		return nil, errors.Join(fmt.Errorf("%s: %w", o.Path, err), db.release())
+		h.noteDamage(err)
+		return nil, errors.Join(fmt.Errorf("%s: %w", o.Path, err), h.close())
 	}
+	db.current.Store(h)
 	return db, nil
-}
-
-// openFile opens the file for bbolt, unless bbolt had better not see it.
-func (db *DB) openFile(name string, flag int, mode os.FileMode) (*os.File, error) {
-	f, err := os.OpenFile(name, flag&^os.O_CREATE, mode)
-	if err != nil {
-		return nil, err
-	}
-	if err := checkHeader(f); err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	if err := f.Sync(); err != nil { // what a killed process left in the cache may be shown to readers soon
-		return nil, errors.Join(err, f.Close())
-	}
-	db.file = f
-	return f, nil
 }
 
 // checkSchema refuses a file of another layout.
@@ -128,22 +106,11 @@ func checkSchema(b *bbolt.Tx) error {
 	return nil
 }
 
-// initialMap is how much address space to map at once: remapping waits for
-// every reader. It costs no memory and, but for Windows, no disk.
-func initialMap() int {
-	switch {
-	case runtime.GOOS == "windows":
-		return 0
-	case math.MaxInt == math.MaxInt32:
-		return 64 << 20
-	default:
-		return 1 << 30
-	}
-}
-
 func (db *DB) start() {
 	db.queue = make(chan *op, queueLen)
+	db.bulk = make(chan *op)
 	db.ops.New = func() any { return &op{done: make(chan struct{}, 1)} }
+	db.compacting = make(chan struct{}, 1)
 	db.closing = make(chan struct{})
 	db.stopped = make(chan struct{})
 	db.failed = make(chan struct{})

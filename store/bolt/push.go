@@ -31,6 +31,9 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 		if err := t.mayOwn(p.Owner); err != nil {
 			return err
 		}
+		if p.HoldsFiles() && !t.has(orphans, p.ID[:]) {
+			return fmt.Errorf("%w: the files of push %s are gone", store.ErrCorrupt, p.ID)
+		}
 		if err := t.take(size, db.limits, freeBytes); err != nil {
 			return err
 		}
@@ -103,7 +106,7 @@ func (t *tx) update(old store.Push, stored []byte, c store.Change) error {
 			return err
 		}
 	}
-	if bytes.Equal(record, stored) {
+	if bytes.Equal(record, stored) && c.Entry.Issue == nil {
 		return nil
 	}
 	if err := t.putPush(&old, c.Push, record); err != nil {
@@ -114,21 +117,40 @@ func (t *tx) update(old store.Push, stored []byte, c store.Change) error {
 			return err
 		}
 	}
+	if old.HoldsFiles() && !c.Push.HoldsFiles() {
+		if err := t.release(old.ID); err != nil {
+			return err
+		}
+	}
+	if i := c.Entry.Issue; i != nil && c.Push.HoldsFiles() {
+		if err := t.issueGrant(*i); err != nil {
+			return err
+		}
+	}
 	if entry == nil {
 		return nil
 	}
 	return t.put(audit, auditKey(old.ID, old.Seq), entry)
 }
 
-// apply asks a rule. One that panics must not take the committer with it, nor
-// tell what it panicked with, which may be a secret.
+// apply asks a rule.
 func apply(r store.Rule, p store.Push) (next store.Push, e store.Entry, err error) {
+	if broken := recovered(func() { next, e, err = r(p) }); broken != nil {
+		return p, store.Entry{}, broken
+	}
+	return next, e, err
+}
+
+// recovered asks what may be wrong. A rule that panics must not take the
+// committer with it, nor tell what it panicked with, which may be a secret.
+func recovered(ask func()) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = panicError(v)
 		}
 	}()
-	return r(p)
+	ask()
+	return nil
 }
 
 func panicError(v any) error {

@@ -31,8 +31,13 @@ func (t *tx) putPush(old *store.Push, p store.Push, record []byte) error {
 	return t.move(expiry, expires, expiryRow(p))
 }
 
-// purge removes every row of a push.
+// purge removes every row of a push. Its chunks become orphans.
 func (t *tx) purge(p store.Push) error {
+	if p.HoldsFiles() {
+		if err := t.release(p.ID); err != nil {
+			return err
+		}
+	}
 	if err := t.move(owners, ownerRow(p), nil); err != nil {
 		return err
 	}
@@ -54,6 +59,11 @@ func (t *tx) createPush(p store.Push, record, payload, entry []byte) error {
 	}
 	if len(payload) > 0 {
 		if err := t.put(payloads, p.ID[:], payload); err != nil {
+			return err
+		}
+	}
+	if p.HoldsFiles() {
+		if err := t.delete(orphans, p.ID[:]); err != nil {
 			return err
 		}
 	}

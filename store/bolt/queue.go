@@ -11,6 +11,7 @@ const (
 	maxBatchOps   = 1024     // operations in a commit
 	maxBatchBytes = 16 << 20 // payload in a commit
 	maxIdle       = 1        // times that others may run without bringing anything
+	maxBulkBytes  = 1 << 20  // of bulk in a commit; beyond it all others would wait for the disk
 )
 
 // What became of an op.
@@ -34,6 +35,15 @@ type op struct {
 // do has the committer run an operation and returns when its outcome is on the
 // disk. Where ctx ends before it began, it never does.
 func (db *DB) do(ctx context.Context, bytes int, run func(*tx) error) error {
+	return db.doBy(ctx, db.queue, bytes, run)
+}
+
+// doBulk is do for what moves much data: of it, each commit takes a little.
+func (db *DB) doBulk(ctx context.Context, bytes int, run func(*tx) error) error {
+	return db.doBy(ctx, db.bulk, bytes, run)
+}
+
+func (db *DB) doBy(ctx context.Context, queue chan *op, bytes int, run func(*tx) error) error {
 	if err := db.admit(ctx); err != nil {
 		return err
 	}
@@ -41,7 +51,7 @@ func (db *DB) do(ctx context.Context, bytes int, run func(*tx) error) error {
 	o.ctx, o.run, o.bytes = ctx, run, bytes
 	o.state.Store(opWaiting)
 	select {
-	case db.queue <- o:
+	case queue <- o:
 		return db.wait(o)
 	case <-ctx.Done():
 		return ctx.Err()
@@ -91,14 +101,14 @@ func (db *DB) commitLoop() {
 	}
 }
 
-// gather waits for an operation and takes all that wait with it. Those who were
-// just answered come first: without that, one who is back at once would have a
-// commit for itself while the others queue. It reports false when the DB is
-// closing or has failed.
+// gather waits for an operation and takes all that wait with it, but of bulk no
+// more than its share. Those who were just answered come first: without that, one
+// who is back at once would have a commit for itself while the others queue. It
+// reports false when the DB is closing or has failed.
 func (db *DB) gather() bool {
 	clear(db.batch)
 	db.batch = db.batch[:0]
-	bytes := 0
+	bytes, bulk := 0, 0
 	select {
 	case <-db.closing:
 		return false
@@ -106,6 +116,8 @@ func (db *DB) gather() bool {
 		return false
 	case o := <-db.queue:
 		bytes += db.begin(o)
+	case o := <-db.bulk:
+		bulk += db.begin(o)
 	}
 	for idle := 0; idle <= maxIdle && len(db.batch) < maxBatchOps && bytes < maxBatchBytes; {
 		select {
@@ -115,6 +127,14 @@ func (db *DB) gather() bool {
 		default:
 			runtime.Gosched()
 			idle++
+		}
+	}
+	for bulk < maxBulkBytes {
+		select {
+		case o := <-db.bulk:
+			bulk += max(1, db.begin(o))
+		default:
+			return true
 		}
 	}
 	return true

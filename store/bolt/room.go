@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"context"
 	"fmt"
 	"math"
 
@@ -44,8 +45,7 @@ type freeSpace func(dir string) (int64, bool, error)
 // roomLeft is how many bytes a transaction may bring in before it reaches a limit.
 func (t *tx) roomLeft(l limits, free freeSpace) (room, error) {
 	r := room{known: true, left: math.MaxInt64}
-	stats := t.bolt.DB().Stats()
-	unused := int64(stats.FreePageN+stats.PendingPageN) * int64(t.bolt.DB().Info().PageSize)
+	unused := t.unused()
 	if l.maxSize > 0 {
 		r.left, r.bound = l.maxSize-(t.bolt.Size()-unused), "the database has its largest size"
 	}
@@ -59,4 +59,25 @@ func (t *tx) roomLeft(l limits, free freeSpace) (room, error) {
 		}
 	}
 	return r, nil
+}
+
+// unused is how many bytes of the file are in pages that nothing is in, as of
+// the last commit.
+func (t *tx) unused() int64 {
+	s := t.bolt.DB().Stats()
+	return int64(s.FreePageN+s.PendingPageN) * int64(t.bolt.DB().Info().PageSize)
+}
+
+// Space tells how large the file is, and how much of it is in pages that nothing
+// is in.
+func (db *DB) Space(ctx context.Context) (s store.Space, err error) {
+	err = db.view(ctx, func(t *tx) error {
+		info, err := t.file().Stat()
+		if err != nil {
+			return fmt.Errorf("size of the database: %w", err)
+		}
+		s = store.Space{Size: info.Size(), Unused: t.unused()}
+		return nil
+	})
+	return s, err
 }

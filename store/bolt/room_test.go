@@ -30,9 +30,9 @@ func newDB(t *testing.T, o Options) *DB {
 // inUse is how many bytes of the file are in use.
 func inUse(t *testing.T, db *DB) (n int64) {
 	t.Helper()
-	s := db.bolt.Stats()
-	err := db.bolt.View(func(b *bbolt.Tx) error {
-		n = b.Size() - int64(s.FreePageN+s.PendingPageN)*int64(db.bolt.Info().PageSize)
+	s := db.raw().Stats()
+	err := db.raw().View(func(b *bbolt.Tx) error {
+		n = b.Size() - int64(s.FreePageN+s.PendingPageN)*int64(db.raw().Info().PageSize)
 		return nil
 	})
 	if err != nil {
@@ -100,7 +100,7 @@ func TestRoomIsTheLesserOfBothLimits(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
 	used := inUse(t, db)
-	unused := int64(db.bolt.Stats().FreePageN+db.bolt.Stats().PendingPageN) * int64(db.bolt.Info().PageSize)
+	unused := int64(db.raw().Stats().FreePageN+db.raw().Stats().PendingPageN) * int64(db.raw().Info().PageSize)
 	free := func(n int64, known bool, err error) freeSpace {
 		return func(string) (int64, bool, error) { return n, known, err }
 	}
@@ -122,7 +122,7 @@ func TestRoomIsTheLesserOfBothLimits(t *testing.T) {
 		"both, the disk is less":   {limits{maxSize: used + 200, minFree: 500 + unused}, free(600, true, nil), 101, store.ErrFull},
 		"both, the size is less":   {limits{maxSize: used + 50, minFree: 500 + unused}, free(600, true, nil), 51, store.ErrFull},
 	} {
-		err := db.bolt.View(func(b *bbolt.Tx) error {
+		err := db.raw().View(func(b *bbolt.Tx) error {
 			return (&tx{bolt: b}).take(c.bytes, c.limits, c.free)
 		})
 		if !errors.Is(err, c.want) {
@@ -135,7 +135,7 @@ func TestCreatesOfOneBatchShareTheRoom(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
 	l := limits{maxSize: inUse(t, db) + 100}
-	err := db.bolt.View(func(b *bbolt.Tx) error {
+	err := db.raw().View(func(b *bbolt.Tx) error {
 		t := &tx{bolt: b}
 		for i, want := range []error{nil, nil, store.ErrFull, nil, store.ErrFull} {
 			if err := t.take([]int{40, 40, 21, 20, 1}[i], l, nil); !errors.Is(err, want) {
@@ -162,5 +162,73 @@ func TestTheFileSystemTellsItsFreeSpace(t *testing.T) {
 	}
 	if err := createSize(t, db, 1, 1); !errors.Is(err, want) {
 		t.Errorf("got error %v, want %v", err, want)
+	}
+}
+
+// putSize keeps a chunk of an upload.
+func putSize(t *testing.T, db *DB, n, chunk, size int) error {
+	t.Helper()
+	return db.PutChunks(t.Context(), testPush(n).ID, 0, chunk, [][]byte{make([]byte, size)})
+}
+
+func TestChunksFitInToTheLastByte(t *testing.T) {
+	t.Parallel()
+	const size = 10_000
+	for _, c := range []struct {
+		short int64
+		want  error
+	}{{0, nil}, {1, store.ErrFull}} {
+		db := newDB(t, Options{})
+		db.limits.maxSize = inUse(t, db) + 2*(size+rowWeight) - c.short
+		err := db.PutChunks(t.Context(), testPush(1).ID, 0, 0, [][]byte{make([]byte, size), make([]byte, size)})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%d bytes short: got error %v, want %v", c.short, err, c.want)
+		}
+		ids, err := db.Orphans(t.Context(), store.ID{}, 9)
+		if kept := c.want == nil; err != nil || (len(ids) == 1) != kept {
+			t.Errorf("%d bytes short: %d orphans, error %v", c.short, len(ids), err)
+		}
+	}
+}
+
+func TestAStoreThatAnUploadFilledGoesOnAndHasRoomAgain(t *testing.T) {
+	t.Parallel()
+	db := newDB(t, Options{MaxSize: 2 << 20})
+	if err := createSize(t, db, 1, 50_000); err != nil {
+		t.Fatal(err)
+	}
+	for round := range 2 {
+		n := 0
+		for ; ; n++ {
+			if err := putSize(t, db, 2, n, 50_000); errors.Is(err, store.ErrFull) {
+				break
+			} else if err != nil || n > 100 {
+				t.Fatalf("chunk %d: %v", n, err)
+			}
+		}
+		if used := inUse(t, db); used > 2<<20 || n < 20 {
+			t.Errorf("round %d: %d chunks, %d bytes", round, n, used)
+		}
+		if err := createSize(t, db, 3, 200_000); !errors.Is(err, store.ErrFull) {
+			t.Errorf("create in a full store: %v", err)
+		}
+		if _, err := db.Change(t.Context(), testPush(1).ID, func(p store.Push) (store.Push, store.Entry, error) {
+			p.Details = append(p.Details, "changed"...)
+			return p, store.Entry{}, nil
+		}); err != nil {
+			t.Errorf("change in a full store: %v", err)
+		}
+		for more := true; more; {
+			var err error
+			if more, err = db.FreeOrphans(t.Context(), testPush(2).ID, 7); err != nil {
+				t.Fatalf("free in a full store: %v", err)
+			}
+		}
+	}
+	if err := createSize(t, db, 3, 50_000); err != nil {
+		t.Errorf("create in the room that came back: %v", err)
+	}
+	if p := problems(t, db); len(p) != 0 {
+		t.Errorf("check: %q", p)
 	}
 }

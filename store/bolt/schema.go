@@ -9,7 +9,7 @@ import (
 )
 
 // schemaNumber is the layout written here. A file of any other is refused.
-const schemaNumber = 1
+const schemaNumber = 2
 
 // A bucket is one of the file's flat buckets. Numbers in keys are big endian,
 // so that they sort; times are milliseconds since 1970.
@@ -23,6 +23,10 @@ const (
 	audit                     // ID, number as uint32 → entry
 	owners                    // owner as uint64, 1 if live or 0, ID → nothing
 	expiry                    // shelf, time as uint64, ID → nothing
+	chunks                    // ID, file as uint16, number as uint32 → sealed chunk
+	orphans                   // ID whose chunks are of no push, yet or any more → nothing
+	grants                    // digest → record
+	grantPushes               // ID, digest → when the grant ends, as uint64
 	accounts                  // account ID → record; its sequence gives IDs out
 	emails                    // address → account ID
 	tokens                    // digest → record; its sequence gives IDs out
@@ -38,6 +42,10 @@ var bucketNames = [bucketCount][]byte{
 	audit:       []byte("audit"),
 	owners:      []byte("owners"),
 	expiry:      []byte("expiry"),
+	chunks:      []byte("chunks"),
+	orphans:     []byte("orphans"),
+	grants:      []byte("grants"),
+	grantPushes: []byte("grant_pushes"),
 	accounts:    []byte("accounts"),
 	emails:      []byte("emails"),
 	tokens:      []byte("tokens"),
@@ -64,6 +72,8 @@ const (
 	auditLen  = idLen + 4
 	ownerLen  = 8 + 1 + idLen
 	expiryLen = 1 + 8 + idLen
+	chunkLen  = idLen + 2 + 4
+	digestLen = len(store.GrantDigest{})
 )
 
 // String is the bucket's name in the file.
@@ -73,6 +83,16 @@ func uint64Key(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 func auditKey(id store.ID, number uint32) []byte {
 	return binary.BigEndian.AppendUint32(append(make([]byte, 0, auditLen), id[:]...), number)
+}
+
+func chunkKey(id store.ID, file, n int) []byte {
+	k := binary.BigEndian.AppendUint16(append(make([]byte, 0, chunkLen), id[:]...), uint16(file))
+	return binary.BigEndian.AppendUint32(k, uint32(n))
+}
+
+// grantRow is the grant's row among those of its push.
+func grantRow(g store.Grant) []byte {
+	return append(append(make([]byte, 0, idLen+digestLen), g.Push[:]...), g.Digest[:]...)
 }
 
 // ownerPrefix is what the owner rows of an account's live pushes begin with, or

@@ -38,7 +38,11 @@ func TestKeysSortByTimeAndNumber(t *testing.T) {
 	for name, keys := range map[string][][]byte{
 		"expiry": {expiryRow(at(-5)), expiryRow(at(1)), expiryRow(at(255)), expiryRow(at(256)), expiryRow(at(1 << 40)), expiryRow(expired)},
 		"audit":  {auditKey(store.ID{}, 0), auditKey(store.ID{}, 255), auditKey(store.ID{}, 256), auditKey(store.ID{21: 1}, 0)},
-		"owner":  {ownerPrefix(1, false), ownerPrefix(1, true), ownerPrefix(256, false)},
+		"chunk": {
+			chunkKey(store.ID{}, 0, 0), chunkKey(store.ID{}, 0, 255), chunkKey(store.ID{}, 0, 256), chunkKey(store.ID{}, 0, 1<<24),
+			chunkKey(store.ID{}, 1, 0), chunkKey(store.ID{}, 256, 0), chunkKey(store.ID{21: 1}, 0, 0),
+		},
+		"owner": {ownerPrefix(1, false), ownerPrefix(1, true), ownerPrefix(256, false)},
 	} {
 		if !slices.IsSortedFunc(keys, bytes.Compare) {
 			t.Errorf("%s keys are out of order: %x", name, keys)
@@ -57,6 +61,22 @@ func TestAnIndexRowTellsItsPushAndTime(t *testing.T) {
 	}
 	if p.Owner = 0; ownerRow(p) != nil {
 		t.Error("a push of nobody has an owner row")
+	}
+}
+
+func TestRowsOfFilesBeginWithTheirPush(t *testing.T) {
+	t.Parallel()
+	id, digest := store.ID{1, 2, 21: 3}, store.GrantDigest{4, 31: 5}
+	if k := chunkKey(id, 6, 7); len(k) != chunkLen || store.ID(k[:idLen]) != id {
+		t.Errorf("chunk key %x", k)
+	}
+	row := grantRow(store.Grant{Push: id, Digest: digest})
+	if len(row) != idLen+digestLen || store.ID(row[:idLen]) != id || store.GrantDigest(row[idLen:]) != digest {
+		t.Errorf("grant row %x", row)
+	}
+	closed := store.Push{ID: id, State: store.Expired, ExpiredAt: time.UnixMilli(5), Files: []byte("list"), GrantsEnd: time.UnixMilli(9).UTC()}
+	if row := expiryRow(closed); row[0] != byte(store.Granted) || !expiryTime(row).Equal(closed.GrantsEnd) || lastID(row) != id {
+		t.Errorf("expiry row %x", row)
 	}
 }
 

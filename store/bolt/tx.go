@@ -17,10 +17,13 @@ const keptArena = 1 << 20
 // A tx is a bbolt transaction with its buckets at hand.
 type tx struct {
 	bolt    *bbolt.Tx
+	handle  *handle
+	changes *changes // takes note of each row written; nil: nobody asks
 	buckets [bucketCount]*bbolt.Bucket
 	cursors [bucketCount]*bbolt.Cursor
 	arena   []byte // the records written: bbolt wants them unchanged until the end
 	writes  int    // attempts to write
+	bytes   int    // in the values of them
 	room    room
 }
 
@@ -79,6 +82,8 @@ func (t *tx) hasPrefix(b bucket, prefix []byte) bool {
 // the key is copied.
 func (t *tx) put(b bucket, key, value []byte) error {
 	t.writes++
+	t.bytes += len(value)
+	t.changes.note(b, key, len(value))
 	if err := t.bucket(b).Put(key, value); err != nil {
 		return fmt.Errorf("write to %s: %w", b, err)
 	}
@@ -87,6 +92,7 @@ func (t *tx) put(b bucket, key, value []byte) error {
 
 func (t *tx) delete(b bucket, key []byte) error {
 	t.writes++
+	t.changes.note(b, key, 0)
 	if err := t.bucket(b).Delete(key); err != nil {
 		return fmt.Errorf("delete from %s: %w", b, err)
 	}

@@ -19,6 +19,14 @@ func Fill(t *testing.T, e store.Engine) {
 	change(t, e, pushID(10), end(store.Expired))
 	change(t, e, pushID(11), end(store.Deleted))
 	change(t, e, pushID(12), purge)
+	for n := 30; n < 33; n++ { // live, closed with its grants alive, and given up
+		p := createFiles(t, e, n, 0)
+		for k := range []int{1, p.ViewLimit, 1}[n-30] {
+			issue(t, e, n, k+1)
+		}
+	}
+	change(t, e, pushID(32), release)
+	upload(t, e, 33)
 	_, err := e.CreateToken(t.Context(), apiToken(1, owner))
 	must(t, err)
 	must(t, e.SetKeyRing(t.Context(), []byte("sealed")))
@@ -40,6 +48,11 @@ func WantFilled(t *testing.T, e store.Engine) {
 		must(t, err)
 		same(t, "number of entries", len(entries), int(p.Seq))
 	}
+	for n, open := range map[int]bool{30: true, 31: false} {
+		same(t, "live", mustPush(t, e, n).Live(), open)
+		wantChunks(t, e, n, newIssue(n, 1).Grant)
+	}
+	wantOrphans(t, e, 32, 33)
 	owner, err := e.AccountByEmail(t.Context(), "owner@example.org")
 	must(t, err)
 	list, err := e.Pushes(t.Context(), owner.ID, true, 0, 100)

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -129,70 +127,4 @@ func isLinear(t *testing.T, e store.Engine) {
 	entries, err := e.Entries(t.Context(), pushID(1), 0, 1000)
 	must(t, err)
 	same(t, "number of entries", len(entries), 1+16*8)
-}
-
-// agreesWithAModel runs operations by chance against a map and compares.
-func agreesWithAModel(t *testing.T, e store.Engine) {
-	seed := rand.Uint64()
-	t.Logf("seed %d", seed)
-	r := rand.New(rand.NewPCG(seed, 0))
-	owners := []store.AccountID{0, account(t, e, "a@example.org"), account(t, e, "b@example.org")}
-	rules := []store.Rule{view, view, fail, end(store.Expired), end(store.Deleted), purge}
-	model := map[store.ID]store.Push{}
-	for range 400 {
-		n := r.IntN(40)
-		if r.IntN(3) == 0 {
-			p := livePush(n, owners[r.IntN(len(owners))])
-			err := e.CreatePush(t.Context(), p, payloadOf(n), creation(p))
-			if _, taken := model[p.ID]; taken {
-				wantErr(t, err, store.ErrExists)
-				continue
-			}
-			must(t, err)
-			model[p.ID] = p
-			continue
-		}
-		modelChange(t, e, model, pushID(n), rules[r.IntN(len(rules))])
-	}
-	for _, owner := range owners[1:] {
-		compareLists(t, e, model, owner)
-	}
-}
-
-func modelChange(t *testing.T, e store.Engine, model map[store.ID]store.Push, id store.ID, r store.Rule) {
-	t.Helper()
-	p, there := model[id]
-	c, err := e.Change(t.Context(), id, r)
-	if !there {
-		wantErr(t, err, store.ErrNotFound)
-		return
-	}
-	next, entry, wantError := r(p)
-	if wantError != nil {
-		wantErr(t, err, wantError)
-		return
-	}
-	must(t, err)
-	same(t, "push", c.Push, next)
-	same(t, "entry", c.Entry, entry)
-	same(t, "payload is there", c.Payload != nil, p.Live())
-	if model[id] = next; next.State == store.Purged {
-		delete(model, id)
-	}
-}
-
-func compareLists(t *testing.T, e store.Engine, model map[store.ID]store.Push, owner store.AccountID) {
-	t.Helper()
-	for _, live := range []bool{true, false} {
-		var want []store.Push
-		for _, p := range model {
-			if p.Owner == owner && p.Live() == live {
-				want = append(want, p)
-			}
-		}
-		slices.SortFunc(want, func(a, b store.Push) int { return slices.Compare(b.ID[:], a.ID[:]) })
-		got, err := e.Pushes(t.Context(), owner, live, 0, 100)
-		must(t, err)
-		same(t, "list", got, want)
-	}
 }

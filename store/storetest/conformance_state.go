@@ -26,6 +26,33 @@ var methods = map[string]func(context.Context, store.Engine) error{
 		return err
 	},
 	"Scan": func(ctx context.Context, e store.Engine) error { _, err := e.Scan(ctx, pushID(1), 9); return err },
+	"PutChunks": func(ctx context.Context, e store.Engine) error {
+		return e.PutChunks(ctx, pushID(4), 0, 0, [][]byte{chunkOf(4, 0, 0)})
+	},
+	"Chunk": func(ctx context.Context, e store.Engine) error {
+		_, _, err := e.Chunk(ctx, newIssue(3, 1).Digest, 0, 0, nil)
+		return err
+	},
+	"Grant": func(ctx context.Context, e store.Engine) error {
+		_, _, err := e.Grant(ctx, newIssue(3, 1).Digest)
+		return err
+	},
+	"ChangeGrant": func(ctx context.Context, e store.Engine) error {
+		_, err := e.ChangeGrant(ctx, newIssue(3, 1).Digest, slide(time.Hour))
+		return err
+	},
+	"Orphans": func(ctx context.Context, e store.Engine) error { _, err := e.Orphans(ctx, pushID(1), 9); return err },
+	"Space": func(ctx context.Context, e store.Engine) error {
+		_, err := e.Space(ctx)
+		return err
+	},
+	"Compact": func(ctx context.Context, e store.Engine) error {
+		return e.Compact(ctx, func(int64, int64) {})
+	},
+	"FreeOrphans": func(ctx context.Context, e store.Engine) error {
+		_, err := e.FreeOrphans(ctx, pushID(5), 9)
+		return err
+	},
 	"CreateAccount": func(ctx context.Context, e store.Engine) error {
 		_, err := e.CreateAccount(ctx, store.Account{Email: "b@example.org"})
 		return err
@@ -71,6 +98,9 @@ func WantFromAll(ctx context.Context, t *testing.T, e store.Engine, want error) 
 func heedsContexts(t *testing.T, e store.Engine) {
 	account(t, e, "a")
 	create(t, e, 1, 0)
+	createFiles(t, e, 3, 0)
+	g := issue(t, e, 3, 1)
+	upload(t, e, 5)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	WantFromAll(ctx, t, e, context.Canceled)
@@ -86,6 +116,9 @@ func heedsContexts(t *testing.T, e store.Engine) {
 	if len(list) != 1 || list[0].Disabled {
 		t.Errorf("accounts: %+v", list)
 	}
+	wantOrphans(t, e, 5)
+	wantGrant(t, e, 3, g)
+	same(t, "more", free(t, e, 5, files*chunks-1), true)
 }
 
 func refusesWhenClosed(t *testing.T, e store.Engine) {

@@ -5,6 +5,7 @@ package storetest
 import (
 	"context"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -20,9 +21,11 @@ type Fixture struct {
 	Path  string // of the database
 
 	t         testing.TB
+	engine    store.Engine
 	root      seal.RootKey
 	setup     Setup
 	abandoned bool
+	forgery   atomic.Pointer[Forgery]
 }
 
 // A Setup says what a fixture is made of.
@@ -33,7 +36,7 @@ type Setup struct {
 }
 
 // Terms are generous terms, with the defaults of the configuration, for every
-// kind but files.
+// kind.
 func Terms() map[store.Kind]store.Terms {
 	t := store.Terms{
 		Enabled:       true,
@@ -42,7 +45,7 @@ func Terms() map[store.Kind]store.Terms {
 		RetrievalStep: store.Choice{Enabled: true, Default: true},
 		Deletable:     store.Choice{Enabled: true, Default: true},
 	}
-	return map[store.Kind]store.Terms{store.Text: t, store.URL: t, store.QR: t}
+	return map[store.Kind]store.Terms{store.Text: t, store.File: t, store.URL: t, store.QR: t}
 }
 
 // New opens a new store. When the test ends, the file is checked, as the last
@@ -60,6 +63,7 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 			Clock:    f.Clock,
 			Terms:    Terms(),
 			Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64, Clients: 1000},
+			Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
 		},
 		Engine: bolt.Options{Path: f.Path},
 	}
@@ -108,6 +112,19 @@ func (f *Fixture) SweepAll() {
 	}
 }
 
+// Engine is what the store keeps everything in.
+func (f *Fixture) Engine() store.Engine { return f.engine }
+
+// Orphans counts the uploads and ended pushes whose chunks are still there.
+func (f *Fixture) Orphans() int {
+	f.t.Helper()
+	ids, err := f.engine.Orphans(context.Background(), store.ID{}, 1000)
+	if err != nil {
+		f.t.Fatalf("orphans: %v", err)
+	}
+	return len(ids)
+}
+
 // Account adds an account and returns what acts as it.
 func (f *Fixture) Account(email string) store.Actor {
 	f.t.Helper()
@@ -130,7 +147,8 @@ func (f *Fixture) open() {
 	if f.setup.Wrap != nil {
 		engine = f.setup.Wrap(engine)
 	}
-	if f.Store, err = store.Open(ctx, engine, f.root, f.setup.Options); err != nil {
+	f.engine = forger{engine, &f.forgery}
+	if f.Store, err = store.Open(ctx, f.engine, f.root, f.setup.Options); err != nil {
 		f.t.Fatalf("open: %v", err)
 	}
 }

@@ -1,0 +1,63 @@
+package server
+
+import (
+	"bytes"
+	"encoding/base64"
+	"errors"
+	"io"
+)
+
+// errBase64 says that a text is not the base64 of anything.
+var errBase64 = errors.New("not valid base64")
+
+// A base64Reader decodes standard base64 with padding, in which there may be
+// line breaks. Errors are errBase64, and those of the reader of the text.
+type base64Reader struct {
+	text    base64Text
+	decoder io.Reader
+}
+
+func newBase64Reader(text io.Reader) *base64Reader {
+	r := &base64Reader{text: base64Text{r: text}}
+	r.decoder = base64.NewDecoder(base64.StdEncoding, &r.text)
+	return r
+}
+
+func (r *base64Reader) Read(p []byte) (int, error) {
+	n, err := r.decoder.Read(p)
+	switch {
+	case err == nil || err == io.EOF:
+		return n, err
+	case r.text.err != nil:
+		return n, r.text.err
+	default:
+		return n, errBase64
+	}
+}
+
+// base64Text is base64 that ends with its padding: a decoder that reads on and
+// on takes more behind that, and not always the same.
+type base64Text struct {
+	r      io.Reader
+	err    error // of r
+	padded bool  // the padding has begun
+}
+
+func (t *base64Text) Read(p []byte) (int, error) {
+	n, err := t.r.Read(p)
+	if err != nil && err != io.EOF {
+		t.err = err
+	}
+	rest := p[:n]
+	if !t.padded {
+		i := bytes.IndexByte(rest, '=')
+		if i < 0 {
+			return n, err
+		}
+		t.padded, rest = true, rest[i:]
+	}
+	if len(bytes.Trim(rest, "=\r\n")) > 0 {
+		return 0, errBase64
+	}
+	return n, err
+}

@@ -1,0 +1,102 @@
+package bolt
+
+import (
+	"bytes"
+	"errors"
+	"time"
+
+	"pushbox/store"
+)
+
+// tallyFiles counts the chunks and the grants of a push. Its orphans are its no
+// more.
+func (c *checker) tallyFiles(id store.ID, t *store.Tally) error {
+	cur, orphaned := c.cursor(chunks), c.has(orphans, id[:])
+	for k, v := cur.Seek(id[:]); !orphaned && bytes.HasPrefix(k, id[:]); k, v = cur.Next() {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		t.Stored += int64(len(v))
+	}
+	cur = c.cursor(grantPushes)
+	for k, v := cur.Seek(id[:]); bytes.HasPrefix(k, id[:]); k, v = cur.Next() {
+		if err := c.ctx.Err(); err != nil {
+			return err
+		}
+		ends, err := number(grantPushes, v)
+		if err != nil {
+			c.notef("push %s: a row of its grants does not hold a time", id)
+			continue
+		}
+		if at := time.UnixMilli(int64(ends)).UTC(); at.After(t.GrantsEnd) {
+			t.GrantsEnd = at
+		}
+	}
+	return nil
+}
+
+// chunks looks for chunks that belong to nothing, and for orphans that do.
+func (c *checker) chunks() error {
+	err := c.each(chunks, func(k, _ []byte) error {
+		if len(k) != chunkLen {
+			c.notef("%s: a key of %d bytes instead of %d", chunks, len(k), chunkLen)
+			return nil
+		}
+		if id := store.ID(k[:idLen]); !c.has(orphans, id[:]) && !c.has(pushes, id[:]) {
+			c.notef("%s: a row of push %s, which does not exist", chunks, id)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.each(orphans, func(k, _ []byte) error {
+		if len(k) != idLen {
+			c.notef("%s: a key of %d bytes instead of %d", orphans, len(k), idLen)
+			return nil
+		}
+		if p, _, err := c.push(store.ID(k)); err == nil && p.HoldsFiles() {
+			c.notef("push %s: its files are taken for orphans", p.ID)
+		}
+		return nil
+	})
+}
+
+// grants looks for grants without their row, and for rows without their grant.
+func (c *checker) grants() error {
+	err := c.each(grants, func(k, v []byte) error {
+		g := store.Grant{}
+		if len(k) != digestLen || decode(&g, grants, v) != nil {
+			c.notef("%s: a record is malformed", grants)
+			return nil
+		}
+		g.Digest = store.GrantDigest(k)
+		if !bytes.Equal(c.get(grantPushes, grantRow(g)), uint64Key(milliseconds(g.ExpiresAt))) {
+			c.notef("push %s: a grant for its files is not among its grants, or under another time", g.Push)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return c.each(grantPushes, c.grantRow)
+}
+
+// grantRow looks at a row of a push's grants.
+func (c *checker) grantRow(k, _ []byte) error {
+	if len(k) != idLen+digestLen {
+		c.notef("%s: a key of %d bytes instead of %d", grantPushes, len(k), idLen+digestLen)
+		return nil
+	}
+	id := store.ID(k[:idLen])
+	g, err := c.grant(store.GrantDigest(k[idLen:]))
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		c.notef("push %s: a row of its grants has no grant", id)
+	case err == nil && g.Push != id:
+		c.notef("push %s: a row of its grants is of a grant for another push", id)
+	case !c.has(pushes, id[:]):
+		c.notef("push %s does not exist, and has a grant", id)
+	}
+	return nil
+}

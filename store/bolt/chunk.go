@@ -1,0 +1,114 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"slices"
+
+	"pushbox/store"
+)
+
+// rowWeight is about what a row takes beside its value.
+const rowWeight = 64
+
+// PutChunks keeps chunks of a file of a push that is not there yet.
+func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, sealed [][]byte) error {
+	size := 0
+	for _, c := range sealed {
+		size += len(c) + rowWeight
+	}
+	return db.doBulk(ctx, size, func(t *tx) error {
+		if t.has(pushes, id[:]) {
+			return store.ErrExists
+		}
+		if err := t.take(size, db.limits, freeBytes); err != nil {
+			return err
+		}
+		if !t.has(orphans, id[:]) {
+			if err := t.put(orphans, id[:], nil); err != nil {
+				return err
+			}
+		}
+		for i, c := range sealed {
+			if err := t.put(chunks, chunkKey(id, file, first+i), c); err != nil {
+				return err
+			}
+		}
+		t.noteMapped(size) // the pages beside them are read, too
+		return nil
+	})
+}
+
+// Chunk appends a chunk of a file to dst and returns the grant that it is read
+// under.
+func (db *DB) Chunk(ctx context.Context, d store.GrantDigest, file, n int, dst []byte) (g store.Grant, sealed []byte, err error) {
+	err = db.view(ctx, func(t *tx) error {
+		if g, err = t.grant(d); err != nil {
+			return err
+		}
+		v := t.get(chunks, chunkKey(g.Push, file, n))
+		if v == nil {
+			return fmt.Errorf("%w: chunk %d of file %d of push %s is missing", store.ErrCorrupt, n, file, g.Push)
+		}
+		t.noteMapped(len(v))
+		sealed = slices.Grow(dst, len(v))[:len(dst)+len(v)]
+		return t.copyValue(sealed[len(dst):], v)
+	})
+	if err != nil {
+		return store.Grant{}, nil, err
+	}
+	return g, sealed, nil
+}
+
+// Orphans lists the IDs of orphaned chunks, from the first after the one given.
+func (db *DB) Orphans(ctx context.Context, after store.ID, limit int) (ids []store.ID, err error) {
+	err = db.view(ctx, func(t *tx) error {
+		c := t.cursor(orphans)
+		for k, _ := c.Seek(append(after[:], 0)); len(k) == idLen && len(ids) < limit; k, _ = c.Next() {
+			ids = append(ids, store.ID(k))
+		}
+		return nil
+	})
+	return ids, err
+}
+
+// FreeOrphans removes orphaned chunks of an ID.
+func (db *DB) FreeOrphans(ctx context.Context, id store.ID, limit int) (more bool, err error) {
+	err = db.doBulk(ctx, 0, func(t *tx) error {
+		more = false
+		if !t.has(orphans, id[:]) {
+			return nil
+		}
+		for range limit {
+			k, _ := t.seek(chunks, id[:])
+			if !bytes.HasPrefix(k, id[:]) {
+				break
+			}
+			if err := t.delete(chunks, k); err != nil {
+				return err
+			}
+		}
+		if more = t.hasPrefix(chunks, id[:]); more {
+			return nil
+		}
+		return t.delete(orphans, id[:])
+	})
+	return more, err
+}
+
+// release makes orphans of a push's chunks and ends its grants.
+func (t *tx) release(id store.ID) error {
+	if err := t.put(orphans, id[:], nil); err != nil {
+		return err
+	}
+	for {
+		k, _ := t.seek(grantPushes, id[:])
+		if !bytes.HasPrefix(k, id[:]) {
+			return nil
+		}
+		if err := t.dropGrant(bytes.Clone(k)); err != nil {
+			return err
+		}
+	}
+}

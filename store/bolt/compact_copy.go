@@ -1,0 +1,144 @@
+package bolt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+)
+
+// A position says how far the rows of the file have been copied: all buckets
+// before the one named, and of that the rows up to last. What is put behind end
+// after the copying of the bucket began is left to the changes.
+type position struct {
+	bucket    bucket
+	last, end []byte // nil before the bucket is begun
+}
+
+// ahead reports whether a row is still to be copied in its turn.
+func (p position) ahead(b bucket, key []byte) bool {
+	switch {
+	case b != p.bucket:
+		return b > p.bucket
+	case p.end == nil:
+		return true
+	default:
+		return bytes.Compare(key, p.last) > 0 && bytes.Compare(key, p.end) <= 0
+	}
+}
+
+// copyAll copies every bucket, and now and then what others wrote meanwhile.
+func (c *compaction) copyAll() error {
+	if err := c.refuseStrangers(); err != nil {
+		return err
+	}
+	for c.at.bucket < bucketCount {
+		more, err := c.copySome()
+		if err != nil {
+			return err
+		}
+		if !more { // nor will rows that come now be copied in their turn
+			c.at = position{bucket: c.at.bucket + 1}
+		}
+		if err := c.copyPending(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// refuseStrangers keeps a compaction from losing a bucket that it does not know.
+func (c *compaction) refuseStrangers() error {
+	return c.look(func(t *tx) error {
+		n := 0
+		return errors.Join(t.bolt.ForEach(func([]byte, *bbolt.Bucket) error {
+			n++
+			return nil
+		}), wantCount(n))
+	})
+}
+
+func wantCount(n int) error {
+	if n != int(bucketCount) {
+		return fmt.Errorf("%w: it has %d buckets, this version knows %d", store.ErrSchema, n, bucketCount)
+	}
+	return nil
+}
+
+// copySome copies the next rows of a bucket. It reports false after the last.
+func (c *compaction) copySome() (more bool, err error) {
+	if err := c.proceed(); err != nil {
+		return false, err
+	}
+	c.batch.reset()
+	err = c.look(func(t *tx) error {
+		more, err = c.readRows(t)
+		return err
+	})
+	if err != nil || len(c.batch.rows) == 0 {
+		return false, err
+	}
+	if err := c.writeBatch(); err != nil {
+		return false, err
+	}
+	last := c.batch.rows[len(c.batch.rows)-1]
+	c.at.last = append(c.at.last[:0], last.key...)
+	c.advance(int64(c.batch.bytes))
+	return more, nil
+}
+
+// readRows takes rows into the batch from the position on, and reports whether
+// there are more. Keys that do not grow are damage, which might have it go round
+// in circles.
+func (c *compaction) readRows(t *tx) (more bool, err error) {
+	cur := t.cursor(c.at.bucket)
+	if c.at.end == nil {
+		k, _ := cur.Last()
+		c.at.end = bytes.Clone(k)
+	}
+	last := c.at.last
+	k, v := cur.Seek(last)
+	if last != nil && bytes.Equal(k, last) {
+		k, v = cur.Next()
+	}
+	for ; k != nil && bytes.Compare(k, c.at.end) <= 0; k, v = cur.Next() {
+		if bytes.Compare(k, last) <= 0 {
+			return false, fmt.Errorf("%w: keys of %s are not in order", store.ErrCorrupt, c.at.bucket)
+		}
+		if c.batch.full(c.bounds) {
+			return true, nil
+		}
+		if err := c.batch.add(t, c.at.bucket, k, v); err != nil {
+			return false, err
+		}
+		last = k
+	}
+	return false, nil
+}
+
+// look runs fn in a read transaction of the file that is copied. A damaged page
+// is no reason to stop the store, since it may be one that nobody asks for.
+func (c *compaction) look(fn func(*tx) error) error {
+	var found error
+	err := c.from.read(func(t *tx) error {
+		found = guard(func() error { return fn(t) })
+		t.dropMapped()
+		return nil
+	})
+	if err != nil {
+		return c.damage(c.from, err)
+	}
+	return found
+}
+
+// damage makes the store fail when it is its own file whose transactions ended
+// with a panic.
+func (c *compaction) damage(h *handle, err error) error {
+	if h.noteDamage(err) && h == c.from {
+		return c.db.fail(err)
+	}
+	return err
+}

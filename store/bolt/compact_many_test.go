@@ -1,0 +1,292 @@
+package bolt_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+	"pgregory.net/rapid"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+// An action is one thing that a goroutine does with one of its own pushes.
+type action struct {
+	kind string
+	push int
+	size int
+}
+
+// actions are what several goroutines do. What they do does not depend on when
+// they do it, so the same actions leave the same rows.
+func actions() *rapid.Generator[[][]action] {
+	one := rapid.Custom(func(t *rapid.T) action {
+		return action{
+			kind: rapid.SampledFrom([]string{"create", "create", "view", "end", "purge", "account"}).Draw(t, "kind"),
+			push: rapid.IntRange(0, 6).Draw(t, "push"),
+			size: rapid.SampledFrom([]int{1, 200, 3000, 8191, 8192, 70_000}).Draw(t, "size"),
+		}
+	})
+	return rapid.SliceOfN(rapid.SliceOfN(one, 1, 25), 1, 3)
+}
+
+// perform does what one goroutine does. Only the first makes accounts, whose
+// numbers depend on their order.
+func perform(db *bolt.DB, g int, list []action) error {
+	ctx := context.Background()
+	for _, a := range list {
+		n := g*100 + a.push
+		var err error
+		switch a.kind {
+		case "create":
+			err = db.CreatePush(ctx, newPush(n), make([]byte, a.size), store.Entry{Kind: store.EntryCreation})
+		case "account":
+			if g == 0 {
+				_, err = db.CreateAccount(ctx, store.Account{Email: fmt.Sprint(a.push, a.size)})
+			}
+		default:
+			_, err = db.Change(ctx, id(n), map[string]store.Rule{"view": view, "end": expire, "purge": purge}[a.kind])
+		}
+		if err != nil && !errors.Is(err, store.ErrExists) && !errors.Is(err, store.ErrNotFound) && !errors.Is(err, errEnded) {
+			return err
+		}
+	}
+	return nil
+}
+
+var errEnded = errors.New("it has ended")
+
+func expire(p store.Push) (store.Push, store.Entry, error) {
+	if !p.Live() {
+		return p, store.Entry{}, errEnded
+	}
+	p.State, p.Wrap, p.ExpiredAt = store.Expired, nil, time.UnixMilli(1).UTC()
+	return p, store.Entry{}, nil
+}
+
+// together has each goroutine do what it does, and returns when all have.
+func together(db *bolt.DB, all [][]action) error {
+	errs := make([]error, len(all))
+	var wg sync.WaitGroup
+	for g, list := range all {
+		wg.Go(func() { errs[g] = perform(db, g, list) })
+	}
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// quick opens a new database that syncs nothing.
+func quick(t *testing.T) *bolt.DB {
+	t.Helper()
+	db := open(t, bolt.Options{Path: filepath.Join(t.TempDir(), "pushbox.db")})
+	db.NoSync()
+	return db
+}
+
+func TestCompactionsChangeNoRowWhateverIsDoneMeanwhile(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		all := actions().Draw(r, "actions")
+		bounds := bolt.Bounds{
+			Batch:    rapid.IntRange(1, 20_000).Draw(r, "batch"),
+			Rows:     rapid.IntRange(1, 10).Draw(r, "rows"),
+			Unsynced: rapid.SampledFrom([]int64{1, 1 << 20}).Draw(r, "unsynced"),
+			Pending:  rapid.SampledFrom([]int64{0, 500, 1 << 20}).Draw(r, "pending"),
+			Behind:   rapid.SampledFrom([]int64{0, 5000, 1 << 20}).Draw(r, "behind"),
+			Rest:     rapid.SampledFrom([]int64{100, 1 << 20}).Draw(r, "rest"),
+		}
+		plain, compacted := quick(t), quick(t)
+		if err := errors.Join(together(plain, all[:1]), together(compacted, all[:1])); err != nil {
+			r.Fatal(err)
+		}
+		done := make(chan error, 1)
+		go func() { done <- together(compacted, all) }()
+		if err := together(plain, all); err != nil {
+			r.Fatal(err)
+		}
+		for writing := true; writing; {
+			select {
+			case err := <-done:
+				if err != nil {
+					r.Fatal(err)
+				}
+				writing = false
+			default:
+			}
+			err := compacted.Try(t.Context(), bolt.Trial{Bounds: &bounds})
+			if err != nil && !errors.Is(err, store.ErrBusy) {
+				r.Fatal(err)
+			}
+		}
+		if !maps.Equal(plain.Rows(t), compacted.Rows(t)) {
+			r.Error("the rows are not those of a database that was not compacted")
+		}
+		closeDB(t, plain)
+		closeDB(t, compacted)
+	})
+}
+
+func TestCompactionsChangeNoRowWhateverIsDoneBetweenTwoSteps(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(r *rapid.T) {
+		before, between := actions().Draw(r, "before")[0], actions().Draw(r, "between")[0]
+		bounds := bolt.Bounds{
+			Batch:    1 << 20,
+			Rows:     rapid.IntRange(1, 4).Draw(r, "rows"),
+			Unsynced: 1 << 20,
+			Pending:  rapid.SampledFrom([]int64{0, 300, 1 << 20}).Draw(r, "pending"),
+			Behind:   rapid.SampledFrom([]int64{0, 1 << 20}).Draw(r, "behind"),
+			Rest:     1 << 20,
+		}
+		plain, compacted := quick(t), quick(t)
+		for _, err := range []error{
+			perform(plain, 0, before), perform(compacted, 0, before), perform(plain, 0, between),
+			compacted.Try(t.Context(), bolt.Trial{Bounds: &bounds, Progress: func(done, total int64) {
+				n := len(between)
+				if done < total && n > 0 {
+					n = rapid.IntRange(0, min(2, n)).Draw(r, "now")
+				}
+				if err := perform(compacted, 0, between[:n]); err != nil {
+					t.Error(err)
+				}
+				between = between[n:]
+			}}),
+		} {
+			if err != nil {
+				r.Fatal(err)
+			}
+		}
+		if !maps.Equal(plain.Rows(t), compacted.Rows(t)) {
+			r.Error("the rows are not those of a database that was not compacted")
+		}
+		closeDB(t, plain)
+		closeDB(t, compacted)
+	})
+}
+
+func TestAPushThatGoesAndComesBackIsCopiedWheneverItDoes(t *testing.T) {
+	t.Parallel()
+	const pushes, steps = 4, 8
+	bounds := &bolt.Bounds{Batch: 1 << 20, Rows: 2, Unsynced: 1 << 20, Pending: 0, Behind: 1 << 20, Rest: 1 << 20}
+	db := open(t, bolt.Options{Path: newPath(t)})
+	for n := range pushes {
+		mustCreate(t, db, n)
+	}
+	for goes := range steps {
+		for back := goes; back < steps; back++ {
+			for n := range pushes {
+				step := 0
+				err := db.Try(t.Context(), bolt.Trial{Bounds: bounds, Progress: func(_, _ int64) {
+					if step == goes {
+						if _, err := db.Change(t.Context(), id(n), purge); err != nil {
+							t.Error(err)
+						}
+					}
+					if step == back {
+						mustCreate(t, db, n)
+					}
+					step++
+				}})
+				if err != nil || step <= back || !has(t, db, n) {
+					t.Fatalf("push %d, gone at step %d, back at %d of %d: %v", n, goes, back, step, err)
+				}
+			}
+		}
+	}
+}
+
+func TestTheEngineConformsWhileItIsCompactedOverAndOver(t *testing.T) {
+	t.Parallel()
+	storetest.Conformance(t, func(t *testing.T) store.Engine {
+		db, _, err := bolt.Open(t.Context(), bolt.Options{Path: newPath(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			var err error
+			n := 0
+			for ; err == nil || errors.Is(err, store.ErrBusy); n++ {
+				err = db.Try(context.Background(), bolt.Trial{Bounds: bolt.TinyBounds()})
+			}
+			if !errors.Is(err, store.ErrClosed) {
+				t.Errorf("compaction %d: %v", n, err)
+			}
+		})
+		t.Cleanup(wg.Wait) // after the suite has closed the engine
+		return db
+	})
+}
+
+func TestALongReaderReadsOnInTheFileThatWasReplaced(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	db := open(t, bolt.Options{Path: path})
+	rows := db.Rows(t)
+	begun, more, ended := make(chan struct{}), make(chan struct{}), make(chan error, 1)
+	go func() {
+		ended <- db.Look(t.Context(), func(b *bbolt.Tx) error {
+			close(begun)
+			<-more
+			n := 0
+			err := b.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
+				return bucket.ForEach(func(k, v []byte) error {
+					n++
+					if rows[string(name)+"/"+string(k)] != string(v) {
+						return errors.New("a row is another")
+					}
+					return nil
+				})
+			})
+			if want := len(rows) - len(db.Buckets()); err == nil && n != want {
+				err = fmt.Errorf("%d rows of %d", n, want)
+			}
+			return err
+		})
+	}()
+	<-begun
+	for n := range 5 {
+		mustCompact(t, db)
+		mustCreate(t, db, n)
+		if !has(t, db, n) {
+			t.Errorf("push %d is not there", n)
+		}
+		storetest.CheckClean(t, db)
+	}
+	closed := make(chan error, 1)
+	go func() { closed <- db.Close() }()
+	select {
+	case err := <-closed:
+		t.Fatalf("closed while the reader was reading: %v", err)
+	default:
+	}
+	close(more)
+	if err := errors.Join(<-ended, <-closed); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestChecksFindNothingAcrossCompactions(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: filled(t)})
+	var wg sync.WaitGroup
+	for range 2 {
+		wg.Go(func() {
+			for range 20 {
+				storetest.CheckClean(t, db)
+			}
+		})
+	}
+	for range 20 {
+		mustCompact(t, db)
+	}
+	wg.Wait()
+}

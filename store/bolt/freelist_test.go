@@ -1,0 +1,136 @@
+package bolt_test
+
+import (
+	"bytes"
+	"errors"
+	"math"
+	"testing"
+	"time"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+// roomy fills a database with pushes and purges them until more pages are free
+// than are listed, and checks on the way when the list is written.
+func roomy(t *testing.T, path string) *bolt.DB {
+	t.Helper()
+	const payload, pushes = 1 << 20, 66
+	db := open(t, bolt.Options{Path: path})
+	storetest.Fill(t, db)
+	db.NoSync()
+	for n := range pushes {
+		payloadPush(t, db, 100+n, payload)
+	}
+	for n := range pushes {
+		free := db.FreePages()
+		if _, err := db.Change(t.Context(), id(100+n), purge); err != nil {
+			t.Fatal(err)
+		}
+		if want := free <= bolt.MaxListed; db.Listed() != want {
+			t.Fatalf("%d pages were free before a commit, and the list was written: %t", free, db.Listed())
+		}
+	}
+	if free := db.FreePages(); free <= bolt.MaxListed || db.Listed() {
+		t.Fatalf("%d pages are free and listed: %t", free, db.Listed())
+	}
+	return db
+}
+
+// asKilled is a copy of the file of an open database, as a kill would leave it.
+func asKilled(t *testing.T, path string) string {
+	t.Helper()
+	copied := newPath(t)
+	write(t, copied, read(t, path))
+	return copied
+}
+
+func isListed(t *testing.T, path string) bool {
+	t.Helper()
+	return freelistPage(t, path) != math.MaxUint64
+}
+
+func TestAKilledStoreOpensWellWithoutAListOfItsFreePages(t *testing.T) {
+	t.Parallel()
+	original := newPath(t)
+	db := roomy(t, original)
+	path := asKilled(t, original)
+	if isListed(t, path) {
+		t.Fatal("the list is there")
+	}
+	before, free := read(t, path), db.FreePages()
+	again := open(t, bolt.Options{Path: path})
+	if n := again.FreePages(); n != free {
+		t.Errorf("%d pages are free, %d were", n, free)
+	}
+	storetest.WantFilled(t, again)
+	storetest.CheckClean(t, again)
+	closeDB(t, again)
+	if !bytes.Equal(before, read(t, path)) {
+		t.Error("opening and reading changed the file")
+	}
+
+	again = open(t, bolt.Options{Path: path})
+	mustCreate(t, again, 1)
+	closeDB(t, again)
+	if !isListed(t, path) {
+		t.Error("a store that was closed well has no list")
+	}
+	before = read(t, path)
+	again = open(t, bolt.Options{Path: path})
+	if n := again.FreePages(); n < free-100 || n > free+100 {
+		t.Errorf("%d pages are free, about %d were", n, free)
+	}
+	storetest.CheckClean(t, again)
+	closeDB(t, again)
+	if !bytes.Equal(before, read(t, path)) {
+		t.Error("opening and closing a file with a list changed it")
+	}
+}
+
+func TestACompactedStoreListsItsFreePagesAgain(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	db := roomy(t, path)
+	mustCompact(t, db)
+	if !db.Listed() || !isListed(t, path) {
+		t.Error("it has no list")
+	}
+	if s := space(t, db); s.Size > 1<<20 {
+		t.Errorf("it still has %d bytes", s.Size)
+	}
+	storetest.WantFilled(t, db)
+}
+
+// bbolt looks for free pages in a goroutine of its own, where damage would end
+// the process.
+func TestDamageInAFileWithoutAListIsAnErrorOfOpening(t *testing.T) {
+	t.Parallel()
+	original := newPath(t)
+	db := roomy(t, original)
+	for name, spoil := range map[string]func(t *testing.T, path string){
+		"a leaf":         func(t *testing.T, path string) { damage(t, path, db.RootPage(t, "audit")) },
+		"the first page": func(t *testing.T, path string) { damage(t, path, rootPage(t, path)) },
+	} {
+		path := asKilled(t, original)
+		spoil(t, path)
+		for range 2 { // the second tells that the first let go of the lock
+			_, _, err := bolt.Open(t.Context(), bolt.Options{Path: path, Timeout: 200 * time.Millisecond})
+			if !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%s: got error %v", name, err)
+			}
+		}
+	}
+}
+
+func TestAFileWithoutAListThatIsInUseIsRefused(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	db := roomy(t, path)
+	_, _, err := bolt.Open(t.Context(), bolt.Options{Path: path, Timeout: 100 * time.Millisecond})
+	if !errors.Is(err, store.ErrInUse) {
+		t.Errorf("got error %v", err)
+	}
+	storetest.WantFilled(t, db)
+}

@@ -1,0 +1,160 @@
+package bolt_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+	"time"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+)
+
+// victimEnv makes this test binary another process for a test: its value says
+// which.
+const victimEnv = "PUSHBOX_TEST_VICTIM"
+
+func TestMain(m *testing.M) {
+	victims := map[string]func(path string) error{"write": writeAndCompact, "wait": waitForFile}
+	if run := victims[os.Getenv(victimEnv)]; run != nil {
+		if err := run(os.Getenv(victimEnv + "_PATH")); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// A victim is another process at work on a file.
+type victim struct {
+	*exec.Cmd
+	lines *bufio.Scanner
+}
+
+func startVictim(t *testing.T, kind, path string) *victim {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd.Env = append(os.Environ(), victimEnv+"="+kind, victimEnv+"_PATH="+path)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+	})
+	return &victim{Cmd: cmd, lines: bufio.NewScanner(out)}
+}
+
+const victimWriters = 4
+
+// victimSteps is what a writer of the victim does with each of its pushes.
+var victimSteps = []store.Rule{nil, view, view, purge} // nil creates it; every other push is not purged
+
+// victimStep is the n-th thing that a writer does: with which push, and what.
+func victimStep(writer, n int) (push, step int) {
+	pair, step := n/(2*len(victimSteps)-1), n%(2*len(victimSteps)-1)
+	push = 2 * pair
+	if step >= len(victimSteps) {
+		push, step = push+1, step-len(victimSteps)
+	}
+	return push*victimWriters + writer, step
+}
+
+// writeAndCompact writes from several goroutines, and says of each step, and of
+// each compaction, when it is done.
+func writeAndCompact(path string) error {
+	ctx := context.Background()
+	db, _, err := bolt.Open(ctx, bolt.Options{Path: path})
+	if err != nil {
+		return err
+	}
+	var wg sync.WaitGroup
+	errs := make([]error, victimWriters+1)
+	for w := range victimWriters {
+		wg.Go(func() {
+			for n := 0; errs[w] == nil; n++ {
+				push, step := victimStep(w, n)
+				if rule := victimSteps[step]; rule == nil {
+					errs[w] = db.CreatePush(ctx, newPush(push), make([]byte, 9000), store.Entry{Kind: store.EntryCreation})
+				} else {
+					_, errs[w] = db.Change(ctx, id(push), rule)
+				}
+				if errs[w] == nil {
+					_, errs[w] = fmt.Printf("%d %d\n", w, n)
+				}
+			}
+		})
+	}
+	wg.Go(func() {
+		for err := error(nil); err == nil || errors.Is(err, store.ErrBusy); {
+			if err = db.Try(ctx, bolt.Trial{Bounds: &bolt.Bounds{Batch: 50_000, Rows: 20, Unsynced: 100_000, Pending: 50_000, Behind: 100_000, Rest: 10_000}}); err == nil {
+				_, err = fmt.Printf("%d %d\n", victimWriters, 0)
+			}
+			errs[victimWriters] = err
+		}
+	})
+	wg.Wait()
+	return errors.Join(errs...)
+}
+
+// killAfter kills the victim when it has said that many lines, and returns the
+// last step that each writer said was done, and how many compactions were.
+func (v *victim) killAfter(t *testing.T, lines int) (done [victimWriters]int, compactions int) {
+	t.Helper()
+	for w := range done {
+		done[w] = -1
+	}
+	for n := 0; v.lines.Scan(); n++ {
+		var w, step int
+		if _, err := fmt.Sscan(v.lines.Text(), &w, &step); err != nil {
+			t.Fatalf("%q: %v", v.lines.Text(), err)
+		}
+		if w < victimWriters {
+			done[w] = step
+		} else {
+			compactions++
+		}
+		if n == lines {
+			if err := v.Process.Kill(); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := v.lines.Err(); err != nil && !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	_ = v.Wait()
+	if v.ProcessState.Exited() {
+		t.Fatalf("it ended by itself: %v", v.ProcessState)
+	}
+	return done, compactions
+}
+
+// waitForFile opens a file that another process has, and says how many accounts
+// it finds.
+func waitForFile(path string) error {
+	ctx := context.Background()
+	db, _, err := bolt.Open(ctx, bolt.Options{Path: path, Timeout: time.Minute})
+	if err != nil {
+		return err
+	}
+	list, err := db.Accounts(ctx, 0, 1000)
+	if err == nil {
+		_, err = fmt.Println(len(list))
+	}
+	return errors.Join(err, db.Close())
+}

@@ -1,0 +1,456 @@
+package store_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"testing/iotest"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/seal"
+	"pushbox/store/storetest"
+)
+
+// content is size bytes that tell their place.
+func content(seed uint64, size int) []byte {
+	b := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(b)
+	return b
+}
+
+// pushFiles creates a file push.
+func pushFiles(t *testing.T, f *storetest.Fixture, by store.Actor, change func(*store.NewPush), files ...[]byte) store.PushInfo {
+	t.Helper()
+	u := f.NewUpload()
+	for i, c := range files {
+		if err := u.Add(ctx, bytes.NewReader(c)); err != nil {
+			t.Fatalf("file %d: %v", i, err)
+		}
+		u.Describe(fmt.Sprintf("file %d.bin", i), "text/plain")
+	}
+	in := store.NewPush{Kind: store.File, Files: u}
+	if change != nil {
+		change(&in)
+	}
+	p, err := f.CreatePush(ctx, by, in)
+	if closeErr := u.Close(ctx); err != nil || closeErr != nil {
+		t.Fatalf("create: %v, %v", err, closeErr)
+	}
+	return p
+}
+
+// grantOf retrieves a file push and returns its grant.
+func grantOf(t *testing.T, f *storetest.Fixture, by store.Actor, p store.PushInfo) store.PushInfo {
+	t.Helper()
+	got, err := f.Retrieve(ctx, by, p.Token, secret.Text{})
+	if err != nil || got.Grant.IsZero() {
+		t.Fatalf("retrieve: no grant, %v", err)
+	}
+	return got
+}
+
+// download reads a file to its end.
+func download(f *storetest.Fixture, grant secret.Text, file int) ([]byte, error) {
+	d, err := f.Download(ctx, grant, file)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	return io.ReadAll(d)
+}
+
+func wantEnded(t *testing.T, f *storetest.Fixture, grant secret.Text) {
+	t.Helper()
+	if _, err := download(f, grant, 0); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the grant has not ended: %v", err)
+	}
+}
+
+// boundaries are sizes around which something changes: a chunk, a step of
+// chunks, and several of those.
+func boundaries() (sizes []int) {
+	for _, at := range []int{0, seal.ChunkSize, 2 * seal.ChunkSize, store.ChunkBatch * seal.ChunkSize, 2 * store.ChunkBatch * seal.ChunkSize} {
+		for _, size := range []int{at - 1, at, at + 1} {
+			sizes = append(sizes, max(size, 0))
+		}
+	}
+	return sizes
+}
+
+func TestFilesComeBackAsTheyWereSent(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	for i, size := range boundaries() {
+		want := content(uint64(i), size)
+		p := pushFiles(t, f, alice, nil, want)
+		got := grantOf(t, f, nobody, p)
+		if len(got.Files) != 1 || got.Files[0].Size != int64(size) || got.Files[0].Name.Reveal() != "file 0.bin" || got.Files[0].ContentType != "text/plain" {
+			t.Errorf("%d bytes: the push tells of %+v", size, got.Files)
+		}
+		back, err := download(f, got.Grant, 0)
+		if err != nil || sha256.Sum256(back) != sha256.Sum256(want) {
+			t.Errorf("%d bytes: %d came back, %v", size, len(back), err)
+		}
+	}
+}
+
+func TestEachFileOfAPushIsItself(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	files := [][]byte{content(1, 100), nil, content(2, 3*seal.ChunkSize), content(1, 100)}
+	p := pushFiles(t, f, alice, func(in *store.NewPush) { in.Payload = secret.New("look at these") }, files...)
+	f.Reopen()
+	got := grantOf(t, f, nobody, p)
+	if got.Payload.Reveal() != "look at these" {
+		t.Errorf("the text is %q", got.Payload.Reveal())
+	}
+	tags := make(map[string]bool)
+	for i, want := range files {
+		if back, err := download(f, got.Grant, i); err != nil || !bytes.Equal(back, want) {
+			t.Errorf("file %d: %v", i, err)
+		}
+		d, err := f.Download(ctx, got.Grant, i)
+		if err != nil {
+			t.Fatal(err)
+		}
+		tags[d.Tag] = true
+		d.Close()
+	}
+	if len(tags) != len(files) {
+		t.Error("two files have one tag")
+	}
+	for _, n := range []int{-1, len(files)} {
+		if _, err := f.Download(ctx, got.Grant, n); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("file %d: %v", n, err)
+		}
+	}
+	if _, err := f.Download(ctx, seal.NewGrantToken(), 0); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("another grant: %v", err)
+	}
+}
+
+// TestAnyPartOfAFileIsThatPart compares reads from anywhere with a slice.
+func TestAnyPartOfAFileIsThatPart(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	want := content(7, 5*seal.ChunkSize+123)
+	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, want))
+	d, err := f.Download(ctx, got.Grant, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	rapid.Check(t, func(t *rapid.T) {
+		from := rapid.IntRange(0, len(want)+10).Draw(t, "from")
+		length := rapid.IntRange(0, 2*seal.ChunkSize).Draw(t, "length")
+		if _, err := d.Seek(int64(from), io.SeekStart); err != nil {
+			t.Fatal(err)
+		}
+		part, err := io.ReadAll(io.LimitReader(d, int64(length)))
+		from = min(from, len(want))
+		if to := min(from+length, len(want)); err != nil || !bytes.Equal(part, want[from:to]) {
+			t.Fatalf("%d bytes, %v", len(part), err)
+		}
+	})
+}
+
+func TestAReaderReadsLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	want := content(3, seal.ChunkSize+1000)
+	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, want))
+	d, err := f.Download(ctx, got.Grant, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := iotest.TestReader(d, want); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheLastViewClosesThePushWhileItsGrantsLive(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	want := content(1, 1000)
+	p := pushFiles(t, f, f.Account("alice@example.com"), func(in *store.NewPush) { in.Views = ptr(1) }, want)
+	got := grantOf(t, f, nobody, p)
+	again, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{})
+	if err != nil || again.Live() || len(again.Files) != 0 || !again.Grant.IsZero() {
+		t.Fatalf("after the last view: %+v, %v", again, err)
+	}
+	f.Reopen()
+	f.Clock.Advance(15*time.Minute - time.Millisecond)
+	f.SweepAll()
+	if back, err := download(f, got.Grant, 0); err != nil || !bytes.Equal(back, want) {
+		t.Fatalf("the grant ended with the push: %v", err)
+	}
+	f.Clock.Advance(time.Hour)
+	f.SweepAll()
+	wantEnded(t, f, got.Grant)
+	if n := f.Orphans(); n != 0 {
+		t.Errorf("%d pushes left their files behind", n)
+	}
+}
+
+func TestDeletingEndsGrantsAtOnceAndDownloadsThatRun(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	for name, views := range map[string]int{"a live push": 5, "a push that had its last view": 1} {
+		p := pushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(views) }, content(1, 4*seal.ChunkSize))
+		got := grantOf(t, f, nobody, p)
+		d, err := f.Download(ctx, got.Grant, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		d.AfterEnd(func() { close(ended) })
+		if _, err := io.CopyN(io.Discard, d, seal.ChunkSize/2); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.DeletePush(ctx, alice, p.Token); err != nil {
+			t.Fatal(err)
+		}
+		<-ended
+		if _, err := d.Read(make([]byte, 10)); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: a download goes on: %v", name, err)
+		}
+		d.Close()
+		wantEnded(t, f, got.Grant)
+		f.SweepAll()
+		if n := f.Orphans(); n != 0 {
+			t.Errorf("%s: %d pushes left their files behind", name, n)
+		}
+	}
+}
+
+func TestNoGrantOutlivesTheTimeLimit(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	p := pushFiles(t, f, f.Account("alice@example.com"), func(in *store.NewPush) { in.Lifetime = time.Hour }, content(1, 100))
+	f.Clock.Advance(59 * time.Minute)
+	got := grantOf(t, f, nobody, p)
+	f.Clock.Advance(time.Minute - time.Millisecond)
+	if _, err := download(f, got.Grant, 0); err != nil {
+		t.Errorf("in the last moment: %v", err)
+	}
+	f.Clock.Advance(time.Millisecond)
+	wantEnded(t, f, got.Grant)
+}
+
+func TestAGrantSlidesWhileADownloadRunsForADayAtMost(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	p := pushFiles(t, f, f.Account("alice@example.com"), nil, content(1, 300*seal.ChunkSize))
+	idle, got := grantOf(t, f, nobody, p), grantOf(t, f, nobody, p)
+	d, err := f.Download(ctx, got.Grant, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	const step = 10 * time.Minute
+	for passed := step; passed < day; passed += step {
+		f.Clock.Advance(step)
+		if _, err := io.CopyN(io.Discard, d, seal.ChunkSize); err != nil {
+			t.Fatalf("after %v: %v", passed, err)
+		}
+	}
+	wantEnded(t, f, idle.Grant)
+	f.Clock.Advance(step)
+	if _, err := io.CopyN(io.Discard, d, seal.ChunkSize); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("after a day: %v", err)
+	}
+}
+
+func TestNoClockBringsAnEndedGrantBack(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, content(1, 10)))
+	f.Clock.Advance(15 * time.Minute)
+	wantEnded(t, f, got.Grant)
+	f.Clock.Jump(-time.Hour)
+	f.Reopen()
+	wantEnded(t, f, got.Grant)
+}
+
+func TestADoubtfulClockNeitherGivesNorEndsADownload(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, content(1, 10)))
+	f.Clock.Jump(2 * day)
+	if _, err := download(f, got.Grant, 0); !errors.Is(err, store.ErrClock) {
+		t.Errorf("while in doubt: %v", err)
+	}
+	f.SweepAll()
+	f.Clock.Jump(-2 * day)
+	if _, err := download(f, got.Grant, 0); err != nil {
+		t.Errorf("after: %v", err)
+	}
+}
+
+func TestTheOwnerDownloadsWithoutAView(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	p := pushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(1) }, content(1, 10))
+	for range 3 {
+		if _, err := download(f, grantOf(t, f, alice, p).Grant, 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := grantOf(t, f, nobody, p); got.Views != 1 {
+		t.Errorf("%d views", got.Views)
+	}
+}
+
+func TestAnUploadThatComesToNothingLeavesNothing(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(o *storetest.Setup) { o.Files.MaxCount, o.Files.MaxSize = 2, 3*seal.ChunkSize })
+	alice := f.Account("alice@example.com")
+	whole := func() io.Reader { return bytes.NewReader(content(1, 3*seal.ChunkSize)) }
+	cut := errors.New("cut")
+	for name, test := range map[string]struct {
+		files  []io.Reader
+		change func(*store.NewPush)
+		want   error
+	}{
+		"a cut upload":          {files: []io.Reader{io.MultiReader(whole(), iotest.ErrReader(cut))}, want: cut},
+		"a truncated body":      {files: []io.Reader{io.MultiReader(io.LimitReader(whole(), 9), iotest.ErrReader(io.ErrUnexpectedEOF))}, want: io.ErrUnexpectedEOF},
+		"a file too large":      {files: []io.Reader{io.MultiReader(whole(), bytes.NewReader([]byte{1}))}, want: store.ErrFileSize},
+		"a file too many":       {files: []io.Reader{whole(), whole(), whole()}, want: &store.InvalidError{}},
+		"a refused field":       {files: []io.Reader{whole()}, change: func(in *store.NewPush) { in.Views = ptr(0) }, want: &store.InvalidError{}},
+		"an owner who is gone":  {files: []io.Reader{whole()}, want: store.ErrToken},
+		"a name that is longer": {files: []io.Reader{whole()}, change: func(in *store.NewPush) { in.Name = secret.New(string(make([]byte, 256))) }, want: &store.InvalidError{}},
+	} {
+		u, by := f.NewUpload(), alice
+		if errors.Is(test.want, store.ErrToken) {
+			by.Account = 99
+		}
+		var err error
+		for _, r := range test.files {
+			if err = u.Add(ctx, r); err != nil {
+				break
+			}
+		}
+		if err == nil {
+			in := store.NewPush{Kind: store.File, Files: u}
+			if test.change != nil {
+				test.change(&in)
+			}
+			_, err = f.CreatePush(ctx, by, in)
+		}
+		invalid := (*store.InvalidError)(nil)
+		if !errors.Is(err, test.want) && !(errors.As(test.want, &invalid) && errors.As(err, &invalid)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if again := u.Add(ctx, whole()); again == nil && len(test.files) == 1 && test.change == nil && !errors.Is(test.want, store.ErrToken) {
+			t.Errorf("%s: it goes on as if nothing had been", name)
+		}
+		if err := u.Close(ctx); err != nil || f.Orphans() != 0 {
+			t.Errorf("%s: %d left, %v", name, f.Orphans(), err)
+		}
+	}
+	pushFiles(t, f, alice, nil, content(1, 3*seal.ChunkSize), content(2, 3*seal.ChunkSize)) // just as many and as large as may be
+}
+
+func TestAnUploadThatAKillCutShortIsSweptAndOneThatRunsIsNot(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	u := f.NewUpload()
+	if err := u.Add(ctx, bytes.NewReader(content(1, seal.ChunkSize*20))); err != nil {
+		t.Fatal(err)
+	}
+	f.SweepAll()
+	if f.Orphans() != 1 {
+		t.Fatal("an upload that runs was swept")
+	}
+	f.Reopen() // and nobody closed the upload
+	f.SweepAll()
+	if f.Orphans() != 0 {
+		t.Error("an upload that was cut short is still there")
+	}
+	if _, err := f.CreatePush(ctx, alice, store.NewPush{Kind: store.File, Files: u}); err == nil {
+		t.Error("a push was created from files that are gone")
+	}
+}
+
+func TestFilesOfARemovedAccountGo(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, content(1, 10)))
+	if err := f.RemoveAccount(ctx, "alice@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	wantEnded(t, f, got.Grant)
+	f.SweepAll()
+	if f.Orphans() != 0 {
+		t.Error("its files are still there")
+	}
+}
+
+func TestFilePushesCanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(o *storetest.Setup) { delete(o.Terms, store.File) })
+	u := f.NewUpload()
+	invalid := (*store.InvalidError)(nil)
+	if err := u.Add(ctx, iotest.ErrReader(errors.New("it was read"))); !errors.As(err, &invalid) || invalid.Fields["kind"] == nil {
+		t.Errorf("it gave %v", err)
+	}
+	if err := u.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestADamagedFileIsRefusedAndNeverCutShort(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	a, b := content(1, 3*seal.ChunkSize), content(2, 3*seal.ChunkSize)
+	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, a, b))
+	flip := func(_, n int, sealed []byte) {
+		if n == 1 {
+			sealed[500] ^= 1
+		}
+	}
+	for name, test := range map[string]struct {
+		forgery storetest.Forgery
+		read    int // bytes that come before it is noticed; -1: it is refused before the first
+	}{
+		"a flipped bit":        {storetest.Forgery{Spoil: flip}, seal.ChunkSize},
+		"two in wrong order":   {storetest.Forgery{Take: func(file, n int) (int, int) { return file, []int{1, 0, 2}[n] }}, 0},
+		"one of another file":  {storetest.Forgery{Take: func(file, n int) (int, int) { return (file + n%2) % 2, n }}, seal.ChunkSize},
+		"one in place of last": {storetest.Forgery{Take: func(file, n int) (int, int) { return file, min(n, 1) }}, -1},
+		"the last one missing": {storetest.Forgery{Take: func(file, n int) (int, int) { return file, n + n/2 }}, -1},
+	} {
+		f.Forge(&test.forgery)
+		d, err := f.Download(ctx, got.Grant, 0)
+		if test.read < 0 {
+			if !errors.Is(err, store.ErrCorrupt) {
+				t.Errorf("%s: it was not refused before the first byte: %v", name, err)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		back, err := io.ReadAll(d)
+		d.Close()
+		if !errors.Is(err, store.ErrCorrupt) || !bytes.Equal(back, a[:test.read]) {
+			t.Errorf("%s: %d bytes, %v", name, len(back), err)
+		}
+	}
+	if n := f.Running(); n != 0 {
+		t.Errorf("%d downloads are taken for running", n)
+	}
+}

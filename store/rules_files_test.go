@@ -1,0 +1,306 @@
+package store
+
+import (
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+)
+
+// filePush is livePush as one that holds files, and has a grant that ends an
+// hour after newYear.
+func filePush() Push {
+	p := livePush()
+	p.Kind, p.Files, p.Stored, p.GrantsEnd = File, []byte("list"), 1000, newYear.Add(time.Hour)
+	return p
+}
+
+// closedPush is filePush after its last view.
+func closedPush() Push {
+	p := filePush()
+	p.State, p.ExpiredAt, p.Views, p.Wrap = Expired, newYear, p.ViewLimit, nil
+	return p
+}
+
+func samePush(a, b Push) bool { return reflect.DeepEqual(a, b) }
+
+// released reports whether nothing of a push's files is left.
+func released(p Push) bool {
+	return !p.HoldsFiles() && p.Files == nil && p.Stored == 0 && p.GrantsEnd.IsZero()
+}
+
+func TestARetrievalOfFilesIssuesAGrant(t *testing.T) {
+	t.Parallel()
+	over := newYear.Add(7 * day)
+	for name, test := range map[string]struct {
+		change    func(*Push)
+		by        Actor
+		at        time.Time
+		kind      EntryKind
+		state     State
+		issued    bool
+		grantsEnd time.Duration // since newYear; 0: the files are given up
+	}{
+		"with a view":                     {by: nobody, at: newYear.Add(time.Hour), kind: EntryView, state: Live, issued: true, grantsEnd: time.Hour + window},
+		"with the owner's look":           {by: owner, at: newYear.Add(time.Hour), kind: EntryOwnerView, state: Live, issued: true, grantsEnd: time.Hour + window},
+		"where others end later":          {by: nobody, at: newYear, kind: EntryView, state: Live, issued: true, grantsEnd: time.Hour},
+		"where there was none":            {change: func(p *Push) { p.GrantsEnd = time.Time{} }, by: nobody, at: newYear, kind: EntryView, state: Live, issued: true, grantsEnd: window},
+		"with the last view, and keeps":   {change: func(p *Push) { p.Views = 2 }, by: nobody, at: newYear.Add(time.Hour), kind: EntryView, state: Expired, issued: true, grantsEnd: time.Hour + window},
+		"not beyond the time limit":       {by: nobody, at: over.Add(-time.Minute), kind: EntryView, state: Live, issued: true, grantsEnd: 7 * day},
+		"not when the time is over":       {by: nobody, at: over, kind: EntryFailedView, state: Expired},
+		"not to the owner then":           {by: owner, at: over, kind: EntryFailedView, state: Expired},
+		"not after the last view":         {change: func(p *Push) { *p = closedPush() }, by: nobody, at: newYear, kind: EntryFailedView, state: Expired, grantsEnd: time.Hour},
+		"not to the owner after it":       {change: func(p *Push) { *p = closedPush() }, by: owner, at: newYear, kind: EntryFailedView, state: Expired, grantsEnd: time.Hour},
+		"not of one that was deleted":     {change: func(p *Push) { p.State = Deleted; p.release() }, by: nobody, at: newYear, kind: EntryFailedView, state: Deleted},
+		"and a full log does not hold it": {change: func(p *Push) { p.Minor = MaxMinorEntries }, by: owner, at: newYear.Add(time.Hour), kind: EntryOwnerView, state: Live, issued: true, grantsEnd: time.Hour + window},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := filePush()
+			if test.change != nil {
+				test.change(&p)
+			}
+			issue := newIssue(p, sureAt(test.at), window)
+			next, e, err := retrieveRule(test.by, sureAt(test.at), nil, issue)(p)
+			if err != nil || e.Kind != test.kind || next.State != test.state {
+				t.Fatalf("entry %v, state %v, error %v", e.Kind, next.State, err)
+			}
+			if (e.Issue == issue) != test.issued || e.Issue != nil && !test.issued {
+				t.Errorf("issued: %+v", e.Issue)
+			}
+			if test.grantsEnd == 0 {
+				if !released(next) {
+					t.Errorf("it still has files: %+v", next)
+				}
+				return
+			}
+			if got := next.GrantsEnd.Sub(newYear); got != test.grantsEnd || !next.HoldsFiles() || next.Stored != p.Stored {
+				t.Errorf("its grants end after %v, want %v; %d bytes", got, test.grantsEnd, next.Stored)
+			}
+		})
+	}
+}
+
+func TestARetrievalInDoubtOfTheTimeIssuesNothing(t *testing.T) {
+	t.Parallel()
+	p := filePush()
+	at := doubted(newYear, 7*day)
+	next, e, err := retrieveRule(nobody, at, nil, newIssue(p, at, window))(p)
+	if !errors.Is(err, ErrClock) || e.Issue != nil || !samePush(next, p) {
+		t.Errorf("%+v %+v %v", next, e, err)
+	}
+}
+
+func TestARetrievalWithoutAnIssueLeavesTheGrantsAsTheyAre(t *testing.T) {
+	t.Parallel()
+	p := filePush()
+	next, e, err := retrieveRule(nobody, sureAt(newYear), nil, nil)(p)
+	if err != nil || e.Issue != nil || !next.GrantsEnd.Equal(p.GrantsEnd) {
+		t.Errorf("%+v %+v %v", next, e, err)
+	}
+}
+
+func TestAWrongPassphraseGivesUpFilesOnlyWhenTheTimeIsOver(t *testing.T) {
+	t.Parallel()
+	for at, gone := range map[time.Time]bool{newYear.Add(7*day - time.Millisecond): false, newYear.Add(7 * day): true} {
+		next, e, err := wrongPassphraseRule(sureAt(at), nil)(filePush())
+		if err != nil || e.Issue != nil || released(next) != gone {
+			t.Errorf("at %v: %+v %+v %v", at, next, e, err)
+		}
+	}
+}
+
+func TestADeleteGivesUpTheFilesAtOnce(t *testing.T) {
+	t.Parallel()
+	over := newYear.Add(7 * day)
+	viewer := func(p *Push) { p.Owner, p.DeletableByViewer = 0, true }
+	for name, test := range map[string]struct {
+		push   Push
+		change func(*Push)
+		by     Actor
+		at     instant
+		state  State
+		logged bool
+		denied bool
+	}{
+		"of a live one":                          {push: filePush(), by: owner, at: sureAt(newYear), state: Deleted, logged: true},
+		"of a live one by a viewer who may":      {push: filePush(), change: viewer, by: nobody, at: sureAt(newYear), state: Deleted, logged: true},
+		"of a live one in doubt of the time":     {push: filePush(), by: owner, at: doubted(newYear, 400*day), state: Deleted, logged: true},
+		"of one whose time is over":              {push: filePush(), by: owner, at: sureAt(over), state: Expired},
+		"of one that is closed":                  {push: closedPush(), by: owner, at: sureAt(newYear), state: Expired},
+		"of one that is closed, by a viewer":     {push: closedPush(), change: viewer, by: nobody, at: sureAt(newYear), state: Expired},
+		"of one that is closed, after its time":  {push: closedPush(), by: owner, at: sureAt(over), state: Expired},
+		"not of a live one by another":           {push: filePush(), by: stranger, at: sureAt(newYear), denied: true},
+		"not of one that is closed, by a viewer": {push: closedPush(), by: nobody, at: sureAt(newYear), denied: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := test.push
+			if test.change != nil {
+				test.change(&p)
+			}
+			next, e, err := deleteRule(test.by, test.at, nil)(p)
+			if test.denied {
+				if !errors.Is(err, ErrDenied) || !samePush(next, p) {
+					t.Errorf("error %v, %+v", err, next)
+				}
+				return
+			}
+			if err != nil || next.State != test.state || !released(next) || next.Wrap != nil {
+				t.Errorf("error %v, %+v", err, next)
+			}
+			if logged := next.Seq == p.Seq+1; logged != test.logged || (e.Kind == EntryExpire) != logged {
+				t.Errorf("%d entries, the last of kind %q", next.Seq, e.Kind)
+			}
+			if !p.Live() && (!next.ExpiredAt.Equal(p.ExpiredAt) || !next.UpdatedAt.Equal(p.UpdatedAt)) {
+				t.Errorf("its times were changed: %+v", next)
+			}
+		})
+	}
+}
+
+func TestExpiryGivesUpTheFiles(t *testing.T) {
+	t.Parallel()
+	over := newYear.Add(7 * day)
+	if p, _, err := expireRule(sureAt(over))(filePush()); err != nil || p.State != Expired || !released(p) {
+		t.Errorf("%+v, %v", p, err)
+	}
+	for name, p := range map[string]Push{"in its last moment": filePush(), "closed already": closedPush()} {
+		at := over
+		if p.Live() {
+			at = over.Add(-time.Millisecond)
+		}
+		if next, _, err := expireRule(sureAt(at))(p); err != nil || !samePush(next, p) {
+			t.Errorf("%s: %+v, %v", name, next, err)
+		}
+	}
+	if p, _, _ := expireRule(doubted(newYear, 400*day))(filePush()); !samePush(p, filePush()) {
+		t.Errorf("in doubt: %+v", p)
+	}
+}
+
+func TestFilesOfAClosedPushGoWithItsLastGrant(t *testing.T) {
+	t.Parallel()
+	ends := newYear.Add(time.Hour)
+	noGrant := closedPush()
+	noGrant.GrantsEnd = time.Time{}
+	for name, test := range map[string]struct {
+		push Push
+		at   instant
+		gone bool
+	}{
+		"before it ends":                 {closedPush(), sureAt(ends.Add(-time.Millisecond)), false},
+		"when it ends":                   {closedPush(), sureAt(ends), true},
+		"after it":                       {closedPush(), sureAt(ends.Add(day)), true},
+		"not in doubt":                   {closedPush(), doubted(newYear, 400*day), false},
+		"not while the push is live":     {filePush(), sureAt(ends.Add(day)), false},
+		"at once where there is no such": {noGrant, sureAt(newYear), true},
+	} {
+		next, e, err := releaseRule(test.at)(test.push)
+		if err != nil || e.Kind != 0 || next.Seq != test.push.Seq {
+			t.Errorf("%s: entry %v, error %v", name, e, err)
+		}
+		if released(next) != test.gone || !test.gone && !samePush(next, test.push) {
+			t.Errorf("%s: %+v", name, next)
+		}
+		if next.State != test.push.State || !next.ExpiredAt.Equal(test.push.ExpiredAt) {
+			t.Errorf("%s: its state was changed: %+v", name, next)
+		}
+	}
+}
+
+func TestAPushStandsOnTheShelfOfItsEnd(t *testing.T) {
+	t.Parallel()
+	anonymous := func(p Push) Push { p.Owner = 0; return p }
+	without := func(p Push) Push { p.release(); return p }
+	ends := newYear.Add(time.Hour)
+	for name, test := range map[string]struct {
+		push  Push
+		shelf Shelf
+		when  time.Time
+	}{
+		"live":                            {livePush(), Expiring, newYear.Add(7 * day)},
+		"live, of nobody":                 {anonymous(livePush()), Expiring, newYear.Add(7 * day)},
+		"live, with files and grants":     {filePush(), Expiring, newYear.Add(7 * day)},
+		"closed, with files":              {closedPush(), Granted, ends},
+		"closed, with files, of nobody":   {anonymous(closedPush()), Granted, ends},
+		"closed, files gone":              {without(closedPush()), ExpiredOwned, newYear},
+		"closed, files gone, of nobody":   {anonymous(without(closedPush())), ExpiredAnon, newYear},
+		"files for no grant are due soon": {func() Push { p := closedPush(); p.GrantsEnd = time.Time{}; return p }(), Granted, time.Time{}},
+	} {
+		if shelf, when := test.push.Shelf(); shelf != test.shelf || !when.Equal(test.when) {
+			t.Errorf("%s: shelf %d at %v", name, shelf, when)
+		}
+	}
+}
+
+func TestAPurgeDoesNotTakeAPushWhoseFilesAreStillGranted(t *testing.T) {
+	t.Parallel()
+	for _, from := range []Shelf{ExpiredAnon, ExpiredOwned} {
+		if next, _, _ := purgeRule(from)(closedPush()); next.State == Purged {
+			t.Errorf("from shelf %d it was taken", from)
+		}
+	}
+}
+
+func TestACheckComparesFilesAndGrants(t *testing.T) {
+	t.Parallel()
+	ends := newYear.Add(time.Hour)
+	for name, test := range map[string]struct {
+		push   Push
+		change func(*Push, *Tally)
+		want   string
+	}{
+		"live":                      {push: filePush()},
+		"closed":                    {push: closedPush()},
+		"its last grant is gone":    {push: closedPush(), change: func(_ *Push, t *Tally) { t.GrantsEnd = time.Time{} }},
+		"its last grant ended less": {push: filePush(), change: func(_ *Push, t *Tally) { t.GrantsEnd = ends.Add(-time.Minute) }},
+		"a grant ends later": {
+			push: filePush(), change: func(_ *Push, t *Tally) { t.GrantsEnd = ends.Add(time.Millisecond) },
+			want: "a grant for its files ends later than it says",
+		},
+		"a byte is missing": {
+			push: filePush(), change: func(_ *Push, t *Tally) { t.Stored-- },
+			want: "its files take 1000 bytes, 999 are there",
+		},
+		"a byte too many": {
+			push: filePush(), change: func(_ *Push, t *Tally) { t.Stored++ },
+			want: "its files take 1000 bytes, 1001 are there",
+		},
+		"files that take nothing": {
+			push: filePush(), change: func(p *Push, t *Tally) { p.Stored, t.Stored = 0, 0 },
+			want: "its files and what they take disagree",
+		},
+		"closed for no grant": {
+			push: closedPush(), change: func(p *Push, t *Tally) { p.GrantsEnd, t.GrantsEnd = time.Time{}, time.Time{} },
+			want: "it has expired and holds files for no grant",
+		},
+	} {
+		p := test.push
+		tally := Tally{
+			Payload: p.Live(), Entries: p.Seq, Views: p.Views, Numbered: true, Indexed: true,
+			Stored: p.Stored, GrantsEnd: p.GrantsEnd,
+		}
+		if test.change != nil {
+			test.change(&p, &tally)
+		}
+		var want []string
+		if test.want != "" {
+			want = []string{test.want}
+		}
+		if got := p.Problems(tally); !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
+		}
+	}
+	p := filePush()
+	p.release()
+	got := p.Problems(Tally{Payload: true, Entries: 1, Numbered: true, Indexed: true, Stored: 5, GrantsEnd: ends})
+	want := []string{
+		"its files take 0 bytes, 5 are there",
+		"a grant for its files ends later than it says",
+		"it holds no files and has grants",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("files given up, and still there: %q, want %q", got, want)
+	}
+}
