@@ -21,7 +21,10 @@ const (
 )
 
 // A Client asks a server to do operations. It keeps no connection.
-type Client struct{ http http.Client }
+type Client struct {
+	http    http.Client
+	silence time.Duration // between two lines of a stream, at most
+}
 
 // NewClient returns a client of the server that answers at path, which need not
 // run yet. The only error is ErrPathTooLong.
@@ -30,38 +33,62 @@ func NewClient(path string) (*Client, error) {
 		return nil, err
 	}
 	d := net.Dialer{Timeout: dialTimeout}
-	return &Client{http.Client{
-		Timeout: Longest,
-		Transport: &http.Transport{
-			DisableKeepAlives: true,
-			DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
-				return d.DialContext(ctx, "unix", path)
-			},
+	transport := &http.Transport{
+		DisableKeepAlives: true,
+		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
+			return d.DialContext(ctx, "unix", path)
 		},
-	}}, nil
+	}
+	return &Client{http: http.Client{Transport: transport}, silence: maxSilence}, nil
 }
 
+// call has the server do an operation that does not tell how far it is.
 func (c *Client) call(ctx context.Context, name string, in, out any) error {
-	body, err := json.Marshal(in)
+	ctx, cancel := context.WithTimeout(ctx, Longest)
+	defer cancel()
+	res, err := c.ask(ctx, name, in)
 	if err != nil {
 		return err
+	}
+	return take(ctx, res, out)
+}
+
+// ask sends a request and returns the answer as far as it has come.
+func (c *Client) ask(ctx context.Context, name string, in any) (*http.Response, error) {
+	body, err := json.Marshal(in)
+	if err != nil {
+		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://pushbox"+prefix+name, bytes.NewReader(body))
 	if err != nil {
-		return err
+		return nil, err
 	}
 	res, err := c.http.Do(req)
-	if ctx.Err() != nil && err != nil {
-		return ctx.Err()
+	switch {
+	case err == nil:
+		return res, nil
+	case ctx.Err() != nil:
+		return nil, context.Cause(ctx)
+	default:
+		return nil, unreached(err)
 	}
-	if err != nil {
-		return unreached(err)
-	}
+}
+
+// take reads an answer that comes at once.
+func take(ctx context.Context, res *http.Response, out any) error {
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err = errors.Join(err, res.Body.Close()); err != nil {
-		return fmt.Errorf("the server ended while it answered: %w", err)
+		return brokenOff(ctx, err)
 	}
 	return understand(res.StatusCode, answer, out)
+}
+
+// brokenOff is why an answer that began was not read to its end.
+func brokenOff(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return fmt.Errorf("the server ended while it answered: %w", err)
 }
 
 func understand(status int, answer []byte, out any) error {

@@ -13,6 +13,9 @@ var (
 	ErrNoServer = errors.New("no server is running")
 	// ErrUnknown says that the server does not have the operation.
 	ErrUnknown = errors.New("the running server is of another version and does not know this operation")
+	// ErrSilent says that the server has not told for a while that it goes on
+	// with the operation.
+	ErrSilent = errors.New("the server says nothing any more")
 	// ErrPathTooLong says that a path has more bytes than that of a Unix socket
 	// may have on this platform.
 	ErrPathTooLong = errors.New("the path of the control socket is too long")

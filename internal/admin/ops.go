@@ -9,38 +9,42 @@ import (
 // The operations on accounts.
 var (
 	// UserAdd adds an account: *store.InvalidError, store.ErrExists.
-	UserAdd = Op[Credentials, User]{"user/add", userAdd}
+	UserAdd = Op[Credentials, User]{name: "user/add", do: userAdd}
 	// UserList lists every account, oldest first.
-	UserList = Op[None, []User]{"user/list", userList}
+	UserList = Op[None, []User]{name: "user/list", do: userList}
 	// UserPasswd replaces a password: *store.InvalidError, store.ErrNotFound.
-	UserPasswd = Op[Credentials, None]{"user/passwd", userPasswd}
+	UserPasswd = Op[Credentials, None]{name: "user/passwd", do: userPasswd}
 	// UserDisable makes every token of an account invalid: store.ErrNotFound.
-	UserDisable = Op[Address, None]{"user/disable", userDisable}
+	UserDisable = Op[Address, None]{name: "user/disable", do: userDisable}
 	// UserEnable undoes UserDisable: store.ErrNotFound.
-	UserEnable = Op[Address, None]{"user/enable", userEnable}
+	UserEnable = Op[Address, None]{name: "user/enable", do: userEnable}
 	// UserRemove removes an account with its tokens, its pushes and their audit
 	// logs: store.ErrNotFound.
-	UserRemove = Op[Address, None]{"user/remove", userRemove}
+	UserRemove = Op[Address, None]{name: "user/remove", do: userRemove}
 )
 
 // The operations on API tokens, and on the whole.
 var (
 	// TokenCreate makes a token: *store.InvalidError, store.ErrNotFound.
-	TokenCreate = Op[TokenRequest, NewToken]{"token/create", tokenCreate}
+	TokenCreate = Op[TokenRequest, NewToken]{name: "token/create", do: tokenCreate}
 	// TokenList lists an account's tokens, oldest first: store.ErrNotFound.
-	TokenList = Op[Address, []Token]{"token/list", tokenList}
+	TokenList = Op[Address, []Token]{name: "token/list", do: tokenList}
 	// TokenRevoke ends a token at once: store.ErrNotFound.
-	TokenRevoke = Op[TokenRef, None]{"token/revoke", tokenRevoke}
+	TokenRevoke = Op[TokenRef, None]{name: "token/revoke", do: tokenRevoke}
 	// Check reads the whole store and returns a sentence for each thing that is
 	// wrong.
-	Check = Op[None, []string]{"check", check}
+	Check = Op[None, []string]{name: "check", do: check}
+	// Compact gives the space that the database does not use back to the file
+	// system, and tells how many bytes it has copied: store.ErrBusy if a
+	// compaction runs, store.ErrFull if there is no room for the copy.
+	Compact = Op[None, CompactResult]{name: "compact", long: compact}
 )
 
 // operations is every operation that a server answers.
 func operations() []operation {
 	return []operation{
 		UserAdd, UserList, UserPasswd, UserDisable, UserEnable, UserRemove,
-		TokenCreate, TokenList, TokenRevoke, Check,
+		TokenCreate, TokenList, TokenRevoke, Check, Compact,
 	}
 }
 
@@ -86,6 +90,11 @@ func tokenRevoke(ctx context.Context, s *store.Store, in TokenRef) (None, error)
 
 func check(ctx context.Context, s *store.Store, _ None) ([]string, error) {
 	return s.Check(ctx)
+}
+
+func compact(ctx context.Context, s *store.Store, _ None, tell Progress) (CompactResult, error) {
+	before, after, err := s.Compact(ctx, tell)
+	return CompactResult{Before: before, After: after}, err
 }
 
 func each[From, To any](list []From, f func(From) To) []To {

@@ -150,6 +150,31 @@ func TestACheckFindsNothingWrongInANewStore(t *testing.T) {
 	})
 }
 
+func TestACompactionTellsHowFarItIsAndWhatCameOfIt(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, r route) {
+		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
+		told, last := 0, int64(0)
+		size := must(t, r, admin.Compact.WithProgress(func(done, total int64) {
+			if done < 0 || done > total {
+				t.Errorf("%d of %d is done", done, total)
+			}
+			told++
+			last = total
+		}), admin.None{})
+		if told == 0 || last <= 0 {
+			t.Errorf("progress was told %d times, at last of %d bytes", told, last)
+		}
+		if size.After <= 0 || size.Before < size.After {
+			t.Errorf("the sizes are %+v", size)
+		}
+		must(t, r, admin.Compact, admin.None{}) // nobody needs to want the progress
+		if list := must(t, r, admin.UserList, admin.None{}); len(list) != 1 {
+			t.Errorf("after it the list is %+v", list)
+		}
+	})
+}
+
 func TestAContextThatEndedEndsTheCall(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, r route) {

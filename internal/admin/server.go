@@ -13,9 +13,6 @@ import (
 	"pushbox/store"
 )
 
-// Longest is how long an operation may take: a check reads the whole database.
-const Longest = 10 * time.Minute
-
 const (
 	maxRequest  = 64 << 10         // bytes of an input
 	readTimeout = 10 * time.Second // for an input
@@ -26,25 +23,33 @@ const (
 // Serve answers operations on a store until ctx ends. When it returns, none
 // runs any more. It owns the listener.
 func Serve(ctx context.Context, l net.Listener, s *store.Store) error {
-	srv := &http.Server{
-		Handler:           handler(s),
+	return httpd.Run(ctx, l, newServer(s, operations()), grace)
+}
+
+func newServer(s *store.Store, ops []operation) *http.Server {
+	return &http.Server{
+		Handler:           handler(s, ops),
 		ReadHeaderTimeout: readTimeout,
 		ReadTimeout:       readTimeout,
-		WriteTimeout:      Longest + readTimeout,
+		WriteTimeout:      Longest + readTimeout, // a stream sets its own
 		IdleTimeout:       readTimeout,
 		MaxHeaderBytes:    8 << 10,
 		ErrorLog:          stdlog.New(io.Discard, "", 0), // each error has a caller who is told
 	}
-	return httpd.Run(ctx, l, srv, grace)
 }
 
-func handler(s *store.Store) http.Handler {
+func handler(s *store.Store, ops []operation) http.Handler {
 	mux := http.NewServeMux()
-	for _, o := range operations() {
+	for _, o := range ops {
 		mux.HandleFunc("POST "+prefix+o.title(), func(w http.ResponseWriter, r *http.Request) {
-			ctx, cancel := context.WithTimeout(r.Context(), Longest)
-			defer cancel()
-			out, err := o.answer(ctx, s, http.MaxBytesReader(w, r.Body, maxRequest))
+			do := func(ctx context.Context, tell Progress) (any, error) {
+				return o.answer(ctx, s, http.MaxBytesReader(w, r.Body, maxRequest), tell)
+			}
+			if o.isLong() {
+				newStream(w).reply(r.Context(), do)
+				return
+			}
+			out, err := do(r.Context(), nil)
 			reply(w, out, err)
 		})
 	}

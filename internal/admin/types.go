@@ -62,6 +62,9 @@ type NewToken struct {
 	Secret Clear
 }
 
+// A CompactResult tells the size of the database's file, in bytes.
+type CompactResult struct{ Before, After int64 }
+
 // Clear is a secret on its way through the socket. It prints "[redacted]", as
 // every secret does; only its JSON holds the text, in base64, so that each byte
 // arrives as it was.

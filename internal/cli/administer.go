@@ -38,8 +38,7 @@ func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], 
 	if err != nil {
 		return out, err
 	}
-	ctx, cancel := context.WithTimeout(cmd.Context(), admin.Longest)
-	defer cancel()
+	ctx := cmd.Context()
 	for end := time.Now().Add(patience); ; {
 		out, err = o.Call(ctx, client, in)
 		if !errors.Is(err, admin.ErrNoServer) {

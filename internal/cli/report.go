@@ -101,6 +101,7 @@ func hints() []knownHint {
 		{store.ErrFailed, "see the server's log, look after the disk, then start the server again"},
 		{store.ErrClosed, "the server is stopping; run the command again"},
 		{admin.ErrUnknown, "restart the server with the version that this command has"},
+		{admin.ErrSilent, "see the server's log and look after its disk; if it hangs, start it again"},
 		{admin.ErrPathTooLong, "choose a shorter --data-dir, or one relative to the current directory"},
 		{admin.ErrNotSocket, "move it away and start again"},
 		{syscall.EADDRINUSE, "stop the program that listens there, or choose another address with --listen"},

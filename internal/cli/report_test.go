@@ -37,6 +37,7 @@ func TestEachFailureHasItsExitCodeAndANextStep(t *testing.T) {
 		{store.ErrClosed, exitFailed, "run the command again"},
 		{store.ErrBusy, exitFailed, "try again"},
 		{admin.ErrUnknown, exitFailed, "restart the server"},
+		{admin.ErrSilent, exitFailed, "the server's log"},
 		{admin.ErrPathTooLong, exitFailed, "shorter"},
 		{admin.ErrNotSocket, exitFailed, "move it away"},
 		{fs.ErrPermission, exitFailed, "the user who owns"},

@@ -1,0 +1,154 @@
+package admin
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+)
+
+const (
+	beat        = 250 * time.Millisecond // between two lines
+	lineTimeout = 10 * time.Second       // to send one
+	maxSilence  = time.Minute            // without one, at the other end
+)
+
+// A line is one of those that the answer of a long operation consists of, each
+// of them JSON. They come also when there is nothing to tell: so both ends know
+// that the other one is there. The last has the outcome or the failure.
+type line struct {
+	At      *position       `json:",omitempty"`
+	Outcome json.RawMessage `json:",omitempty"`
+	Failure *failure        `json:",omitempty"`
+}
+
+// A position is how far an operation is.
+type position struct{ Done, Total int64 }
+
+// A stream answers with lines.
+type stream struct {
+	w       http.ResponseWriter
+	control *http.ResponseController
+	at      atomic.Pointer[position] // that was not sent yet
+}
+
+func newStream(w http.ResponseWriter) *stream {
+	return &stream{w: w, control: http.NewResponseController(w)}
+}
+
+// reply does the work and answers with what it tells meanwhile and with what
+// comes of it.
+func (s *stream) reply(ctx context.Context, work func(context.Context, Progress) (any, error)) {
+	s.w.Header().Set("Content-Type", "application/x-ndjson")
+	out, err := s.during(ctx, work)
+	last := line{At: s.at.Swap(nil)}
+	if err == nil {
+		last.Outcome, err = json.Marshal(out)
+	}
+	if err != nil {
+		f := newFailure(err)
+		last.Failure = &f
+	}
+	_ = s.send(last) // a caller who has gone needs no answer
+}
+
+// during sends lines while the work is done. When they cannot be sent any more,
+// nobody is there to want it, and its context ends.
+func (s *stream) during(ctx context.Context, work func(context.Context, Progress) (any, error)) (any, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		if s.keepSending(done) != nil {
+			cancel()
+		}
+	}()
+	defer func() { close(done); <-ended }()
+	return work(ctx, func(done, total int64) { s.at.Store(&position{done, total}) })
+}
+
+// keepSending sends a line with each beat until the work is done.
+func (s *stream) keepSending(done <-chan struct{}) error {
+	t := time.NewTicker(beat)
+	defer t.Stop()
+	for {
+		select {
+		case <-done:
+			return nil
+		case <-t.C:
+			if err := s.send(line{At: s.at.Swap(nil)}); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func (s *stream) send(l line) error {
+	return errors.Join(
+		s.control.SetWriteDeadline(time.Now().Add(lineTimeout)),
+		json.NewEncoder(s.w).Encode(l),
+		s.control.Flush(),
+	)
+}
+
+// follow has the server do a long operation, and tells what it tells. When it
+// returns early the server ends the operation, since nobody listens any more.
+func (c *Client) follow(ctx context.Context, name string, in, out any, tell Progress) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	silent := time.AfterFunc(c.silence, func() { cancel(ErrSilent) })
+	defer silent.Stop()
+	res, err := c.ask(ctx, name, in)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode != http.StatusOK {
+		return take(ctx, res, out)
+	}
+	defer func() { _ = res.Body.Close() }() // nothing more is wanted of it
+	lines := bufio.NewScanner(res.Body)
+	lines.Buffer(nil, maxAnswer)
+	lines.Split(wholeLines)
+	for lines.Scan() {
+		silent.Reset(c.silence)
+		if last, err := hear(lines.Bytes(), out, tell); last || err != nil {
+			return err
+		}
+	}
+	if err = lines.Err(); err == nil {
+		err = io.ErrUnexpectedEOF
+	}
+	return brokenOff(ctx, err)
+}
+
+// wholeLines splits at the ends of lines. A piece of a line is none.
+func wholeLines(data []byte, _ bool) (advance int, text []byte, err error) {
+	return bufio.ScanLines(data, false)
+}
+
+// hear takes a line in, and tells whether it is the last.
+func hear(text []byte, out any, tell Progress) (last bool, err error) {
+	var l line
+	if json.Unmarshal(text, &l) != nil {
+		return false, errNonsense
+	}
+	if l.At != nil {
+		tell(l.At.Done, l.At.Total)
+	}
+	switch {
+	case l.Failure != nil:
+		return true, l.Failure.error()
+	case l.Outcome == nil:
+		return false, nil
+	case json.Unmarshal(l.Outcome, out) != nil:
+		return true, errNonsense
+	}
+	return true, nil
+}
+
+var errNonsense = errors.New("the server's answer makes no sense")
