@@ -35,7 +35,6 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 				return err
 			}
 		}
-		t.noteMapped(size) // the pages beside them are read, too
 		return nil
 	})
 }
@@ -51,7 +50,7 @@ func (db *DB) Chunk(ctx context.Context, d store.GrantDigest, file, n int, dst [
 		if v == nil {
 			return fmt.Errorf("%w: chunk %d of file %d of push %s is missing", store.ErrCorrupt, n, file, g.Push)
 		}
-		t.noteMapped(len(v))
+		t.noteRead(len(v))
 		sealed = slices.Grow(dst, len(v))[:len(dst)+len(v)]
 		return t.copyValue(sealed[len(dst):], v)
 	})

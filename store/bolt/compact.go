@@ -57,11 +57,12 @@ type compaction struct {
 }
 
 // Compact copies what the file holds to a new one, which then takes its place.
-// Reads and writes go on; the last writes are copied while others wait for some
-// milliseconds. It gives up with store.ErrBusy where so much is written that the
-// copy cannot catch up, and with store.ErrCorrupt where it meets a damaged page.
-// Until the new file is complete nothing but its temporary name shows that it is
-// there.
+// Reads and writes go on; writers wait for some milliseconds at the end, and for
+// a tenth of a second now and then where they write more than can be copied
+// meanwhile. It gives up with store.ErrBusy where even that is not enough, and
+// with store.ErrCorrupt where it meets a damaged page. When it returns nil, the
+// new file has the name; the old one's room is free when its last reader has
+// left it. After an error nothing has changed, unless the DB has failed.
 func (db *DB) Compact(ctx context.Context, progress func(done, total int64)) error {
 	return db.compact(&compaction{
 		ctx: ctx, db: db, bounds: usualBounds(),

@@ -25,7 +25,7 @@ func TestWhatWasAcknowledgedIsThereWheneverACompactionIsKilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	path := newPath(t)
 	compactions, steps, leftovers := 0, 0, 0
-	for range 25 {
+	for range 15 {
 		removeAll(t, path)
 		done, n := startVictim(t, "write", path).killAfter(t, r.IntN(300))
 		compactions += n

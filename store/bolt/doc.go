@@ -22,4 +22,16 @@
 //
 // Before bbolt maps a file, its two header pages are read and compared with its
 // length, because a mapped file that is too short kills the process.
+//
+// # Files and compaction
+//
+// Chunks of files are rows like others, of 64 KiB, in operations that queue apart:
+// each commit takes a little of them. They are read from the file and not through
+// its mapping, which would count to the memory of the process.
+//
+// A compaction copies all rows to a new file, in transactions that end soon, while
+// the committer notes which rows it writes. Those are copied again, until so few
+// are left that writers can wait for them; then the new file takes the name and
+// the place of the old one. A DB therefore holds a handle, not a file, and a
+// reader keeps the handle that it began with.
 package bolt

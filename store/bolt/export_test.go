@@ -77,7 +77,7 @@ type Bounds struct {
 }
 
 // TinyBounds make a compaction take many steps for a few rows.
-func TinyBounds() *Bounds { return &Bounds{200, 3, 1, 1, 1 << 10, 1 << 10} }
+func TinyBounds() *Bounds { return &Bounds{200, 3, 100, 1, 1 << 10, 1 << 10} }
 
 // Try compacts the DB.
 func (db *DB) Try(ctx context.Context, o Trial) error {

@@ -20,7 +20,7 @@ type handle struct {
 	bolt     *bbolt.DB
 	file     *os.File     // bbolt's own
 	synced   atomic.Int64 // the last transaction that is on the disk
-	mapped   atomic.Int64 // bytes of long values read or written since the mapping was let go of
+	mapped   atomic.Int64 // bytes of long values read since the mapping was let go of
 	unlisted bool         // the last commit left out the list of free pages; the committer's
 	touched  int          // about how much of the mapping commits have read; the committer's
 

@@ -8,7 +8,7 @@ import (
 
 const (
 	longValue = 8 << 10  // bytes that a value has, at least, to be read from the file
-	mappedMax = 16 << 20 // bytes of long values read or written between two times of letting go of the mapping
+	mappedMax = 16 << 20 // bytes of long values read between two times of letting go of the mapping
 )
 
 // file is the file that a transaction reads. What is read from it is what the
@@ -41,9 +41,9 @@ func (t *tx) copyValue(dst, v []byte) error {
 	return err
 }
 
-// noteMapped says that about n bytes of long values were read or written, and
-// lets go of the mapping from time to time: the pages beside them were touched.
-func (t *tx) noteMapped(n int) {
+// noteRead says that a long value of n bytes was read, and lets go of the mapping
+// from time to time: the pages beside it were touched.
+func (t *tx) noteRead(n int) {
 	if t.handle.mapped.Add(int64(n)) >= mappedMax {
 		t.handle.mapped.Store(0)
 		t.dropMapped()

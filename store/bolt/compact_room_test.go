@@ -1,0 +1,122 @@
+package bolt_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+func TestACompactionNeedsRoomForItsCopy(t *testing.T) {
+	t.Parallel()
+	const minFree = 3 << 20
+	path := filled(t)
+	db := open(t, bolt.Options{Path: path, MinFree: minFree})
+	used := inUse(t, db)
+	need := used + used/8 + bolt.CopyReserve + minFree
+	for _, c := range []struct {
+		free  int64
+		known bool
+		want  error
+	}{
+		{need, true, nil},
+		{need - 1, true, store.ErrFull},
+		{0, false, nil},
+	} {
+		used = inUse(t, db)
+		c.free += used + used/8 + bolt.CopyReserve + minFree - need
+		err := db.Try(t.Context(), bolt.Trial{Free: func(string) (int64, bool, error) { return c.free, c.known, nil }})
+		if !errors.Is(err, c.want) {
+			t.Errorf("%d of %d bytes free, known %t: %v", c.free, need, c.known, err)
+		}
+		if c.want != nil && !strings.Contains(err.Error(), fmt.Sprintf("needs %d MiB", (need+1<<20-1)>>20)) {
+			t.Errorf("it does not say what it needs: %v", err)
+		}
+		wantOnlyFile(t, path)
+	}
+}
+
+// inUse is how many bytes of the file are in use.
+func inUse(t *testing.T, db *bolt.DB) int64 {
+	t.Helper()
+	return db.UsedPages(t) * pageSize
+}
+
+func TestACompactionGivesWayWhenOthersNeedTheRoom(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	const minFree = 3 << 20
+	db := open(t, bolt.Options{Path: path, MinFree: minFree})
+	for _, c := range []struct {
+		short int64
+		want  error
+	}{{0, nil}, {1, store.ErrFull}} {
+		asked := 0
+		err := db.Try(t.Context(), bolt.Trial{Bounds: bolt.TinyBounds(), Free: func(string) (int64, bool, error) {
+			if asked++; asked < 10 {
+				return 1 << 40, true, nil
+			}
+			return bolt.CopyReserve + minFree - c.short, true, nil
+		}})
+		if !errors.Is(err, c.want) || asked < 10 {
+			t.Errorf("%d bytes short from the tenth of %d times on: %v", c.short, asked, err)
+		}
+		wantOnlyFile(t, path)
+		storetest.WantFilled(t, db)
+	}
+}
+
+func TestADiskThatFillsUpEndsACompactionAndLosesNothing(t *testing.T) {
+	t.Parallel()
+	dir := mount(t, "size=4m")
+	path := filepath.Join(dir, "pushbox.db")
+	db := open(t, bolt.Options{Path: path})
+	storetest.Fill(t, db)
+	for n := range 5 {
+		payloadPush(t, db, 100+n, 500<<10)
+	}
+	if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, store.ErrFull) {
+		t.Errorf("there was no room for a copy: %v", err)
+	}
+	unknown := bolt.Trial{Free: func(string) (int64, bool, error) { return 0, false, nil }}
+	if err := db.Try(t.Context(), unknown); !errors.Is(err, store.ErrFull) {
+		t.Errorf("the disk is full: %v", err)
+	}
+	wantOnlyFile(t, path)
+	storetest.WantFilled(t, db)
+	mustCreate(t, db, 1)
+	remount(t, dir, "size=16m")
+	if err := db.Try(t.Context(), unknown); err != nil {
+		t.Errorf("after there was room: %v", err)
+	}
+	storetest.WantFilled(t, db)
+	closeDB(t, db)
+}
+
+func TestACompactionGivesUpWhereItIsWrittenFasterThanCopied(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	db := open(t, bolt.Options{Path: path})
+	n := 0
+	bounds := bolt.Bounds{Batch: 1 << 20, Rows: 1 << 20, Unsynced: 1 << 20, Pending: 1 << 20, Behind: 1 << 20} // nothing may be left for the end
+	err := db.Try(t.Context(), bolt.Trial{Bounds: &bounds, Free: func(string) (int64, bool, error) {
+		n++ // asked whenever the copy was synced
+		mustCreate(t, db, n)
+		return 0, false, nil
+	}})
+	if !errors.Is(err, store.ErrBusy) {
+		t.Errorf("got error %v", err)
+	}
+	wantOnlyFile(t, path)
+	for i := range n {
+		if !has(t, db, i+1) {
+			t.Errorf("push %d is gone", i+1)
+		}
+	}
+	mustCompact(t, db)
+}
