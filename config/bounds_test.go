@@ -30,6 +30,7 @@ func allBounds() map[string]bounds {
 		"limits.passphrases_per_client":    atMost("1000", "1001"),
 		"limits.passphrases_per_push":      atMost("10000", "10001"),
 		"limits.passphrase_queue":          atMost("10000", "10001"),
+		"limits.downloads":                 {[]string{"8", "100000"}, []string{"-1", "0", "7", "100001"}, "must be from 8 to 100000"},
 		"limits.clients":                   {[]string{"1000", "1000000"}, []string{"-1", "0", "999", "1000001"}, "must be from 1000 to 1000000"},
 		"limits.request_timeout":           {[]string{"1s", "30m"}, []string{"0", "999ms", "30m1ns"}, "must be from 1s to 30m"},
 		"limits.stall_timeout":             {[]string{"1s", "30m"}, []string{"0", "999ms", "30m1ns"}, "must be from 1s to 30m"},

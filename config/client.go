@@ -15,7 +15,7 @@ import (
 type Client struct {
 	URL       string // of the server, without a slash at the end
 	TokenFile string // has an API token
-	TokenURL  string // the server that TokenFile was named together with, if it was; the token is for no other
+	TokenURL  string // the server that was known where TokenFile was named, if one was; the token is for no other
 	CAFile    string // has certificates, as PEM, of those who may vouch for a server beside those whom the system trusts
 }
 
@@ -91,7 +91,7 @@ func (c *Client) overlay(l *loader) {
 	}
 	c.URL, c.CAFile = text("url", c.URL), text("ca_file", c.CAFile)
 	if _, ok := l.given["token_file"]; ok {
-		c.TokenFile, c.TokenURL = text("token_file", ""), text("url", "")
+		c.TokenFile, c.TokenURL = text("token_file", ""), c.URL
 	}
 }
 

@@ -57,10 +57,12 @@ func TestAClientIsToldByFlagsThenTheEnvironmentThenTheFile(t *testing.T) {
 			func(c *config.Client) { c.URL = "https://flag.example" },
 		},
 		{
-			"a token for any server",
+			"a token for the server of the file",
 			[]string{"PUSHBOX_TOKEN_FILE=mine"},
-			nil,
-			func(c *config.Client) { c.TokenFile, c.TokenURL = "mine", "" },
+			map[string]config.Flag{"url": flag("url", "https://flag.example")},
+			func(c *config.Client) {
+				c.URL, c.TokenFile, c.TokenURL = "https://flag.example", "mine", "https://file.example"
+			},
 		},
 		{
 			"a token with its server",
@@ -75,7 +77,7 @@ func TestAClientIsToldByFlagsThenTheEnvironmentThenTheFile(t *testing.T) {
 			[]string{"PUSHBOX_TOKEN_FILE=mine", "PUSHBOX_URL=https://env.example"},
 			map[string]config.Flag{"token_file": flag("token-file", "other"), "ca_file": flag("ca-file", "ca")},
 			func(c *config.Client) {
-				c.URL, c.TokenFile, c.TokenURL, c.CAFile = "https://env.example", "other", "", "ca"
+				c.URL, c.TokenFile, c.TokenURL, c.CAFile = "https://env.example", "other", "https://env.example", "ca"
 			},
 		},
 		{"settings of a server", []string{"PUSHBOX_LISTEN=nowhere", "PUSHBOX_ODD=x"}, nil, func(*config.Client) {}},

@@ -133,12 +133,16 @@ type Limits struct {
 	// Clients that a limiter remembers.
 	Clients int `mapstructure:"clients" min:"1000" max:"1000000"`
 
+	// Downloads of files at the same time, of all clients; one client may have an
+	// eighth of them. Beyond that the answer is 503.
+	Downloads int `mapstructure:"downloads" min:"8" max:"100000"`
+
 	// How long a request may take, from first byte to last. It does not hold for
 	// the content of files.
 	RequestTimeout time.Duration `mapstructure:"request_timeout" min:"1s" max:"30m"`
 
 	// How long an upload or a download of files may go without progress, which
-	// is 64 KiB.
+	// is 64 KiB of an upload, 32 KiB of a download.
 	StallTimeout time.Duration `mapstructure:"stall_timeout" min:"1s" max:"30m"`
 
 	// How long a stop waits for requests that are running.

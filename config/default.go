@@ -34,7 +34,7 @@ func Default() Config {
 func defaultLimits() Limits {
 	return Limits{
 		MaxBody:                8 * mebibyte,
-		BodyMemory:             96 * mebibyte,
+		BodyMemory:             64 * mebibyte,
 		MinFreeSpace:           64 * mebibyte,
 		AnonymousPerMinute:     120,
 		TokenPerMinute:         1200,
@@ -43,6 +43,7 @@ func defaultLimits() Limits {
 		PassphrasesPerPush:     20,
 		PassphraseQueue:        64,
 		Clients:                65536,
+		Downloads:              256,
 		RequestTimeout:         60 * time.Second,
 		StallTimeout:           60 * time.Second,
 		DrainTimeout:           10 * time.Second,

@@ -12,7 +12,7 @@ func sample(k config.Setting) string {
 	special := map[string]string{
 		"listen": "[::1]:0", "base_url": "https://push.example.com", "trusted_proxies": "10.0.0.0/8,192.0.2.1",
 		"purge_after": "90d", "max_store_size": "1GiB", "log.level": "debug", "log.format": "json",
-		"limits.max_body": "1MiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.min_free_space": "0",
+		"limits.max_body": "1MiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.downloads": "8", "limits.min_free_space": "0",
 		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stall_timeout": "5m",
 		"files.max_file_size": "400MiB", "files.download_window": "1h",
 	}

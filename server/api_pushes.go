@@ -19,6 +19,11 @@ func (s *Server) createPush(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
+	if push.Files != nil { // that took its time, in which the token may have ended
+		if err := s.authenticate(r); err != nil {
+			return reply{}, err
+		}
+	}
 	ctx, cancel := in.deadline()
 	defer cancel()
 	p, err := s.store.CreatePush(ctx, r.actor, push)
@@ -154,9 +159,7 @@ func (s *Server) formPassphrase(r *request) (string, error) {
 		return "", nil
 	}
 	b := bodyOf(r)
-	if b.memory, err = s.bodies.enter(r); err != nil {
-		return "", err
-	}
+	b.share(s.bodies.enter(r))
 	defer b.memory.done()
 	var pairs []pair
 	if media == typeMultipart {

@@ -9,18 +9,18 @@ import (
 
 const (
 	smallBody    = 64 << 10        // bytes; bodies of so much are not counted
-	uploadMemory = 1280 << 10      // bytes that it takes to read a file and to keep it: mostly the chunks of two steps of the store
+	uploadMemory = 640 << 10       // bytes that it takes to read a file and to keep it, where many do that
 	bodyWait     = 5 * time.Second // for memory that others have
 )
 
 // bodies bounds the memory that large request bodies take, all together.
 type bodies struct {
-	memory    *semaphore.Weighted
-	all, most int64 // that all bodies may have, and that the text of one may
+	memory *semaphore.Weighted
+	all    int64 // that all bodies may have
 }
 
-func newBodies(memory, most int64) *bodies {
-	return &bodies{memory: semaphore.NewWeighted(memory), all: memory, most: most}
+func newBodies(memory int64) *bodies {
+	return &bodies{memory: semaphore.NewWeighted(memory), all: memory}
 }
 
 // A share is the memory that one body has.
@@ -30,23 +30,13 @@ type share struct {
 	held int64
 }
 
-// enter waits until there is memory for the request's body, if that is text.
-// errCrowded if there is none for a while. Whoever enters calls done.
-func (b *bodies) enter(r *request) (*share, error) {
-	size := min(r.ContentLength, b.most)
-	if size < 0 { // it does not say
-		size = b.most
-	}
-	if size <= smallBody {
-		size = 0
-	}
-	s := &share{of: b, ctx: r.Context()}
-	return s, s.hold(size)
-}
+// enter gives a request's body a share, of nothing yet: what only says that it
+// will be large keeps nobody out. Whoever enters calls done.
+func (b *bodies) enter(r *request) *share { return &share{of: b, ctx: r.Context()} }
 
 // hold changes how much memory the body has to n bytes: it waits for more, and
-// gives back what is over. errCrowded as from enter; bodies that have some and
-// wait for each other end so, too.
+// gives back what is over. errCrowded if there is none for a while; bodies that
+// have some and wait for each other end so, too.
 func (s *share) hold(n int64) error {
 	n = min(n, s.of.all)
 	if n > s.held {

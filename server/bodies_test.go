@@ -11,16 +11,15 @@ import (
 	"pushbox/config"
 )
 
-func sized(t *testing.T, n int64) *request {
-	t.Helper()
-	return &request{Request: (&http.Request{ContentLength: n}).WithContext(t.Context())}
+func aRequest(ctx context.Context) *request {
+	return &request{Request: new(http.Request).WithContext(ctx)}
 }
 
-// mustEnter has a body enter for which there is memory.
+// mustEnter has a body enter that takes n bytes, which there are.
 func (b *bodies) mustEnter(t *testing.T, n int64) *share {
 	t.Helper()
-	s, err := b.enter(sized(t, n))
-	if err != nil {
+	s := b.enter(aRequest(t.Context()))
+	if err := s.hold(n); err != nil {
 		t.Fatalf("a body of %d bytes: %v", n, err)
 	}
 	return s
@@ -38,14 +37,15 @@ func crowded(t *testing.T, ask func() error) {
 func TestLargeBodiesShareTheirMemory(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBodies(4*smallBody, 2*smallBody)
-		first, unknown := b.mustEnter(t, 2*smallBody), b.mustEnter(t, -1) // all there is
-		b.mustEnter(t, smallBody).done()                                  // a small one is not counted
-		crowded(t, func() error { _, err := b.enter(sized(t, smallBody+1)); return err })
+		b := newBodies(4 * smallBody)
+		first, second := b.mustEnter(t, 2*smallBody), b.mustEnter(t, 2*smallBody) // all there is
+		b.mustEnter(t, 0).done()
+		third := b.enter(aRequest(t.Context()))
+		crowded(t, func() error { return third.hold(smallBody + 1) })
 		time.AfterFunc(bodyWait/2, first.done)
 		b.mustEnter(t, smallBody+1).done()
-		unknown.done()
-		b.mustEnter(t, 1<<40).done() // no more than a body may have
+		second.done()
+		b.mustEnter(t, 1<<40).done() // no more than there is
 		b.mustEnter(t, 2*smallBody).done()
 	})
 }
@@ -53,7 +53,7 @@ func TestLargeBodiesShareTheirMemory(t *testing.T) {
 func TestABodyGivesBackWhatItDoesNotNeed(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBodies(4*smallBody, 4*smallBody)
+		b := newBodies(4 * smallBody)
 		large := b.mustEnter(t, 4*smallBody)
 		if err := large.hold(smallBody); err != nil {
 			t.Fatal(err)
@@ -75,7 +75,7 @@ func TestABodyGivesBackWhatItDoesNotNeed(t *testing.T) {
 func TestUploadsThatWaitForEachOtherEnd(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		b := newBodies(4*smallBody, 4*smallBody)
+		b := newBodies(4 * smallBody)
 		one := b.mustEnter(t, 2*smallBody)
 		two := b.mustEnter(t, 2*smallBody)
 		begin := time.Now()
@@ -93,12 +93,11 @@ func TestUploadsThatWaitForEachOtherEnd(t *testing.T) {
 
 func TestAWaitForMemoryEndsWithTheRequest(t *testing.T) {
 	t.Parallel()
-	b := newBodies(2*smallBody, 2*smallBody)
-	defer b.mustEnter(t, -1).done()
+	b := newBodies(2 * smallBody)
+	defer b.mustEnter(t, 2*smallBody).done()
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := &request{Request: sized(t, -1).WithContext(ctx)}
-	if _, err := b.enter(r); !errors.Is(err, errCrowded) {
+	if err := b.enter(aRequest(ctx)).hold(1); !errors.Is(err, errCrowded) {
 		t.Errorf("the error is %v", err)
 	}
 }
@@ -107,9 +106,9 @@ func TestAWaitForMemoryEndsWithTheRequest(t *testing.T) {
 func TestUploadsTakeLittleMemory(t *testing.T) {
 	t.Parallel()
 	limits := config.Default().Limits
-	b := newBodies(int64(limits.BodyMemory), int64(limits.MaxBody))
+	b := newBodies(int64(limits.BodyMemory))
 	for range 64 {
-		s := b.mustEnter(t, 1<<30)
+		s := b.mustEnter(t, 0)
 		if err := s.hold(uploadMemory + smallBody); err != nil {
 			t.Fatal(err)
 		}

@@ -85,9 +85,7 @@ func (in *intake) readPush() error {
 	if in.r.ContentLength > in.server.longest(in.r, media) {
 		return errTooLarge
 	}
-	if in.body.memory, err = in.server.bodies.enter(in.r); err != nil {
-		return err
-	}
+	in.body.share(in.server.bodies.enter(in.r))
 	defer in.body.memory.done()
 	switch media {
 	case typeJSON:

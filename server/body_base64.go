@@ -41,12 +41,17 @@ type base64Text struct {
 	r      io.Reader
 	err    error // of r
 	padded bool  // the padding has begun
+	breaks int64 // bytes of line breaks
+	others int64 // bytes of anything else
 }
 
 func (t *base64Text) Read(p []byte) (int, error) {
 	n, err := t.r.Read(p)
 	if err != nil && err != io.EOF {
 		t.err = err
+	}
+	if !t.count(p[:n]) {
+		return 0, errBase64
 	}
 	rest := p[:n]
 	if !t.padded {
@@ -60,4 +65,16 @@ func (t *base64Text) Read(p []byte) (int, error) {
 		return 0, errBase64
 	}
 	return n, err
+}
+
+// freeBreaks is how many bytes of line breaks there may be beside half as many as
+// there is base64, which is more than anybody needs.
+const freeBreaks = 1 << 10
+
+// count reports false where line breaks are all that comes.
+func (t *base64Text) count(text []byte) bool {
+	breaks := int64(bytes.Count(text, []byte{'\r'}) + bytes.Count(text, []byte{'\n'}))
+	t.breaks += breaks
+	t.others += int64(len(text)) - breaks
+	return t.breaks <= freeBreaks+t.others/2
 }

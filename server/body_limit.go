@@ -69,10 +69,9 @@ func (b *body) check() error {
 	}
 	text := b.text()
 	if text > b.room {
-		if err := b.memory.hold(b.limit); err != nil {
+		if err := b.makeRoom(min(roomGrows*text, b.limit+readAhead)); err != nil {
 			return err
 		}
-		b.room = math.MaxInt64
 	}
 	if b.files {
 		text -= readAhead // what it is will be known at the end
@@ -98,11 +97,31 @@ func (b *body) end() error {
 // beginFile is called before the content of a file is read. It makes sure that
 // there is memory for an upload, and gives back what is not needed any more.
 func (b *body) beginFile() error {
-	if err := b.memory.hold(uploadMemory + b.text()); err != nil {
+	b.files = true
+	if err := b.makeRoom(b.text() + smallBody); err != nil {
 		return err
 	}
-	b.room = b.text() + smallBody
-	b.inFile, b.files = true, true
+	b.inFile = true
+	return nil
+}
+
+// roomGrows is how many times as much text there is memory for as has come.
+const roomGrows = 4
+
+// share has the body read within the memory of all bodies. A little is free.
+func (b *body) share(s *share) { b.memory, b.room = s, smallBody }
+
+// makeRoom makes sure that there is memory for n bytes of text, and for an upload
+// if there was a file.
+func (b *body) makeRoom(n int64) error {
+	need := n
+	if b.files {
+		need += uploadMemory - smallBody
+	}
+	if err := b.memory.hold(need); err != nil {
+		return err
+	}
+	b.room = n
 	return nil
 }
 

@@ -21,11 +21,10 @@ import (
 // memory of four such limits.
 func aBody(t *testing.T, size, limit int64) (*body, *bodies) {
 	t.Helper()
-	b := newBodies(4*limit, limit)
-	return &body{
-		src: io.NopCloser(io.LimitReader(endless{}, size)), w: httptest.NewRecorder(),
-		limit: limit, room: size, memory: b.mustEnter(t, size),
-	}, b
+	all := newBodies(4 * limit)
+	b := &body{src: io.NopCloser(io.LimitReader(endless{}, size)), w: httptest.NewRecorder(), limit: limit}
+	b.share(all.mustEnter(t, 0))
+	return b, all
 }
 
 // endless yields zeros.
@@ -49,9 +48,9 @@ func TestABodyHoldsTheMemoryThatItNeedsAtTheTime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	held("at first", limit)
+	held("at first", 0)
 	read(1000)
-	held("while it is text", limit)
+	held("with little text", 0)
 	for range 2 {
 		if err := b.beginFile(); err != nil {
 			t.Fatal(err)
@@ -63,8 +62,10 @@ func TestABodyHoldsTheMemoryThatItNeedsAtTheTime(t *testing.T) {
 		read(smallBody)
 		held("with little text behind a file", uploadMemory+b.text()-smallBody)
 	}
-	read(limit / 2)
-	held("with more text behind a file", limit)
+	read(1)
+	if most := uploadMemory + roomGrows*b.text(); b.memory.held < b.text() || b.memory.held > most {
+		t.Errorf("with more text behind a file it holds %d bytes, not %d at most", b.memory.held, most)
+	}
 	b.memory.done()
 	held("at the end", 0)
 }
@@ -80,7 +81,7 @@ func TestTextBehindAFileWaitsForMemory(t *testing.T) {
 			}
 			b.endFile(0)
 			others := all.mustEnter(t, 1)
-			if err := others.hold(3*limit + 1); err != nil {
+			if err := others.hold(4*limit - uploadMemory); err != nil {
 				t.Fatal(err)
 			}
 			if freed {

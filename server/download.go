@@ -29,25 +29,38 @@ func (s *Server) downloadFile(r *request) (reply, error) {
 	if err != nil || strconv.Itoa(n) != r.file {
 		return reply{}, store.ErrNotFound
 	}
+	client := r.actor.Client
+	if r.client.Direct {
+		client = ""
+	}
+	if !s.downloads.enter(client) {
+		return reply{}, errCrowded
+	}
 	d, err := s.store.Download(r.Context(), r.grant, n-1)
 	if err != nil {
+		s.downloads.leave(client)
 		return reply{}, err
 	}
-	rep, err := fileReply(r.Header, d)
-	if err != nil {
+	done := func() {
 		d.Close()
+		s.downloads.leave(client)
+	}
+	rep, err := fileReply(r, d)
+	if rep.done = done; err != nil {
+		done()
 	}
 	return rep, err
 }
 
 // fileReply chooses what of a file is sent.
-func fileReply(h http.Header, d *store.Download) (reply, error) {
+func fileReply(r *request, d *store.Download) (reply, error) {
+	h := r.Header
 	tag := `"` + d.Tag + `"`
 	rep := reply{status: http.StatusOK, file: d, part: span{0, d.Size}, header: [][2]string{
 		{"ETag", tag},
 		{"Content-Disposition", disposition(d.Name.Reveal())},
 	}}
-	if v := h.Get("If-Range"); v != "" && v != tag { // it has a part of something else
+	if v := h.Get("If-Range"); r.Method != http.MethodGet || v != "" && v != tag { // it has a part of something else
 		return rep, nil
 	}
 	part, partial, err := parseRange(h.Get("Range"), d.Size)
@@ -90,7 +103,7 @@ const hexDigits = "0123456789ABCDEF"
 // is one of the server, not of a client that left or stalled, nor of a file that
 // came to its end.
 func sendFile(w http.ResponseWriter, r *request, rep reply) (n int64, err error) {
-	defer rep.file.Close()
+	defer rep.done()
 	h := w.Header()
 	h["Content-Type"] = fileType
 	h["Content-Security-Policy"] = noScript

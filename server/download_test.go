@@ -81,6 +81,9 @@ func TestADownloadHasTheHeadersOfWhatIsSavedAndNotShown(t *testing.T) {
 		if tag := got.header.Get("ETag"); len(tag) < 10 || tag[0] != '"' {
 			t.Errorf("%s: ETag %s", method, tag)
 		}
+		if part := a.do(method, p.shown()[0], "", http.Header{"Range": {"bytes=0-1"}}); (part.status == http.StatusPartialContent) != (method == http.MethodGet) {
+			t.Errorf("%s of a part: %d", method, part.status)
+		}
 		if (got.body == "") != (method == http.MethodHead) {
 			t.Errorf("%s: body %q", method, got.body)
 		}

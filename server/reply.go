@@ -17,8 +17,9 @@ type reply struct {
 	status int
 	body   any
 	header [][2]string
-	file   *store.Download // closed when it was sent
+	file   *store.Download
 	part   span
+	done   func() // called when the file was sent
 }
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }

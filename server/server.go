@@ -47,6 +47,8 @@ type Server struct {
 	router  *router
 	bodies  *bodies
 
+	downloads *slots
+
 	unknown   *limit.Window // requests for url_tokens that are not there, per client
 	anonymous *limit.Rate   // requests per anonymous client
 	tokens    *limit.Rate   // requests per API token
@@ -61,7 +63,8 @@ func New(o Options) *Server {
 	s := &Server{
 		cfg: o.Config, store: o.Store, log: o.Log, release: o.Version,
 		proxies:   clientip.New(o.Config.TrustedProxies),
-		bodies:    newBodies(int64(l.BodyMemory), int64(l.MaxBody)),
+		downloads: newSlots(l.Downloads),
+		bodies:    newBodies(int64(l.BodyMemory)),
 		unknown:   limit.NewWindow(l.UnknownTokensPerMinute, time.Minute, l.Clients, clock),
 		anonymous: limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
 		tokens:    limit.NewRate(l.TokenPerMinute, l.Clients, clock),

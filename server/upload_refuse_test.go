@@ -3,6 +3,7 @@ package server_test
 import (
 	"bytes"
 	"encoding/base64"
+	"io"
 	"net/http"
 	"slices"
 	"strconv"
@@ -256,5 +257,41 @@ func TestNamesAndContentsOfFilesAreNowhereInClear(t *testing.T) {
 		if strings.Contains(got.body+bad.body+a.log.String(), marker) {
 			t.Errorf("it is in an answer or in the log: %s %s", got.body, bad.body)
 		}
+	}
+}
+
+// A token that is revoked while a file comes creates no push with it.
+func TestARevokedTokenDoesNotFinishItsUpload(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	a.store.Account("ann@example.com")
+	token, err := a.store.CreateToken(ctx, "ann@example.com", "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w := io.Pipe()
+	req, err := http.NewRequest(http.MethodPost, a.url+pushes, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = http.Header{"Authorization": {"Bearer " + token.Secret.Reveal()}, "Content-Type": multi["Content-Type"]}
+	revoked := make(chan error, 1)
+	go func() {
+		whole := filePart(file{name: "a", content: bytesOf(3 << 20)})
+		_, _ = io.WriteString(w, whole[:2<<20]) // by now it was let in
+		revoked <- a.store.RevokeToken(ctx, token.ID)
+		_, _ = io.WriteString(w, whole[2<<20:]+"--b--\r\n")
+		_ = w.Close()
+	}()
+	res, err := a.client.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if err := <-revoked; err != nil || res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("status %d, %v", res.StatusCode, err)
+	}
+	if a.store.Orphans() != 0 {
+		t.Error("something was left")
 	}
 }

@@ -24,7 +24,8 @@ func (s *Store) Compact(ctx context.Context, progress func(done, total int64)) (
 
 const (
 	tidyRest = time.Minute // between two looks at how much is unused
-	leastGap = 64 << 20    // bytes unused below which compacting is not worth it
+	busyRest = 10 * time.Minute
+	leastGap = 64 << 20 // bytes unused below which compacting is not worth it
 )
 
 // Tidy compacts the file if at least half of it, and 64 MiB, is unused, and
@@ -35,8 +36,8 @@ func (s *Store) Tidy(ctx context.Context) (wait time.Duration, err error) {
 		return tidyRest, err
 	}
 	err = s.engine.Compact(ctx, func(int64, int64) {})
-	if errors.Is(err, ErrBusy) { // somebody does it by hand
-		err = nil
+	if errors.Is(err, ErrBusy) { // somebody does it by hand, or so much is written that it must wait
+		return busyRest, nil
 	}
 	return tidyRest, err
 }

@@ -60,7 +60,7 @@ func (s *Store) Download(ctx context.Context, grant secret.Text, file int) (*Dow
 	}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
 	s.downloads.add(d)
-	if err := d.load(seal.Chunks(d.Size) - 1); err != nil { // a file that was cut short has no such last chunk
+	if err := d.open(seal.Chunks(d.Size) - 1); err != nil { // a file that was cut short has no such last chunk
 		d.Close()
 		return nil, err
 	}
@@ -99,7 +99,10 @@ func (d *Download) Read(p []byte) (int, error) {
 	if d.offset >= d.Size {
 		return 0, io.EOF
 	}
-	if err := d.load(d.offset / seal.ChunkSize); err != nil {
+	if err := d.open(d.offset / seal.ChunkSize); err != nil {
+		return 0, err
+	}
+	if err := d.slide(); err != nil {
 		return 0, err
 	}
 	n := copy(p, d.plain[d.offset%seal.ChunkSize:])
@@ -122,8 +125,8 @@ func (d *Download) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// load opens a chunk, unless that is the one that is open.
-func (d *Download) load(n int64) error {
+// open opens a chunk, unless that is the one that is open.
+func (d *Download) open(n int64) error {
 	if d.ctx.Err() != nil {
 		return context.Cause(d.ctx)
 	}
@@ -135,7 +138,7 @@ func (d *Download) load(n int64) error {
 		return err
 	}
 	d.grant, d.sealed = g, sealed
-	if err := d.keepGrant(); err != nil {
+	if err := d.store.admit(d.ctx, d.grant); err != nil {
 		return err
 	}
 	d.chunk = -1
@@ -147,12 +150,8 @@ func (d *Download) load(n int64) error {
 	return nil
 }
 
-// keepGrant refuses to go on once the grant has ended, and moves its end while
-// the download runs.
-func (d *Download) keepGrant() error {
-	if err := d.store.admit(d.ctx, d.grant); err != nil {
-		return err
-	}
+// slide moves the end of the grant while the download runs.
+func (d *Download) slide() error {
 	at, window := d.store.time.read(), d.store.opts.Files.Window
 	if !d.grant.slides(at, window) {
 		return nil

@@ -1,7 +1,7 @@
 package store
 
-// ChunkBatch is how many chunks of a file are kept in one step.
-const ChunkBatch = chunkBatch
+// MaxStep is how many chunks of a file are kept in one step.
+const MaxStep = maxStep
 
 // Running is how many downloads the store takes for running.
 func (s *Store) Running() (n int) {

@@ -77,7 +77,7 @@ func wantEnded(t *testing.T, f *storetest.Fixture, grant secret.Text) {
 // boundaries are sizes around which something changes: a chunk, a step of
 // chunks, and several of those.
 func boundaries() (sizes []int) {
-	for _, at := range []int{0, seal.ChunkSize, 2 * seal.ChunkSize, store.ChunkBatch * seal.ChunkSize, 2 * store.ChunkBatch * seal.ChunkSize} {
+	for _, at := range []int{0, seal.ChunkSize, 2 * seal.ChunkSize, store.MaxStep * seal.ChunkSize, 2 * store.MaxStep * seal.ChunkSize} {
 		for _, size := range []int{at - 1, at, at + 1} {
 			sizes = append(sizes, max(size, 0))
 		}
@@ -287,8 +287,12 @@ func TestNoClockBringsAnEndedGrantBack(t *testing.T) {
 func TestADoubtfulClockNeitherGivesNorEndsADownload(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, content(1, 10)))
+	p := pushFiles(t, f, f.Account("alice@example.com"), nil, content(1, 10))
+	got := grantOf(t, f, nobody, p)
 	f.Clock.Jump(2 * day)
+	if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); !errors.Is(err, store.ErrClock) {
+		t.Errorf("a retrieval: %v", err)
+	}
 	if _, err := download(f, got.Grant, 0); !errors.Is(err, store.ErrClock) {
 		t.Errorf("while in doubt: %v", err)
 	}
@@ -296,6 +300,9 @@ func TestADoubtfulClockNeitherGivesNorEndsADownload(t *testing.T) {
 	f.Clock.Jump(-2 * day)
 	if _, err := download(f, got.Grant, 0); err != nil {
 		t.Errorf("after: %v", err)
+	}
+	if again := grantOf(t, f, nobody, p); again.Views != 2 {
+		t.Errorf("%d views", again.Views)
 	}
 }
 

@@ -157,6 +157,14 @@ func (r *running) remove(id ID) {
 	delete(r.ids, id)
 }
 
+// share is how many chunks a step of one of them has: the steps of all together
+// are about what a commit takes.
+func (r *running) share() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return max(minStep, maxStep/max(1, len(r.ids)))
+}
+
 func (r *running) has(id ID) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

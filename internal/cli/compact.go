@@ -51,7 +51,7 @@ func (a *app) notCompacted(cmd *cobra.Command, err error) error {
 	case errors.Is(err, store.ErrFull):
 		return withHint(err, "make room for a copy of what is in use%s", a.copySize(cmd))
 	case errors.Is(err, store.ErrBusy):
-		return withHint(errors.New("a compaction runs already"), "let it finish")
+		return withHint(err, "let it finish, or try again when less is written")
 	case errors.Is(err, context.Canceled):
 		return withHint(err, "it was interrupted, and the database is as it was; run the command again")
 	default:

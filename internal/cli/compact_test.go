@@ -83,7 +83,7 @@ func TestACompactionThatFailsSaysWhatToDo(t *testing.T) {
 		{fmt.Errorf("%w: 12 bytes are free", store.ErrFull), []string{
 			"pushbox: the store is full: 12 bytes are free\n", "hint: make room for a copy of what is in use, at most ", " KiB, in /",
 		}},
-		{fmt.Errorf("%w: already", store.ErrBusy), []string{"pushbox: a compaction runs already\n", "hint: let it finish\n"}},
+		{fmt.Errorf("%w: already", store.ErrBusy), []string{"already\n", "hint: let it finish, or try again"}},
 		{context.Canceled, []string{"hint: it was interrupted, and the database is as it was"}},
 		{errors.New("odd"), []string{"pushbox: odd\n", "hint: mend that"}},
 	} {

@@ -168,7 +168,7 @@ func (d *download) begin(res *http.Response) (more bool, err error) {
 		return true, d.setTotal(res.ContentLength)
 	case http.StatusPartialContent:
 		first, total, ok := contentRange(res.Header)
-		if !ok || first != d.done || d.done == 0 {
+		if v := versionOf(res.Header); !ok || first != d.done || d.done == 0 || v != "" && v != d.version {
 			return false, d.anew()
 		}
 		return true, d.setTotal(total)

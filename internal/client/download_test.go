@@ -141,7 +141,8 @@ func TestPartsThatDoNotFitAreNotTaken(t *testing.T) {
 	t.Parallel()
 	n := len(content)
 	for name, header := range map[string]string{
-		"from elsewhere": fmt.Sprintf("bytes 5-%d/%d", n-1, n), "not to the end": fmt.Sprintf("bytes 1000-%d/%d", n-2, n),
+		"of another version": fmt.Sprintf("bytes 1000-%d/%d", n-1, n),
+		"from elsewhere":     fmt.Sprintf("bytes 5-%d/%d", n-1, n), "not to the end": fmt.Sprintf("bytes 1000-%d/%d", n-2, n),
 		"none": "", "odd": "bytes x", "no total": fmt.Sprintf("bytes 1000-%d/*", n-1), "huge": "bytes 1000-9/99999999999999999999",
 	} {
 		s := &storage{etag: `"v1"`, cuts: []int{1000}}
@@ -151,6 +152,9 @@ func TestPartsThatDoNotFitAreNotTaken(t *testing.T) {
 				return
 			}
 			w.Header().Set("Content-Range", header)
+			if name == "of another version" {
+				w.Header().Set("ETag", `"v2"`)
+			}
 			w.WriteHeader(http.StatusPartialContent)
 			_, _ = io.WriteString(w, "wrong")
 		})

@@ -9,6 +9,9 @@ import (
 	"pushbox/store"
 )
 
+// freeCost is about what it costs a commit to free a chunk, in bytes written.
+const freeCost = 2 << 10
+
 // rowWeight is about what a row takes beside its value.
 const rowWeight = 64
 
@@ -18,11 +21,11 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 	for _, c := range sealed {
 		size += len(c) + rowWeight
 	}
-	return db.doBulk(ctx, size, func(t *tx) error {
+	return db.doBulk(ctx, size, size, func(t *tx) error {
 		if t.has(pushes, id[:]) {
 			return store.ErrExists
 		}
-		if err := t.take(size, db.limits, freeBytes); err != nil {
+		if err := t.takeLong(size, db.limits, freeBytes); err != nil {
 			return err
 		}
 		if !t.has(orphans, id[:]) {
@@ -30,13 +33,27 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 				return err
 			}
 		}
-		for i, c := range sealed {
-			if err := t.put(chunks, chunkKey(id, file, first+i), c); err != nil {
-				return err
-			}
-		}
-		return nil
+		return t.putChunks(id, file, first, sealed)
 	})
+}
+
+// pads is how many rows without a value stand behind the chunks of a step. bbolt
+// does not split a leaf of up to four rows: without pads those of a file's end
+// would be chunks, to be written again with the next step.
+const pads = 4
+
+func (t *tx) putChunks(id store.ID, file, first int, sealed [][]byte) error {
+	for i, c := range sealed {
+		if err := t.put(chunks, chunkKey(id, file, first+i), c); err != nil {
+			return err
+		}
+	}
+	for i := range pads {
+		if err := t.put(chunks, padKey(id, file, first+len(sealed)-1, i), nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Chunk appends a chunk of a file to dst and returns the grant that it is read
@@ -74,14 +91,17 @@ func (db *DB) Orphans(ctx context.Context, after store.ID, limit int) (ids []sto
 
 // FreeOrphans removes orphaned chunks of an ID.
 func (db *DB) FreeOrphans(ctx context.Context, id store.ID, limit int) (more bool, err error) {
-	err = db.doBulk(ctx, 0, func(t *tx) error {
+	err = db.doBulk(ctx, 0, limit*freeCost, func(t *tx) error {
 		more = false
 		if !t.has(orphans, id[:]) {
 			return nil
 		}
-		for range limit {
+		for n := 0; ; {
 			k, _ := t.seek(chunks, id[:])
-			if !bytes.HasPrefix(k, id[:]) {
+			if len(k) == chunkLen { // pads go with the chunk that they are behind
+				n++
+			}
+			if n > limit || !bytes.HasPrefix(k, id[:]) {
 				break
 			}
 			if err := t.delete(chunks, k); err != nil {

@@ -45,6 +45,11 @@ func (db *DB) commit(batch []*op) bool {
 func (db *DB) attempt(batch []*op) (bad *op, err error) {
 	db.writing.Lock()
 	defer db.writing.Unlock()
+	select {
+	case <-db.failed: // a compaction has, and the file may have another name by now
+		return nil, db.failure
+	default:
+	}
 	h := db.current.Load()
 	h.chooseList()
 	var txid int

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"testing"
@@ -107,4 +108,24 @@ func TestMemoryForRecordsIsKeptWithinBounds(t *testing.T) {
 			t.Errorf("%d bytes: %d of %d are left, %d writes", size, len(u.arena), cap(u.arena), u.writes)
 		}
 	}
+}
+
+// A compaction may fail after the new file has the name: what then went to the
+// old one would be gone.
+func TestNothingIsCommittedOnceTheStoreHasFailed(t *testing.T) {
+	t.Parallel()
+	db, _, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "pushbox.db")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = db.fail(errors.New("the directory was not synced"))
+	ran := false
+	o := &op{ctx: t.Context(), done: make(chan struct{}, 1), run: func(*tx) error {
+		ran = true
+		return nil
+	}}
+	if db.commit([]*op{o}) || !errors.Is(o.err, store.ErrFailed) || ran {
+		t.Errorf("it ran: %t, and was answered %v", ran, o.err)
+	}
+	_ = db.Close()
 }

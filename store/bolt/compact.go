@@ -128,7 +128,7 @@ func (c *compaction) create() error {
 		return err
 	}
 	c.temp = f.Name()
-	if err = f.Close(); err == nil {
+	if err = errors.Join(inherit(f, c.from.file), f.Close()); err == nil {
 		c.to, err = openCopy(c.temp)
 	}
 	if err != nil {

@@ -3,9 +3,11 @@ package bolt_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
+	"reflect"
 	"sync"
 	"testing"
 
@@ -330,4 +332,38 @@ func TestABucketThatIsNotKnownIsNotLost(t *testing.T) {
 	if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, store.ErrSchema) {
 		t.Errorf("got error %v", err)
 	}
+}
+
+// Whoever compacts, perhaps as root, must leave the database to its owner.
+func TestACompactedFileKeepsItsOwnerAndMode(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "pushbox.db")
+	db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o640); err != nil {
+		t.Fatal(err)
+	}
+	_ = os.Chown(path, 65534, 65534) // only root can; else the mode alone tells
+	before := ownerOf(t, path)
+	if err := db.Compact(t.Context(), func(int64, int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	if after := ownerOf(t, path); after != before {
+		t.Errorf("%s became %s", before, after)
+	}
+	if err := db.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func ownerOf(t *testing.T, path string) string {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	owner := reflect.Indirect(reflect.ValueOf(info.Sys()))
+	return fmt.Sprint(info.Mode(), owner.FieldByName("Uid"), owner.FieldByName("Gid"))
 }

@@ -26,6 +26,7 @@ type op struct {
 	ctx   context.Context
 	run   func(*tx) error // may run several times; it decides before it writes
 	bytes int             // of payload it brings
+	cost  int             // bytes that a commit has to write for it, about
 	state atomic.Int32
 	wrote bool // in the attempt that counts
 	err   error
@@ -35,20 +36,21 @@ type op struct {
 // do has the committer run an operation and returns when its outcome is on the
 // disk. Where ctx ends before it began, it never does.
 func (db *DB) do(ctx context.Context, bytes int, run func(*tx) error) error {
-	return db.doBy(ctx, db.queue, bytes, run)
+	return db.doBy(ctx, db.queue, bytes, bytes, run)
 }
 
-// doBulk is do for what moves much data: of it, each commit takes a little.
-func (db *DB) doBulk(ctx context.Context, bytes int, run func(*tx) error) error {
-	return db.doBy(ctx, db.bulk, bytes, run)
+// doBulk is do for what moves much data: of it, each commit takes a little, by
+// its cost.
+func (db *DB) doBulk(ctx context.Context, bytes, cost int, run func(*tx) error) error {
+	return db.doBy(ctx, db.bulk, bytes, cost, run)
 }
 
-func (db *DB) doBy(ctx context.Context, queue chan *op, bytes int, run func(*tx) error) error {
+func (db *DB) doBy(ctx context.Context, queue chan *op, bytes, cost int, run func(*tx) error) error {
 	if err := db.admit(ctx); err != nil {
 		return err
 	}
 	o := db.ops.Get().(*op)
-	o.ctx, o.run, o.bytes = ctx, run, bytes
+	o.ctx, o.run, o.bytes, o.cost = ctx, run, bytes, cost
 	o.state.Store(opWaiting)
 	select {
 	case queue <- o:
@@ -140,8 +142,8 @@ func (db *DB) gather() bool {
 	return true
 }
 
-// begin takes an op into the batch, unless its caller is gone, and returns the
-// bytes it brings.
+// begin takes an op into the batch, unless its caller is gone, and returns what
+// it costs.
 func (db *DB) begin(o *op) int {
 	if !o.state.CompareAndSwap(opWaiting, opBegun) {
 		return 0
@@ -151,7 +153,7 @@ func (db *DB) begin(o *op) int {
 		return 0
 	}
 	db.batch = append(db.batch, o)
-	return o.bytes
+	return o.cost
 }
 
 func (o *op) answer(err error) {

@@ -19,6 +19,7 @@ type limits struct {
 type room struct {
 	known bool
 	left  int64
+	gaps  int64  // of that, in pages between others, where nothing long fits
 	bound string // what it is that bounds it
 }
 
@@ -31,12 +32,28 @@ func (t *tx) take(n int, l limits, free freeSpace) error {
 			return err
 		}
 	}
-	if int64(n) > t.room.left {
-		return fmt.Errorf("%w: %s", store.ErrFull, t.room.bound)
+	return t.room.give(int64(n), 0)
+}
+
+// takeLong is take for chunks of files, which do not fit into gaps.
+func (t *tx) takeLong(n int, l limits, free freeSpace) error {
+	if err := t.take(0, l, free); err != nil {
+		return err
 	}
-	t.room.left -= int64(n)
+	return t.room.give(int64(n), t.room.gaps)
+}
+
+func (r *room) give(n, gaps int64) error {
+	if n > r.left-gaps {
+		return fmt.Errorf("%w: %s", store.ErrFull, r.bound)
+	}
+	r.left -= n
 	return nil
 }
+
+// mostGaps says which part of a file may be gaps: a quarter was seen after long
+// uploads at the same time. Where more is unused, chunks fit.
+const mostGaps = 4
 
 // A freeSpace tells how many bytes of a directory's file system are free for
 // us; false where that is not known.
@@ -56,6 +73,7 @@ func (t *tx) roomLeft(l limits, free freeSpace) (room, error) {
 		}
 		if left := bytes + unused - l.minFree; known && left < r.left {
 			r.left, r.bound = left, "too little of its file system is free"
+			r.gaps = min(unused, t.bolt.Size()/mostGaps)
 		}
 	}
 	return r, nil

@@ -23,7 +23,7 @@ const (
 	audit                     // ID, number as uint32 → entry
 	owners                    // owner as uint64, 1 if live or 0, ID → nothing
 	expiry                    // shelf, time as uint64, ID → nothing
-	chunks                    // ID, file as uint16, number as uint32 → sealed chunk
+	chunks                    // ID, file as uint16, number as uint32 → sealed chunk; and pads
 	orphans                   // ID whose chunks are of no push, yet or any more → nothing
 	grants                    // digest → record
 	grantPushes               // ID, digest → when the grant ends, as uint64
@@ -73,6 +73,7 @@ const (
 	ownerLen  = 8 + 1 + idLen
 	expiryLen = 1 + 8 + idLen
 	chunkLen  = idLen + 2 + 4
+	padLen    = chunkLen + 1
 	digestLen = len(store.GrantDigest{})
 )
 
@@ -86,8 +87,13 @@ func auditKey(id store.ID, number uint32) []byte {
 }
 
 func chunkKey(id store.ID, file, n int) []byte {
-	k := binary.BigEndian.AppendUint16(append(make([]byte, 0, chunkLen), id[:]...), uint16(file))
+	k := binary.BigEndian.AppendUint16(append(make([]byte, 0, padLen), id[:]...), uint16(file))
 	return binary.BigEndian.AppendUint32(k, uint32(n))
+}
+
+// padKey is the key of a pad behind a chunk.
+func padKey(id store.ID, file, n, pad int) []byte {
+	return append(chunkKey(id, file, n), byte(pad))
 }
 
 // grantRow is the grant's row among those of its push.

@@ -1,0 +1,39 @@
+package server
+
+import "sync"
+
+// clientShare is which part of all slots a client may have.
+const clientShare = 8
+
+// slots bound how much goes on at the same time, in all and for a client.
+type slots struct {
+	most int
+
+	mu  sync.Mutex
+	all int
+	of  map[string]int // by client
+}
+
+func newSlots(most int) *slots { return &slots{most: most, of: make(map[string]int)} }
+
+// enter takes a slot, if there is one: one of the client's, unless that has no
+// name. Whoever gets one calls leave.
+func (s *slots) enter(client string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.all >= s.most || client != "" && s.of[client] >= max(1, s.most/clientShare) {
+		return false
+	}
+	s.all++
+	s.of[client]++
+	return true
+}
+
+func (s *slots) leave(client string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.all--
+	if s.of[client]--; s.of[client] == 0 {
+		delete(s.of, client)
+	}
+}

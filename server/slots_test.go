@@ -1,0 +1,35 @@
+package server
+
+import "testing"
+
+func TestSlotsAreBoundedInAllAndForAClient(t *testing.T) {
+	t.Parallel()
+	s := newSlots(16)
+	enter := func(client string, want bool) {
+		t.Helper()
+		if s.enter(client) != want {
+			t.Errorf("%q: entered %t, with %v", client, !want, s.of)
+		}
+	}
+	enter("a", true)
+	enter("a", true)
+	enter("a", false)
+	for range 14 {
+		enter("", true) // this machine itself
+	}
+	enter("b", false)
+	enter("", false)
+	s.leave("a")
+	enter("b", true)
+	s.leave("b")
+	s.leave("a")
+	for range 14 {
+		s.leave("")
+	}
+	if s.all != 0 || len(s.of) != 0 {
+		t.Errorf("%d are left, of %v", s.all, s.of)
+	}
+	if one := newSlots(1); !one.enter("a") || one.enter("b") {
+		t.Error("a single slot is not for one alone")
+	}
+}
