@@ -1,0 +1,113 @@
+import { execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { createInterface } from 'node:readline'
+import { promisify } from 'node:util'
+
+import { Journal, patience, soon } from './journal.js'
+
+const root = path.resolve(import.meta.dirname, '../..')
+
+// A Pushbox is a server with a data directory and an account of its own.
+export class Pushbox {
+  log = new Journal() // its lines, as objects
+  url = ''
+  #folder
+  #process
+  #binary
+  #token
+
+  // start starts $PUSHBOX_BIN, or what is built from the tree, with settings by
+  // the names that they have in the environment.
+  static async start(settings = {}) {
+    const p = new Pushbox()
+    p.#folder = await mkdtemp(path.join(tmpdir(), 'pushbox-e2e-'))
+    try {
+      p.#binary = process.env.PUSHBOX_BIN ? path.resolve(root, process.env.PUSHBOX_BIN) : await p.#build()
+      await p.#serve(settings)
+      await p.#command(['user', 'add', 'ann@example.com', '--password-stdin'], 'correct horse battery\n')
+      p.#token = (await p.#command(['token', 'create', 'ann@example.com'])).trim()
+    } catch (err) {
+      await p.stop()
+      throw err
+    }
+    return p
+  }
+
+  async #build() {
+    const binary = path.join(this.#folder, 'pushbox')
+    await promisify(execFile)('go', ['build', '-o', binary, '.'], { cwd: root, timeout: 10 * patience })
+    return binary
+  }
+
+  async #serve(settings) {
+    const args = ['serve', '--listen', '127.0.0.1:0', ...this.#data()]
+    // Not the environment of the tests: a variable that begins with PUSHBOX_ would be a setting.
+    this.#process = spawn(this.#binary, args, { env: settings, stdio: ['ignore', 'ignore', 'pipe'] })
+    const ended = once(this.#process, 'exit').then(([code]) => { throw new Error(`the server ended: ${code}`) })
+    ended.catch(() => {}) // where it is stopped, that is no error
+    process.once('exit', () => this.#process.kill('SIGKILL'))
+    createInterface(this.#process.stderr).on('line', (line) => {
+      if (line.startsWith('{')) this.log.add(JSON.parse(line)) // others are for people
+    })
+    const listening = this.log.first('the server to listen', (line) => line.message === 'listening')
+    this.url = `http://${(await Promise.race([listening, ended])).address}`
+  }
+
+  #data() {
+    return ['--data-dir', path.join(this.#folder, 'data')]
+  }
+
+  // #command runs a command of the program, and returns what it prints.
+  async #command(args, input = '') {
+    const running = promisify(execFile)(this.#binary, [...args, ...this.#data()], { env: {}, timeout: patience })
+    running.child.stdin.on('error', () => {}) // it need not read: whether it failed, its exit code says
+    running.child.stdin.end(input)
+    return (await running).stdout
+  }
+
+  // stop ends the server and takes its data away.
+  async stop() {
+    if (this.#process?.exitCode === null && this.#process.signalCode === null) {
+      const exit = once(this.#process, 'exit')
+      this.#process.kill('SIGTERM')
+      await soon(exit, 'the server to stop').finally(() => this.#process.kill('SIGKILL'))
+    }
+    await rm(this.#folder, { recursive: true })
+  }
+
+  // push sends files, each with a name and its content, and returns their push.
+  async push(...files) {
+    const form = new FormData()
+    for (const { name, content } of files) form.append('push[files][]', new Blob([content]), name)
+    return this.send(form)
+  }
+
+  // send creates a push of a form, or of the bytes of one.
+  async send(body, contentType) {
+    return this.#call('POST', '', body, contentType && { 'Content-Type': contentType })
+  }
+
+  // show retrieves a push. Its files have a url for a while.
+  async show({ url_token }) {
+    return this.#call('GET', `/${url_token}`)
+  }
+
+  // expire ends a push by hand.
+  async expire({ url_token }) {
+    await this.#call('DELETE', `/${url_token}`)
+  }
+
+  async #call(method, where, body, headers) {
+    const response = await fetch(`${this.url}/api/v2/pushes${where}`, {
+      method, body,
+      headers: { Authorization: `Bearer ${this.#token}`, ...headers },
+      signal: AbortSignal.timeout(patience),
+    })
+    const text = await response.text()
+    if (!response.ok) throw new Error(`${method}: ${response.status} ${text}`)
+    return JSON.parse(text)
+  }
+}
