@@ -111,13 +111,15 @@ func (h *handle) writeList() error {
 	return err
 }
 
-// maxTouched is how much of the mapping commits may read before it is let go of.
-const maxTouched = 16 << 20
+const (
+	maxTouched = 16 << 20 // bytes of the mapping that commits may read before it is let go of
+	rowTouches = 512      // bytes of it that a short row takes, about: most lie in pages that are read anyhow
+)
 
 // noteWritten lets go of the mapping from time to time: to write a row, bbolt
 // reads those beside it, which may be as long.
 func (h *handle) noteWritten(rows, bytes int) {
-	h.touched += bytes + rows*os.Getpagesize()
+	h.touched += bytes + rows*rowTouches
 	if h.touched < maxTouched {
 		return
 	}
