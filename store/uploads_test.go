@@ -1,0 +1,113 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+	"testing/iotest"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/seal"
+	"pushbox/store/storetest"
+)
+
+func TestAnUploadThatComesToNothingLeavesNothing(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(o *storetest.Setup) { o.Files.MaxCount, o.Files.MaxSize = 2, 3*seal.ChunkSize })
+	alice := f.Account("alice@example.com")
+	whole := func() io.Reader { return bytes.NewReader(content(1, 3*seal.ChunkSize)) }
+	cut := errors.New("cut")
+	for name, test := range map[string]struct {
+		files  []io.Reader
+		change func(*store.NewPush)
+		want   error
+	}{
+		"a cut upload":          {files: []io.Reader{io.MultiReader(whole(), iotest.ErrReader(cut))}, want: cut},
+		"a truncated body":      {files: []io.Reader{io.MultiReader(io.LimitReader(whole(), 9), iotest.ErrReader(io.ErrUnexpectedEOF))}, want: io.ErrUnexpectedEOF},
+		"a file too large":      {files: []io.Reader{io.MultiReader(whole(), bytes.NewReader([]byte{1}))}, want: store.ErrFileSize},
+		"a file too many":       {files: []io.Reader{whole(), whole(), whole()}, want: &store.InvalidError{}},
+		"a refused field":       {files: []io.Reader{whole()}, change: func(in *store.NewPush) { in.Views = ptr(0) }, want: &store.InvalidError{}},
+		"an owner who is gone":  {files: []io.Reader{whole()}, want: store.ErrToken},
+		"a name that is longer": {files: []io.Reader{whole()}, change: func(in *store.NewPush) { in.Name = secret.New(string(make([]byte, 256))) }, want: &store.InvalidError{}},
+	} {
+		u, by := f.NewUpload(), alice
+		if errors.Is(test.want, store.ErrToken) {
+			by.Account = 99
+		}
+		var err error
+		for _, r := range test.files {
+			if err = u.Add(ctx, r); err != nil {
+				break
+			}
+		}
+		if err == nil {
+			in := store.NewPush{Kind: store.File, Files: u}
+			if test.change != nil {
+				test.change(&in)
+			}
+			_, err = f.CreatePush(ctx, by, in)
+		}
+		invalid := (*store.InvalidError)(nil)
+		if !errors.Is(err, test.want) && !(errors.As(test.want, &invalid) && errors.As(err, &invalid)) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if again := u.Add(ctx, whole()); again == nil && len(test.files) == 1 && test.change == nil && !errors.Is(test.want, store.ErrToken) {
+			t.Errorf("%s: it goes on as if nothing had been", name)
+		}
+		if err := u.Close(ctx); err != nil || f.Orphans() != 0 {
+			t.Errorf("%s: %d left, %v", name, f.Orphans(), err)
+		}
+	}
+	pushFiles(t, f, alice, nil, content(1, 3*seal.ChunkSize), content(2, 3*seal.ChunkSize)) // just as many and as large as may be
+}
+
+func TestAnUploadThatAKillCutShortIsSweptAndOneThatRunsIsNot(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	u := f.NewUpload()
+	if err := u.Add(ctx, bytes.NewReader(content(1, seal.ChunkSize*20))); err != nil {
+		t.Fatal(err)
+	}
+	f.SweepAll()
+	if f.Orphans() != 1 {
+		t.Fatal("an upload that runs was swept")
+	}
+	f.Reopen() // and nobody closed the upload
+	f.SweepAll()
+	if f.Orphans() != 0 {
+		t.Error("an upload that was cut short is still there")
+	}
+	if _, err := f.CreatePush(ctx, alice, store.NewPush{Kind: store.File, Files: u}); err == nil {
+		t.Error("a push was created from files that are gone")
+	}
+}
+
+func TestFilesOfARemovedAccountGo(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, content(1, 10)))
+	if err := f.RemoveAccount(ctx, "alice@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	wantEnded(t, f, got.Grant)
+	f.SweepAll()
+	if f.Orphans() != 0 {
+		t.Error("its files are still there")
+	}
+}
+
+func TestFilePushesCanBeSwitchedOff(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(o *storetest.Setup) { delete(o.Terms, store.File) })
+	u := f.NewUpload()
+	invalid := (*store.InvalidError)(nil)
+	if err := u.Add(ctx, iotest.ErrReader(errors.New("it was read"))); !errors.As(err, &invalid) || invalid.Fields["kind"] == nil {
+		t.Errorf("it gave %v", err)
+	}
+	if err := u.Close(ctx); err != nil {
+		t.Error(err)
+	}
+}
