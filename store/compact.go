@@ -15,6 +15,9 @@ func (s *Store) Compact(ctx context.Context, progress func(done, total int64)) (
 	if err != nil {
 		return 0, 0, err
 	}
+	if err := s.freeOrphans(ctx); err != nil { // or they would be copied, too
+		return was.Size, 0, err
+	}
 	if err := s.engine.Compact(ctx, progress); err != nil {
 		return was.Size, 0, err
 	}

@@ -42,8 +42,9 @@ type compaction struct {
 	db       *DB
 	bounds   bounds
 	from, to *handle
-	temp     string // the name of the copy until it is complete
-	swapped  bool   // the copy is the file now
+	temp     string        // the name of the copy until it is complete
+	swapped  bool          // the copy is the file now
+	gone     chan struct{} // closed when the old file is, and its room is free
 	changes  *changes
 	replace  func(temp, path string) (bool, error)
 	free     freeSpace
@@ -92,7 +93,7 @@ func (db *DB) compact(c *compaction) error {
 
 // run makes the copy and removes it again where that does not end well.
 func (c *compaction) run() (err error) {
-	c.from = c.db.current.Load()
+	c.from, c.gone = c.db.current.Load(), make(chan struct{})
 	if err := c.measure(); err != nil {
 		return err
 	}
@@ -110,7 +111,25 @@ func (c *compaction) run() (err error) {
 	if err := c.copyAll(); err != nil {
 		return err
 	}
-	return c.catchUp()
+	if err := c.catchUp(); err != nil {
+		return err
+	}
+	c.awaitRoom()
+	return nil
+}
+
+// lastReaders is how long a compaction waits for those who still read the old
+// file, so that its room is free in most cases when it returns.
+const lastReaders = time.Second
+
+func (c *compaction) awaitRoom() {
+	t := time.NewTimer(lastReaders)
+	defer t.Stop()
+	select {
+	case <-c.gone:
+	case <-t.C:
+	case <-c.ctx.Done():
+	}
 }
 
 // record has the committer note what it writes from now on.

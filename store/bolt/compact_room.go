@@ -18,14 +18,15 @@ func (c *compaction) measure() error {
 	return c.wantFree(c.total + c.total/8)
 }
 
-// wantFree refuses to write n more bytes if after that less would be free than
-// creates need to go on.
+// wantFree refuses to write n more bytes if after that there would be no room for
+// views, expiry and deletes. What creates leave free may be used for a while: on a
+// full disk nothing else gives room back.
 func (c *compaction) wantFree(n int64) error {
 	free, known, err := c.free(c.db.limits.dir)
 	if err != nil {
 		return fmt.Errorf("free space of %s: %w", c.db.limits.dir, err)
 	}
-	if need := n + copyReserve + c.db.limits.minFree; known && free < need {
+	if need := n + copyReserve; known && free < need {
 		return fmt.Errorf("%w: a compaction needs %s free on the file system of the database, and %s are",
 			store.ErrFull, mebibytes(need), mebibytes(free))
 	}

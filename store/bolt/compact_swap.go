@@ -107,6 +107,9 @@ func (c *compaction) swap() error {
 	c.to.bolt.NoSync, c.to.bolt.NoGrowSync = false, false
 	db.changes, c.swapped = nil, true
 	db.current.Store(c.to)
-	db.replaced.Go(func() { _ = from.close() }) // nothing in it counts any more
+	db.replaced.Go(func() {
+		defer close(c.gone)
+		_ = from.close() // nothing in it counts any more
+	})
 	return nil
 }
