@@ -10,11 +10,16 @@ import (
 )
 
 const (
-	// maxStep is how many chunks are kept in one step, 1 MiB, by one upload; more
-	// share them. Larger steps make an upload a little faster and everybody else
-	// wait longer; docs/performance.md has the figures.
-	maxStep = 16
+	// maxStep is how many chunks are kept in one step: 256 KiB. The engine takes as
+	// many steps at a time as those who wait beside them can bear;
+	// docs/performance.md has the figures.
+	maxStep = 4
 	minStep = 2
+
+	// maxFlights is how many steps of a file are on their way at most, of all
+	// uploads together and, where those are many, of each.
+	maxFlights = 8
+	minFlights = 2
 )
 
 // A buffer is memory for a chunk, as it is read and then sealed in place.
@@ -47,32 +52,36 @@ func (s *step) recycle() {
 	}
 }
 
-// A chunkWriter seals a file and keeps it, step by step. While one step is on its
-// way to the disk and one waits for the next commit, it reads and seals a third.
+// A chunkWriter seals a file and keeps it, step by step. While some steps are on
+// their way to the disk or wait for the next commit, it reads and seals another.
 type chunkWriter struct {
 	upload  *Upload
 	file    int
 	cipher  *seal.FileCipher
-	n       int                  // chunks kept, or on their way
-	steps   [maxFlights + 1]step // used in turn
-	flights []chan error         // the outcomes of the steps on their way, oldest first
+	n       int      // chunks kept, or on their way
+	flights []flight // the steps on their way, oldest first
+	rest    []*step  // those to be used again
+	steps   []*step  // all
 }
 
-// maxFlights is how many steps of a file are on their way at most.
-const maxFlights = 2
+// A flight is a step on its way, and what becomes of it.
+type flight struct {
+	step    *step
+	outcome chan error
+}
 
 // copy keeps what r holds and returns how many bytes those are.
 func (w *chunkWriter) copy(ctx context.Context, r io.Reader) (size int64, err error) {
+	cur, next := w.rested(), w.rested()
 	defer func() {
 		if landErr := w.land(0); err == nil {
 			err = landErr
 		}
-		for i := range w.steps {
-			w.steps[i].recycle()
+		for _, s := range w.steps {
+			s.recycle()
 		}
 	}()
-	cur, next := &w.steps[0], &w.steps[1]
-	length, turn := w.upload.store.uploads.share(), 1
+	length, flights := w.upload.store.uploads.share()
 	end := fill(r, cur.chunk(0))
 	for i := 0; ; i++ {
 		if end != nil && !errors.Is(end, io.EOF) {
@@ -84,9 +93,9 @@ func (w *chunkWriter) copy(ctx context.Context, r io.Reader) (size int64, err er
 		// Only what follows tells whether a chunk is the last: so it is read first.
 		last := end != nil
 		if !last {
-			ahead, err := w.ahead(cur, next, i+1, length)
-			if err != nil {
-				return 0, err
+			ahead := next.chunk(0)
+			if i+1 < length {
+				ahead = cur.chunk(i + 1)
 			}
 			end = fill(r, ahead)
 			last = len(*ahead) == 0 && errors.Is(end, io.EOF)
@@ -96,44 +105,49 @@ func (w *chunkWriter) copy(ctx context.Context, r io.Reader) (size int64, err er
 		if !last && i+1 < length {
 			continue
 		}
-		w.launch(ctx, cur.chunks[:i+1])
+		w.launch(ctx, cur, i+1)
 		if last {
 			return size, nil
 		}
-		turn = (turn + 1) % len(w.steps)
-		cur, next = next, &w.steps[turn]
-		length, i = w.upload.store.uploads.share(), -1
+		length, flights = w.upload.store.uploads.share()
+		if err := w.land(flights - 1); err != nil {
+			return 0, err
+		}
+		cur, next, i = next, w.rested(), -1
 	}
 }
 
-// ahead is where chunk n of a step is read to, which is length chunks long: what
-// is beyond it begins the next one, once that is not on its way any more.
-func (w *chunkWriter) ahead(cur, next *step, n, length int) (*[]byte, error) {
-	if n < length {
-		return cur.chunk(n), nil
-	}
-	return next.chunk(0), w.land(maxFlights - 1)
-}
-
-// launch sends a step on its way. There is one on its way at most: the committer
-// takes steps in the order in which they come.
-func (w *chunkWriter) launch(ctx context.Context, chunks [][]byte) {
-	u, first, flight := w.upload, w.n, make(chan error, 1)
-	w.n += len(chunks)
-	w.flights = append(w.flights, flight)
-	go func() { flight <- u.store.engine.PutChunks(ctx, u.id, w.file, first, chunks) }()
+// launch sends the first n chunks of a step on their way.
+func (w *chunkWriter) launch(ctx context.Context, s *step, n int) {
+	u, first, chunks, outcome := w.upload, w.n, s.chunks[:n], make(chan error, 1)
+	w.n += n
+	w.flights = append(w.flights, flight{s, outcome})
+	go func() { outcome <- u.store.engine.PutChunks(ctx, u.id, w.file, first, chunks) }()
 }
 
 // land waits until no more than left steps are on their way. Of several errors
 // it returns the first.
 func (w *chunkWriter) land(left int) (err error) {
 	for len(w.flights) > left {
-		if flightErr := <-w.flights[0]; err == nil {
-			err = flightErr
+		f := w.flights[0]
+		if outcome := <-f.outcome; err == nil {
+			err = outcome
 		}
-		w.flights = w.flights[1:]
+		w.flights, w.rest = w.flights[1:], append(w.rest, f.step)
 	}
 	return err
+}
+
+// rested returns a step to be used again, or a new one.
+func (w *chunkWriter) rested() *step {
+	if len(w.rest) == 0 {
+		s := new(step)
+		w.steps = append(w.steps, s)
+		return s
+	}
+	s := w.rest[len(w.rest)-1]
+	w.rest = w.rest[:len(w.rest)-1]
+	return s
 }
 
 // fill reads a chunk: as much as there is room for, or less at the end, which is

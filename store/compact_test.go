@@ -101,9 +101,9 @@ func BenchmarkShrink(b *testing.B) {
 		}
 		f.SweepAll()
 		full := size(b, f)
-		alone := smallOperations(b, f, func() { time.Sleep(2 * time.Second) })
+		alone := smallOperations(b, f, load{workers: 16}, func() { time.Sleep(2 * time.Second) })
 		var took time.Duration
-		during := smallOperations(b, f, func() {
+		during := smallOperations(b, f, load{workers: 16}, func() {
 			start := time.Now()
 			if _, err := f.Tidy(ctx); err != nil {
 				b.Error(err)

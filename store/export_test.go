@@ -1,7 +1,11 @@
 package store
 
-// MaxStep is how many chunks of a file are kept in one step.
-const MaxStep = maxStep
+// MaxStep is how many chunks of a file are kept in one step, MaxFlights how many
+// steps of it are on their way.
+const (
+	MaxStep    = maxStep
+	MaxFlights = maxFlights
+)
 
 // Running is how many downloads the store takes for running.
 func (s *Store) Running() (n int) {

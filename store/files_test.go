@@ -74,9 +74,9 @@ func wantEnded(t *testing.T, f *storetest.Fixture, grant secret.Text) {
 }
 
 // boundaries are sizes around which something changes: a chunk, a step of
-// chunks, and several of those.
+// chunks, several of those, and more than are on their way at a time.
 func boundaries() (sizes []int) {
-	for _, at := range []int{0, seal.ChunkSize, 2 * seal.ChunkSize, store.MaxStep * seal.ChunkSize, 2 * store.MaxStep * seal.ChunkSize} {
+	for _, at := range []int{0, seal.ChunkSize, 2 * seal.ChunkSize, store.MaxStep * seal.ChunkSize, 2 * store.MaxStep * seal.ChunkSize, (store.MaxFlights + 1) * store.MaxStep * seal.ChunkSize} {
 		for _, size := range []int{at - 1, at, at + 1} {
 			sizes = append(sizes, max(size, 0))
 		}

@@ -157,12 +157,13 @@ func (r *running) remove(id ID) {
 	delete(r.ids, id)
 }
 
-// share is how many chunks a step of one of them has: the steps of all together
-// are about what a commit takes.
-func (r *running) share() int {
+// share is how many chunks a step of one of them has, and how many steps of it
+// are on their way at most: all together keep about what two commits take.
+func (r *running) share() (length, flights int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return max(minStep, maxStep/max(1, len(r.ids)))
+	n := max(1, len(r.ids))
+	return max(minStep, maxStep/n), max(minFlights, maxFlights/n)
 }
 
 func (r *running) has(id ID) bool {

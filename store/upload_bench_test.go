@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"io"
+	"math/rand/v2"
 	"os"
 	"slices"
 	"strconv"
@@ -17,9 +18,27 @@ import (
 )
 
 const (
-	smallWorkers = 16
 	mebibyte     = 1 << 20
+	commitChunks = 16 // chunks in a commit with nothing else going on, 1 MiB
 )
+
+// A load is creates and views beside uploads: so many a second at random times,
+// or by so many workers who do nothing else.
+type load struct {
+	name    string
+	workers int
+	perSec  float64
+}
+
+func loads() []load {
+	return []load{
+		{"500-a-second", 64, 500},
+		{"1000-a-second", 64, 1000},
+		{"4-workers", 4, 0},
+		{"16-workers", 16, 0},
+		{"64-workers", 64, 0},
+	}
+}
 
 // uploadSize is how much the benchmark uploads: PUSHBOX_BENCH_UPLOAD MiB.
 func uploadSize(b *testing.B) int64 {
@@ -43,16 +62,22 @@ func cmpOr(a, b string) string {
 // alone, and small operations and an upload together. The figures are medians of
 // all rounds.
 func BenchmarkUploadBesideSmallOperations(b *testing.B) {
+	for _, l := range loads() {
+		b.Run(l.name, func(b *testing.B) { uploadBesideSmallOperations(b, l) })
+	}
+}
+
+func uploadBesideSmallOperations(b *testing.B, l load) {
 	f := storetest.New(b)
 	alice := f.Account("alice@example.com")
 	size := uploadSize(b)
 	m := make(medians)
 	for b.Loop() {
-		bare := rate(size, func() { commitChunks(b, f, size) })
+		bare := rate(size, func() { keepChunks(b, f, size) })
 		alone := rate(size, func() { upload(b, f, alice, size) })
-		before := smallOperations(b, f, func() { time.Sleep(2 * time.Second) })
+		before := smallOperations(b, f, l, func() { time.Sleep(2 * time.Second) })
 		var beside float64
-		during := smallOperations(b, f, func() { beside = rate(size, func() { upload(b, f, alice, size) }) })
+		during := smallOperations(b, f, l, func() { beside = rate(size, func() { upload(b, f, alice, size) }) })
 		m.add("bare-MiB/s", bare)
 		m.add("upload-alone/bare", alone/bare)
 		m.add("upload-beside/bare", beside/bare)
@@ -119,9 +144,9 @@ func keep(b *testing.B, f *storetest.Fixture, by store.Actor, size int64) store.
 	return p
 }
 
-// commitChunks has the engine keep what an upload keeps, and nothing more.
-func commitChunks(b *testing.B, f *storetest.Fixture, size int64) {
-	chunks := make([][]byte, store.MaxStep)
+// keepChunks has the engine keep what an upload keeps, and nothing more.
+func keepChunks(b *testing.B, f *storetest.Fixture, size int64) {
+	chunks := make([][]byte, commitChunks)
 	for i := range chunks {
 		chunks[i] = make([]byte, seal.ChunkSize+seal.ChunkOverhead)
 	}
@@ -139,25 +164,27 @@ type small struct {
 	perSecond    float64
 }
 
-// smallOperations has workers create and view pushes for as long as work lasts.
-func smallOperations(b *testing.B, f *storetest.Fixture, work func()) small {
+// smallOperations creates and views pushes for as long as work lasts. What is
+// due at a time took from that time on, also where its worker was still busy.
+func smallOperations(b *testing.B, f *storetest.Fixture, l load, work func()) small {
 	stop, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	took := make([][]time.Duration, smallWorkers)
+	took := make([][]time.Duration, l.workers)
 	start := time.Now()
-	for w := range smallWorkers {
+	for w := range l.workers {
 		wg.Go(func() {
+			due, times := start, rand.New(rand.NewPCG(uint64(w), 0))
 			for stop.Err() == nil {
-				began := time.Now()
+				due = l.next(due, times)
 				p, err := f.CreatePush(ctx, nobody, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
-				took[w] = append(took[w], time.Since(began))
+				took[w] = append(took[w], time.Since(due))
 				if err != nil {
 					b.Error(err)
 					return
 				}
-				began = time.Now()
+				due = l.next(due, times)
 				_, err = f.Retrieve(ctx, nobody, p.Token, secret.Text{})
-				took[w] = append(took[w], time.Since(began))
+				took[w] = append(took[w], time.Since(due))
 				if err != nil {
 					b.Error(err)
 					return
@@ -171,4 +198,14 @@ func smallOperations(b *testing.B, f *storetest.Fixture, work func()) small {
 	all := slices.Concat(took...)
 	slices.Sort(all)
 	return small{all[len(all)*99/100], all[len(all)-1], float64(len(all)) / time.Since(start).Seconds()}
+}
+
+// next waits until a worker's next operation is due, and returns when that was.
+func (l load) next(last time.Time, times *rand.Rand) time.Time {
+	if l.perSec == 0 {
+		return time.Now()
+	}
+	due := last.Add(time.Duration(times.ExpFloat64() * float64(l.workers) / l.perSec * float64(time.Second)))
+	time.Sleep(time.Until(due))
+	return due
 }

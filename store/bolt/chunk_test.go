@@ -46,10 +46,12 @@ func TestACommitTakesOfBulkNoMoreThanItsShare(t *testing.T) {
 		batches     []int // how many operations each takes
 	}{
 		"small ones alone":             {many(200, 500), nil, []int{200}},
-		"beside bulk":                  {many(200, 500), many(5, maxBulkBytes/2), []int{202, 2, 1}},
-		"bulk alone":                   {nil, many(5, maxBulkBytes/2), []int{2, 2, 1}},
+		"bulk beside many":             {many(200, 500), many(5, maxBulkBytes/2), []int{202, 1, 1, 1}},
+		"bulk beside some":             {many(8, 500), many(6, 2*bulkPerOp), []int{12, 2}},
+		"bulk beside one":              {many(1, 500), many(6, minBulkBytes/2), []int{3, 4}},
+		"bulk after others":            {nil, many(calm+3, maxBulkBytes/2), append(many(calm, 1), 2, 1)},
 		"bulk of just the share":       {many(3, 500), many(3, maxBulkBytes), []int{4, 1, 1}},
-		"bulk of a byte less":          {many(3, 500), many(4, maxBulkBytes-1), []int{5, 2}},
+		"bulk of a byte less":          {many(200, 500), many(4, maxBulkBytes-1), []int{202, 1, 1}},
 		"bulk of much more":            {many(3, 500), many(3, 9*maxBulkBytes), []int{4, 1, 1}},
 		"bulk that brings nothing":     {many(3, 500), many(50, 0), []int{53}},
 		"more that is small than fits": {many(40, maxBatchBytes/16), many(2, maxBulkBytes), []int{17, 17, 8}},

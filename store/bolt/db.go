@@ -22,6 +22,7 @@ type DB struct {
 	bulk    chan *op   // those that move much data
 	ops     sync.Pool  // of *op, for their channels
 	batch   []*op      // the committer's
+	quiet   int        // commits since the last one with operations that are no bulk; the committer's
 	tx      tx         // the committer's
 	writing sync.Mutex // held while a batch runs: no page changes without it, nor the handle
 	changes *changes   // what a compaction has to copy again; nil: none runs. Guarded by writing

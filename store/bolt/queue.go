@@ -12,6 +12,9 @@ const (
 	maxBatchBytes = 16 << 20 // payload in a commit
 	maxIdle       = 1        // times that others may run without bringing anything
 	maxBulkBytes  = 1 << 20  // of bulk in a commit; beyond it all others would wait for the disk
+	minBulkBytes  = 256 << 10
+	bulkPerOp     = 64 << 10 // of bulk that a commit takes for each other operation
+	calm          = 16       // commits without any, after which none is expected soon
 )
 
 // What became of an op.
@@ -103,6 +106,20 @@ func (db *DB) commitLoop() {
 	}
 }
 
+// bulkShare is how much bulk a commit takes beside other operations. The fewer
+// there are, the sooner they would be done without it, and the more they notice;
+// and where there are none, one may come and has to wait for all of this commit.
+func (db *DB) bulkShare(others int) int {
+	if others > 0 {
+		db.quiet = 0
+		return min(maxBulkBytes, max(minBulkBytes, bulkPerOp*others))
+	}
+	if db.quiet++; db.quiet <= calm {
+		return maxBulkBytes / 2
+	}
+	return maxBulkBytes
+}
+
 // gather waits for an operation and takes all that wait with it, but of bulk no
 // more than its share. Those who were just answered come first: without that, one
 // who is back at once would have a commit for itself while the others queue. It
@@ -110,7 +127,7 @@ func (db *DB) commitLoop() {
 func (db *DB) gather() bool {
 	clear(db.batch)
 	db.batch = db.batch[:0]
-	bytes, bulk := 0, 0
+	bytes, bulk, bulkOps := 0, 0, 0
 	select {
 	case <-db.closing:
 		return false
@@ -120,6 +137,7 @@ func (db *DB) gather() bool {
 		bytes += db.begin(o)
 	case o := <-db.bulk:
 		bulk += db.begin(o)
+		bulkOps = len(db.batch)
 	}
 	for idle := 0; idle <= maxIdle && len(db.batch) < maxBatchOps && bytes < maxBatchBytes; {
 		select {
@@ -131,7 +149,8 @@ func (db *DB) gather() bool {
 			idle++
 		}
 	}
-	for bulk < maxBulkBytes {
+	share := db.bulkShare(len(db.batch) - bulkOps)
+	for bulk < share {
 		select {
 		case o := <-db.bulk:
 			bulk += max(1, db.begin(o))

@@ -78,8 +78,8 @@ func uploadsThatWaitAreSpreadOverCommitsAndSmallOnesAreNot(t *testing.T) {
 	close(g.opened)
 	wg.Wait()
 	<-done
-	// The one at the gate, and two steps in each of the others.
-	if commits := db.TxID(t) - before; commits < 1+uploads/2 || commits > 2+uploads/2 {
+	// The one at the gate, and a step in each of the others.
+	if commits := db.TxID(t) - before; commits < uploads || commits > 1+uploads {
 		t.Errorf("%d uploads that waited took %d commits", uploads, commits)
 	}
 	ids, err := db.Orphans(t.Context(), store.ID{}, 100)
