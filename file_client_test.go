@@ -167,6 +167,22 @@ func (c *filer) roundTrip(ctx context.Context, as form, seed uint64, size int64)
 	return nil
 }
 
+// expireAll ends every push by hand.
+func (c *filer) expireAll(ctx context.Context) error {
+	var active []struct {
+		Token string `json:"url_token"`
+	}
+	if err := c.call(ctx, http.MethodGet, apiPushes+"/active", "", nil, http.StatusOK, &active); err != nil {
+		return err
+	}
+	for _, p := range active {
+		if err := c.call(ctx, http.MethodDelete, apiPushes+"/"+p.Token, "", nil, http.StatusOK, &p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // within is how long a test may take that moves that many bytes.
 func within(bytes int64) time.Duration {
 	return patience + time.Duration(bytes/(4<<20))*time.Second

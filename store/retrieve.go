@@ -50,14 +50,29 @@ func (s *Store) Retrieve(ctx context.Context, by Actor, t Token, passphrase secr
 }
 
 // change has the engine change a push, and ends the downloads of files that it
-// holds no more.
+// holds no more, whose space a sweep then gives back.
 func (s *Store) change(ctx context.Context, id ID, r Rule) (Change, error) {
 	c, err := s.engine.Change(ctx, id, r)
 	if err == nil && (!c.Push.HoldsFiles() || c.Push.State == Purged) {
 		s.downloads.end(id)
+		if c.Push.Kind == File {
+			s.release()
+		}
 	}
 	return c, err
 }
+
+// release notes that there is work for a sweep.
+func (s *Store) release() {
+	select {
+	case s.released <- struct{}{}:
+	default:
+	}
+}
+
+// Released has a value when a push has given up files: the next sweep gives back
+// what they took, and need not wait for its time.
+func (s *Store) Released() <-chan struct{} { return s.released }
 
 // issued is what a retrieval gives beside the payload.
 type issued struct {

@@ -32,6 +32,7 @@ type Store struct {
 
 	uploads   running
 	downloads downloads
+	released  chan struct{} // has a value when a push gave up files since the last sweep
 
 	sweeping sync.Mutex // held by Sweep
 	kept     time.Time  // what keepTime last made durable; guarded by sweeping
@@ -48,7 +49,7 @@ func Open(ctx context.Context, e Engine, root seal.RootKey, o Options) (*Store, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: e, root: root, time: newTimekeeper(o.Clock, latest), opts: o, kept: latest}
+	s := &Store{engine: e, root: root, time: newTimekeeper(o.Clock, latest), opts: o, kept: latest, released: make(chan struct{}, 1)}
 	s.guess = newGuesser(o.Clock, o.Guessing, runtime.GOMAXPROCS(0))
 	return s, s.openRing(ctx)
 }

@@ -40,8 +40,8 @@ type daemon struct {
 // socket, in this order.
 func (d *daemon) run(ctx context.Context) error {
 	srv := d.server()
-	sweeper := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a sweep", d.store.Sweep) })
-	compactor := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", d.store.Tidy) })
+	sweeper := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a sweep", d.store.Released(), d.store.Sweep) })
+	compactor := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.Tidy) })
 	control := begin(ctx, func(ctx context.Context) error { return admin.Serve(ctx, d.control, d.store) })
 	web := begin(ctx, func(ctx context.Context) error {
 		return httpd.Run(ctx, d.web, srv, d.cfg.Limits.DrainTimeout)

@@ -10,11 +10,13 @@ import (
 const (
 	shortestRest = 10 * time.Millisecond // between two rounds of work
 	longestRest  = 5 * time.Minute
+	promptly     = 500 * time.Millisecond
 )
 
-// loop works until ctx ends, at once and then whenever the work itself said so.
-// While it fails it waits longer each time, and says so under the work's name.
-func loop(ctx context.Context, log zerolog.Logger, name string, work func(context.Context) (time.Duration, error)) error {
+// loop works until ctx ends, at once and then whenever the work itself said so, or
+// soon after sooner has a value. While it fails it waits longer each time, and
+// says so under the work's name.
+func loop(ctx context.Context, log zerolog.Logger, name string, sooner <-chan struct{}, work func(context.Context) (time.Duration, error)) error {
 	failures := 0
 	for {
 		wait, err := work(ctx)
@@ -27,7 +29,11 @@ func loop(ctx context.Context, log zerolog.Logger, name string, work func(contex
 		} else {
 			failures = 0
 		}
-		if !sleep(ctx, rest(wait, failures)) {
+		hurry := sooner
+		if failures > 0 {
+			hurry = nil // it will be done when it can be
+		}
+		if !sleep(ctx, hurry, rest(wait, failures)) {
 			return nil
 		}
 	}
@@ -45,14 +51,20 @@ func rest(wait time.Duration, failures int) time.Duration {
 	return min(max(wait, shortestRest), longestRest)
 }
 
-// sleep reports false if ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
+// sleep waits for d, or for a moment once sooner has a value: there may be more of
+// the same. It reports false if ctx ended first.
+func sleep(ctx context.Context, sooner <-chan struct{}, d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-ctx.Done():
-		return false
+	for {
+		select {
+		case <-t.C:
+			return true
+		case <-sooner:
+			sooner = nil
+			t.Reset(min(d, promptly))
+		case <-ctx.Done():
+			return false
+		}
 	}
 }

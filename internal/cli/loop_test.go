@@ -35,7 +35,7 @@ func TestTheSweeperRestsAsLongAsItIsToldAndLongerAfterFailures(t *testing.T) {
 		var out bytes.Buffer
 		var got, want []time.Duration
 		last, n := time.Now(), 0
-		err := loop(ctx, zerolog.New(&out), "a sweep", func(context.Context) (time.Duration, error) {
+		err := loop(ctx, zerolog.New(&out), "a sweep", nil, func(context.Context) (time.Duration, error) {
 			if n > 0 {
 				got, want = append(got, time.Since(last)), append(want, outcomes[n-1].rest)
 			}
@@ -60,7 +60,7 @@ func TestTheSweeperStopsWhileItRests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		sweeper := begin(t.Context(), func(ctx context.Context) error {
-			return loop(ctx, zerolog.Nop(), "a sweep", func(context.Context) (time.Duration, error) { return time.Minute, nil })
+			return loop(ctx, zerolog.Nop(), "a sweep", nil, func(context.Context) (time.Duration, error) { return time.Minute, nil })
 		})
 		synctest.Wait()
 		start := time.Now()
@@ -76,5 +76,39 @@ func TestNoNumberOfFailuresMakesTheRestTooLong(t *testing.T) {
 		if got := rest(10*time.Second, failures); got != longestRest {
 			t.Errorf("after %d failures it rests %v", failures, got)
 		}
+	}
+}
+
+func TestTheSweeperComesSoonWhereThereIsWork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		wait, rest time.Duration
+		err        error
+	}{
+		"long before its time":  {time.Minute, promptly, nil},
+		"just before its time":  {time.Second / 4, time.Second / 4, nil},
+		"not while sweeps fail": {10 * time.Second, 10 * time.Second, errors.New("broken")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				sooner := make(chan struct{}, 1)
+				var rounds []time.Time
+				_ = loop(ctx, zerolog.Nop(), "a sweep", sooner, func(context.Context) (time.Duration, error) {
+					if rounds = append(rounds, time.Now()); len(rounds) == 2 {
+						cancel()
+					}
+					select {
+					case sooner <- struct{}{}:
+					default:
+					}
+					return c.wait, c.err
+				})
+				if got := rounds[1].Sub(rounds[0]); got != c.rest {
+					t.Errorf("it rested %v, want %v", got, c.rest)
+				}
+			})
+		})
 	}
 }

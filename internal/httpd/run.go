@@ -18,8 +18,8 @@ var ErrCut = errors.New("requests were cut off")
 // Run answers requests on l until ctx ends. Then it takes no more, and lets
 // those that run finish for as long as drain; after that their contexts end and
 // their connections are closed, which is ErrCut. When Run returns, no handler
-// runs any more and l is closed. It sets srv.Handler, srv.BaseContext and
-// srv.ConnState.
+// runs any more and l is closed. It sets srv.Handler, srv.BaseContext,
+// srv.ConnContext and srv.ConnState.
 func Run(ctx context.Context, l net.Listener, srv *http.Server, drain time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -28,6 +28,10 @@ func Run(ctx context.Context, l net.Listener, srv *http.Server, drain time.Durat
 	g := &gate{next: srv.Handler}
 	srv.Handler = g
 	srv.BaseContext = func(net.Listener) context.Context { return work }
+	srv.ConnContext = func(ctx context.Context, c net.Conn) context.Context {
+		limitUnsent(c)
+		return ctx
+	}
 	unused := &silent{conns: make(map[net.Conn]struct{})}
 	srv.ConnState = unused.note
 

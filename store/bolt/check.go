@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -59,12 +60,40 @@ func (c *checker) pages() error {
 			return err
 		}
 	}
+	defer c.keepUnmapped()()
 	for err := range c.bolt.Check(bbolt.WithKVStringer(lengthOnly{})) {
 		if c.ctx.Err() == nil { // else only wait for bbolt to end
 			c.report("page structure: " + err.Error())
 		}
 	}
 	return c.ctx.Err()
+}
+
+// unmapPause is how long bbolt's check may read before the mapping is let go of:
+// it reads some gigabytes a second.
+const unmapPause = 2 * time.Millisecond
+
+// keepUnmapped lets go of the mapping again and again, until stop is called.
+func (c *checker) keepUnmapped() (stop func()) {
+	done, ended := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(ended)
+		t := time.NewTicker(unmapPause)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				c.dropMapped()
+			case <-done:
+				c.dropMapped()
+				return
+			}
+		}
+	}()
+	return func() {
+		close(done)
+		<-ended
+	}
 }
 
 // lengthOnly keeps keys, such as addresses, out of what bbolt reports.
@@ -83,6 +112,7 @@ func (c *checker) each(b bucket, fn func(k, v []byte) error) error {
 		if err := fn(k, v); err != nil {
 			return err
 		}
+		c.noteRead(len(k) + len(v))
 	}
 	return c.ctx.Err()
 }

@@ -13,6 +13,7 @@ import (
 func (c *checker) tallyFiles(id store.ID, t *store.Tally) error {
 	cur, orphaned := c.cursor(chunks), c.has(orphans, id[:])
 	for k, v := cur.Seek(id[:]); !orphaned && bytes.HasPrefix(k, id[:]); k, v = cur.Next() {
+		c.noteRead(len(v))
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}

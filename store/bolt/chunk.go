@@ -107,6 +107,7 @@ func (db *DB) FreeOrphans(ctx context.Context, id store.ID, limit int) (more boo
 			if err := t.delete(chunks, k); err != nil {
 				return err
 			}
+			t.touched += pageCluster
 		}
 		if more = t.hasPrefix(chunks, id[:]); more {
 			return nil

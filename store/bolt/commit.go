@@ -71,7 +71,7 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 	case err == nil:
 		h.synced.Store(int64(txid))
 		h.unlisted = h.bolt.NoFreelistSync
-		h.noteWritten(db.tx.writes, db.tx.bytes)
+		h.noteWritten(db.tx.writes, db.tx.bytes+db.tx.touched)
 		return nil, nil
 	case db.undone(err, txid):
 		return nil, store.ErrFull

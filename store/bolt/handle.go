@@ -112,8 +112,9 @@ func (h *handle) writeList() error {
 }
 
 const (
-	maxTouched = 16 << 20 // bytes of the mapping that commits may read before it is let go of
-	rowTouches = 512      // bytes of it that a short row takes, about: most lie in pages that are read anyhow
+	maxTouched  = 16 << 20 // bytes of the mapping that commits may read before it is let go of
+	pageCluster = 64 << 10 // bytes of it that come in with a page that is read, on Linux
+	rowTouches  = 512      // bytes of it that a short row takes, about: most lie in pages that are read anyhow
 )
 
 // noteWritten lets go of the mapping from time to time: to write a row, bbolt

@@ -24,6 +24,7 @@ type tx struct {
 	arena   []byte // the records written: bbolt wants them unchanged until the end
 	writes  int    // attempts to write
 	bytes   int    // in the values of them
+	touched int    // of the mapping, beside that
 	room    room
 }
 

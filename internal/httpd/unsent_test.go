@@ -1,0 +1,54 @@
+//go:build linux || darwin
+
+package httpd
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// What a peer does not read must not look as if it had been sent: a deadline that
+// moves with what is written would say little about its reader.
+func TestTheKernelTakesLittleThatNobodyReads(t *testing.T) {
+	t.Parallel()
+	const most = 512 << 10
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	taken := make(chan int, 1)
+	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		c, n := http.NewResponseController(w), 0
+		for chunk := make([]byte, 16<<10); n < 16<<20; {
+			_ = c.SetWriteDeadline(time.Now().Add(time.Second))
+			m, err := w.Write(chunk)
+			if n += m; err != nil || c.Flush() != nil {
+				break
+			}
+		}
+		taken <- n
+	})}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- Run(ctx, l, srv, time.Minute) }()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	_ = conn.(*net.TCPConn).SetReadBuffer(16 << 10)
+	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if n := <-taken; n > most {
+		t.Errorf("%d bytes were taken from the server and read by nobody", n)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
