@@ -14,10 +14,11 @@ import (
 // listed imports none.
 var arrows = map[string][]string{
 	"pushbox":                            {"internal/cli"},
-	"pushbox/internal/cli":               {"config", "internal/admin", "internal/client", "internal/durable", "internal/httpd", "internal/secret", "server", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/cli":               {"config", "internal/admin", "internal/client", "internal/durable", "internal/httpd", "internal/secret", "server", "server/web", "store", "store/bolt", "store/seal"},
 	"pushbox/internal/client":            {"internal/secret"},
 	"pushbox/internal/admin":             {"internal/httpd", "internal/secret", "store"},
-	"pushbox/server":                     {"config", "internal/clientip", "internal/limit", "internal/secret", "internal/strictjson", "store"},
+	"pushbox/server":                     {"config", "internal/clientip", "internal/lang", "internal/limit", "internal/secret", "internal/strictjson", "server/web", "store"},
+	"pushbox/server/web":                 {"internal/lang"},
 	"pushbox/store":                      {"internal/limit", "internal/secret", "store/seal"},
 	"pushbox/store/seal":                 {"internal/durable", "internal/secret"},
 	"pushbox/store/bolt":                 {"internal/durable", "store"},
@@ -31,6 +32,10 @@ var owners = map[string]string{
 	"go.etcd.io/bbolt":                    "pushbox/store/bolt",
 	"github.com/spf13/viper":              "pushbox/config",
 	"github.com/julienschmidt/httprouter": "pushbox/server",
+	"golang.org/x/text":                   "pushbox/internal/lang",
+	"golang.org/x/net":                    "pushbox/server",
+	"github.com/boombuler/barcode":        "pushbox/server",
+	"github.com/pquerna/otp":              "pushbox/store",
 	"github.com/spf13/cobra":              "pushbox/internal/cli",
 	"github.com/schollz/progressbar/v3":   "pushbox/internal/cli",
 }

@@ -30,6 +30,10 @@ func allBounds() map[string]bounds {
 		"limits.passphrases_per_client":    atMost("1000", "1001"),
 		"limits.passphrases_per_push":      atMost("10000", "10001"),
 		"limits.passphrase_queue":          atMost("10000", "10001"),
+		"limits.sign_ins_per_client":       atMost("1000", "1001"),
+		"limits.sign_ins_per_account":      atMost("10000", "10001"),
+		"sessions.idle_timeout":            {[]string{"5m", "90d"}, []string{"0", "4m59s", "90d1ns"}, "must be from 5m to 90d"},
+		"sessions.max_age":                 {[]string{"5m", "365d"}, []string{"0", "4m59s", "365d1ns"}, "must be from 5m to 365d"},
 		"limits.downloads":                 {[]string{"8", "100000"}, []string{"-1", "0", "7", "100001"}, "must be from 8 to 100000"},
 		"limits.clients":                   {[]string{"1000", "1000000"}, []string{"-1", "0", "999", "1000001"}, "must be from 1000 to 1000000"},
 		"limits.request_timeout":           {[]string{"1s", "30m"}, []string{"0", "999ms", "30m1ns"}, "must be from 1s to 30m"},
@@ -38,6 +42,8 @@ func allBounds() map[string]bounds {
 		"files.max_file_uploads":           atMost("100", "101"),
 		"files.max_file_size":              {[]string{"1KiB", "400MiB", "1TiB"}, []string{"0", "1023", "1099511627777"}, "must be from 1KiB to 1TiB"},
 		"files.download_window":            {[]string{"1m", "1d"}, []string{"0", "59s", "24h1ns"}, "must be from 1m to 24h"},
+		"default_locale":                   {[]string{"en", "zh"}, []string{"EN", "xx"}, "must be en, de, fr, es, it, nl, pt, pl, cs, sv, ja or zh"},
+		"signup_email_regexp":              {[]string{".+", `.+@(a|b)\.example`}, []string{"(", "a{2000}"}, "must be a regular expression such as .+@example\\.com"},
 		"log.level":                        {[]string{"debug", "info", "warn", "error"}, []string{"Debug", "warning"}, "must be debug, info, warn or error"},
 		"log.format":                       {[]string{"auto", "json", "console"}, []string{"text", "JSON"}, "must be auto, json or console"},
 	}
@@ -58,6 +64,12 @@ func fitting(key, value string) []string {
 	}
 	if key == "limits.body_memory" {
 		return []string{env(key, value), env("limits.max_body", "64KiB")}
+	}
+	switch key {
+	case "sessions.idle_timeout":
+		return []string{env(key, value), env("sessions.max_age", "365d")}
+	case "sessions.max_age":
+		return []string{env(key, value), env("sessions.idle_timeout", "5m")}
 	}
 	i := strings.LastIndex(key, "_")
 	if !strings.Contains(key, ".expire_after_") {
@@ -170,6 +182,32 @@ func TestTheLargestBodyFitsIntoTheMemoryForBodies(t *testing.T) {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
 			src := config.Source{File: writeFile(t, "limits: {"+test.yaml+"}\n")}
+			if test.want == "" {
+				mustLoad(t, src)
+				return
+			}
+			if got := problems(t, src); len(got) != 1 || got[0] != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestAnIdleSessionEndsNoLaterThanOneInUse(t *testing.T) {
+	t.Parallel()
+	const told = "sessions.idle_timeout (PLACE): must not be greater than sessions.max_age (PLACE)"
+	for _, test := range []struct {
+		name, yaml, want string
+	}{
+		{"as long", "idle_timeout: 1h, max_age: 1h", ""},
+		{"a moment longer", "idle_timeout: 1h1ns, max_age: 1h", strings.ReplaceAll(told, "PLACE", "file pushbox.yaml, line 1")},
+		{"as long as the default", "idle_timeout: 30d", ""},
+		{"longer than the default", "idle_timeout: 31d", "sessions.idle_timeout (file pushbox.yaml, line 1): must not be greater than sessions.max_age (default)"},
+		{"out of bounds", "max_age: 1m", "sessions.max_age (file pushbox.yaml, line 1): must be from 5m to 365d"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			src := config.Source{File: writeFile(t, "sessions: {"+test.yaml+"}\n")}
 			if test.want == "" {
 				mustLoad(t, src)
 				return

@@ -9,6 +9,9 @@ func (l *loader) check(cfg Config) {
 	if cfg.Limits.BodyMemory < cfg.Limits.MaxBody {
 		l.relation("limits.body_memory", "must not be less than", "limits.max_body")
 	}
+	if cfg.Sessions.IdleTimeout > cfg.Sessions.MaxAge {
+		l.relation("sessions.idle_timeout", "must not be greater than", "sessions.max_age")
+	}
 	l.checkTerms("pw", cfg.PW.Terms)
 	l.checkTerms("url", cfg.URL)
 	l.checkTerms("files", cfg.Files.Terms)

@@ -61,6 +61,19 @@ type Config struct {
 	// Whether pushes that carry files can be created; only with an API token.
 	EnableFilePushes bool `mapstructure:"enable_file_pushes"`
 
+	// Whether people may make accounts for themselves, on a page.
+	EnableSignups bool `mapstructure:"enable_signups"`
+
+	// Which addresses they may do that with: a regular expression that the whole
+	// address must match, in lower case, such as .+@example\.com
+	SignupEmailRegexp string `mapstructure:"signup_email_regexp" form:"regexp"`
+
+	// Whether everybody who signs in on the pages must have a second factor.
+	RequireMFA bool `mapstructure:"require_mfa"`
+
+	// Language of the pages for browsers that ask for none of those there are.
+	DefaultLocale string `mapstructure:"default_locale" oneof:"en de fr es it nl pt pl cs sv ja zh"`
+
 	// How long the record and the audit log of an expired push stay for its
 	// owner. 0: for good.
 	PurgeAfter time.Duration `mapstructure:"purge_after" min:"1h" off:"0"`
@@ -68,11 +81,17 @@ type Config struct {
 	// Size of the database beyond which no push is taken. 0: no such limit.
 	MaxStoreSize Size `mapstructure:"max_store_size" min:"1MiB" off:"0"`
 
+	// What the pages are called, and what they say of whose they are.
+	Brand Brand `mapstructure:"brand"`
+
 	// What is written to standard error.
 	Log Log `mapstructure:"log"`
 
 	// What one client, and all of them together, may use.
 	Limits Limits `mapstructure:"limits"`
+
+	// How long people stay signed in to the pages.
+	Sessions Sessions `mapstructure:"sessions"`
 
 	// Pushes that carry text.
 	PW DeletableTerms `mapstructure:"pw"`
@@ -85,6 +104,22 @@ type Config struct {
 
 	// Pushes that show a QR code. The settings mean what they mean under pw.
 	QR DeletableTerms `mapstructure:"qr"`
+}
+
+// Brand is what the pages show of whoever runs the server.
+type Brand struct {
+	// Title of the pages.
+	Title string `mapstructure:"title"`
+
+	// A line below the title. Empty: one in the reader's language.
+	Tagline string `mapstructure:"tagline"`
+
+	// File with a logo to show instead of the program's own: .svg, .png, .jpg or
+	// .webp, of at most 256 KiB.
+	LogoFile string `mapstructure:"logo_file"`
+
+	// A line at the foot of each page, such as who runs this server.
+	Footer string `mapstructure:"footer"`
 }
 
 // Log says what is logged and how.
@@ -127,7 +162,14 @@ type Limits struct {
 	// Wrong passphrases per push in ten minutes, of all clients.
 	PassphrasesPerPush int `mapstructure:"passphrases_per_push" min:"1" max:"10000"`
 
-	// Passphrases that may wait to be checked. Beyond that the answer is 503.
+	// Sign-ins of one client in 20 seconds, right or wrong.
+	SignInsPerClient int `mapstructure:"sign_ins_per_client" min:"1" max:"1000"`
+
+	// Wrong passwords and codes per account in an hour, of all clients.
+	SignInsPerAccount int `mapstructure:"sign_ins_per_account" min:"1" max:"10000"`
+
+	// Passphrases and passwords that may wait to be checked. Beyond that the
+	// answer is 503.
 	PassphraseQueue int `mapstructure:"passphrase_queue" min:"1" max:"10000"`
 
 	// Clients that a limiter remembers.
@@ -147,6 +189,15 @@ type Limits struct {
 
 	// How long a stop waits for requests that are running.
 	DrainTimeout time.Duration `mapstructure:"drain_timeout" min:"1s" max:"10m"`
+}
+
+// Sessions says how long people stay signed in.
+type Sessions struct {
+	// How long a session lasts without use.
+	IdleTimeout time.Duration `mapstructure:"idle_timeout" min:"5m" max:"90d"`
+
+	// How long a session lasts in all, however much it is used.
+	MaxAge time.Duration `mapstructure:"max_age" min:"5m" max:"365d"`
 }
 
 // Terms are the limits of one kind of push, and what a sender gets without

@@ -5,6 +5,7 @@ import (
 	"net"
 	"net/netip"
 	"net/url"
+	"regexp"
 	"strconv"
 	"strings"
 )
@@ -50,6 +51,18 @@ func parseBaseURL(text string) (string, error) {
 		return "", errors.New("must have a port from 1 to 65535, or none")
 	}
 	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// parseRegexp reads a regular expression (RE2) that something is to match as a
+// whole.
+func parseRegexp(text string) (string, error) {
+	if text == "" {
+		return "", errors.New("is empty")
+	}
+	if _, err := regexp.Compile(`^(?:` + text + `)$`); err != nil {
+		return "", errors.New(`must be a regular expression such as .+@example\.com`)
+	}
+	return text, nil
 }
 
 // parsePrefixes reads addresses and networks, separated by commas.

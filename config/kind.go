@@ -43,6 +43,8 @@ func kindOf(f reflect.StructField) kind {
 		return newKind("a path", parsePath, strconv.Quote, tagText)
 	case form == "url":
 		return newKind("a URL such as https://push.example.com", parseBaseURL, strconv.Quote, tagText)
+	case form == "regexp":
+		return newKind("a regular expression such as .+@example\\.com", parseRegexp, strconv.Quote, tagText)
 	}
 	switch f.Type {
 	case reflect.TypeFor[string]():

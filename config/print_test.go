@@ -35,8 +35,17 @@ allow_anonymous: true                         # default
 enable_url_pushes: true                       # default
 enable_qr_pushes: true                        # default
 enable_file_pushes: true                      # default
+enable_signups: false                         # default
+signup_email_regexp: ".+"                     # default
+require_mfa: false                            # default
+default_locale: en                            # default
 purge_after: 1d                               # file ` + name + `
 max_store_size: 2GiB                          # environment PUSHBOX_MAX_STORE_SIZE
+brand:
+  title: "pushbox"                            # default
+  tagline: ""                                 # default
+  logo_file: ""                               # default
+  footer: ""                                  # default
 log:
   level: warn                                 # file ` + name + `
   format: auto                                # default

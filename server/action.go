@@ -4,6 +4,7 @@ import (
 	"net/http"
 
 	"pushbox/internal/clientip"
+	"pushbox/internal/lang"
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
@@ -20,17 +21,25 @@ type request struct {
 	urlToken store.Token     // of the path; zero, which no push has, where it cannot be one
 	grant    secret.Text     // of the path: for a download
 	file     string          // of the path: which one
+	name     string          // of the path: of an asset, or the code of a first account
 	base     string          // what links in the answer begin with
 	client   clientip.Client // who sent it, proxies seen through
 	actor    store.Actor
-	token    *store.APIToken // nil: anonymous
+	token    *store.APIToken   // nil: none came
+	session  store.SessionInfo // on pages: of whoever is signed in
+	pending  bool              // on pages: a password was accepted and a code is awaited
+	locale   *lang.Locale      // for what people read
 	pace     pacer
 }
 
 // caller says for the log what kind of caller it is.
 func (r *request) caller() string {
-	if r.token == nil {
+	switch {
+	case r.token != nil:
+		return "token"
+	case r.actor.Account != 0:
+		return "session"
+	default:
 		return "anonymous"
 	}
-	return "token"
 }

@@ -12,21 +12,7 @@ import (
 func (s *Server) createPush(r *request) (reply, error) {
 	in := s.newIntake(r)
 	defer in.close()
-	if err := in.readPush(); err != nil {
-		return reply{}, err
-	}
-	push, err := in.push()
-	if err != nil {
-		return reply{}, err
-	}
-	if push.Files != nil { // that took its time, in which the token may have ended
-		if err := s.authenticate(r); err != nil {
-			return reply{}, err
-		}
-	}
-	ctx, cancel := in.deadline()
-	defer cancel()
-	p, err := s.store.CreatePush(ctx, r.actor, push)
+	p, err := in.create()
 	if err != nil {
 		return reply{}, err
 	}

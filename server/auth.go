@@ -62,6 +62,9 @@ func (s *Server) authenticate(r *request) error {
 	if r.route.access == open {
 		return nil
 	}
+	if r.route.page {
+		return s.resume(r)
+	}
 	c, given, err := readCredentials(r.Header)
 	if err != nil {
 		return err

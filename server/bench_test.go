@@ -93,7 +93,11 @@ func newBox(b *testing.B, stored int) (url string, tokens []string) {
 		b.Fatal(err)
 	}
 	b.Cleanup(func() { _ = log.Close() })
-	s := httptest.NewServer(server.New(server.Options{Config: config.Default(), Store: f.Store, Log: zerolog.New(log), Version: "3.0.0"}))
+	h, err := server.New(server.Options{Config: config.Default(), Store: f.Store, Log: zerolog.New(log), Version: "3.0.0"})
+	if err != nil {
+		b.Fatal(err)
+	}
+	s := httptest.NewServer(h)
 	b.Cleanup(s.Close)
 	return s.URL, tokens
 }

@@ -66,7 +66,7 @@ func (s *Server) longest(r *request, media string) int64 {
 	text := int64(s.cfg.Limits.MaxBody)
 	files := int64(s.cfg.Files.MaxFileUploads) * int64(s.cfg.Files.MaxFileSize)
 	switch {
-	case r.token == nil || media == typeForm:
+	case r.actor.Account == 0 || media == typeForm:
 		return text
 	case media == typeJSON:
 		return text + files/2*3
@@ -81,6 +81,9 @@ func (in *intake) readPush() error {
 	media, params, err := bodyType(in.r)
 	if err != nil {
 		return err
+	}
+	if in.page && media == typeJSON {
+		return errMediaType
 	}
 	if in.r.ContentLength > in.server.longest(in.r, media) {
 		return errTooLarge
@@ -102,6 +105,7 @@ func (in *intake) readPush() error {
 		in.body.leave()
 		return bodyError(err)
 	}
+	in.whole = true
 	if len(in.fields) == 0 {
 		return errNoPush
 	}

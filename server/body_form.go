@@ -62,17 +62,26 @@ func (in *intake) field(p pair) error {
 // textForFile refuses a text where a file should be. An empty one is what
 // programs send for no file.
 func (in *intake) textForFile(text string) error {
-	if err := in.set(filesField, value{shape: asList}); err != nil || text == "" {
+	if in.page && text == "" {
+		return nil
+	}
+	if err := in.wantFiles(); err != nil || text == "" {
 		return err
 	}
 	return in.refuse(howFiles)
 }
 
+// wantFiles notes that the field for files is there. A page has it where no file
+// was chosen, too, so that it counts there only with one.
+func (in *intake) wantFiles() error { return in.set(filesField, value{shape: asList}) }
+
 // filePart reads a file, or what browsers send for a field for files that was
 // left empty: an empty part without a file name.
 func (in *intake) filePart(part *multipart.Part, h partHead) error {
-	if err := in.set(filesField, value{shape: asList}); err != nil {
-		return err
+	if !in.page {
+		if err := in.wantFiles(); err != nil {
+			return err
+		}
 	}
 	content := bufio.NewReaderSize(&partReader{in.body, part}, minBuffer)
 	if h.filename == "" {
@@ -81,6 +90,9 @@ func (in *intake) filePart(part *multipart.Part, h partHead) error {
 		} else if err != nil {
 			return err
 		}
+	}
+	if err := in.wantFiles(); err != nil {
+		return err
 	}
 	if !h.file {
 		return in.refuse(howFiles)

@@ -168,7 +168,7 @@ func taken(t *testing.T, s *Server, contentType, body string) (*intake, *deadlin
 	t.Helper()
 	r := posted(t, s, contentType, body)
 	d := &deadlines{ResponseWriter: httptest.NewRecorder()}
-	r.token = new(store.APIToken)
+	r.actor.Account = 1
 	r.pace = pacer{control: http.NewResponseController(d), stall: time.Hour, request: 2 * time.Hour}
 	return s.newIntake(r), d
 }

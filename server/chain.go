@@ -23,9 +23,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	r := s.newRequest(w, hr)
 	rep, err := s.run(r)
 	if err != nil {
-		rep = tell(r, err)
+		rep = s.tell(r, err)
 	}
-	n, sendErr := send(w, r, rep)
+	n, sendErr := s.send(w, r, rep)
 	s.logAccess(r, rep.status, n, time.Since(start), errors.Join(err, sendErr))
 }
 
@@ -38,6 +38,10 @@ func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) *request {
 	r.route, r.file = route, params.ByName(fileParam)
 	r.urlToken, _ = store.ParseToken(params.ByName(tokenParam))
 	r.grant = secret.New(params.ByName(grantParam))
+	r.name = params.ByName(nameParam)
+	if r.forPeople() {
+		r.locale = s.chooseLocale(r)
+	}
 	r.client = s.proxies.Client(hr.RemoteAddr, hr.Header)
 	r.actor = store.Actor{
 		Client:    r.client.Key(),
@@ -82,6 +86,11 @@ func (s *Server) admit(r *request) (err error) {
 	if err := s.limitBefore(r); err != nil {
 		return err
 	}
+	if r.route.page {
+		if err := s.cross.Check(r.Request); err != nil {
+			return errCrossOrigin
+		}
+	}
 	denied := s.authenticate(r)
 	if err := s.limitCaller(r); err != nil { // counts those that are turned away, too
 		return err
@@ -118,8 +127,11 @@ func (s *Server) limitCaller(r *request) error {
 		return nil
 	}
 	limiter, key := s.anonymous, r.actor.Client
-	if r.token != nil {
+	switch {
+	case r.token != nil:
 		limiter, key = s.tokens, strconv.FormatUint(uint64(r.token.ID), 10)
+	case r.actor.Account != 0:
+		limiter, key = s.tokens, "account "+strconv.FormatUint(uint64(r.actor.Account), 10)
 	}
 	if ok, wait := limiter.Allow(key); !ok {
 		return &limitError{wait}

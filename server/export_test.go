@@ -18,10 +18,12 @@ func (s *Server) AddPanic() {
 	}))
 }
 
-// RouteNames are the names of all routes.
-func (s *Server) RouteNames() (names []string) {
+// RouteNames are the names of the routes that are pages, or of the others.
+func (s *Server) RouteNames(pages bool) (names []string) {
 	for _, r := range s.routes() {
-		names = append(names, r.name)
+		if r.page == pages {
+			names = append(names, r.name)
+		}
 	}
 	return names
 }

@@ -124,7 +124,7 @@ func FuzzCreateBody(f *testing.F) {
 				t.Fatal("the payload is not what was sent")
 			}
 		}
-		if err != nil && tell(in.r, err).status >= http.StatusInternalServerError {
+		if err != nil && s.tell(in.r, err).status >= http.StatusInternalServerError {
 			t.Fatalf("%v is told as the server's fault", err)
 		}
 	})
@@ -161,7 +161,7 @@ func FuzzPayloadSurvives(f *testing.F) {
 		}
 		p := store.PushInfo{Push: store.Push{State: store.Live, Kind: store.Text}, Payload: secret.New(payload)}
 		w := httptest.NewRecorder()
-		if _, err := send(w, nil, ok(newViewerJSON(p, ""))); err != nil {
+		if _, err := s.send(w, nil, ok(newViewerJSON(p, ""))); err != nil {
 			t.Fatal(err)
 		}
 		var shown struct{ Payload string }

@@ -20,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
+	"pushbox/internal/secret"
 	"pushbox/server"
 	"pushbox/store"
 	"pushbox/store/storetest"
@@ -31,6 +32,9 @@ const (
 	day    = 24 * time.Hour
 	pushes = "/api/v2/pushes"
 )
+
+// firstCode makes the first account.
+const firstCode = "the-first-code"
 
 // An api is a server on a real listener over a store on a real file.
 type api struct {
@@ -72,6 +76,8 @@ func newAPI(t *testing.T, changes ...func(*config.Config)) *api {
 		o.Engine.MaxSize = int64(cfg.MaxStoreSize)
 		o.Guessing.PerClient, o.Guessing.PerPush = cfg.Limits.PassphrasesPerClient, cfg.Limits.PassphrasesPerPush
 		o.Files = store.FileLimits{MaxCount: cfg.Files.MaxFileUploads, MaxSize: int64(cfg.Files.MaxFileSize), Window: cfg.Files.DownloadWindow}
+		o.Sessions = store.SessionLimits{Idle: cfg.Sessions.IdleTimeout, MaxAge: cfg.Sessions.MaxAge}
+		o.SignIns = store.SignInLimits{PerClient: cfg.Limits.SignInsPerClient, PerAccount: cfg.Limits.SignInsPerAccount}
 		if !cfg.EnableFilePushes {
 			delete(o.Terms, store.File)
 		}
@@ -82,9 +88,14 @@ func newAPI(t *testing.T, changes ...func(*config.Config)) *api {
 			delete(o.Terms, store.QR)
 		}
 	})}
-	a.handler = server.New(server.Options{
+	handler, err := server.New(server.Options{
 		Config: cfg, Store: a.store.Store, Log: zerolog.New(a.log), Version: "3.0.0", Clock: a.store.Clock,
+		First: secret.New(firstCode),
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.handler = handler
 	s := httptest.NewServer(a.handler)
 	a.client = &http.Transport{MaxIdleConnsPerHost: 16}
 	t.Cleanup(func() {

@@ -18,6 +18,8 @@ type intake struct {
 	fields fields
 	files  *store.Upload // nil until there is one
 	until  time.Time     // when all that is not content of files must be done
+	page   bool          // the form is a page's, filled in by a person at a browser
+	whole  bool          // the body was read to its end
 }
 
 // newIntake begins to take in a request. Whoever begins calls close.
@@ -35,11 +37,48 @@ func (in *intake) close() {
 	}
 }
 
-// push is what the store is asked for, and until when it may take.
+// create reads what is asked for and has the store keep it.
+func (in *intake) create() (store.PushInfo, error) {
+	if err := in.readPush(); err != nil {
+		return store.PushInfo{}, err
+	}
+	push, err := in.push()
+	if err != nil {
+		return store.PushInfo{}, err
+	}
+	if push.Files != nil {
+		if err := in.identifyAgain(); err != nil {
+			return store.PushInfo{}, err
+		}
+	}
+	ctx, cancel := in.deadline()
+	defer cancel()
+	return in.server.store.CreatePush(ctx, in.r.actor, push)
+}
+
+// push is what the store is asked for.
 func (in *intake) push() (store.NewPush, error) {
+	if in.page {
+		if err := in.readAsPage(); err != nil {
+			return store.NewPush{}, err
+		}
+	}
 	p, err := in.fields.newPush(in.files != nil)
 	p.Files = in.files
 	return p, err
+}
+
+// identifyAgain finds out once more whose request it is: files take their time,
+// in which the token or the session may have ended.
+func (in *intake) identifyAgain() error {
+	in.r.session, in.r.actor.Account = store.SessionInfo{}, 0
+	if err := in.server.authenticate(in.r); err != nil {
+		return err
+	}
+	if in.r.actor.Account == 0 {
+		return errUnauthorized
+	}
+	return nil
 }
 
 // deadline ends what is left to do for the request.
@@ -51,7 +90,7 @@ func (in *intake) deadline() (context.Context, context.CancelFunc) {
 // files and nobody who may push them.
 func (in *intake) set(name string, v value) error {
 	in.fields[name] = v
-	if in.r.token == nil && in.fields.wantsFiles() {
+	if in.r.actor.Account == 0 && in.fields.wantsFiles() {
 		return errUnauthorized
 	}
 	return nil

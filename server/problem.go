@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -20,6 +21,7 @@ var (
 	errCrowded      = errors.New("too many large requests")
 	errOwnerOnly    = errors.New("only the owner may do this")
 	errEncoding     = errors.New("unsupported content encoding")
+	errCrossOrigin  = errors.New("a form of another site")
 )
 
 // A badRequest is a request that makes no sense; its text may be shown.
@@ -43,6 +45,8 @@ type problem struct {
 	status  int
 	code    string
 	message string
+	name    string // of its page's texts, where the code says too little
+	header  [][2]string
 	retry   time.Duration // a Retry-After, where the error does not know better
 }
 
@@ -54,9 +58,12 @@ var problems = [...]problem{
 	{err: store.ErrLocked, status: http.StatusTooManyRequests, code: "too-many-requests", message: "There were too many wrong passphrases for this push. Try again later."},
 	{err: store.ErrToken, status: http.StatusUnauthorized, code: "unauthorized", message: "The API token is not valid."},
 	{err: errUnauthorized, status: http.StatusUnauthorized, code: "unauthorized", message: "This needs an API token: send it as Authorization: Bearer TOKEN."},
+	{err: store.ErrCredentials, status: http.StatusUnauthorized, code: "unauthorized", message: "The address or the password is not right."},
+	{err: store.ErrSession, status: http.StatusUnauthorized, code: "unauthorized", message: "The session has ended. Sign in again."},
 	{err: store.ErrDenied, status: http.StatusForbidden, code: "forbidden", message: "Only the owner of this push may do this."},
 	{err: errMediaType, status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body as application/json, multipart/form-data or application/x-www-form-urlencoded, in UTF-8."},
 	{err: errEncoding, status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body without a content encoding."},
+	{err: errCrossOrigin, status: http.StatusForbidden, code: "forbidden", name: "cross-origin", message: "This was sent from a page of another site."},
 	{err: errOwnerOnly, status: http.StatusUnauthorized, code: "unauthorized", message: "Only the owner of this push may do this: send an API token of theirs as Authorization: Bearer TOKEN."},
 	{err: errTooLarge, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "The request body is larger than this server takes."},
 	{err: store.ErrFileSize, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "A file is larger than this server takes."},
@@ -69,6 +76,8 @@ var problems = [...]problem{
 	{err: context.Canceled, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request was given up.", retry: time.Second},
 	{err: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request took too long.", retry: time.Second},
 	// No endpoint should meet these; their cause is for the log.
+	{err: store.ErrCredentials, status: http.StatusInternalServerError, code: "internal"},
+	{err: store.ErrSession, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrExists, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrInUse, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrKey, status: http.StatusInternalServerError, code: "internal"},
@@ -82,34 +91,64 @@ type errorBody struct {
 	Message string `json:"message"`
 }
 
-// tell turns an error into a reply.
-func tell(r *request, err error) reply {
+// tell turns an error into a reply: a page where people are.
+func (s *Server) tell(r *request, err error) reply {
+	switch {
+	case errors.Is(err, errSignIn), errors.Is(err, store.ErrSession):
+		return goTo(signInPath)
+	case errors.Is(err, errMFA):
+		return goTo(mfaPath)
+	case r.forPeople():
+		return problemOf(r, err).page(r)
+	default:
+		return tellJSON(r, err)
+	}
+}
+
+// tellJSON turns an error into a reply for programs.
+func tellJSON(r *request, err error) reply {
+	var invalid *store.InvalidError
+	if errors.As(err, &invalid) {
+		return reply{status: http.StatusUnprocessableEntity, body: invalid.Fields}
+	}
+	return problemOf(r, err).reply(r)
+}
+
+// problemOf turns an error into a problem.
+func problemOf(r *request, err error) problem {
 	var (
 		invalid *store.InvalidError
 		bad     badRequest
 		method  *methodError
 		limited *limitError
 		part    *rangeError
+		locked  *store.LockedError
 	)
 	switch {
-	case errors.As(err, &invalid):
-		return reply{status: http.StatusUnprocessableEntity, body: invalid.Fields}
+	case errors.As(err, &invalid): // a page that asks for it tells what is wrong by itself
+		return problem{status: http.StatusUnprocessableEntity, code: "bad-request", message: "The form is not filled in as it should be."}
 	case errors.As(err, &bad):
-		return problem{status: http.StatusBadRequest, code: "bad-request", message: string(bad)}.reply(r, err)
+		return problem{status: http.StatusBadRequest, code: "bad-request", message: string(bad)}
 	case errors.As(err, &method):
-		p := problem{status: http.StatusMethodNotAllowed, code: "method-not-allowed", message: "This endpoint has other methods; see the header Allow."}.reply(r, err)
-		p.header = append(p.header, [2]string{"Allow", strings.Join(method.allow, ", ")})
-		return p
+		return problem{
+			status: http.StatusMethodNotAllowed, code: "method-not-allowed", message: "This endpoint has other methods; see the header Allow.",
+			header: [][2]string{{"Allow", strings.Join(method.allow, ", ")}},
+		}
 	case errors.As(err, &limited):
-		return problem{status: http.StatusTooManyRequests, code: "too-many-requests", message: "There were too many requests. Try again later.", retry: limited.wait}.reply(r, err)
+		return problem{status: http.StatusTooManyRequests, code: "too-many-requests", message: "There were too many requests. Try again later.", retry: limited.wait}
 	case errors.As(err, &part):
-		p := problem{status: http.StatusRequestedRangeNotSatisfiable, code: "range-not-satisfiable", message: "The file has no such part."}.reply(r, err)
-		p.header = append(p.header, [2]string{"Content-Range", "bytes */" + strconv.FormatInt(part.size, 10)})
-		return p
-	case errors.Is(err, store.ErrDenied) && r.token == nil:
+		return problem{
+			status: http.StatusRequestedRangeNotSatisfiable, code: "range-not-satisfiable", message: "The file has no such part.",
+			header: [][2]string{{"Content-Range", "bytes */" + strconv.FormatInt(part.size, 10)}},
+		}
+	case errors.Is(err, store.ErrDenied) && r.actor.Account == 0:
 		err = errOwnerOnly
 	}
-	return find(err).reply(r, err)
+	p := find(err)
+	if errors.As(err, &locked) {
+		p.retry = locked.RetryAfter
+	}
+	return p
 }
 
 // find returns the row of an error.
@@ -122,22 +161,39 @@ func find(err error) problem {
 	return problem{status: http.StatusInternalServerError, code: "internal"}
 }
 
-// reply renders a problem. The cause of a 500 is for the log alone.
-func (p problem) reply(r *request, err error) reply {
-	var locked *store.LockedError
-	if errors.As(err, &locked) {
-		p.retry = locked.RetryAfter
-	}
+// reply renders a problem for programs. The cause of a 500 is for the log alone.
+func (p problem) reply(r *request) reply {
 	if p.message == "" {
 		p.message = "Something went wrong on the server. Its log has the cause under request id " + r.id + "."
 	}
-	rep := reply{status: p.status, body: errorBody{Error: p.code, Message: p.message}}
+	rep := reply{status: p.status, body: errorBody{Error: p.code, Message: p.message}, header: p.headers()}
 	if p.status == http.StatusUnauthorized {
 		rep.header = append(rep.header, [2]string{"WWW-Authenticate", "Bearer"})
 	}
-	if p.status == http.StatusTooManyRequests || p.status == http.StatusServiceUnavailable {
-		seconds := max(1, int(math.Ceil(p.retry.Seconds())))
-		rep.header = append(rep.header, [2]string{"Retry-After", strconv.Itoa(seconds)})
-	}
 	return rep
 }
+
+// page renders a problem for people.
+func (p problem) page(r *request) reply {
+	page := problemPage{Key: "problem_" + strings.ReplaceAll(cmp.Or(p.name, p.code), "-", "_")}
+	if p.message == "" {
+		page.Request = r.id
+	}
+	if p.status == http.StatusTooManyRequests {
+		page.Seconds = p.seconds()
+	}
+	rep := show(p.status, "problem", page)
+	rep.header = p.headers()
+	return rep
+}
+
+// headers are what a problem's answer has beside what every answer has.
+func (p problem) headers() [][2]string {
+	if p.status == http.StatusTooManyRequests || p.status == http.StatusServiceUnavailable {
+		return append(p.header, [2]string{"Retry-After", strconv.Itoa(p.seconds())})
+	}
+	return p.header
+}
+
+// seconds is how long to wait before the next try.
+func (p problem) seconds() int { return max(1, int(math.Ceil(p.retry.Seconds()))) }

@@ -7,19 +7,25 @@ import (
 	"strconv"
 	"sync"
 
+	"pushbox/server/web"
 	"pushbox/store"
 )
 
 // A reply is the answer of an action: a status, a value that becomes the JSON
-// body or a part of a file instead, and headers beyond those that every answer
-// has.
+// body, or a page, a text, an asset or a part of a file instead; and headers and
+// cookies beyond those that every answer has.
 type reply struct {
-	status int
-	body   any
-	header [][2]string
-	file   *store.Download
-	part   span
-	done   func() // called when the file was sent
+	status   int
+	body     any
+	template string // where set, body is what this page shows
+	text     *text
+	asset    *web.Asset
+	header   [][2]string
+	cookies  []*http.Cookie
+
+	file *store.Download
+	part span
+	done func() // called when the file was sent
 }
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
@@ -34,26 +40,43 @@ var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 const maxPooled = 64 << 10
 
 // send writes a reply and returns how many bytes of body went out.
-func send(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 	for _, kv := range rep.header {
 		w.Header().Set(kv[0], kv[1])
 	}
-	if rep.file != nil {
-		return sendFile(w, r, rep)
+	for _, c := range rep.cookies {
+		http.SetCookie(w, c)
 	}
-	return sendJSON(w, rep)
+	switch {
+	case rep.file != nil:
+		return sendFile(w, r, rep)
+	case rep.template != "":
+		return s.sendPage(w, r, rep)
+	case rep.asset != nil:
+		return sendAsset(w, r, *rep.asset)
+	case rep.text != nil:
+		w.Header()["Content-Type"] = []string{rep.text.media}
+		return sendBytes(w, r, rep.status, rep.text.body)
+	case rep.body == nil: // it sends the browser on
+		return sendBytes(w, r, rep.status, nil)
+	default:
+		return sendJSON(w, rep)
+	}
+}
+
+// recycle gives a buffer back, and nothing of what was in it.
+func recycle(buf *bytes.Buffer) {
+	if buf.Cap() <= maxPooled {
+		clear(buf.Bytes())
+		buffers.Put(buf)
+	}
 }
 
 // sendJSON writes a reply, whole or not at all as far as the server can tell.
 func sendJSON(w http.ResponseWriter, r reply) (int64, error) {
 	buf := buffers.Get().(*bytes.Buffer)
 	buf.Reset()
-	defer func() {
-		if buf.Cap() <= maxPooled {
-			clear(buf.Bytes())
-			buffers.Put(buf)
-		}
-	}()
+	defer recycle(buf)
 	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
 	if err := enc.Encode(r.body); err != nil {

@@ -9,13 +9,22 @@
 package server
 
 import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
 	"pushbox/internal/clientip"
+	"pushbox/internal/lang"
 	"pushbox/internal/limit"
+	"pushbox/internal/secret"
+	"pushbox/server/web"
 	"pushbox/store"
 )
 
@@ -34,6 +43,8 @@ type Options struct {
 	Log     zerolog.Logger
 	Version string      // what /api/v2/version tells; 3.0.0 or later
 	Clock   store.Clock // what limits count by; nil: the machine's
+	Logo    *web.Logo   // nil: the program's own
+	First   secret.Text // the code that makes the first account, where there is none; zero: none does
 }
 
 // A Server answers HTTP requests. It is an http.Handler, safe for concurrent
@@ -49,13 +60,24 @@ type Server struct {
 
 	downloads *slots
 
+	pages *web.Pages
+	site  web.Site
+	words *lang.Catalog
+	cross *http.CrossOriginProtection
+	clock store.Clock
+
+	first       atomic.Pointer[secret.Text] // makes the first account; nil: nothing does, or not any more
+	signUpEmail *regexp.Regexp              // whole addresses that may sign up
+	signUps     *limit.Window               // per client
+
 	unknown   *limit.Window // requests for url_tokens that are not there, per client
 	anonymous *limit.Rate   // requests per anonymous client
 	tokens    *limit.Rate   // requests per API token
 }
 
-// New returns a server over an open store.
-func New(o Options) *Server {
+// New returns a server over an open store. An error names what of the
+// configuration cannot be: the logo, or an address for links.
+func New(o Options) (*Server, error) {
 	if o.Clock == nil {
 		o.Clock = store.NewSystemClock()
 	}
@@ -70,5 +92,42 @@ func New(o Options) *Server {
 		tokens:    limit.NewRate(l.TokenPerMinute, l.Clients, clock),
 	}
 	s.router = newRouter(s.routes())
-	return s
+	return s, errors.Join(s.openPages(o), s.openAccounts(o))
+}
+
+// signUpSpan is within which the sign-ups of a client are counted.
+const signUpSpan = 20 * time.Second
+
+// openAccounts reads who may make accounts.
+func (s *Server) openAccounts(o Options) (err error) {
+	if s.clock = o.Clock; !o.First.IsZero() {
+		s.first.Store(&o.First)
+	}
+	l := o.Config.Limits
+	s.signUps = limit.NewWindow(l.SignInsPerClient, signUpSpan, l.Clients, o.Clock.Elapsed)
+	s.signUpEmail, err = regexp.Compile(`\A(?:` + o.Config.SignupEmailRegexp + `)\z`)
+	if err != nil {
+		return fmt.Errorf("signup_email_regexp: %w", err)
+	}
+	return nil
+}
+
+// openPages reads what pages are made of.
+func (s *Server) openPages(o Options) (err error) {
+	if s.words, err = lang.Load(); err != nil {
+		return err
+	}
+	if s.pages, err = web.New(o.Logo); err != nil {
+		return err
+	}
+	brand := o.Config.Brand
+	s.site = web.Site{
+		Title: brand.Title, Tagline: brand.Tagline, Footer: brand.Footer,
+		Logo: s.pages.LogoPath(), SignUps: o.Config.EnableSignups,
+	}
+	s.cross = http.NewCrossOriginProtection()
+	if u, err := url.Parse(o.Config.BaseURL); err == nil && u.Host != "" { // a proxy may tell another host
+		return s.cross.AddTrustedOrigin(u.Scheme + "://" + u.Host)
+	}
+	return nil
 }

@@ -214,7 +214,7 @@ func (f filler) Read(p []byte) (int, error) {
 }
 
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) { // not parallel: it looks at all memory
-	const size, bound = 48 << 20, 16 << 20
+	const size, bound = 48 << 20, 32 << 20
 	a := newAPI(t, func(c *config.Config) { c.Limits.MaxBody = 64 << 10 })
 	ann := a.user("ann@example.com")
 	mebibyte := string(bytesOf(3 << 18))

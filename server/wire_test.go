@@ -17,6 +17,7 @@ func everyAnswer(a *api) map[string]answer {
 	token := a.create(`"payload":"x","passphrase":"p"`, ann)
 	return map[string]answer{
 		"version":      a.get("/api/v2/version"),
+		"openapi":      a.get("/api/v2/openapi.json"),
 		"health":       a.get("/healthz"),
 		"created":      a.do("POST", pushes, `{"push":{"payload":"x"}}`),
 		"bad body":     a.do("POST", pushes, `{`),
@@ -32,7 +33,6 @@ func everyAnswer(a *api) map[string]answer {
 		"audit":        a.get(pushes+"/"+token+"/audit", ann),
 		"unknown":      a.get(pushes + "/nothing"),
 		"no endpoint":  a.get("/api/v2/nothing"),
-		"root":         a.get("/"),
 		"wrong method": a.do("PUT", pushes, ""),
 		"deleted":      a.do("DELETE", pushes+"/"+token, "", ann),
 	}
@@ -76,7 +76,7 @@ func TestEveryPathTakesASuffix(t *testing.T) {
 	ann := a.user("ann@example.com")
 	token := a.do("POST", pushes+".json", `{"push":{"payload":"x"}}`, ann).want(http.StatusCreated).text("url_token")
 	for _, path := range []string{
-		"/api/v2/version.json", pushes + "/active.json", pushes + "/expired.json",
+		"/api/v2/version.json", "/api/v2/openapi.json", pushes + "/active.json", pushes + "/expired.json",
 		pushes + "/" + token + ".json", pushes + "/" + token + "/preview.json", pushes + "/" + token + "/audit.json",
 	} {
 		a.get(path, ann).want(http.StatusOK)

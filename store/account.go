@@ -16,12 +16,18 @@ type Account struct {
 	Email        string // in lower case
 	PasswordHash string // Argon2id in PHC string form
 	CreatedAt    time.Time
-	Disabled     bool // no token of it is valid
-	Removing     bool // its pushes are being purged; it will be gone when they are
+	Disabled     bool   // no token or session of it is valid
+	Removing     bool   // its pushes are being purged; it will be gone when they are
+	TOTP         string // the secret of its second factor, sealed; empty: it has none
+	TOTPStep     int64  // codes count steps of 30 seconds since 1970: the last of which one was accepted
+	Recovery     string // digests of the recovery codes that are left, one behind the other
 }
 
 // Active reports whether the account may act.
 func (a Account) Active() bool { return !a.Disabled && !a.Removing }
+
+// MFA reports whether signing in takes a second factor.
+func (a Account) MFA() bool { return a.TOTP != "" }
 
 // A TokenID names an API token among all; it is not a secret.
 type TokenID uint64

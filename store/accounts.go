@@ -27,6 +27,15 @@ const listBatch = 500
 // AddAccount adds an account. *InvalidError, or ErrExists if the address has
 // one already.
 func (s *Store) AddAccount(ctx context.Context, email string, password secret.Text) (Account, error) {
+	return s.addAccount(ctx, email, password, s.engine.CreateAccount)
+}
+
+// AddFirstAccount is AddAccount where there is no account at all; else ErrExists.
+func (s *Store) AddFirstAccount(ctx context.Context, email string, password secret.Text) (Account, error) {
+	return s.addAccount(ctx, email, password, s.engine.CreateFirstAccount)
+}
+
+func (s *Store) addAccount(ctx context.Context, email string, password secret.Text, create func(context.Context, Account) (AccountID, error)) (Account, error) {
 	var bad InvalidError
 	a := Account{Email: cleanEmail(email, &bad), CreatedAt: s.time.read().now}
 	checkPassword(password, &bad)
@@ -37,11 +46,18 @@ func (s *Store) AddAccount(ctx context.Context, email string, password secret.Te
 		return Account{}, err
 	}
 	var err error
-	a.ID, err = s.engine.CreateAccount(ctx, a)
+	a.ID, err = create(ctx, a)
 	return a, err
 }
 
-// SetPassword replaces an account's password. *InvalidError or ErrNotFound.
+// HasAccounts reports whether there is any account.
+func (s *Store) HasAccounts(ctx context.Context) (bool, error) {
+	list, err := s.engine.Accounts(ctx, 0, 1)
+	return len(list) > 0, err
+}
+
+// SetPassword replaces an account's password and ends its sessions.
+// *InvalidError or ErrNotFound.
 func (s *Store) SetPassword(ctx context.Context, email string, password secret.Text) error {
 	var bad InvalidError
 	checkPassword(password, &bad)
@@ -55,25 +71,26 @@ func (s *Store) SetPassword(ctx context.Context, email string, password secret.T
 	if err := s.hashPassword(ctx, &a, password); err != nil {
 		return err
 	}
-	_, err = s.engine.ChangeAccount(ctx, a.ID, func(b Account) Account {
-		b.PasswordHash = a.PasswordHash
-		return b
-	})
+	_, err = s.changeAccount(ctx, email, EndOthers, func(b *Account) { b.PasswordHash = a.PasswordHash })
 	return err
 }
 
 // SetDisabled disables an account or enables it again. While it is disabled no
-// token of it is valid; its links go on working. ErrNotFound.
+// token of it is valid; its links go on working. Its sessions end. ErrNotFound.
 func (s *Store) SetDisabled(ctx context.Context, email string, disabled bool) error {
-	_, err := s.changeAccount(ctx, email, func(a *Account) { a.Disabled = disabled })
+	ends := EndNone
+	if disabled {
+		ends = EndOthers
+	}
+	_, err := s.changeAccount(ctx, email, ends, func(a *Account) { a.Disabled = disabled })
 	return err
 }
 
-// RemoveAccount takes an account away with its API tokens, its pushes and their
-// audit logs; its links end at once. If it is cut short, the account stays
-// without power, and a sweep goes on with it. ErrNotFound.
+// RemoveAccount takes an account away with its API tokens, its sessions, its
+// pushes and their audit logs; its links end at once. If it is cut short, the
+// account stays without power, and a sweep goes on with it. ErrNotFound.
 func (s *Store) RemoveAccount(ctx context.Context, email string) error {
-	a, err := s.changeAccount(ctx, email, func(a *Account) { a.Removing = true })
+	a, err := s.changeAccount(ctx, email, EndOthers, func(a *Account) { a.Removing = true })
 	if err != nil {
 		return err
 	}
@@ -97,11 +114,7 @@ func (s *Store) finishRemoval(ctx context.Context, id AccountID) error {
 			}
 		}
 	}
-	err := s.engine.RemoveAccount(ctx, id)
-	if errors.Is(err, ErrNotFound) { // a sweep was quicker
-		return nil
-	}
-	return err
+	return instead(s.engine.RemoveAccount(ctx, id), ErrNotFound, nil) // a sweep was quicker
 }
 
 func (s *Store) purge(ctx context.Context, ps []Push) error {
@@ -160,18 +173,23 @@ func all[T any](more func(last *T) ([]T, error)) (list []T, err error) {
 }
 
 func (s *Store) account(ctx context.Context, email string) (Account, error) {
-	return s.engine.AccountByEmail(ctx, strings.ToLower(strings.TrimSpace(email)))
+	return s.engine.AccountByEmail(ctx, accountKey(email))
 }
 
-func (s *Store) changeAccount(ctx context.Context, email string, change func(*Account)) (Account, error) {
+// accountKey is what an address that somebody typed is looked up by.
+func accountKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+
+// changeAccount changes the account of that address, for nobody's session.
+func (s *Store) changeAccount(ctx context.Context, email string, ends Ending, change func(*Account)) (Account, error) {
 	a, err := s.account(ctx, email)
 	if err != nil {
 		return Account{}, err
 	}
-	return s.engine.ChangeAccount(ctx, a.ID, func(a Account) Account {
+	c, err := s.engine.ChangeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, Turnover, error) {
 		change(&a)
-		return a
+		return a, Turnover{Ends: ends}, nil
 	})
+	return c.Account, err
 }
 
 func (s *Store) hashPassword(ctx context.Context, a *Account, password secret.Text) error {
@@ -183,7 +201,7 @@ func (s *Store) hashPassword(ctx context.Context, a *Account, password secret.Te
 
 // cleanEmail returns an address as it is kept: in lower case, without a name.
 func cleanEmail(email string, bad *InvalidError) string {
-	email = strings.ToLower(strings.TrimSpace(email))
+	email = accountKey(email)
 	a, err := mail.ParseAddress(email)
 	if err != nil || a.Address != email || len(email) > MaxEmail || strings.ContainsFunc(email, unicode.IsControl) {
 		bad.Add("email", "is not an e-mail address")

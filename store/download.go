@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"time"
 
 	"pushbox/internal/secret"
 	"pushbox/store/seal"
@@ -22,6 +23,7 @@ type Download struct {
 	ctx    context.Context // ends with the grant
 	cancel context.CancelCauseFunc
 	grant  Grant
+	end    time.Time // of the push; where an edit brings it forward, the sweeper ends the download
 	file   int
 	cipher *seal.FileCipher
 
@@ -40,7 +42,7 @@ func (s *Store) Download(ctx context.Context, grant secret.Text, file int) (*Dow
 	if err != nil {
 		return nil, err
 	}
-	if err := s.admit(ctx, g); err != nil {
+	if err := s.admit(ctx, g.within(p.ExpiresAt)); err != nil {
 		return nil, err
 	}
 	key, err := s.ring.Load().OpenGrant(p.ID[:], grant, g.Sealed)
@@ -56,7 +58,7 @@ func (s *Store) Download(ctx context.Context, grant secret.Text, file int) (*Dow
 	}
 	d := &Download{
 		FileInfo: files[file], Tag: entityTag(p.ID, file),
-		store: s, grant: g, file: file, cipher: key.File(blobID(p.ID, file)), chunk: -1,
+		store: s, grant: g.within(p.ExpiresAt), end: p.ExpiresAt, file: file, cipher: key.File(blobID(p.ID, file)), chunk: -1,
 	}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
 	s.downloads.add(d)
@@ -137,7 +139,7 @@ func (d *Download) open(n int64) error {
 	if err != nil {
 		return err
 	}
-	d.grant, d.sealed = g, sealed
+	d.grant, d.sealed = g.within(d.end), sealed
 	if err := d.store.admit(d.ctx, d.grant); err != nil {
 		return err
 	}
@@ -158,7 +160,7 @@ func (d *Download) slide() error {
 	}
 	g, err := d.store.engine.ChangeGrant(d.ctx, d.grant.Digest, slideRule(at, window))
 	if err == nil {
-		d.grant = g
+		d.grant = g.within(d.end)
 	}
 	return err
 }

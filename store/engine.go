@@ -75,17 +75,38 @@ type Engine interface {
 	// CreateAccount keeps a new account under a new ID, which it returns.
 	// ErrExists if the address is taken.
 	CreateAccount(ctx context.Context, a Account) (AccountID, error)
+	// CreateFirstAccount is CreateAccount where there is no account; else
+	// ErrExists.
+	CreateFirstAccount(ctx context.Context, a Account) (AccountID, error)
 	// Account returns ErrNotFound if there is none.
 	Account(ctx context.Context, id AccountID) (Account, error)
 	// AccountByEmail returns ErrNotFound if there is none.
 	AccountByEmail(ctx context.Context, email string) (Account, error)
 	// Accounts lists accounts by ID, from the first after the one given.
 	Accounts(ctx context.Context, after AccountID, limit int) ([]Account, error)
-	// ChangeAccount applies f to the account; ID and address stay as they are.
-	ChangeAccount(ctx context.Context, id AccountID, f func(Account) Account) (Account, error)
-	// RemoveAccount forgets an account and its tokens. ErrExists if it still
-	// owns pushes; then nothing was changed.
+	// ChangeAccount applies r to the account and to its sessions; ID and address
+	// stay as they are. Where by is not zero, it must be the digest of one of its
+	// sessions: else ErrSession. ErrNotFound if there is no such account; an error
+	// of r is returned as it is, and then nothing was changed.
+	ChangeAccount(ctx context.Context, id AccountID, by SessionDigest, r AccountRule) (AccountChange, error)
+	// RemoveAccount forgets an account, its tokens and its sessions. ErrExists if
+	// it still owns pushes; then nothing was changed.
 	RemoveAccount(ctx context.Context, id AccountID) error
+
+	// Session returns the session with that digest and its account, or
+	// ErrNotFound.
+	Session(ctx context.Context, d SessionDigest) (Session, Account, error)
+	// Sessions lists an account's sessions, newest first.
+	Sessions(ctx context.Context, owner AccountID, limit int) ([]Session, error)
+	// TouchSession sets when the session was last used, if it still exists.
+	TouchSession(ctx context.Context, d SessionDigest, t time.Time) error
+	// RemoveSession returns ErrNotFound if that account has no such session.
+	RemoveSession(ctx context.Context, owner AccountID, id SessionID) error
+	// ClearSessions looks at that many sessions of all accounts by digest, from the
+	// first after the one given, and removes those that are over. It tells the last
+	// one that it looked at, and whether there are more. over is quick, and may run
+	// several times.
+	ClearSessions(ctx context.Context, after SessionDigest, limit int, over func(Session) bool) (last SessionDigest, more bool, err error)
 
 	// CreateToken keeps a new API token under a new ID, which it returns.
 	// ErrNotFound if there is no such account.
@@ -96,8 +117,9 @@ type Engine interface {
 	Tokens(ctx context.Context, owner AccountID, after TokenID, limit int) ([]APIToken, error)
 	// TouchToken sets when the token was last used, if it still exists.
 	TouchToken(ctx context.Context, d TokenDigest, t time.Time) error
-	// RemoveToken returns ErrNotFound if there is none.
-	RemoveToken(ctx context.Context, id TokenID) error
+	// RemoveToken returns ErrNotFound if there is none, or it is not the owner's;
+	// owner 0 stands for whoever it is.
+	RemoveToken(ctx context.Context, owner AccountID, id TokenID) error
 
 	// KeyRing returns the sealed key ring; nil in a new store.
 	KeyRing(ctx context.Context) ([]byte, error)

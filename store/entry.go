@@ -2,8 +2,8 @@ package store
 
 import "time"
 
-// MaxMinorEntries is how many audit entries a push keeps of the kinds that
-// anybody with a link can cause without using it up.
+// MaxMinorEntries is how many audit entries a push keeps of the kinds that can be
+// caused without using it up.
 const MaxMinorEntries = 2000
 
 // An EntryKind says what an audit entry tells of.
@@ -17,6 +17,7 @@ const (
 	EntryExpire // by hand
 	EntryFailedPassphrase
 	EntryOwnerView
+	EntryEdit // of the limits
 )
 
 var entryNames = [...]string{
@@ -26,6 +27,7 @@ var entryNames = [...]string{
 	EntryExpire:           "expire",
 	EntryFailedPassphrase: "failed_passphrase",
 	EntryOwnerView:        "owner_view",
+	EntryEdit:             "edit",
 }
 
 // String is the kind's name on the wire.
@@ -39,7 +41,7 @@ func (k EntryKind) String() string {
 // Minor reports whether entries of this kind stop at MaxMinorEntries.
 func (k EntryKind) Minor() bool {
 	switch k {
-	case EntryFailedView, EntryFailedPassphrase, EntryOwnerView:
+	case EntryFailedView, EntryFailedPassphrase, EntryOwnerView, EntryEdit:
 		return true
 	default:
 		return false

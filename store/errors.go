@@ -27,12 +27,18 @@ var (
 var (
 	// ErrToken says that an API token is unknown, expired, or of a disabled account.
 	ErrToken = errors.New("the API token is not valid")
+	// ErrCredentials says that the address or the password is wrong, or the code
+	// of the second factor; it does not say which.
+	ErrCredentials = errors.New("the address or the password is not right")
+	// ErrSession says that a session is unknown or over.
+	ErrSession = errors.New("the session has ended")
 	// ErrDenied says that the actor is not allowed to do this.
 	ErrDenied = errors.New("not allowed")
-	// ErrPassphrase says that the passphrase is missing or wrong.
+	// ErrPassphrase says that the passphrase is missing or wrong; it comes as a *PassphraseError.
 	ErrPassphrase = errors.New("the passphrase is incorrect")
-	// ErrLocked says that there were too many wrong passphrases; it comes as a *LockedError.
-	ErrLocked = errors.New("too many wrong passphrases")
+	// ErrLocked says that there were too many wrong passphrases, passwords or
+	// codes, or too many sign-ins of a client; it comes as a *LockedError.
+	ErrLocked = errors.New("too many tries")
 )
 
 // ErrFileSize says that a file is larger than files may be.
@@ -55,6 +61,14 @@ var (
 	ErrClosed = errors.New("the store is closed")
 )
 
+// instead returns err, or other where err is what it stands in for.
+func instead(err, is, other error) error {
+	if errors.Is(err, is) {
+		return other
+	}
+	return err
+}
+
 // A LockedError is an ErrLocked that knows when to try again.
 type LockedError struct{ RetryAfter time.Duration }
 
@@ -62,6 +76,18 @@ func (*LockedError) Error() string { return ErrLocked.Error() }
 
 // Unwrap returns ErrLocked.
 func (*LockedError) Unwrap() error { return ErrLocked }
+
+// A PassphraseError is an ErrPassphrase that knows how many more wrong ones may
+// come from the same client before it is ErrLocked.
+type PassphraseError struct {
+	Left       int           // 0: none now; math.MaxInt: any number
+	RetryAfter time.Duration // how long none may; 0 unless Left is
+}
+
+func (*PassphraseError) Error() string { return ErrPassphrase.Error() }
+
+// Unwrap returns ErrPassphrase.
+func (*PassphraseError) Unwrap() error { return ErrPassphrase }
 
 // An InvalidError tells what is wrong with an input, field by field. It never
 // holds the input itself.

@@ -52,6 +52,13 @@ func (g Grant) check(at instant) error {
 	}
 }
 
+// within is the grant as it is where its push ends at that time: an edit may have
+// brought that forward since the grant was issued.
+func (g Grant) within(end time.Time) Grant {
+	g.ExpiresAt, g.Until = earlier(g.ExpiresAt, end), earlier(g.Until, end)
+	return g
+}
+
 // slides reports whether a download that runs should move the end of the grant:
 // not at each chunk, since it costs a commit.
 func (g Grant) slides(at instant, window time.Duration) bool {
@@ -63,10 +70,11 @@ func (g Grant) slides(at instant, window time.Duration) bool {
 // ended stays so.
 func slideRule(at instant, window time.Duration) GrantRule {
 	return func(p Push, g Grant) (Push, Grant, bool) {
-		if g.check(at) != nil {
+		now := g.within(p.ExpiresAt)
+		if now.check(at) != nil {
 			return p, g, true
 		}
-		g.ExpiresAt = later(g.ExpiresAt, earlier(at.now.Add(window), g.Until))
+		g.ExpiresAt = later(g.ExpiresAt, earlier(at.now.Add(window), now.Until))
 		p.GrantsEnd = later(p.GrantsEnd, g.ExpiresAt)
 		return p, g, true
 	}
@@ -75,7 +83,7 @@ func slideRule(at instant, window time.Duration) GrantRule {
 // endGrantRule takes a grant away whose time is over.
 func endGrantRule(at instant) GrantRule {
 	return func(p Push, g Grant) (Push, Grant, bool) {
-		return p, g, at.ends.Before(g.ExpiresAt)
+		return p, g, at.ends.Before(g.within(p.ExpiresAt).ExpiresAt)
 	}
 }
 

@@ -19,26 +19,38 @@ type Guessing struct {
 	Clients   int // how many pushes and clients are remembered
 }
 
+// SignInLimits bound how fast passwords and codes of accounts can be tried. 0:
+// any number.
+type SignInLimits struct {
+	PerClient  int // tries of a client in 20 seconds, right or wrong
+	PerAccount int // wrong ones per address in an hour, whether it has an account or not
+}
+
 // A guesser runs Argon2: at most one a core at a time, a bounded number
-// waiting, and for passphrases only within the limits of guessing.
+// waiting, and for passphrases and passwords only within the limits of guessing.
 type guesser struct {
 	waiting   chan struct{}
 	running   chan struct{}
 	perClient *limit.Window
 	perPush   *limit.Window
 
+	signIns *limit.Window // by client
+	wrong   *limit.Window // by address
+
 	mu   sync.Mutex
 	idle *sync.Cond
-	busy map[ID]bool // pushes of which a passphrase is being checked
+	busy map[string]bool // pushes and addresses of which a guess is being checked
 }
 
-func newGuesser(c Clock, g Guessing, cores int) *guesser {
+func newGuesser(c Clock, g Guessing, l SignInLimits, cores int) *guesser {
 	q := &guesser{
 		waiting:   make(chan struct{}, g.Queue+cores),
 		running:   make(chan struct{}, cores),
 		perClient: limit.NewWindow(g.PerClient, time.Minute, g.Clients, c.Elapsed),
 		perPush:   limit.NewWindow(g.PerPush, 10*time.Minute, g.Clients, c.Elapsed),
-		busy:      make(map[ID]bool),
+		signIns:   limit.NewWindow(l.PerClient, 20*time.Second, g.Clients, c.Elapsed),
+		wrong:     limit.NewWindow(l.PerAccount, time.Hour, g.Clients, c.Elapsed),
+		busy:      make(map[string]bool),
 	}
 	q.idle = sync.NewCond(&q.mu)
 	return q
@@ -62,19 +74,19 @@ func (g *guesser) hash(ctx context.Context, f func() error) error {
 }
 
 // check runs open, which tries the passphrase on a push, if the limits allow
-// another guess: ErrPassphrase if it is wrong or missing, ErrLocked if there
+// another guess: a *PassphraseError if it is wrong or missing, ErrLocked if there
 // were too many wrong ones. Only a wrong one counts. Guesses at one push take
 // turns, so that no number of them at once gets past the limits.
 func (g *guesser) check(ctx context.Context, id ID, client string, passphrase secret.Text, open func() error) error {
 	if passphrase.IsZero() {
-		return ErrPassphrase
+		return g.missed(id, client)
 	}
 	if err := g.locked(id, client); err != nil {
 		return err
 	}
 	return g.hash(ctx, func() error {
-		g.enter(id)
-		defer g.leave(id)
+		g.enter(string(id[:]))
+		defer g.leave(string(id[:]))
 		if err := g.locked(id, client); err != nil {
 			return err
 		}
@@ -84,8 +96,19 @@ func (g *guesser) check(ctx context.Context, id ID, client string, passphrase se
 		}
 		g.perClient.Add(clientKey(id, client))
 		g.perPush.Add(string(id[:]))
-		return ErrPassphrase
+		return g.missed(id, client)
 	})
+}
+
+// missed tells a client that a passphrase is missing or wrong, and how many more
+// tries there are.
+func (g *guesser) missed(id ID, client string) error {
+	e := &PassphraseError{Left: min(g.perPush.Left(string(id[:])), g.perClient.Left(clientKey(id, client)))}
+	var locked *LockedError
+	if errors.As(g.locked(id, client), &locked) {
+		e.Left, e.RetryAfter = 0, locked.RetryAfter
+	}
+	return e
 }
 
 func (g *guesser) locked(id ID, client string) error {
@@ -101,20 +124,56 @@ func (g *guesser) locked(id ID, client string) error {
 
 func clientKey(id ID, client string) string { return string(id[:]) + client }
 
-// enter waits until no other guess at the push runs; those that do have a core
-// of their own, so the wait is short.
-func (g *guesser) enter(id ID) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for g.busy[id] {
-		g.idle.Wait()
+// attempt runs try, which tries a password or a code on the account of that
+// address, if the limits allow another try. Each counts for the client, and for
+// the address if its error is ErrCredentials. Tries at one address take turns.
+func (g *guesser) attempt(ctx context.Context, email, client string, try func() error) error {
+	if err := g.admit(email, client); err != nil {
+		return err
 	}
-	g.busy[id] = true
+	return g.hash(ctx, func() error {
+		g.enter(email)
+		defer g.leave(email)
+		if full, wait := g.wrong.Full(email); full {
+			return &LockedError{RetryAfter: wait}
+		}
+		err := try()
+		if errors.Is(err, ErrCredentials) {
+			g.wrong.Add(email)
+		}
+		return err
+	})
 }
 
-func (g *guesser) leave(id ID) {
+// admit counts a try of a client. One that is refused does not count.
+func (g *guesser) admit(email, client string) error {
+	g.mu.Lock() // between asking and counting
+	defer g.mu.Unlock()
+	full, wait := g.wrong.Full(email)
+	if !full {
+		full, wait = g.signIns.Full(client)
+	}
+	if full {
+		return &LockedError{RetryAfter: wait}
+	}
+	g.signIns.Add(client)
+	return nil
+}
+
+// enter waits until no other guess at the push or address runs; those that do
+// have a core of their own, so the wait is short.
+func (g *guesser) enter(what string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.busy, id)
+	for g.busy[what] {
+		g.idle.Wait()
+	}
+	g.busy[what] = true
+}
+
+func (g *guesser) leave(what string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	delete(g.busy, what)
 	g.idle.Broadcast()
 }

@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"math"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -112,5 +113,52 @@ func TestTooManyPassphrasesAtOnceAreRefused(t *testing.T) {
 	all.Wait()
 	if busy.Load() == 0 || done.Load() == 0 {
 		t.Errorf("%d were refused, %d done", busy.Load(), done.Load())
+	}
+}
+
+func TestAWrongPassphraseTellsHowManyTriesAreLeft(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(o *storetest.Setup) { o.Guessing.PerClient, o.Guessing.PerPush = 3, 5 })
+	p := push(t, f, nobody, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
+	for i, step := range []struct {
+		client, passphrase string
+		left               int
+		wait               time.Duration
+		after              time.Duration // passes before
+	}{
+		{"a", "", 3, 0, 0}, // nothing is no try
+		{"a", "", 3, 0, 0},
+		{"a", "1", 2, 0, 0},
+		{"a", "", 2, 0, 0},
+		{"a", "2", 1, 0, 10 * time.Second},
+		{"a", "3", 0, 50 * time.Second, 0},
+		{"a", "", 0, 50 * time.Second, 0},
+		{"b", "", 2, 0, 0}, // of the push, where that is less
+		{"b", "4", 1, 0, 0},
+		{"a", "", 1, 0, 50 * time.Second},
+		{"b", "5", 0, 9 * time.Minute, 0},
+		{"c", "", 0, 9 * time.Minute, 0},
+		{"c", "", 1, 0, 9 * time.Minute},
+	} {
+		f.Clock.Advance(step.after)
+		_, err := f.Retrieve(ctx, store.Actor{Client: step.client}, p.Token, secret.New(step.passphrase))
+		var wrong *store.PassphraseError
+		if !errors.As(err, &wrong) || !errors.Is(err, store.ErrPassphrase) || err.Error() != store.ErrPassphrase.Error() {
+			t.Fatalf("step %d: %v", i, err)
+		}
+		if wrong.Left != step.left || wrong.RetryAfter != step.wait {
+			t.Errorf("step %d: %d are left, wait %v; want %d, %v", i, wrong.Left, wrong.RetryAfter, step.left, step.wait)
+		}
+	}
+}
+
+func TestWithoutLimitsAnyNumberOfTriesIsLeft(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(o *storetest.Setup) { o.Guessing.PerClient, o.Guessing.PerPush = 0, 0 })
+	p := push(t, f, nobody, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
+	_, err := f.Retrieve(ctx, nobody, p.Token, secret.New("wrong"))
+	var wrong *store.PassphraseError
+	if !errors.As(err, &wrong) || wrong.Left != math.MaxInt || wrong.RetryAfter != 0 {
+		t.Errorf("%v, %+v", err, wrong)
 	}
 }

@@ -110,7 +110,7 @@ const (
 	Expiring     Shelf = 1 + iota // live pushes, by ExpiresAt
 	ExpiredAnon                   // expired pushes without an owner, by ExpiredAt
 	ExpiredOwned                  // expired pushes of an account, by ExpiredAt
-	Granted                       // expired pushes whose files can still be downloaded, by GrantsEnd
+	Granted                       // expired pushes whose files can still be downloaded, by when that ends
 )
 
 // Shelf returns where the push stands in the expiry index, and under which time.
@@ -119,13 +119,17 @@ func (p Push) Shelf() (Shelf, time.Time) {
 	case p.Live():
 		return Expiring, p.ExpiresAt
 	case p.HoldsFiles():
-		return Granted, p.GrantsEnd
+		return Granted, p.filesEnd()
 	case p.Owner == 0:
 		return ExpiredAnon, p.ExpiredAt
 	default:
 		return ExpiredOwned, p.ExpiredAt
 	}
 }
+
+// filesEnd is when the files of a push that has expired go: with its last grant, and
+// never after its time limit, which an edit may have brought forward.
+func (p Push) filesEnd() time.Time { return earlier(p.GrantsEnd, p.ExpiresAt) }
 
 // NewPush is what a sender asks for. Nil and zero fields take the defaults of
 // the kind's Terms.

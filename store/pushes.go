@@ -77,8 +77,12 @@ func (s *Store) DeletePush(ctx context.Context, by Actor, t Token) (PushInfo, er
 // that are live, or those that have expired. ErrBusy where more of them have just
 // ended than can be told at once.
 func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]PushInfo, error) {
-	at := s.time.read()
-	ps, err := s.settled(ctx, by.Account, live, page, at)
+	return s.ownPushes(ctx, by, live, (page-1)*PageSize, PageSize, s.time.read())
+}
+
+// ownPushes opens a stretch of a list.
+func (s *Store) ownPushes(ctx context.Context, by Actor, live bool, skip, limit int, at instant) ([]PushInfo, error) {
+	ps, err := s.settled(ctx, by.Account, live, skip, limit, at)
 	if err != nil {
 		return nil, err
 	}
@@ -93,15 +97,15 @@ func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]Pu
 	return infos, nil
 }
 
-// maxRounds is how often a page is read again because pushes on it have ended.
+// maxRounds is how often a stretch is read again because pushes in it have ended.
 // Only after a long stop are there more than a few; the sweeper has them soon.
 const maxRounds = 100
 
-// settled reads a page of a list. Of live pushes it ends those first that are
+// settled reads a stretch of a list. Of live pushes it ends those first that are
 // due: no list says of a push that it has expired before that is durable.
-func (s *Store) settled(ctx context.Context, owner AccountID, live bool, page int, at instant) ([]Push, error) {
+func (s *Store) settled(ctx context.Context, owner AccountID, live bool, skip, limit int, at instant) ([]Push, error) {
 	for range maxRounds {
-		ps, err := s.engine.Pushes(ctx, owner, live, (page-1)*PageSize, PageSize)
+		ps, err := s.engine.Pushes(ctx, owner, live, skip, limit)
 		if err != nil {
 			return nil, err
 		}
@@ -131,13 +135,18 @@ func (s *Store) Audit(ctx context.Context, by Actor, t Token, page int) ([]LogEn
 	if !p.ownedBy(by) {
 		return nil, ErrDenied
 	}
-	es, err := s.engine.Entries(ctx, p.ID, (page-1)*PageSize, PageSize)
+	return s.entries(ctx, p.ID, (page-1)*PageSize, PageSize)
+}
+
+// entries opens a stretch of a push's audit log.
+func (s *Store) entries(ctx context.Context, id ID, skip, limit int) ([]LogEntry, error) {
+	es, err := s.engine.Entries(ctx, id, skip, limit)
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
 	log := make([]LogEntry, len(es))
 	for i, e := range es {
-		if log[i], err = s.openEntry(p.ID, e); err != nil {
+		if log[i], err = s.openEntry(id, e); err != nil {
 			return nil, err
 		}
 	}

@@ -19,13 +19,6 @@ const (
 	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected
 )
 
-// Flags of an account record.
-const (
-	flagDisabled = 1 << iota
-	flagRemoving
-	allAccountFlags = flagDisabled | flagRemoving
-)
-
 // AppendBinary appends the push's record to b. The ID is not part of it: it is
 // the key.
 func (p Push) AppendBinary(b []byte) ([]byte, error) {
@@ -113,66 +106,6 @@ func (g *Grant) UnmarshalBinary(b []byte) error {
 		return err
 	}
 	*g = h
-	return nil
-}
-
-// AppendBinary appends the account's record to b.
-func (a Account) AppendBinary(b []byte) ([]byte, error) {
-	var f byte
-	if a.Disabled {
-		f |= flagDisabled
-	}
-	if a.Removing {
-		f |= flagRemoving
-	}
-	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(a.ID))
-	b = appendTime(b, a.CreatedAt)
-	return appendBytes(appendBytes(b, a.Email), a.PasswordHash), nil
-}
-
-// UnmarshalBinary reads a record.
-func (a *Account) UnmarshalBinary(b []byte) error {
-	r := reader{b: b}
-	r.version()
-	f := r.flags(allAccountFlags)
-	c := Account{
-		Disabled:     f&flagDisabled != 0,
-		Removing:     f&flagRemoving != 0,
-		ID:           AccountID(r.uvarint(1<<64 - 1)),
-		CreatedAt:    r.time(),
-		Email:        string(r.bytes()),
-		PasswordHash: string(r.bytes()),
-	}
-	if err := r.end(); err != nil {
-		return err
-	}
-	*a = c
-	return nil
-}
-
-// AppendBinary appends the API token's record to b.
-func (t APIToken) AppendBinary(b []byte) ([]byte, error) {
-	b = append(append(b, recordVersion), t.Digest[:]...)
-	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(t.ID)), uint64(t.Owner))
-	for _, at := range [...]time.Time{t.CreatedAt, t.ExpiresAt, t.LastUsedAt} {
-		b = appendTime(b, at)
-	}
-	return appendBytes(b, t.Label), nil
-}
-
-// UnmarshalBinary reads a record.
-func (t *APIToken) UnmarshalBinary(b []byte) error {
-	r := reader{b: b}
-	r.version()
-	u := APIToken{Digest: TokenDigest(r.take(32)), ID: TokenID(r.uvarint(1<<64 - 1)), Owner: AccountID(r.uvarint(1<<64 - 1))}
-	for _, at := range [...]*time.Time{&u.CreatedAt, &u.ExpiresAt, &u.LastUsedAt} {
-		*at = r.time()
-	}
-	u.Label = string(r.bytes())
-	if err := r.end(); err != nil {
-		return err
-	}
-	*t = u
 	return nil
 }
 

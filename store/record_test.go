@@ -4,13 +4,14 @@ import (
 	"bytes"
 	"encoding"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"pushbox/internal/secret"
 )
 
-// A record is what the five kinds of record have in common.
+// A record is what the kinds of record have in common.
 type record interface {
 	encoding.BinaryAppender
 	encoding.BinaryUnmarshaler
@@ -32,9 +33,15 @@ func records() map[string][2]record {
 		"grant": {&Grant{
 			Push: ID{1, 21: 2}, ExpiresAt: at(3e6), Until: at(4e6), Sealed: []byte{8, 9},
 		}, &Grant{}},
-		"entry":   {&Entry{Kind: EntryOwnerView, At: at(5e6), Sealed: []byte{6, 7}}, &Entry{Kind: EntryCreation}},
-		"account": {&Account{ID: 9, Email: "a@example.com", PasswordHash: "$argon2id$", CreatedAt: at(0), Disabled: true, Removing: true}, &Account{}},
-		"token":   {&APIToken{ID: 3, Digest: TokenDigest{1, 31: 2}, Owner: 4, Label: "ci", CreatedAt: at(0), ExpiresAt: at(1e9), LastUsedAt: at(6e10)}, &APIToken{}},
+		"entry": {&Entry{Kind: EntryOwnerView, At: at(5e6), Sealed: []byte{6, 7}}, &Entry{Kind: EntryCreation}},
+		"account": {&Account{
+			ID: 9, Email: "a@example.com", PasswordHash: "$argon2id$", CreatedAt: at(0), Disabled: true, Removing: true,
+			TOTP: "sealed", TOTPStep: 1<<63 - 1, Recovery: strings.Repeat("0123456789abcdef", 10),
+		}, &Account{}},
+		"session": {&Session{
+			ID: 1<<64 - 1, Owner: 7, CreatedAt: at(1e6), LastUsedAt: at(2e6), ExpiresAt: at(3e9), Pending: true, Sealed: []byte{1, 2},
+		}, &Session{}},
+		"token": {&APIToken{ID: 3, Digest: TokenDigest{1, 31: 2}, Owner: 4, Label: "ci", CreatedAt: at(0), ExpiresAt: at(1e9), LastUsedAt: at(6e10)}, &APIToken{}},
 	}
 }
 
@@ -126,6 +133,12 @@ func TestARecordIsReadBesideWhatItsKeySays(t *testing.T) {
 	if err := h.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(h, g) || bytes.Contains(b, g.Digest[:]) {
 		t.Errorf("grant: %+v, %v", h, err)
 	}
+	s := Session{Digest: SessionDigest{6, 31: 7}, Owner: 8}
+	b, _ = s.AppendBinary(nil)
+	r := Session{Digest: s.Digest}
+	if err := r.UnmarshalBinary(b); err != nil || !reflect.DeepEqual(r, s) || bytes.Contains(b, s.Digest[:]) {
+		t.Errorf("session: %+v, %v", r, err)
+	}
 	plain, _ := Entry{Kind: EntryView}.AppendBinary(nil)
 	issued, _ := Entry{Kind: EntryView, Issue: &Issue{Grant: g}}.AppendBinary(nil)
 	if !bytes.Equal(plain, issued) {
@@ -163,6 +176,27 @@ func TestAListOfFilesComesBackAsItWas(t *testing.T) {
 		}
 		if _, err := decodeFiles(append(b, 0)); err == nil {
 			t.Error("a byte more is accepted")
+		}
+	}
+}
+
+func TestRecoveryCodesAreKeptWhole(t *testing.T) {
+	t.Parallel()
+	for n, whole := range map[int]bool{0: true, recoverySize - 1: false, recoverySize: true, recoverySize + 1: false, 2 * recoverySize: true} {
+		b, _ := Account{Recovery: strings.Repeat("x", n)}.AppendBinary(nil)
+		if err := new(Account).UnmarshalBinary(b); (err == nil) != whole {
+			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+func TestAFlagThatNobodyKnowsIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, r := range map[string]record{"account": &Account{}, "session": &Session{}} {
+		b, _ := r.AppendBinary(nil)
+		b[1] |= 1 << 7
+		if fresh(r).UnmarshalBinary(b) == nil {
+			t.Errorf("%s: it is accepted", name)
 		}
 	}
 }

@@ -12,7 +12,7 @@ import (
 // counts a view unless it is the owner. The view is durable when Retrieve
 // returns. A push that has expired comes back with no payload and is no error.
 //
-// Errors: ErrNotFound; ErrPassphrase, ErrLocked or ErrBusy for a passphrase
+// Errors: ErrNotFound; a *PassphraseError, ErrLocked or ErrBusy for a passphrase
 // that is wrong, comes after too many wrong ones, or waits with too many;
 // ErrClock where a jump of the clock leaves open whether the push has expired.
 func (s *Store) Retrieve(ctx context.Context, by Actor, t Token, passphrase secret.Text) (PushInfo, error) {
@@ -24,7 +24,7 @@ func (s *Store) Retrieve(ctx context.Context, by Actor, t Token, passphrase secr
 	dek, err := s.unwrap(ctx, by, p, t, passphrase)
 	at := s.time.read() // the passphrase may have waited its turn
 	if errors.Is(err, ErrPassphrase) && !passphrase.IsZero() {
-		return s.refuse(ctx, p.ID, t, at, sealed)
+		return s.refuse(ctx, p.ID, t, at, sealed, err)
 	}
 	if err != nil {
 		return PushInfo{}, err
@@ -123,15 +123,15 @@ func (s *Store) unwrap(ctx context.Context, by Actor, p Push, t Token, passphras
 	return dek, err
 }
 
-// refuse notes a wrong passphrase. The push may have ended meanwhile, and then
-// it is told as any that has.
-func (s *Store) refuse(ctx context.Context, id ID, t Token, at instant, sealed []byte) (PushInfo, error) {
+// refuse notes a wrong passphrase, and returns why it was refused. The push may
+// have ended meanwhile, and then it is told as any that has.
+func (s *Store) refuse(ctx context.Context, id ID, t Token, at instant, sealed []byte, why error) (PushInfo, error) {
 	c, err := s.change(ctx, id, wrongPassphraseRule(at, sealed))
 	if err != nil {
 		return PushInfo{}, err
 	}
 	if c.Entry.Kind == EntryFailedPassphrase {
-		return PushInfo{}, ErrPassphrase
+		return PushInfo{}, why
 	}
 	return PushInfo{Push: c.Push, At: at.now, Token: t}, nil
 }

@@ -126,7 +126,7 @@ func deleteRule(by Actor, at instant, sealed []byte) Rule {
 // releaseRule gives up the files of an expired push whose last grant has ended.
 func releaseRule(at instant) Rule {
 	return func(p Push) (Push, Entry, error) {
-		if !p.Live() && !at.ends.Before(p.GrantsEnd) {
+		if !p.Live() && !at.ends.Before(p.filesEnd()) {
 			p.release()
 		}
 		return p, Entry{}, nil

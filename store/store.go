@@ -19,6 +19,9 @@ type Options struct {
 	PurgeAfter time.Duration  // how long an account's expired pushes stay; 0: for good
 	Guessing   Guessing
 	Files      FileLimits
+	Sessions   SessionLimits
+	SignIns    SignInLimits
+	Issuer     string // what authenticator apps call this server; empty: pushbox
 }
 
 // A Store keeps pushes and their promises. It is safe for concurrent use.
@@ -36,6 +39,7 @@ type Store struct {
 
 	sweeping sync.Mutex // held by Sweep
 	kept     time.Time  // what keepTime last made durable; guarded by sweeping
+	cleared  time.Time  // when all sessions were last looked at; guarded by sweeping
 }
 
 // Open returns the store that an engine keeps, sealed under root. In a new
@@ -50,7 +54,7 @@ func Open(ctx context.Context, e Engine, root seal.RootKey, o Options) (*Store, 
 		return nil, err
 	}
 	s := &Store{engine: e, root: root, time: newTimekeeper(o.Clock, latest), opts: o, kept: latest, released: make(chan struct{}, 1)}
-	s.guess = newGuesser(o.Clock, o.Guessing, runtime.GOMAXPROCS(0))
+	s.guess = newGuesser(o.Clock, o.Guessing, o.SignIns, runtime.GOMAXPROCS(0))
 	return s, s.openRing(ctx)
 }
 

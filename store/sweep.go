@@ -23,8 +23,9 @@ const (
 
 // Sweep makes expiry real: it ends every push whose time is over, purges what
 // has stayed long enough, gives back the space of files that are of no push any
-// more, finishes removals of accounts that were cut short, renews the key encryption key once a month, and keeps the time. It returns how
-// long to wait before the next sweep; doing it sooner does no harm.
+// more, finishes removals of accounts that were cut short, removes sessions that
+// have ended, renews the key encryption key once a month, and keeps the time. It
+// returns how long to wait before the next sweep; doing it sooner does no harm.
 func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
@@ -40,7 +41,7 @@ func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 			wait = min(wait, retrySleep)
 		}
 	}
-	err = errors.Join(err, s.finishRemovals(ctx), s.freeOrphans(ctx), s.renewKeys(ctx, at))
+	err = errors.Join(err, s.finishRemovals(ctx), s.freeOrphans(ctx), s.clearSessions(ctx, at), s.renewKeys(ctx, at))
 	if at.ends.Sub(s.kept) >= timeSlack { // an idle store need not wake its disk each minute
 		err = errors.Join(err, s.keepTime(ctx))
 	}

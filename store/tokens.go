@@ -12,8 +12,9 @@ import (
 	"pushbox/store/seal"
 )
 
-// tokenUse is how often the last use of a token is written down, at most.
-const tokenUse = time.Minute
+// noteEvery is how often the last use of a token or session is written down, at
+// most.
+const noteEvery = time.Minute
 
 // CreateToken makes an API token for an account; lifetime 0 is for good. Only
 // its digest is kept. *InvalidError or ErrNotFound.
@@ -59,7 +60,16 @@ func (s *Store) Tokens(ctx context.Context, email string) ([]APIToken, error) {
 
 // RevokeToken ends an API token at once. ErrNotFound.
 func (s *Store) RevokeToken(ctx context.Context, id TokenID) error {
-	return s.engine.RemoveToken(ctx, id)
+	return s.engine.RemoveToken(ctx, 0, id)
+}
+
+// RevokeOwnToken is RevokeToken for its owner: ErrNotFound also if the token is
+// another account's.
+func (s *Store) RevokeOwnToken(ctx context.Context, owner AccountID, id TokenID) error {
+	if owner == 0 {
+		return ErrNotFound
+	}
+	return s.engine.RemoveToken(ctx, owner, id)
 }
 
 // Authenticate returns the account that an API token acts as, and the token's
@@ -76,18 +86,14 @@ func (s *Store) Authenticate(ctx context.Context, token secret.Text, email strin
 	case !a.Active(), before(t.ExpiresAt, at.denies), email != "" && !strings.EqualFold(strings.TrimSpace(email), a.Email):
 		return Account{}, APIToken{}, ErrToken
 	}
-	return a, t, s.touch(ctx, t, at)
+	return a, t, noteUse(t.LastUsedAt, at, func() error { return s.engine.TouchToken(ctx, t.Digest, at.now) })
 }
 
-// touch notes that a token was used, unless that is known, the clock is in
-// doubt, or there is no room: that is no reason to turn its owner away.
-func (s *Store) touch(ctx context.Context, t APIToken, at instant) error {
-	if at.now != at.ends || at.now.Sub(t.LastUsedAt) < tokenUse {
+// noteUse notes by touch that something was used, unless that is known, the clock
+// is in doubt, or there is no room: that is no reason to turn its owner away.
+func noteUse(last time.Time, at instant, touch func() error) error {
+	if at.now != at.ends || at.now.Sub(last) < noteEvery {
 		return nil
 	}
-	err := s.engine.TouchToken(ctx, t.Digest, at.now)
-	if errors.Is(err, ErrFull) {
-		return nil
-	}
-	return err
+	return instead(touch(), ErrFull, nil)
 }

@@ -39,6 +39,8 @@ func codes() []code {
 		{"not-found", store.ErrNotFound},
 		{"exists", store.ErrExists},
 		{"token", store.ErrToken},
+		{"credentials", store.ErrCredentials},
+		{"session", store.ErrSession},
 		{"denied", store.ErrDenied},
 		{"passphrase", store.ErrPassphrase},
 		{"locked", store.ErrLocked},

@@ -12,9 +12,13 @@ var (
 	UserAdd = Op[Credentials, User]{name: "user/add", do: userAdd}
 	// UserList lists every account, oldest first.
 	UserList = Op[None, []User]{name: "user/list", do: userList}
-	// UserPasswd replaces a password: *store.InvalidError, store.ErrNotFound.
+	// UserPasswd replaces a password and ends the account's sessions:
+	// *store.InvalidError, store.ErrNotFound.
 	UserPasswd = Op[Credentials, None]{name: "user/passwd", do: userPasswd}
-	// UserDisable makes every token of an account invalid: store.ErrNotFound.
+	// UserResetMFA takes an account's second factor away: store.ErrNotFound.
+	UserResetMFA = Op[Address, None]{name: "user/reset-mfa", do: userResetMFA}
+	// UserDisable makes every token and session of an account invalid:
+	// store.ErrNotFound.
 	UserDisable = Op[Address, None]{name: "user/disable", do: userDisable}
 	// UserEnable undoes UserDisable: store.ErrNotFound.
 	UserEnable = Op[Address, None]{name: "user/enable", do: userEnable}
@@ -43,7 +47,7 @@ var (
 // operations is every operation that a server answers.
 func operations() []operation {
 	return []operation{
-		UserAdd, UserList, UserPasswd, UserDisable, UserEnable, UserRemove,
+		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserRemove,
 		TokenCreate, TokenList, TokenRevoke, Check, Compact,
 	}
 }
@@ -60,6 +64,10 @@ func userList(ctx context.Context, s *store.Store, _ None) ([]User, error) {
 
 func userPasswd(ctx context.Context, s *store.Store, in Credentials) (None, error) {
 	return None{}, s.SetPassword(ctx, in.Email, in.Password.Text)
+}
+
+func userResetMFA(ctx context.Context, s *store.Store, in Address) (None, error) {
+	return None{}, s.ResetTOTP(ctx, in.Email)
 }
 
 func userDisable(ctx context.Context, s *store.Store, in Address) (None, error) {

@@ -8,7 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pquerna/otp/totp"
+
 	"pushbox/internal/admin"
+	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -67,6 +70,7 @@ func TestAnAccountLives(t *testing.T) {
 			t.Errorf("added %+v, want %+v", u, want)
 		}
 		must(t, r, admin.UserPasswd, admin.Credentials{Email: alice, Password: clear(password + "!")})
+		must(t, r, admin.UserResetMFA, who)
 		must(t, r, admin.UserDisable, who)
 		want.Disabled = true
 		if list := must(t, r, admin.UserList, admin.None{}); !slices.Equal(list, []admin.User{want}) {
@@ -80,6 +84,43 @@ func TestAnAccountLives(t *testing.T) {
 		must(t, r, admin.UserRemove, who)
 		if list := must(t, r, admin.UserList, admin.None{}); len(list) != 0 {
 			t.Errorf("after remove the list is %+v", list)
+		}
+	})
+}
+
+func TestASecondFactorIsTakenAway(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, r route) {
+		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
+		signIn := func() store.NewSession {
+			t.Helper()
+			n, err := r.f.SignIn(t.Context(), store.Actor{}, alice, secret.New(password))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		session := signIn().Secret
+		setup, err := r.f.NewTOTP(t.Context(), session)
+		if err != nil {
+			t.Fatal(err)
+		}
+		code, err := totp.GenerateCode(setup.Secret.Reveal(), r.f.Clock.Now())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, setup.Secret, code); err != nil {
+			t.Fatal(err)
+		}
+		if !signIn().Pending {
+			t.Fatal("no code is asked for")
+		}
+		must(t, r, admin.UserResetMFA, admin.Address{Email: alice})
+		if signIn().Pending {
+			t.Error("a code is asked for")
+		}
+		if _, err := r.f.Resume(t.Context(), session); err != nil {
+			t.Errorf("a session of before: %v", err)
 		}
 	})
 }
@@ -116,6 +157,7 @@ func TestErrorsAreTheSameBothWays(t *testing.T) {
 
 		wantErr(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)}, store.ErrExists)
 		wantErr(t, r, admin.UserPasswd, admin.Credentials{Email: nobody.Email, Password: clear(password)}, store.ErrNotFound)
+		wantErr(t, r, admin.UserResetMFA, nobody, store.ErrNotFound)
 		wantErr(t, r, admin.UserDisable, nobody, store.ErrNotFound)
 		wantErr(t, r, admin.UserEnable, nobody, store.ErrNotFound)
 		wantErr(t, r, admin.UserRemove, nobody, store.ErrNotFound)

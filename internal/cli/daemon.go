@@ -14,7 +14,6 @@ import (
 	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/httpd"
-	"pushbox/server"
 	"pushbox/store"
 )
 
@@ -32,6 +31,7 @@ type daemon struct {
 	cfg          config.Config
 	store        *store.Store
 	log          zerolog.Logger
+	handler      http.Handler
 	control, web net.Listener
 }
 
@@ -73,7 +73,7 @@ func (d *daemon) run(ctx context.Context) error {
 func (d *daemon) server() *http.Server {
 	timeout := d.cfg.Limits.RequestTimeout
 	return &http.Server{
-		Handler:           server.New(server.Options{Config: d.cfg, Store: d.store, Log: d.log, Version: release}),
+		Handler:           d.handler,
 		ReadHeaderTimeout: min(headerTimeout, timeout),
 		ReadTimeout:       timeout,
 		WriteTimeout:      timeout + answerGrace,

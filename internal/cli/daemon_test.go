@@ -42,7 +42,12 @@ func daemonOn(t *testing.T, cfg config.Config, s *store.Store) *running {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	r := &running{address: web.Addr().String(), stop: stop, ended: make(chan error, 1), log: new(bytes.Buffer)}
-	d := daemon{cfg: cfg, store: s, log: zerolog.New(zerolog.SyncWriter(r.log)), control: control, web: web}
+	log := zerolog.New(zerolog.SyncWriter(r.log))
+	handler, _, err := newHandler(t.Context(), cfg, s, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := daemon{cfg: cfg, store: s, log: log, handler: handler, control: control, web: web}
 	go func() { r.ended <- d.run(ctx) }()
 	t.Cleanup(stop)
 	return r
@@ -221,7 +226,7 @@ func TestEveryAnswerIsOurs(t *testing.T) {
 		if _, err := io.WriteString(conn, line+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
 			t.Fatal(err)
 		}
-		if answer, err := io.ReadAll(conn); err != nil || !strings.Contains(string(answer), "\r\nReferrer-Policy: no-referrer\r\n") {
+		if answer, err := io.ReadAll(conn); err != nil || !strings.Contains(string(answer), "\r\nX-Robots-Tag: noindex, nofollow\r\n") {
 			t.Errorf("%s is answered %q, %v", line, answer, err)
 		}
 		_ = conn.Close()

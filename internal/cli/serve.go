@@ -57,6 +57,10 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, closeStore(ctx, s)) }()
+	handler, first, err := newHandler(ctx, cfg, s, log)
+	if err != nil {
+		return err
+	}
 	control, err := admin.Listen(ctx, admin.SocketPath(cfg.DataDir))
 	if err != nil {
 		return err
@@ -69,7 +73,10 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config) (err error) 
 	if created || isConsole(a.stderr, cfg.Log) {
 		a.greet(cfg, web.Addr())
 	}
-	d := daemon{cfg: cfg, store: s, log: log, control: control, web: web}
+	if first != "" {
+		a.invite(cfg, web.Addr(), first)
+	}
+	d := daemon{cfg: cfg, store: s, log: log, handler: handler, control: control, web: web}
 	return d.run(ctx)
 }
 

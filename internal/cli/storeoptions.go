@@ -26,6 +26,12 @@ func storeOptions(cfg config.Config) store.Options {
 			Queue:     cfg.Limits.PassphraseQueue,
 			Clients:   cfg.Limits.Clients,
 		},
+		Sessions: store.SessionLimits{Idle: cfg.Sessions.IdleTimeout, MaxAge: cfg.Sessions.MaxAge},
+		SignIns: store.SignInLimits{
+			PerClient:  cfg.Limits.SignInsPerClient,
+			PerAccount: cfg.Limits.SignInsPerAccount,
+		},
+		Issuer: "pushbox",
 	}
 }
 

@@ -36,7 +36,9 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 		},
 		Limits: config.Limits{
 			PassphrasesPerClient: 41, PassphrasesPerPush: 42, PassphraseQueue: 43, Clients: 44,
+			SignInsPerClient: 45, SignInsPerAccount: 46,
 		},
+		Sessions: config.Sessions{IdleTimeout: 47, MaxAge: 48},
 	}
 	text, url, qr, file := want(10), want(20), want(30), want(50)
 	text.Deletable, qr.Deletable = store.Choice{Enabled: true}, store.Choice{Default: true}
@@ -45,6 +47,9 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 		Terms:      map[store.Kind]store.Terms{store.Text: text, store.URL: url, store.QR: qr, store.File: file},
 		PurgeAfter: time.Hour,
 		Guessing:   store.Guessing{PerClient: 41, PerPush: 42, Queue: 43, Clients: 44},
+		SignIns:    store.SignInLimits{PerClient: 45, PerAccount: 46},
+		Sessions:   store.SessionLimits{Idle: 47, MaxAge: 48},
+		Issuer:     "pushbox",
 	}
 	if got := storeOptions(cfg); !reflect.DeepEqual(got, wanted) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, wanted)

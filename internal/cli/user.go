@@ -11,7 +11,7 @@ import (
 
 func (a *app) user() *cobra.Command {
 	return group("user", "Manage accounts",
-		a.userAdd(), a.userList(), a.userPasswd(), a.userDisable(), a.userEnable(), a.userRemove())
+		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userDisable(), a.userEnable(), a.userRemove())
 }
 
 // ofAccount says which account an error is about.

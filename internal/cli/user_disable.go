@@ -10,8 +10,8 @@ func (a *app) userDisable() *cobra.Command {
 	return &cobra.Command{
 		Use:   "disable EMAIL",
 		Short: "Make an account powerless for the time being",
-		Long: `Disable an account: no API token of it is valid until it is enabled again.
-The links to its pushes go on working.`,
+		Long: `Disable an account: no API token of it is valid until it is enabled again, and
+its sessions end. The links to its pushes go on working.`,
 		Example: `  pushbox user disable alice@example.com`,
 		Args:    arguments("EMAIL"),
 		RunE: func(cmd *cobra.Command, args []string) error {

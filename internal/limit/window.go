@@ -1,6 +1,7 @@
 package limit
 
 import (
+	"math"
 	"slices"
 	"sync"
 	"time"
@@ -45,6 +46,26 @@ func (w *Window) Full(key string) (full bool, retryAfter time.Duration) {
 	}
 	left := e.value[0] + w.per - now
 	return left > 0, max(0, left)
+}
+
+// Left is how many hits the key can get before it is full: 0 while it is, and
+// math.MaxInt where it never is. It counts nothing.
+func (w *Window) Left(key string) int {
+	if w.n <= 0 {
+		return math.MaxInt
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	now := w.clock()
+	left := w.n
+	if e := w.hits.get(key, now); e != nil {
+		for _, hit := range e.value {
+			if hit+w.per > now {
+				left--
+			}
+		}
+	}
+	return left
 }
 
 // Add counts a hit of the key.

@@ -2,8 +2,10 @@ package bolt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/binary"
+	"errors"
 
 	"pushbox/store"
 )
@@ -11,6 +13,18 @@ import (
 // CreateAccount keeps a new account under a new ID, which it returns.
 func (db *DB) CreateAccount(ctx context.Context, a store.Account) (id store.AccountID, err error) {
 	err = db.do(ctx, 0, func(t *tx) error {
+		id, err = t.createAccount(a)
+		return err
+	})
+	return id, err
+}
+
+// CreateFirstAccount is CreateAccount where there is no account.
+func (db *DB) CreateFirstAccount(ctx context.Context, a store.Account) (id store.AccountID, err error) {
+	err = db.do(ctx, 0, func(t *tx) error {
+		if first, _ := t.seek(accounts, nil); first != nil {
+			return store.ErrExists
+		}
 		id, err = t.createAccount(a)
 		return err
 	})
@@ -78,36 +92,61 @@ func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) (l
 	return list, err
 }
 
-// ChangeAccount applies f to the account; ID and address stay as they are.
-func (db *DB) ChangeAccount(ctx context.Context, id store.AccountID, f func(store.Account) store.Account) (a store.Account, err error) {
+// ChangeAccount applies r to the account and to its sessions; ID and address stay
+// as they are.
+func (db *DB) ChangeAccount(ctx context.Context, id store.AccountID, by store.SessionDigest, r store.AccountRule) (c store.AccountChange, err error) {
 	err = db.do(ctx, 0, func(t *tx) error {
-		old, err := t.account(id)
-		if err != nil {
-			return err
-		}
-		if a, err = applyToAccount(f, old); err != nil {
-			return err
-		}
-		a.ID, a.Email = old.ID, old.Email
-		if a == old {
-			return nil
-		}
-		return t.putAccount(a)
+		c, err = t.changeAccount(id, by, r)
+		return err
 	})
-	return a, err
+	if err != nil {
+		return store.AccountChange{}, err
+	}
+	return c, nil
 }
 
-// applyToAccount is to accounts what apply is to pushes.
-func applyToAccount(f func(store.Account) store.Account, a store.Account) (next store.Account, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicError(v)
+// changeAccount decides all before it writes.
+func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.AccountRule) (c store.AccountChange, err error) {
+	if err := t.wantSession(id, by); err != nil {
+		return c, err
+	}
+	old, err := t.account(id)
+	if err != nil {
+		return c, err
+	}
+	var turn store.Turnover
+	var ruleErr error
+	if err := recovered(func() { c.Account, turn, ruleErr = r(old) }); err != nil || ruleErr != nil {
+		return c, cmp.Or(err, ruleErr)
+	}
+	c.Account.ID, c.Account.Email = old.ID, old.Email
+	gone, err := t.leaving(id, by, turn)
+	if err != nil {
+		return c, err
+	}
+	if c.Account != old {
+		if err := t.putAccount(c.Account); err != nil {
+			return c, err
 		}
-	}()
-	return f(a), nil
+	}
+	c.Session, err = t.turnOver(id, gone, turn.Begins)
+	return c, err
 }
 
-// RemoveAccount forgets an account and its tokens.
+// wantSession returns store.ErrSession unless that is a session of the account,
+// or none is named.
+func (t *tx) wantSession(owner store.AccountID, by store.SessionDigest) error {
+	if by == (store.SessionDigest{}) {
+		return nil
+	}
+	s, err := t.session(by[:])
+	if errors.Is(err, store.ErrNotFound) || err == nil && s.Owner != owner {
+		return store.ErrSession
+	}
+	return err
+}
+
+// RemoveAccount forgets an account, its tokens and its sessions.
 func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		a, err := t.account(id)
@@ -131,6 +170,9 @@ func (t *tx) removeAccount(a store.Account) error {
 		if err := t.removeToken(k, digest); err != nil {
 			return err
 		}
+	}
+	if err := t.removeSessions(a.ID); err != nil {
+		return err
 	}
 	if err := t.delete(emails, []byte(a.Email)); err != nil {
 		return err

@@ -69,8 +69,9 @@ func (c *checker) pages() error {
 	return c.ctx.Err()
 }
 
-// unmapPause is how long bbolt's check may read before the mapping is let go of:
-// it reads some gigabytes a second.
+// unmapPause is how long bbolt's check may read before the mapping is let go of.
+// It reads some gigabytes a second, so this keeps memory small on a machine that
+// has time for it, and not on one that has none.
 const unmapPause = 2 * time.Millisecond
 
 // keepUnmapped lets go of the mapping again and again, until stop is called.
@@ -119,7 +120,7 @@ func (c *checker) each(b bucket, fn func(k, v []byte) error) error {
 
 func (c *checker) rows() error {
 	for _, step := range []func() error{
-		c.findStrays, c.pushes, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.tokens, c.tokenIndexes,
+		c.findStrays, c.pushes, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.tokens, c.tokenIndexes, c.sessions, c.sessionIndex,
 	} {
 		if err := step(); err != nil {
 			return err

@@ -15,9 +15,13 @@ import (
 
 const testEmail = "marker@example.org"
 
-var testDigest = store.TokenDigest{0xd1, 31: 0x9e}
+var (
+	testDigest  = store.TokenDigest{0xd1, 31: 0x9e}
+	testSession = store.SessionDigest{0xd1, 31: 0x9f}
+)
 
-// plant fills a database with one push of an account, which has a token.
+// plant fills a database with one push of an account, which has a token and a
+// session.
 func plant(t *testing.T, db *DB) {
 	t.Helper()
 	owner, err := db.CreateAccount(t.Context(), store.Account{Email: testEmail})
@@ -30,6 +34,11 @@ func plant(t *testing.T, db *DB) {
 		t.Fatal(err)
 	}
 	if _, err := db.CreateToken(t.Context(), store.APIToken{Digest: testDigest, Owner: owner}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.Turnover, error) {
+		return a, store.Turnover{Begins: &store.Session{Digest: testSession}, Most: 1}, nil
+	}); err != nil {
 		t.Fatal(err)
 	}
 	plantFiles(t, db)
@@ -116,7 +125,7 @@ var faults = map[string]struct {
 	"keys of another length": {
 		func(t *tx) error {
 			var errs []error
-			for _, b := range []bucket{pushes, payloads, audit, owners, expiry, chunks, orphans, grants, grantPushes} {
+			for _, b := range []bucket{pushes, payloads, audit, owners, expiry, chunks, orphans, grants, grantPushes, sessions} {
 				errs = append(errs, t.put(b, []byte("?"), nil))
 			}
 			return errors.Join(errs...)
@@ -131,6 +140,7 @@ var faults = map[string]struct {
 			"orphans: a key of 1 bytes instead of 22",
 			"grants: a record is malformed",
 			"grant_pushes: a key of 1 bytes instead of 54",
+			"sessions: a key of 1 bytes instead of 32",
 		},
 	},
 	"an account gone": {
@@ -139,6 +149,7 @@ var faults = map[string]struct {
 			"push 0000: its owner does not exist",
 			"emails: an address leads to account 1, which has not that address",
 			"token 1: account 1, its owner, does not exist",
+			"session 1: account 1, its owner, does not exist",
 		},
 	},
 	"a malformed account": {
@@ -187,6 +198,32 @@ var faults = map[string]struct {
 	"no row by owner": {
 		func(t *tx) error { return t.delete(tokenOwners, tokenOwnerKey(1, 1)) },
 		[]string{"token 1: its owner does not lead to it"},
+	},
+	"a session gone": {
+		func(t *tx) error { return t.delete(sessions, testSession[:]) },
+		[]string{"session_owners: a row leads to a session that does not have it"},
+	},
+	"a malformed session": {
+		func(t *tx) error { return t.put(sessions, testSession[:], []byte("?")) },
+		[]string{"sessions: a record is malformed", "session_owners: a row leads to a session that does not have it"},
+	},
+	"a session under another digest": {
+		func(t *tx) error {
+			return t.put(sessions, make([]byte, 32), slices.Clone(t.get(sessions, testSession[:])))
+		},
+		[]string{"session 1: its owner does not lead to it"},
+	},
+	"no row of a session": {
+		func(t *tx) error { return t.delete(sessionOwners, sessionOwnerKey(1, 1)) },
+		[]string{"session 1: its owner does not lead to it"},
+	},
+	"a row of a session too many": {
+		func(t *tx) error { return t.put(sessionOwners, sessionOwnerKey(2, 1), slices.Clone(testSession[:])) },
+		[]string{"session_owners: a row leads to a session that does not have it"},
+	},
+	"a row of a session that leads nowhere": {
+		func(t *tx) error { return t.put(sessionOwners, sessionOwnerKey(1, 2), []byte("?")) },
+		[]string{"session_owners: a row leads to a session that does not have it"},
 	},
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 // schemaNumber is the layout written here. A file of any other is refused.
-const schemaNumber = 2
+const schemaNumber = 3
 
 // A bucket is one of the file's flat buckets. Numbers in keys are big endian,
 // so that they sort; times are milliseconds since 1970.
@@ -18,40 +18,44 @@ type bucket uint8
 // The buckets. IDs begin with the creation time, so what is made now lies side
 // by side in each of them.
 const (
-	pushes      bucket = iota // ID → record
-	payloads                  // ID → sealed payload
-	audit                     // ID, number as uint32 → entry
-	owners                    // owner as uint64, 1 if live or 0, ID → nothing
-	expiry                    // shelf, time as uint64, ID → nothing
-	chunks                    // ID, file as uint16, number as uint32 → sealed chunk; and pads
-	orphans                   // ID whose chunks are of no push, yet or any more → nothing
-	grants                    // digest → record
-	grantPushes               // ID, digest → when the grant ends, as uint64
-	accounts                  // account ID → record; its sequence gives IDs out
-	emails                    // address → account ID
-	tokens                    // digest → record; its sequence gives IDs out
-	tokenIDs                  // token ID → digest
-	tokenOwners               // owner as uint64, token ID → digest
-	meta                      // the names below → what they stand for
+	pushes        bucket = iota // ID → record
+	payloads                    // ID → sealed payload
+	audit                       // ID, number as uint32 → entry
+	owners                      // owner as uint64, 1 if live or 0, ID → nothing
+	expiry                      // shelf, time as uint64, ID → nothing
+	chunks                      // ID, file as uint16, number as uint32 → sealed chunk; and pads
+	orphans                     // ID whose chunks are of no push, yet or any more → nothing
+	grants                      // digest → record
+	grantPushes                 // ID, digest → when the grant ends, as uint64
+	accounts                    // account ID → record; its sequence gives IDs out
+	emails                      // address → account ID
+	tokens                      // digest → record; its sequence gives IDs out
+	tokenIDs                    // token ID → digest
+	tokenOwners                 // owner as uint64, token ID → digest
+	sessions                    // digest → record; its sequence gives IDs out
+	sessionOwners               // owner as uint64, session ID → digest
+	meta                        // the names below → what they stand for
 	bucketCount
 )
 
 var bucketNames = [bucketCount][]byte{
-	pushes:      []byte("pushes"),
-	payloads:    []byte("payloads"),
-	audit:       []byte("audit"),
-	owners:      []byte("owners"),
-	expiry:      []byte("expiry"),
-	chunks:      []byte("chunks"),
-	orphans:     []byte("orphans"),
-	grants:      []byte("grants"),
-	grantPushes: []byte("grant_pushes"),
-	accounts:    []byte("accounts"),
-	emails:      []byte("emails"),
-	tokens:      []byte("tokens"),
-	tokenIDs:    []byte("token_ids"),
-	tokenOwners: []byte("token_owners"),
-	meta:        []byte("meta"),
+	pushes:        []byte("pushes"),
+	payloads:      []byte("payloads"),
+	audit:         []byte("audit"),
+	owners:        []byte("owners"),
+	expiry:        []byte("expiry"),
+	chunks:        []byte("chunks"),
+	orphans:       []byte("orphans"),
+	grants:        []byte("grants"),
+	grantPushes:   []byte("grant_pushes"),
+	accounts:      []byte("accounts"),
+	emails:        []byte("emails"),
+	tokens:        []byte("tokens"),
+	tokenIDs:      []byte("token_ids"),
+	tokenOwners:   []byte("token_owners"),
+	sessions:      []byte("sessions"),
+	sessionOwners: []byte("session_owners"),
+	meta:          []byte("meta"),
 }
 
 // fillPercents say how full pages are left when they split, where that is not
@@ -131,6 +135,11 @@ func expiryTime(row []byte) time.Time {
 }
 
 func tokenOwnerKey(owner store.AccountID, id store.TokenID) []byte {
+	k := binary.BigEndian.AppendUint64(make([]byte, 0, 16), uint64(owner))
+	return binary.BigEndian.AppendUint64(k, uint64(id))
+}
+
+func sessionOwnerKey(owner store.AccountID, id store.SessionID) []byte {
 	k := binary.BigEndian.AppendUint64(make([]byte, 0, 16), uint64(owner))
 	return binary.BigEndian.AppendUint64(k, uint64(id))
 }

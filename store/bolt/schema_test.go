@@ -42,7 +42,8 @@ func TestKeysSortByTimeAndNumber(t *testing.T) {
 			chunkKey(store.ID{}, 0, 0), chunkKey(store.ID{}, 0, 255), chunkKey(store.ID{}, 0, 256), chunkKey(store.ID{}, 0, 1<<24),
 			chunkKey(store.ID{}, 1, 0), chunkKey(store.ID{}, 256, 0), chunkKey(store.ID{21: 1}, 0, 0),
 		},
-		"owner": {ownerPrefix(1, false), ownerPrefix(1, true), ownerPrefix(256, false)},
+		"session": {sessionOwnerKey(1, 0), sessionOwnerKey(1, 255), sessionOwnerKey(1, 256), sessionOwnerKey(2, 0), sessionOwnerKey(256, 0)},
+		"owner":   {ownerPrefix(1, false), ownerPrefix(1, true), ownerPrefix(256, false)},
 	} {
 		if !slices.IsSortedFunc(keys, bytes.Compare) {
 			t.Errorf("%s keys are out of order: %x", name, keys)
@@ -74,7 +75,7 @@ func TestRowsOfFilesBeginWithTheirPush(t *testing.T) {
 	if len(row) != idLen+digestLen || store.ID(row[:idLen]) != id || store.GrantDigest(row[idLen:]) != digest {
 		t.Errorf("grant row %x", row)
 	}
-	closed := store.Push{ID: id, State: store.Expired, ExpiredAt: time.UnixMilli(5), Files: []byte("list"), GrantsEnd: time.UnixMilli(9).UTC()}
+	closed := store.Push{ID: id, State: store.Expired, ExpiresAt: time.UnixMilli(20).UTC(), ExpiredAt: time.UnixMilli(5), Files: []byte("list"), GrantsEnd: time.UnixMilli(9).UTC()}
 	if row := expiryRow(closed); row[0] != byte(store.Granted) || !expiryTime(row).Equal(closed.GrantsEnd) || lastID(row) != id {
 		t.Errorf("expiry row %x", row)
 	}

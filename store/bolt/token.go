@@ -98,8 +98,9 @@ func (db *DB) TouchToken(ctx context.Context, d store.TokenDigest, at time.Time)
 	})
 }
 
-// RemoveToken forgets a token; store.ErrNotFound if there is none.
-func (db *DB) RemoveToken(ctx context.Context, id store.TokenID) error {
+// RemoveToken forgets a token; store.ErrNotFound if there is none, or it is not
+// the owner's. Owner 0 stands for whoever it is.
+func (db *DB) RemoveToken(ctx context.Context, owner store.AccountID, id store.TokenID) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		digest := t.get(tokenIDs, uint64Key(uint64(id)))
 		if digest == nil {
@@ -108,6 +109,9 @@ func (db *DB) RemoveToken(ctx context.Context, id store.TokenID) error {
 		a, err := t.token(digest)
 		if err != nil {
 			return err
+		}
+		if owner != 0 && owner != a.Owner {
+			return store.ErrNotFound
 		}
 		return t.removeToken(tokenOwnerKey(a.Owner, a.ID), digest)
 	})

@@ -2,8 +2,10 @@ package seal
 
 import (
 	"crypto/rand"
+	"crypto/subtle"
 	"encoding/base64"
 	"fmt"
+	"strings"
 
 	"golang.org/x/crypto/argon2"
 
@@ -46,7 +48,41 @@ func (c cost) hash(p secret.Text, salt []byte) []byte {
 func HashPassword(p secret.Text) string {
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt)
+	return standard.phc(salt, standard.hash(p, salt))
+}
+
+// VerifyPassword reports whether p is the password that HashPassword made hash
+// of. It takes as long as that. ErrOpen if hash is none of its strings.
+func VerifyPassword(hash string, p secret.Text) (bool, error) {
+	c, salt, sum, err := readPHC(hash)
+	if err != nil {
+		return false, err
+	}
+	return subtle.ConstantTimeCompare(c.hash(p, salt), sum) == 1, nil
+}
+
+var errHash = fmt.Errorf("hash of a password: %w: it is malformed", ErrOpen)
+
+func (c cost) phc(salt, sum []byte) string {
 	b64 := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version,
-		standard.memory, standard.passes, standard.threads, b64(salt), b64(standard.hash(p, salt)))
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.memory, c.passes, c.threads, b64(salt), b64(sum))
+}
+
+// readPHC takes apart what phc made, and nothing else.
+func readPHC(hash string) (c cost, salt, sum []byte, err error) {
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 {
+		return c, nil, nil, errHash
+	}
+	_, err = fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.memory, &c.passes, &c.threads)
+	if err != nil || c == (cost{}) || !c.bounded() {
+		return c, nil, nil, errHash
+	}
+	b64 := base64.RawStdEncoding.Strict()
+	salt, saltErr := b64.DecodeString(parts[4])
+	sum, sumErr := b64.DecodeString(parts[5])
+	if saltErr != nil || sumErr != nil || len(salt) < saltSize || len(sum) != keySize || c.phc(salt, sum) != hash {
+		return c, nil, nil, errHash
+	}
+	return c, salt, sum, nil
 }

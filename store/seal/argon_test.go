@@ -2,10 +2,14 @@ package seal
 
 import (
 	"encoding/base64"
+	"errors"
 	"regexp"
+	"strings"
 	"testing"
 
 	"golang.org/x/crypto/argon2"
+
+	"pushbox/internal/secret"
 )
 
 func TestACostIsBoundedOnBothSides(t *testing.T) {
@@ -49,5 +53,54 @@ func TestAPasswordIsHashedInPHCForm(t *testing.T) {
 	}
 	if HashPassword(testWords) == hash {
 		t.Error("two hashes of a password are the same")
+	}
+}
+
+func TestAPasswordIsVerified(t *testing.T) {
+	t.Parallel()
+	hash := HashPassword(testWords)
+	for password, want := range map[string]bool{
+		testWords.Reveal():       true,
+		testWords.Reveal() + " ": false,
+		"Open sesame":            false,
+		"":                       false,
+	} {
+		if ok, err := VerifyPassword(hash, secret.New(password)); ok != want || err != nil {
+			t.Errorf("%q: %t, %v", password, ok, err)
+		}
+	}
+}
+
+func TestTheFrozenPasswordIsVerified(t *testing.T) {
+	t.Parallel()
+	v, _, _ := loadVectors(t)
+	if ok, err := VerifyPassword(standard.phc(v.PasswordSalt, v.PasswordHash), secret.New(v.Passphrase)); !ok || err != nil {
+		t.Errorf("%t, %v", ok, err)
+	}
+}
+
+func TestAMalformedHashIsRefusedWithoutSpending(t *testing.T) {
+	t.Parallel()
+	good := cheap.phc(make([]byte, saltSize), make([]byte, keySize))
+	if ok, err := VerifyPassword(good, testWords); ok || err != nil {
+		t.Fatalf("%s: %t, %v", good, ok, err)
+	}
+	change := func(from, to string) string {
+		bad := strings.Replace(good, from, to, 1)
+		if bad == good {
+			t.Fatalf("there is no %s in %s", from, good)
+		}
+		return bad
+	}
+	for _, hash := range []string{
+		"", "$", "password", good + "$", good + "A", good[1:],
+		change("argon2id", "argon2i"), change("v=19", "v=16"), change("m=8", "m=08"), change("m=8", "m=-8"),
+		change("m=8", "m=262145"), change("t=1", "t=17"), change("t=1", "t=257"), change("p=1", "p=5"),
+		change("m=8,t=1,p=1", "m=0,t=0,p=0"), change("m=8,t=1,p=1", "m=8,t=1"), change("m=8,t=1,p=1", "m=8,t=1,p=1,x=1"),
+		change("AAAA$", "AAAB$"), change("AAAA$", "$"), change("AA$", "AA==$"), change("AA$", "A-$"),
+	} {
+		if ok, err := VerifyPassword(hash, testWords); ok || !errors.Is(err, ErrOpen) {
+			t.Errorf("%s: %t, %v", hash, ok, err)
+		}
 	}
 }

@@ -21,7 +21,7 @@
 //	root key    32 random bytes, in a key file that is kept apart (RootKey)
 //	key ring    sealed under the root key, in the database (Ring):
 //	              id key       names records by their token without keeping it
-//	              audit key    seals audit entries
+//	              audit key    seals audit entries, and parts of accounts
 //	              KEKs         key encryption keys, a new one each month
 //	DEK         32 random bytes for each push
 //	A           Argon2id(passphrase, salt; 2 passes, 19 MiB, 1 thread), or nothing
@@ -32,6 +32,8 @@
 //	payload     sealed under HKDF(DEK, "pushbox payload 1")
 //	details     sealed under HKDF(KEK, "pushbox details 1")
 //	entry       sealed under HKDF(audit key, "pushbox entry 1")
+//	account     where its sessions were begun, the secret of its second factor:
+//	            sealed under HKDF(audit key, "pushbox account 1")
 //	files key   HKDF(DEK, "pushbox files 1"): opens the files of a push and
 //	            nothing else of it
 //	file        sealed in chunks under HKDF(files key, blob id, "pushbox file 1")
@@ -62,6 +64,9 @@
 //	payload     none                                        head ‖ push id ‖ kind
 //	details     KEK 4                                       head ‖ push id
 //	entry       none                                        head ‖ entry id
+//	account     none                                        head ‖ digest of a
+//	                                                        session 32, or
+//	                                                        account number 8
 //	list        none                                        head ‖ push id
 //	grant       KEK 4                                       head ‖ push id
 //

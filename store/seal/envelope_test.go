@@ -78,6 +78,11 @@ func envelopes() []envelope {
 		open:  func(sealed []byte) ([]byte, error) { return ring.OpenEntry(testID, sealed) },
 		plain: []byte("an entry"),
 	}, {
+		name:  "account",
+		seal:  func() []byte { return ring.SealAccount(testID, []byte("an address")) },
+		open:  func(sealed []byte) ([]byte, error) { return ring.OpenAccount(testID, sealed) },
+		plain: []byte("an address"),
+	}, {
 		name: "grant",
 		seal: func() []byte { return ring.SealGrant(birth, testID, testGrant, dek.FilesKey()) },
 		open: func(sealed []byte) ([]byte, error) {

@@ -97,6 +97,37 @@ func FuzzOpenRecords(f *testing.F) {
 }
 
 // Nothing opens but what was sealed.
+func FuzzOpenAccount(f *testing.F) {
+	v, _, _ := loadVectors(f)
+	frozen, ring := loadAccountVectors(f)
+	f.Add([]byte(frozen.SealedOrigin), []byte(frozen.SessionDigest))
+	f.Add([]byte(frozen.SealedTOTP), []byte(frozen.AccountID))
+	f.Add([]byte(v.SealedEntry), []byte(v.EntryID))
+	f.Fuzz(func(t *testing.T, sealed, id []byte) {
+		is := func(part, belongs []byte) bool { return bytes.Equal(sealed, part) && bytes.Equal(id, belongs) }
+		want := is(frozen.SealedOrigin, frozen.SessionDigest) || is(frozen.SealedTOTP, frozen.AccountID)
+		if plain, err := ring.OpenAccount(id, sealed); (err == nil) != want || err != nil && (!errors.Is(err, ErrOpen) || plain != nil) {
+			t.Fatalf("the error is %v", err)
+		}
+	})
+}
+
+// What is read as the hash of a password is written the same.
+func FuzzReadPHC(f *testing.F) {
+	f.Add(cheap.phc(make([]byte, saltSize), make([]byte, keySize)))
+	f.Add("$argon2id$v=19$m=08,t=1,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
+	f.Fuzz(func(t *testing.T, hash string) {
+		c, salt, sum, err := readPHC(hash)
+		if err != nil {
+			return
+		}
+		if !c.bounded() || c == (cost{}) || c.phc(salt, sum) != hash {
+			t.Fatalf("%+v of %q", c, hash)
+		}
+	})
+}
+
+// Nothing opens but what was sealed.
 func FuzzOpenGrant(f *testing.F) {
 	v, frozen, ring := loadFileVectors(f)
 	f.Add([]byte(frozen.SealedGrant), []byte(v.PushID), frozen.GrantToken)

@@ -98,7 +98,7 @@ func TestNoErrorTellsWhatIsSealed(t *testing.T) {
 		sealed := e.seal()
 		sealed[len(sealed)-1] ^= 1
 		_, err := e.open(sealed)
-		for _, s := range []string{testWords.Reveal(), testToken.Reveal(), string(testID), "a payload", "a name", "an entry", "a file name"} {
+		for _, s := range []string{testWords.Reveal(), testToken.Reveal(), string(testID), "a payload", "a name", "an entry", "an address", "a file name"} {
 			if err == nil || strings.Contains(err.Error(), s) {
 				t.Errorf("%s: the error is %v", e.name, err)
 			}

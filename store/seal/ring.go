@@ -15,6 +15,7 @@ const (
 	infoPayload = "pushbox payload 1"
 	infoDetails = "pushbox details 1"
 	infoEntry   = "pushbox entry 1"
+	infoAccount = "pushbox account 1"
 	infoFiles   = "pushbox files 1"
 	infoList    = "pushbox file list 1"
 	infoFile    = "pushbox file 1"
@@ -26,10 +27,11 @@ const (
 // concurrent use. It is handed about by pointer and prints as "[redacted]".
 type Ring struct {
 	redacted
-	id      key
-	audit   key
-	entries cipher.AEAD // under a key derived from audit
-	keks    []kek       // by version and by time, at least one
+	id       key
+	audit    key
+	entries  cipher.AEAD // under a key derived from audit
+	accounts cipher.AEAD // under another
+	keks     []kek       // by version and by time, at least one
 }
 
 // A kek is a key encryption key and when it came into use.
@@ -46,7 +48,7 @@ func NewRing(now time.Time) *Ring {
 }
 
 func newRing(id, audit key, keks []kek) *Ring {
-	return &Ring{id: id, audit: audit, entries: audit.aead(infoEntry), keks: keks}
+	return &Ring{id: id, audit: audit, entries: audit.aead(infoEntry), accounts: audit.aead(infoAccount), keks: keks}
 }
 
 func newKEK(k key, version uint32, from int64) kek {

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"fmt"
 	"testing"
 	"time"
@@ -62,24 +63,70 @@ func listsAccounts(t *testing.T, e store.Engine) {
 	}
 }
 
-func changesAccounts(t *testing.T, e store.Engine) {
-	id := account(t, e, "a@example.org")
-	want := store.Account{ID: id, Email: "a@example.org", PasswordHash: "$other", CreatedAt: epoch, Removing: true}
-	got, err := e.ChangeAccount(t.Context(), id, func(a store.Account) store.Account {
-		a.ID, a.Email = 99, "b@example.org"
-		a.PasswordHash, a.Removing = "$other", true
-		return a
+// alter changes an account and none of its sessions.
+func alter(t *testing.T, e store.Engine, id store.AccountID, f func(*store.Account)) store.Account {
+	t.Helper()
+	c, err := e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.Turnover, error) {
+		f(&a)
+		return a, store.Turnover{}, nil
 	})
 	must(t, err)
-	same(t, "changed account", got, want)
-	got, err = e.ChangeAccount(t.Context(), id, func(a store.Account) store.Account { return a })
+	return c.Account
+}
+
+func keepsTheFirstAccount(t *testing.T, e store.Engine) {
+	first := store.Account{Email: "first@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch}
+	id, err := e.CreateFirstAccount(t.Context(), first)
 	must(t, err)
-	same(t, "account that was left alone", got, want)
-	got, err = e.AccountByEmail(t.Context(), "a@example.org")
+	first.ID = id
+	got, err := e.AccountByEmail(t.Context(), first.Email)
+	must(t, err)
+	same(t, "account", got, first)
+	for _, email := range []string{first.Email, "second@example.org"} {
+		_, err = e.CreateFirstAccount(t.Context(), store.Account{Email: email})
+		wantErr(t, err, store.ErrExists)
+	}
+	_, err = e.AccountByEmail(t.Context(), "second@example.org")
+	wantErr(t, err, store.ErrNotFound)
+	must(t, e.RemoveAccount(t.Context(), id))
+	again, err := e.CreateFirstAccount(t.Context(), store.Account{Email: "second@example.org"})
+	must(t, err)
+	if again <= id {
+		t.Errorf("account %d came after %d", again, id)
+	}
+}
+
+func changesAccounts(t *testing.T, e store.Engine) {
+	id := account(t, e, "a@example.org")
+	want := store.Account{
+		ID: id, Email: "a@example.org", PasswordHash: "$other", CreatedAt: epoch, Removing: true,
+		TOTP: "sealed secret", TOTPStep: 58_000_000, Recovery: "0123456789abcdef",
+	}
+	got := alter(t, e, id, func(a *store.Account) {
+		*a = want
+		a.ID, a.Email = 99, "b@example.org"
+	})
+	same(t, "changed account", got, want)
+	same(t, "account that was left alone", alter(t, e, id, func(*store.Account) {}), want)
+	got, err := e.AccountByEmail(t.Context(), "a@example.org")
 	must(t, err)
 	same(t, "account", got, want)
-	_, err = e.ChangeAccount(t.Context(), id+1, func(a store.Account) store.Account { return a })
-	wantErr(t, err, store.ErrNotFound)
+	refusal := errors.New("no")
+	for _, c := range []struct {
+		id   store.AccountID
+		want error
+	}{{id, refusal}, {id + 1, store.ErrNotFound}} {
+		changed, err := e.ChangeAccount(t.Context(), c.id, store.SessionDigest{}, func(a store.Account) (store.Account, store.Turnover, error) {
+			a.Disabled = true
+			return a, store.Turnover{Begins: newSession(1, false)}, refusal
+		})
+		wantErr(t, err, c.want)
+		same(t, "change", changed, store.AccountChange{})
+	}
+	got, err = e.Account(t.Context(), id)
+	must(t, err)
+	same(t, "account", got, want)
+	wantSessions(t, e, id)
 }
 
 func keepsOwners(t *testing.T, e store.Engine) {
@@ -99,8 +146,10 @@ func keepsOwners(t *testing.T, e store.Engine) {
 func removesAccounts(t *testing.T, e store.Engine) {
 	goes, stays := account(t, e, "goes@example.org"), account(t, e, "stays@example.org")
 	for n := range 6 {
-		_, err := e.CreateToken(t.Context(), apiToken(n, []store.AccountID{goes, stays}[n%2]))
+		owner := []store.AccountID{goes, stays}[n%2]
+		_, err := e.CreateToken(t.Context(), apiToken(n, owner))
 		must(t, err)
+		begin(t, e, owner, n+1, n > 3)
 	}
 	must(t, e.RemoveAccount(t.Context(), goes))
 	wantErr(t, e.RemoveAccount(t.Context(), goes), store.ErrNotFound)
@@ -114,6 +163,10 @@ func removesAccounts(t *testing.T, e store.Engine) {
 			t.Errorf("token %d: error %v", n, err)
 		}
 	}
+	wantSessions(t, e, goes)
+	wantSessions(t, e, stays, 6, 4, 2)
+	_, _, err = e.Session(t.Context(), asker(1))
+	wantErr(t, err, store.ErrNotFound)
 	list, err := e.Tokens(t.Context(), goes, 0, 10)
 	must(t, err)
 	same(t, "number of tokens", len(list), 0)
@@ -206,19 +259,33 @@ func touchesTokens(t *testing.T, e store.Engine) {
 }
 
 func removesTokens(t *testing.T, e store.Engine) {
-	owner := account(t, e, "a@example.org")
-	first, err := e.CreateToken(t.Context(), apiToken(1, owner))
-	must(t, err)
-	second, err := e.CreateToken(t.Context(), apiToken(2, owner))
-	must(t, err)
-	must(t, e.RemoveToken(t.Context(), first))
-	wantErr(t, e.RemoveToken(t.Context(), first), store.ErrNotFound)
-	wantErr(t, e.RemoveToken(t.Context(), second+1), store.ErrNotFound)
-	_, _, err = e.Token(t.Context(), apiToken(1, 0).Digest)
+	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	var ids []store.TokenID
+	for n := range 3 {
+		id, err := e.CreateToken(t.Context(), apiToken(n, owner))
+		must(t, err)
+		ids = append(ids, id)
+	}
+	for _, c := range []struct {
+		owner store.AccountID
+		id    store.TokenID
+		want  error
+	}{
+		{0, ids[0], nil},
+		{0, ids[0], store.ErrNotFound},
+		{owner, ids[0], store.ErrNotFound},
+		{other, ids[1], store.ErrNotFound},
+		{owner, ids[1], nil},
+		{owner, ids[1], store.ErrNotFound},
+		{0, ids[2] + 1, store.ErrNotFound},
+	} {
+		wantErr(t, e.RemoveToken(t.Context(), c.owner, c.id), c.want)
+	}
+	_, _, err := e.Token(t.Context(), apiToken(1, 0).Digest)
 	wantErr(t, err, store.ErrNotFound)
 	list, err := e.Tokens(t.Context(), owner, 0, 10)
 	must(t, err)
-	if len(list) != 1 || list[0].ID != second {
+	if len(list) != 1 || list[0].ID != ids[2] {
 		t.Errorf("tokens left: %+v", list)
 	}
 }

@@ -29,6 +29,8 @@ func Fill(t *testing.T, e store.Engine) {
 	upload(t, e, 33)
 	_, err := e.CreateToken(t.Context(), apiToken(1, owner))
 	must(t, err)
+	begin(t, e, owner, 1, false)
+	begin(t, e, owner, 2, true)
 	must(t, e.SetKeyRing(t.Context(), []byte("sealed")))
 	must(t, e.SetLatestTime(t.Context(), epoch))
 }
@@ -61,6 +63,7 @@ func WantFilled(t *testing.T, e store.Engine) {
 	_, a, err := e.Token(t.Context(), apiToken(1, 0).Digest)
 	must(t, err)
 	same(t, "the token's account", a, owner)
+	wantSessions(t, e, owner.ID, 2, 1)
 	ring, err := e.KeyRing(t.Context())
 	must(t, err)
 	same(t, "key ring", string(ring), "sealed")

@@ -35,23 +35,21 @@ func refusesAnOwner(t *testing.T, e store.Engine) {
 	id := account(t, e, "owner@example.org")
 	for name, c := range map[string]struct {
 		owner  store.AccountID
-		change func(store.Account) store.Account
+		change func(*store.Account)
 	}{
-		"unknown":  {id + 1, func(a store.Account) store.Account { return a }},
-		"disabled": {id, func(a store.Account) store.Account { a.Disabled, a.Removing = true, false; return a }},
-		"removing": {id, func(a store.Account) store.Account { a.Disabled, a.Removing = false, true; return a }},
+		"unknown":  {id + 1, func(*store.Account) {}},
+		"disabled": {id, func(a *store.Account) { a.Disabled, a.Removing = true, false }},
+		"removing": {id, func(a *store.Account) { a.Disabled, a.Removing = false, true }},
 	} {
-		_, err := e.ChangeAccount(t.Context(), id, c.change)
-		must(t, err)
+		alter(t, e, id, c.change)
 		p := livePush(1, c.owner)
 		if err := e.CreatePush(t.Context(), p, payloadOf(1), creation(p)); !errors.Is(err, store.ErrToken) {
 			t.Errorf("%s owner: got error %v, want %v", name, err, store.ErrToken)
 		}
-		_, err = e.Push(t.Context(), p.ID)
+		_, err := e.Push(t.Context(), p.ID)
 		wantErr(t, err, store.ErrNotFound)
 	}
-	_, err := e.ChangeAccount(t.Context(), id, func(a store.Account) store.Account { a.Disabled, a.Removing = false, false; return a })
-	must(t, err)
+	alter(t, e, id, func(a *store.Account) { a.Disabled, a.Removing = false, false })
 	create(t, e, 1, id)
 }
 
@@ -133,12 +131,13 @@ func survivesAPanic(t *testing.T, e store.Engine) {
 	if err == nil || strings.Contains(err.Error(), "secret marker") {
 		t.Errorf("got error %v, want one that does not tell the panic's value", err)
 	}
-	_, err = e.ChangeAccount(t.Context(), account(t, e, "a@example.org"), func(store.Account) store.Account {
+	id := account(t, e, "a@example.org")
+	_, err = e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(store.Account) (store.Account, store.Turnover, error) {
 		var none []int
-		return store.Account{Disabled: none[len(none)] == 0}
+		return store.Account{Disabled: none[len(none)] == 0}, store.Turnover{}, nil
 	})
 	if err == nil {
-		t.Error("a function that panicked went well")
+		t.Error("a rule that panicked went well")
 	}
 	got, err := e.Push(t.Context(), p.ID)
 	must(t, err)

@@ -61,7 +61,27 @@ var methods = map[string]func(context.Context, store.Engine) error{
 	"AccountByEmail": func(ctx context.Context, e store.Engine) error { _, err := e.AccountByEmail(ctx, "a"); return err },
 	"Accounts":       func(ctx context.Context, e store.Engine) error { _, err := e.Accounts(ctx, 0, 9); return err },
 	"ChangeAccount": func(ctx context.Context, e store.Engine) error {
-		_, err := e.ChangeAccount(ctx, 1, func(a store.Account) store.Account { a.Disabled = true; return a })
+		_, err := e.ChangeAccount(ctx, 1, store.SessionDigest{}, func(a store.Account) (store.Account, store.Turnover, error) {
+			a.Disabled = true
+			return a, store.Turnover{}, nil
+		})
+		return err
+	},
+	"CreateFirstAccount": func(ctx context.Context, e store.Engine) error {
+		_, err := e.CreateFirstAccount(ctx, store.Account{Email: "b@example.org"})
+		return err
+	},
+	"Session": func(ctx context.Context, e store.Engine) error {
+		_, _, err := e.Session(ctx, newSession(1, false).Digest)
+		return err
+	},
+	"Sessions": func(ctx context.Context, e store.Engine) error { _, err := e.Sessions(ctx, 1, 9); return err },
+	"TouchSession": func(ctx context.Context, e store.Engine) error {
+		return e.TouchSession(ctx, newSession(1, false).Digest, epoch)
+	},
+	"RemoveSession": func(ctx context.Context, e store.Engine) error { return e.RemoveSession(ctx, 1, 1) },
+	"ClearSessions": func(ctx context.Context, e store.Engine) error {
+		_, _, err := e.ClearSessions(ctx, store.SessionDigest{}, 9, func(store.Session) bool { return true })
 		return err
 	},
 	"RemoveAccount": func(ctx context.Context, e store.Engine) error { return e.RemoveAccount(ctx, 1) },
@@ -77,7 +97,7 @@ var methods = map[string]func(context.Context, store.Engine) error{
 	"TouchToken": func(ctx context.Context, e store.Engine) error {
 		return e.TouchToken(ctx, apiToken(1, 1).Digest, epoch)
 	},
-	"RemoveToken": func(ctx context.Context, e store.Engine) error { return e.RemoveToken(ctx, 1) },
+	"RemoveToken": func(ctx context.Context, e store.Engine) error { return e.RemoveToken(ctx, 0, 1) },
 	"KeyRing":     func(ctx context.Context, e store.Engine) error { _, err := e.KeyRing(ctx); return err },
 	"SetKeyRing":  func(ctx context.Context, e store.Engine) error { return e.SetKeyRing(ctx, []byte("sealed")) },
 	"LatestTime":  func(ctx context.Context, e store.Engine) error { _, err := e.LatestTime(ctx); return err },
@@ -96,7 +116,7 @@ func WantFromAll(ctx context.Context, t *testing.T, e store.Engine, want error) 
 }
 
 func heedsContexts(t *testing.T, e store.Engine) {
-	account(t, e, "a")
+	begin(t, e, account(t, e, "a"), 1, false)
 	create(t, e, 1, 0)
 	createFiles(t, e, 3, 0)
 	g := issue(t, e, 3, 1)
@@ -116,6 +136,7 @@ func heedsContexts(t *testing.T, e store.Engine) {
 	if len(list) != 1 || list[0].Disabled {
 		t.Errorf("accounts: %+v", list)
 	}
+	wantSessions(t, e, list[0].ID, 1)
 	wantOrphans(t, e, 5)
 	wantGrant(t, e, 3, g)
 	same(t, "more", free(t, e, 5, files*chunks-1), true)

@@ -64,6 +64,9 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 			Terms:    Terms(),
 			Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64, Clients: 1000},
 			Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
+			Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
+			SignIns:  store.SignInLimits{PerClient: 5, PerAccount: 10},
+			Issuer:   "pushbox",
 		},
 		Engine: bolt.Options{Path: f.Path},
 	}

@@ -1,0 +1,70 @@
+package lang
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"golang.org/x/text/feature/plural"
+	"golang.org/x/text/language"
+)
+
+// A Locale has the messages of one language.
+type Locale struct {
+	Language
+	tag      language.Tag
+	messages map[string]message
+}
+
+// A message is its texts by plural category. One that depends on no number has
+// the category other alone.
+type message map[string]string
+
+const other = "other"
+
+// UnmarshalJSON reads a text, or an object of texts by plural category.
+func (m *message) UnmarshalJSON(b []byte) error {
+	var text string
+	if err := json.Unmarshal(b, &text); err == nil {
+		*m = message{other: text}
+		return nil
+	}
+	return json.Unmarshal(b, (*map[string]string)(m))
+}
+
+// categories are the names of CLDR's plural categories.
+var categories = map[plural.Form]string{
+	plural.Other: other, plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many",
+}
+
+// countName is the placeholder whose value, an int, chooses among plural forms.
+const countName = "count"
+
+// Text returns a message, with the values of its placeholders given as pairs of
+// a name and a value. A key that there is no message for comes back as it is,
+// which a test of the templates keeps from happening.
+func (l *Locale) Text(key string, pairs ...any) string {
+	m, ok := l.messages[key]
+	if !ok {
+		return key
+	}
+	text := m[other]
+	replace := make([]string, 0, len(pairs))
+	for i := 0; i+1 < len(pairs); i += 2 {
+		name, value := fmt.Sprint(pairs[i]), pairs[i+1]
+		if n, isInt := value.(int); name == countName && isInt {
+			text = m.form(l.tag, n)
+		}
+		replace = append(replace, "{"+name+"}", fmt.Sprint(value))
+	}
+	return strings.NewReplacer(replace...).Replace(text)
+}
+
+// form returns the text for a number.
+func (m message) form(tag language.Tag, n int) string {
+	category := categories[plural.Cardinal.MatchPlural(tag, max(n, -n), 0, 0, 0, 0)]
+	if text, ok := m[category]; ok {
+		return text
+	}
+	return m[other]
+}

@@ -1,0 +1,295 @@
+package server_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+	"pushbox/store"
+)
+
+// A call is a request of an operation, where TOKEN and GRANT stand for those of
+// a push that is there.
+type call struct{ id, method, path, body string }
+
+var calls = []call{
+	{"version", "GET", "/api/v2/version", ""},
+	{"openapi", "GET", "/api/v2/openapi.json", ""},
+	{"create", "POST", pushes, `{"push":{"payload":"x"}}`},
+	{"active", "GET", pushes + "/active", ""},
+	{"expired", "GET", pushes + "/expired", ""},
+	{"show", "GET", pushes + "/TOKEN", ""},
+	{"preview", "GET", pushes + "/TOKEN/preview", ""},
+	{"audit", "GET", pushes + "/TOKEN/audit", ""},
+	{"download", "GET", "/d/GRANT/1", ""},
+	{"download_head", "HEAD", "/d/GRANT/1", ""},
+	{"delete", "DELETE", pushes + "/TOKEN", ""},
+}
+
+// ask makes a call about a push of files.
+func (c call) ask(a *api, p asked, headers ...http.Header) answer {
+	a.t.Helper()
+	path := strings.NewReplacer("TOKEN", p.token, "GRANT", p.grant).Replace(c.path)
+	return a.do(c.method, path, c.body, headers...)
+}
+
+// asked is what calls are about.
+type asked struct{ token, grant string }
+
+// Answers of each operation with each status that can be had are what the
+// document says, to the last key; and it says no more than that.
+func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	d := a.document()
+	ann, bob := a.user("ann@example.com"), a.user("bob@example.com")
+	pushed := a.pushFiles("ann@example.com", []byte("hello"))
+	p := asked{pushed.token.Reveal(), pushed.grant()}
+	for _, c := range calls {
+		want := http.StatusOK
+		if c.id == "create" {
+			want = http.StatusCreated
+		}
+		d.answers(c.id, want, c.ask(a, p, ann))
+	}
+	d.createAnswers(a, ann)
+	d.showAnswers(a, ann)
+	d.listAnswers(a, ann, bob)
+	d.downloadAnswers(a)
+	d.refusals(a)
+	d.unlucky()
+	d.wantAll(http.StatusInternalServerError) // which a test cannot have
+}
+
+// wantAll fails the test if a documented status was not seen, but for those.
+func (d *document) wantAll(but ...int) {
+	d.t.Helper()
+	for id, op := range d.byID {
+		for text := range op.Responses {
+			status, err := strconv.Atoi(text)
+			if err != nil {
+				d.t.Errorf("%s: %q is no status", id, text)
+			}
+			if !d.seen[id][status] && !slices.Contains(but, status) {
+				d.t.Errorf("%s: no answer had the status %d", id, status)
+			}
+		}
+	}
+}
+
+func (d *document) createAnswers(a *api, ann http.Header) {
+	d.t.Helper()
+	const ok, bad, invalid = http.StatusCreated, http.StatusBadRequest, http.StatusUnprocessableEntity
+	for _, test := range []struct {
+		body   string
+		status int
+		header http.Header
+	}{
+		{`{"push":{"kind":"url","payload":"https://a.example/"}}`, ok, nil},
+		{`{"push":{"kind":"qr","payload":"x","passphrase":"p","retrieval_step":false}}`, ok, nil},
+		{jsonFiles(`"files":[{"filename":"a","content":"aGk="}]`), ok, ann},
+		{`{`, bad, nil},
+		{`{}`, bad, nil},
+		{jsonFiles(`"files":[]`), http.StatusUnauthorized, nil},
+		{`{"push":{"payload":"` + strings.Repeat("x", 9<<20) + `"}}`, http.StatusRequestEntityTooLarge, nil},
+		{`x`, http.StatusUnsupportedMediaType, http.Header{"Content-Type": {"text/plain"}}},
+		{`x`, http.StatusUnsupportedMediaType, http.Header{"Content-Encoding": {"gzip"}}},
+		{`{"push":{"payload":"","kind":"url","expire_after_days":0,"expire_after_views":"x","expire_after_duration":18}}`, invalid, nil},
+		{`{"push":{"payload":1,"kind":2,"name":3,"note":4,"passphrase":5}}`, invalid, nil},
+		{jsonFiles(`"files":"a"`), invalid, ann},
+	} {
+		if test.header == nil {
+			test.header = http.Header{}
+		}
+		d.answers("create", test.status, a.do("POST", pushes, test.body, test.header))
+	}
+}
+
+func (d *document) showAnswers(a *api, ann http.Header) {
+	d.t.Helper()
+	locked := pushes + "/" + a.create(`"payload":"x","passphrase":"p"`, ann)
+	d.answers("show", http.StatusOK, a.get(locked+"?passphrase=p"))
+	d.answers("show", http.StatusUnauthorized, a.get(locked))
+	for range 5 {
+		d.answers("show", http.StatusUnauthorized, a.get(locked+"?passphrase=q"))
+	}
+	d.answers("show", http.StatusTooManyRequests, a.get(locked+"?passphrase=p"))
+	d.answers("show", http.StatusBadRequest, a.get(locked+"?passphrase=%"))
+	d.answers("show", http.StatusRequestEntityTooLarge, a.getWithForm(locked, 9<<20))
+	once := pushes + "/" + a.create(`"payload":"x","expire_after_views":1`, ann)
+	for range 2 {
+		d.answers("show", http.StatusOK, a.get(once))
+	}
+	d.answers("delete", http.StatusOK, a.do("DELETE", once, "", ann))
+}
+
+// getWithForm is a GET request with a form of so many bytes and no length.
+func (a *api) getWithForm(path string, n int) answer {
+	a.t.Helper()
+	req, err := http.NewRequest(http.MethodGet, a.url+path, io.MultiReader(strings.NewReader(strings.Repeat("x", n)))) // which has no length that net/http would find
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	res, err := a.client.RoundTrip(req)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return answer{a.t, res.StatusCode, res.Header, string(body)}
+}
+
+func (d *document) listAnswers(a *api, ann, bob http.Header) {
+	d.t.Helper()
+	own := pushes + "/" + a.create(`"payload":"x","name":"n","note":"m","deletable_by_viewer":false`, ann)
+	for _, state := range []string{"active", "expired"} {
+		d.answers(state, http.StatusOK, a.get(pushes+"/"+state, ann))
+		d.answers(state, http.StatusBadRequest, a.get(pushes+"/"+state+"?page=0", ann))
+		d.answers(state, http.StatusUnauthorized, a.get(pushes+"/"+state))
+	}
+	d.answers("audit", http.StatusOK, a.get(own+"/audit?page=2", ann))
+	d.answers("audit", http.StatusBadRequest, a.get(own+"/audit?page=x", ann))
+	d.answers("audit", http.StatusUnauthorized, a.get(own+"/audit"))
+	d.answers("audit", http.StatusForbidden, a.get(own+"/audit", bob))
+	d.answers("delete", http.StatusForbidden, a.do("DELETE", own, "", bob))
+	d.answers("delete", http.StatusUnauthorized, a.do("DELETE", own, ""))
+}
+
+func (d *document) downloadAnswers(a *api) {
+	d.t.Helper()
+	path := a.pushFiles("ann@example.com", []byte("hello")).shown()[0]
+	ranged := func(text string) answer { return a.get(path, http.Header{"Range": {text}}) }
+	d.answers("download", http.StatusPartialContent, ranged("bytes=1-2"))
+	d.answers("download", http.StatusRequestedRangeNotSatisfiable, ranged("bytes=5-"))
+	d.answers("download_head", http.StatusOK, a.do("HEAD", path, "", http.Header{"Range": {"bytes=1-2"}}))
+	d.answers("download_head", http.StatusOK, a.do("HEAD", path, "", http.Header{"Range": {"bytes=5-"}}))
+}
+
+// refusals are what every operation of a sort is answered with.
+func (d *document) refusals(a *api) {
+	d.t.Helper()
+	ann := a.user("refused@example.com")
+	there := asked{a.create(`"payload":"x"`), a.pushFiles("ann@example.com", []byte("x")).grant()}
+	nowhere := asked{store.NewToken(a.store.Clock.Now()).Reveal(), "nothing"}
+	for _, c := range calls {
+		op := d.byID[c.id]
+		if len(op.Security) > 0 {
+			d.answers(c.id, http.StatusUnauthorized, c.ask(a, there, http.Header{"Authorization": {"Bearer bad"}}))
+		}
+		if c.id == "openapi" || strings.HasPrefix(c.path, pushes) && c.id != "audit" {
+			d.answers(c.id, http.StatusBadRequest, c.ask(a, there, ann, http.Header{"Host": {`a"b`}}))
+		}
+		if strings.Contains(c.path, "TOKEN") || strings.Contains(c.path, "GRANT") {
+			d.answers(c.id, http.StatusNotFound, c.ask(a, nowhere, ann))
+		}
+	}
+}
+
+// unlucky are answers of servers that cannot do as they are asked: to too many
+// requests, with too little room, and with a store that failed.
+func (d *document) unlucky() {
+	d.t.Helper()
+	busy := newAPI(d.t, func(c *config.Config) { c.Limits.AnonymousPerMinute = 1 })
+	for i, c := range calls {
+		there := asked{busy.create(`"payload":"x"`), "nothing"}
+		_ = busy.get("/api/v2/version", far(i))
+		d.answers(c.id, http.StatusTooManyRequests, c.ask(busy, there, far(i)))
+	}
+	full := newAPI(d.t, func(c *config.Config) { c.MaxStoreSize = 1 << 20 })
+	d.answers("create", http.StatusInsufficientStorage, full.do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", 1<<20)+`"}}`))
+
+	failed := newAPI(d.t)
+	ann := failed.user("ann@example.com")
+	pushed := failed.pushFiles("ann@example.com", []byte("hello"))
+	p := asked{pushed.token.Reveal(), pushed.grant()}
+	failed.store.Abandon()
+	if err := os.Truncate(failed.store.Path, 2*int64(os.Getpagesize())); err != nil {
+		d.t.Fatal(err)
+	}
+	for _, c := range calls {
+		if _, documented := d.byID[c.id].Responses["503"]; documented {
+			d.answers(c.id, http.StatusServiceUnavailable, c.ask(failed, p, ann))
+		} else {
+			d.answers(c.id, http.StatusOK, c.ask(failed, p, ann))
+		}
+	}
+}
+
+// The document of a server that is for members alone fits its answers.
+func TestAnswersOfAServerForMembersAreDocumented(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, settings["members only"])
+	d := a.document()
+	ann := a.user("ann@example.com")
+	for _, c := range calls {
+		if strings.Contains(c.path, "GRANT") {
+			continue
+		}
+		there := asked{token: a.create(`"payload":"x"`, ann)}
+		if len(d.byID[c.id].Security) > 0 {
+			d.answers(c.id, http.StatusUnauthorized, c.ask(a, there))
+		}
+		got := c.ask(a, there, ann)
+		if d.answers(c.id, got.status, got); got.status >= 300 {
+			t.Errorf("%s: %d", c.id, got.status)
+		}
+		if _, documented := d.byID[c.id].Responses["400"]; c.id == "openapi" && documented {
+			t.Error("the host of a request does not matter where base_url is set")
+		}
+	}
+}
+
+// A key that is not documented, or is of another type, must be noticed.
+func TestAnswersThatAreNotDocumentedAreNoticed(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	d := a.document()
+	token := a.create(`"payload":"x"`)
+	shown := a.get(pushes + "/" + token).want(http.StatusOK)
+	at := func(id, status string) string {
+		return d.byID[id].pointer + "/responses/" + status + "/content/application~1json/schema"
+	}
+	for name, change := range map[string]func(map[string]any){
+		"as it is":       nil,
+		"another key":    func(o map[string]any) { o["extra"] = 1 },
+		"a key less":     func(o map[string]any) { delete(o, "files") },
+		"another type":   func(o map[string]any) { o["expired"] = "false" },
+		"null":           func(o map[string]any) { o["kind"] = nil },
+		"another word":   func(o map[string]any) { o["kind"] = "video" },
+		"another time":   func(o map[string]any) { o["created_at"] = "2026-01-01 00:00:00" },
+		"a passphrase":   func(o map[string]any) { o["passphrase"] = "p" },
+		"files are null": func(o map[string]any) { o["files"] = nil },
+		"a file's key":   func(o map[string]any) { o["files"] = []any{map[string]any{"filename": "x"}} },
+		"below nothing":  func(o map[string]any) { o["views_remaining"] = -1 },
+	} {
+		o := shown.object()
+		if change != nil {
+			change(o)
+		}
+		if err := refused(d.schema(at("show", "200")), o); (err == nil) != (change == nil) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for body, valid := range map[string]bool{
+		`{"payload":["is required"]}`:        true,
+		`{"payload":[]}`:                     false,
+		`{"error":"invalid"}`:                false,
+		`{"payload":["x"],"other":["x"]}`:    false,
+		`{"payload":"is required"}`:          false,
+		fmt.Sprintf(`{"files":[%q]}`, "bad"): true,
+	} {
+		if err := d.schema(at("create", "422")).Validate(parsed(t, body)); (err == nil) != valid {
+			t.Errorf("%s: %v", body, err)
+		}
+	}
+}

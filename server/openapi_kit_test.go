@@ -1,0 +1,169 @@
+package server_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// A document is the OpenAPI document of a server, and what it says of schemas.
+type document struct {
+	t        *testing.T
+	raw      any
+	compiler *jsonschema.Compiler
+	paths    map[string]map[string]operation
+	byID     map[string]operation
+	seen     map[string]map[int]bool // statuses of answers, by operation
+}
+
+// An operation is what tests read of one.
+type operation struct {
+	OperationID string `json:"operationId"`
+	Security    []map[string][]string
+	Parameters  []struct {
+		Name, In string
+		Required bool
+	}
+	RequestBody struct {
+		Content map[string]struct{ Example any }
+	}
+	Responses map[string]struct {
+		Headers map[string]struct{ Required bool }
+		Content map[string]struct {
+			Example  any
+			Examples map[string]struct {
+				Value struct{ Error string }
+			}
+		}
+	}
+	pointer string // to where it stands
+}
+
+const documentURL = "https://push.example/openapi.json"
+
+// document fetches what the server says of itself. In the schemas of answers a
+// key that is not there is not allowed.
+func (a *api) document(headers ...http.Header) *document {
+	a.t.Helper()
+	text := a.get("/api/v2/openapi.json", headers...).want(http.StatusOK).body
+	d := &document{t: a.t, raw: parsed(a.t, text), compiler: jsonschema.NewCompiler()}
+	d.byID, d.seen = make(map[string]operation), make(map[string]map[int]bool)
+	var doc struct {
+		Paths map[string]map[string]operation
+	}
+	if err := json.Unmarshal([]byte(text), &doc); err != nil {
+		a.t.Fatal(err)
+	}
+	d.paths = doc.Paths
+	for path, item := range doc.Paths {
+		for method, op := range item {
+			op.pointer = "#/paths/" + strings.NewReplacer("~", "~0", "/", "~1", "{", "%7B", "}", "%7D").Replace(path) + "/" + method
+			d.byID[op.OperationID], d.seen[op.OperationID] = op, make(map[int]bool)
+		}
+	}
+	strict := parsed(a.t, text).(map[string]any)
+	for name, s := range strict["components"].(map[string]any)["schemas"].(map[string]any) {
+		if s := s.(map[string]any); s["properties"] != nil && !strings.HasPrefix(name, "New") {
+			s["additionalProperties"] = false
+		}
+	}
+	d.compiler.AssertFormat()
+	if err := d.compiler.AddResource(documentURL, strict); err != nil {
+		a.t.Fatal(err)
+	}
+	return d
+}
+
+func parsed(t *testing.T, text string) any {
+	t.Helper()
+	v, err := jsonschema.UnmarshalJSON(strings.NewReader(text))
+	if err != nil {
+		t.Fatalf("%v: %s", err, text)
+	}
+	return v
+}
+
+// schema compiles the schema at a place of the document.
+func (d *document) schema(pointer string) *jsonschema.Schema {
+	d.t.Helper()
+	s, err := d.compiler.Compile(documentURL + pointer)
+	if err != nil {
+		d.t.Fatalf("%s: %v", pointer, err)
+	}
+	return s
+}
+
+// official is the schema of OpenAPI 3.1 documents.
+func official(t *testing.T) *jsonschema.Schema {
+	t.Helper()
+	text, err := os.ReadFile("testdata/openapi-3.1.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	if err := c.AddResource("official.json", parsed(t, string(text))); err != nil {
+		t.Fatal(err)
+	}
+	return c.MustCompile("official.json")
+}
+
+// refused says why a value is not valid; nil if it is.
+func refused(s *jsonschema.Schema, v any) error {
+	var b bytes.Buffer
+	if err := json.NewEncoder(&b).Encode(v); err != nil {
+		return err
+	}
+	again, err := jsonschema.UnmarshalJSON(&b)
+	if err != nil {
+		return err
+	}
+	return s.Validate(again)
+}
+
+// answers fails the test unless an answer has that status and is what the
+// document says of the operation.
+func (d *document) answers(id string, status int, got answer) {
+	d.t.Helper()
+	op, known := d.byID[id]
+	said, documented := op.Responses[strconv.Itoa(got.status)]
+	if got.status != status || !known || !documented {
+		d.t.Errorf("%s: status %d, not %d, documented %v: %s", id, got.status, status, documented, got.body)
+		return
+	}
+	d.seen[id][status] = true
+	for name := range said.Headers {
+		if got.header.Get(name) == "" {
+			d.t.Errorf("%s: %d has no header %s", id, status, name)
+		}
+	}
+	media, _, _ := strings.Cut(got.header.Get("Content-Type"), ";")
+	switch content, has := said.Content[media]; {
+	case strings.HasSuffix(id, "_head"):
+		if got.body != "" || said.Content != nil {
+			d.t.Errorf("%s: %d has a body", id, status)
+		}
+	case !has:
+		d.t.Errorf("%s: %d is of type %s", id, status, media)
+	case media == "application/json":
+		at := op.pointer + "/responses/" + strconv.Itoa(status) + "/content/application~1json/schema"
+		if err := d.schema(at).Validate(parsed(d.t, got.body)); err != nil {
+			d.t.Errorf("%s: %d: %v: %s", id, status, err, got.body)
+		}
+		if status >= 400 && status != http.StatusUnprocessableEntity {
+			code := got.problem()
+			for _, e := range content.Examples {
+				if e.Value.Error == code {
+					return
+				}
+			}
+			d.t.Errorf("%s: %d has no example of %s", id, status, code)
+		}
+	}
+}

@@ -1,0 +1,264 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+
+	"pushbox/store"
+)
+
+// docServer is a server that is only asked what it says of itself.
+func docServer(change func(*config.Config)) *Server {
+	cfg := config.Default()
+	if change != nil {
+		change(&cfg)
+	}
+	return &Server{cfg: cfg, release: "3.0.0"}
+}
+
+func TestEveryRouteOfTheAPIIsDescribed(t *testing.T) {
+	t.Parallel()
+	known := make(map[string]bool)
+	for _, row := range docServer(nil).routes() {
+		text, described := routeTexts[row.name]
+		if inAPI(row.pattern) {
+			known[row.name] = true
+			if !described || text.summary == "" || text.text == "" || text.done == "" {
+				t.Errorf("routeTexts says nothing, or too little, of the route %s", row.name)
+			}
+		}
+		if described && row.files && row.method == http.MethodPost != text.push {
+			t.Errorf("%s: whether it takes a push is not said right", row.name)
+		}
+	}
+	for name := range routeTexts {
+		if !known[name] {
+			t.Errorf("routeTexts has %s, which is no route of the API", name)
+		}
+	}
+}
+
+func TestPagesAndHealthAreNoRoutesOfTheAPI(t *testing.T) {
+	t.Parallel()
+	for pattern, want := range map[string]bool{
+		"/api/v2/version": true, "/d/:grant/:file": true,
+		"/": false, "/healthz": false, "/p/:url_token": false, "/help/api": false, "/data": false, "/api": false,
+	} {
+		if inAPI(pattern) != want {
+			t.Errorf("%s: %v", pattern, !want)
+		}
+	}
+}
+
+func TestEveryParameterIsDescribedAndUsed(t *testing.T) {
+	t.Parallel()
+	used := make(map[string]bool)
+	for _, e := range docServer(nil).endpoints("") {
+		for _, f := range e.fields {
+			used[f.name] = true
+			if f.text == "" || f.in == "" || f.schema == nil {
+				t.Errorf("%s: %s is not described", e.id, f.name)
+			}
+		}
+	}
+	for name := range paramFields {
+		if !used[name] {
+			t.Errorf("no endpoint has the parameter %s", name)
+		}
+	}
+}
+
+// keysOf collects the keys of a type of answers and of those in it.
+func keysOf(t reflect.Type, types, keys map[string]bool) {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Pointer:
+		keysOf(t.Elem(), types, keys)
+	case reflect.Struct:
+		types[t.Name()] = true
+		if typeTexts[t.Name()].opaque {
+			return
+		}
+		for i := range t.NumField() {
+			f := t.Field(i)
+			if key, _, _ := strings.Cut(f.Tag.Get("json"), ","); key != "" {
+				keys[t.Name()+"."+key] = true
+			}
+			keysOf(f.Type, types, keys)
+		}
+	}
+}
+
+func TestEveryKeyOfAnAnswerIsDescribed(t *testing.T) {
+	t.Parallel()
+	types, keys := make(map[string]bool), make(map[string]bool)
+	keysOf(reflect.TypeFor[errorBody](), types, keys)
+	for _, text := range routeTexts {
+		if text.answer != nil {
+			keysOf(text.answer, types, keys)
+		}
+	}
+	for key := range keys {
+		if keyTexts[key].text == "" {
+			t.Errorf("keyTexts says nothing of %s", key)
+		}
+	}
+	for key := range keyTexts {
+		if !keys[key] {
+			t.Errorf("keyTexts has %s, which no answer has", key)
+		}
+	}
+	names := make(map[string]bool)
+	for name := range types {
+		said := typeTexts[name]
+		if said.name == "" || said.text == "" || names[said.name] {
+			t.Errorf("typeTexts says nothing of %s, or what it says of another", name)
+		}
+		names[said.name] = true
+	}
+	if len(typeTexts) != len(types) || len(keys) < 50 {
+		t.Errorf("%d types are described, there are %d, with %d keys", len(typeTexts), len(types), len(keys))
+	}
+}
+
+// A problem of the table can be met somewhere, and is documented there.
+func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
+	t.Parallel()
+	s := docServer(nil)
+	said := make(map[errorBody]bool)
+	for _, e := range s.endpoints("") {
+		for _, f := range e.refusals {
+			if statusTexts[f.status] == "" {
+				t.Errorf("%s: nothing is said of the status %d", e.id, f.status)
+			}
+			for _, rep := range f.told {
+				if body, ok := rep.body.(errorBody); ok {
+					said[body] = true
+				}
+				for _, kv := range rep.header {
+					if headerSpecs[kv[0]].Description == "" {
+						t.Errorf("%s: nothing is said of the header %s", e.id, kv[0])
+					}
+				}
+			}
+		}
+	}
+	for _, p := range problems {
+		given := p.message == "The request was given up." // nobody is there to read that
+		onPages := errors.Is(p.err, store.ErrCredentials) || errors.Is(p.err, store.ErrSession) || errors.Is(p.err, errCrossOrigin)
+		if documented := said[errorBody{p.code, p.message}]; documented == (given || onPages) && p.message != "" {
+			t.Errorf("documented %v: %s", documented, p.message)
+		}
+	}
+}
+
+func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
+	t.Parallel()
+	s := docServer(nil)
+	const base = "https://push.example"
+	help, doc := s.apiHelp(base), s.openAPI(base)
+	if help.Document != base+"/api/v2/openapi.json" || help.Base != base || help.Text == "" {
+		t.Errorf("it is %q %q %q", help.Document, help.Base, help.Text)
+	}
+	operations := 0
+	for _, path := range doc.Paths {
+		operations += len(path.value)
+	}
+	if len(help.Endpoints) != operations {
+		t.Errorf("%d endpoints, %d operations", len(help.Endpoints), operations)
+	}
+	for _, e := range help.Endpoints {
+		op := (*doc.Paths.get(e.Path)).get(strings.ToLower(e.Method))
+		if op == nil || op.OperationID != e.ID || len(op.Responses) != len(e.Statuses) {
+			t.Fatalf("%s is not as in the document", e.ID)
+		}
+		if e.Summary == "" || e.Description == "" || e.Access == "" || !strings.Contains(e.Curl, base) {
+			t.Errorf("%s lacks something: %+v", e.ID, e)
+		}
+		for _, f := range e.Statuses {
+			if f.Name == "" || f.Text == "" || f.Status >= 400 && len(f.Errors) == 0 && f.Status != http.StatusUnprocessableEntity {
+				t.Errorf("%s: %d lacks something: %+v", e.ID, f.Status, f)
+			}
+		}
+		for _, f := range e.Fields {
+			if f.Name == "" || f.Type == "" || f.Text == "" || f.Required != (f.In == "path") {
+				t.Errorf("%s: %+v lacks something", e.ID, f)
+			}
+		}
+	}
+	var statuses []int
+	for _, f := range help.Statuses {
+		statuses = append(statuses, f.Status)
+	}
+	if want := []int{400, 401, 403, 404, 405, 413, 415, 416, 422, 429, 500, 503, 507}; !slices.Equal(statuses, want) {
+		t.Errorf("statuses are %v", statuses)
+	}
+}
+
+func TestTheHelpSaysWhoMayCallAndWhatMayBeSent(t *testing.T) {
+	t.Parallel()
+	const everybody, holders = "everybody, with a valid API token or without one", "whoever has a valid API token"
+	for name, test := range map[string]struct {
+		change                func(*config.Config)
+		create, active, kinds string
+	}{
+		"as it comes":  {nil, everybody, holders, "one of text, url, qr, file"},
+		"members only": {func(c *config.Config) { c.AllowAnonymous = false }, holders, holders, "one of text, url, qr, file"},
+		"no files":     {func(c *config.Config) { c.EnableFilePushes = false }, everybody, holders, "one of text, url, qr"},
+	} {
+		for _, e := range docServer(test.change).apiHelp("").Endpoints {
+			want := map[string]string{"create": test.create, "active": test.active, "version": "everybody; API tokens are not looked at"}[e.ID]
+			if want != "" && e.Access != want {
+				t.Errorf("%s: %s is for %s", name, e.ID, e.Access)
+			}
+			if strings.Contains(e.Curl, "$API_TOKEN") != (e.Access == holders) {
+				t.Errorf("%s: %s: %s", name, e.ID, e.Curl)
+			}
+			for _, f := range e.Fields {
+				if f.Name == "kind" && (f.Bounds != test.kinds || f.In != "body" || f.Type != "text") {
+					t.Errorf("%s: %+v", name, f)
+				}
+			}
+		}
+	}
+}
+
+func TestTypesInWords(t *testing.T) {
+	t.Parallel()
+	want := map[string]string{
+		"payload": "text", "expire_after_days": "whole number", "retrieval_step": "true or false", "files": "list",
+		"file": "whole number", "page": "whole number", "Range": "text",
+	}
+	for _, e := range docServer(nil).apiHelp("").Endpoints {
+		for _, f := range e.Fields {
+			if w := want[f.Name]; w != "" && f.Type != w {
+				t.Errorf("%s of %s is %s", f.Name, e.ID, f.Type)
+			}
+		}
+	}
+}
+
+func TestMembersKeepTheirOrderAndAreThereOnce(t *testing.T) {
+	t.Parallel()
+	var o ordered[int]
+	for i, name := range []string{"b", "a", "b", `"<`} {
+		o.add(name, i)
+	}
+	if got := encoded(t, o); got != `{"b":2,"a":1,"\"\u003c":3}` {
+		t.Errorf("it is %s", got)
+	}
+	if got := encoded(t, ordered[int](nil)); got != `{}` {
+		t.Errorf("without members it is %s", got)
+	}
+	if got := encoded(t, []specTypes{{"string"}, {"string", "null"}}); got != `["string",["string","null"]]` {
+		t.Errorf("types are %s", got)
+	}
+	if o.get("c") != nil || *o.get("a") != 1 {
+		t.Error("a member is not found, or one that is not there")
+	}
+}

@@ -1,0 +1,91 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"path"
+	"strings"
+)
+
+// AssetPrefix is what the paths of assets begin with.
+const AssetPrefix = "/assets/"
+
+// An Asset is a file that pages need.
+type Asset struct {
+	Type    string // media type
+	Content []byte
+}
+
+// A Logo is the operator's own image.
+type Logo struct {
+	Name    string // of the file; its ending tells what it is
+	Content []byte
+}
+
+// mediaTypes are those of assets, by the ending of their names.
+var mediaTypes = map[string]string{
+	".css":  "text/css; charset=utf-8",
+	".js":   "text/javascript; charset=utf-8",
+	".svg":  "image/svg+xml",
+	".png":  "image/png",
+	".jpg":  "image/jpeg",
+	".jpeg": "image/jpeg",
+	".webp": "image/webp",
+}
+
+// logoName is the name of the logo among the assets, but for its ending.
+const logoName = "logo"
+
+// readAssets gives each file a path that has a digest of its content in it, so
+// that browsers may keep it for good.
+func (p *Pages) readAssets(logo *Logo) error {
+	p.assets, p.paths = make(map[string]Asset), make(map[string]string)
+	entries, err := files.ReadDir("static")
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		content, err := files.ReadFile("static/" + e.Name())
+		if err != nil {
+			return err
+		}
+		if err := p.addAsset(e.Name(), e.Name(), content); err != nil {
+			return err
+		}
+	}
+	if logo == nil {
+		return nil
+	}
+	return p.addAsset(logoName, logoName+strings.ToLower(path.Ext(logo.Name)), logo.Content)
+}
+
+func (p *Pages) addAsset(name, file string, content []byte) error {
+	ending := path.Ext(file)
+	media, ok := mediaTypes[ending]
+	if !ok {
+		return fmt.Errorf("%s is not an image, a style or a script: its name must end with one of .svg .png .jpg .jpeg .webp .css .js", file)
+	}
+	sum := sha256.Sum256(content)
+	hashed := strings.TrimSuffix(file, ending) + "." + hex.EncodeToString(sum[:6]) + ending
+	p.assets[hashed] = Asset{Type: media, Content: content}
+	p.paths[name] = AssetPrefix + hashed
+	return nil
+}
+
+// Asset returns the asset with that name, which is its path without AssetPrefix.
+func (p *Pages) Asset(name string) (Asset, bool) {
+	a, ok := p.assets[name]
+	return a, ok
+}
+
+// Path returns the path of an asset such as style.css.
+func (p *Pages) Path(name string) (string, error) {
+	if at, ok := p.paths[name]; ok {
+		return at, nil
+	}
+	return "", fmt.Errorf("there is no asset %q", name)
+}
+
+// LogoPath is the path of the logo; empty if there is none.
+func (p *Pages) LogoPath() string { return p.paths[logoName] }

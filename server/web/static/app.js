@@ -1,0 +1,108 @@
+// What every page shares. Every page works without it, and better with it.
+
+const root = document.documentElement
+const one = (selector) => document.querySelector(selector)
+const all = (selector) => document.querySelectorAll(selector)
+
+// The theme is a choice of this browser: light, dark, or else what the system says.
+function dress(theme) {
+  if (theme === 'light' || theme === 'dark') root.dataset.theme = theme
+  else delete root.dataset.theme
+}
+
+try {
+  dress(localStorage.getItem('theme'))
+} catch {
+  // Storage is refused: a choice holds for one page.
+}
+
+for (const choice of all('input[name=theme]')) {
+  choice.checked = choice.value === (root.dataset.theme ?? 'auto')
+  choice.addEventListener('change', () => {
+    dress(choice.value)
+    try {
+      localStorage.setItem('theme', choice.value)
+    } catch {
+      // as above
+    }
+  })
+}
+
+for (const part of all('[data-script]')) part.hidden = false
+
+for (const time of all('time[datetime]')) {
+  const when = new Date(time.dateTime)
+  if (isNaN(when)) continue
+  const timeStyle = 'exact' in time.dataset ? 'medium' : 'short'
+  time.title = time.textContent
+  time.textContent = new Intl.DateTimeFormat(root.lang, { dateStyle: 'medium', timeStyle }).format(when)
+}
+
+// Shows a button's data-done in place of its words for two seconds, and says it.
+function done(button) {
+  button.dataset.words ??= button.textContent
+  button.textContent = one('#said').textContent = button.dataset.done
+  clearTimeout(button.timer)
+  button.timer = setTimeout(() => {
+    button.textContent = button.dataset.words
+    one('#said').textContent = ''
+  }, 2000)
+}
+
+async function copy(button) {
+  const source = one(button.dataset.copy)
+  try {
+    await navigator.clipboard.writeText(source.value ?? source.textContent)
+  } catch {
+    // Over plain HTTP there is no clipboard: select, and copy the old way.
+    if (source.select) source.select()
+    else getSelection().selectAllChildren(source)
+    if (!document.execCommand('copy')) return
+  }
+  done(button)
+}
+
+// Shows or hides a passphrase; data-done is what the button says in the other state.
+function show(button) {
+  const field = one(button.dataset.show)
+  const words = button.textContent
+  field.type = field.type === 'password' ? 'text' : 'password'
+  button.textContent = button.dataset.done
+  button.dataset.done = words
+}
+
+document.addEventListener('click', ({ target }) => {
+  const button = target.closest('[data-copy], [data-show]')
+  if (button?.dataset.copy) copy(button)
+  else if (button) show(button)
+  for (const menu of all('.menu[open]')) menu.open = menu.contains(target)
+})
+
+document.addEventListener('keydown', ({ key, target }) => {
+  const menu = key === 'Escape' && target.closest('.menu[open]')
+  if (!menu) return
+  menu.open = false
+  menu.firstElementChild.focus()
+})
+
+// A form or button with data-confirm asks before its form is sent.
+let agreed = false
+
+document.addEventListener('submit', (event) => {
+  const { target: form, submitter } = event
+  const { confirm, yes } = (submitter?.dataset.confirm ? submitter : form).dataset
+  if (agreed || !confirm) return
+  event.preventDefault()
+  event.stopPropagation()
+  const dialog = one('#ask')
+  const go = one('#ask [value=yes]')
+  one('#ask p').textContent = confirm
+  go.textContent = yes ?? go.dataset.words
+  dialog.returnValue = ''
+  dialog.onclose = () => {
+    agreed = dialog.returnValue === 'yes'
+    if (agreed) form.requestSubmit(submitter)
+    agreed = false
+  }
+  dialog.showModal()
+}, true)

@@ -1,0 +1,131 @@
+// The page of what was opened: it covers the text, downloads files with progress,
+// keeps them available, and leaves nothing behind.
+
+const one = (selector) => document.querySelector(selector)
+const page = one('#opened')
+const { step } = page.dataset
+
+// Reloading and going back lead to the page before, and spend no view.
+history.replaceState(null, '', step)
+
+addEventListener('pagehide', () => page.replaceChildren())
+addEventListener('pageshow', ({ persisted }) => {
+  if (persisted) location.replace(step)
+})
+
+const text = one('#secret')
+const box = text?.parentElement
+const veil = box?.querySelector('.veil')
+const coverAfter = 20_000
+let covering
+
+function cover() {
+  const focused = text === document.activeElement
+  box.classList.add('veiled')
+  text.inert = true
+  if (focused) veil.focus()
+}
+
+function uncover() {
+  box.classList.remove('veiled')
+  text.inert = false
+  touch()
+}
+
+function touch() {
+  clearTimeout(covering)
+  covering = setTimeout(cover, coverAfter)
+}
+
+if (text?.dataset.exact) {
+  // HTML cannot hold every character.
+  const bytes = Uint8Array.from(atob(text.dataset.exact), (c) => c.charCodeAt(0))
+  text.textContent = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
+}
+
+// The text of a QR code is behind a toggle already.
+if (box && !box.closest('details')) {
+  cover()
+  veil.addEventListener('click', () => {
+    uncover()
+    text.focus()
+  })
+  for (const sign of ['pointerdown', 'pointermove', 'keydown', 'scroll']) {
+    document.addEventListener(sign, () => box.classList.contains('veiled') || touch(), { capture: true, passive: true })
+  }
+  // Where there is no clipboard, copying selects, which what is covered cannot be.
+  one('[data-copy="#secret"]').addEventListener('click', () => navigator.clipboard ?? uncover())
+}
+
+// A selection of the whole text is copied to the letter, its last line feed too.
+document.addEventListener('copy', (event) => {
+  const { anchorNode, focusNode } = getSelection()
+  if (!text || anchorNode !== text || focusNode !== text) return
+  event.clipboardData.setData('text/plain', text.textContent)
+  event.preventDefault()
+})
+
+one('#print').addEventListener('click', () => print())
+
+// Files up to this many bytes are put together here; of larger ones the browser
+// shows the progress.
+const largest = 200 * 2 ** 20
+
+function counting(progress) {
+  return new TransformStream({
+    transform(chunk, out) {
+      progress.value += chunk.length
+      out.enqueue(chunk)
+    },
+  })
+}
+
+function save(blob, name) {
+  const link = document.createElement('a')
+  link.href = URL.createObjectURL(blob)
+  link.download = name
+  link.click()
+  setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}
+
+async function download(link) {
+  const row = link.closest('li')
+  const progress = row.querySelector('progress')
+  const error = row.querySelector('.error')
+  link.ariaBusy = 'true'
+  error.hidden = true
+  progress.value = 0
+  progress.hidden = false
+  try {
+    const answer = await fetch(link.href)
+    if (!answer.ok) throw new Error(answer.status)
+    save(await new Response(answer.body.pipeThrough(counting(progress))).blob(), link.dataset.name)
+    one('#said').textContent = link.dataset.said
+  } catch {
+    error.textContent = row.parentElement.dataset.failed
+    error.hidden = false
+  }
+  progress.hidden = true
+  link.ariaBusy = 'false'
+}
+
+const links = [...document.querySelectorAll('.files a')]
+
+for (const link of links) {
+  if (link.dataset.size > largest || !globalThis.TransformStream) continue
+  link.addEventListener('click', (event) => {
+    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+    event.preventDefault()
+    if (link.ariaBusy !== 'true') download(link)
+  })
+}
+
+// Asking for a byte keeps all files available for another while.
+const any = links.find((link) => link.dataset.size > 0)
+if (any) {
+  const { renew } = any.closest('.files').dataset
+  const renewing = setInterval(async () => {
+    const answer = await fetch(any.href, { headers: { Range: 'bytes=0-0' } }).catch(() => undefined)
+    if (answer?.status === 404) clearInterval(renewing)
+  }, renew * 1000)
+}

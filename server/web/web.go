@@ -1,0 +1,102 @@
+// Package web has the pages of pushbox: templates, styles, scripts, and their
+// rendering. It knows nothing of HTTP, and nothing of pushes but the structs that
+// it is given.
+package web
+
+import (
+	"embed"
+	"fmt"
+	"html/template"
+	"io"
+	"io/fs"
+	"strings"
+
+	"pushbox/internal/lang"
+)
+
+//go:embed templates/*.html static/*
+var files embed.FS
+
+// Pages renders pages and has the files that they need. It is safe for
+// concurrent use.
+type Pages struct {
+	templates map[string]*template.Template
+	assets    map[string]Asset
+	paths     map[string]string // of assets, by their names
+}
+
+// New reads the pages that are built in, and the logo where there is one. An error
+// is a fault of the build.
+func New(logo *Logo) (*Pages, error) {
+	p := &Pages{templates: make(map[string]*template.Template)}
+	if err := p.readAssets(logo); err != nil {
+		return nil, err
+	}
+	base, err := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path}).ParseFS(files, "templates/layout.html", "templates/part_*.html")
+	if err != nil {
+		return nil, err
+	}
+	names, err := fs.Glob(files, "templates/*.html")
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range names {
+		name := strings.TrimSuffix(strings.TrimPrefix(path, "templates/"), ".html")
+		if name == "layout" || strings.HasPrefix(name, "part_") {
+			continue
+		}
+		t, err := base.Clone()
+		if err != nil {
+			return nil, err
+		}
+		if p.templates[name], err = t.ParseFS(files, path); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Site is what all pages of a server show.
+type Site struct {
+	Title, Tagline, Footer string
+	Logo                   string // its path; empty: none
+	SignUps                bool   // whether people may make accounts
+}
+
+// A View is one page: which it is, what it shows and for whom.
+type View struct {
+	Template string
+	Locale   *lang.Locale
+	Site     Site
+	Account  string // the address of whoever is signed in; empty: nobody
+	Where    string // names the page in the navigation
+	Switch   bool   // the page can be had in other languages by its address
+	Page     any    // what the template shows
+}
+
+// T translates a message, as lang.Locale.Text does.
+func (v *View) T(key string, pairs ...any) string { return v.Locale.Text(key, pairs...) }
+
+// A Choice is a language to switch to.
+type Choice struct {
+	lang.Language
+	Current bool
+}
+
+// Languages lists the languages to switch to.
+func (v *View) Languages() []Choice {
+	var all []Choice
+	for _, l := range lang.Languages() {
+		all = append(all, Choice{l, l.Tag == v.Locale.Tag})
+	}
+	return all
+}
+
+// Render writes a page as HTML.
+func (p *Pages) Render(w io.Writer, v *View) error {
+	t, ok := p.templates[v.Template]
+	if !ok {
+		return fmt.Errorf("there is no page %q", v.Template)
+	}
+	return t.ExecuteTemplate(w, "layout.html", v)
+}

@@ -1,0 +1,157 @@
+package web_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"pushbox/server/web"
+)
+
+func read(t *testing.T, pattern string) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob(pattern)
+	if err != nil || len(names) == 0 {
+		t.Fatalf("%s: %v, %v", pattern, names, err)
+	}
+	all := make(map[string]string)
+	for _, name := range names {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = string(text)
+	}
+	return all
+}
+
+func TestStylesAndScriptsAreSmall(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		pattern string
+		most    int
+	}{{"static/*.css", 25_000}, {"static/*.js", 25_000}} {
+		size := 0
+		for _, text := range read(t, c.pattern) {
+			size += len(text)
+		}
+		if size >= c.most {
+			t.Errorf("%s: %d bytes, which should be less than %d", c.pattern, size, c.most)
+		}
+	}
+}
+
+// What the Content-Security-Policy would stop must not be there in the first
+// place.
+func TestNothingIsInlineAndNothingComesFromElsewhere(t *testing.T) {
+	t.Parallel()
+	bad := regexp.MustCompile(`(?i)<style|\sstyle\s*=|\son[a-z]+\s*=|<script(?:[^>]*)>[^<]|javascript:|data:|(?:src|href|action|formaction)="?https?:`)
+	for name, text := range read(t, "templates/*.html") {
+		if found := bad.FindString(text); found != "" {
+			t.Errorf("%s: %q", name, found)
+		}
+	}
+	elsewhere := regexp.MustCompile(`(?i)@import|url\(|https?://`)
+	for name, text := range read(t, "static/*.css") {
+		if found := elsewhere.FindString(text); found != "" {
+			t.Errorf("%s: %q", name, found)
+		}
+	}
+	for name, text := range read(t, "static/*.js") {
+		if found := regexp.MustCompile(`https?://|eval\(|innerHTML|outerHTML|insertAdjacentHTML|document\.write`).FindString(text); found != "" {
+			t.Errorf("%s: %q", name, found)
+		}
+	}
+}
+
+// messages are the keys that there are, and the code and templates that may use them.
+func messages(t *testing.T) (keys map[string]bool, sources string) {
+	t.Helper()
+	var english map[string]json.RawMessage
+	text, err := os.ReadFile("../../internal/lang/messages/en.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, &english); err != nil {
+		t.Fatal(err)
+	}
+	keys = make(map[string]bool)
+	for key := range english {
+		keys[key] = true
+	}
+	var all strings.Builder
+	for _, pattern := range []string{"templates/*.html", "../*.go"} {
+		for name, text := range read(t, pattern) {
+			if !strings.HasSuffix(name, "_test.go") {
+				all.WriteString(text)
+			}
+		}
+	}
+	return keys, all.String()
+}
+
+func TestTemplatesUseMessagesThatThereAre(t *testing.T) {
+	t.Parallel()
+	keys, sources := messages(t)
+	for _, m := range regexp.MustCompile(`\.T "([a-z0-9_]+)"`).FindAllStringSubmatch(sources, -1) {
+		if !keys[m[1]] {
+			t.Errorf("there is no message %s", m[1])
+		}
+	}
+}
+
+// A key that is put together is used where its beginning and its end are.
+func TestEveryMessageIsUsed(t *testing.T) {
+	t.Parallel()
+	keys, sources := messages(t)
+	for key := range keys {
+		if strings.Contains(sources, `"`+key+`"`) || family(key, sources) {
+			continue
+		}
+		t.Errorf("nothing uses the message %s", key)
+	}
+}
+
+// family reports whether a literal ends with _ and begins the key.
+func family(key, sources string) bool {
+	for i, c := range key {
+		if c == '_' && strings.Contains(sources, `"`+key[:i+1]+`"`) {
+			return true
+		}
+	}
+	return false
+}
+
+func TestAnAssetHasAPathOfItsContent(t *testing.T) {
+	t.Parallel()
+	paths := make(map[string]bool)
+	for _, logo := range []*web.Logo{nil, {Name: "x/A.SVG", Content: []byte("<svg/>")}, {Name: "b.svg", Content: []byte("<svg />")}} {
+		p, err := web.New(logo)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (logo == nil) != (p.LogoPath() == "") {
+			t.Errorf("logo %v: path %q", logo, p.LogoPath())
+		}
+		if logo != nil {
+			a, ok := p.Asset(strings.TrimPrefix(p.LogoPath(), web.AssetPrefix))
+			if !ok || a.Type != "image/svg+xml" || string(a.Content) != string(logo.Content) || paths[p.LogoPath()] {
+				t.Errorf("%s: %+v", p.LogoPath(), a)
+			}
+			paths[p.LogoPath()] = true
+		}
+		at, err := p.Path("style.css")
+		if a, ok := p.Asset(strings.TrimPrefix(at, web.AssetPrefix)); err != nil || !ok || a.Type != "text/css; charset=utf-8" {
+			t.Errorf("%s, %v: %+v", at, err, a)
+		}
+		if _, err := p.Path("nothing.css"); err == nil {
+			t.Error("there is an asset nothing.css")
+		}
+	}
+	if _, err := web.New(&web.Logo{Name: "logo.html"}); err == nil {
+		t.Error("a logo may be HTML")
+	}
+}

@@ -1,0 +1,322 @@
+package server_test
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+	"pushbox/store"
+)
+
+// payloads are one of each kind that has no file.
+var payloads = map[string]string{"text": "hunter2 ü\t€\n  two  ", "url": "https://example.com/a?b=c#d", "qr": "WIFI:S:a;;"}
+
+func TestEachKindGoesThroughTheForm(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for who, caller := range map[string]http.Header{"nobody": {}, "ann": a.senderAt("ann@example.com")} {
+		for kind, payload := range payloads {
+			fields := typed(map[string]string{"kind": kind, "payload": payload, "expire_after_days": "3", "expire_after_views": "2"})
+			for how, got := range map[string]answer{
+				"urlencoded": a.sendForm(fields, caller),
+				"multipart":  a.sendParts(filePush{before: fields}, caller),
+			} {
+				shown := a.get(pushes + "/" + got.pushed()).want(http.StatusOK)
+				shown.has(map[string]string{"kind": kind, "payload": payload, "expire_after_days": "3", "expire_after_views": "2"})
+				if t.Failed() {
+					t.Fatal(who, kind, how)
+				}
+			}
+		}
+	}
+}
+
+func TestAPushBelongsToWhoeverIsSignedIn(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	ann := a.senderAt("ann@example.com")
+	got := a.sendForm(typed(map[string]string{"name": "n", "note": "a\r\nb"}), ann)
+	who, err := a.store.Resume(ctx, a.cookieOf(ann))
+	if err != nil {
+		t.Fatal(err)
+	}
+	own, err := a.store.Pushes(ctx, store.Actor{Account: who.Owner}, true, 1)
+	if err != nil || len(own) != 1 || own[0].Token.Reveal() != got.pushed() {
+		t.Fatalf("%d pushes, %v", len(own), err)
+	}
+	if own[0].Name.Reveal() != "n" || own[0].Note.Reveal() != "a\nb" {
+		t.Errorf("name %q, note %q", own[0].Name.Reveal(), own[0].Note.Reveal())
+	}
+}
+
+func TestLinesEndAsTheyWereTyped(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for sent, want := range map[string]string{
+		"a\r\nb\r\n": "a\nb\n",
+		"\r\na":      "\na",
+		"a\nb\rc":    "a\nb\rc",
+		"a\r\r\nb":   "a\r\nb",
+	} {
+		fields := typed(map[string]string{"payload": sent})
+		for _, got := range []answer{a.sendForm(fields), a.sendParts(filePush{before: fields})} {
+			if text := a.get(pushes + "/" + got.pushed()).text("payload"); text != want {
+				t.Errorf("%q became %q", sent, text)
+			}
+		}
+		exact := a.create(`"payload":` + quoted(sent))
+		if text := a.get(pushes + "/" + exact).text("payload"); text != sent {
+			t.Errorf("by the API %q became %q", sent, text)
+		}
+	}
+}
+
+func TestAnAddressLosesTheSpaceAroundIt(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	got := a.sendForm(typed(map[string]string{"kind": "url", "payload": " https://example.com/ \r\n"}))
+	a.get(pushes + "/" + got.pushed()).has(map[string]string{"payload": "https://example.com/"})
+}
+
+func TestABoxThatIsNotTickedMeansNo(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for _, ticked := range []string{"on", unticked} {
+		got := a.sendForm(typed(map[string]string{"retrieval_step": ticked, "deletable_by_viewer": ticked}))
+		want := map[string]string{"on": "true", unticked: "false"}[ticked]
+		a.get(pushes + "/" + got.pushed()).has(map[string]string{"retrieval_step": want, "deletable_by_viewer": want})
+	}
+}
+
+func TestATimeGoesBeforeTheDays(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for code, want := range map[string]string{"": "2026-01-08T00:00:00.000Z", "0": "2026-01-01T00:15:00.000Z", "5": "2026-01-01T12:00:00.000Z", "17": "2026-04-01T00:00:00.000Z"} {
+		got := a.sendForm(typed(map[string]string{"expire_after_duration": code}))
+		a.get(pushes + "/" + got.pushed()).has(map[string]string{"expires_at": want})
+	}
+}
+
+func TestBothSidesOfEachBound(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	ann := a.senderAt("ann@example.com")
+	x := strings.Repeat
+	for _, test := range []struct {
+		field string
+		kind  string
+		good  []string
+		bad   map[string]string // and the problem that it is
+	}{
+		{"expire_after_days", "text", []string{"1", "90"}, map[string]string{"0": "from 1 to 90", "91": "from 1 to 90", "": "from 1 to 90", "1.5": "from 1 to 90", "-1": "from 1 to 90"}},
+		{"expire_after_views", "text", []string{"1", "100"}, map[string]string{"0": "from 1 to 100", "101": "from 1 to 100", "x": "from 1 to 100", x("9", 30): "from 1 to 100"}},
+		{"expire_after_duration", "text", []string{"0", "17"}, map[string]string{"18": "one of those listed", "-1": "one of those listed", "x": "one of those listed"}},
+		{"passphrase", "text", []string{"p", x("p", 1024), " "}, map[string]string{x("p", 1025): "at most 1024 bytes"}},
+		{"name", "text", []string{"", x("n", 255)}, map[string]string{x("n", 256): "at most 255 bytes"}},
+		{"note", "text", []string{"", x("n", 10<<10), x("\r\n", 10<<10)}, map[string]string{x("n", 10<<10+1): "at most 10 KiB"}},
+		{"payload", "text", []string{"x", x("x", 1<<20)}, map[string]string{"": "nothing to send", " \r\n": "nothing to send", x("x", 1<<20+1): "at most 1 MiB"}},
+		{"payload", "qr", []string{"x", x("ü", 1024)}, map[string]string{"": "nothing to send", x("ü", 1025): "at most 1024 characters"}},
+		{"payload", "url", []string{"http://a"}, map[string]string{"": "nothing to send", "ftp://a": "begin with http", "https://u:p@a": "begin with http", "a\r\nb": "begin with http", "https://a/" + x("x", 1<<20): "at most 1 MiB"}},
+		{"kind", "text", []string{"text", ""}, map[string]string{"secret": "cannot be sent here", "File": "cannot be sent here"}},
+	} {
+		fields := map[string]string{"kind": test.kind, "name": "", "note": ""}
+		for _, good := range test.good {
+			fields[test.field] = good
+			a.sendForm(typed(fields), ann).want(http.StatusCreated)
+		}
+		for bad, want := range test.bad {
+			fields[test.field] = bad
+			got := a.sendForm(typed(fields), ann)
+			if told := got.problems(); len(told) != 1 || !strings.Contains(told[0], want) {
+				t.Errorf("%s %.30q: %q, not %q", test.field, bad, told, want)
+			}
+			if strings.Contains(got.body, ">create_") || test.field != "kind" && !strings.Contains(got.body, `aria-invalid="true"`) {
+				t.Errorf("%s %.30q: %s", test.field, bad, got.body)
+			}
+		}
+	}
+}
+
+func TestWhatWasTypedComesBackButForThePassphrase(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	ann := a.senderAt("ann@example.com")
+	const pass = "open sesame"
+	got := a.sendForm(typed(map[string]string{
+		"kind": "qr", "payload": "\r\nline\r\n", "passphrase": pass, "name": "n", "note": "\r\no", "expire_after_days": "0",
+		"expire_after_views": "9", "retrieval_step": unticked,
+	}), ann)
+	got.problems()
+	for id, want := range map[string]string{"payload": "\nline\n", "passphrase": "", "name": "n", "note": "\no", "days": "0", "views": "9"} {
+		if text := got.typedInto(id); text != want {
+			t.Errorf("%s has %q", id, text)
+		}
+	}
+	for id, want := range map[string]bool{"kind-qr": true, "kind-text": false, "step": false, "deletable": true} {
+		if strings.Contains(got.tag(id), " checked") != want {
+			t.Errorf("%s: %s", id, got.tag(id))
+		}
+	}
+	if strings.Contains(got.body, pass) || strings.Contains(a.log.String(), pass) {
+		t.Error("the passphrase came back")
+	}
+	again := a.sendForm(typed(map[string]string{"payload": "", "expire_after_duration": "4"}), ann)
+	if !strings.Contains(again.body, `<option value="4" data-days="1" selected>`) || again.typedInto("days") != "7" {
+		t.Errorf("the time did not come back: %s", again.body)
+	}
+}
+
+func TestHostileTextsComeBackInert(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	ann := a.senderAt("ann@example.com")
+	for _, evil := range []string{
+		`</textarea><script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' autofocus onfocus=alert(1) x='`,
+		`{{.}}`, `<!--`, `&lt;b&gt;&quot;`, "\u202e\u2066evil", `javascript:alert(1)`, `]]><svg/onload=alert(1)>`,
+	} {
+		fields := map[string]string{}
+		for name := range typed(map[string]string{"name": "", "note": ""}) {
+			fields[name] = evil
+		}
+		a.sendForm(fields, ann).problems()
+		fields["expire_after_duration"] = "" // or the days are as at first
+		got := a.sendForm(fields, ann)
+		got.problems()
+		for _, id := range []string{"payload", "name", "note", "days", "views"} {
+			if text := got.typedInto(id); text != evil {
+				t.Errorf("%s has %q, not %q", id, text, evil)
+			}
+		}
+		for _, live := range []string{"<script>alert", "<img", "<svg/onload", `onfocus=alert(1) x='`, "<!--"} {
+			if strings.Contains(strings.ReplaceAll(got.body, "&#39;", ""), live) {
+				t.Errorf("%q is live", live)
+			}
+		}
+	}
+}
+
+func TestAKindThatIsSwitchedOffIsNotOffered(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, func(c *config.Config) { c.EnableURLPushes, c.EnableQRPushes, c.EnableFilePushes = false, false, false })
+	ann := a.senderAt("ann@example.com")
+	form := a.get("/", ann).want(http.StatusOK)
+	if form.tag("kind-text") == "" || form.tag("kind-url")+form.tag("kind-qr")+form.tag("kind-file")+form.tag("files") != "" {
+		t.Error(form.body)
+	}
+	for kind, payload := range map[string]string{"url": "https://a", "qr": "x", "file": "x"} {
+		a.sendForm(typed(map[string]string{"kind": kind, "payload": payload}), ann).problems()
+	}
+	a.sendParts(filePush{before: typed(map[string]string{"kind": "file"}), files: []file{{"f", "a/b", nil}}}, ann).problems()
+	a.wantNothing(a.user("bob@example.com"))
+}
+
+func TestTheFormHasTheTermsOfEachKind(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, func(c *config.Config) {
+		c.PW.ExpireAfterDaysDefault, c.PW.ExpireAfterDaysMin, c.PW.ExpireAfterDaysMax = 4, 2, 14
+		c.PW.RetrievalStepDefault = false
+		c.QR.EnableRetrievalStep, c.QR.EnableDeletablePushes = false, false
+		c.URL.ExpireAfterViewsDefault = 9
+	})
+	form := a.get("/", a.senderAt("ann@example.com")).want(http.StatusOK)
+	for id, want := range map[string]string{
+		"kind-text": `data-days="4 2 14" data-views="5 1 100" data-step="off" data-deletable="on"`,
+		"kind-url":  `data-days="7 1 90" data-views="9 1 100" data-step="on" data-deletable=""`,
+		"kind-qr":   `data-step="" data-deletable=""`,
+		"days":      `min="1" max="90" value="4"`,
+		"views":     `min="1" max="100" value="5"`,
+		"step":      `name="push[retrieval_step]">`,
+		"deletable": `name="push[deletable_by_viewer]" checked>`,
+	} {
+		if !strings.Contains(form.tag(id), want) {
+			t.Errorf("%s: %s", id, form.tag(id))
+		}
+	}
+	for _, want := range []string{
+		`<span class="for text">From 2 to 14.</span><span class="for file url qr">From 1 to 90.</span>`,
+		`<div class="for text file url"><label class="check switch">`, `<div class="for text file"><label class="check switch">`,
+	} {
+		if !strings.Contains(form.body, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
+
+func TestTheFormIsForWhomItShouldBe(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, func(c *config.Config) { c.AllowAnonymous = false })
+	for _, got := range []answer{a.get("/"), a.sendForm(typed(nil)), a.get("/", a.user("bob@example.com"))} {
+		if got.want(http.StatusSeeOther).header.Get("Location") != "/users/sign_in" {
+			t.Errorf("%v", got.header)
+		}
+	}
+	ann := a.senderAt("ann@example.com")
+	a.get("/", ann).want(http.StatusOK)
+	a.sendForm(typed(nil), ann).want(http.StatusCreated)
+}
+
+func TestAFormOfSomebodyWhoWasSignedInIsNotSentAsNobodys(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	got := a.sendForm(typed(map[string]string{"name": "", "note": "", "payload": "kept"}))
+	if told := got.problems(); !strings.Contains(told[0], "not signed in any more") || got.typedInto("payload") != "kept" || got.tag("name") != "" {
+		t.Errorf("%q, %s", told, got.body)
+	}
+	a.sendForm(typed(map[string]string{"payload": "kept"})).want(http.StatusCreated)
+}
+
+func TestAFormOfAnotherSiteIsRefused(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	ann := a.senderAt("ann@example.com")
+	for _, h := range []http.Header{{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://evil.example"}}, {"Origin": {"null"}}} {
+		a.sendForm(typed(nil), ann, h).want(http.StatusForbidden)
+	}
+	for _, h := range []http.Header{{"Sec-Fetch-Site": {"same-origin"}}, {"Sec-Fetch-Site": {"none"}}, {"Origin": {a.url}}} {
+		a.sendForm(typed(nil), ann, h).want(http.StatusCreated)
+	}
+}
+
+func TestBodiesThatAreNoFormOfThePage(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	for name, test := range map[string]struct {
+		header http.Header
+		body   string
+		want   int
+	}{
+		"JSON":         {http.Header{"Content-Type": {"application/json"}}, `{"push":{"payload":"x"}}`, 415},
+		"text":         {http.Header{"Content-Type": {"text/plain"}}, "push[payload]=x", 415},
+		"nothing":      {urlencoded, "", 400},
+		"others":       {urlencoded, "payload=x", 400},
+		"twice":        {urlencoded, "push[payload]=x&push[payload]=y", 400},
+		"bad percent":  {urlencoded, "push[payload]=%x", 400},
+		"too large":    {urlencoded, "push[payload]=" + strings.Repeat("x", 9<<20), 413},
+		"a cut body":   {multi, textPart("push[payload]", "x"), 400},
+		"a list":       {urlencoded, "push[payload][]=x&push[kind]=text", 422},
+		"with a token": {http.Header{"Content-Type": {urlencoded.Get("Content-Type")}, "Authorization": {"Bearer bad"}}, "push[payload]=x&push[expire_after_days]=1&push[expire_after_views]=1", 201},
+	} {
+		got := a.do("POST", "/", test.body, test.header)
+		if got.status != test.want || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+	}
+}
+
+func TestThePagesHaveAMessageForEachKey(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	ann := a.senderAt("ann@example.com")
+	for _, got := range []answer{a.get("/"), a.get("/", ann), a.sendForm(typed(map[string]string{"passphrase": "p"}), ann), a.sendForm(typed(nil))} {
+		for _, word := range strings.FieldsFunc(got.body, func(r rune) bool { return strings.ContainsRune(" \n<>\"", r) }) {
+			if slices.ContainsFunc([]string{"create_", "made_", "frame_"}, func(p string) bool { return strings.HasPrefix(word, p) }) {
+				t.Errorf("there is no message %s", word)
+			}
+		}
+		if strings.ContainsAny(strings.NewReplacer("{name}", "", "{done}", "", "{all}", "", "{bits}", "").Replace(got.body), "{}") {
+			t.Error("a placeholder has no value")
+		}
+	}
+}

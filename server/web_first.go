@@ -1,0 +1,65 @@
+package server
+
+import (
+	"crypto/subtle"
+	"errors"
+	"net/http"
+
+	"pushbox/store"
+)
+
+// firstForm shows the form of the first account to whoever has the code for it.
+func (s *Server) firstForm(r *request) (reply, error) {
+	if !s.knowsFirst(r) {
+		return reply{}, store.ErrNotFound
+	}
+	has, err := s.store.HasAccounts(r.Context())
+	if err != nil {
+		return reply{}, err
+	}
+	if has { // made by a command, since this server was started
+		return reply{}, s.forgetFirst()
+	}
+	return show(http.StatusOK, "first", accountPage{}), nil
+}
+
+// firstAccount makes the first account, once, and signs it in.
+func (s *Server) firstAccount(r *request) (reply, error) {
+	if !s.knowsFirst(r) {
+		return reply{}, store.ErrNotFound
+	}
+	f, err := s.readFields(r)
+	if err != nil {
+		return reply{}, err
+	}
+	email, password := f["email"], f.secret("password")
+	_, err = s.store.AddFirstAccount(r.Context(), email, password)
+	if wrong, ok := wrongFields(err); ok {
+		return show(http.StatusUnprocessableEntity, "first", accountPage{Email: email, Wrong: wrong}), nil
+	}
+	if errors.Is(err, store.ErrExists) {
+		return reply{}, s.forgetFirst()
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	s.first.Store(nil)
+	n, err := s.store.SignIn(r.Context(), r.actor, email, password)
+	if err != nil { // the account is there, whatever keeps it from signing in now
+		return goTo(signInPath), nil
+	}
+	return s.begin(r, n)
+}
+
+// knowsFirst reports whether the path has the code of the first account.
+func (s *Server) knowsFirst(r *request) bool {
+	code := s.first.Load()
+	return code != nil && subtle.ConstantTimeCompare([]byte(code.Reveal()), []byte(r.name)) == 1
+}
+
+// forgetFirst takes the code out of use: there is an account. It returns what is
+// at its address from now on.
+func (s *Server) forgetFirst() error {
+	s.first.Store(nil)
+	return store.ErrNotFound
+}

@@ -1,0 +1,82 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+)
+
+func TestThePageOfANewPushHasItsLink(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		base   string
+		header http.Header
+		want   string
+	}{
+		"the request's host":  {"", http.Header{"Host": {"box.example:8080"}}, "http://box.example:8080/p/"},
+		"base_url":            {"https://push.example.com", http.Header{"Host": {"inner"}}, "https://push.example.com/p/"},
+		"a proxy":             {"", http.Header{"Host": {"inner"}, "X-Forwarded-For": {"203.0.113.9"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {"out.example"}}, "https://out.example/p/"},
+		"base_url of a proxy": {"https://push.example.com", http.Header{"X-Forwarded-For": {"203.0.113.9"}, "X-Forwarded-Host": {"out.example"}}, "https://push.example.com/p/"},
+	} {
+		a := newAPI(t, func(c *config.Config) { c.BaseURL = test.base })
+		got := a.sendForm(typed(nil), test.header)
+		if link := got.link(); !strings.HasPrefix(link, test.want) || !strings.HasSuffix(link, "/r") {
+			t.Errorf("%s: %s", name, link)
+		}
+		for _, want := range []string{`href="/p/` + got.pushed() + `/r" target="_blank" rel="noopener noreferrer"`, `<svg class="qr"`, got.link() + "\nThe link works 5 times"} {
+			if !strings.Contains(got.body, want) {
+				t.Errorf("%s: no %s", name, want)
+			}
+		}
+		if strings.Contains(a.log.String(), got.pushed()) || got.header.Get("Location") != "" {
+			t.Errorf("%s: the link is in the log or in a header", name)
+		}
+	}
+	newAPI(t).sendForm(typed(nil), http.Header{"Host": {"a/b"}}).want(http.StatusBadRequest)
+}
+
+func TestWhatThePageOfANewPushSays(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	ann := a.senderAt("ann@example.com")
+	const (
+		apart  = "Do not send the passphrase the same way"
+		other  = "You will get the passphrase another way."
+		audit  = `/audit"`
+		once   = "The link works once, until 2026-01-08 00:00 UTC."
+		button = "Asks before opening</dt><dd>"
+		deadly = "Recipients may delete it</dt><dd>"
+	)
+	for name, test := range map[string]struct {
+		fields    map[string]string
+		caller    http.Header
+		has, hasn []string
+	}{
+		"plain":        {nil, nil, []string{button + "Yes", deadly + "Yes", "not shown again"}, []string{apart, other, audit}},
+		"a passphrase": {map[string]string{"passphrase": "open sesame"}, nil, []string{apart, other}, []string{"open sesame", audit}},
+		"an owner's":   {map[string]string{"name": "n"}, ann, []string{audit, "among your pushes"}, []string{apart}},
+		"one view":     {map[string]string{"expire_after_views": "1"}, nil, []string{once}, nil},
+		"no button":    {map[string]string{"retrieval_step": unticked, "deletable_by_viewer": unticked}, nil, []string{button + "No", deadly + "No"}, nil},
+		"a URL":        {map[string]string{"kind": "url", "payload": "https://a"}, nil, []string{"Web address"}, []string{deadly}},
+	} {
+		got := a.sendForm(typed(test.fields), test.caller).want(http.StatusCreated)
+		for _, text := range test.has {
+			if !strings.Contains(got.body, text) {
+				t.Errorf("%s: no %q", name, text)
+			}
+		}
+		for _, text := range append(test.hasn, "hunter2") {
+			if strings.Contains(got.body, text) {
+				t.Errorf("%s: it has %q", name, text)
+			}
+		}
+		if link := got.link(); strings.HasSuffix(link, "/r") != strings.Contains(got.body, button+"Yes") {
+			t.Errorf("%s: %s", name, link)
+		}
+		if got.header.Get("Cache-Control") != "no-store" || got.header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: %v", name, got.header)
+		}
+	}
+}

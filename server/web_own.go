@@ -1,0 +1,181 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"pushbox/store"
+)
+
+// Fields of the query of a person's own pushes.
+const (
+	stateField  = "state"
+	searchField = "q"
+
+	expiredState = "expired"
+	ownPath      = "/p"
+)
+
+// maxSearch is how long what is searched for may be, in bytes.
+const maxSearch = 255
+
+const errSearch = badRequest("What is searched for is too long.")
+
+// ownPage is what the page of a person's own pushes shows.
+type ownPage struct {
+	Live   bool   // those that are active, or those that have expired
+	Query  string // what is searched for
+	Rows   []ownRow
+	Cut    int // how many were searched, where there are more; 0: all
+	Pages  pager
+	Active string // the path of the other list, of this one, with the same words
+	Ended  string
+}
+
+// An ownRow is a push in that list.
+type ownRow struct {
+	Number       int // on this page, from 1
+	Name         string
+	Kind         string // of a message, list_kind_...
+	State        string // of a message, list_state_...
+	Live         bool
+	Created      moment
+	Ended        moment
+	Left         timeLeft
+	Views, Limit int
+	Protected    bool
+	Link         string
+	Audit        string
+	Expire       string
+}
+
+// ownPushes lists the pushes of whoever is signed in.
+func (s *Server) ownPushes(r *request) (reply, error) {
+	page, err := readPage(r)
+	if err != nil {
+		return reply{}, err
+	}
+	pairs, err := parsePairs(r.URL.RawQuery)
+	if err != nil {
+		return reply{}, err
+	}
+	state, _, err1 := only(pairs, stateField)
+	words, _, err2 := only(pairs, searchField)
+	if err1 != nil || err2 != nil {
+		return reply{}, errTwice
+	}
+	if words = strings.TrimSpace(words); len(words) > maxSearch {
+		return reply{}, errSearch
+	}
+	live := state != expiredState
+	found, err := s.store.SearchPushes(r.Context(), r.actor, live, words, page)
+	if err != nil {
+		return reply{}, err
+	}
+	return show(http.StatusOK, "own", newOwnPage(found, live, words, page, r.base)), nil
+}
+
+func newOwnPage(found store.Found, live bool, words string, page int, base string) ownPage {
+	at := func(page int) string { return listPath(live, words, page) }
+	p := ownPage{
+		Live: live, Query: words, Rows: make([]ownRow, len(found.Pushes)),
+		Pages: newPager(page, found.More, at), Active: listPath(true, words, 1), Ended: listPath(false, words, 1),
+	}
+	if found.Cut {
+		p.Cut = store.MaxSearched
+	}
+	for i, push := range found.Pushes {
+		p.Rows[i] = newOwnRow(push, base)
+		p.Rows[i].Number = i + 1
+	}
+	return p
+}
+
+func newOwnRow(p store.PushInfo, base string) ownRow {
+	path := revealPath(p.Token)
+	row := ownRow{
+		Name: p.Name.Reveal(), Kind: p.Kind.String(), State: stateName(p.Push), Live: p.Live(),
+		Created: newMoment(p.CreatedAt), Left: newTimeLeft(p.ExpiresAt.Sub(p.At)),
+		Views: p.Views, Limit: p.ViewLimit, Protected: p.Protected,
+		Link: htmlURL(p, base), Audit: path + "/audit", Expire: path + "/expire",
+	}
+	if !p.Live() {
+		row.Ended = newMoment(p.ExpiredAt)
+	}
+	return row
+}
+
+// listPath is the path of a page of a list.
+func listPath(live bool, words string, page int) string {
+	q := url.Values{}
+	if !live {
+		q.Set(stateField, expiredState)
+	}
+	if words != "" {
+		q.Set(searchField, words)
+	}
+	return pagePath(ownPath, q, page)
+}
+
+func pagePath(path string, q url.Values, page int) string {
+	if page > 1 {
+		q.Set("page", strconv.Itoa(page))
+	}
+	if len(q) == 0 {
+		return path
+	}
+	return path + "?" + q.Encode()
+}
+
+// stateName says why a push has ended, if it has.
+func stateName(p store.Push) string {
+	switch {
+	case p.Live():
+		return "live"
+	case p.State == store.Deleted:
+		return "deleted"
+	case p.Views >= p.ViewLimit:
+		return "viewed"
+	default:
+		return "over"
+	}
+}
+
+// A timeLeft is a number of days, hours or minutes, rounded up, and what they are.
+type timeLeft struct {
+	Unit  string // of a message, list_left_...
+	Count int
+}
+
+func newTimeLeft(d time.Duration) timeLeft {
+	const day = 24 * time.Hour
+	in := func(name string, unit time.Duration) timeLeft { return timeLeft{name, int((d + unit - 1) / unit)} }
+	switch {
+	case d > day:
+		return in("days", day)
+	case d > time.Hour:
+		return in("hours", time.Hour)
+	default:
+		return in("minutes", time.Minute)
+	}
+}
+
+// A pager leads from a page of a list to its neighbours.
+type pager struct {
+	Page           int
+	Previous, Next string // their paths; empty: there is none
+}
+
+func newPager(page int, more bool, at func(page int) string) pager {
+	p := pager{Page: page}
+	if page > 1 {
+		p.Previous = at(page - 1)
+	}
+	if more && page < maxPage {
+		p.Next = at(page + 1)
+	}
+	return p
+}

@@ -1,0 +1,54 @@
+package server
+
+import (
+	"net/http"
+	"testing"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/secret"
+	"pushbox/store"
+)
+
+func TestWhatAPageSaysDependsOnWhoLooks(t *testing.T) {
+	t.Parallel()
+	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		views, owner    int
+		by              store.AccountID
+		deletable       bool
+		files           int
+		before          int
+		own, last, ends bool
+	}{
+		"a stranger":                  {views: 2, owner: 1, by: 2, before: 1},
+		"nobody":                      {views: 2, owner: 1, before: 1},
+		"nobody, of nobody":           {views: 1},
+		"the owner":                   {views: 2, owner: 1, by: 1, before: 2, own: true, ends: true},
+		"who may delete":              {views: 1, deletable: true, ends: true},
+		"the last":                    {views: 5, before: 4, last: true, deletable: true},
+		"the last, with files":        {views: 5, before: 4, last: true, deletable: true, files: 1, ends: true},
+		"the last, with others' file": {views: 5, before: 4, last: true, files: 1},
+	} {
+		p := store.PushInfo{At: now, Token: store.NewToken(now), Payload: secret.New("x"), Push: store.Push{
+			Kind: store.Text, State: store.Live, Owner: store.AccountID(test.owner), ExpiresAt: now.Add(time.Hour),
+			Views: test.views, ViewLimit: 5, DeletableByViewer: test.deletable,
+		}}
+		p.Files = make([]store.FileInfo, test.files)
+		s := &Server{cfg: config.Default()}
+		r := &request{Request: new(http.Request), actor: store.Actor{Account: test.by}}
+		got := s.newRevealed(r, p, store.Openings{})
+		if got.Own != test.own || got.Last != test.last || got.Deletable != test.ends || got.Opened.Count != test.before {
+			t.Errorf("%s: %+v", name, got)
+		}
+	}
+}
+
+func TestRenewalsFitIntoTheTimeThatAGrantLasts(t *testing.T) {
+	t.Parallel()
+	for window, want := range map[time.Duration]int{time.Second: 1, 4 * time.Second: 1, time.Minute: 12, 15 * time.Minute: 180, 24 * time.Hour: 17280} {
+		if got := renewal(window); got != want {
+			t.Errorf("every %d seconds within %v", got, window)
+		}
+	}
+}

@@ -1,0 +1,73 @@
+package store_test
+
+import (
+	"bytes"
+	"encoding/base32"
+	"encoding/base64"
+	"encoding/hex"
+	"os"
+	"strings"
+	"testing"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// traces are the forms in which a marker would give itself away.
+func traces(marker string) [][]byte {
+	all := [][]byte{
+		[]byte(marker), []byte(strings.ToUpper(marker)), []byte(strings.ToLower(marker)), []byte(strings.ReplaceAll(marker, "-", "")),
+		[]byte(hex.EncodeToString([]byte(marker))), []byte(base64.RawStdEncoding.EncodeToString([]byte(marker))),
+	}
+	bare := strings.ToUpper(strings.ReplaceAll(marker, "-", ""))
+	if raw, err := base32.StdEncoding.WithPadding(base32.NoPadding).DecodeString(bare); err == nil {
+		all = append(all, raw)
+	}
+	return all
+}
+
+func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	member(t, f, email)
+	by := store.Actor{Client: "203.0.113.77", IP: "203.0.113.77", UserAgent: "canary-agent-4f1c", Referrer: "https://canary-referrer.example"}
+	n, err := f.SignIn(ctx, by, email, secret.New(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, recovery := enable(t, f, n.Secret)
+	pending, err := f.SignIn(ctx, by, email, secret.New(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	full, err := f.SignInCode(ctx, by, pending.Secret, recovery[0].Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := f.SignIn(ctx, by, email, secret.New(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	markers := []string{
+		right, by.IP, by.UserAgent, by.Referrer, key.Reveal(),
+		n.Secret.Reveal(), pending.Secret.Reveal(), full.Secret.Reveal(), again.Secret.Reveal(),
+	}
+	for _, c := range recovery {
+		markers = append(markers, c.Reveal())
+	}
+	content, err := os.ReadFile(f.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(content, full.Digest[:]) || !bytes.Contains(content, []byte(email)) {
+		t.Fatal("the sessions are not in the file that was read")
+	}
+	for _, marker := range markers {
+		for _, trace := range traces(marker) {
+			if bytes.Contains(content, trace) {
+				t.Errorf("it holds %q", trace)
+			}
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package store
+
+import (
+	"cmp"
+	"context"
+
+	"pushbox/internal/secret"
+)
+
+// A TOTPSetup is a second factor that is offered and not yet in use.
+type TOTPSetup struct {
+	Secret secret.Text // base32, to be typed
+	URL    secret.Text // otpauth://totp/…, to be shown as a QR code
+}
+
+// NewTOTP offers a second factor to the account that a session is of. Nothing is
+// kept: what comes back to EnableTOTP is taken. ErrSession.
+func (s *Store) NewTOTP(ctx context.Context, session secret.Text) (TOTPSetup, error) {
+	c, err := s.signedIn(ctx, session)
+	if err != nil {
+		return TOTPSetup{}, err
+	}
+	key := newTOTP()
+	return TOTPSetup{Secret: key, URL: totpURL(cmp.Or(s.opts.Issuer, "pushbox"), c.account.Email, key)}, nil
+}
+
+// EnableTOTP gives the account that a session is of its second factor, of which
+// code is one, and returns its recovery codes, which cannot be seen again.
+//
+// Errors: ErrSession; *InvalidError if totpSecret is not as NewTOTP makes them;
+// ErrCredentials if it is not the code; *LockedError after too many tries;
+// ErrExists if the account has a second factor; ErrBusy; ErrClock while the clock
+// is in doubt.
+func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, totpSecret secret.Text, code string) (recovery []secret.Text, err error) {
+	c, err := s.signedIn(ctx, session)
+	if err != nil {
+		return nil, err
+	}
+	key, err := parseTOTP(totpSecret)
+	switch {
+	case err != nil:
+		return nil, err
+	case c.at.jumped:
+		return nil, ErrClock
+	}
+	err = s.guess.attempt(ctx, c.account.Email, by.Client, func() error {
+		step := totpStep(key, cleanCode(code), s.time.read().now, 0)
+		if step == 0 {
+			return ErrCredentials
+		}
+		codes, digests := newRecovery(c.account.ID)
+		sealed := s.sealTOTP(c.account.ID, key)
+		err := s.changeBy(ctx, c, func(a Account) (Account, Turnover, error) {
+			if a.MFA() {
+				return a, Turnover{}, ErrExists
+			}
+			a.TOTP, a.TOTPStep, a.Recovery = sealed, step, digests
+			return a, Turnover{}, nil
+		})
+		if err == nil {
+			recovery = codes
+		}
+		return err
+	})
+	return recovery, err
+}
+
+// DisableTOTP takes the second factor and its recovery codes from the account
+// that a session is of, if it has one. Errors as those of ChangePassword.
+func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password secret.Text) error {
+	return s.confirmed(ctx, by, session, password, func(caller) AccountRule {
+		return func(a Account) (Account, Turnover, error) {
+			a.dropTOTP()
+			return a, Turnover{}, nil
+		}
+	})
+}
+
+// NewRecoveryCodes replaces the recovery codes of the account that a session is
+// of. Errors as those of ChangePassword, and ErrNotFound if it has no second
+// factor.
+func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, password secret.Text) (recovery []secret.Text, err error) {
+	err = s.confirmed(ctx, by, session, password, func(c caller) AccountRule {
+		var digests string
+		recovery, digests = newRecovery(c.account.ID)
+		return func(a Account) (Account, Turnover, error) {
+			if !a.MFA() {
+				return a, Turnover{}, ErrNotFound
+			}
+			a.Recovery = digests
+			return a, Turnover{}, nil
+		}
+	})
+	if err != nil {
+		return nil, err
+	}
+	return recovery, nil
+}
+
+// ResetTOTP takes the second factor and its recovery codes from an account, for
+// somebody who lost both. Its sessions go on. ErrNotFound.
+func (s *Store) ResetTOTP(ctx context.Context, email string) error {
+	_, err := s.changeAccount(ctx, email, EndNone, (*Account).dropTOTP)
+	return err
+}
+
+func (a *Account) dropTOTP() { a.TOTP, a.TOTPStep, a.Recovery = "", 0, "" }

@@ -1,0 +1,250 @@
+package store_test
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+func TestASecondFactorIsAskedFor(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	member(t, f, email)
+	old := signIn(t, f)
+	key, recovery := enable(t, f, old.Secret)
+	if len(recovery) != 10 || !wantResume(t, f, old, nil).MFA {
+		t.Errorf("%d recovery codes", len(recovery))
+	}
+	f.Clock.Advance(time.Minute)
+	pending := signIn(t, f)
+	if !pending.Pending || !pending.MFA || !pending.ExpiresAt.Equal(f.Clock.Now().Add(10*time.Minute)) {
+		t.Errorf("it is %+v", pending)
+	}
+	if !wantResume(t, f, pending, nil).Pending {
+		t.Error("it is resumed as one that is not pending")
+	}
+	f.Clock.Advance(time.Minute)
+	by := store.Actor{Client: "c", IP: "192.0.2.44", UserAgent: "Phone"}
+	n, err := f.SignInCode(ctx, by, pending.Secret, codeAt(t, f, key, 0))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n.Pending || !n.MFA || n.Secret.Reveal() == pending.Secret.Reveal() || n.ID == pending.ID || n.IP != by.IP || n.UserAgent != by.UserAgent ||
+		!n.ExpiresAt.Equal(f.Clock.Now().Add(30*day)) {
+		t.Errorf("it is %+v", n)
+	}
+	wantResume(t, f, n, nil)
+	wantResume(t, f, pending, store.ErrSession)
+	if _, err := f.SignInCode(ctx, nobody, pending.Secret, codeAt(t, f, key, 30*time.Second)); !errors.Is(err, store.ErrSession) {
+		t.Errorf("another code for the pending one: %v", err)
+	}
+	if list, err := f.Sessions(ctx, old.Secret); err != nil || len(list) != 2 {
+		t.Errorf("%d sessions, %v", len(list), err)
+	}
+}
+
+func TestAPendingSessionAllowsNothingElse(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	member(t, f, email)
+	full := signIn(t, f)
+	key, _ := enable(t, f, full.Secret)
+	pending := signIn(t, f)
+	_, list := f.Sessions(ctx, pending.Secret)
+	_, offer := f.NewTOTP(ctx, pending.Secret)
+	_, again := f.EnableTOTP(ctx, nobody, pending.Secret, key, codeAt(t, f, key, 0))
+	_, codes := f.NewRecoveryCodes(ctx, nobody, pending.Secret, secret.New(right))
+	for i, err := range []error{
+		list, offer, again, codes,
+		f.EndSession(ctx, pending.Secret, full.ID), f.DisableTOTP(ctx, nobody, pending.Secret, secret.New(right)),
+		f.ChangePassword(ctx, nobody, pending.Secret, secret.New(right), secret.New("long enough")),
+	} {
+		if !errors.Is(err, store.ErrSession) {
+			t.Errorf("call %d: %v", i, err)
+		}
+	}
+	if got, err := f.Sessions(ctx, full.Secret); err != nil || len(got) != 1 {
+		t.Errorf("%d sessions are listed, %v", len(got), err)
+	}
+	if _, err := f.SignInCode(ctx, nobody, full.Secret, codeAt(t, f, key, 30*time.Second)); !errors.Is(err, store.ErrSession) {
+		t.Errorf("a code for one that is not pending: %v", err)
+	}
+	if err := f.SignOut(ctx, pending.Secret); err != nil {
+		t.Fatal(err)
+	}
+	wantResume(t, f, pending, store.ErrSession)
+	wantResume(t, f, full, nil)
+}
+
+func TestPendingSessionsEndSoonAndTakeNobodysPlace(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	ann := member(t, f, email)
+	full := signIn(t, f)
+	key, _ := enable(t, f, full.Secret)
+	begun(t, f, ann.ID, 0, store.MaxSessions-1)
+	first, second := signIn(t, f), signIn(t, f)
+	for range 9 {
+		signIn(t, f)
+	}
+	wantResume(t, f, full, nil)
+	wantResume(t, f, first, store.ErrSession)
+	wantResume(t, f, second, nil)
+	if n := kept(t, f, ann.ID); n != store.MaxSessions+10 {
+		t.Errorf("%d sessions are kept", n)
+	}
+	f.Clock.Advance(10*time.Minute - time.Millisecond)
+	wantResume(t, f, second, nil)
+	f.Clock.Advance(time.Millisecond)
+	wantResume(t, f, second, store.ErrSession)
+	if _, err := f.SignInCode(ctx, nobody, second.Secret, codeAt(t, f, key, 0)); !errors.Is(err, store.ErrSession) {
+		t.Errorf("a code after that: %v", err)
+	}
+}
+
+func TestACodeIsAcceptedOnceAndOnlyNearItsTime(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 0 })
+	member(t, f, email)
+	key, _ := enable(t, f, signIn(t, f).Secret)
+	try := func(d time.Duration, want error) {
+		t.Helper()
+		if _, err := f.SignInCode(ctx, nobody, signIn(t, f).Secret, codeAt(t, f, key, d)); !errors.Is(err, want) {
+			t.Errorf("at %v: %v, want %v", d, err, want)
+		}
+	}
+	try(0, store.ErrCredentials) // it enabled the second factor
+	try(30*time.Second, nil)
+	try(30*time.Second, store.ErrCredentials)
+	f.Clock.Advance(2 * time.Minute)
+	try(-time.Minute, store.ErrCredentials)
+	try(time.Minute, store.ErrCredentials)
+	try(-30*time.Second, nil)
+	try(0, nil)
+	try(-30*time.Second, store.ErrCredentials) // of a step before one that was used
+	f.Reopen()
+	try(0, store.ErrCredentials)
+	try(30*time.Second, nil)
+}
+
+func TestACodeAtTheSameTimeIsAcceptedOnce(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 0 })
+	member(t, f, email)
+	key, recovery := enable(t, f, signIn(t, f).Secret)
+	f.Clock.Advance(time.Minute)
+	for _, code := range []string{codeAt(t, f, key, 0), recovery[3].Reveal()} {
+		var accepted atomic.Int32
+		var all sync.WaitGroup
+		for range 8 {
+			pending := signIn(t, f)
+			all.Go(func() {
+				_, err := f.SignInCode(ctx, nobody, pending.Secret, code)
+				if err == nil {
+					accepted.Add(1)
+				} else if !errors.Is(err, store.ErrCredentials) {
+					t.Errorf("sign in: %v", err)
+				}
+			})
+		}
+		all.Wait()
+		if accepted.Load() != 1 {
+			t.Errorf("it was accepted %d times", accepted.Load())
+		}
+	}
+}
+
+func TestAPendingSessionBecomesOneSessionOnly(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	member(t, f, email)
+	_, recovery := enable(t, f, signIn(t, f).Secret)
+	pending := signIn(t, f)
+	var accepted atomic.Int32
+	var all sync.WaitGroup
+	for _, code := range recovery {
+		all.Go(func() {
+			_, err := f.SignInCode(ctx, nobody, pending.Secret, code.Reveal())
+			if err == nil {
+				accepted.Add(1)
+			} else if !errors.Is(err, store.ErrSession) {
+				t.Errorf("sign in: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if accepted.Load() != 1 {
+		t.Errorf("%d sessions began", accepted.Load())
+	}
+}
+
+func TestARecoveryCodeIsAcceptedOnce(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 0 })
+	member(t, f, email)
+	member(t, f, "bob@example.com")
+	_, recovery := enable(t, f, signIn(t, f).Secret)
+	bob, err := f.SignIn(ctx, nobody, "bob@example.com", secret.New(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, others := enable(t, f, bob.Secret)
+	forms := []func(string) string{
+		func(s string) string { return s },
+		strings.ToUpper,
+		func(s string) string { return strings.ReplaceAll(s, "-", "") },
+		func(s string) string { return " " + strings.ReplaceAll(s, "-", " ") + " " },
+	}
+	for i, code := range recovery {
+		text := forms[i%len(forms)](code.Reveal())
+		for _, want := range []error{nil, store.ErrCredentials} {
+			if _, err := f.SignInCode(ctx, nobody, signIn(t, f).Secret, text); !errors.Is(err, want) {
+				t.Errorf("code %d: %v, want %v", i, err, want)
+			}
+		}
+	}
+	for _, text := range []string{others[0].Reveal(), "", "-", "abcd-efgh-ijkl-mno", "abcd-efgh-ijkl-mnopq", recovery[0].Reveal()[:9]} {
+		if _, err := f.SignInCode(ctx, nobody, signIn(t, f).Secret, text); !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+}
+
+func TestWrongCodesAndPasswordsCountAlike(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 4 })
+	member(t, f, email)
+	full := signIn(t, f)
+	key, _ := enable(t, f, full.Secret)
+	pending := signIn(t, f)
+	wrong, good := secret.New("wrong"), codeAt(t, f, key, 30*time.Second)
+	_, byCode := f.SignInCode(ctx, nobody, pending.Secret, "12345")
+	_, byPassword := f.SignIn(ctx, nobody, email, wrong)
+	_, codes := f.NewRecoveryCodes(ctx, nobody, full.Secret, wrong)
+	for i, err := range []error{byCode, byPassword, codes, f.DisableTOTP(ctx, nobody, full.Secret, wrong)} {
+		if !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("wrong one %d: %v", i+1, err)
+		}
+	}
+	_, byCode = f.SignInCode(ctx, nobody, pending.Secret, good)
+	_, byPassword = f.SignIn(ctx, nobody, email, secret.New(right))
+	_, codes = f.NewRecoveryCodes(ctx, nobody, full.Secret, secret.New(right))
+	_, enabled := f.EnableTOTP(ctx, nobody, full.Secret, key, good)
+	for i, err := range []error{byCode, byPassword, codes, enabled, f.DisableTOTP(ctx, nobody, full.Secret, secret.New(right))} {
+		if !errors.Is(err, store.ErrLocked) {
+			t.Errorf("right one %d: %v", i+1, err)
+		}
+	}
+	wantResume(t, f, full, nil) // who is signed in stays so
+	f.Clock.Advance(time.Hour)
+	if _, err := f.SignInCode(ctx, nobody, signIn(t, f).Secret, codeAt(t, f, key, 0)); err != nil {
+		t.Errorf("after an hour: %v", err)
+	}
+}

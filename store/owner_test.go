@@ -1,0 +1,300 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/seal"
+	"pushbox/store/storetest"
+)
+
+func TestAnEditedPushEndsWhenItSays(t *testing.T) {
+	t.Parallel()
+	for name, days := range map[string]int{"later": 9, "sooner": 3} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := storetest.New(t)
+			alice := f.Account("alice@example.com")
+			p := push(t, f, alice, nil)
+			f.Clock.Advance(time.Hour)
+			got, err := f.EditPush(ctx, alice, p.Token, store.PushEdit{Days: &days, Views: ptr(9)})
+			if err != nil || got.ExpiresAt != p.CreatedAt.Add(time.Duration(days)*day) || got.ViewLimit != 9 || got.Token != p.Token {
+				t.Fatalf("%+v, %v", got, err)
+			}
+			f.Reopen()
+			f.Clock.Advance(time.Duration(days)*day - time.Hour - time.Millisecond)
+			f.SweepAll()
+			if retrieve(t, f, nobody, p) == "" {
+				t.Error("it ended too soon")
+			}
+			f.Clock.Advance(time.Millisecond)
+			f.SweepAll()
+			h, err := f.History(ctx, alice, p.Token, 1)
+			if err != nil || h.Live() || h.ExpiredAt != got.ExpiresAt {
+				t.Errorf("%+v, %v", h.Push, err)
+			}
+			if kinds := entryKinds(t, f, alice, p); kinds != "creation edit view " {
+				t.Errorf("entries %s", kinds)
+			}
+		})
+	}
+}
+
+func TestWhoMayEditAndSeeAHistory(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice, bob := f.Account("alice@example.com"), f.Account("bob@example.com")
+	hers, nobodys := push(t, f, alice, nil), push(t, f, nobody, nil)
+	for name, test := range map[string]struct {
+		by    store.Actor
+		token store.Token
+		want  error
+	}{
+		"the owner":                   {alice, hers.Token, nil},
+		"another account":             {bob, hers.Token, store.ErrDenied},
+		"nobody":                      {nobody, hers.Token, store.ErrDenied},
+		"an account, a push of none":  {alice, nobodys.Token, store.ErrDenied},
+		"nobody, a push of none":      {nobody, nobodys.Token, store.ErrDenied},
+		"the owner, an unknown token": {alice, store.NewToken(f.Clock.Now()), store.ErrNotFound},
+		"the owner, no token":         {alice, store.Token{}, store.ErrNotFound},
+	} {
+		if _, err := f.EditPush(ctx, test.by, test.token, store.PushEdit{Views: ptr(9)}); !errors.Is(err, test.want) {
+			t.Errorf("%s edits: %v", name, err)
+		}
+		if _, err := f.History(ctx, test.by, test.token, 1); !errors.Is(err, test.want) {
+			t.Errorf("%s looks: %v", name, err)
+		}
+	}
+	f.Clock.Jump(2 * day)
+	if _, err := f.EditPush(ctx, alice, hers.Token, store.PushEdit{Views: ptr(8)}); !errors.Is(err, store.ErrClock) {
+		t.Errorf("in doubt: %v", err)
+	}
+}
+
+func TestAHistoryIsDurableBeforeItSaysThatAPushHasEnded(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	p := push(t, f, alice, func(in *store.NewPush) { in.Name, in.Note = secret.New("name"), secret.New("note") })
+	h, err := f.History(ctx, alice, p.Token, 1)
+	if err != nil || !h.Live() || h.Name.Reveal() != "name" || h.Note.Reveal() != "note" || len(h.Log) != 1 {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	if h.Days != (store.Range{Default: 7, Min: 1, Max: 90}) || h.Views != (store.Range{Default: 5, Min: 1, Max: 100}) {
+		t.Errorf("bounds %+v and %+v", h.Days, h.Views)
+	}
+	f.Clock.Advance(7 * day)
+	if h, err = f.History(ctx, alice, p.Token, 1); err != nil || h.Live() {
+		t.Fatalf("%+v, %v", h, err)
+	}
+	f.Clock.Jump(-7 * day)
+	f.Reopen()
+	if retrieve(t, f, nobody, p) != "" {
+		t.Error("a clock brought it back")
+	}
+}
+
+func TestAnEditEndsGrantsWithThePush(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	for name, views := range map[string]int{"a live push": 5, "a push that had its last view": 2} {
+		p := pushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(views) }, content(1, 4*seal.ChunkSize))
+		f.Clock.Advance(day - 10*time.Minute)
+		got := grantOf(t, f, nobody, p)
+		running, err := f.Download(ctx, got.Grant, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ended := make(chan struct{})
+		running.AfterEnd(func() { close(ended) })
+		if _, err := f.EditPush(ctx, alice, p.Token, store.PushEdit{Days: ptr(1)}); err != nil {
+			t.Fatal(err)
+		}
+		later := grantOf(t, f, nobody, p)
+		f.Clock.Advance(10*time.Minute - time.Millisecond)
+		for _, g := range []secret.Text{got.Grant, later.Grant} {
+			if _, err := download(f, g, 0); err != nil {
+				t.Errorf("%s: in the last moment: %v", name, err)
+			}
+		}
+		begun, err := f.Download(ctx, got.Grant, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.CopyN(io.Discard, begun, 10); err != nil {
+			t.Fatal(err)
+		}
+		f.Clock.Advance(time.Millisecond)
+		if _, err := io.CopyN(io.Discard, begun, 2*seal.ChunkSize); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%s: a download reads on: %v", name, err)
+		}
+		begun.Close()
+		wantEnded(t, f, got.Grant)
+		f.SweepAll()
+		<-ended
+		running.Close()
+		wantEnded(t, f, later.Grant)
+		if n := f.Orphans(); n != 0 {
+			t.Errorf("%s: %d pushes left their files behind", name, n)
+		}
+	}
+}
+
+func TestLongerLimitsBringNoGrantBack(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	p := pushFiles(t, f, alice, nil, content(1, 10))
+	got := grantOf(t, f, nobody, p)
+	f.Clock.Advance(15 * time.Minute)
+	if _, err := f.EditPush(ctx, alice, p.Token, store.PushEdit{Days: ptr(90)}); err != nil {
+		t.Fatal(err)
+	}
+	wantEnded(t, f, got.Grant)
+}
+
+func TestEditsAndViewsNeverPassTheLimitTheyMeet(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	for range 5 {
+		p := push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(30) })
+		var all sync.WaitGroup
+		for i := range 64 {
+			all.Go(func() {
+				if i%2 == 0 {
+					if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+						t.Errorf("retrieve: %v", err)
+					}
+					return
+				}
+				var invalid *store.InvalidError
+				if _, err := f.EditPush(ctx, alice, p.Token, store.PushEdit{Views: ptr(i), Days: ptr(1 + i)}); err != nil && !errors.As(err, &invalid) {
+					t.Errorf("edit: %v", err)
+				}
+			})
+		}
+		all.Wait()
+	}
+	f.Check() // views are entries, and none is beyond the limit
+}
+
+func TestASearchIsOfOnesOwnPushes(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice, bob := f.Account("alice@example.com"), f.Account("bob@example.com")
+	for i, name := range []string{"Mail server", "VPN", "mail, old"} {
+		f.Clock.Advance(time.Second)
+		push(t, f, alice, func(in *store.NewPush) { in.Name, in.Note = secret.New(name), secret.New(fmt.Sprintf("No. %d", i)) })
+	}
+	push(t, f, bob, func(in *store.NewPush) { in.Name = secret.New("Mail of Bob") })
+	push(t, f, nobody, func(in *store.NewPush) { in.Name = secret.New("Mail of nobody") })
+	for words, want := range map[string]string{
+		"mail": "mail, old|Mail server", "MAIL no.": "mail, old|Mail server", "server 0": "Mail server", "": "mail, old|VPN|Mail server",
+		" vpn ": "VPN", "bob": "", "mail vpn": "", "servermail": "",
+	} {
+		found, err := f.SearchPushes(ctx, alice, true, words, 1)
+		if err != nil || found.More || found.Cut {
+			t.Fatalf("%q: %+v, %v", words, found, err)
+		}
+		var names []string
+		for _, p := range found.Pushes {
+			names = append(names, p.Name.Reveal())
+		}
+		if got := strings.Join(names, "|"); got != want {
+			t.Errorf("%q found %q", words, got)
+		}
+	}
+	if found, err := f.SearchPushes(ctx, alice, false, "mail", 1); err != nil || len(found.Pushes) != 0 {
+		t.Errorf("expired: %+v, %v", found, err)
+	}
+	f.Clock.Advance(7 * day)
+	if found, err := f.SearchPushes(ctx, alice, true, "mail", 1); err != nil || len(found.Pushes) != 0 {
+		t.Errorf("after their time: %+v, %v", found, err)
+	}
+	if found, err := f.SearchPushes(ctx, alice, false, "mail", 1); err != nil || len(found.Pushes) != 2 {
+		t.Errorf("expired then: %+v, %v", found, err)
+	}
+}
+
+// A crowd is an engine that lists more pushes than it keeps.
+type crowd struct {
+	store.Engine
+	size int
+}
+
+func (c crowd) Pushes(ctx context.Context, owner store.AccountID, live bool, skip, limit int) ([]store.Push, error) {
+	ps, err := c.Engine.Pushes(ctx, owner, live, 0, 1)
+	if err != nil || len(ps) == 0 {
+		return nil, err
+	}
+	list := make([]store.Push, max(0, min(limit, c.size-skip)))
+	for i := range list {
+		list[i] = ps[0]
+	}
+	return list, nil
+}
+
+func TestASearchSaysWhereItStopped(t *testing.T) {
+	t.Parallel()
+	for size, cut := range map[int]bool{store.MaxSearched - 1: false, store.MaxSearched: false, store.MaxSearched + 1: true} {
+		f := storetest.New(t, func(s *storetest.Setup) {
+			s.Wrap = func(e store.Engine) store.Engine { return crowd{e, size} }
+		})
+		alice := f.Account("alice@example.com")
+		push(t, f, alice, func(in *store.NewPush) { in.Name = secret.New("mail") })
+		found, err := f.SearchPushes(ctx, alice, true, "vpn", 1)
+		if err != nil || found.Cut != cut || len(found.Pushes) != 0 {
+			t.Errorf("%d pushes: cut: %t, %v", size, found.Cut, err)
+		}
+	}
+}
+
+// An arrival is an engine that another push comes into before each but the first
+// look at a list.
+type arrival struct {
+	store.Engine
+	looks *int
+	come  func()
+}
+
+func (a arrival) Pushes(ctx context.Context, owner store.AccountID, live bool, skip, limit int) ([]store.Push, error) {
+	if *a.looks++; *a.looks > 1 && a.come != nil {
+		a.come()
+	}
+	return a.Engine.Pushes(ctx, owner, live, skip, limit)
+}
+
+func TestASearchTellsNoPushTwiceWhenOthersCome(t *testing.T) {
+	t.Parallel()
+	looks := 0
+	engine := &arrival{looks: &looks}
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine {
+			engine.Engine = e
+			return engine
+		}
+	})
+	alice := f.Account("alice@example.com")
+	for i := range 501 { // a batch and one more
+		f.Clock.Advance(time.Millisecond)
+		push(t, f, alice, func(in *store.NewPush) { in.Name = secret.New(map[bool]string{true: "mail", false: "VPN"}[i < 3]) })
+	}
+	engine.come = func() {
+		f.Clock.Advance(time.Millisecond)
+		push(t, f, alice, nil)
+	}
+	found, err := f.SearchPushes(ctx, alice, true, "mail", 1)
+	if err != nil || len(found.Pushes) != 3 || looks != 2 {
+		t.Errorf("%d found in %d looks, %v", len(found.Pushes), looks, err)
+	}
+}

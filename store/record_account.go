@@ -1,0 +1,116 @@
+package store
+
+import (
+	"encoding/binary"
+	"time"
+)
+
+// Flags of an account record.
+const (
+	flagDisabled = 1 << iota
+	flagRemoving
+	allAccountFlags = flagDisabled | flagRemoving
+)
+
+// Flags of a session record.
+const (
+	flagPending     = 1
+	allSessionFlags = flagPending
+)
+
+// AppendBinary appends the account's record to b.
+func (a Account) AppendBinary(b []byte) ([]byte, error) {
+	var f byte
+	if a.Disabled {
+		f |= flagDisabled
+	}
+	if a.Removing {
+		f |= flagRemoving
+	}
+	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(a.ID))
+	b = appendBytes(appendBytes(appendTime(b, a.CreatedAt), a.Email), a.PasswordHash)
+	b = binary.AppendUvarint(appendBytes(b, a.TOTP), uint64(a.TOTPStep))
+	return appendBytes(b, a.Recovery), nil
+}
+
+// UnmarshalBinary reads a record.
+func (a *Account) UnmarshalBinary(b []byte) error {
+	r := reader{b: b}
+	r.version()
+	f := r.flags(allAccountFlags)
+	c := Account{
+		Disabled:     f&flagDisabled != 0,
+		Removing:     f&flagRemoving != 0,
+		ID:           AccountID(r.uvarint(1<<64 - 1)),
+		CreatedAt:    r.time(),
+		Email:        string(r.bytes()),
+		PasswordHash: string(r.bytes()),
+		TOTP:         string(r.bytes()),
+		TOTPStep:     int64(r.uvarint(1<<63 - 1)),
+		Recovery:     string(r.bytes()),
+	}
+	if err := r.end(); err != nil || len(c.Recovery)%recoverySize != 0 {
+		return errRecord
+	}
+	*a = c
+	return nil
+}
+
+// AppendBinary appends the API token's record to b.
+func (t APIToken) AppendBinary(b []byte) ([]byte, error) {
+	b = append(append(b, recordVersion), t.Digest[:]...)
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(t.ID)), uint64(t.Owner))
+	for _, at := range [...]time.Time{t.CreatedAt, t.ExpiresAt, t.LastUsedAt} {
+		b = appendTime(b, at)
+	}
+	return appendBytes(b, t.Label), nil
+}
+
+// UnmarshalBinary reads a record.
+func (t *APIToken) UnmarshalBinary(b []byte) error {
+	r := reader{b: b}
+	r.version()
+	u := APIToken{Digest: TokenDigest(r.take(32)), ID: TokenID(r.uvarint(1<<64 - 1)), Owner: AccountID(r.uvarint(1<<64 - 1))}
+	for _, at := range [...]*time.Time{&u.CreatedAt, &u.ExpiresAt, &u.LastUsedAt} {
+		*at = r.time()
+	}
+	u.Label = string(r.bytes())
+	if err := r.end(); err != nil {
+		return err
+	}
+	*t = u
+	return nil
+}
+
+// AppendBinary appends the session's record to b. The digest is not part of it:
+// it is the key.
+func (s Session) AppendBinary(b []byte) ([]byte, error) {
+	var f byte
+	if s.Pending {
+		f |= flagPending
+	}
+	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(s.ID))
+	b = binary.AppendUvarint(b, uint64(s.Owner))
+	for _, at := range [...]time.Time{s.CreatedAt, s.LastUsedAt, s.ExpiresAt} {
+		b = appendTime(b, at)
+	}
+	return appendBytes(b, s.Sealed), nil
+}
+
+// UnmarshalBinary reads a record and leaves the digest as it is. The session
+// shares no memory with b.
+func (s *Session) UnmarshalBinary(b []byte) error {
+	r := reader{b: b}
+	r.version()
+	u := Session{Digest: s.Digest, Pending: r.flags(allSessionFlags) != 0}
+	u.ID, u.Owner = SessionID(r.uvarint(1<<64-1)), AccountID(r.uvarint(1<<64-1))
+	for _, at := range [...]*time.Time{&u.CreatedAt, &u.LastUsedAt, &u.ExpiresAt} {
+		*at = r.time()
+	}
+	u.Sealed = r.bytes()
+	if err := r.end(); err != nil {
+		return err
+	}
+	*s = u
+	return nil
+}

@@ -1,0 +1,242 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// wantResume fails the test unless resuming a session gives that error.
+func wantResume(t *testing.T, f *storetest.Fixture, n store.NewSession, want error) store.SessionInfo {
+	t.Helper()
+	info, err := f.Resume(ctx, n.Secret)
+	if !errors.Is(err, want) {
+		t.Errorf("resume: %v, want %v", err, want)
+	}
+	return info
+}
+
+func TestASessionThatNobodyHas(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	member(t, f, email)
+	n := signIn(t, f)
+	for name, s := range map[string]secret.Text{
+		"unknown": secret.New("abcdefghijklmnopqrstuvwxyz234567"), "empty": {}, "longer": secret.New(n.Secret.Reveal() + "a"),
+		"its digest": secret.New(string(n.Digest[:])),
+	} {
+		_, resume := f.Resume(ctx, s)
+		_, list := f.Sessions(ctx, s)
+		_, code := f.SignInCode(ctx, nobody, s, "123456")
+		_, offer := f.NewTOTP(ctx, s)
+		_, enable := f.EnableTOTP(ctx, nobody, s, secret.New("secret"), "123456")
+		_, codes := f.NewRecoveryCodes(ctx, nobody, s, secret.New(right))
+		for i, err := range []error{
+			resume, list, code, offer, enable, codes,
+			f.EndSession(ctx, s, n.ID), f.DisableTOTP(ctx, nobody, s, secret.New(right)),
+			f.ChangePassword(ctx, nobody, s, secret.New(right), secret.New("long enough")),
+		} {
+			if !errors.Is(err, store.ErrSession) {
+				t.Errorf("%s, call %d: %v", name, i, err)
+			}
+		}
+		if err := f.SignOut(ctx, s); err != nil {
+			t.Errorf("%s: sign out: %v", name, err)
+		}
+	}
+	wantResume(t, f, n, nil)
+}
+
+func TestASessionEndsWithoutUse(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	member(t, f, email)
+	n := signIn(t, f)
+	for range 3 { // use keeps it
+		f.Clock.Advance(12*time.Hour - time.Millisecond)
+		wantResume(t, f, n, nil)
+	}
+	f.Clock.Advance(12 * time.Hour)
+	wantResume(t, f, n, store.ErrSession)
+}
+
+func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	member(t, f, email)
+	n := signIn(t, f)
+	for range 30*4 - 1 {
+		f.Clock.Advance(6 * time.Hour)
+		wantResume(t, f, n, nil)
+	}
+	f.Clock.Advance(6*time.Hour - time.Millisecond)
+	wantResume(t, f, n, nil)
+	f.Clock.Advance(time.Millisecond)
+	wantResume(t, f, n, store.ErrSession)
+}
+
+func TestWithoutLimitsASessionLasts(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(s *storetest.Setup) { s.Sessions = store.SessionLimits{} })
+	member(t, f, email)
+	n := signIn(t, f)
+	f.Clock.Advance(1000 * day)
+	f.SweepAll()
+	wantResume(t, f, n, nil)
+}
+
+func TestTheLastUseOfASessionIsKeptOnceAMinute(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	member(t, f, email)
+	n := signIn(t, f)
+	start := f.Clock.Now()
+	for _, step := range []struct{ advance, used time.Duration }{
+		{time.Minute - time.Millisecond, 0},
+		{0, 0},
+		{time.Millisecond, 0}, // and now it is written down
+		{time.Second, time.Minute},
+		{time.Minute, time.Minute},
+		{0, 2*time.Minute + time.Second},
+	} {
+		f.Clock.Advance(step.advance)
+		if got := wantResume(t, f, n, nil); !got.LastUsedAt.Equal(start.Add(step.used)) {
+			t.Errorf("after %v: last used at %v", f.Clock.Now().Sub(start), got.LastUsedAt.Sub(start))
+		}
+	}
+}
+
+func TestSigningOutEndsASessionForGood(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	member(t, f, email)
+	n, other := signIn(t, f), signIn(t, f)
+	for range 2 {
+		if err := f.SignOut(ctx, n.Secret); err != nil {
+			t.Error(err)
+		}
+		wantResume(t, f, n, store.ErrSession)
+	}
+	wantResume(t, f, other, nil)
+	f.Reopen()
+	wantResume(t, f, n, store.ErrSession)
+	wantResume(t, f, other, nil)
+}
+
+func TestSessionsAreListedForTheirAccountAlone(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	member(t, f, email)
+	member(t, f, "bob@example.com")
+	first := signIn(t, f)
+	f.Clock.Advance(8 * time.Hour)
+	second, err := f.SignIn(ctx, store.Actor{IP: "2001:db8::1", UserAgent: "Other/2"}, email, secret.New(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	bob, err := f.SignIn(ctx, nobody, "bob@example.com", secret.New(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := f.Sessions(ctx, second.Secret)
+	if err != nil || len(list) != 2 || list[0].ID != second.ID || list[1].ID != first.ID || !list[0].Own || list[1].Own ||
+		list[0].IP != "2001:db8::1" || list[0].UserAgent != "Other/2" || list[1].Email != email {
+		t.Errorf("%+v, %v", list, err)
+	}
+	if list, err := f.Sessions(ctx, bob.Secret); err != nil || len(list) != 1 || list[0].ID != bob.ID || !list[0].Own {
+		t.Errorf("of another account: %+v, %v", list, err)
+	}
+	f.Clock.Advance(4 * time.Hour) // the first was not used for too long, and is still there
+	if list, err := f.Sessions(ctx, second.Secret); err != nil || len(list) != 1 || list[0].ID != second.ID {
+		t.Errorf("after one has ended: %+v, %v", list, err)
+	}
+}
+
+func TestASessionIsEndedByItsAccountAlone(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	member(t, f, email)
+	member(t, f, "bob@example.com")
+	first, second := signIn(t, f), signIn(t, f)
+	bob, err := f.SignIn(ctx, nobody, "bob@example.com", secret.New(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		by, ends store.NewSession
+		want     error
+	}{
+		{bob, first, store.ErrNotFound},
+		{second, bob, store.ErrNotFound},
+		{second, first, nil},
+		{second, first, store.ErrNotFound},
+		{first, second, store.ErrSession},
+		{second, second, nil},
+		{second, second, store.ErrSession},
+	} {
+		if err := f.EndSession(ctx, c.by.Secret, c.ends.ID); !errors.Is(err, c.want) {
+			t.Errorf("session %d by %d: %v, want %v", c.ends.ID, c.by.ID, err, c.want)
+		}
+	}
+	wantResume(t, f, bob, nil)
+}
+
+func TestDamageIsTold(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	ann := member(t, f, email)
+	n := signIn(t, f)
+	alter := func(r store.AccountRule) {
+		t.Helper()
+		if _, err := f.Engine().ChangeAccount(ctx, ann.ID, store.SessionDigest{}, r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	begun(t, f, ann.ID, 0, 1) // with an origin that does not open
+	if _, err := f.Sessions(ctx, n.Secret); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("the list: %v", err)
+	}
+	alter(func(a store.Account) (store.Account, store.Turnover, error) {
+		a.TOTP = "not sealed"
+		return a, store.Turnover{}, nil
+	})
+	pending := signIn(t, f)
+	if _, err := f.SignInCode(ctx, nobody, pending.Secret, "123456"); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("the second factor: %v", err)
+	}
+	alter(func(a store.Account) (store.Account, store.Turnover, error) {
+		a.PasswordHash = "no hash"
+		return a, store.Turnover{}, nil
+	})
+	if _, err := f.SignIn(ctx, nobody, email, secret.New(right)); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("the password: %v", err)
+	}
+}
+
+// A crammed engine has no room to note a use, or says what else is wrong.
+type crammed struct {
+	store.Engine
+	err error
+}
+
+func (e *crammed) TouchSession(context.Context, store.SessionDigest, time.Time) error { return e.err }
+
+func TestASessionIsResumedWithoutRoomToNoteIt(t *testing.T) {
+	t.Parallel()
+	engine := &crammed{}
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { engine.Engine = e; return engine }
+	})
+	member(t, f, email)
+	n := signIn(t, f)
+	f.Clock.Advance(time.Minute)
+	for err, want := range map[error]error{store.ErrFull: nil, store.ErrFailed: store.ErrFailed} {
+		engine.err = err
+		wantResume(t, f, n, want)
+	}
+}

@@ -1,0 +1,353 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+const right = "correct horse battery"
+
+// unhurried lets a client sign in as often as it likes.
+func unhurried(s *storetest.Setup) { s.SignIns.PerClient = 0 }
+
+// member adds an account whose password is right.
+func member(t *testing.T, f *storetest.Fixture, address string) store.Account {
+	t.Helper()
+	a, err := f.AddAccount(ctx, address, secret.New(right))
+	if err != nil {
+		t.Fatalf("add account: %v", err)
+	}
+	return a
+}
+
+// signIn begins a session of email.
+func signIn(t *testing.T, f *storetest.Fixture) store.NewSession {
+	t.Helper()
+	n, err := f.SignIn(ctx, nobody, email, secret.New(right))
+	if err != nil {
+		t.Fatalf("sign in: %v", err)
+	}
+	return n
+}
+
+func TestSigningInBeginsASession(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	ann := member(t, f, email)
+	by := store.Actor{Client: "192.0.2.9", IP: "192.0.2.7", UserAgent: "Browser/1.0"}
+	secrets := make(map[string]bool)
+	for _, address := range []string{email, " ANN@Example.com\n"} {
+		n, err := f.SignIn(ctx, by, address, secret.New(right))
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := f.Clock.Now()
+		if n.Owner != ann.ID || n.Email != email || n.IP != by.IP || n.UserAgent != by.UserAgent || n.Pending || n.MFA || n.Own ||
+			!n.CreatedAt.Equal(now) || !n.LastUsedAt.Equal(now) || !n.ExpiresAt.Equal(now.Add(30*day)) {
+			t.Errorf("it is %+v", n)
+		}
+		secrets[n.Secret.Reveal()] = true
+		if n.Secret.Len() != 32 {
+			t.Errorf("its secret has %d characters", n.Secret.Len())
+		}
+		got, err := f.Resume(ctx, n.Secret)
+		if err != nil || got.ID != n.ID || got.Email != email || got.IP != by.IP || got.UserAgent != by.UserAgent {
+			t.Errorf("it is resumed as %+v, %v", got, err)
+		}
+	}
+	if len(secrets) != 2 {
+		t.Error("two sessions have one secret")
+	}
+}
+
+func TestSigningInIsRefused(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	member(t, f, email)
+	member(t, f, "disabled@example.com")
+	if err := f.SetDisabled(ctx, "disabled@example.com", true); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string][2]string{
+		"wrong password":         {email, right + "!"},
+		"another letter case":    {email, "Correct horse battery"},
+		"no password":            {email, ""},
+		"no account":             {"bob@example.com", right},
+		"no address":             {"", right},
+		"disabled account":       {"disabled@example.com", right},
+		"disabled and wrong one": {"disabled@example.com", "wrong"},
+	} {
+		n, err := f.SignIn(ctx, nobody, c[0], secret.New(c[1]))
+		if !errors.Is(err, store.ErrCredentials) || !n.Secret.IsZero() {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The quickest of a few counts, since a busy machine makes any of them slow.
+func TestAnAddressOfNoAccountTakesAsLong(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 0 })
+	member(t, f, email)
+	quickest := func(address string) time.Duration {
+		least := time.Hour
+		for range 4 {
+			start := time.Now()
+			if _, err := f.SignIn(ctx, nobody, address, secret.New("wrong")); !errors.Is(err, store.ErrCredentials) {
+				t.Fatal(err)
+			}
+			least = min(least, time.Since(start))
+		}
+		return least
+	}
+	known, unknown := quickest(email), quickest("bob@example.com")
+	if unknown < known/2 {
+		t.Errorf("%v with an account, %v without", known, unknown)
+	}
+}
+
+func TestAClientSignsInOnlySoOften(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	member(t, f, email)
+	try := func(client, password string) error {
+		_, err := f.SignIn(ctx, store.Actor{Client: client}, email, secret.New(password))
+		return err
+	}
+	for i, password := range []string{right, "wrong", right, "wrong", right} { // right ones count, too
+		if err := try("a", password); errors.Is(err, store.ErrLocked) {
+			t.Fatalf("try %d: %v", i+1, err)
+		}
+	}
+	var locked *store.LockedError
+	if err := try("a", right); !errors.As(err, &locked) || locked.RetryAfter != 20*time.Second {
+		t.Errorf("the sixth: %v", err)
+	}
+	if err := try("b", right); err != nil {
+		t.Errorf("another client: %v", err)
+	}
+	f.Clock.Advance(20*time.Second - time.Millisecond)
+	if err := try("a", right); !errors.As(err, &locked) || locked.RetryAfter != time.Millisecond {
+		t.Errorf("a moment before 20 seconds: %v", err)
+	}
+	f.Clock.Advance(time.Millisecond)
+	if err := try("a", right); err != nil { // what was refused did not count
+		t.Errorf("after 20 seconds: %v", err)
+	}
+}
+
+func TestWrongPasswordsOfAnAddressAreBounded(t *testing.T) {
+	t.Parallel()
+	for _, address := range []string{email, "nobody@example.com"} { // which of them has an account cannot be told
+		f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 3 })
+		member(t, f, email)
+		member(t, f, "bob@example.com")
+		try := func(address, password string) error {
+			_, err := f.SignIn(ctx, nobody, address, secret.New(password))
+			return err
+		}
+		for i, typed := range []string{address, " " + address, strings.ToUpper(address)} {
+			if err := try(typed, "wrong"); !errors.Is(err, store.ErrCredentials) {
+				t.Fatalf("%s: wrong one %d: %v", address, i+1, err)
+			}
+			f.Clock.Advance(time.Minute)
+		}
+		var locked *store.LockedError
+		for range 2 {
+			if err := try(address, right); !errors.As(err, &locked) || locked.RetryAfter != 57*time.Minute {
+				t.Errorf("%s: after three wrong ones: %v", address, err)
+			}
+		}
+		if err := try("bob@example.com", right); err != nil {
+			t.Errorf("another account: %v", err)
+		}
+		f.Clock.Advance(57*time.Minute - time.Millisecond)
+		if err := try(address, right); !errors.Is(err, store.ErrLocked) {
+			t.Errorf("%s: a moment before an hour: %v", address, err)
+		}
+		f.Clock.Advance(time.Millisecond)
+		if err := try(address, right); errors.Is(err, store.ErrLocked) || (err == nil) != (address == email) {
+			t.Errorf("%s: after an hour: %v", address, err)
+		}
+	}
+}
+
+func TestRightPasswordsDoNotCountForTheAddress(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 2 })
+	member(t, f, email)
+	for range 4 {
+		signIn(t, f)
+	}
+	if _, err := f.SignIn(ctx, nobody, email, secret.New("wrong")); !errors.Is(err, store.ErrCredentials) {
+		t.Error(err)
+	}
+	signIn(t, f)
+}
+
+func TestManySignInsAtOnceDoNotGetPastTheLimits(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		limits store.SignInLimits
+		client string // %d is a number of its own for each
+		email  string
+		want   int32
+	}{
+		{store.SignInLimits{PerClient: 5, PerAccount: 10}, "c", "%d@example.com", 5},
+		{store.SignInLimits{PerClient: 5, PerAccount: 10}, "c%d", email, 10},
+		{store.SignInLimits{}, "c", email, 16},
+	} {
+		f := storetest.New(t, func(s *storetest.Setup) { s.SignIns = c.limits })
+		var tried atomic.Int32
+		var all sync.WaitGroup
+		for i := range 16 {
+			own := func(form string) string {
+				if form == "c%d" || form == "%d@example.com" {
+					return fmt.Sprintf(form, i)
+				}
+				return form
+			}
+			all.Go(func() {
+				_, err := f.SignIn(ctx, store.Actor{Client: own(c.client)}, own(c.email), secret.New("wrong"))
+				if errors.Is(err, store.ErrCredentials) {
+					tried.Add(1)
+				} else if !errors.Is(err, store.ErrLocked) {
+					t.Errorf("sign in: %v", err)
+				}
+			})
+		}
+		all.Wait()
+		if tried.Load() != c.want {
+			t.Errorf("%+v: %d were tried, want %d", c.limits, tried.Load(), c.want)
+		}
+	}
+}
+
+func TestChangingThePasswordEndsTheOtherSessions(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	member(t, f, email)
+	member(t, f, "bob@example.com")
+	own, other := signIn(t, f), signIn(t, f)
+	bob, err := f.SignIn(ctx, nobody, "bob@example.com", secret.New(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const next = "battery staple horse"
+	if err := f.ChangePassword(ctx, nobody, own.Secret, secret.New(right), secret.New(next)); err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		session secret.Text
+		want    error
+	}{"the one that asked": {own.Secret, nil}, "another": {other.Secret, store.ErrSession}, "another account's": {bob.Secret, nil}} {
+		if _, err := f.Resume(ctx, c.session); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := f.SignIn(ctx, nobody, email, secret.New(right)); !errors.Is(err, store.ErrCredentials) {
+		t.Errorf("with the old password: %v", err)
+	}
+	if _, err := f.SignIn(ctx, nobody, email, secret.New(next)); err != nil {
+		t.Errorf("with the new password: %v", err)
+	}
+}
+
+func TestAPasswordIsNotChanged(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 2 })
+	member(t, f, email)
+	n := signIn(t, f)
+	change := func(session secret.Text, old, next string) error {
+		return f.ChangePassword(ctx, nobody, session, secret.New(old), secret.New(next))
+	}
+	var invalid *store.InvalidError
+	if err := change(n.Secret, right, "too short"); !errors.As(err, &invalid) || len(invalid.Fields["password"]) != 1 {
+		t.Errorf("a short one: %v", err)
+	}
+	if err := change(secret.New("unknown"), right, "long enough"); !errors.Is(err, store.ErrSession) {
+		t.Errorf("without a session: %v", err)
+	}
+	for range 2 {
+		if err := change(n.Secret, "wrong", "long enough"); !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("a wrong old one: %v", err)
+		}
+	}
+	if err := change(n.Secret, right, "long enough"); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("after two wrong ones: %v", err)
+	}
+	if _, err := f.SignIn(ctx, nobody, email, secret.New(right)); !errors.Is(err, store.ErrLocked) { // they count alike
+		t.Errorf("signing in: %v", err)
+	}
+	f.Clock.Advance(time.Hour)
+	signIn(t, f)
+}
+
+func TestTheFirstAccountIsMadeOnce(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	if has, err := f.HasAccounts(ctx); has || err != nil {
+		t.Errorf("a new store has accounts: %v, %v", has, err)
+	}
+	var made atomic.Int32
+	var all sync.WaitGroup
+	for i := range 8 {
+		all.Go(func() {
+			a, err := f.AddFirstAccount(ctx, fmt.Sprintf("%d@example.com", i), secret.New(right))
+			if err == nil && a.ID != 0 {
+				made.Add(1)
+			} else if !errors.Is(err, store.ErrExists) {
+				t.Errorf("add: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	list, err := f.Accounts(ctx)
+	if made.Load() != 1 || len(list) != 1 || err != nil {
+		t.Errorf("%d were made, %d are there, %v", made.Load(), len(list), err)
+	}
+	if has, err := f.HasAccounts(ctx); !has || err != nil {
+		t.Errorf("there is none: %v", err)
+	}
+	var invalid *store.InvalidError
+	if _, err := f.AddFirstAccount(ctx, "no address", secret.New("short")); !errors.As(err, &invalid) {
+		t.Errorf("what is wrong is not told: %v", err)
+	}
+	if _, err := f.SignIn(ctx, nobody, list[0].Email, secret.New(right)); err != nil {
+		t.Errorf("signing in: %v", err)
+	}
+}
+
+func TestTooManyPasswordsAtOnceAreRefused(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(s *storetest.Setup) { s.SignIns, s.Guessing.Queue = store.SignInLimits{}, 1 })
+	var busy, done atomic.Int32
+	var all sync.WaitGroup
+	for i := range 8 + 4*runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			_, err := f.SignIn(ctx, nobody, fmt.Sprintf("%d@example.com", i), secret.New("wrong"))
+			switch {
+			case errors.Is(err, store.ErrCredentials):
+				done.Add(1)
+			case errors.Is(err, store.ErrBusy):
+				busy.Add(1)
+			default:
+				t.Errorf("sign in: %v", err)
+			}
+		})
+	}
+	all.Wait()
+	if busy.Load() == 0 || done.Load() == 0 {
+		t.Errorf("%d were refused, %d tried", busy.Load(), done.Load())
+	}
+}
