@@ -60,13 +60,13 @@ func bodyType(r *request) (media string, params map[string]string, err error) {
 }
 
 // longest is the longest body of a create request that may come to anything, in
-// bytes: only accounts push files. In base64 a file takes a third more, and
-// again a little for line breaks and escapes.
-func (s *Server) longest(r *request, media string) int64 {
+// bytes. In base64 a file takes a third more, and again a little for line breaks
+// and escapes. Who may push no files is told so when there is one.
+func (s *Server) longest(media string) int64 {
 	text := int64(s.cfg.Limits.MaxBody)
 	files := int64(s.cfg.Files.MaxFileUploads) * int64(s.cfg.Files.MaxFileSize)
 	switch {
-	case r.actor.Account == 0 || media == typeForm:
+	case media == typeForm:
 		return text
 	case media == typeJSON:
 		return text + files/2*3
@@ -85,7 +85,7 @@ func (in *intake) readPush() error {
 	if in.page && media == typeJSON {
 		return errMediaType
 	}
-	if in.r.ContentLength > in.server.longest(in.r, media) {
+	if in.r.ContentLength > in.server.longest(media) {
 		return errTooLarge
 	}
 	in.body.share(in.server.bodies.enter(in.r))

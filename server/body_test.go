@@ -259,7 +259,7 @@ func TestARefusalDoesNotWaitForABodyThatIsHeldBack(t *testing.T) {
 	a := newAPI(t)
 	for status, head := range map[string]string{
 		" 415 ": "Content-Type: text/plain\r\nContent-Length: 100\r\n",
-		" 413 ": "Content-Type: application/json\r\nContent-Length: 99999999\r\n",
+		" 413 ": "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 99999999\r\n",
 		" 401 ": "Content-Type: application/json\r\nContent-Length: 100\r\nAuthorization: Bearer bad\r\n",
 	} {
 		if got := a.raw("POST " + pushes + " HTTP/1.1\r\nHost: box\r\nExpect: 100-continue\r\n" + head + "\r\n"); !strings.Contains(got, status) {

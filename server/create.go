@@ -66,16 +66,19 @@ func (r *form) kind() store.Kind {
 		r.bad.Add("kind", "must be a text")
 		return 0
 	}
-	if r.files {
-		return store.File // whatever kind it says: files are not dropped in silence
-	}
 	name := strings.TrimSpace(v.text)
+	if name == "" && r.files {
+		return store.File
+	}
 	if name == "" {
 		return store.Text
 	}
 	k, ok := store.ParseKind(name)
-	if !ok {
+	switch {
+	case !ok:
 		r.bad.Add("kind", "must be one of text, file, url and qr")
+	case r.files && k != store.File: // files are not dropped in silence
+		r.bad.Add("kind", "must be file where there are files")
 	}
 	return k
 }

@@ -30,9 +30,6 @@ func readHead(p *multipart.Part) (partHead, error) {
 	if err != nil || kind != "form-data" || !named {
 		return partHead{}, errDisposition
 	}
-	if !utf8.ValidString(name) {
-		return partHead{}, errUTF8
-	}
 	h := partHead{name: name, media: p.Header.Get("Content-Type")}
 	h.size, _ = strconv.ParseInt(p.Header.Get("Content-Length"), 10, 64)
 	h.filename, h.file = params["filename"]
@@ -40,6 +37,9 @@ func readHead(p *multipart.Part) (partHead, error) {
 		h.file = true
 	} else {
 		h.filename = browserEscapes.Replace(h.filename)
+	}
+	if !utf8.ValidString(name) || !utf8.ValidString(h.filename) {
+		return partHead{}, errUTF8
 	}
 	return h, nil
 }

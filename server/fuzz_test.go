@@ -133,7 +133,7 @@ func FuzzCreateBody(f *testing.F) {
 // newParser is a server that reads bodies and does no more.
 func newParser(s *store.Store) *Server {
 	cfg := config.Default()
-	return &Server{cfg: cfg, store: s, bodies: newBodies(int64(cfg.Limits.BodyMemory))}
+	return &Server{cfg: cfg, store: s, bodies: newBodies(int64(cfg.Limits.BodyMemory)), uploads: newSlots(100, 100)}
 }
 
 // posted is a request with a body, as actions get it.

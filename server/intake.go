@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"io"
+	"strconv"
 	"time"
 
 	"pushbox/store"
@@ -20,6 +21,8 @@ type intake struct {
 	until  time.Time     // when all that is not content of files must be done
 	page   bool          // the form is a page's, filled in by a person at a browser
 	whole  bool          // the body was read to its end
+
+	account string // whose uploads this counts among; set with files
 }
 
 // newIntake begins to take in a request. Whoever begins calls close.
@@ -34,7 +37,14 @@ func (s *Server) newIntake(r *request) *intake {
 func (in *intake) close() {
 	if in.files != nil {
 		_ = in.files.Close(in.r.Context()) // the sweeper does it then, or an error of the store is told by others
+		in.server.uploads.leave(in.account)
 	}
+}
+
+// uploader names whose uploads are counted together, until close.
+func (in *intake) uploader() string {
+	in.account = strconv.FormatUint(uint64(in.r.actor.Account), 10)
+	return in.account
 }
 
 // create reads what is asked for and has the store keep it.
@@ -116,6 +126,9 @@ const progressStep = 64 << 10
 // add hands a file to the store while it arrives, and returns its size.
 func (in *intake) add(content io.Reader) (size int64, err error) {
 	if in.files == nil {
+		if !in.server.uploads.enter(in.uploader()) {
+			return 0, errCrowded
+		}
 		in.files = in.server.store.NewUpload()
 	}
 	if err := in.body.beginFile(); err != nil {

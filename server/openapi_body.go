@@ -79,8 +79,8 @@ func pushSchema(fields []apiField, offers []offer, named func(string) string) *s
 	return s
 }
 
-// asked says when a push is of the kind: a push with files is a file push
-// whatever its kind says.
+// asked says when a push is of the kind: a push with files is a file push, and may
+// say no other kind.
 func (o offer) asked(named func(string) string) *specSchema {
 	kind, files := named("kind"), named(filesField)
 	says := ordered[*specSchema]{{kind, &specSchema{Enum: []string{o.kind.String()}}}}
@@ -107,6 +107,7 @@ func (o offer) rule(named func(string) string) *specSchema {
 	case store.File:
 		s.Required = []string{named(filesField)}
 		s.Properties.add(named(filesField), &specSchema{MinItems: 1})
+		s.Properties.add(named("kind"), &specSchema{Enum: []string{o.kind.String()}})
 		payload.MinLength = 0
 	case store.QR:
 		payload.MaxLength = store.MaxQR

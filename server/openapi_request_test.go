@@ -52,7 +52,7 @@ var newPushes = map[string]bool{
 	`"kind":"file","payload":"x","files":[]`:                                false,
 	`"files":[{"content":"aGk="}]`:                                          true,
 	`"files":[{"content":"aGk="}],"kind":"file"`:                            true,
-	`"files":[{"content":"aGk="}],"kind":"qr"`:                              true,
+	`"files":[{"content":"aGk="}],"kind":"qr"`:                              false,
 	`"files":[{"content":"aGk=","filename":"a"}]`:                           true,
 	`"files":[{"content":"aGk=","filename":null}]`:                          true,
 	`"files":[{"content":"aGk=","filename":1}]`:                             false,
@@ -172,7 +172,7 @@ func TestBoundsInTheDocumentAreThoseOfTheSettings(t *testing.T) {
 		{other, `"kind":"url","payload":"https://a.example/","expire_after_days":31`, false},
 		{other, `"kind":"text","payload":"x","expire_after_days":90`, true},
 		{other, `"kind":"text","payload":"x","expire_after_days":91`, false},
-		{other, `"kind":"url","expire_after_days":90,"files":[{"content":""}]`, true}, // a file push
+		{other, `"kind":"file","expire_after_days":90,"files":[{"content":""}]`, true},
 		{other, `"files":[{"content":""},{"content":""}]`, true},
 		{other, `"files":[{"content":""},{"content":""},{"content":""}]`, false},
 		{alone, `"kind":"text","payload":"x"`, true},

@@ -59,6 +59,7 @@ type Server struct {
 	bodies  *bodies
 
 	downloads *slots
+	uploads   *slots
 
 	pages *web.Pages
 	site  web.Site
@@ -85,7 +86,8 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		cfg: o.Config, store: o.Store, log: o.Log, release: o.Version,
 		proxies:   clientip.New(o.Config.TrustedProxies),
-		downloads: newSlots(l.Downloads),
+		downloads: newSlots(l.Downloads, l.Downloads/8),
+		uploads:   newUploadSlots(int64(l.BodyMemory)),
 		bodies:    newBodies(int64(l.BodyMemory)),
 		unknown:   limit.NewWindow(l.UnknownTokensPerMinute, time.Minute, l.Clients, clock),
 		anonymous: limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
@@ -110,6 +112,13 @@ func (s *Server) openAccounts(o Options) (err error) {
 		return fmt.Errorf("signup_email_regexp: %w", err)
 	}
 	return nil
+}
+
+// newUploadSlots makes slots for as many uploads as there is memory for. One account
+// may have three quarters of them.
+func newUploadSlots(memory int64) *slots {
+	most := int(max(1, memory/uploadMemory))
+	return newSlots(most, most*3/4)
 }
 
 // openPages reads what pages are made of.

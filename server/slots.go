@@ -2,26 +2,26 @@ package server
 
 import "sync"
 
-// clientShare is which part of all slots a client may have.
-const clientShare = 8
-
 // slots bound how much goes on at the same time, in all and for a client.
 type slots struct {
-	most int
+	most, each int
 
 	mu  sync.Mutex
 	all int
 	of  map[string]int // by client
 }
 
-func newSlots(most int) *slots { return &slots{most: most, of: make(map[string]int)} }
+// newSlots makes slots of which a client may have so many, one at least.
+func newSlots(most, each int) *slots {
+	return &slots{most: most, each: max(1, each), of: make(map[string]int)}
+}
 
 // enter takes a slot, if there is one: one of the client's, unless that has no
 // name. Whoever gets one calls leave.
 func (s *slots) enter(client string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.all >= s.most || client != "" && s.of[client] >= max(1, s.most/clientShare) {
+	if s.all >= s.most || client != "" && s.of[client] >= s.each {
 		return false
 	}
 	s.all++

@@ -4,7 +4,7 @@ import "testing"
 
 func TestSlotsAreBoundedInAllAndForAClient(t *testing.T) {
 	t.Parallel()
-	s := newSlots(16)
+	s := newSlots(16, 2)
 	enter := func(client string, want bool) {
 		t.Helper()
 		if s.enter(client) != want {
@@ -29,7 +29,7 @@ func TestSlotsAreBoundedInAllAndForAClient(t *testing.T) {
 	if s.all != 0 || len(s.of) != 0 {
 		t.Errorf("%d are left, of %v", s.all, s.of)
 	}
-	if one := newSlots(1); !one.enter("a") || one.enter("b") {
+	if one := newSlots(1, 0); !one.enter("a") || one.enter("b") {
 		t.Error("a single slot is not for one alone")
 	}
 }
