@@ -16,7 +16,7 @@
 //   - What belongs to no push is gone after a sweep.
 //   - What is unknown, malformed and purged is one: ErrNotFound.
 //   - The database holds no payload, file, passphrase, url_token, API token, grant,
-//     name or note in clear; a url_token it does not hold at all, but sealed for owners.
+//     session, second factor, name or note in clear; a url_token it does not hold at all, but sealed for owners.
 //
 // Every change of a push is a Rule: a pure function, applied and audited by an
 // Engine in one atomic, durable step (rules.go). The store seals, opens, keeps
