@@ -49,7 +49,8 @@ type Config struct {
 	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`
 
 	// Whether the API can be used without a token: to create, retrieve, preview
-	// and delete pushes. Otherwise only its version is open to all.
+	// and delete pushes; and the page that sends without an account. Otherwise only
+	// the API's version and description are open to all, and links for browsers.
 	AllowAnonymous bool `mapstructure:"allow_anonymous"`
 
 	// Whether pushes that carry a URL can be created.
