@@ -84,25 +84,3 @@ document.addEventListener('keydown', ({ key, target }) => {
   menu.open = false
   menu.firstElementChild.focus()
 })
-
-// A form or button with data-confirm asks before its form is sent.
-let agreed = false
-
-document.addEventListener('submit', (event) => {
-  const { target: form, submitter } = event
-  const { confirm, yes } = (submitter?.dataset.confirm ? submitter : form).dataset
-  if (agreed || !confirm) return
-  event.preventDefault()
-  event.stopPropagation()
-  const dialog = one('#ask')
-  const go = one('#ask [value=yes]')
-  one('#ask p').textContent = confirm
-  go.textContent = yes ?? go.dataset.words
-  dialog.returnValue = ''
-  dialog.onclose = () => {
-    agreed = dialog.returnValue === 'yes'
-    if (agreed) form.requestSubmit(submitter)
-    agreed = false
-  }
-  dialog.showModal()
-}, true)
