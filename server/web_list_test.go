@@ -181,7 +181,7 @@ func TestTheListShowsOwnPushesNewestFirstWithWhatIsLeftOfThem(t *testing.T) {
 	a.get("/p", ann).listShows("15 minutes")
 	a.store.Clock.Advance(15 * time.Minute)
 	a.get("/p", ann).listShows("No active pushes")
-	a.get("/p?state=expired", ann).listShows("Expired by hand", "All views used", "Time is over", "5 of 5").lacks("/expire")
+	a.get("/p?state=expired", ann).listShows("Ended by hand", "All views used", "Time is over", "5 of 5").lacks("/expire")
 }
 
 func TestThePagesOfAList(t *testing.T) {

@@ -21,6 +21,17 @@ type Language struct {
 // languages is every language, in the order in which people choose from them.
 var languages = [...]Language{
 	{"en", "English"},
+	{"de", "Deutsch"},
+	{"fr", "Français"},
+	{"es", "Español"},
+	{"it", "Italiano"},
+	{"nl", "Nederlands"},
+	{"pt", "Português"},
+	{"pl", "Polski"},
+	{"cs", "Čeština"},
+	{"sv", "Svenska"},
+	{"ja", "日本語"},
+	{"zh", "中文"},
 }
 
 // Languages lists every language there is.
@@ -72,7 +83,7 @@ func (c *Catalog) Choose(wanted, accept, fallback string) *Locale {
 	}
 	if len(accept) <= maxAccept {
 		tags, _, err := language.ParseAcceptLanguage(accept)
-		if _, i, confidence := c.matcher.Match(tags...); err == nil && len(tags) > 0 && confidence > language.No {
+		if _, i, confidence := c.matcher.Match(tags...); err == nil && len(tags) > 0 && confidence > language.Low {
 			return c.locales[i]
 		}
 	}

@@ -1,0 +1,60 @@
+package lang_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTheLanguageIsTheOneThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	c := load(t)
+	for _, test := range []struct{ wanted, accept, fallback, tag string }{
+		{"", "", "", "en"},
+		{"", "", "de", "de"},
+		{"", "fr", "de", "fr"},
+		{"ja", "fr", "de", "ja"},
+		{"xx", "fr", "de", "fr"},
+		{"", "he", "de", "de"},
+		{"", "de-AT,de;q=0.9,en;q=0.8", "en", "de"},
+		{"", "zh-Hans-CN", "en", "zh"},
+		{"", "pt-BR", "en", "pt"},
+		{"", "en;q=0.1, sv;q=0.9", "de", "sv"},
+		{"", "*", "de", "de"},
+		{"", "gsw", "en", "de"},
+		{"", "zh-Hant-TW", "en", "en"},
+		{"", "\x00 not a header", "cs", "cs"},
+		{"<script>", "<script>", "<script>", "en"},
+	} {
+		if got := c.Choose(test.wanted, test.accept, test.fallback); got.Tag != test.tag {
+			t.Errorf("%q, %q, %q: %s, want %s", test.wanted, test.accept, test.fallback, got.Tag, test.tag)
+		}
+	}
+}
+
+func TestAnEndlessHeaderIsNotLookedAt(t *testing.T) {
+	t.Parallel()
+	c := load(t)
+	long := strings.Repeat("de,", 333)
+	for spaces, want := range map[int]string{1: "de", 2: "fr"} { // 1000 bytes, and one more
+		if got := c.Choose("", long+strings.Repeat(" ", spaces), "fr"); got.Tag != want {
+			t.Errorf("%d bytes: %s, want %s", len(long)+spaces, got.Tag, want)
+		}
+	}
+}
+
+func TestPlaceholdersAndNumbersAreFilledIn(t *testing.T) {
+	t.Parallel()
+	en := load(t).Choose("en", "", "")
+	for _, test := range []struct{ got, want string }{
+		{en.Text("problem_wait", "count", 1), "Try again in 1 second."},
+		{en.Text("problem_wait", "count", 2), "Try again in 2 seconds."},
+		{en.Text("problem_wait", "count", 0), "Try again in 0 seconds."},
+		{en.Text("problem_request", "id", "{id}"), "Request {id}"},
+		{en.Text("problem_request"), "Request {id}"},
+		{en.Text("no_such_key"), "no_such_key"},
+	} {
+		if test.got != test.want {
+			t.Errorf("%q, want %q", test.got, test.want)
+		}
+	}
+}
