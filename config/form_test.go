@@ -24,14 +24,13 @@ func TestAddressesToListenOn(t *testing.T) {
 func TestBaseURLs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"":                                 "",
-		"https://push.example.com":         "https://push.example.com",
-		"https://push.example.com/":        "https://push.example.com",
-		"https://push.example.com//":       "https://push.example.com",
-		"HTTP://push.example.com":          "http://push.example.com",
-		"http://localhost:5100":            "http://localhost:5100",
-		"http://[::1]:65535/":              "http://[::1]:65535",
-		"https://push.example.com/secret/": "https://push.example.com/secret",
+		"":                           "",
+		"https://push.example.com":   "https://push.example.com",
+		"https://push.example.com/":  "https://push.example.com",
+		"https://push.example.com//": "https://push.example.com",
+		"HTTP://push.example.com":    "http://push.example.com",
+		"http://localhost:5100":      "http://localhost:5100",
+		"http://[::1]:65535/":        "http://[::1]:65535",
 	} {
 		if got := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_BASE_URL=" + text}}).Config.BaseURL; got != want {
 			t.Errorf("%s became %s, want %s", text, got, want)
@@ -53,6 +52,7 @@ func TestBaseURLs(t *testing.T) {
 		"https://push.example.com/#a": "must not have a query or a fragment",
 		"https://push.example.com:0":  "must have a port from 1 to 65535, or none",
 		"https://example.com:65536":   "must have a port from 1 to 65535, or none",
+		"https://push.example.com/a/": "must not have a path: pages lie at the root of a host",
 		"https://push.example.com:x":  "must be a URL such as https://push.example.com",
 		"https://push example.com":    "must be a URL such as https://push.example.com",
 		"https://push.example.com/\n": "must be a URL such as https://push.example.com",

@@ -87,8 +87,8 @@ func (s *Server) admit(r *request) (err error) {
 		return err
 	}
 	if r.route.page {
-		if err := s.cross.Check(r.Request); err != nil {
-			return errCrossOrigin
+		if err := s.checkOrigin(r); err != nil {
+			return err
 		}
 	}
 	denied := s.authenticate(r)

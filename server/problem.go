@@ -76,8 +76,6 @@ var problems = [...]problem{
 	{err: context.Canceled, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request was given up.", retry: time.Second},
 	{err: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request took too long.", retry: time.Second},
 	// No endpoint should meet these; their cause is for the log.
-	{err: store.ErrCredentials, status: http.StatusInternalServerError, code: "internal"},
-	{err: store.ErrSession, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrExists, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrInUse, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrKey, status: http.StatusInternalServerError, code: "internal"},

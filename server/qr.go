@@ -31,6 +31,16 @@ func newQR(text string) (qrImage, error) {
 	return drawQR(code), nil
 }
 
+// linkQR is the code of a link; nil where it is too long for one, as a base_url
+// may make it.
+func linkQR(link string) *qrImage {
+	code, err := newQR(link)
+	if err != nil {
+		return nil
+	}
+	return &code
+}
+
 // drawQR draws each run of dark modules in a row as a rectangle.
 func drawQR(code image.Image) qrImage {
 	var path strings.Builder

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -136,7 +137,18 @@ func (s *Server) openPages(o Options) (err error) {
 	}
 	s.cross = http.NewCrossOriginProtection()
 	if u, err := url.Parse(o.Config.BaseURL); err == nil && u.Host != "" { // a proxy may tell another host
-		return s.cross.AddTrustedOrigin(u.Scheme + "://" + u.Host)
+		return s.cross.AddTrustedOrigin(originOf(u))
 	}
 	return nil
+}
+
+// originOf is the origin of a URL as browsers write it (RFC 6454 section 6.2).
+func originOf(u *url.URL) string {
+	host := strings.ToLower(u.Host)
+	for scheme, port := range map[string]string{"http": ":80", "https": ":443"} {
+		if u.Scheme == scheme {
+			host = strings.TrimSuffix(host, port)
+		}
+	}
+	return u.Scheme + "://" + host
 }

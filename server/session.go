@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -21,8 +22,24 @@ var (
 	errMFA    = errors.New("this account needs a second factor first")
 )
 
-// isSecure reports whether the browser came over TLS.
-func (s *Server) isSecure(r *request) bool { return s.proxies.Scheme(r.Request) == "https" }
+// isSecure reports whether the browser came over TLS, as far as a proxy or the
+// configuration tells.
+func (s *Server) isSecure(r *request) bool {
+	return s.proxies.Scheme(r.Request) == "https" || strings.HasPrefix(s.cfg.BaseURL, "https://")
+}
+
+// checkOrigin refuses what a page of another site sent. The host that the browser
+// asked for may be known to the proxy alone.
+func (s *Server) checkOrigin(r *request) error {
+	asked := *r.Request
+	if host, ok := s.proxies.Host(r.Request); ok {
+		asked.Host = host
+	}
+	if s.cross.Check(&asked) != nil {
+		return errCrossOrigin
+	}
+	return nil
+}
 
 func (s *Server) sessionCookieName(r *request) string {
 	if s.isSecure(r) {

@@ -12,10 +12,10 @@ import (
 type auditPage struct {
 	ownRow
 	Note      string
-	Ends      moment // its time limit
-	Step      bool   // its link leads to a page with a button first
-	Deletable bool   // by whoever has the link
-	QR        qrImage
+	Ends      moment   // its time limit
+	Step      bool     // its link leads to a page with a button first
+	Deletable bool     // by whoever has the link
+	QR        *qrImage // nil: the link is too long for one
 
 	Log   []auditRow
 	Full  int // how many entries of the lesser kinds there are, where no more are kept; 0: fewer
@@ -61,11 +61,7 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 		p.Log[i] = auditRow{When: newExactMoment(e.At), Kind: e.Kind.String(), IP: e.IP, Agent: e.UserAgent, Referrer: e.Referrer}
 	}
 	if h.Live() {
-		qr, err := newQR(p.Link)
-		if err != nil {
-			return reply{}, err
-		}
-		p.QR = qr
+		p.QR = linkQR(p.Link)
 	}
 	return show(status, "audit", p), nil
 }

@@ -21,14 +21,10 @@ type madePage struct {
 
 func newMadePage(p store.PushInfo, base string) madePage {
 	link := htmlURL(p, base)
-	page := madePage{
+	return madePage{
 		Link: secret.New(link), Path: secret.New("/p/" + p.Token.Reveal()),
 		Kind: p.Kind.String(), Ends: newMoment(p.ExpiresAt), Views: p.ViewLimit,
 		Protected: p.Protected, Step: p.RetrievalStep, Deletable: p.DeletableByViewer,
-		Owned: p.Owner != 0,
+		Owned: p.Owner != 0, QR: linkQR(link),
 	}
-	if code, err := newQR(link); err == nil { // a base_url may be of any length, and the push is made
-		page.QR = &code
-	}
-	return page
 }

@@ -23,7 +23,7 @@ func (s *Server) pushPage(r *request) (reply, error) {
 	if !isVisit(r) {
 		return s.stepPage(r)
 	}
-	p, err := s.store.Preview(r.Context(), r.urlToken)
+	p, err := s.store.Look(r.Context(), r.urlToken)
 	if err == nil {
 		err = gone(p) // without an entry of a view that failed, which only the button leaves
 	}
@@ -92,9 +92,12 @@ type goneForGood struct{}
 // expirePush deletes a push for its owner, or for anybody with the link where
 // the sender allows that.
 func (s *Server) expirePush(r *request) (reply, error) {
-	_, err := s.store.DeletePush(r.Context(), r.actor, r.urlToken)
+	p, err := s.store.DeletePush(r.Context(), r.actor, r.urlToken)
 	if errors.Is(err, store.ErrDenied) {
 		return s.denied(r)
+	}
+	if err == nil && !p.Ended {
+		err = store.ErrNotFound
 	}
 	if err != nil {
 		return reply{}, err
@@ -105,7 +108,7 @@ func (s *Server) expirePush(r *request) (reply, error) {
 // denied tells that a push is not for the caller to delete. One that has expired
 // looks like any other that is not there.
 func (s *Server) denied(r *request) (reply, error) {
-	p, err := s.store.Preview(r.Context(), r.urlToken)
+	p, err := s.store.Look(r.Context(), r.urlToken)
 	if err == nil {
 		err = gone(p)
 	}

@@ -52,7 +52,7 @@ func (s *Server) stepPage(r *request) (reply, error) {
 }
 
 func (s *Server) step(r *request, t try) (reply, error) {
-	p, err := s.store.Preview(r.Context(), r.urlToken)
+	p, err := s.store.Look(r.Context(), r.urlToken)
 	if err == nil {
 		err = gone(p)
 	}

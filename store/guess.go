@@ -29,8 +29,7 @@ type SignInLimits struct {
 // A guesser runs Argon2: at most one a core at a time, a bounded number
 // waiting, and for passphrases and passwords only within the limits of guessing.
 type guesser struct {
-	waiting   chan struct{}
-	running   chan struct{}
+	turns     turns
 	perClient *limit.Window
 	perPush   *limit.Window
 
@@ -44,8 +43,7 @@ type guesser struct {
 
 func newGuesser(c Clock, g Guessing, l SignInLimits, cores int) *guesser {
 	q := &guesser{
-		waiting:   make(chan struct{}, g.Queue+cores),
-		running:   make(chan struct{}, cores),
+		turns:     newTurns(cores, g.Queue),
 		perClient: limit.NewWindow(g.PerClient, time.Minute, g.Clients, c.Elapsed),
 		perPush:   limit.NewWindow(g.PerPush, 10*time.Minute, g.Clients, c.Elapsed),
 		signIns:   limit.NewWindow(l.PerClient, 20*time.Second, g.Clients, c.Elapsed),
@@ -57,21 +55,7 @@ func newGuesser(c Clock, g Guessing, l SignInLimits, cores int) *guesser {
 }
 
 // hash runs f, which runs Argon2. ErrBusy if too many wait for that.
-func (g *guesser) hash(ctx context.Context, f func() error) error {
-	select {
-	case g.waiting <- struct{}{}:
-		defer func() { <-g.waiting }()
-	default:
-		return ErrBusy
-	}
-	select {
-	case g.running <- struct{}{}:
-		defer func() { <-g.running }()
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-	return f()
-}
+func (g *guesser) hash(ctx context.Context, f func() error) error { return g.turns.do(ctx, f) }
 
 // check runs open, which tries the passphrase on a push, if the limits allow
 // another guess: a *PassphraseError if it is wrong or missing, ErrLocked if there

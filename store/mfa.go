@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"context"
 
 	"pushbox/internal/secret"
@@ -21,11 +20,12 @@ func (s *Store) NewTOTP(ctx context.Context, session secret.Text) (TOTPSetup, er
 		return TOTPSetup{}, err
 	}
 	key := newTOTP()
-	return TOTPSetup{Secret: key, URL: totpURL(cmp.Or(s.opts.Issuer, "pushbox"), c.account.Email, key)}, nil
+	return TOTPSetup{Secret: key, URL: totpURL(issuer(s.opts.Issuer), c.account.Email, key)}, nil
 }
 
 // EnableTOTP gives the account that a session is of its second factor, of which
-// code is one, and returns its recovery codes, which cannot be seen again.
+// code is one, and returns its recovery codes, which cannot be seen again. Its
+// other sessions end: a password alone opened them.
 //
 // Errors: ErrSession; *InvalidError if totpSecret is not as NewTOTP makes them;
 // ErrCredentials if it is not the code; *LockedError after too many tries;
@@ -55,7 +55,7 @@ func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, totpSecret se
 				return a, Turnover{}, ErrExists
 			}
 			a.TOTP, a.TOTPStep, a.Recovery = sealed, step, digests
-			return a, Turnover{}, nil
+			return a, Turnover{Ends: EndOthers}, nil
 		})
 		if err == nil {
 			recovery = codes
@@ -102,6 +102,20 @@ func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, passwor
 func (s *Store) ResetTOTP(ctx context.Context, email string) error {
 	_, err := s.changeAccount(ctx, email, EndNone, (*Account).dropTOTP)
 	return err
+}
+
+// maxIssuer is how many characters of a server's name go into a QR code.
+const maxIssuer = 64
+
+// issuer is what authenticator apps call a server of that name.
+func issuer(name string) string {
+	if name == "" {
+		return "pushbox"
+	}
+	if r := []rune(name); len(r) > maxIssuer {
+		return string(r[:maxIssuer])
+	}
+	return name
 }
 
 func (a *Account) dropTOTP() { a.TOTP, a.TOTPStep, a.Recovery = "", 0, "" }

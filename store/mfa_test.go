@@ -4,6 +4,7 @@ import (
 	"encoding/base32"
 	"errors"
 	"net/url"
+	"strings"
 	"testing"
 	"time"
 
@@ -201,5 +202,39 @@ func TestNoCodeIsJudgedByAClockInDoubt(t *testing.T) {
 	f.Clock.Jump(2 * day)
 	if _, err := f.SignInCode(ctx, nobody, n.Secret, "123456"); !errors.Is(err, store.ErrClock) {
 		t.Errorf("sign in: %v", err)
+	}
+}
+
+// A password alone opened them, and whoever stole it must not stay.
+func TestASecondFactorEndsTheOtherSessions(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	member(t, f, email)
+	other, own := signIn(t, f), signIn(t, f)
+	enable(t, f, own.Secret)
+	if _, err := f.Resume(ctx, other.Secret); !errors.Is(err, store.ErrSession) {
+		t.Errorf("another session goes on: %v", err)
+	}
+	if i, err := f.Resume(ctx, own.Secret); err != nil || !i.MFA {
+		t.Errorf("the own session: %+v, %v", i.MFA, err)
+	}
+}
+
+func TestAnAppIsToldNoMoreOfAServersNameThanACodeCanHold(t *testing.T) {
+	t.Parallel()
+	for n, want := range map[int]int{64: 64, 65: 64} {
+		f := storetest.New(t, func(s *storetest.Setup) { s.Issuer = strings.Repeat("é", n) })
+		member(t, f, email)
+		setup, err := f.NewTOTP(ctx, signIn(t, f).Secret)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(setup.URL.Reveal())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := u.Query().Get("issuer"); got != strings.Repeat("é", want) {
+			t.Errorf("%d characters became %q", n, got)
+		}
 	}
 }

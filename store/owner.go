@@ -48,12 +48,8 @@ func (s *Store) History(ctx context.Context, by Actor, t Token, page int) (Histo
 		return History{}, ErrDenied
 	}
 	at := s.time.read()
-	if ended, _ := at.due(p); ended { // nothing says so before it is durable
-		c, err := s.change(ctx, p.ID, expireRule(at))
-		if err != nil {
-			return History{}, err
-		}
-		p = c.Push
+	if p, err = s.ended(ctx, p, at); err != nil {
+		return History{}, err
 	}
 	d, err := s.openDetails(p)
 	if err != nil {
@@ -69,6 +65,7 @@ const (
 	// MaxSearched is how many of an account's newest pushes are searched.
 	MaxSearched = 10_000
 	searchBatch = 500
+	maxSearches = 16 // that wait for their turn
 )
 
 // Found is a page of what was found among an account's pushes.
@@ -81,15 +78,20 @@ type Found struct {
 // SearchPushes lists a page, from 1, of the actor's own pushes that have all words
 // in their name or note, newest first: live ones, or those that have expired. No
 // words: every push. Case does not matter. Names are sealed, so it opens one push
-// after the other. ErrBusy as Pushes.
-func (s *Store) SearchPushes(ctx context.Context, by Actor, live bool, words string, page int) (Found, error) {
+// after the other, for one actor at a time. ErrBusy as Pushes, and where too many
+// wait for that.
+func (s *Store) SearchPushes(ctx context.Context, by Actor, live bool, words string, page int) (f Found, err error) {
 	at, skip := s.time.read(), (page-1)*PageSize
 	wanted := strings.Fields(strings.ToLower(words))
 	if len(wanted) > 0 {
-		return s.search(ctx, by, live, wanted, skip, at)
+		err = s.searches.do(ctx, func() (err error) {
+			f, err = s.search(ctx, by, live, wanted, skip, at)
+			return err
+		})
+		return f, err
 	}
 	ps, err := s.ownPushes(ctx, by, live, skip, PageSize+1, at)
-	f := Found{Pushes: ps}
+	f.Pushes = ps
 	f.end()
 	return f, err
 }

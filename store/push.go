@@ -157,4 +157,5 @@ type PushInfo struct {
 	Payload    secret.Text // only where a retrieval delivered it
 	Files      []FileInfo  // only where a retrieval delivered them
 	Grant      secret.Text // with it Store.Download gives those files
+	Ended      bool        // by DeletePush: it was live, or its files were there
 }

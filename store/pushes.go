@@ -60,6 +60,27 @@ func (s *Store) Preview(ctx context.Context, t Token) (PushInfo, error) {
 	return PushInfo{Push: p, At: s.time.read().now, Token: t}, err
 }
 
+// Look is Preview for whoever is going to say that a push has expired: that is
+// durable then. Errors as those of Preview, and any of a write.
+func (s *Store) Look(ctx context.Context, t Token) (PushInfo, error) {
+	p, err := s.find(ctx, t)
+	if err != nil {
+		return PushInfo{}, err
+	}
+	at := s.time.read()
+	p, err = s.ended(ctx, p, at)
+	return PushInfo{Push: p, At: at.now, Token: t}, err
+}
+
+// ended is the push, ended where its time is over.
+func (s *Store) ended(ctx context.Context, p Push, at instant) (Push, error) {
+	if over, _ := at.due(p); !over {
+		return p, nil
+	}
+	c, err := s.change(ctx, p.ID, expireRule(at))
+	return c.Push, err
+}
+
 // DeletePush ends a push by hand; nothing is delivered any more once it
 // returns, downloads that run included. A push that has expired stays as it is,
 // but that its files cannot be downloaded any more, and that is no error.
@@ -70,7 +91,7 @@ func (s *Store) DeletePush(ctx context.Context, by Actor, t Token) (PushInfo, er
 	}
 	id, at := s.id(t), s.time.read()
 	c, err := s.change(ctx, id, deleteRule(by, at, s.sealActor(id, by)))
-	return PushInfo{Push: c.Push, At: at.now, Token: t}, err
+	return PushInfo{Push: c.Push, At: at.now, Token: t, Ended: c.Entry.Kind == EntryExpire}, err
 }
 
 // Pushes lists a page, from 1, of the actor's own pushes, newest first: those

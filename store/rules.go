@@ -105,16 +105,20 @@ func wrongPassphraseRule(at instant, sealed []byte) Rule {
 
 // deleteRule ends a push by hand: by its owner's, or by anybody's with the link
 // where its sender allowed that. A push that has expired stays as it is, but
-// that its files cannot be downloaded any more.
+// that its files cannot be downloaded any more. The entry tells, appended or not,
+// whether there was anything to end.
 func deleteRule(by Actor, at instant, sealed []byte) Rule {
 	return func(p Push) (Push, Entry, error) {
 		if !p.ownedBy(by) && !p.DeletableByViewer {
 			return p, Entry{}, ErrDenied
 		}
 		p.endIfDue(at)
-		live := p.Live()
+		live, held := p.Live(), p.HoldsFiles()
 		p.release()
-		if !live {
+		switch {
+		case !live && held:
+			return p, Entry{Kind: EntryExpire}, nil
+		case !live:
 			return p, Entry{}, nil
 		}
 		p.log(EntryExpire, at)

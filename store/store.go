@@ -21,7 +21,7 @@ type Options struct {
 	Files      FileLimits
 	Sessions   SessionLimits
 	SignIns    SignInLimits
-	Issuer     string // what authenticator apps call this server; empty: pushbox
+	Issuer     string // what authenticator apps call this server, in its first 64 characters; empty: pushbox
 }
 
 // A Store keeps pushes and their promises. It is safe for concurrent use.
@@ -35,6 +35,7 @@ type Store struct {
 
 	uploads   running
 	downloads downloads
+	searches  turns
 	released  chan struct{} // has a value when a push gave up files since the last sweep
 
 	sweeping sync.Mutex // held by Sweep
@@ -53,7 +54,7 @@ func Open(ctx context.Context, e Engine, root seal.RootKey, o Options) (*Store, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: e, root: root, time: newTimekeeper(o.Clock, latest), opts: o, kept: latest, released: make(chan struct{}, 1)}
+	s := &Store{engine: e, root: root, time: newTimekeeper(o.Clock, latest), opts: o, kept: latest, released: make(chan struct{}, 1), searches: newTurns(1, maxSearches)}
 	s.guess = newGuesser(o.Clock, o.Guessing, o.SignIns, runtime.GOMAXPROCS(0))
 	return s, s.openRing(ctx)
 }

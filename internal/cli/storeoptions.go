@@ -31,7 +31,7 @@ func storeOptions(cfg config.Config) store.Options {
 			PerClient:  cfg.Limits.SignInsPerClient,
 			PerAccount: cfg.Limits.SignInsPerAccount,
 		},
-		Issuer: "pushbox",
+		Issuer: cfg.Brand.Title,
 	}
 }
 

@@ -84,3 +84,13 @@ document.addEventListener('keydown', ({ key, target }) => {
   menu.open = false
   menu.firstElementChild.focus()
 })
+
+// A form is sent once: a second click while the answer is on its way would spend
+// another view. After a while it may have been lost.
+const resend = 10_000
+
+document.addEventListener('submit', (event) => {
+  const { target: form, timeStamp } = event
+  if (timeStamp - (form.sentAt ?? -resend) < resend) event.preventDefault()
+  else if (!event.defaultPrevented) form.sentAt = timeStamp
+})
