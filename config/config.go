@@ -59,7 +59,8 @@ type Config struct {
 	// Whether pushes that show a QR code can be created.
 	EnableQRPushes bool `mapstructure:"enable_qr_pushes"`
 
-	// Whether pushes that carry files can be created; only with an API token.
+	// Whether pushes that carry files can be created; only by those who have an
+	// account.
 	EnableFilePushes bool `mapstructure:"enable_file_pushes"`
 
 	// Whether people may make accounts for themselves, on a page.
@@ -151,7 +152,8 @@ type Limits struct {
 	// Requests of an anonymous client in a minute. 0: any number.
 	AnonymousPerMinute int `mapstructure:"anonymous_per_minute" min:"1" max:"1000000" off:"0"`
 
-	// Requests with one API token in a minute. 0: any number.
+	// Requests with one API token in a minute, and of one account on the pages.
+	// 0: any number.
 	TokenPerMinute int `mapstructure:"token_per_minute" min:"1" max:"1000000" off:"0"`
 
 	// Links that lead nowhere, asked for by one client in a minute.

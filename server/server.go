@@ -1,5 +1,5 @@
 // Package server is pushbox's HTTP side: the API of Password Pusher, version 2,
-// over a store.
+// and pages for people, over a store.
 //
 // A request passes router, limits and authentication, and then one action,
 // which makes one call of the store and returns a reply or an error. Actions

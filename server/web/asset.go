@@ -57,14 +57,18 @@ func (p *Pages) readAssets(logo *Logo) error {
 	if logo == nil {
 		return nil
 	}
-	return p.addAsset(logoName, logoName+strings.ToLower(path.Ext(logo.Name)), logo.Content)
+	ending := strings.ToLower(path.Ext(logo.Name))
+	if !strings.HasPrefix(mediaTypes[ending], "image/") {
+		return fmt.Errorf("%s is no image that pages can show: its name must end with .svg, .png, .jpg, .jpeg or .webp", logo.Name)
+	}
+	return p.addAsset(logoName, logoName+ending, logo.Content)
 }
 
 func (p *Pages) addAsset(name, file string, content []byte) error {
 	ending := path.Ext(file)
 	media, ok := mediaTypes[ending]
 	if !ok {
-		return fmt.Errorf("%s is not an image, a style or a script: its name must end with one of .svg .png .jpg .jpeg .webp .css .js", file)
+		return fmt.Errorf("%s is of no known type", file)
 	}
 	sum := sha256.Sum256(content)
 	hashed := strings.TrimSuffix(file, ending) + "." + hex.EncodeToString(sum[:6]) + ending

@@ -26,7 +26,7 @@ type Pages struct {
 }
 
 // New reads the pages that are built in, and the logo where there is one. An error
-// is a fault of the build.
+// is a fault of the logo, or of the build.
 func New(logo *Logo) (*Pages, error) {
 	p := &Pages{templates: make(map[string]*template.Template)}
 	if err := p.readAssets(logo); err != nil {

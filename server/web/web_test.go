@@ -151,7 +151,9 @@ func TestAnAssetHasAPathOfItsContent(t *testing.T) {
 			t.Error("there is an asset nothing.css")
 		}
 	}
-	if _, err := web.New(&web.Logo{Name: "logo.html"}); err == nil {
-		t.Error("a logo may be HTML")
+	for _, name := range []string{"logo.html", "logo.js", "logo.css", "logo", "svg"} {
+		if _, err := web.New(&web.Logo{Name: name}); err == nil {
+			t.Errorf("a logo may be called %s", name)
+		}
 	}
 }
