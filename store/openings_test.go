@@ -105,3 +105,28 @@ func TestAWrongPassphraseIsNoOpening(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Whoever says that a push is over must not see it come back by an edit that was
+// on its way.
+func TestWhatALookFindsOverIsOverForGood(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	p, err := f.CreatePush(ctx, alice, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Days: new(1)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.Look(ctx, p.Token); err != nil || !got.Live() || got.Seq != p.Seq {
+		t.Errorf("while it is live: %+v, %v", got.State, err)
+	}
+	f.Clock.Advance(24 * time.Hour)
+	if got, err := f.Look(ctx, p.Token); err != nil || got.State != store.Expired {
+		t.Errorf("when it is over: %v, %v", got.State, err)
+	}
+	if got, err := f.Preview(ctx, p.Token); err != nil || got.State != store.Expired || got.Seq != p.Seq {
+		t.Errorf("it is kept as %v, with %d entries, %v", got.State, got.Seq, err)
+	}
+	if _, err := f.Look(ctx, store.Token{}); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("an unknown one: %v", err)
+	}
+}
