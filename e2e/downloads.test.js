@@ -5,6 +5,7 @@ import path from 'node:path'
 import { test } from 'node:test'
 
 import { setScene } from './lib/scene.js'
+import { say } from './lib/words.js'
 
 const scene = setScene({}, {
   '/link': (site) => `<a href="${site.target}">the file</a>`,
@@ -71,7 +72,7 @@ test('the browser is told to save and never to show, keep or guess', async (t) =
   assert.equal('set-cookie' in headers, false)
 })
 
-test('after the push was ended the address is a 404 and saves nothing', async (t) => {
+test('after the push was ended the address is the page for what is not there, and saves nothing', async (t) => {
   const visitor = await scene.visit(t)
   const pushed = await scene.pushbox.push(files[0])
   const { files: [{ url }] } = await scene.pushbox.show(pushed)
@@ -79,6 +80,6 @@ test('after the push was ended the address is a 404 and saves nothing', async (t
   await scene.pushbox.expire(pushed)
   const response = await visitor.navigate(url)
   assert.equal(response?.status(), 404)
-  assert.equal((await response.json()).error, 'not-found')
+  assert.equal(await visitor.page.getByRole('heading', { level: 1 }).innerText(), say('problem_not_found_title'))
   assert.deepEqual(await visitor.saved(), [files[0].name])
 })

@@ -60,7 +60,9 @@ func (s *Server) sendPage(w http.ResponseWriter, r *request, rep reply) (int64, 
 	h["Content-Type"] = htmlType
 	h["Content-Security-Policy"] = pagePolicy
 	h["Referrer-Policy"] = pageReferrer
-	h["Cross-Origin-Opener-Policy"] = sameOrigin
+	if s.isSecure(r) { // else browsers only complain of it
+		h["Cross-Origin-Opener-Policy"] = sameOrigin
+	}
 	h["Cross-Origin-Resource-Policy"] = sameOrigin
 	h["Content-Language"] = []string{r.locale.Tag}
 	return sendBytes(w, r, rep.status, buf.Bytes())

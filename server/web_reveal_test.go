@@ -175,7 +175,7 @@ func TestARevealedPageIsKeptByNobody(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	token := a.create(`"payload":"x"`)
-	got := a.send("/p/"+token, nil).want(http.StatusOK).page()
+	got := a.send("/p/"+token, nil, http.Header{"X-Forwarded-Proto": {"https"}}).want(http.StatusOK).page()
 	for name, want := range map[string]string{
 		"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow", "Referrer-Policy": "strict-origin",
 		"Cross-Origin-Opener-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "Set-Cookie": "",

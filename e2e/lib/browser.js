@@ -6,12 +6,18 @@ import { chromium } from 'playwright-core'
 
 import { Journal, patience } from './journal.js'
 
-// openBrowser starts the system's Chromium, which looks for nothing outside.
+// openBrowser starts the system's Chromium, which looks for nothing outside. Names
+// that end in .test are this machine, whose certificates nobody knows. It keeps
+// pages that were left as it does for people: a test of going back is one of that.
 export async function openBrowser() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     chromiumSandbox: false, // it cannot be had as root, which CI is
-    args: ['--disable-background-networking', '--disable-quic', '--disable-sync'],
+    args: [
+      '--disable-background-networking', '--disable-quic', '--disable-sync', '--host-resolver-rules=MAP *.test 127.0.0.1',
+      '--ignore-certificate-errors',
+    ],
+    ignoreDefaultArgs: ['--disable-back-forward-cache'],
     env: { ...process.env, LANGUAGE: 'en' }, // the browser's own words
     timeout: patience,
   })
@@ -24,13 +30,16 @@ export class Visitor {
   #moves = new Journal()
   #session // with the browser
 
-  static async arrive(browser) {
-    const v = new Visitor()
+  // arrive opens a window. watch sees its context before there is a page in it;
+  // what it returns is kept.
+  static async arrive(browser, options = {}, watch = async () => {}) {
+    const v = new this()
     v.folder = await mkdtemp(path.join(tmpdir(), 'pushbox-e2e-'))
-    v.context = await browser.newContext()
+    v.context = await browser.newContext(options)
     v.context.setDefaultTimeout(patience)
+    v.watched = await watch(v.context)
     v.page = await v.context.newPage()
-    v.page.on('dialog', (dialog) => {
+    if (!v.watched) v.page.on('dialog', (dialog) => {
       v.dialogs++
       dialog.dismiss().catch(() => {}) // a page that is closed has taken it along
     })

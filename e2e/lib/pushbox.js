@@ -13,6 +13,7 @@ const root = path.resolve(import.meta.dirname, '../..')
 // A Pushbox is a server with a data directory and an account of its own.
 export class Pushbox {
   log = new Journal() // its lines, as objects
+  said = new Journal() // what it says to people, by line
   url = ''
   #folder
   #process
@@ -20,15 +21,15 @@ export class Pushbox {
   #token
 
   // start starts $PUSHBOX_BIN, or what is built from the tree, with settings by
-  // the names that they have in the environment.
-  static async start(settings = {}) {
+  // the names that they have in the environment. It has an account, unless that is
+  // left to others.
+  static async start(settings = {}, empty = false) {
     const p = new Pushbox()
     p.#folder = await mkdtemp(path.join(tmpdir(), 'pushbox-e2e-'))
     try {
       p.#binary = process.env.PUSHBOX_BIN ? path.resolve(root, process.env.PUSHBOX_BIN) : await p.#build()
       await p.#serve(settings)
-      await p.#command(['user', 'add', 'ann@example.com', '--password-stdin'], 'correct horse battery\n')
-      p.#token = (await p.#command(['token', 'create', 'ann@example.com'])).trim()
+      if (!empty) p.#token = (await p.account('ann@example.com')).token
     } catch (err) {
       await p.stop()
       throw err
@@ -50,7 +51,8 @@ export class Pushbox {
     ended.catch(() => {}) // where it is stopped, that is no error
     process.once('exit', () => this.#process.kill('SIGKILL'))
     createInterface(this.#process.stderr).on('line', (line) => {
-      if (line.startsWith('{')) this.log.add(JSON.parse(line)) // others are for people
+      if (line.startsWith('{')) this.log.add(JSON.parse(line))
+      else this.said.add(line)
     })
     const listening = this.log.first('the server to listen', (line) => line.message === 'listening')
     this.url = `http://${(await Promise.race([listening, ended])).address}`
@@ -66,6 +68,12 @@ export class Pushbox {
     running.child.stdin.on('error', () => {}) // it need not read: whether it failed, its exit code says
     running.child.stdin.end(input)
     return (await running).stdout
+  }
+
+  // account makes an account and an API token of it.
+  async account(email, password = 'correct horse battery') {
+    await this.#command(['user', 'add', email, '--password-stdin'], `${password}\n`)
+    return { email, password, token: (await this.#command(['token', 'create', email])).trim() }
   }
 
   // stop ends the server and takes its data away.
@@ -95,15 +103,33 @@ export class Pushbox {
     return this.#call('GET', `/${url_token}`)
   }
 
-  // expire ends a push by hand.
-  async expire({ url_token }) {
-    await this.#call('DELETE', `/${url_token}`)
+  // create creates a push of its fields, of the usual account or another one.
+  async create(push, owner) {
+    return this.#call('POST', '', JSON.stringify({ push }), { 'Content-Type': 'application/json' }, owner)
   }
 
-  async #call(method, where, body, headers) {
+  // audit is the log of a push, the kinds of its entries, oldest first, and how many
+  // views were counted.
+  async audit({ url_token }, owner) {
+    const { logs } = await this.#call('GET', `/${url_token}/audit`, undefined, {}, owner)
+    const kinds = logs.map((entry) => entry.kind)
+    return { logs, kinds, views: kinds.filter((kind) => kind === 'view').length }
+  }
+
+  // active are the live pushes of an account, newest first.
+  async active(owner) {
+    return this.#call('GET', '/active', undefined, {}, owner)
+  }
+
+  // expire ends a push by hand.
+  async expire({ url_token }, owner) {
+    await this.#call('DELETE', `/${url_token}`, undefined, {}, owner)
+  }
+
+  async #call(method, where, body, headers, owner = { token: this.#token }) {
     const response = await fetch(`${this.url}/api/v2/pushes${where}`, {
       method, body,
-      headers: { Authorization: `Bearer ${this.#token}`, ...headers },
+      headers: { Authorization: `Bearer ${owner.token}`, ...headers },
       signal: AbortSignal.timeout(patience),
     })
     const text = await response.text()

@@ -1,20 +1,34 @@
 import { after, before } from 'node:test'
 
 import { Visitor, openBrowser } from './browser.js'
+import { Front } from './front.js'
+import { Guest } from './guest.js'
 import { Pushbox } from './pushbox.js'
 import { Site } from './site.js'
 
+// hostName is what pushbox is called by who reaches it through a front.
+export const hostName = 'pushbox.test'
+
 // setScene gives the tests of a file a server, with settings, another site, with
-// pages, and a browser. visit adds a visitor for one test.
-export function setScene(settings, pages = {}) {
+// pages, and a browser. visit adds a visitor for one test. guest adds one at the
+// pages of pushbox, over HTTPS if not said otherwise.
+export function setScene(settings, pages = {}, { empty = false } = {}) {
   const scene = {}
   before(async () => {
-    scene.pushbox = await Pushbox.start(settings)
+    scene.pushbox = await Pushbox.start(settings, empty)
     scene.site = await Site.open(pages)
+    scene.secure = await Front.open(scene.pushbox.url, 'https', hostName)
+    scene.plain = await Front.open(scene.pushbox.url, 'http', hostName)
     scene.browser = await openBrowser()
   })
   after(async () => {
-    const all = [scene.browser?.close(), scene.site?.close(), scene.pushbox?.stop()]
+    const all = [
+      scene.browser?.close(),
+      scene.site?.close(),
+      scene.secure?.close(),
+      scene.plain?.close(),
+      scene.pushbox?.stop(),
+    ]
     await Promise.all(all)
   })
   scene.visit = async (t) => {
@@ -22,5 +36,14 @@ export function setScene(settings, pages = {}) {
     t.after(() => visitor.leave())
     return visitor
   }
+  scene.guest = async (t, options = {}) => {
+    const guest = await Guest.arrive(scene.browser, { at: scene.secure.url, ...options })
+    t.after(() => guest.leave())
+    return guest
+  }
+  let accounts = 0
+  scene.account = async () => scene.pushbox.account(`person${++accounts}@example.com`)
+  // link is a push's link by the name of a front.
+  scene.link = (push, { url } = scene.secure) => new URL(new URL(push.html_url).pathname, url).href
   return scene
 }

@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { arriveSignedIn, signIn } from './lib/acts.js'
+import { setScene } from './lib/scene.js'
+import { codeOf } from './lib/totp.js'
+import { say } from './lib/words.js'
+
+const scene = setScene({})
+
+const members = ['/p', '/users/token', '/users/password', '/users/sessions', '/users/mfa']
+
+// isSignedIn reports whether a page for members can be had.
+async function isSignedIn(guest) {
+  await guest.go('/p')
+  return new URL(guest.page.url()).pathname === '/p'
+}
+
+// turnOnMFA turns the second factor on and returns its secret and the recovery codes.
+async function turnOnMFA(guest) {
+  await guest.go('/users/mfa')
+  const secret = await guest.page.locator('#secret').textContent()
+  await guest.page.getByLabel(say('mfa_code'), { exact: true }).fill(codeOf(secret))
+  await guest.press(say('mfa_go'))
+  await guest.page.getByRole('heading', { level: 1, name: say('mfa_codes_title') }).waitFor()
+  return { secret, codes: await guest.page.locator('#codes code').allTextContents() }
+}
+
+for (const script of [true, false]) {
+  const how = script ? '' : ', without scripts'
+
+  test(`somebody signs in and out${how}`, async (t) => {
+    const guest = await scene.guest(t, { script })
+    const account = await scene.account()
+    await arriveSignedIn(guest, account)
+    const cookies = await guest.context.cookies()
+    const session = cookies.find((cookie) => cookie.name === '__Host-pushbox')
+    assert.deepEqual([session.httpOnly, session.secure, session.sameSite, session.path], [true, true, 'Lax', '/'])
+    await guest.page.locator('summary', { hasText: say('frame_account') }).click()
+    assert.match(await guest.page.locator('header').innerText(), new RegExp(account.email))
+    await guest.press(say('frame_sign_out'))
+    await guest.page.getByRole('heading', { name: say('signin_title') }).waitFor()
+    assert.equal(await isSignedIn(guest), false)
+    await guest.context.addCookies([session]) // the server has ended it, too
+    assert.equal(await isSignedIn(guest), false)
+  })
+
+  test(`a wrong password is told, and what was typed does not come back${how}`, async (t) => {
+    const guest = await scene.guest(t, { script })
+    const account = await scene.account()
+    guest.foresee(403)
+    await signIn(guest, { ...account, password: 'something else altogether' })
+    await guest.page.getByRole('alert').getByText(say('signin_wrong')).waitFor()
+    assert.equal(await guest.page.getByLabel(say('signin_email')).inputValue(), account.email)
+    assert.equal(await guest.page.getByLabel(say('signin_password'), { exact: true }).inputValue(), '')
+    assert.equal(await isSignedIn(guest), false)
+  })
+
+  test(`an API token is made, works, and is revoked${how}`, async (t) => {
+    const guest = await scene.guest(t, { script })
+    await arriveSignedIn(guest, await scene.account())
+    await guest.go('/users/token')
+    await guest.page.getByLabel(say('token_label'), { exact: true }).fill('a robot')
+    await guest.page
+      .getByLabel(say('token_lifetime'), { exact: true })
+      .selectOption({ label: say('token_days', { count: 30 }) })
+    await guest.press(say('token_make'))
+    await guest.page.getByRole('heading', { name: say('token_made_title') }).waitFor()
+    const token = await guest.page.locator('#token').textContent()
+    const ask = async () =>
+      fetch(`${scene.pushbox.url}/api/v2/pushes/active`, { headers: { Authorization: `Bearer ${token}` } })
+    assert.equal((await ask()).status, 200)
+    await guest.go('/users/token')
+    const row = guest.page.getByRole('row', { name: /a robot/ })
+    assert.equal((await guest.page.content()).includes(token), false)
+    assert.equal(await row.getByRole('cell').nth(1).getByRole('time').count(), 1) // used
+    await row.locator('summary').click()
+    await row.getByRole('button', { name: say('token_revoke_sure') }).click()
+    await row.waitFor({ state: 'detached' })
+    assert.equal((await ask()).status, 401)
+  })
+
+  test(`a new password ends the other sessions${how}`, async (t) => {
+    const account = await scene.account()
+    const [guest, elsewhere] = [await scene.guest(t, { script }), await scene.guest(t, { script })]
+    await arriveSignedIn(guest, account)
+    await arriveSignedIn(elsewhere, account)
+    await guest.go('/users/password')
+    await guest.page.getByLabel(say('password_old'), { exact: true }).fill(account.password)
+    for (const key of ['password_new', 'password_again']) {
+      await guest.page.getByLabel(say(key), { exact: true }).fill('another horse battery')
+    }
+    await guest.press(say('password_go'))
+    await guest.page.getByText(say('password_done')).waitFor()
+    assert.equal(await isSignedIn(guest), true)
+    assert.equal(await isSignedIn(elsewhere), false)
+    elsewhere.foresee(403)
+    await signIn(elsewhere, account)
+    await elsewhere.page.getByText(say('signin_wrong')).waitFor()
+    await arriveSignedIn(elsewhere, { ...account, password: 'another horse battery' })
+  })
+
+  test(`a second factor is turned on, asked for, and turned off${how}`, async (t) => {
+    const account = await scene.account()
+    const [guest, elsewhere] = [await scene.guest(t, { script }), await scene.guest(t, { script })]
+    await arriveSignedIn(guest, account)
+    const { secret, codes } = await turnOnMFA(guest)
+    assert.equal(new Set(codes).size, 10)
+
+    await signIn(elsewhere, account)
+    await elsewhere.page.getByRole('heading', { name: say('signin_code_title') }).waitFor()
+    assert.equal(await isSignedIn(elsewhere), false)
+    await elsewhere.go('/users/sign_in')
+    elsewhere.foresee(403)
+    const right = codeOf(secret, 1) // the one before is used up
+    await elsewhere.page.getByLabel(say('signin_code'), { exact: true }).fill(right === '000000' ? '000001' : '000000')
+    await elsewhere.press(say('signin_code_go'))
+    await elsewhere.page.getByText(say('signin_code_wrong')).waitFor()
+    await elsewhere.page.getByLabel(say('signin_code'), { exact: true }).fill(right)
+    await elsewhere.press(say('signin_code_go'))
+    await elsewhere.page.getByRole('link', { name: say('frame_pushes') }).waitFor()
+
+    await guest.go('/users/mfa')
+    await guest.page.locator('#off-password').fill(account.password)
+    await guest.press(say('mfa_off_go'))
+    await guest.page.getByText(say('mfa_is_off')).waitFor()
+    const third = await scene.guest(t, { script })
+    await arriveSignedIn(third, account)
+  })
+}
+
+test('a recovery code signs in once', async (t) => {
+  const account = await scene.account()
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, account)
+  const {
+    codes: [code],
+  } = await turnOnMFA(guest)
+  const use = async () => {
+    const other = await scene.guest(t)
+    other.foresee(403)
+    await signIn(other, account)
+    await other.page.getByText(say('signin_recovery_more')).click()
+    await other.page.getByLabel(say('signin_recovery'), { exact: true }).fill(code)
+    await other.press(say('signin_recovery_go'))
+    return other
+  }
+  await (await use()).page.getByRole('link', { name: say('frame_pushes') }).waitFor()
+  await (await use()).page.getByText(say('signin_code_wrong')).waitFor()
+})
+
+test('new recovery codes take the place of the old ones', async (t) => {
+  const account = await scene.account()
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, account)
+  const { codes } = await turnOnMFA(guest)
+  await guest.go('/users/mfa')
+  await guest.page.locator('#codes-password').fill(account.password)
+  await guest.press(say('mfa_codes_go'))
+  await guest.page.getByText(say('mfa_codes_replaced')).waitFor()
+  const fresh = await guest.page.locator('#codes code').allTextContents()
+  assert.equal(new Set([...codes, ...fresh]).size, 20)
+  await guest.context.grantPermissions(['clipboard-read'])
+  await guest.press(say('token_copy'))
+  await guest.page.getByRole('button', { name: say('token_copied') }).waitFor()
+  const copied = await guest.page.evaluate(() => navigator.clipboard.readText())
+  assert.deepEqual(copied.trim().split(/\s+/), fresh)
+})
+
+test('after wrong passwords in a row nobody can try from there for a while', async (t) => {
+  const guest = await scene.guest(t)
+  const account = await scene.account()
+  guest.foresee(403, 429)
+  for (let i = 0; i < 5; i++) {
+    await signIn(guest, { ...account, password: `wrong password ${i}` })
+    await guest.page.getByRole('alert').waitFor()
+  }
+  await signIn(guest, account)
+  await guest.page.getByText(say('signin_locked')).waitFor()
+  await guest.page.getByText(say('signin_until')).getByRole('time').waitFor()
+})
+
+test('a session that is ended elsewhere ends', async (t) => {
+  const account = await scene.account()
+  const [guest, other, third] = [await scene.guest(t), await scene.guest(t), await scene.guest(t)]
+  for (const one of [guest, other, third]) await arriveSignedIn(one, account)
+  await guest.go('/users/sessions')
+  const rows = guest.page.locator('tbody tr')
+  assert.equal(await rows.count(), 3)
+  assert.equal(await guest.page.getByText(say('sessions_own')).count(), 1)
+  await guest.page
+    .getByRole('button', { name: say('sessions_end'), exact: true })
+    .first()
+    .click()
+  await rows.nth(2).waitFor({ state: 'detached' })
+  assert.deepEqual([await isSignedIn(other), await isSignedIn(third)].toSorted(), [false, true])
+  await guest.go('/users/sessions')
+  await guest.press(say('sessions_others'))
+  await rows.nth(1).waitFor({ state: 'detached' })
+  assert.deepEqual([await isSignedIn(guest), await isSignedIn(other), await isSignedIn(third)], [true, false, false])
+})
+
+test('pages of an account lead to the sign-in page for who has none', async (t) => {
+  const guest = await scene.guest(t)
+  for (const path of members) {
+    await guest.go(path)
+    assert.equal(new URL(guest.page.url()).pathname, '/users/sign_in', path)
+  }
+})
+
+test('nobody makes an account where sign-up is off', async (t) => {
+  const guest = await scene.guest(t)
+  guest.foresee(404)
+  assert.equal((await guest.go('/users/sign_up')).status(), 404)
+  assert.equal(await guest.page.getByRole('link', { name: say('frame_sign_up') }).count(), 0)
+  const form = new URLSearchParams({ email: 'someone@example.com', password: 'correct horse battery' })
+  const { status } = await fetch(`${scene.pushbox.url}/users/sign_up`, { method: 'POST', body: form })
+  assert.equal(status, 404)
+})
+
+test('over plain HTTP the session has a cookie of another name', async (t) => {
+  const guest = await scene.guest(t, { at: scene.plain.url })
+  await arriveSignedIn(guest, await scene.account())
+  const names = (await guest.context.cookies()).map((cookie) => cookie.name)
+  assert.ok(names.includes('pushbox_session') && !names.includes('__Host-pushbox'), names.join(' '))
+})

@@ -1,0 +1,265 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { arriveSignedIn, chooseKind, fillPush, madeLink, makePush, sendPush, tokenOf } from './lib/acts.js'
+import { setScene } from './lib/scene.js'
+import { say } from './lib/words.js'
+
+const scene = setScene({ PUSHBOX_FILES_MAX_FILE_SIZE: '64MiB' })
+
+// shown is what the API has of the push behind a link, as its recipient gets it.
+async function shown(link, passphrase) {
+  const headers = passphrase ? { 'X-Push-Passphrase': passphrase } : {}
+  const response = await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`, { headers })
+  return response.json()
+}
+
+// A push of each kind that anybody can make, and what becomes of it.
+const kinds = [
+  { kind: 'text', payload: 'first line\n  second <line> & more\n\n' },
+  { kind: 'url', payload: 'https://example.com/a?b=c#d' },
+  { kind: 'qr', payload: 'WIFI:T:WPA;S:café;P:secret;;' },
+]
+
+for (const script of [true, false]) {
+  const how = script ? '' : ', without scripts'
+
+  for (const { kind, payload } of kinds) {
+    test(`a ${kind} push is made${how}`, async (t) => {
+      const guest = await scene.guest(t, { script })
+      const link = await makePush(guest, { kind, payload, days: 3, views: 2 })
+      assert.equal(new URL(link).origin, guest.at)
+      assert.match(new URL(link).pathname, /^\/p\/[a-z2-7]{34}\/r$/)
+      const push = await shown(link)
+      assert.deepEqual(
+        [
+          push.kind,
+          push.payload,
+          push.expire_after_days,
+          push.expire_after_views,
+          push.retrieval_step,
+          push.deletable_by_viewer,
+        ],
+        [kind, payload, 3, 2, true, kind !== 'url'],
+      )
+    })
+  }
+
+  test(`a push takes a passphrase, a time and its rules from the form${how}`, async (t) => {
+    const guest = await scene.guest(t, { script })
+    await guest.go('/')
+    await fillPush(guest, { payload: 'x', passphrase: 'open sesame', step: false, deletable: false })
+    await guest.page
+      .getByLabel(say('create_time'), { exact: true })
+      .selectOption({ label: say('create_hours', { count: 6 }) })
+    await sendPush(guest)
+    const link = await madeLink(guest)
+    assert.match(new URL(link).pathname, /^\/p\/[a-z2-7]{34}$/)
+    await guest.page.getByText(say('made_apart')).waitFor()
+    assert.equal((await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).status, 401)
+    const push = await shown(link, 'open sesame')
+    assert.deepEqual([push.payload, push.retrieval_step, push.deletable_by_viewer], ['x', false, false])
+    assert.equal(Date.parse(push.expires_at) - Date.parse(push.created_at), 6 * 3_600_000)
+  })
+
+  test(`a form with faults comes back with what was typed, and says what they are${how}`, async (t) => {
+    const guest = await scene.guest(t, { script })
+    guest.foresee(422)
+    await guest.go('/')
+    await guest.page.locator('#create').evaluate((form) => {
+      form.noValidate = true
+    })
+    await fillPush(guest, { kind: 'url', payload: 'ftp://example.com/', days: 3, views: 1000, passphrase: 'open sesame' })
+    await sendPush(guest)
+    const problems = guest.page.getByRole('alert')
+    await problems.getByText(say('create_bad', { count: 2 })).waitFor()
+    assert.deepEqual(await problems.getByRole('link').allTextContents(), [
+      say('create_bad_url'),
+      say('create_bad_views', { min: 1, max: 100 }),
+    ])
+    assert.equal(await guest.page.locator('#payload').inputValue(), 'ftp://example.com/')
+    assert.equal(await guest.page.locator('#passphrase').inputValue(), '')
+    assert.equal(await guest.page.locator('#payload').getAttribute('aria-invalid'), 'true')
+    assert.equal(await problems.evaluate((el) => el === document.activeElement), true)
+    await fillPush(guest, { payload: 'https://example.com/', views: 10 })
+    await sendPush(guest)
+    assert.equal((await shown(await madeLink(guest))).payload, 'https://example.com/')
+  })
+
+  test(`somebody signed in sends files with a name and a note${how}`, async (t) => {
+    const account = await scene.account()
+    const guest = await scene.guest(t, { script })
+    await arriveSignedIn(guest, account)
+    const files = ['a.txt', 'b "c".txt'].map((name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(`in ${name}`) }))
+    const link = await makePush(guest, {
+      kind: 'file',
+      payload: 'two files',
+      files,
+      name: 'for Bob',
+      note: 'asked for it\nyesterday',
+    })
+    const push = await shown(link)
+    assert.deepEqual(
+      [push.kind, push.payload, push.files.map((file) => file.filename)],
+      ['file', 'two files', files.map(({ name }) => name)],
+    )
+    for (const [i, { url }] of push.files.entries())
+      assert.equal(await (await fetch(url)).text(), files[i].buffer.toString())
+    const [own] = await (
+      await fetch(`${scene.pushbox.url}/api/v2/pushes/active`, { headers: { Authorization: `Bearer ${account.token}` } })
+    ).json()
+    assert.deepEqual([own.name, own.note], ['for Bob', 'asked for it\nyesterday'])
+  })
+}
+
+test('files are for who is signed in', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  assert.equal(await guest.page.locator('#kind-file').isDisabled(), true)
+  await guest.page.getByText(say('create_files_for_accounts')).waitFor()
+})
+
+test('the link is copied, and a text to send', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+  const link = await makePush(guest, { payload: 'x' })
+  const clipboard = async () => guest.page.evaluate(() => navigator.clipboard.readText())
+  await guest.press(say('made_copy_link'))
+  await guest.page.getByRole('button', { name: say('made_copied') }).waitFor()
+  assert.equal(await clipboard(), link)
+  await guest.press(say('made_copy_words'))
+  await guest.page
+    .getByRole('button', { name: say('made_copied') })
+    .nth(1)
+    .waitFor()
+  assert.ok((await clipboard()).includes(link))
+})
+
+test('over plain HTTP, where there is no clipboard, the link is copied all the same', async (t) => {
+  const guest = await scene.guest(t, { at: scene.plain.url })
+  const link = await makePush(guest, { payload: 'x' })
+  assert.equal(await guest.page.evaluate(() => navigator.clipboard === undefined && !isSecureContext), true)
+  await guest.press(say('made_copy_link'))
+  await guest.page.getByRole('button', { name: say('made_copied') }).waitFor()
+  await guest.go('/')
+  await guest.page.locator('#payload').press('Control+V')
+  assert.equal(await guest.page.locator('#payload').inputValue(), link)
+})
+
+test('presets and sliders set the limits', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  const [days, slider] = [guest.page.locator('#days'), guest.page.getByLabel(say('create_days_slider'))]
+  await guest.press(say('create_days_count', { count: 30 }))
+  assert.deepEqual([await days.inputValue(), await slider.inputValue()], ['30', '30'])
+  await slider.focus()
+  await slider.press('ArrowLeft')
+  assert.equal(await days.inputValue(), '29')
+  await days.fill('12')
+  assert.equal(await slider.inputValue(), '12')
+  await guest.press(say('create_hours', { count: 1 }))
+  assert.equal(await guest.page.locator('#time').inputValue(), '3')
+  await fillPush(guest, { payload: 'x' })
+  await sendPush(guest)
+  const push = await shown(await madeLink(guest))
+  assert.equal(Date.parse(push.expires_at) - Date.parse(push.created_at), 3_600_000)
+})
+
+test('the generator makes passwords of what it is told, another each time', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  await guest.page.getByText(say('create_generator'), { exact: true }).click()
+  const made = async () => guest.page.locator('#made').evaluate((output) => output.value)
+  await guest.page.waitForFunction(() => document.querySelector('#made').value)
+  const all = new Set()
+  for (let i = 0; i < 20; i++) {
+    await guest.press(say('create_another'))
+    const text = await made()
+    assert.match(text, /^[A-Za-z2-9]{20}$/)
+    assert.match(text, /[A-Z]/)
+    assert.match(text, /[2-9]/)
+    all.add(text)
+  }
+  assert.equal(all.size, 20)
+  await guest.page.getByLabel(say('create_length'), { exact: true }).fill('40')
+  await guest.page.getByLabel(say('create_symbols'), { exact: true }).check()
+  assert.match(await made(), /^(?=.*[^A-Za-z0-9]).{40}$/)
+  await guest.page.getByLabel(say('create_made_of'), { exact: true }).selectOption(say('create_made_of_words'))
+  await guest.page.getByLabel(say('create_word_count'), { exact: true }).fill('4')
+  await guest.page.waitForFunction(() => /^[a-z]+(-[a-z]+){3}$/.test(document.querySelector('#made').value))
+  const words = await made()
+  await guest.press(say('create_use_payload'))
+  assert.equal(await guest.page.locator('#payload').inputValue(), words)
+  await guest.press(say('create_use_passphrase'))
+  assert.equal(await guest.page.locator('#passphrase').inputValue(), words)
+})
+
+test('the strength of a passphrase is told as it is typed', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  const strength = guest.page.locator('#strength')
+  assert.equal(await strength.isVisible(), false)
+  for (const [text, level] of [
+    ['abc', 0],
+    ['aaaaaaaaaaaaaaaaaaaa', 0],
+    ['correct horse battery staple orbit', 2],
+    ['correct horse battery staple orbit lemon canyon ribbon', 4],
+    ['k7#Qz9!mW2$xL5&v', 4],
+  ]) {
+    await guest.page.locator('#passphrase').fill(text)
+    assert.equal(await strength.locator('output').textContent(), say(`create_strength_${level}`), text)
+  }
+  await guest.page.getByRole('button', { name: say('create_show'), exact: true }).click()
+  assert.equal(await guest.page.locator('#passphrase').getAttribute('type'), 'text')
+  await guest.page.getByRole('button', { name: say('create_hide'), exact: true }).click()
+  assert.equal(await guest.page.locator('#passphrase').getAttribute('type'), 'password')
+})
+
+test('settings are remembered if asked, and nothing else', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  const remember = guest.page.getByLabel(say('create_remember'))
+  await fillPush(guest, { kind: 'qr', payload: 'very secret', passphrase: 'open sesame', days: 11, views: 3, step: false })
+  assert.equal(await guest.page.evaluate(() => localStorage.getItem('push')), null)
+  await remember.check()
+  await sendPush(guest)
+  await madeLink(guest)
+  const kept = await guest.page.evaluate(() => JSON.stringify({ ...localStorage }) + JSON.stringify({ ...sessionStorage }))
+  assert.doesNotMatch(kept, /secret|sesame/)
+  await guest.go('/')
+  assert.equal(await guest.page.locator('#kind-qr').isChecked(), true)
+  const values = ['days', 'views', 'payload', 'passphrase'].map((id) => guest.page.locator(`#${id}`).inputValue())
+  assert.deepEqual(await Promise.all(values), ['11', '3', '', ''])
+  assert.equal(await guest.page.locator('#step').isChecked(), false)
+  await remember.uncheck()
+  await guest.go('/')
+  assert.equal(await guest.page.locator('#kind-text').isChecked(), true)
+  assert.equal(await guest.page.locator('#days').inputValue(), '7')
+})
+
+test('each kind shows only what belongs to it', async (t) => {
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, await scene.account())
+  await guest.go('/')
+  const visible = async () => Promise.all(['#files', '#deletable'].map((id) => guest.page.locator(id).isVisible()))
+  for (const [kind, want] of [
+    ['text', [false, true]],
+    ['file', [true, true]],
+    ['url', [false, false]],
+    ['qr', [false, true]],
+  ]) {
+    await chooseKind(guest, kind)
+    assert.deepEqual(await visible(), want, kind)
+  }
+})
+
+test('the browser asks before what was typed is lost, and not when it was sent', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  await guest.page.locator('#payload').pressSequentially('typed')
+  await guest.go('/')
+  assert.equal(guest.guard.asked, 1)
+  await makePush(guest, { payload: 'typed' })
+  await guest.go('/')
+  assert.equal(guest.guard.asked, 1)
+})

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+
+import { arriveSignedIn, chooseKind, fillPush, madeLink, sendPush, tokenOf } from './lib/acts.js'
+import { setScene } from './lib/scene.js'
+import { say } from './lib/words.js'
+
+const scene = setScene({
+  PUSHBOX_FILES_MAX_FILE_SIZE: '32MiB',
+  PUSHBOX_FILES_MAX_FILE_UPLOADS: '3',
+  PUSHBOX_FILES_DOWNLOAD_WINDOW: '1m',
+})
+
+// arrive brings a guest who is signed in to the form for files.
+async function arrive(t) {
+  const account = await scene.account()
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, account)
+  await guest.go('/')
+  await chooseKind(guest, 'file')
+  return { guest, account }
+}
+
+const file = (name, content = `in ${name}`) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
+const chosen = async (guest) =>
+  guest.page
+    .getByRole('list', { name: say('create_files_chosen') })
+    .locator('.name')
+    .allTextContents()
+const filesOf = async (link) => (await (await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).json()).files
+
+// drop drops files onto the form, as from another window.
+async function drop(guest, ...files) {
+  const carried = await guest.page.evaluateHandle((all) => {
+    const transfer = new DataTransfer()
+    for (const { name, text } of all) transfer.items.add(new File([text], name, { type: 'text/plain' }))
+    return transfer
+  }, files)
+  for (const event of ['dragenter', 'dragover', 'drop'])
+    await guest.page.locator('.drop').dispatchEvent(event, { dataTransfer: carried })
+}
+
+test('files are dropped and picked, some taken away again, and sent', async (t) => {
+  const { guest } = await arrive(t)
+  await drop(guest, { name: 'dropped.txt', text: 'by drag and drop' }, { name: 'unwanted.txt', text: 'no' })
+  await fillPush(guest, { files: [file('picked.txt')] })
+  assert.deepEqual(await chosen(guest), ['dropped.txt', 'unwanted.txt', 'picked.txt'])
+  await guest.press(say('create_file_remove', { name: 'unwanted.txt' }))
+  assert.deepEqual(await chosen(guest), ['dropped.txt', 'picked.txt'])
+  await sendPush(guest)
+  const files = await filesOf(await madeLink(guest))
+  assert.deepEqual(
+    files.map(({ filename }) => filename),
+    ['dropped.txt', 'picked.txt'],
+  )
+  assert.equal(await (await fetch(files[0].url)).text(), 'by drag and drop')
+})
+
+test('an upload shows how far it is, can be stopped, and sent again', async (t) => {
+  const { guest, account } = await arrive(t)
+  await fillPush(guest, {
+    files: [{ name: 'large.bin', mimeType: 'application/octet-stream', buffer: randomBytes(8 << 20) }],
+  })
+  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 1 << 20 }
+  await guest.devtools.send('Network.enable')
+  await guest.devtools.send('Network.emulateNetworkConditions', slow)
+  await sendPush(guest)
+  const progress = guest.page.getByRole('progressbar')
+  await progress.waitFor()
+  await guest.page.waitForFunction(() => document.querySelector('progress').value > 0)
+  assert.ok((await progress.evaluate((el) => el.value / el.max)) < 1)
+  await guest.press(say('create_cancel'))
+  await guest.page.getByText(say('create_stopped')).waitFor()
+  assert.equal(await progress.isVisible(), false)
+  assert.deepEqual(await scene.pushbox.active(account), [])
+  assert.deepEqual(await chosen(guest), ['large.bin'])
+  await guest.devtools.send('Network.emulateNetworkConditions', { ...slow, uploadThroughput: -1 })
+  await sendPush(guest)
+  const [{ size }] = await filesOf(await madeLink(guest))
+  assert.equal(size, 8 << 20)
+})
+
+test('too many files and too large ones are told before they are sent', async (t) => {
+  const { guest, account } = await arrive(t)
+  const posts = () => guest.guard.requests.entries.filter(({ method, kind }) => method === 'POST' && kind === 'xhr').length
+  await fillPush(guest, { files: ['1', '2', '3', '4'].map((name) => file(name)) })
+  await sendPush(guest)
+  await guest.page
+    .getByRole('alert')
+    .getByText(say('create_bad_files', { max: 3 }))
+    .waitFor()
+  await guest.go('/')
+  await chooseKind(guest, 'file')
+  await guest.page.evaluate(() => {
+    const transfer = new DataTransfer()
+    transfer.items.add(new File([new Uint8Array((32 << 20) + 1)], 'too large.bin'))
+    document.querySelector('#files').files = transfer.files
+    document.querySelector('#files').dispatchEvent(new Event('change', { bubbles: true }))
+  })
+  await sendPush(guest)
+  await guest.page
+    .getByRole('alert')
+    .getByText(say('create_file_too_large', { max: '32 MiB' }))
+    .waitFor()
+  assert.equal(posts(), 0)
+  assert.deepEqual(await scene.pushbox.active(account), [])
+})
+
+test('a push of no file is told, and the form keeps what there is', async (t) => {
+  const { guest } = await arrive(t)
+  guest.foresee(422)
+  await fillPush(guest, { payload: 'a word with them', passphrase: 'open sesame' })
+  await sendPush(guest)
+  await guest.page.getByRole('alert').getByText(say('create_bad_no_files')).waitFor()
+  assert.equal(await guest.page.locator('#payload').inputValue(), 'a word with them')
+  assert.equal(await guest.page.locator('#passphrase').inputValue(), 'open sesame')
+  await fillPush(guest, { files: [file('a.txt')] })
+  await sendPush(guest)
+  await madeLink(guest)
+})
+
+test('who was signed out meanwhile keeps the files that were chosen', async (t) => {
+  const { guest, account } = await arrive(t)
+  await fillPush(guest, { files: [file('a.txt')] })
+  const cookies = await guest.context.cookies()
+  await guest.context.clearCookies()
+  guest.foresee(401, 403, 422)
+  await sendPush(guest)
+  await guest.page.getByRole('alert').first().waitFor()
+  assert.deepEqual(await scene.pushbox.active(account), [])
+  assert.deepEqual(await chosen(guest), ['a.txt'])
+  await guest.context.addCookies(cookies)
+})
+
+for (const script of [true, false]) {
+  test(`files are downloaded from the page${script ? ', with progress' : ', without scripts'}`, async (t) => {
+    const guest = await scene.guest(t, { script })
+    const sent = [
+      { name: '報告 "1".txt', content: 'a report' },
+      { name: 'large.bin', content: randomBytes(3 << 20) },
+    ]
+    await guest.go(scene.link(await scene.pushbox.push(...sent)))
+    await guest.press(say('step_open'))
+    await guest.page.getByRole('heading', { name: say('reveal_files') }).waitFor()
+    assert.deepEqual(await guest.page.locator('.files .size').allTextContents(), ['8 B', '3 MiB'])
+    for (const { name, content } of sent) {
+      const download = await guest.download(() =>
+        guest.page.getByRole('link', { name: say('reveal_download_name', { name }), exact: true }).click(),
+      )
+      const { state, filePath } = await download.end()
+      assert.equal(state, 'completed')
+      assert.equal(path.basename(filePath), name.replaceAll('"', '_'))
+      assert.ok((await readFile(filePath)).equals(Buffer.from(content)), name)
+    }
+    await guest.page.getByRole('heading', { name: say('reveal_files') }).waitFor() // the page stays
+  })
+}
+
+test('an open page keeps its files available, on the last view too', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.page.clock.install()
+  const form = new FormData()
+  form.append('push[files][]', new Blob(['kept']), 'kept.txt')
+  form.append('push[expire_after_views]', '1')
+  await guest.go(scene.link(await scene.pushbox.send(form)))
+  await guest.press(say('step_open'))
+  await guest.page.getByText(say('reveal_last_files')).waitFor()
+  const before = guest.guard.requests.mark()
+  for (let i = 0; i < 3; i++) {
+    const mark = guest.guard.requests.mark()
+    await guest.page.clock.runFor(15_000)
+    await guest.guard.requests.first('a renewal', ({ url }) => new URL(url).pathname.startsWith('/d/'), mark)
+  }
+  assert.ok(guest.guard.requests.entries.slice(before).length >= 3)
+  const download = await guest.download(() =>
+    guest.page.getByRole('link', { name: say('reveal_download_name', { name: 'kept.txt' }) }).click(),
+  )
+  assert.equal((await download.end()).state, 'completed')
+})
+
+test('a file that is not available any more is told, on the page', async (t) => {
+  const guest = await scene.guest(t)
+  const push = await scene.pushbox.push({ name: 'gone.txt', content: 'x' })
+  await guest.go(scene.link(push))
+  await guest.press(say('step_open'))
+  await guest.page.getByRole('heading', { name: say('reveal_files') }).waitFor()
+  await scene.pushbox.expire(push)
+  guest.foresee(404)
+  await guest.page.getByRole('link', { name: say('reveal_download_name', { name: 'gone.txt' }) }).click()
+  await guest.page.getByRole('alert').getByText(say('reveal_download_failed')).waitFor()
+})

@@ -1,0 +1,198 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { madeLink } from './lib/acts.js'
+import { fits } from './lib/look.js'
+import { setScene } from './lib/scene.js'
+import { say } from './lib/words.js'
+
+const scene = setScene({})
+
+const languages = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt', 'pl', 'cs', 'sv', 'ja', 'zh']
+
+test('pages are in the language that the browser asks for', async (t) => {
+  for (const tag of languages) {
+    const guest = await scene.guest(t, { locale: tag })
+    await guest.go('/')
+    assert.equal(await guest.page.locator('html').getAttribute('lang'), tag)
+    assert.equal(await guest.heading(), say('create_heading', {}, tag))
+    await guest.leave()
+  }
+})
+
+test('in every language the pages fit into a small window', async (t) => {
+  const push = await scene.pushbox.create({ payload: 'x', passphrase: 'open sesame' })
+  for (const tag of languages) {
+    const guest = await scene.guest(t, { locale: tag, width: 320 })
+    for (const path of ['/', '/users/sign_in', `/p/${push.url_token}/r`]) {
+      await guest.go(path)
+      await fits(guest, `${path} in ${tag}`)
+    }
+    await guest.leave()
+  }
+})
+
+for (const script of [true, false]) {
+  test(`the language is switched, and stays so${script ? '' : ', without scripts'}`, async (t) => {
+    const guest = await scene.guest(t, { script })
+    const push = await scene.pushbox.create({ payload: 'x' })
+    await guest.go(scene.link(push))
+    await guest.page.locator('footer summary').click()
+    const list = guest.page.locator('footer details')
+    assert.equal(await list.getByRole('link').count(), languages.length)
+    await list.locator('a[hreflang=fr]').click()
+    await guest.page.getByRole('heading', { level: 1, name: say('step_title', {}, 'fr') }).waitFor()
+    assert.equal(new URL(guest.page.url()).pathname, new URL(scene.link(push)).pathname)
+    await guest.go('/')
+    assert.equal(await guest.heading(), say('create_heading', {}, 'fr'))
+  })
+}
+
+test('switching the language of an open secret spends no view', async (t) => {
+  const guest = await scene.guest(t)
+  const push = await scene.pushbox.create({ payload: 'x', retrieval_step: false })
+  await guest.go(scene.link(push))
+  await guest.page.getByRole('heading', { level: 1, name: say('reveal_title') }).waitFor()
+  await guest.page.locator('footer summary').click()
+  await guest.page.locator('footer a[hreflang=sv]').click()
+  await guest.page.getByRole('heading', { level: 1, name: say('step_title', {}, 'sv') }).waitFor()
+  assert.equal((await scene.pushbox.audit(push)).views, 1)
+})
+
+test('the theme is that of the system until one is chosen, which stays', async (t) => {
+  const guest = await scene.guest(t, { theme: 'dark' })
+  const paper = async () =>
+    guest.page.evaluate(() => {
+      const [r, g, b] = getComputedStyle(document.body)
+        .backgroundColor.match(/[\d.]+/g)
+        .map(Number)
+      return r + g + b > 382 ? 'light' : 'dark'
+    })
+  const choose = async (name) =>
+    guest.page
+      .getByRole('group', { name: say('frame_theme') })
+      .getByText(name, { exact: true })
+      .click()
+  await guest.go('/')
+  assert.equal(await paper(), 'dark')
+  await guest.page.emulateMedia({ colorScheme: 'light' })
+  assert.equal(await paper(), 'light')
+  await choose(say('frame_theme_dark'))
+  assert.equal(await paper(), 'dark')
+  await guest.go('/users/sign_in')
+  assert.equal(await paper(), 'dark')
+  assert.equal(await guest.page.getByRole('radio', { name: say('frame_theme_dark') }).isChecked(), true)
+  await choose(say('frame_theme_auto'))
+  assert.equal(await paper(), 'light')
+})
+
+// tabTo presses Tab until an element has the focus, and checks that each stop can be seen.
+async function tabTo(guest, target) {
+  for (let i = 0; i < 60; i++) {
+    await guest.page.keyboard.press('Tab')
+    const seen = await guest.page.evaluate(() => {
+      const el = document.activeElement
+      const box = el.getBoundingClientRect()
+      const style = getComputedStyle(el)
+      const label = el.labels?.[0] && getComputedStyle(el.labels[0])
+      const ring = [style, label].some(
+        (s) => s && ((s.outlineStyle !== 'none' && s.outlineWidth !== '0px') || s.boxShadow !== 'none'),
+      )
+      return { what: el.outerHTML.slice(0, 80), inside: box.bottom > 0 && box.top < innerHeight, ring }
+    })
+    assert.ok(seen.inside && seen.ring, `the focus cannot be seen: ${JSON.stringify(seen)}`)
+    if (await target.evaluate((el) => el === document.activeElement)) return
+  }
+  assert.fail('Tab does not lead there')
+}
+
+test('with the keyboard alone a secret is pushed and opened', async (t) => {
+  const guest = await scene.guest(t)
+  const { page } = guest
+  await guest.go('/')
+  await page.keyboard.press('Tab')
+  assert.equal(await page.evaluate(() => document.activeElement.className), 'skip')
+  await page.keyboard.press('Enter')
+  await tabTo(guest, page.locator('#payload'))
+  await page.keyboard.type('typed by hand')
+  await tabTo(guest, page.locator('#passphrase'))
+  await page.keyboard.type('open sesame')
+  await tabTo(guest, page.locator('#deletable'))
+  await page.keyboard.press('Space')
+  assert.equal(await page.locator('#deletable').isChecked(), false)
+  await tabTo(guest, page.getByRole('button', { name: say('create_push'), exact: true }))
+  await page.keyboard.press('Enter')
+  await guest.go(await madeLink(guest))
+  await tabTo(guest, page.locator('#passphrase'))
+  await page.keyboard.type('open sesame')
+  await tabTo(guest, page.getByRole('button', { name: say('step_open') }))
+  await page.keyboard.press('Space')
+  await page.getByRole('heading', { level: 1, name: say('reveal_title') }).waitFor()
+  await tabTo(guest, page.getByRole('button', { name: say('reveal_unveil') }))
+  await page.keyboard.press('Enter')
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'secret')
+  assert.equal(await page.locator('#secret').innerText(), 'typed by hand')
+})
+
+test('the kind is chosen with the arrow keys', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  await tabTo(guest, guest.page.locator('#kind-text'))
+  await guest.page.keyboard.press('ArrowRight')
+  assert.equal(await guest.page.locator('#kind-url').isChecked(), true) // files are not for the anonymous
+})
+
+test('nothing moves where less motion is asked for', async (t) => {
+  const guest = await scene.guest(t, { motion: 'reduce' })
+  const push = await scene.pushbox.create({ payload: 'x' })
+  await guest.go(scene.link(push))
+  await guest.press(say('step_open'))
+  await guest.page.getByRole('button', { name: say('reveal_unveil') }).click()
+  const moving = await guest.page.evaluate(() => {
+    const seconds = (text) =>
+      Math.max(...text.split(',').map((one) => parseFloat(one) * (one.trim().endsWith('ms') ? 0.001 : 1)))
+    return [...document.querySelectorAll('*')]
+      .filter((el) =>
+        ['', '::before', '::after'].some((part) => {
+          const style = getComputedStyle(el, part || null)
+          return (
+            seconds(style.transitionDuration) > 0.01 ||
+            (style.animationName !== 'none' && seconds(style.animationDuration) > 0.01)
+          )
+        }),
+      )
+      .map((el) => el.outerHTML.slice(0, 80))
+  })
+  assert.deepEqual(moving, [])
+})
+
+test('times are told in the zone and language of the reader', async (t) => {
+  const guest = await scene.guest(t, { zone: 'America/New_York', locale: 'de' })
+  const push = await scene.pushbox.create({ payload: 'x', expire_after_days: 3 })
+  await guest.go(scene.link(push))
+  const format = new Intl.DateTimeFormat('de', { dateStyle: 'medium', timeStyle: 'short', timeZone: 'America/New_York' })
+  assert.equal(await guest.page.locator('main time').textContent(), format.format(new Date(push.expires_at)))
+})
+
+test('every page has the headers that keep it to itself', async (t) => {
+  const guest = await scene.guest(t)
+  guest.foresee(404)
+  const push = await scene.pushbox.create({ payload: 'x' })
+  for (const path of [
+    '/',
+    '/users/sign_in',
+    '/help/api',
+    `/p/${push.url_token}`,
+    `/p/${push.url_token}/r`,
+    '/nothing/here',
+  ]) {
+    const headers = await (await guest.go(path)).allHeaders()
+    assert.match(headers['content-security-policy'], /^default-src 'none'; script-src 'self'; style-src 'self';/, path)
+    assert.doesNotMatch(headers['content-security-policy'], /unsafe|http|\*/, path)
+    assert.match(headers['x-robots-tag'], /noindex/, path)
+    assert.equal(headers['cache-control'], 'no-store', path)
+    assert.equal(headers['x-content-type-options'], 'nosniff', path)
+    assert.equal(headers['cross-origin-opener-policy'], 'same-origin', path)
+    assert.equal(headers['referrer-policy'], 'strict-origin', path)
+  }
+})

@@ -1,0 +1,87 @@
+// What people do on the pages, by the words that they read there.
+
+import { say } from './words.js'
+
+// signIn signs an account in.
+export async function signIn(guest, { email, password }) {
+  await guest.go('/users/sign_in')
+  await guest.page.getByLabel(say('signin_email')).fill(email)
+  await guest.page.getByLabel(say('signin_password'), { exact: true }).fill(password)
+  await guest.page
+    .locator('main')
+    .getByRole('button', { name: say('signin_go') })
+    .click()
+}
+
+// arrivesSignedIn signs an account in and waits until that is done.
+export async function arriveSignedIn(guest, account) {
+  await signIn(guest, account)
+  await guest.page.getByRole('link', { name: say('frame_pushes'), exact: true }).waitFor()
+}
+
+// chooseKind chooses the kind of a new push.
+export async function chooseKind(guest, kind) {
+  await guest.page
+    .getByRole('group', { name: say('create_kind') })
+    .getByText(say(`create_kind_${kind}`), { exact: true })
+    .click()
+}
+
+// fillPush fills in what is given of a new push, on its form.
+export async function fillPush(guest, { kind, payload, days, views, passphrase, step, deletable, name, note, files }) {
+  const { page } = guest
+  if (kind) await chooseKind(guest, kind)
+  if (payload !== undefined) await page.locator('#payload').fill(payload)
+  if (days !== undefined) await page.getByLabel(say('create_days'), { exact: true }).fill(String(days))
+  if (views !== undefined) await page.getByLabel(say('create_views'), { exact: true }).fill(String(views))
+  if (passphrase !== undefined) await page.locator('#passphrase').fill(passphrase)
+  if (step !== undefined) await page.locator('#step').setChecked(step)
+  if (deletable !== undefined) await page.locator('#deletable').setChecked(deletable)
+  if (name !== undefined) await page.locator('#name').fill(name)
+  if (note !== undefined) await page.locator('#note').fill(note)
+  if (files !== undefined) await page.locator('#files').setInputFiles(files)
+}
+
+// sendPush sends the form.
+export async function sendPush(guest) {
+  await guest.page.getByRole('button', { name: say('create_push'), exact: true }).click()
+}
+
+// makePush makes a push on the page and returns its link.
+export async function makePush(guest, push) {
+  await guest.go('/')
+  await fillPush(guest, push)
+  await sendPush(guest)
+  return madeLink(guest)
+}
+
+// madeLink is the link of the push that was just made.
+export async function madeLink(guest) {
+  await guest.page.getByRole('heading', { level: 1, name: say('made_heading') }).waitFor()
+  return guest.page.getByLabel(say('made_link'), { exact: true }).inputValue()
+}
+
+// tokenOf is the url_token in a link.
+export function tokenOf(link) {
+  return new URL(link).pathname.split('/')[2]
+}
+
+// openPush opens a push of a scene behind its link, by the button if there is one.
+export async function openPush(scene, guest, push, passphrase) {
+  await guest.go(scene.link(push, { url: guest.at }))
+  if (passphrase !== undefined) await guest.page.getByLabel(say('step_passphrase'), { exact: true }).fill(passphrase)
+  const button = guest.page.getByRole('button', { name: say('step_open'), exact: true })
+  if (await button.count()) await button.click()
+}
+
+// opened waits for what was sent.
+export async function opened(guest) {
+  await guest.page.getByRole('heading', { level: 1, name: say('reveal_title') }).waitFor()
+}
+
+// unveil shows the text, and returns it.
+export async function unveil(guest) {
+  const veil = guest.page.getByRole('button', { name: say('reveal_unveil') })
+  if (await veil.isVisible()) await veil.click()
+  return guest.page.locator('#secret').textContent()
+}

@@ -1,0 +1,62 @@
+import { Journal } from './journal.js'
+
+// A Guard watches everything that happens in a visitor's browser, and knows what
+// should not have: words on the console, errors of scripts, what the
+// Content-Security-Policy stopped, requests to elsewhere, dialogs.
+export class Guard {
+  asked = 0 // how often the browser asked whether to leave a page
+  requests = new Journal() // of method, url and kind
+  #wrong = []
+  #foreseen = [] // statuses, and patterns of words
+  #home
+
+  // watch begins. home are the origins that may be asked for something.
+  static async watch(context, home) {
+    const guard = new Guard()
+    guard.#home = new Set(home.map((url) => new URL(url).origin))
+    context.on('console', (message) => guard.#hear(message))
+    context.on('weberror', (failure) => guard.#wrong.push(`an error of a script: ${failure.error().stack}`))
+    context.on('request', (request) => guard.#note(request))
+    context.on('dialog', (dialog) => guard.#answer(dialog))
+    // The browser says so by itself, where nothing runs either. This is a second witness.
+    await context.addInitScript(() => {
+      addEventListener('securitypolicyviolation', (event) => {
+        console.error(`stopped by the policy: ${event.violatedDirective} ${event.blockedURI}`)
+      })
+    })
+    return guard
+  }
+
+  // foresee says that the test has something answered with these statuses, or has
+  // something else done, that the browser then tells on the console.
+  foresee(...all) {
+    this.#foreseen.push(...all)
+  }
+
+  // wrong is what happened that should not have.
+  get wrong() {
+    return this.#wrong
+  }
+
+  // #answer leaves the page if asked: what the browser asks of itself is no dialog
+  // of a page.
+  #answer(dialog) {
+    if (dialog.type() === 'beforeunload') this.asked++
+    else this.#wrong.push(`a dialog: ${dialog.message()}`)
+    dialog.accept().catch(() => {}) // a page that is closed has taken it along
+  }
+
+  #hear(message) {
+    if (!['error', 'warning', 'assert'].includes(message.type())) return
+    const [, status] = /^Failed to load resource: the server responded with a status of (\d+)/.exec(message.text()) ?? []
+    if (this.#foreseen.some((one) => (one instanceof RegExp ? one.test(message.text()) : one === Number(status)))) return
+    this.#wrong.push(`on the console: ${message.text()} (${message.location().url})`)
+  }
+
+  #note(request) {
+    const url = new URL(request.url())
+    this.requests.add({ method: request.method(), url: request.url(), kind: request.resourceType() })
+    const within = ['data:', 'blob:', 'about:', 'chrome:'].includes(url.protocol)
+    if (!within && !this.#home.has(url.origin)) this.#wrong.push(`a request to elsewhere: ${request.url()}`)
+  }
+}

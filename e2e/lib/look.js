@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+const levels = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
+const widths = [320, 1280]
+const themes = ['light', 'dark']
+
+// look checks a page as it stands, in both themes, at two widths: axe finds nothing
+// that WCAG 2.2 does not allow at A and AA, and nothing is wider than the window. It
+// leaves pictures in $PUSHBOX_E2E_SHOTS where that is set.
+export async function look(guest, name) {
+  const { page } = guest
+  await page.evaluate(axe)
+  for (const width of widths) {
+    await page.setViewportSize({ width, height: 800 })
+    await fits(guest, `${name} at ${width}`)
+    for (const theme of themes) {
+      await page.emulateMedia({ colorScheme: theme })
+      await keep(page, `${name}-${theme}-${width}`)
+      const { violations } = await page.evaluate(
+        (values) => window.axe.run({ runOnly: { type: 'tag', values }, resultTypes: ['violations'] }),
+        levels,
+      )
+      const found = violations.map(
+        ({ id, nodes }) => `${id}: ${nodes.map((node) => `${node.html} ${node.failureSummary}`).join('\n')}`,
+      )
+      assert.deepEqual(found, [], `${name}, ${theme}, at ${width}`)
+    }
+  }
+}
+
+// fits fails if a page is wider than the window.
+export async function fits({ page }, name) {
+  const wide = await page.evaluate(() => {
+    if (document.documentElement.scrollWidth <= innerWidth) return []
+    return [...document.querySelectorAll('body *')]
+      .filter((el) => el.getBoundingClientRect().right > innerWidth + 0.5)
+      .map((el) => el.outerHTML.slice(0, 120))
+  })
+  assert.deepEqual(wide, [], name)
+}
+
+async function keep(page, name) {
+  const folder = process.env.PUSHBOX_E2E_SHOTS
+  if (!folder) return
+  await mkdir(folder, { recursive: true })
+  await page.screenshot({ path: path.join(folder, `${name}.png`), fullPage: true })
+}

@@ -1,0 +1,14 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+
+const folder = path.resolve(import.meta.dirname, '../../internal/lang/messages')
+const catalogs = {}
+
+// say is a message as pages show it, in English if not said otherwise.
+export function say(key, values = {}, tag = 'en') {
+  catalogs[tag] ??= JSON.parse(readFileSync(path.join(folder, `${tag}.json`), 'utf8'))
+  const message = catalogs[tag][key]
+  if (message === undefined) throw new Error(`there is no message ${key} in ${tag}`)
+  const text = typeof message === 'string' ? message : message[new Intl.PluralRules(tag).select(values.count)]
+  return text.replaceAll(/\{(\w+)\}/g, (_, name) => values[name])
+}

@@ -1,0 +1,275 @@
+import { test } from 'node:test'
+
+import { arriveSignedIn, chooseKind, fillPush, makePush, openPush, sendPush, signIn, unveil } from './lib/acts.js'
+import { look } from './lib/look.js'
+import { setScene } from './lib/scene.js'
+import { codeOf } from './lib/totp.js'
+import { say } from './lib/words.js'
+
+const scene = setScene({ PUSHBOX_ENABLE_SIGNUPS: 'true', PUSHBOX_SIGNUP_EMAIL_REGEXP: String.raw`.+@example\.com` })
+
+const long = 'Verylongnamewithoutanyplacetobreakit'.repeat(5)
+const password = 'correct horse battery'
+const members = {} // accounts that have signed in, with their cookies
+
+// signedIn signs an account in, which is done once for all tests.
+async function signedIn(guest, name) {
+  if (members[name]) {
+    await guest.context.addCookies(members[name].cookies)
+    return members[name].account
+  }
+  const account = await scene.account()
+  await arriveSignedIn(guest, account)
+  members[name] = { account, cookies: await guest.context.cookies() }
+  return account
+}
+
+async function askForToken(guest, label) {
+  await guest.go('/users/token')
+  await guest.page.locator('#label').fill(label)
+  await guest.press(say('token_make'))
+  await guest.page.getByRole('heading', { name: say('token_made_title') }).waitFor()
+}
+
+async function turnOnMFA(guest) {
+  await guest.go('/users/mfa')
+  const secret = await guest.page.locator('#secret').textContent()
+  await guest.page.locator('#code').fill(codeOf(secret))
+  await guest.press(say('mfa_go'))
+  await guest.page.getByRole('heading', { name: say('mfa_codes_title') }).waitFor()
+}
+
+// Every page, in the states that it can be in: how to get there.
+const pages = {
+  create: async (guest) => {
+    await guest.go('/')
+  },
+  'create-generator': async (guest) => {
+    await guest.go('/')
+    await fillPush(guest, { payload: 'text', passphrase: 'correct horse' })
+    await guest.page.getByText(say('create_generator'), { exact: true }).click()
+  },
+  'create-files': async (guest) => {
+    await signedIn(guest, 'busy')
+    await guest.go('/')
+    await chooseKind(guest, 'file')
+    await fillPush(guest, {
+      files: ['a.txt', `${long}.txt`].map((name) => ({ name, mimeType: 'text/plain', buffer: Buffer.from('x') })),
+    })
+  },
+  'create-url': async (guest) => {
+    await signedIn(guest, 'busy')
+    await guest.go('/')
+    await chooseKind(guest, 'url')
+  },
+  'create-problems': async (guest) => {
+    guest.foresee(422)
+    await guest.go('/')
+    await guest.page.locator('#create').evaluate((form) => {
+      form.noValidate = true
+    })
+    await fillPush(guest, { payload: ' ', days: 0, views: 1000, passphrase: 'x'.repeat(1025) })
+    await sendPush(guest)
+    await guest.page.getByRole('alert').waitFor()
+  },
+  made: async (guest) => {
+    await makePush(guest, { payload: 'text', passphrase: 'open sesame' })
+    await guest.page.getByText(say('made_qr'), { exact: true }).click()
+  },
+  step: async (guest) => {
+    await guest.go(scene.link(await scene.pushbox.create({ payload: 'text' })))
+  },
+  'step-passphrase': async (guest) => {
+    guest.foresee(401, 403)
+    const push = await scene.pushbox.create({ payload: 'text', passphrase: 'open sesame', expire_after_views: 1 })
+    await openPush(scene, guest, push, 'wrong')
+    await guest.page.getByRole('alert').waitFor()
+  },
+  'step-locked': async (guest) => {
+    guest.foresee(401, 403, 429)
+    const push = await scene.pushbox.create({ payload: 'text', passphrase: 'open sesame' })
+    for (let i = 0; i < 6; i++) await openPush(scene, guest, push, 'wrong')
+    await guest.page.getByText(say('step_locked')).waitFor()
+  },
+  'push-text': async (guest) => {
+    await openPush(scene, guest, await scene.pushbox.create({ payload: 'veiled\n'.repeat(3) }))
+    await guest.page.getByRole('button', { name: say('reveal_unveil') }).waitFor()
+  },
+  'push-text-shown': async (guest) => {
+    const push = await scene.pushbox.create({
+      payload: `${long}\n\n日本語\n\tcode { }\n${'words '.repeat(60)}`,
+      expire_after_views: 3,
+    })
+    await fetch(push.json_url)
+    await openPush(scene, guest, push)
+    await unveil(guest)
+    await guest.page.getByText(say('reveal_delete'), { exact: true }).click()
+  },
+  'push-last': async (guest) => {
+    await openPush(scene, guest, await scene.pushbox.create({ payload: 'last', expire_after_views: 1 }))
+    await unveil(guest)
+  },
+  'push-url': async (guest) => {
+    await openPush(scene, guest, await scene.pushbox.create({ kind: 'url', payload: `https://pаypal.example/${long}` }))
+  },
+  'push-qr': async (guest) => {
+    await openPush(scene, guest, await scene.pushbox.create({ kind: 'qr', payload: 'WIFI:T:WPA;S:café;P:secret;;' }))
+    await guest.page.getByText(say('reveal_qr_text'), { exact: true }).click()
+  },
+  'push-files': async (guest) => {
+    await openPush(
+      scene,
+      guest,
+      await scene.pushbox.push({ name: 'report.pdf', content: 'x' }, { name: `${long}.pdf`, content: 'x'.repeat(3000) }),
+    )
+  },
+  'push-own': async (guest) => {
+    const account = await signedIn(guest, 'busy')
+    await openPush(scene, guest, await scene.pushbox.create({ payload: 'mine' }, account))
+  },
+  deleted: async (guest) => {
+    await openPush(scene, guest, await scene.pushbox.create({ payload: 'text' }))
+    await guest.page.getByText(say('reveal_delete'), { exact: true }).click()
+    await guest.press(say('reveal_delete_yes'))
+    await guest.page.getByRole('heading', { name: say('reveal_gone_title') }).waitFor()
+  },
+  'problem-not-found': async (guest) => {
+    guest.foresee(404)
+    await guest.go('/nothing/here')
+  },
+  'problem-forbidden': async (guest) => {
+    guest.foresee(403, 404)
+    await signedIn(guest, 'new')
+    await guest.go(`/p/${(await scene.pushbox.create({ payload: 'x' })).url_token}/audit`)
+  },
+  'own-empty': async (guest) => {
+    await signedIn(guest, 'new')
+    await guest.go('/p')
+  },
+  own: async (guest) => {
+    const account = await signedIn(guest, 'busy')
+    for (const name of ['', 'for the printer', long]) await scene.pushbox.create({ payload: 'x', name }, account)
+    await guest.go('/p')
+    await guest.page.locator('tbody summary').first().click()
+  },
+  'own-expired': async (guest) => {
+    const account = await signedIn(guest, 'busy')
+    for (const name of ['by hand', long])
+      await scene.pushbox.expire(await scene.pushbox.create({ payload: 'x', name }, account), account)
+    await guest.go('/p?state=expired')
+  },
+  'own-search': async (guest) => {
+    await signedIn(guest, 'busy')
+    await guest.go('/p?q=nothing+like+it')
+  },
+  audit: async (guest) => {
+    const account = await signedIn(guest, 'busy')
+    guest.foresee(422)
+    const push = await scene.pushbox.create({ payload: 'x', name: long, note: `a note\n${long}`, passphrase: 'x' }, account)
+    for (const passphrase of ['wrong', 'x'])
+      await fetch(push.json_url, {
+        headers: { 'User-Agent': long, Referer: `https://example.com/${long}`, 'X-Push-Passphrase': passphrase },
+      })
+    await guest.go(`/p/${push.url_token}/audit`)
+    await guest.page.locator('#days').fill('1000')
+    await guest.press(say('edit_save'))
+    await guest.page.getByRole('alert').waitFor()
+  },
+  'audit-expired': async (guest) => {
+    const account = await signedIn(guest, 'busy')
+    const push = await scene.pushbox.create({ payload: 'x' }, account)
+    await scene.pushbox.expire(push, account)
+    await guest.go(`/p/${push.url_token}/audit`)
+  },
+  'sign-in': async (guest) => {
+    await guest.go('/users/sign_in')
+  },
+  'sign-in-wrong': async (guest) => {
+    guest.foresee(403)
+    await signIn(guest, { email: 'nobody@example.com', password })
+    await guest.page.getByRole('alert').waitFor()
+  },
+  'sign-up': async (guest) => {
+    guest.foresee(422)
+    await guest.go('/users/sign_up')
+    await guest.page.locator('#email').fill('eve@example.org')
+    await guest.page.locator('#password').fill(password)
+    await guest.press(say('signup_make'))
+    await guest.page.getByRole('alert').waitFor()
+  },
+  'account-menu': async (guest) => {
+    await signedIn(guest, 'busy')
+    await guest.go('/')
+    await guest.page.locator('header summary').click()
+  },
+  'tokens-empty': async (guest) => {
+    const account = await scene.account()
+    await arriveSignedIn(guest, account)
+    await guest.go('/users/token')
+  },
+  'token-made': async (guest) => {
+    await signedIn(guest, 'busy')
+    await askForToken(guest, 'a robot')
+  },
+  tokens: async (guest) => {
+    await signedIn(guest, 'busy')
+    await askForToken(guest, 'W'.repeat(60))
+    await guest.go('/users/token')
+    await guest.page.locator('tbody summary').first().click()
+  },
+  password: async (guest) => {
+    guest.foresee(422)
+    await signedIn(guest, 'busy')
+    await guest.go('/users/password')
+    await guest.page.locator('#old').fill(password)
+    await guest.page.locator('#new').fill('another horse battery')
+    await guest.page.locator('#again').fill('and yet another one')
+    await guest.press(say('password_go'))
+    await guest.page.getByRole('alert').waitFor()
+  },
+  sessions: async (guest) => {
+    await signedIn(guest, 'busy')
+    await guest.go('/users/sessions')
+  },
+  mfa: async (guest) => {
+    await signedIn(guest, 'busy')
+    await guest.go('/users/mfa')
+    await guest.page.getByText(say('mfa_secret_more')).click()
+  },
+  'mfa-codes': async (guest) => {
+    await signedIn(guest, 'safe')
+    await turnOnMFA(guest)
+  },
+  'mfa-on': async (guest) => {
+    await arriveSignedIn(guest, await scene.account())
+    await turnOnMFA(guest)
+    await guest.go('/users/mfa')
+  },
+  'sign-in-code': async (guest) => {
+    const account = await scene.account()
+    await arriveSignedIn(guest, account)
+    await turnOnMFA(guest)
+    await guest.context.clearCookies()
+    guest.foresee(403)
+    await signIn(guest, account)
+    await guest.page.locator('#code').fill('abc')
+    await guest.press(say('signin_code_go'))
+    await guest.page.getByRole('alert').waitFor()
+    await guest.page.getByText(say('signin_recovery_more')).click()
+  },
+  api: async (guest) => {
+    await guest.go('/help/api')
+  },
+  languages: async (guest) => {
+    await guest.go('/')
+    await guest.page.locator('footer summary').click()
+  },
+}
+
+for (const [name, go] of Object.entries(pages)) {
+  test(`everybody can use the page ${name}`, async (t) => {
+    const guest = await scene.guest(t)
+    await go(guest)
+    await look(guest, name)
+  })
+}

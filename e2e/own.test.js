@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+
+import { arriveSignedIn } from './lib/acts.js'
+import { setScene } from './lib/scene.js'
+import { say } from './lib/words.js'
+
+const scene = setScene({ PUSHBOX_LIMITS_TOKEN_PER_MINUTE: '0' })
+
+// arrive brings a guest who is signed in to a new account.
+async function arrive(t, options) {
+  const account = await scene.account()
+  const guest = await scene.guest(t, options)
+  await arriveSignedIn(guest, account)
+  return { account, guest, push: (fields) => scene.pushbox.create({ payload: 'x', ...fields }, account) }
+}
+
+const rows = (guest) => guest.page.locator('tbody tr')
+const names = async (guest) => rows(guest).locator('th a').allInnerTexts()
+
+for (const script of [true, false]) {
+  const how = script ? '' : ', without scripts'
+
+  test(`own pushes are listed, and one is expired by hand${how}`, async (t) => {
+    const { guest, push } = await arrive(t, { script })
+    for (const name of ['first', 'second', 'third']) await push({ name })
+    await guest.go('/p')
+    assert.deepEqual(await names(guest), ['third', 'second', 'first'])
+    const row = guest.page.getByRole('row', { name: /second/ })
+    await row.getByText(say('list_expire'), { exact: true }).click()
+    await row.getByRole('button', { name: say('list_expire_now') }).click()
+    await guest.page.waitForLoadState()
+    await guest.go('/p')
+    assert.deepEqual(await names(guest), ['third', 'first'])
+    await guest.page.getByRole('link', { name: say('list_tab_expired'), exact: true }).click()
+    await guest.page.getByText(say('list_state_deleted')).waitFor()
+    assert.deepEqual(await names(guest), ['second'])
+  })
+
+  test(`own pushes are searched by name and note${how}`, async (t) => {
+    const { guest, push } = await arrive(t, { script })
+    for (const [name, note] of [
+      ['Übergabe Köln', ''],
+      ['router', 'for the Cologne office'],
+      ['other', ''],
+    ])
+      await push({ name, note })
+    for (const [query, want] of [
+      ['köln', ['Übergabe Köln']],
+      ['OFFICE', ['router']],
+      ['nothing like it', []],
+    ]) {
+      await guest.go('/p')
+      await guest.page.getByRole('searchbox').fill(query)
+      await guest.press(say('list_search'))
+      await guest.page.waitForURL(/q=/)
+      assert.deepEqual(await names(guest), want, query)
+    }
+    await guest.page.getByRole('heading', { name: say('list_empty_search') }).waitFor()
+  })
+
+  test(`the limits of a live push are changed, and what they cannot be is told${how}`, async (t) => {
+    const { guest, account, push } = await arrive(t, { script })
+    const pushed = await push({ expire_after_days: 7, expire_after_views: 5 })
+    await guest.go(`/p/${pushed.url_token}/audit`)
+    await guest.page.getByLabel(say('edit_days'), { exact: true }).fill('30')
+    await guest.page.getByLabel(say('edit_views'), { exact: true }).fill('9')
+    await guest.press(say('edit_save'))
+    await guest.page.getByText(say('audit_kind_edit')).waitFor()
+    const { kinds } = await scene.pushbox.audit(pushed, account)
+    assert.deepEqual(kinds, ['creation', 'edit'])
+    const [{ expire_after_days, expire_after_views }] = await scene.pushbox.active(account)
+    assert.deepEqual([expire_after_days, expire_after_views], [30, 9])
+    guest.foresee(422)
+    await guest.page.getByLabel(say('edit_days'), { exact: true }).fill('1000')
+    await guest.press(say('edit_save'))
+    await guest.page
+      .getByRole('alert')
+      .getByText(say('edit_days_wrong', { min: 1, max: 90 }))
+      .waitFor()
+    assert.equal(await guest.page.getByLabel(say('edit_days'), { exact: true }).inputValue(), '1000')
+  })
+}
+
+test('lists and logs have pages', async (t) => {
+  const { guest, account, push } = await arrive(t)
+  const pushes = []
+  for (let i = 0; i < 51; i++) pushes.push(await push({ name: `push ${i}` }))
+  await guest.go('/p')
+  assert.equal(await rows(guest).count(), 50)
+  await guest.page.getByRole('link', { name: say('list_next'), exact: true }).click()
+  await guest.page.getByText(say('list_page', { page: 2 })).waitFor()
+  assert.deepEqual(await names(guest), ['push 0'])
+  await guest.page.getByRole('link', { name: say('list_previous'), exact: true }).click()
+  await guest.page.getByText(say('list_page', { page: 1 })).waitFor()
+  for (let i = 0; i < 51; i++) await fetch(pushes[0].json_url, { headers: { Authorization: `Bearer ${account.token}` } })
+  await guest.go(`/p/${pushes[0].url_token}/audit`)
+  assert.equal(await rows(guest).count(), 50)
+  await guest.page.getByRole('link', { name: say('list_next'), exact: true }).click()
+  await guest.page.getByText(say('list_page', { page: 2 })).waitFor()
+  assert.equal(await rows(guest).count(), 2)
+})
+
+test('the log says who looked, when and from where, and comes as CSV', async (t) => {
+  const { guest, account, push } = await arrive(t, { zone: 'Asia/Tokyo' })
+  const pushed = await push({ name: 'a name', retrieval_step: false, passphrase: 'open sesame' })
+  const agent = '=cmd|"/c calc"!A1, with\n"quotes"'.replace('\n', ' ')
+  const ask = async (passphrase) =>
+    fetch(pushed.json_url, {
+      headers: {
+        'User-Agent': agent,
+        Referer: 'https://example.com/from',
+        'X-Forwarded-For': '192.0.2.7',
+        'X-Push-Passphrase': passphrase,
+      },
+    })
+  assert.deepEqual([(await ask('wrong')).status, (await ask('open sesame')).status], [401, 200])
+  await guest.go(`/p/${pushed.url_token}/audit`)
+  const lines = await rows(guest).allInnerTexts()
+  assert.equal(lines.length, 3)
+  for (const part of [say('audit_kind_view'), agent, 'https://example.com/from', '192.0.2.7'])
+    assert.ok(
+      lines.some((line) => line.includes(part)),
+      part,
+    )
+  const { logs } = await scene.pushbox.audit(pushed, account)
+  const time = rows(guest).first().locator('time')
+  const shown = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'Asia/Tokyo' })
+  const all = logs.map((entry) => shown.format(new Date(entry.created_at)).replaceAll('\u202f', ' '))
+  assert.ok(all.includes((await time.textContent()).replaceAll('\u202f', ' ')), await time.textContent())
+  const download = await guest.download(() => guest.page.getByRole('link', { name: say('audit_csv') }).click())
+  const { state, filePath } = await download.end()
+  assert.equal(state, 'completed')
+  const csv = await readFile(filePath, 'utf8')
+  assert.equal(csv.trim().split('\r\n').length, 4)
+  assert.doesNotMatch(csv, /(^|,|")=cmd/m) // a spreadsheet would take it for a formula
+  assert.ok(csv.includes('192.0.2.7'))
+})
+
+test('a push of somebody else has no log for others', async (t) => {
+  const { guest } = await arrive(t)
+  guest.foresee(403, 404)
+  const other = await scene.pushbox.create({ payload: 'x', name: 'of somebody else' })
+  for (const path of ['audit', 'audit.csv']) {
+    const response = await guest.go(`/p/${other.url_token}/${path}`)
+    assert.ok([403, 404].includes(response.status()), path)
+    assert.equal((await response.text()).includes('of somebody else'), false)
+  }
+})
+
+test('an expired push cannot be changed any more, and its log stays', async (t) => {
+  const { guest, account, push } = await arrive(t)
+  const pushed = await push({ name: 'gone', expire_after_views: 1 })
+  await fetch(pushed.json_url)
+  await guest.go(`/p/${pushed.url_token}/audit`)
+  await guest.page.getByText(say('list_state_viewed')).waitFor()
+  assert.equal(await guest.page.getByRole('button', { name: say('edit_save') }).count(), 0)
+  assert.deepEqual((await scene.pushbox.audit(pushed, account)).kinds, ['creation', 'view'])
+})

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict'
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { after, test } from 'node:test'
+
+import { arriveSignedIn, makePush, signIn } from './lib/acts.js'
+import { setScene } from './lib/scene.js'
+import { codeOf } from './lib/totp.js'
+import { say } from './lib/words.js'
+
+// What an operator may set that people notice.
+const folder = await mkdtemp(path.join(tmpdir(), 'pushbox-e2e-'))
+const logo = path.join(folder, 'logo.svg')
+await writeFile(
+  logo,
+  '<svg xmlns="http://www.w3.org/2000/svg" width="40" height="20"><script>window.pwned = 1</script><rect width="40" height="20"/></svg>',
+)
+after(() => rm(folder, { recursive: true }))
+
+const scene = setScene(
+  {
+    PUSHBOX_ALLOW_ANONYMOUS: 'false',
+    PUSHBOX_ENABLE_SIGNUPS: 'true',
+    PUSHBOX_SIGNUP_EMAIL_REGEXP: String.raw`.+@example\.com`,
+    PUSHBOX_REQUIRE_MFA: 'true',
+    PUSHBOX_ENABLE_QR_PUSHES: 'false',
+    PUSHBOX_DEFAULT_LOCALE: 'de',
+    PUSHBOX_BRAND_TITLE: 'Ärger & <b>Söhne</b>',
+    PUSHBOX_BRAND_TAGLINE: 'what we "say"',
+    PUSHBOX_BRAND_FOOTER: 'run by us <script>pwned = 1</script>',
+    PUSHBOX_BRAND_LOGO_FILE: logo,
+  },
+  {},
+  { empty: true },
+)
+
+const password = 'correct horse battery'
+
+// fillAccount fills in and sends the form of a new account.
+async function fillAccount(guest, email) {
+  await guest.page.getByLabel(say('signup_email'), { exact: true }).fill(email)
+  await guest.page.getByLabel(say('signup_password'), { exact: true }).fill(password)
+  await guest.press(say('signup_make'))
+}
+
+// setUpMFA does what is asked for first, and returns the secret.
+async function setUpMFA(guest) {
+  await guest.page.getByText(say('mfa_required')).waitFor()
+  const secret = await guest.page.locator('#secret').textContent()
+  await guest.page.getByLabel(say('mfa_code'), { exact: true }).fill(codeOf(secret))
+  await guest.press(say('mfa_go'))
+  await guest.page.getByRole('heading', { name: say('mfa_codes_title') }).waitFor()
+  return secret
+}
+
+test('the first account is made by the link that serve prints, once', async (t) => {
+  const guest = await scene.guest(t)
+  guest.foresee(404)
+  const line = await scene.pushbox.said.first('the link for the first account', (text) => text.includes('/users/first/'))
+  const where = new URL(/https?:\S+/.exec(line)[0]).pathname
+  assert.equal((await guest.go('/users/first/AAAAAAAAAAAAAAAAAAAAAAAAAA')).status(), 404)
+  await guest.go(where)
+  await guest.page.getByRole('heading', { name: say('first_title') }).waitFor()
+  await fillAccount(guest, 'first@example.com')
+  await setUpMFA(guest)
+  assert.equal((await guest.go(where)).status(), 404)
+  await guest.go('/p')
+  await guest.page.getByRole('heading', { name: say('list_heading') }).waitFor()
+  assert.doesNotMatch(JSON.stringify(scene.pushbox.log.entries), new RegExp(where.split('/').at(-1)))
+})
+
+test('everybody with an address of the right kind signs up, and has a second factor before anything else', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/users/sign_in')
+  await guest.page.getByRole('link', { name: say('signin_sign_up') }).click()
+  guest.foresee(422)
+  await fillAccount(guest, 'eve@example.org')
+  await guest.page.getByText(say('signup_email_foreign')).waitFor()
+  await guest.go('/users/sign_up')
+  await fillAccount(guest, 'eve@example.com')
+  await guest.page.getByText(say('signin_made')).waitFor()
+  await signIn(guest, { email: 'eve@example.com', password })
+  const secret = await setUpMFA(guest)
+  await guest.go('/users/mfa')
+  await guest.page.getByText(say('mfa_stays')).waitFor()
+  assert.equal(await guest.page.getByRole('button', { name: say('mfa_off_go') }).count(), 0)
+  const again = await scene.guest(t)
+  await signIn(again, { email: 'eve@example.com', password })
+  await again.page.getByLabel(say('signin_code'), { exact: true }).fill(codeOf(secret, 1))
+  await again.press(say('signin_code_go'))
+  await again.page.getByRole('heading', { name: say('create_heading') }).waitFor()
+})
+
+test('whether an address has an account is not told to who signs up', async (t) => {
+  const guest = await scene.guest(t)
+  await scene.pushbox.account('taken@example.com')
+  for (const email of ['taken@example.com', 'free@example.com']) {
+    await guest.go('/users/sign_up')
+    await fillAccount(guest, email)
+    await guest.page.getByText(say('signin_made')).waitFor()
+  }
+  guest.foresee(403)
+  await signIn(guest, { email: 'taken@example.com', password: 'something else altogether' })
+  await guest.page.getByText(say('signin_wrong')).waitFor()
+})
+
+test('where nobody is anonymous the form is for members, and links are for everybody', async (t) => {
+  const account = await scene.account()
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  await guest.page.getByRole('heading', { name: say('signin_title') }).waitFor()
+  const push = await scene.pushbox.create({ payload: 'for everybody' }, account)
+  await guest.go(scene.link(push))
+  await guest.press(say('step_open'))
+  await guest.page.getByText('for everybody').waitFor()
+})
+
+test('a kind that is switched off is not offered', async (t) => {
+  const guest = await scene.guest(t)
+  const account = await scene.account()
+  await signIn(guest, account)
+  await setUpMFA(guest)
+  await makePush(guest, { payload: 'x' })
+  await guest.go('/')
+  assert.equal(await guest.page.locator('#kind-qr').count(), 0)
+  assert.equal(await guest.page.locator('#kind-url').count(), 1)
+})
+
+test('the brand is shown as it was set, as text', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/users/sign_in')
+  assert.match(await guest.page.title(), /Ärger & <b>Söhne<\/b>$/)
+  const header = await guest.page.locator('.brand').innerText()
+  assert.ok(header.includes('Ärger & <b>Söhne</b>') && header.includes('what we "say"'), header)
+  assert.ok((await guest.page.locator('footer').innerText()).includes('run by us <script>pwned = 1</script>'))
+  assert.equal(await guest.page.locator('.brand img').evaluate((img) => img.complete && img.naturalWidth), 40)
+  guest.foresee(/^Blocked script execution/)
+  await guest.go(await guest.page.locator('.brand img').getAttribute('src')) // its script does not run there either
+  assert.equal(await guest.pwned(), undefined)
+})
+
+test('who asks for no language that there is gets the one of the server', async (t) => {
+  const guest = await scene.guest(t, { locale: 'ko-KR' })
+  await guest.go('/users/sign_in')
+  assert.equal(await guest.page.locator('html').getAttribute('lang'), 'de')
+  await guest.page.getByRole('heading', { name: say('signin_title', {}, 'de') }).waitFor()
+})
