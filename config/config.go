@@ -141,8 +141,9 @@ type Limits struct {
 	// 1 MiB may take six times as much in JSON escapes.
 	MaxBody Size `mapstructure:"max_body" min:"64KiB" max:"64MiB"`
 
-	// Memory for request bodies of more than 64 KiB, all together. A request that
-	// finds none free within a few seconds is answered 503.
+	// Memory for request bodies of more than 64 KiB, all together, and as much again
+	// for pages that show long texts. A request that finds none free within a few
+	// seconds is answered 503.
 	BodyMemory Size `mapstructure:"body_memory" min:"64KiB"`
 
 	// Free space of the data directory's file system below which no push is

@@ -30,6 +30,7 @@ type request struct {
 	pending  bool              // on pages: a password was accepted and a code is awaited
 	locale   *lang.Locale      // for what people read
 	pace     pacer
+	memory   share // what its text, and then its page, take; given back when it was answered
 }
 
 // caller says for the log what kind of caller it is.

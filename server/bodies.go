@@ -13,10 +13,11 @@ const (
 	bodyWait     = 5 * time.Second // for memory that others have
 )
 
-// bodies bounds the memory that large request bodies take, all together.
+// bodies bounds the memory that large request bodies take, all together, and large
+// pages.
 type bodies struct {
 	memory *semaphore.Weighted
-	all    int64 // that all bodies may have
+	all    int64 // that they may have all together
 }
 
 func newBodies(memory int64) *bodies {
@@ -50,6 +51,14 @@ func (s *share) hold(n int64) error {
 	}
 	s.held = n
 	return nil
+}
+
+// keep gives back what is more than n bytes.
+func (s *share) keep(n int64) {
+	if n < s.held {
+		s.of.memory.Release(s.held - n)
+		s.held = n
+	}
 }
 
 // done gives all of it back.

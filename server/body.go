@@ -88,8 +88,8 @@ func (in *intake) readPush() error {
 	if in.r.ContentLength > in.server.longest(media) {
 		return errTooLarge
 	}
-	in.body.share(in.server.bodies.enter(in.r))
-	defer in.body.memory.done()
+	in.body.share(&in.r.memory)
+	defer in.release()
 	switch media {
 	case typeJSON:
 		err = in.readJSON()
@@ -110,6 +110,16 @@ func (in *intake) readPush() error {
 		return errNoPush
 	}
 	return nil
+}
+
+// release gives back memory that reading took. What a page's form has may come
+// back: the rest is held until it did.
+func (in *intake) release() {
+	if in.page {
+		in.body.memory.keep(in.body.text())
+	} else {
+		in.body.memory.done()
+	}
 }
 
 // bodyError puts it into words why a body is not the JSON that it says.

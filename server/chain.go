@@ -21,9 +21,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	start := time.Now()
 	secure(w.Header())
 	r := s.newRequest(w, hr)
+	defer r.memory.done()
 	rep, err := s.run(r)
 	if err != nil {
-		rep = s.tell(r, err)
+		rep, err = s.explain(r, err)
 	}
 	n, sendErr := s.send(w, r, rep)
 	s.logAccess(r, rep.status, n, time.Since(start), errors.Join(err, sendErr))
@@ -33,6 +34,7 @@ func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) *request {
 	hr = hr.WithContext(hr.Context()) // a copy: net/http must find the body that it made in its own
 	hr.Body = s.limitBody(w, hr)
 	r := &request{Request: hr, id: rand.Text()[:16]}
+	r.memory = *s.bodies.enter(r)
 	r.pace = pacer{http.NewResponseController(w), s.cfg.Limits.StallTimeout, s.cfg.Limits.RequestTimeout}
 	route, params := s.router.find(hr.Method, hr.URL.Path)
 	r.route, r.file = route, params.ByName(fileParam)
@@ -52,14 +54,31 @@ func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) *request {
 	return r
 }
 
-// run takes a request through the chain. A panic becomes an error: the 500 has
-// the same headers as any answer, and the log has the stack.
+// explain turns an error into a reply. Where its page cannot be rendered, there is
+// a line of text; what kept it from that joins the error.
+func (s *Server) explain(r *request, err error) (reply, error) {
+	rep := s.tell(r, err)
+	if fault := s.render(r, &rep); fault != nil {
+		line := []byte(r.whatWentWrong() + "\n")
+		return reply{status: http.StatusInternalServerError, text: &text{media: plainText, body: line}}, errors.Join(err, fault)
+	}
+	return rep, err
+}
+
+const plainText = "text/plain; charset=utf-8"
+
+// caught is for defer: it makes an error of a panic.
+func caught(err *error) {
+	if p := recover(); p != nil {
+		*err = &panicError{kind: fmt.Sprintf("%T", p), stack: debug.Stack()}
+	}
+}
+
+// run takes a request through the chain, up to a reply that only has to be sent. A
+// panic becomes an error: the 500 has the same headers as any answer, and the log
+// has the stack.
 func (s *Server) run(r *request) (rep reply, err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = &panicError{kind: fmt.Sprintf("%T", p), stack: debug.Stack()}
-		}
-	}()
+	defer caught(&err)
 	if err := s.admit(r); err != nil {
 		return reply{}, err
 	}
@@ -71,6 +90,9 @@ func (s *Server) run(r *request) (rep reply, err error) {
 	rep, err = r.route.action(r)
 	if r.route.guessable() && errors.Is(err, store.ErrNotFound) {
 		s.unknown.Add(r.actor.Client)
+	}
+	if err == nil {
+		err = s.render(r, &rep)
 	}
 	return rep, err
 }

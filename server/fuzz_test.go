@@ -143,7 +143,9 @@ func posted(t *testing.T, s *Server, contentType, body string) *request {
 	hr := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v2/pushes", strings.NewReader(body))
 	hr.Header.Set("Content-Type", contentType)
 	hr.Body = s.limitBody(w, hr)
-	return &request{Request: hr, pace: pacer{control: http.NewResponseController(w)}}
+	r := &request{Request: hr, pace: pacer{control: http.NewResponseController(w)}}
+	r.memory = *s.bodies.enter(r)
+	return r
 }
 
 // FuzzPayloadSurvives holds that any text that can be sent comes back exactly.

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"net/http"
 	"strconv"
 	"strings"
@@ -40,33 +39,6 @@ var (
 	sameOrigin = []string{"same-origin"}
 	immutable  = []string{"public, max-age=31536000, immutable"}
 )
-
-// sendPage writes a page, whole or not at all.
-func (s *Server) sendPage(w http.ResponseWriter, r *request, rep reply) (int64, error) {
-	buf := buffers.Get().(*bytes.Buffer)
-	buf.Reset()
-	defer recycle(buf)
-	v := &web.View{
-		Template: rep.template, Locale: r.locale, Site: s.siteFor(r), Account: r.session.Email,
-		Where: r.where(), Switch: r.Method != http.MethodPost && rep.status == http.StatusOK, Page: rep.body,
-	}
-	if err := s.pages.Render(buf, v); err != nil {
-		return 0, err
-	}
-	if c := s.languageCookie(r); c != nil {
-		http.SetCookie(w, c)
-	}
-	h := w.Header()
-	h["Content-Type"] = htmlType
-	h["Content-Security-Policy"] = pagePolicy
-	h["Referrer-Policy"] = pageReferrer
-	if s.isSecure(r) { // else browsers only complain of it
-		h["Cross-Origin-Opener-Policy"] = sameOrigin
-	}
-	h["Cross-Origin-Resource-Policy"] = sameOrigin
-	h["Content-Language"] = []string{r.locale.Tag}
-	return sendBytes(w, r, rep.status, buf.Bytes())
-}
 
 // siteFor is the site as its pages show it in the request's language.
 func (s *Server) siteFor(r *request) web.Site {

@@ -159,10 +159,15 @@ func find(err error) problem {
 	return problem{status: http.StatusInternalServerError, code: "internal"}
 }
 
+// whatWentWrong is all that is told of a fault of the server.
+func (r *request) whatWentWrong() string {
+	return "Something went wrong on the server. Its log has the cause under request id " + r.id + "."
+}
+
 // reply renders a problem for programs. The cause of a 500 is for the log alone.
 func (p problem) reply(r *request) reply {
 	if p.message == "" {
-		p.message = "Something went wrong on the server. Its log has the cause under request id " + r.id + "."
+		p.message = r.whatWentWrong()
 	}
 	rep := reply{status: p.status, body: errorBody{Error: p.code, Message: p.message}, header: p.headers()}
 	if p.status == http.StatusUnauthorized {

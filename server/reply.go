@@ -18,6 +18,8 @@ type reply struct {
 	status   int
 	body     any
 	template string // where set, body is what this page shows
+	sheet    *sheet // the page as it was rendered
+	paid     bool   // the page's memory is held already: it may not fail for that
 	text     *text
 	asset    *web.Asset
 	header   [][2]string

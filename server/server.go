@@ -58,6 +58,7 @@ type Server struct {
 	proxies clientip.Proxies
 	router  *router
 	bodies  *bodies
+	reveals *bodies // of pages that open a push: what others take leaves those alone
 
 	downloads *slots
 	uploads   *slots
@@ -90,6 +91,7 @@ func New(o Options) (*Server, error) {
 		downloads: newSlots(l.Downloads, l.Downloads/8),
 		uploads:   newUploadSlots(int64(l.BodyMemory)),
 		bodies:    newBodies(int64(l.BodyMemory)),
+		reveals:   newBodies(int64(l.BodyMemory)),
 		unknown:   limit.NewWindow(l.UnknownTokensPerMinute, time.Minute, l.Clients, clock),
 		anonymous: limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
 		tokens:    limit.NewRate(l.TokenPerMinute, l.Clients, clock),

@@ -3,6 +3,7 @@ package server
 import (
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -62,9 +63,39 @@ func (s *Server) createPageAgain(in *intake, invalid *store.InvalidError) create
 		in.fields.fill("retrieval_step", flagText(t.step().Default))
 		in.fields.fill("deletable_by_viewer", flagText(t.delete().Default))
 	}
+	long := in.tooLong(t.kind)
+	for _, name := range long {
+		invalid.Add(name, "is too long")
+	}
+	problems := s.formProblems(t, in, invalid)
+	for _, name := range long {
+		in.fields.change(name, func(string) string { return "" })
+	}
 	page := s.createPage(in.r, all, t, in.fields)
-	page.Problems = s.formProblems(t, in, invalid)
+	page.Problems = problems
 	return page
+}
+
+// tooLong names the fields that are longer than they may be in a push of that kind,
+// of those that come back.
+func (in *intake) tooLong(k store.Kind) (long []string) {
+	for _, field := range [...]struct {
+		name string
+		most int
+	}{
+		{"payload", store.MaxText},
+		{"expire_after_days", maxNumber},
+		{"expire_after_views", maxNumber},
+		{"name", store.MaxName},
+		{"note", store.MaxNote},
+	} {
+		text := in.fields[field.name].text
+		qr := k == store.QR && field.name == "payload" && utf8.RuneCountInString(text) > store.MaxQR
+		if qr || comesBack(text, field.most) != text {
+			long = append(long, field.name)
+		}
+	}
+	return long
 }
 
 // createPage is the form with the kind of these terms chosen, and these fields.

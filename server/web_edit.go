@@ -67,8 +67,8 @@ func (s *Server) editPush(r *request) (reply, error) {
 		return reply{}, err
 	}
 	form := newEditForm(h)
-	form.Days.Value, form.Days.Wrong = f[daysField], wrong["expire_after_days"]
-	form.Views.Value, form.Views.Wrong = f[viewsField], wrong["expire_after_views"]
+	form.Days.Value, form.Days.Wrong = comesBack(f[daysField], maxNumber), wrong["expire_after_days"]
+	form.Views.Value, form.Views.Wrong = comesBack(f[viewsField], maxNumber), wrong["expire_after_views"]
 	return showHistory(http.StatusUnprocessableEntity, h, form, 1, r.base)
 }
 

@@ -35,7 +35,7 @@ func (s *Server) firstAccount(r *request) (reply, error) {
 	email, password := f["email"], f.secret("password")
 	_, err = s.store.AddFirstAccount(r.Context(), email, password)
 	if wrong, ok := wrongFields(err); ok {
-		return show(http.StatusUnprocessableEntity, "first", accountPage{Email: email, Wrong: wrong}), nil
+		return show(http.StatusUnprocessableEntity, "first", accountPage{Email: comesBack(email, store.MaxEmail), Wrong: wrong}), nil
 	}
 	if errors.Is(err, store.ErrExists) {
 		return reply{}, s.forgetFirst()

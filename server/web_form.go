@@ -11,15 +11,17 @@ import (
 // webFields are the fields of a form that a page sent, each given once.
 type webFields map[string]string
 
-// readFields reads a small form, one without files.
+// readFields reads a small form, one without files. errTooLarge if it has more
+// than 64 KiB.
 func (s *Server) readFields(r *request) (webFields, error) {
 	media, params, err := bodyType(r)
 	if err != nil {
 		return nil, err
 	}
 	b := bodyOf(r)
-	b.share(s.bodies.enter(r))
-	defer b.memory.done()
+	if b.limit = smallBody; r.ContentLength > b.limit {
+		return nil, errTooLarge
+	}
 	var pairs []pair
 	switch media {
 	case typeForm:
@@ -28,6 +30,9 @@ func (s *Server) readFields(r *request) (webFields, error) {
 		pairs, err = multipartPairs(b, params["boundary"])
 	default:
 		return nil, errMediaType
+	}
+	if err == nil {
+		err = b.end()
 	}
 	if err != nil {
 		b.leave()
@@ -42,6 +47,18 @@ func (s *Server) readFields(r *request) (webFields, error) {
 	}
 	return f, nil
 }
+
+// comesBack is what a form shows again of a text that may have so many bytes. One
+// that has more is not sent back: its problem says that it is too long.
+func comesBack(text string, most int) string {
+	if len(text) > most {
+		return ""
+	}
+	return text
+}
+
+// maxNumber is the most bytes that come back of what was typed for a number.
+const maxNumber = 64
 
 // secret returns a field that is a password, a passphrase or a code.
 func (f webFields) secret(name string) secret.Text { return secret.New(f[name]) }

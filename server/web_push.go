@@ -33,7 +33,7 @@ func (s *Server) pushPage(r *request) (reply, error) {
 	if !opensAtOnce(p) {
 		return s.stepPage(r)
 	}
-	return s.reveal(r, secret.Text{})
+	return s.reveal(r, p.Kind, secret.Text{})
 }
 
 // opensAtOnce reports whether a visit is enough to open the push.
@@ -83,7 +83,11 @@ func (s *Server) revealPush(r *request) (reply, error) {
 	if strings.TrimSpace(passphrase) == "" { // which no push has: it is no try
 		passphrase = ""
 	}
-	return s.reveal(r, secret.New(passphrase))
+	p, err := s.store.Preview(r.Context(), r.urlToken)
+	if err != nil {
+		return reply{}, err
+	}
+	return s.reveal(r, p.Kind, secret.New(passphrase))
 }
 
 // goneForGood is what the page after a delete shows.

@@ -40,7 +40,11 @@ type fileRow struct {
 
 // reveal opens a push. What comes before is asked first: once a view is counted,
 // nothing may fail any more.
-func (s *Server) reveal(r *request, passphrase secret.Text) (reply, error) {
+func (s *Server) reveal(r *request, k store.Kind, passphrase secret.Text) (reply, error) {
+	r.memory = *s.reveals.enter(r)
+	if err := r.memory.hold(longestPage(k)); err != nil {
+		return reply{}, err
+	}
 	before, err := s.store.Openings(r.Context(), r.urlToken)
 	if err != nil {
 		return reply{}, err
@@ -56,10 +60,26 @@ func (s *Server) reveal(r *request, passphrase secret.Text) (reply, error) {
 		return reply{}, err
 	}
 	rep := show(http.StatusOK, "push", s.newRevealed(r, p, before))
+	rep.paid = true
 	if opensAtOnce(p) {
 		rep = rep.with(s.newOpenedCookie(r))
 	}
 	return rep, nil
+}
+
+// longestPage is how long, in bytes, the page can be that opens a push of that kind;
+// nobody knows how much a push holds before it is opened. HTML takes five bytes for
+// a quote. A text may be there in base64 as well, and an address is there as that,
+// as a link, and as a host.
+func longestPage(k store.Kind) int64 {
+	switch k {
+	case store.QR:
+		return 384 << 10 // nearly all of it is the image
+	case store.URL:
+		return 16 * store.MaxText
+	default:
+		return 7 * store.MaxText
+	}
 }
 
 func (s *Server) newRevealed(r *request, p store.PushInfo, before store.Openings) revealed {

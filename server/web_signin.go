@@ -46,7 +46,7 @@ func (s *Server) signIn(r *request) (reply, error) {
 	n, err := s.store.SignIn(r.Context(), r.actor, f["email"], f.secret("password"))
 	if err != nil {
 		no, err := s.refused(err, "signin_wrong")
-		return no.again("signin", signInPage{Email: f["email"], Refused: no}), err
+		return no.again("signin", signInPage{Email: comesBack(f["email"], store.MaxEmail), Refused: no}), err
 	}
 	return s.begin(r, n)
 }

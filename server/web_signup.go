@@ -39,17 +39,18 @@ func (s *Server) signUp(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page := accountPage{Email: f["email"]}
+	email := f["email"]
+	page := accountPage{Email: comesBack(email, store.MaxEmail)}
 	if full, wait := s.signUps.Full(r.actor.Client); full {
 		page.Refused = s.tooMany(wait)
 		return page.Refused.again("signup", page), nil
 	}
 	s.signUps.Add(r.actor.Client)
-	if !s.maySignUp(page.Email) {
+	if !s.maySignUp(email) {
 		page.Wrong, page.Foreign = map[string]bool{"email": true}, true
 		return show(http.StatusUnprocessableEntity, "signup", page), nil
 	}
-	_, err = s.store.AddAccount(r.Context(), page.Email, f.secret("password"))
+	_, err = s.store.AddAccount(r.Context(), email, f.secret("password"))
 	if wrong, ok := wrongFields(err); ok {
 		page.Wrong = wrong
 		return show(http.StatusUnprocessableEntity, "signup", page), nil

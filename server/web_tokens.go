@@ -75,14 +75,15 @@ func (s *Server) makeToken(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	page := tokensPage{Label: f["label"], Days: usualLifetime}
+	label := f["label"]
+	page := tokensPage{Label: comesBack(label, store.MaxLabel), Days: usualLifetime}
 	days, err := strconv.Atoi(f["days"])
 	if err != nil || !slices.Contains(lifetimes[:], days) {
-		page.Wrong = map[string]bool{"expires": true}
+		page.Wrong = map[string]bool{"expires": true, "name": page.Label != label}
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
 	}
 	page.Days = days
-	t, err := s.store.CreateToken(r.Context(), r.session.Email, page.Label, time.Duration(days)*24*time.Hour)
+	t, err := s.store.CreateToken(r.Context(), r.session.Email, label, time.Duration(days)*24*time.Hour)
 	if wrong, ok := wrongFields(err); ok {
 		page.Wrong = wrong
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
