@@ -39,6 +39,7 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 			SignInsPerClient: 45, SignInsPerAccount: 46,
 		},
 		Sessions: config.Sessions{IdleTimeout: 47, MaxAge: 48},
+		Brand:    config.Brand{Title: "Our box"},
 	}
 	text, url, qr, file := want(10), want(20), want(30), want(50)
 	text.Deletable, qr.Deletable = store.Choice{Enabled: true}, store.Choice{Default: true}
@@ -49,7 +50,7 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 		Guessing:   store.Guessing{PerClient: 41, PerPush: 42, Queue: 43, Clients: 44},
 		SignIns:    store.SignInLimits{PerClient: 45, PerAccount: 46},
 		Sessions:   store.SessionLimits{Idle: 47, MaxAge: 48},
-		Issuer:     "pushbox",
+		Issuer:     "Our box",
 	}
 	if got := storeOptions(cfg); !reflect.DeepEqual(got, wanted) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, wanted)
