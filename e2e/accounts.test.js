@@ -21,6 +21,7 @@ async function turnOnMFA(guest) {
   await guest.go('/users/mfa')
   const secret = await guest.page.locator('#secret').textContent()
   await guest.page.getByLabel(say('mfa_code'), { exact: true }).fill(codeOf(secret))
+  await guest.page.locator('#on-password').fill('correct horse battery')
   await guest.press(say('mfa_go'))
   await guest.page.getByRole('heading', { level: 1, name: say('mfa_codes_title') }).waitFor()
   return { secret, codes: await guest.page.locator('#codes code').allTextContents() }

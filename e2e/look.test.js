@@ -35,6 +35,7 @@ async function turnOnMFA(guest) {
   await guest.go('/users/mfa')
   const secret = await guest.page.locator('#secret').textContent()
   await guest.page.locator('#code').fill(codeOf(secret))
+  await guest.page.locator('#on-password').fill(password)
   await guest.press(say('mfa_go'))
   await guest.page.getByRole('heading', { name: say('mfa_codes_title') }).waitFor()
 }

@@ -49,6 +49,7 @@ async function setUpMFA(guest) {
   await guest.page.getByText(say('mfa_required')).waitFor()
   const secret = await guest.page.locator('#secret').textContent()
   await guest.page.getByLabel(say('mfa_code'), { exact: true }).fill(codeOf(secret))
+  await guest.page.locator('#on-password').fill(password)
   await guest.press(say('mfa_go'))
   await guest.page.getByRole('heading', { name: say('mfa_codes_title') }).waitFor()
   return secret

@@ -179,8 +179,14 @@ func (a *api) code(totpSecret string, ahead int64) string {
 // one, and returns its secret and the recovery codes.
 func (b *browser) enableMFA() (totpSecret string, recovery []string) {
 	b.a.t.Helper()
+	return b.enableMFAWith(annPassword)
+}
+
+// enableMFAWith is enableMFA for whoever has that password.
+func (b *browser) enableMFAWith(password string) (totpSecret string, recovery []string) {
+	b.a.t.Helper()
 	totpSecret = b.get("/users/mfa").want(http.StatusOK).inner("secret")
-	page := b.post("/users/mfa", "secret", totpSecret, "code", b.a.code(totpSecret, -1)).want(http.StatusOK)
+	page := b.post("/users/mfa", "password", password, "secret", totpSecret, "code", b.a.code(totpSecret, -1)).want(http.StatusOK)
 	return totpSecret, recoveryCodes(page)
 }
 

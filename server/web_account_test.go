@@ -41,8 +41,8 @@ var accountMatrix = []struct {
 	{"GET", "/users/sessions", nil, [people]int{303, 303, 200, 200}},
 	{"POST", "/users/sessions/end", []string{"id", "SESSION"}, [people]int{303, 303, 303, 303}},
 	{"GET", "/users/mfa", nil, [people]int{303, 303, 200, 200}},
-	{"POST", "/users/mfa", []string{"secret", "SECRET", "code", "wrong"}, [people]int{303, 303, 403, 403}},
-	{"POST", "/users/mfa", []string{"secret", "x", "code", "wrong"}, [people]int{303, 303, 422, 422}},
+	{"POST", "/users/mfa", []string{"password", "PASSWORD", "secret", "SECRET", "code", "wrong"}, [people]int{303, 303, 403, 403}},
+	{"POST", "/users/mfa", []string{"password", "PASSWORD", "secret", "x", "code", "wrong"}, [people]int{303, 303, 422, 422}},
 	{"POST", "/users/mfa/off", []string{"password", "wrong"}, [people]int{303, 303, 403, 403}},
 	{"POST", "/users/mfa/codes", []string{"password", "wrong"}, [people]int{303, 303, 303, 303}}, // they have none
 	{"POST", "/users/sign_out", nil, [people]int{303, 303, 303, 303}},
@@ -64,7 +64,7 @@ func TestEachPageOfAccountsIsForWhomItIs(t *testing.T) {
 	token := owner.get("/users/token").inputs("id")[0]
 	a.signedIn(annEmail, annPassword)
 	session := owner.get("/users/sessions").inputs("id")[0]
-	ids := strings.NewReplacer("SECRET", totpSecret, "TOKEN", token, "SESSION", session)
+	ids := strings.NewReplacer("PASSWORD", annPassword, "SECRET", totpSecret, "TOKEN", token, "SESSION", session)
 	for _, row := range accountMatrix {
 		for person, b := range who {
 			if row.want[person] == http.StatusSeeOther && person == byOwner && slices.ContainsFunc(row.fields, func(f string) bool { return f == "TOKEN" || f == "SESSION" }) {
@@ -143,7 +143,7 @@ func TestPagesAndLogsKeepSecrets(t *testing.T) {
 	b.post("/users/password", "old", annPassword, "new", changed, "again", wrong).want(http.StatusUnprocessableEntity)
 	b.post("/users/password", "old", annPassword, "new", "short", "again", "short").want(http.StatusUnprocessableEntity)
 	b.post("/users/password", "old", annPassword, "new", changed, "again", changed).to("/users/password?done=1")
-	totpSecret, recovery := b.enableMFA()
+	totpSecret, recovery := b.enableMFAWith(changed)
 	b.get("/users/mfa")
 	b.post("/users/sign_up", "email", "x", "password", wrong).want(http.StatusUnprocessableEntity)
 	b.signIn(annEmail, changed).to("/users/sign_in")

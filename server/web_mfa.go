@@ -56,14 +56,14 @@ func (s *Server) mfaState(r *request, offered secret.Text) (mfaPage, error) {
 }
 
 // enableMFA takes the second factor that was offered, once a code shows that the
-// person has it.
+// person has it, and the password that it is theirs.
 func (s *Server) enableMFA(r *request) (reply, error) {
 	f, err := s.readFields(r)
 	if err != nil {
 		return reply{}, err
 	}
 	offered := f.secret("secret")
-	codes, err := s.store.EnableTOTP(r.Context(), r.actor, s.sessionSecret(r), offered, f["code"])
+	codes, err := s.store.EnableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.secret("password"), offered, f["code"])
 	if errors.Is(err, store.ErrExists) {
 		return goTo(mfaPath), nil
 	}

@@ -50,12 +50,12 @@ func TestAWrongCodeOffersTheSameSecretAgain(t *testing.T) {
 	if other := b.get("/users/mfa"); other.inner("secret") == totpSecret || qr(other) == qr(first) {
 		t.Error("two offers are the same")
 	}
-	got := b.post("/users/mfa", "secret", totpSecret, "code", "000000").want(http.StatusForbidden).says("That code is not right.")
+	got := b.post("/users/mfa", "password", annPassword, "secret", totpSecret, "code", "000000").want(http.StatusForbidden).says("The password or the code is not right.")
 	if got.inner("secret") != totpSecret || got.inputs("secret")[0] != totpSecret || qr(got) != qr(first) || qr(got) == "" {
 		t.Error("another one is offered")
 	}
-	b.post("/users/mfa", "secret", totpSecret, "code", a.code(totpSecret, 0)).want(http.StatusOK)
-	b.post("/users/mfa", "secret", totpSecret, "code", a.code(totpSecret, 1)).to("/users/mfa") // it is on
+	b.post("/users/mfa", "password", annPassword, "secret", totpSecret, "code", a.code(totpSecret, 0)).want(http.StatusOK)
+	b.post("/users/mfa", "password", annPassword, "secret", totpSecret, "code", a.code(totpSecret, 1)).to("/users/mfa") // it is on
 }
 
 func TestNewRecoveryCodesReplaceTheOld(t *testing.T) {
@@ -119,7 +119,7 @@ func TestOnlyASecretThatIsOneIsTaken(t *testing.T) {
 	a := newSite(t)
 	b := a.signedIn(annEmail, annPassword)
 	for _, bad := range []string{"", "x", "AAAA", `"><script>alert(1)</script>`} {
-		got := b.post("/users/mfa", "secret", bad, "code", "000000").want(http.StatusUnprocessableEntity)
+		got := b.post("/users/mfa", "password", annPassword, "secret", bad, "code", "000000").want(http.StatusUnprocessableEntity)
 		if bad != "" && got.shows(`alert(1)`) {
 			t.Error(got.body)
 		}

@@ -27,42 +27,34 @@ func (s *Store) NewTOTP(ctx context.Context, session secret.Text) (TOTPSetup, er
 // code is one, and returns its recovery codes, which cannot be seen again. Its
 // other sessions end: a password alone opened them.
 //
-// Errors: ErrSession; *InvalidError if totpSecret is not as NewTOTP makes them;
-// ErrCredentials if it is not the code; *LockedError after too many tries;
-// ErrExists if the account has a second factor; ErrBusy; ErrClock while the clock
-// is in doubt.
-func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, totpSecret secret.Text, code string) (recovery []secret.Text, err error) {
-	c, err := s.signedIn(ctx, session)
-	if err != nil {
-		return nil, err
-	}
-	key, err := parseTOTP(totpSecret)
-	switch {
-	case err != nil:
-		return nil, err
-	case c.at.jumped:
-		return nil, ErrClock
-	}
-	err = s.guess.attempt(ctx, c.account.Email, by.Client, func() error {
-		step := totpStep(key, cleanCode(code), s.time.read().now, 0)
-		if step == 0 {
-			return ErrCredentials
-		}
-		codes, digests := newRecovery(c.account.ID)
-		sealed := s.sealTOTP(c.account.ID, key)
-		err := s.changeBy(ctx, c, func(a Account) (Account, Turnover, error) {
-			if a.MFA() {
+// Errors: as those of ChangePassword, ErrCredentials also where it is not the
+// code; *InvalidError if totpSecret is not as NewTOTP makes them; ErrExists if the
+// account has a second factor; ErrClock while the clock is in doubt.
+func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password, totpSecret secret.Text, code string) (recovery []secret.Text, err error) {
+	key, badKey := parseTOTP(totpSecret)
+	err = s.confirmed(ctx, by, session, password, func(c caller) AccountRule {
+		var digests string
+		recovery, digests = newRecovery(c.account.ID)
+		sealed, step := s.sealTOTP(c.account.ID, key), totpStep(key, cleanCode(code), s.time.read().now, 0)
+		return func(a Account) (Account, Turnover, error) {
+			switch {
+			case badKey != nil:
+				return a, Turnover{}, badKey
+			case c.at.jumped:
+				return a, Turnover{}, ErrClock
+			case a.MFA():
 				return a, Turnover{}, ErrExists
+			case step == 0:
+				return a, Turnover{}, ErrCredentials
 			}
 			a.TOTP, a.TOTPStep, a.Recovery = sealed, step, digests
 			return a, Turnover{Ends: EndOthers}, nil
-		})
-		if err == nil {
-			recovery = codes
 		}
-		return err
 	})
-	return recovery, err
+	if err != nil {
+		return nil, err
+	}
+	return recovery, nil
 }
 
 // DisableTOTP takes the second factor and its recovery codes from the account

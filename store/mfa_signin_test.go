@@ -59,7 +59,7 @@ func TestAPendingSessionAllowsNothingElse(t *testing.T) {
 	pending := signIn(t, f)
 	_, list := f.Sessions(ctx, pending.Secret)
 	_, offer := f.NewTOTP(ctx, pending.Secret)
-	_, again := f.EnableTOTP(ctx, nobody, pending.Secret, key, codeAt(t, f, key, 0))
+	_, again := f.EnableTOTP(ctx, nobody, pending.Secret, secret.New(right), key, codeAt(t, f, key, 0))
 	_, codes := f.NewRecoveryCodes(ctx, nobody, pending.Secret, secret.New(right))
 	for i, err := range []error{
 		list, offer, again, codes,
@@ -236,7 +236,7 @@ func TestWrongCodesAndPasswordsCountAlike(t *testing.T) {
 	_, byCode = f.SignInCode(ctx, nobody, pending.Secret, good)
 	_, byPassword = f.SignIn(ctx, nobody, email, secret.New(right))
 	_, codes = f.NewRecoveryCodes(ctx, nobody, full.Secret, secret.New(right))
-	_, enabled := f.EnableTOTP(ctx, nobody, full.Secret, key, good)
+	_, enabled := f.EnableTOTP(ctx, nobody, full.Secret, secret.New(right), key, good)
 	for i, err := range []error{byCode, byPassword, codes, enabled, f.DisableTOTP(ctx, nobody, full.Secret, secret.New(right))} {
 		if !errors.Is(err, store.ErrLocked) {
 			t.Errorf("right one %d: %v", i+1, err)

@@ -33,7 +33,7 @@ func enable(t *testing.T, f *storetest.Fixture, session secret.Text) (key secret
 	if err != nil {
 		t.Fatal(err)
 	}
-	recovery, err = f.EnableTOTP(ctx, nobody, session, setup.Secret, codeAt(t, f, setup.Secret, 0))
+	recovery, err = f.EnableTOTP(ctx, nobody, session, secret.New(right), setup.Secret, codeAt(t, f, setup.Secret, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,16 +89,19 @@ func TestASecondFactorIsNotEnabled(t *testing.T) {
 		{"an old code", setup.Secret.Reveal(), codeAt(t, f, setup.Secret, -time.Minute), func(err error) bool { return errors.Is(err, store.ErrCredentials) }},
 		{"a short secret", setup.Secret.Reveal()[:24], "123456", func(err error) bool { return errors.As(err, &invalid) }},
 	} {
-		if codes, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New(c.secret), c.code); !c.is(err) || codes != nil {
+		if codes, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New(right), secret.New(c.secret), c.code); !c.is(err) || codes != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
+	}
+	if _, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New("wrong wrong wrong"), setup.Secret, codeAt(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrCredentials) {
+		t.Errorf("a wrong password: %v", err)
 	}
 	if signIn(t, f).Pending {
 		t.Error("it was enabled")
 	}
 	key, _ := enable(t, f, n.Secret)
 	f.Clock.Advance(time.Minute)
-	if _, err := f.EnableTOTP(ctx, nobody, n.Secret, setup.Secret, codeAt(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrExists) {
+	if _, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New(right), setup.Secret, codeAt(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrExists) {
 		t.Errorf("a second one: %v", err)
 	}
 	if _, err := f.SignInCode(ctx, nobody, signIn(t, f).Secret, codeAt(t, f, key, 0)); err != nil {
@@ -183,7 +186,7 @@ func TestNoCodeIsJudgedByAClockInDoubt(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Clock.Jump(2 * day)
-	if _, err := f.EnableTOTP(ctx, nobody, n.Secret, setup.Secret, codeAt(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrClock) {
+	if _, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New(right), setup.Secret, codeAt(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrClock) {
 		t.Errorf("enable: %v", err)
 	}
 	f.Clock.Jump(-2 * day)

@@ -34,7 +34,7 @@ func TestASessionThatNobodyHas(t *testing.T) {
 		_, list := f.Sessions(ctx, s)
 		_, code := f.SignInCode(ctx, nobody, s, "123456")
 		_, offer := f.NewTOTP(ctx, s)
-		_, enable := f.EnableTOTP(ctx, nobody, s, secret.New("secret"), "123456")
+		_, enable := f.EnableTOTP(ctx, nobody, s, secret.New(right), secret.New("secret"), "123456")
 		_, codes := f.NewRecoveryCodes(ctx, nobody, s, secret.New(right))
 		for i, err := range []error{
 			resume, list, code, offer, enable, codes,

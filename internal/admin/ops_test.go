@@ -109,7 +109,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, setup.Secret, code); err != nil {
+		if _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, secret.New(password), setup.Secret, code); err != nil {
 			t.Fatal(err)
 		}
 		if !signIn().Pending {
