@@ -126,9 +126,7 @@ func newUploadSlots(memory int64) *slots {
 
 // openPages reads what pages are made of.
 func (s *Server) openPages(o Options) (err error) {
-	if s.words, err = lang.Load(); err != nil {
-		return err
-	}
+	s.words = lang.New()
 	if s.pages, err = web.New(o.Logo); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"sync"
 
 	"golang.org/x/text/language"
 )
@@ -51,27 +52,31 @@ type Catalog struct {
 	locales []*Locale
 }
 
-// Load reads the messages that are built in. An error is a fault of the build.
-func Load() (*Catalog, error) {
+// New returns the messages that are built in. Those of a language are read when
+// one of them is wanted: a start need not wait for any.
+func New() *Catalog {
 	c := new(Catalog)
 	var tags []language.Tag
 	for _, l := range languages {
-		tag, err := language.Parse(l.Tag)
-		if err != nil {
-			return nil, fmt.Errorf("language %s: %w", l.Tag, err)
-		}
-		text, err := files.ReadFile("messages/" + l.Tag + ".json")
-		if err != nil {
-			return nil, err
-		}
-		locale := &Locale{Language: l, tag: tag}
-		if err := json.Unmarshal(text, &locale.messages); err != nil {
-			return nil, fmt.Errorf("messages of %s: %w", l.Tag, err)
-		}
+		tag := language.MustParse(l.Tag)
+		locale := &Locale{Language: l, tag: tag, messages: sync.OnceValue(func() map[string]message { return read(l) })}
 		tags, c.locales = append(tags, tag), append(c.locales, locale)
 	}
 	c.matcher = language.NewMatcher(tags)
-	return c, nil
+	return c
+}
+
+// read reads the messages of a language. It panics if they are not there or
+// malformed, which is a fault of the build.
+func read(l Language) (all map[string]message) {
+	text, err := files.ReadFile("messages/" + l.Tag + ".json")
+	if err == nil {
+		err = json.Unmarshal(text, &all)
+	}
+	if err != nil {
+		panic(fmt.Sprintf("lang: messages of %s: %v", l.Tag, err))
+	}
+	return all
 }
 
 // Choose returns the locale to answer in: the one whose tag is wanted; else the

@@ -10,7 +10,7 @@ import (
 // Messages are the texts of a language by key and plural category.
 func (l *Locale) Messages() map[string]map[string]string {
 	all := make(map[string]map[string]string)
-	for key, m := range l.messages {
+	for key, m := range l.messages() {
 		all[key] = m
 	}
 	return all

@@ -13,7 +13,7 @@ import (
 type Locale struct {
 	Language
 	tag      language.Tag
-	messages map[string]message
+	messages func() map[string]message
 }
 
 // A message is its texts by plural category. One that depends on no number has
@@ -44,7 +44,7 @@ const countName = "count"
 // a name and a value. A key that there is no message for comes back as it is,
 // which a test of the templates keeps from happening.
 func (l *Locale) Text(key string, pairs ...any) string {
-	m, ok := l.messages[key]
+	m, ok := l.messages()[key]
 	if !ok {
 		return key
 	}

@@ -10,6 +10,7 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"sync"
 
 	"pushbox/internal/lang"
 )
@@ -20,18 +21,24 @@ var files embed.FS
 // Pages renders pages and has the files that they need. It is safe for
 // concurrent use.
 type Pages struct {
+	reading   sync.Once // of the templates, when the first page is rendered: a start need not wait for it
 	templates map[string]*template.Template
+	broken    error
 	assets    map[string]Asset
 	paths     map[string]string // of assets, by their names
 }
 
-// New reads the pages that are built in, and the logo where there is one. An error
+// New reads the files that pages need, and the logo where there is one. An error
 // is a fault of the logo, or of the build.
 func New(logo *Logo) (*Pages, error) {
-	p := &Pages{templates: make(map[string]*template.Template)}
-	if err := p.readAssets(logo); err != nil {
-		return nil, err
-	}
+	p := new(Pages)
+	return p, p.readAssets(logo)
+}
+
+// readTemplates reads the template of each page, with the frame of all. An error is
+// a fault of the build.
+func (p *Pages) readTemplates() (map[string]*template.Template, error) {
+	all := make(map[string]*template.Template)
 	base, err := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path}).ParseFS(files, "templates/layout.html", "templates/part_*.html")
 	if err != nil {
 		return nil, err
@@ -49,11 +56,11 @@ func New(logo *Logo) (*Pages, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p.templates[name], err = t.ParseFS(files, path); err != nil {
+		if all[name], err = t.ParseFS(files, path); err != nil {
 			return nil, err
 		}
 	}
-	return p, nil
+	return all, nil
 }
 
 // Site is what all pages of a server show.
@@ -94,6 +101,10 @@ func (v *View) Languages() []Choice {
 
 // Render writes a page as HTML.
 func (p *Pages) Render(w io.Writer, v *View) error {
+	p.reading.Do(func() { p.templates, p.broken = p.readTemplates() })
+	if p.broken != nil {
+		return p.broken
+	}
 	t, ok := p.templates[v.Template]
 	if !ok {
 		return fmt.Errorf("there is no page %q", v.Template)
