@@ -131,10 +131,15 @@ func (s *Server) readPassphrase(r *request) (secret.Text, error) {
 	if err != nil {
 		return secret.Text{}, err
 	}
-	if !utf8.ValidString(p) || len(p) > store.MaxPassphrase {
+	return asPassphrase(p)
+}
+
+// asPassphrase refuses what can be no passphrase.
+func asPassphrase(text string) (secret.Text, error) {
+	if !utf8.ValidString(text) || len(text) > store.MaxPassphrase {
 		return secret.Text{}, badRequest("The passphrase is not valid UTF-8, or longer than one can be.")
 	}
-	return secret.New(p), nil
+	return secret.New(text), nil
 }
 
 // formPassphrase reads the passphrase from a form. A body of any other kind has

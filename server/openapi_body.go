@@ -20,7 +20,7 @@ func (s *Server) createBody(schemas *ordered[*specSchema]) *specBody {
 	offers := s.offers()
 	fields := s.createFields(offers)
 	texts := slices.DeleteFunc(slices.Clone(fields), func(f apiField) bool { return f.name == filesField })
-	textOffers := slices.DeleteFunc(slices.Clone(offers), func(o offer) bool { return o.kind == store.File })
+	textOffers := slices.DeleteFunc(slices.Clone(offers), func(o kindTerms) bool { return o.kind == store.File })
 
 	schemas.add(specNewJSON, &specSchema{
 		Type: specTypes{"object"}, Required: []string{"push"},
@@ -68,7 +68,7 @@ func inParts(fields []apiField) []apiField {
 
 // pushSchema is a push to be created. What holds for one kind alone is a rule
 // that asks for the kind.
-func pushSchema(fields []apiField, offers []offer, named func(string) string) *specSchema {
+func pushSchema(fields []apiField, offers []kindTerms, named func(string) string) *specSchema {
 	s := &specSchema{Type: specTypes{"object"}, MinProperties: 1, Description: "A push to be created. Keys that are not known are ignored."}
 	for _, f := range fields {
 		s.Properties.add(named(f.name), f.describe())
@@ -81,7 +81,7 @@ func pushSchema(fields []apiField, offers []offer, named func(string) string) *s
 
 // asked says when a push is of the kind: a push with files is a file push, and may
 // say no other kind.
-func (o offer) asked(named func(string) string) *specSchema {
+func (o kindTerms) asked(named func(string) string) *specSchema {
 	kind, files := named("kind"), named(filesField)
 	says := ordered[*specSchema]{{kind, &specSchema{Enum: []string{o.kind.String()}}}}
 	if o.kind == store.File {
@@ -99,7 +99,7 @@ func (o offer) asked(named func(string) string) *specSchema {
 }
 
 // rule is what a push of the kind must be.
-func (o offer) rule(named func(string) string) *specSchema {
+func (o kindTerms) rule(named func(string) string) *specSchema {
 	payload := &specSchema{MinLength: 1, MaxLength: store.MaxText}
 	days, views := o.days(), o.views()
 	s := &specSchema{Required: []string{named("payload")}}
@@ -117,8 +117,8 @@ func (o offer) rule(named func(string) string) *specSchema {
 	s.Properties.add(named("payload"), payload)
 	s.Properties.add(named("expire_after_days"), &specSchema{Minimum: &days.Min, Maximum: &days.Max, Default: days.Default})
 	s.Properties.add(named("expire_after_views"), &specSchema{Minimum: &views.Min, Maximum: &views.Max, Default: views.Default})
-	s.Properties.add(named("retrieval_step"), &specSchema{Default: o.steps()})
-	s.Properties.add(named("deletable_by_viewer"), &specSchema{Default: o.deletable})
+	s.Properties.add(named("retrieval_step"), &specSchema{Default: usually(o.step())})
+	s.Properties.add(named("deletable_by_viewer"), &specSchema{Default: usually(o.delete())})
 	return s
 }
 

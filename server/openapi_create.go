@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -33,43 +34,22 @@ func (f apiField) describe() *specSchema {
 	return &s
 }
 
-// An offer is a kind of push that can be created here.
-type offer struct {
-	kind      store.Kind
-	terms     config.Terms
-	deletable bool // what silence means; of the kinds that may be it
-}
-
-// offers are the kinds of push that can be created here.
-func (s *Server) offers() []offer {
-	of := func(k store.Kind, t config.DeletableTerms) offer {
-		return offer{k, t.Terms, t.EnableDeletablePushes && t.DeletablePushesDefault}
-	}
-	all := []offer{of(store.Text, s.cfg.PW)}
-	if s.cfg.EnableURLPushes {
-		all = append(all, offer{kind: store.URL, terms: s.cfg.URL})
-	}
-	if s.cfg.EnableQRPushes {
-		all = append(all, of(store.QR, s.cfg.QR))
-	}
-	if s.cfg.EnableFilePushes {
-		all = append(all, of(store.File, s.cfg.Files.DeletableTerms))
+// offers are the kinds of push that can be created here, files last: they need an
+// account.
+func (s *Server) offers() []kindTerms {
+	all := s.kinds()
+	isFile := func(t kindTerms) bool { return t.kind == store.File }
+	if i := slices.IndexFunc(all, isFile); i >= 0 {
+		all = append(slices.Delete(slices.Clone(all), i, i+1), all[i])
 	}
 	return all
 }
 
-func (o offer) days() store.Range {
-	return store.Range{Default: o.terms.ExpireAfterDaysDefault, Min: o.terms.ExpireAfterDaysMin, Max: o.terms.ExpireAfterDaysMax}
-}
-
-func (o offer) views() store.Range {
-	return store.Range{Default: o.terms.ExpireAfterViewsDefault, Min: o.terms.ExpireAfterViewsMin, Max: o.terms.ExpireAfterViewsMax}
-}
-
-func (o offer) steps() bool { return o.terms.EnableRetrievalStep && o.terms.RetrievalStepDefault }
+// usually is what silence means.
+func usually(c store.Choice) bool { return c.Enabled && c.Default }
 
 // perKind says something of each kind, of kinds for which it is the same together.
-func perKind(offers []offer, say func(offer) string) string {
+func perKind(offers []kindTerms, say func(kindTerms) string) string {
 	var kinds ordered[string] // by what is said of them
 	for _, o := range offers {
 		names := o.kind.String()
@@ -89,7 +69,7 @@ func perKind(offers []offer, say func(offer) string) string {
 }
 
 // createFields are the fields of a push to be created.
-func (s *Server) createFields(offers []offer) []apiField {
+func (s *Server) createFields(offers []kindTerms) []apiField {
 	kinds := &specSchema{Type: specTypes{"string"}}
 	for _, o := range offers {
 		kinds.Enum = append(kinds.Enum, o.kind.String())
@@ -98,11 +78,11 @@ func (s *Server) createFields(offers []offer) []apiField {
 		{name: "payload", text: "The secret, stored exactly as it is sent. Required, and not blank, unless there are files. Of a url push: an absolute http or https address without user name or password.", bounds: perKind(offers, payloadBounds), schema: textUpTo(store.MaxText)},
 		{name: "kind", text: "What the push carries.", bounds: "one of " + strings.Join(kinds.Enum, ", "), fallback: "file if there are files, else text", schema: kinds},
 		{name: "passphrase", text: "Asked for at each retrieval. A blank one is none.", bounds: bytesUpTo(store.MaxPassphrase), fallback: "none", schema: textUpTo(store.MaxPassphrase)},
-		rangeField(offers, "expire_after_days", "Days until the push expires.", offer.days),
-		rangeField(offers, "expire_after_views", "Views until the push expires.", offer.views),
+		rangeField(offers, "expire_after_days", "Days until the push expires.", kindTerms.days),
+		rangeField(offers, "expire_after_views", "Views until the push expires.", kindTerms.views),
 		{name: "expire_after_duration", text: "Instead of days, a code: " + durationCodes() + ". The days that it comes to, rounded up, are bounded as expire_after_days is, which goes before it.", bounds: "0 to " + strconv.Itoa(len(durations)-1), schema: numberSchema(0, len(durations)-1)},
-		flagField(offers, "retrieval_step", "Whether the link leads to a page with a button first, so that programs which look at links use up no view.", offer.steps),
-		flagField(offers, "deletable_by_viewer", "Whether anybody with the link may end the push; never true of a url push.", func(o offer) bool { return o.deletable }),
+		flagField(offers, "retrieval_step", "Whether the link leads to a page with a button first, so that programs which look at links use up no view.", func(o kindTerms) bool { return usually(o.step()) }),
+		flagField(offers, "deletable_by_viewer", "Whether anybody with the link may end the push; never true of a url push.", func(o kindTerms) bool { return usually(o.delete()) }),
 		{name: "name", text: "A name for the sender's own lists.", bounds: bytesUpTo(store.MaxName), fallback: "empty", schema: textUpTo(store.MaxName)},
 		{name: "note", text: "A note for the sender's own lists.", bounds: bytesUpTo(store.MaxNote), fallback: "empty", schema: textUpTo(store.MaxNote)},
 	}
@@ -128,7 +108,7 @@ func (s *Server) filesField() apiField {
 }
 
 // rangeField is a number whose bounds the kinds have. Its schema has the widest.
-func rangeField(offers []offer, name, text string, of func(offer) store.Range) apiField {
+func rangeField(offers []kindTerms, name, text string, of func(kindTerms) store.Range) apiField {
 	first := of(offers[0])
 	least, most := first.Min, first.Max
 	var fallback any = first.Default
@@ -143,15 +123,15 @@ func rangeField(offers []offer, name, text string, of func(offer) store.Range) a
 	s.Default = fallback
 	return apiField{
 		name: name, text: text, schema: s,
-		bounds:   perKind(offers, func(o offer) string { return strconv.Itoa(of(o).Min) + " to " + strconv.Itoa(of(o).Max) }),
-		fallback: perKind(offers, func(o offer) string { return strconv.Itoa(of(o).Default) }),
+		bounds:   perKind(offers, func(o kindTerms) string { return strconv.Itoa(of(o).Min) + " to " + strconv.Itoa(of(o).Max) }),
+		fallback: perKind(offers, func(o kindTerms) string { return strconv.Itoa(of(o).Default) }),
 	}
 }
 
 // flagField is a yes or no.
-func flagField(offers []offer, name, text string, of func(offer) bool) apiField {
+func flagField(offers []kindTerms, name, text string, of func(kindTerms) bool) apiField {
 	s := &specSchema{Type: specTypes{"boolean", "string", "integer"}}
-	fallback := perKind(offers, func(o offer) string { return boolWord(of(o)) })
+	fallback := perKind(offers, func(o kindTerms) string { return boolWord(of(o)) })
 	if fallback == boolWord(of(offers[0])) {
 		s.Default = of(offers[0])
 	}
@@ -161,7 +141,7 @@ func flagField(offers []offer, name, text string, of func(offer) bool) apiField 
 	}
 }
 
-func payloadBounds(o offer) string {
+func payloadBounds(o kindTerms) string {
 	if o.kind == store.QR {
 		return "at most " + strconv.Itoa(store.MaxQR) + " characters"
 	}

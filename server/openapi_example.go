@@ -32,7 +32,7 @@ func (s *Server) exampleInfo() store.PushInfo {
 		Push: store.Push{
 			Kind: store.Text, State: store.Live, Days: days, ViewLimit: text.views().Default,
 			CreatedAt: exampleAt(), UpdatedAt: exampleAt(), ExpiresAt: exampleAt().Add(time.Duration(days) * day),
-			RetrievalStep: text.steps(), DeletableByViewer: text.deletable,
+			RetrievalStep: usually(text.step()), DeletableByViewer: usually(text.delete()),
 		},
 	}
 }

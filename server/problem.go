@@ -139,7 +139,7 @@ func problemOf(r *request, err error) problem {
 			status: http.StatusRequestedRangeNotSatisfiable, code: "range-not-satisfiable", message: "The file has no such part.",
 			header: [][2]string{{"Content-Range", "bytes */" + strconv.FormatInt(part.size, 10)}},
 		}
-	case errors.Is(err, store.ErrDenied) && r.actor.Account == 0:
+	case errors.Is(err, store.ErrDenied) && r.actor.Account == 0 && !r.forPeople():
 		err = errOwnerOnly
 	}
 	p := find(err)

@@ -22,7 +22,7 @@ type madePage struct {
 func newMadePage(p store.PushInfo, base string) madePage {
 	link := htmlURL(p, base)
 	return madePage{
-		Link: secret.New(link), Path: secret.New("/p/" + p.Token.Reveal()),
+		Link: secret.New(link), Path: secret.New(revealPath(p.Token)),
 		Kind: p.Kind.String(), Ends: newMoment(p.ExpiresAt), Views: p.ViewLimit,
 		Protected: p.Protected, Step: p.RetrievalStep, Deletable: p.DeletableByViewer,
 		Owned: p.Owner != 0, QR: linkQR(link),

@@ -151,7 +151,6 @@ type timeLeft struct {
 }
 
 func newTimeLeft(d time.Duration) timeLeft {
-	const day = 24 * time.Hour
 	in := func(name string, unit time.Duration) timeLeft { return timeLeft{name, int((d + unit - 1) / unit)} }
 	switch {
 	case d > day:

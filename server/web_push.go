@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -23,15 +22,12 @@ func (s *Server) pushPage(r *request) (reply, error) {
 	if !isVisit(r) {
 		return s.stepPage(r)
 	}
-	p, err := s.store.Look(r.Context(), r.urlToken)
-	if err == nil {
-		err = gone(p) // without an entry of a view that failed, which only the button leaves
-	}
+	p, err := s.look(r) // without an entry of a view that failed, which only the button leaves
 	if err != nil {
 		return reply{}, err
 	}
 	if !opensAtOnce(p) {
-		return s.stepPage(r)
+		return s.stepOf(r, p, noTry)
 	}
 	return s.reveal(r, p.Kind, secret.Text{})
 }
@@ -76,18 +72,18 @@ func (s *Server) revealPush(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	passphrase := f[passphraseField]
-	if !utf8.ValidString(passphrase) || len(passphrase) > store.MaxPassphrase {
-		return reply{}, badRequest("The passphrase is not valid UTF-8, or longer than one can be.")
+	passphrase, err := asPassphrase(f[passphraseField])
+	if err != nil {
+		return reply{}, err
 	}
-	if strings.TrimSpace(passphrase) == "" { // which no push has: it is no try
-		passphrase = ""
+	if strings.TrimSpace(passphrase.Reveal()) == "" { // which no push has: it is no try
+		passphrase = secret.Text{}
 	}
 	p, err := s.store.Preview(r.Context(), r.urlToken)
 	if err != nil {
 		return reply{}, err
 	}
-	return s.reveal(r, p.Kind, secret.New(passphrase))
+	return s.reveal(r, p.Kind, passphrase)
 }
 
 // goneForGood is what the page after a delete shows.
@@ -97,27 +93,17 @@ type goneForGood struct{}
 // the sender allows that.
 func (s *Server) expirePush(r *request) (reply, error) {
 	p, err := s.store.DeletePush(r.Context(), r.actor, r.urlToken)
-	if errors.Is(err, store.ErrDenied) {
-		return s.denied(r)
-	}
-	if err == nil && !p.Ended {
-		err = store.ErrNotFound
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrDenied): // one that has expired looks like any other that is not there
+		if _, lookErr := s.look(r); lookErr != nil {
+			err = lookErr
+		}
 		return reply{}, err
-	}
-	return show(http.StatusOK, "expired", goneForGood{}), nil
-}
-
-// denied tells that a push is not for the caller to delete. One that has expired
-// looks like any other that is not there.
-func (s *Server) denied(r *request) (reply, error) {
-	p, err := s.store.Look(r.Context(), r.urlToken)
-	if err == nil {
-		err = gone(p)
-	}
-	if err != nil {
+	case err != nil:
 		return reply{}, err
+	case !p.Ended:
+		return reply{}, store.ErrNotFound
+	default:
+		return show(http.StatusOK, "expired", goneForGood{}), nil
 	}
-	return find(store.ErrDenied).page(r), nil
 }

@@ -48,17 +48,31 @@ type try struct {
 
 // stepPage says what waits behind a link. It opens nothing and leaves no trace.
 func (s *Server) stepPage(r *request) (reply, error) {
-	return s.step(r, try{Status: http.StatusOK})
+	return s.step(r, noTry)
 }
 
+// noTry is where no passphrase was tried.
+var noTry = try{Status: http.StatusOK}
+
 func (s *Server) step(r *request, t try) (reply, error) {
+	p, err := s.look(r)
+	if err != nil {
+		return reply{}, err
+	}
+	return s.stepOf(r, p, t)
+}
+
+// look is the push that the path names, while there is one to open.
+func (s *Server) look(r *request) (store.PushInfo, error) {
 	p, err := s.store.Look(r.Context(), r.urlToken)
 	if err == nil {
 		err = gone(p)
 	}
-	if err != nil {
-		return reply{}, err
-	}
+	return p, err
+}
+
+// stepOf is the page for a push that was looked at.
+func (s *Server) stepOf(r *request, p store.PushInfo, t try) (reply, error) {
 	before, err := s.store.Openings(r.Context(), r.urlToken)
 	if err != nil {
 		return reply{}, err

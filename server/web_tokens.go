@@ -83,7 +83,7 @@ func (s *Server) makeToken(r *request) (reply, error) {
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
 	}
 	page.Days = days
-	t, err := s.store.CreateToken(r.Context(), r.session.Email, label, time.Duration(days)*24*time.Hour)
+	t, err := s.store.CreateToken(r.Context(), r.session.Email, label, time.Duration(days)*day)
 	if wrong, ok := wrongFields(err); ok {
 		page.Wrong = wrong
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)

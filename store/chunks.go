@@ -81,7 +81,7 @@ func (w *chunkWriter) copy(ctx context.Context, r io.Reader) (size int64, err er
 			s.recycle()
 		}
 	}()
-	length, _ := w.upload.store.uploads.share()
+	length, flights := w.upload.store.uploads.share()
 	end := fill(r, cur.chunk(0))
 	for i := 0; ; i++ {
 		if end != nil && !errors.Is(end, io.EOF) {
@@ -109,11 +109,10 @@ func (w *chunkWriter) copy(ctx context.Context, r io.Reader) (size int64, err er
 		if last {
 			return size, nil
 		}
-		var flights int
-		length, flights = w.upload.store.uploads.share()
 		if err := w.land(flights - 1); err != nil {
 			return 0, err
 		}
+		length, flights = w.upload.store.uploads.share()
 		cur, next, i = next, w.rested(), -1
 	}
 }
