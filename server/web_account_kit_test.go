@@ -127,11 +127,24 @@ func (r answer) to(path string) answer {
 	return r
 }
 
-// says fails the test unless the page has a text.
-func (r answer) says(text string) answer {
+// says fails the test unless the page has each of the texts, as a reader sees it.
+func (r answer) says(texts ...string) answer {
 	r.t.Helper()
-	if !r.shows(text) {
-		r.t.Errorf("it does not say %q: %s", text, r.body)
+	for _, text := range texts {
+		if !r.shows(text) {
+			r.t.Errorf("it does not say %q: %s", text, r.body)
+		}
+	}
+	return r
+}
+
+// lacks is the opposite of says.
+func (r answer) lacks(texts ...string) answer {
+	r.t.Helper()
+	for _, text := range texts {
+		if r.shows(text) {
+			r.t.Errorf("the page shows %q", text)
+		}
 	}
 	return r
 }

@@ -3,12 +3,8 @@ package server_test
 import (
 	"html"
 	"net/http"
-	"net/url"
 	"regexp"
 	"strings"
-
-	"pushbox/internal/secret"
-	"pushbox/store"
 )
 
 var urlencoded = http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
@@ -17,15 +13,8 @@ var urlencoded = http.Header{"Content-Type": {"application/x-www-form-urlencoded
 // as it.
 func (a *api) senderAt(email string) http.Header {
 	a.t.Helper()
-	const password = "correct horse battery staple"
-	if _, err := a.store.AddAccount(ctx, email, secret.New(password)); err != nil {
-		a.t.Fatal(err)
-	}
-	n, err := a.store.SignIn(ctx, store.Actor{Client: "192.0.2.7"}, email, secret.New(password))
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return http.Header{"Cookie": {"pushbox_session=" + n.Secret.Reveal()}}
+	header, _ := a.signIn(email)
+	return header
 }
 
 // typed is a form as it is when nobody touched it, but for these fields.
@@ -49,11 +38,11 @@ const unticked = "\x00"
 // sendForm sends the form of the page, as a browser without scripts may.
 func (a *api) sendForm(fields map[string]string, headers ...http.Header) answer {
 	a.t.Helper()
-	values := make(url.Values)
+	bracketed := make(map[string]string)
 	for name, text := range fields {
-		values.Set("push["+name+"]", text)
+		bracketed["push["+name+"]"] = text
 	}
-	return a.do("POST", "/", values.Encode(), append([]http.Header{urlencoded}, headers...)...)
+	return a.send("/", bracketed, headers...)
 }
 
 // sendParts sends the form as multipart/form-data.

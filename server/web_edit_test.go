@@ -3,7 +3,6 @@ package server_test
 import (
 	"fmt"
 	"net/http"
-	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -43,7 +42,7 @@ func TestEditingLimits(t *testing.T) {
 			a.get(pushes + path[2:]).want(200)
 			a.store.Clock.Advance(2 * day)
 			ann := a.signInAgain("ann@example.com")
-			got := a.sendListForm(path+"/edit", url.Values{"days": {test.days}, "views": {test.views}}, ann).want(test.status).listShows(test.says...)
+			got := a.sendOwn(path+"/edit", map[string]string{"days": test.days, "views": test.views}, ann).want(test.status).says(test.says...)
 			if at := got.header.Get("Location"); test.status == 303 && at != path+"/audit" {
 				t.Errorf("sent to %q", at)
 			}
@@ -64,16 +63,16 @@ func TestEditingWhatIsLessThanDaysOrHasEnded(t *testing.T) {
 	ann, by := a.signIn("ann@example.com")
 	p := a.mine(by, func(in *store.NewPush) { in.Lifetime = time.Hour })
 	path := "/p/" + p.Token.Reveal()
-	a.get(path+"/audit", ann).listShows("Leave this empty", `max="90" value=""`)
-	a.sendListForm(path+"/edit", url.Values{"days": {""}, "views": {"9"}}, ann).want(303)
-	a.get(path+"/audit", ann).listShows("0 of 9", "60 minutes", "Limits changed")
-	a.sendListForm(path+"/edit", url.Values{"days": {"1"}, "views": {"9"}}, ann).want(303)
-	a.get(path+"/audit", ann).listShows("24 hours").lacks("Leave this empty")
+	a.get(path+"/audit", ann).says("Leave this empty", `max="90" value=""`)
+	a.sendOwn(path+"/edit", map[string]string{"days": "", "views": "9"}, ann).want(303)
+	a.get(path+"/audit", ann).says("0 of 9", "60 minutes", "Limits changed")
+	a.sendOwn(path+"/edit", map[string]string{"days": "1", "views": "9"}, ann).want(303)
+	a.get(path+"/audit", ann).says("24 hours").lacks("Leave this empty")
 	a.store.Clock.Advance(day)
 	ann = a.signInAgain("ann@example.com")
-	a.sendListForm(path+"/edit", url.Values{"days": {"9"}}, ann).want(303)
-	a.get(path+"/audit", ann).listShows("Time is over").lacks(`name="days"`)
-	a.sendListForm(path+"/edit", url.Values{"days": {"x"}}, ann).want(303)
+	a.sendOwn(path+"/edit", map[string]string{"days": "9"}, ann).want(303)
+	a.get(path+"/audit", ann).says("Time is over").lacks(`name="days"`)
+	a.sendOwn(path+"/edit", map[string]string{"days": "x"}, ann).want(303)
 	if got := a.do(http.MethodPost, path+"/edit", `{"days":3}`, ann, http.Header{"Sec-Fetch-Site": {"same-origin"}}); got.status != 415 {
 		t.Errorf("JSON: %d", got.status)
 	}

@@ -16,7 +16,7 @@ func TestTheHelpPageTellsOfEveryEndpointOfTheAPI(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t)
 	page := a.get("/help/api").want(http.StatusOK)
-	page.listShows("/api/v2/openapi.json", "/api/v2/version", "/api/v2/pushes", "/api/v2/pushes/{url_token}/audit", "expire_after_days", "X-Push-Passphrase",
+	page.says("/api/v2/openapi.json", "/api/v2/version", "/api/v2/pushes", "/api/v2/pushes/{url_token}/audit", "expire_after_days", "X-Push-Passphrase",
 		`curl -s "`+a.url+`/api/v2/version"`, "Authorization: Bearer $API_TOKEN", "Bounds: 1 to 90")
 	seen := make(map[string]bool)
 	for _, m := range anchors.FindAllStringSubmatch(page.body, -1) {
@@ -39,7 +39,7 @@ func TestTheHelpPageIsOpenToAllAndSaysItsLanguage(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, func(c *config.Config) { c.AllowAnonymous, c.BaseURL = false, "https://push.example.com" })
 	page := a.get("/help/api", http.Header{"Accept-Language": {"de"}}).want(http.StatusOK)
-	page.listShows("https://push.example.com/api/v2/version", "whoever has a valid API token").lacks(a.url)
+	page.says("https://push.example.com/api/v2/version", "whoever has a valid API token").lacks(a.url)
 	if strings.Count(page.body, `lang="en"`) < 2 {
 		t.Error("its prose does not say that it is English")
 	}

@@ -37,8 +37,7 @@ func (a *api) send(path string, fields map[string]string, headers ...http.Header
 	for name, value := range fields {
 		form.Set(name, value)
 	}
-	kind := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-	return a.do(http.MethodPost, path, form.Encode(), append([]http.Header{kind}, headers...)...)
+	return a.do(http.MethodPost, path, form.Encode(), append([]http.Header{urlencoded}, headers...)...)
 }
 
 // find returns the elements that match.

@@ -56,35 +56,10 @@ func called(name string) func(*store.NewPush) {
 	return func(in *store.NewPush) { in.Name = secret.New(name) }
 }
 
-// sendForm sends a form as a browser does from a page of the server's.
-func (a *api) sendListForm(path string, fields url.Values, headers ...http.Header) answer {
+// sendOwn sends a form as a browser does from a page of the server's.
+func (a *api) sendOwn(path string, fields map[string]string, headers ...http.Header) answer {
 	a.t.Helper()
-	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}}
-	return a.do(http.MethodPost, path, fields.Encode(), append([]http.Header{form}, headers...)...)
-}
-
-// shows fails the test unless the page has each of the texts, as a reader sees it.
-func (r answer) listShows(texts ...string) answer {
-	r.t.Helper()
-	seen := html.UnescapeString(r.body)
-	for _, text := range texts {
-		if !strings.Contains(seen, text) {
-			r.t.Errorf("the page does not show %q", text)
-		}
-	}
-	return r
-}
-
-// lacks is the opposite of shows.
-func (r answer) lacks(texts ...string) answer {
-	r.t.Helper()
-	seen := html.UnescapeString(r.body)
-	for _, text := range texts {
-		if strings.Contains(seen, text) {
-			r.t.Errorf("the page shows %q", text)
-		}
-	}
-	return r
+	return a.send(path, fields, append([]http.Header{{"Sec-Fetch-Site": {"same-origin"}}}, headers...)...)
 }
 
 var rowNames = regexp.MustCompile(`<th scope="row" class="long">\s*<a href="[^"]*">(?:<bdi>)?([^<]*)`)
@@ -134,7 +109,7 @@ func TestEachOfTheOwnersPagesIsForWhomItIs(t *testing.T) {
 			path := strings.ReplaceAll(row.path, "TOKEN", c.token)
 			got := a.do(row.method, path, "", c.header, http.Header{"Sec-Fetch-Site": {"same-origin"}})
 			if row.method == "POST" {
-				got = a.sendListForm(path, url.Values{"days": {"8"}}, c.header)
+				got = a.sendOwn(path, map[string]string{"days": "8"}, c.header)
 			}
 			if got.status != c.want {
 				t.Errorf("%s %s by %s: %d, not %d", row.method, row.path, c.who, got.status, c.want)
@@ -147,7 +122,7 @@ func TestEachOfTheOwnersPagesIsForWhomItIs(t *testing.T) {
 			}
 		}
 	}
-	if got := a.sendListForm("/p/"+token+"/edit", url.Values{"days": {"9"}}, owner, http.Header{"Sec-Fetch-Site": {"cross-site"}}); got.status != 403 {
+	if got := a.sendOwn("/p/"+token+"/edit", map[string]string{"days": "9"}, owner, http.Header{"Sec-Fetch-Site": {"cross-site"}}); got.status != 403 {
 		t.Errorf("a form of another site: %d", got.status)
 	}
 	a.get("/p", a.user("token@example.com")).want(303) // an API token is nothing to a page
@@ -158,8 +133,8 @@ func TestTheListShowsOwnPushesNewestFirstWithWhatIsLeftOfThem(t *testing.T) {
 	a := newAPI(t)
 	ann, by := a.signIn("ann@example.com")
 	_, bob := a.signIn("bob@example.com")
-	a.get("/p", ann).want(200).listShows("No active pushes")
-	a.get("/p?state=expired", ann).want(200).listShows("No expired pushes")
+	a.get("/p", ann).want(200).says("No active pushes")
+	a.get("/p?state=expired", ann).want(200).says("No expired pushes")
 	a.mine(bob, called("bob's"))
 	old := a.mine(by, called("old"))
 	a.store.Clock.Advance(time.Hour)
@@ -169,7 +144,7 @@ func TestTheListShowsOwnPushesNewestFirstWithWhatIsLeftOfThem(t *testing.T) {
 	if got := strings.Join(page.names(), ", "); got != "Web address, old" {
 		t.Errorf("rows: %s", got)
 	}
-	page.listShows("1 of 5", "0 of 5", "7 days", "/p/"+old.Token.Reveal()+"/audit", a.url+"/p/"+link.Token.Reveal()+"/r", "/p/"+old.Token.Reveal()+"/expire").lacks("bob")
+	page.says("1 of 5", "0 of 5", "7 days", "/p/"+old.Token.Reveal()+"/audit", a.url+"/p/"+link.Token.Reveal()+"/r", "/p/"+old.Token.Reveal()+"/expire").lacks("bob")
 
 	if _, err := a.store.DeletePush(ctx, by, link.Token); err != nil {
 		t.Fatal(err)
@@ -178,10 +153,10 @@ func TestTheListShowsOwnPushesNewestFirstWithWhatIsLeftOfThem(t *testing.T) {
 		a.get(pushes + "/" + old.Token.Reveal()).want(200)
 	}
 	a.mine(by, called("brief"), func(in *store.NewPush) { in.Lifetime = 15 * time.Minute })
-	a.get("/p", ann).listShows("15 minutes")
+	a.get("/p", ann).says("15 minutes")
 	a.store.Clock.Advance(15 * time.Minute)
-	a.get("/p", ann).listShows("No active pushes")
-	a.get("/p?state=expired", ann).listShows("Ended by hand", "All views used", "Time is over", "5 of 5").lacks("/expire")
+	a.get("/p", ann).says("No active pushes")
+	a.get("/p?state=expired", ann).says("Ended by hand", "All views used", "Time is over", "5 of 5").lacks("/expire")
 }
 
 func TestThePagesOfAList(t *testing.T) {
@@ -209,7 +184,7 @@ func TestThePagesOfAList(t *testing.T) {
 		"/p?q=PUSH&page=3": {1, "push 0", "/p?page=2&q=PUSH", `rel="next"`},
 		"/p?q=push+10":     {2, "push 100", "push 10", "page=2"},
 	} {
-		got := a.get(page, ann).want(200).listShows(want.links)
+		got := a.get(page, ann).want(200).says(want.links)
 		if want.none != "" {
 			got.lacks(want.none)
 		}
@@ -248,10 +223,10 @@ func TestASearchFindsWordsInNamesAndNotes(t *testing.T) {
 			t.Errorf("%q: %q", words, names)
 		}
 		if found == "" {
-			got.listShows("Nothing was found")
+			got.says("Nothing was found")
 		}
 	}
-	a.get("/p?state=expired&q=gone", ann).want(200).listShows("gone", `name="state" value="expired"`)
+	a.get("/p?state=expired&q=gone", ann).want(200).says("gone", `name="state" value="expired"`)
 	a.get("/p?q="+strings.Repeat("x", 256), ann).want(400)
 	a.get("/p?q=a&q=b", ann).want(400)
 	a.get("/p?q=%ff", ann).want(400)
@@ -307,10 +282,10 @@ func TestTheAuditPageTellsWhoWhenAndFromWhere(t *testing.T) {
 	if _, err := a.store.Retrieve(ctx, by, p.Token, secret.Text{}); err != nil {
 		t.Fatal(err)
 	}
-	a.get(path, ann).want(200).listShows("Database", "50 of 60", a.url+"/p/"+p.Token.Reveal()+"/r", "<svg", "Created", "Opened",
+	a.get(path, ann).want(200).says("Database", "50 of 60", a.url+"/p/"+p.Token.Reveal()+"/r", "<svg", "Created", "Opened",
 		"203.0.113.7", "Firefox", "https://chat.example.com/", "2026-01-01 00:00:01 UTC", "?page=2", ".csv", `value="7"`, `value="60"`)
-	a.get(path+"?page=2", ann).want(200).listShows("Opened by you").lacks(`rel="next"`)
-	a.get(path+"?page=3", ann).want(200).listShows("There is nothing on this page")
+	a.get(path+"?page=2", ann).want(200).says("Opened by you").lacks(`rel="next"`)
+	a.get(path+"?page=3", ann).want(200).says("There is nothing on this page")
 	a.store.Clock.Advance(7*day - time.Second)
-	a.get(path, a.signInAgain("ann@example.com")).want(200).listShows("Time is over", "Database", "Opened").lacks(`action="/p/`, `id="link"`, `class="qr"`)
+	a.get(path, a.signInAgain("ann@example.com")).want(200).says("Time is over", "Database", "Opened").lacks(`action="/p/`, `id="link"`, `class="qr"`)
 }
