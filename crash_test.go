@@ -2,11 +2,12 @@ package main
 
 import (
 	"math/rand/v2"
-	"os"
 	"strconv"
 	"sync"
 	"testing"
 	"time"
+
+	"pushbox/internal/testenv"
 )
 
 const (
@@ -21,8 +22,7 @@ const (
 // when the kills come.
 func TestAKillLosesNothing(t *testing.T) {
 	t.Parallel()
-	left, seed := setting(t, "PUSHBOX_TEST_KILLS", killsOfOne), setting(t, "PUSHBOX_TEST_SEED", rand.Uint64()>>1)
-	t.Logf("PUSHBOX_TEST_SEED=%d", seed)
+	left, seed := testenv.Length(t, "PUSHBOX_TEST_KILLS", killsOfOne, killsOfOne), testenv.Seed(t)
 	for round := uint64(0); left > 0; round++ {
 		kills := min(left, killsOfOne)
 		left -= kills
@@ -63,8 +63,7 @@ func killOften(t *testing.T, kills, seed uint64) {
 // fit. Whenever that is cut off, the next start works.
 func TestAKillDuringAStartDoesNoHarm(t *testing.T) {
 	t.Parallel()
-	seed := setting(t, "PUSHBOX_TEST_SEED", rand.Uint64()>>1)
-	t.Logf("PUSHBOX_TEST_SEED=%d", seed)
+	seed := testenv.Seed(t)
 	rng := rand.New(rand.NewPCG(seed, 0))
 	begun := time.Now()
 	startVictim(t, t.TempDir()).stop()
@@ -86,20 +85,6 @@ func TestAKillDuringAStartDoesNoHarm(t *testing.T) {
 		server.stop()
 		checkFile(t, dir)
 	}
-}
-
-// setting is a number from the environment.
-func setting(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
 }
 
 // A crowd is clients of one server after another.

@@ -2,8 +2,6 @@ package server_test
 
 import (
 	"fmt"
-	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -11,6 +9,8 @@ import (
 	"time"
 
 	"github.com/anishathalye/porcupine"
+
+	"pushbox/internal/testenv"
 )
 
 const (
@@ -22,8 +22,7 @@ const (
 // what the clients choose.
 func TestMixedOperationsAreLinearizable(t *testing.T) {
 	t.Parallel()
-	left, seed := linearSetting(t, "PUSHBOX_TEST_LINEAR_OPS", linearRound), linearSetting(t, "PUSHBOX_TEST_SEED", rand.Uint64()>>1)
-	t.Logf("PUSHBOX_TEST_SEED=%d", seed)
+	left, seed := testenv.Length(t, "PUSHBOX_TEST_LINEAR_OPS", linearRound, linearRound), testenv.Seed(t)
 	for round := uint64(0); left > 0; round++ {
 		n := min(left, linearRound)
 		left -= n
@@ -37,19 +36,6 @@ func TestMixedOperationsAreLinearizable(t *testing.T) {
 			return
 		}
 	}
-}
-
-func linearSetting(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 63)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
 }
 
 // checkLinear fails the test for each push whose history has no order that the
