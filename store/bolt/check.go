@@ -39,6 +39,9 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 				return err
 			}
 			unlock()
+			if err := c.readJournal(); err != nil {
+				return err
+			}
 			return c.rows()
 		})
 		// Damage is what a check is to find, and no reason to stop the store.
@@ -118,6 +121,17 @@ func (c *checker) each(b bucket, fn func(k, v []byte) error) error {
 	return c.ctx.Err()
 }
 
+// readJournal has the checker see what is in the journal of its own transaction.
+func (c *checker) readJournal() error {
+	g, _, _, err := c.loadJournal()
+	if errors.Is(err, store.ErrCorrupt) {
+		c.notef("%v", err)
+		return nil
+	}
+	c.over = overlay{generations: generations{current: g}}
+	return err
+}
+
 func (c *checker) rows() error {
 	for _, step := range []func() error{
 		c.findStrays, c.pushes, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.tokens, c.tokenIndexes, c.sessions, c.sessionIndex,
@@ -137,7 +151,7 @@ func (c *checker) findStrays() error {
 			if len(k) < idLen {
 				return nil
 			}
-			p, _, err := c.push(lastID(k))
+			p, err := c.push(lastID(k))
 			if err == nil && string(row(p)) != string(k) {
 				c.strays[p.ID] = true
 			}
@@ -156,9 +170,9 @@ func (c *checker) pushes() error {
 			c.notef("a push has a key of %d bytes", len(k))
 			return nil
 		}
-		p := store.Push{ID: store.ID(k)}
-		if decode(&p, pushes, v) != nil {
-			c.notef("push %s: its record is malformed", p.ID)
+		p, err := c.decodePush(store.ID(k), v)
+		if err != nil {
+			c.notef("push %s: its record is malformed", store.ID(k))
 			return nil
 		}
 		t, err := c.tally(p)
@@ -188,18 +202,30 @@ func (c *checker) tally(p store.Push) (store.Tally, error) {
 			return t, err
 		}
 		t.Numbered = t.Numbered && binary.BigEndian.Uint32(k[idLen:]) == t.Entries
-		t.Entries++
 		var e store.Entry
 		if decode(&e, audit, v) != nil {
 			c.notef("push %s: an audit entry is malformed", p.ID)
+			t.Entries++
 			continue
 		}
-		if e.Kind == store.EntryView {
-			t.Views++
-		}
-		if e.Kind.Minor() {
-			t.Minor++
-		}
+		tallyEntry(&t, e)
+	}
+	err := c.pendingEntries(p.ID, t.Entries, func(e store.Entry) bool {
+		tallyEntry(&t, e)
+		return true
+	})
+	if err != nil {
+		c.notef("push %s: an audit entry in the journal is malformed", p.ID)
 	}
 	return t, nil
+}
+
+func tallyEntry(t *store.Tally, e store.Entry) {
+	t.Entries++
+	if e.Kind == store.EntryView {
+		t.Views++
+	}
+	if e.Kind.Minor() {
+		t.Minor++
+	}
 }

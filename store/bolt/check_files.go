@@ -59,7 +59,7 @@ func (c *checker) chunks() error {
 			c.notef("%s: a key of %d bytes instead of %d", orphans, len(k), idLen)
 			return nil
 		}
-		if p, _, err := c.push(store.ID(k)); err == nil && p.HoldsFiles() {
+		if p, err := c.push(store.ID(k)); err == nil && p.HoldsFiles() {
 			c.notef("push %s: its files are taken for orphans", p.ID)
 		}
 		return nil

@@ -13,7 +13,7 @@ import (
 // waiting is a DB without a committer, where operations of these sizes wait.
 // Like their callers, those of bulk stand in line until the test ends.
 func waiting(ctx context.Context, small, bulk []int) *DB {
-	db := &DB{queue: make(chan *op, queueLen), bulk: make(chan *op), closing: make(chan struct{}), failed: make(chan struct{})}
+	db := &DB{journal: newJournal(), queue: make(chan *op, queueLen), bulk: make(chan *op), closing: make(chan struct{}), failed: make(chan struct{})}
 	for _, n := range small {
 		db.queue <- &op{ctx: ctx, bytes: n, cost: n, done: make(chan struct{}, 1)}
 	}

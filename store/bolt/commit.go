@@ -58,6 +58,7 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 			txid = b.ID()
 			db.tx.reset(b)
 			db.tx.handle, db.tx.changes = h, db.changes
+			db.tx.journal, db.tx.nextRow, db.tx.over = db.journal, db.journal.next, db.journal.writing(db.tx.local)
 			bad = db.runAll(batch)
 			if bad != nil || db.tx.writes == 0 {
 				return errUndo
@@ -70,6 +71,7 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 		return bad, nil
 	case err == nil:
 		h.synced.Store(int64(txid))
+		db.journal.take(&db.tx)
 		h.unlisted = h.bolt.NoFreelistSync
 		h.noteWritten(db.tx.writes, db.tx.bytes+db.tx.touched)
 		return nil, nil

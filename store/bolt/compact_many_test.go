@@ -126,6 +126,8 @@ func TestCompactionsChangeNoRowWhateverIsDoneMeanwhile(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
+		plain.FoldJournal(t)
+		compacted.FoldJournal(t)
 		if !maps.Equal(plain.Rows(t), compacted.Rows(t)) {
 			r.Error("the rows are not those of a database that was not compacted")
 		}
@@ -164,6 +166,8 @@ func TestCompactionsChangeNoRowWhateverIsDoneBetweenTwoSteps(t *testing.T) {
 				r.Fatal(err)
 			}
 		}
+		plain.FoldJournal(t)
+		compacted.FoldJournal(t)
 		if !maps.Equal(plain.Rows(t), compacted.Rows(t)) {
 			r.Error("the rows are not those of a database that was not compacted")
 		}

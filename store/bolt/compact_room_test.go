@@ -71,7 +71,7 @@ func TestACompactionGivesWayWhenOthersNeedTheRoom(t *testing.T) {
 
 func TestADiskThatFillsUpEndsACompactionAndLosesNothing(t *testing.T) {
 	t.Parallel()
-	dir := mount(t, "size=4m")
+	dir := mount(t, "size=5m")
 	path := filepath.Join(dir, "pushbox.db")
 	db := open(t, bolt.Options{Path: path})
 	storetest.Fill(t, db)

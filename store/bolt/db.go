@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"pushbox/store"
 )
@@ -19,13 +20,15 @@ type DB struct {
 	limits  limits
 
 	queue   chan *op
-	bulk    chan *op   // those that move much data
-	ops     sync.Pool  // of *op, for their channels
-	batch   []*op      // the committer's
-	quiet   int        // commits since the last one with operations that are no bulk; the committer's
-	tx      tx         // the committer's
-	writing sync.Mutex // held while a batch runs: no page changes without it, nor the handle
-	changes *changes   // what a compaction has to copy again; nil: none runs. Guarded by writing
+	bulk    chan *op    // those that move much data
+	ops     sync.Pool   // of *op, for their channels
+	batch   []*op       // the committer's
+	lull    *time.Timer // the committer's: until then somebody may come
+	quiet   int         // commits since the last one with operations that are no bulk; the committer's
+	tx      tx          // the committer's
+	writing sync.Mutex  // held while a batch runs: no page changes without it, nor the handle
+	journal *journal
+	changes *changes // what a compaction has to copy again; nil: none runs. Guarded by writing
 
 	compacting chan struct{}  // holds a value while a compaction runs, and after Close
 	replaced   sync.WaitGroup // of those that close handles
@@ -107,14 +110,31 @@ func (db *DB) fail(cause error) error {
 	return db.failure
 }
 
-// view runs fn in a read transaction. What fn keeps must be copies. It returns
-// when what was read is on the disk: bbolt shows a commit to readers a moment
-// before its last sync, and a power cut in that moment would take back what
+// maxTries is how often a reader begins again because a commit came between it and
+// what it looked at.
+const maxTries = 8
+
+// view runs fn in a read transaction, sometimes again. What fn keeps must be copies.
+// It returns when what was read is on the disk: bbolt shows a commit to readers a
+// moment before its last sync, and a power cut in that moment would take back what
 // somebody was told.
 func (db *DB) view(ctx context.Context, fn func(*tx) error) error {
 	if err := db.admit(ctx); err != nil {
 		return err
 	}
+	for range maxTries {
+		if err := db.look(fn); !errors.Is(err, errStale) {
+			return err
+		}
+	}
+	db.writing.Lock() // nothing comes between any more
+	defer db.writing.Unlock()
+	return db.look(fn)
+}
+
+// look is one try of a view.
+func (db *DB) look(fn func(*tx) error) error {
+	over := db.journal.overlay() // before the transaction begins: it sees what is folded meanwhile
 	h := db.enter()
 	if h == nil {
 		return store.ErrClosed
@@ -122,7 +142,7 @@ func (db *DB) view(ctx context.Context, fn func(*tx) error) error {
 	defer h.leave()
 	var seen int64
 	err := h.read(func(t *tx) error {
-		seen = int64(t.bolt.ID())
+		seen, t.over = int64(t.bolt.ID()), over
 		return fn(t)
 	})
 	if seen > h.synced.Load() {

@@ -160,3 +160,53 @@ func (db *DB) Rows(t *testing.T) map[string]string {
 	}
 	return rows
 }
+
+// FoldJournal has all that is in the journal put where it belongs.
+func (db *DB) FoldJournal(t *testing.T) {
+	t.Helper()
+	for done := false; !done; {
+		err := db.do(t.Context(), 0, func(t *tx) error {
+			j := t.journal
+			j.bounds.rows = 1
+			done = j.idle()
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// JournalRows is how many rows are in the journal.
+func (db *DB) JournalRows(t *testing.T) (n int) {
+	t.Helper()
+	err := db.Look(t.Context(), func(b *bbolt.Tx) error {
+		n = b.Bucket(bucketNames[journalRows]).Stats().KeyN
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// TinyJournal has the journal folded and cut off at every opportunity, a row at a
+// time.
+func (db *DB) TinyJournal(t *testing.T) {
+	db.boundJournal(t, journalBounds{rows: 1, most: 8, fold: 1, cut: 1, lull: time.Millisecond})
+}
+
+// KeepJournal has nothing of the journal folded, until it holds that many rows.
+func (db *DB) KeepJournal(t *testing.T, most int) {
+	db.boundJournal(t, journalBounds{rows: most + 1, most: most, fold: 2, cut: 3})
+}
+
+func (db *DB) boundJournal(t *testing.T, b journalBounds) {
+	t.Helper()
+	if err := db.do(t.Context(), 0, func(t *tx) error {
+		t.journal.bounds = b
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}

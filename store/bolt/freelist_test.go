@@ -19,6 +19,7 @@ func roomy(t *testing.T, path string) *bolt.DB {
 	const payload, pushes = 1 << 20, 66
 	db := open(t, bolt.Options{Path: path})
 	storetest.Fill(t, db)
+	db.FoldJournal(t) // or that changes the file at any time
 	db.NoSync()
 	for n := range pushes {
 		payloadPush(t, db, 100+n, payload)

@@ -17,7 +17,7 @@ func (db *DB) Grant(ctx context.Context, d store.GrantDigest) (g store.Grant, p 
 		if g, err = t.grant(d); err != nil {
 			return err
 		}
-		p, _, err = t.push(g.Push)
+		p, err = t.push(g.Push)
 		return err
 	})
 	return g, p, err
@@ -30,7 +30,7 @@ func (db *DB) ChangeGrant(ctx context.Context, d store.GrantDigest, r store.Gran
 		if err != nil {
 			return err
 		}
-		p, stored, err := t.push(g.Push)
+		p, err := t.push(g.Push)
 		if err != nil {
 			return err
 		}
@@ -48,7 +48,7 @@ func (db *DB) ChangeGrant(ctx context.Context, d store.GrantDigest, r store.Gran
 		if err := t.putGrant(next); err != nil {
 			return err
 		}
-		return t.update(p, stored, store.Change{Push: changed})
+		return t.update(p, store.Change{Push: changed})
 	})
 	return next, err
 }

@@ -81,7 +81,7 @@ func (h *handle) leave() {
 	}
 }
 
-// read runs fn in a read transaction.
+// read runs fn in a read transaction. Of the journal it sees nothing.
 func (h *handle) read(fn func(*tx) error) error {
 	return guard(func() error {
 		return h.bolt.View(func(b *bbolt.Tx) error { return fn(&tx{bolt: b, handle: h}) })

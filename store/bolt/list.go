@@ -34,7 +34,7 @@ func (t *tx) pushesOf(prefix []byte, skip, limit int) (list []store.Push, err er
 			skip--
 			continue
 		}
-		p, _, err := t.push(lastID(k))
+		p, err := t.push(lastID(k))
 		if err != nil {
 			return nil, err
 		}
@@ -58,15 +58,53 @@ func (t *tx) entries(id store.ID, skip, limit int) (list []store.Entry, err erro
 	if int64(skip) > math.MaxUint32 {
 		return nil, nil
 	}
+	from := uint32(max(skip, 0))
 	c := t.cursor(audit)
-	for k, v := c.Seek(auditKey(id, uint32(max(skip, 0)))); bytes.HasPrefix(k, id[:]) && len(list) < limit; k, v = c.Next() {
+	for k, v := c.Seek(auditKey(id, from)); bytes.HasPrefix(k, id[:]) && len(list) < limit; k, v = c.Next() {
 		var e store.Entry
 		if err := decode(&e, audit, v); err != nil {
 			return nil, err
 		}
 		list = append(list, e)
 	}
-	return list, nil
+	err = t.pendingEntries(id, from+uint32(len(list)), func(e store.Entry) bool {
+		if len(list) < limit {
+			list = append(list, e)
+		}
+		return len(list) < limit
+	})
+	return list, err
+}
+
+// pendingEntries calls fn with the audit entries of a push that are in the journal
+// alone, from a number on, until it returns false.
+func (t *tx) pendingEntries(id store.ID, from uint32, fn func(store.Entry) bool) error {
+	if !t.has(pushes, id[:]) {
+		return nil // it was purged
+	}
+	found, n, err := t.over.of(id)
+	if err != nil {
+		return err
+	}
+	for _, p := range found[:n] {
+		for _, row := range p.rows {
+			r, ok, err := t.journalRow(row)
+			if err != nil {
+				return err
+			}
+			if !ok || r.number() < from {
+				continue // it is in the audit log, too
+			}
+			var e store.Entry
+			if err := decode(&e, journalRows, r.entry); err != nil {
+				return err
+			}
+			if !fn(e) {
+				return nil
+			}
+		}
+	}
+	return nil
 }
 
 // Due lists pushes of a shelf whose time is not after until, earliest first,
@@ -95,9 +133,10 @@ func (t *tx) due(s store.Shelf, until uint64, limit int) (due []store.ID, next t
 func (db *DB) Scan(ctx context.Context, after store.ID, limit int) (list []store.Push, err error) {
 	err = db.view(ctx, func(t *tx) error {
 		c := t.cursor(pushes)
+		list = nil // of a try before
 		for k, v := c.Seek(append(after[:], 0)); k != nil && len(list) < limit; k, v = c.Next() {
-			p := store.Push{ID: store.ID(k)}
-			if err := decode(&p, pushes, v); err != nil {
+			p, err := t.decodePush(store.ID(k), v)
+			if err != nil {
 				return err
 			}
 			list = append(list, p)

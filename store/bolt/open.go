@@ -63,7 +63,7 @@ func open(o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	db := &DB{path: path, limits: limits{dir: filepath.Dir(path), maxSize: o.MaxSize, minFree: o.MinFree}}
+	db := &DB{path: path, limits: limits{dir: filepath.Dir(path), maxSize: o.MaxSize, minFree: o.MinFree}, journal: newJournal()}
 	h, err := openNamed(path, o.Timeout)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):
@@ -76,7 +76,10 @@ func open(o Options) (*DB, error) {
 	if err := h.read(func(t *tx) error {
 		h.synced.Store(int64(t.bolt.ID()))
 		t.dropMapped() // where free pages had to be looked for, that is all of the file
-		return checkSchema(t.bolt)
+		if err := checkSchema(t.bolt); err != nil {
+			return err
+		}
+		return db.journal.load(t)
 	}); err != nil {
 		h.noteDamage(err)
 		return nil, errors.Join(fmt.Errorf("%s: %w", o.Path, err), h.close())
@@ -110,6 +113,7 @@ func (db *DB) start() {
 	db.queue = make(chan *op, queueLen)
 	db.bulk = make(chan *op)
 	db.ops.New = func() any { return &op{done: make(chan struct{}, 1)} }
+	db.lull = time.NewTimer(0)
 	db.compacting = make(chan struct{}, 1)
 	db.closing = make(chan struct{})
 	db.stopped = make(chan struct{})

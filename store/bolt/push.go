@@ -56,7 +56,7 @@ func (t *tx) mayOwn(owner store.AccountID) error {
 // Push returns the push, or store.ErrNotFound.
 func (db *DB) Push(ctx context.Context, id store.ID) (p store.Push, err error) {
 	err = db.view(ctx, func(t *tx) error {
-		p, _, err = t.push(id)
+		p, err = t.push(id)
 		return err
 	})
 	return p, err
@@ -76,7 +76,7 @@ func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (store.Chan
 }
 
 func (t *tx) change(id store.ID, r store.Rule) (store.Change, error) {
-	p, stored, err := t.push(id)
+	p, err := t.push(id)
 	if err != nil {
 		return store.Change{}, err
 	}
@@ -91,14 +91,22 @@ func (t *tx) change(id store.ID, r store.Rule) (store.Change, error) {
 	if next.State == store.Purged {
 		return c, t.purge(p)
 	}
-	return c, t.update(p, stored, c)
+	return c, t.update(p, c)
 }
 
-// update writes what a rule changed: nothing where the record stays as it is.
-func (t *tx) update(old store.Push, stored []byte, c store.Change) error {
+// update writes what a rule changed: nothing where the record stays as it is, and
+// to the journal where no more than the counts change.
+func (t *tx) update(old store.Push, c store.Change) error {
+	before, err := encode(t, old)
+	if err != nil {
+		return err
+	}
 	record, err := encode(t, c.Push)
 	if err != nil {
 		return err
+	}
+	if bytes.Equal(record, before) && c.Entry.Issue == nil {
+		return nil
 	}
 	var entry []byte
 	if c.Push.Seq != old.Seq {
@@ -106,8 +114,29 @@ func (t *tx) update(old store.Push, stored []byte, c store.Change) error {
 			return err
 		}
 	}
-	if bytes.Equal(record, stored) && c.Entry.Issue == nil {
-		return nil
+	if entry != nil && t.mayNote(old, before, c) {
+		return t.note(c.Push, entry)
+	}
+	return t.rewrite(old, c, record, entry)
+}
+
+// mayNote reports whether a change is one for the journal: it appends an entry, and
+// alters nothing but counts.
+func (t *tx) mayNote(old store.Push, before []byte, c store.Change) bool {
+	if c.Entry.Issue != nil || !c.Push.Live() && c.Payload != nil || !t.journal.open() {
+		return false
+	}
+	p := c.Push
+	deltaOf(old).applyTo(&p)
+	record, err := encode(t, p)
+	return err == nil && bytes.Equal(record, before)
+}
+
+// rewrite writes a change where it belongs, and before it what the journal has of
+// the push.
+func (t *tx) rewrite(old store.Push, c store.Change, record, entry []byte) error {
+	if err := t.settle(old.ID); err != nil {
+		return err
 	}
 	if err := t.putPush(&old, c.Push, record); err != nil {
 		return err

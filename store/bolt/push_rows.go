@@ -2,17 +2,29 @@ package bolt
 
 import "pushbox/store"
 
-// push returns the push and its record as it is stored.
-func (t *tx) push(id store.ID) (store.Push, []byte, error) {
-	stored := t.get(pushes, id[:])
-	if stored == nil {
-		return store.Push{}, nil, store.ErrNotFound
+// push returns the push.
+func (t *tx) push(id store.ID) (store.Push, error) {
+	record := t.get(pushes, id[:])
+	if record == nil {
+		return store.Push{}, store.ErrNotFound
 	}
+	return t.decodePush(id, record)
+}
+
+// decodePush returns the push of a record, with what the journal says of it.
+func (t *tx) decodePush(id store.ID, record []byte) (store.Push, error) {
 	p := store.Push{ID: id}
-	if err := decode(&p, pushes, stored); err != nil {
-		return store.Push{}, nil, err
+	if err := decode(&p, pushes, record); err != nil {
+		return store.Push{}, err
 	}
-	return p, stored, nil
+	found, n, err := t.over.of(id)
+	if err != nil {
+		return store.Push{}, err
+	}
+	if n > 0 && found[n-1].seq > p.Seq {
+		found[n-1].applyTo(&p)
+	}
+	return p, nil
 }
 
 // putPush makes record, which is p's, the push's record and moves its index
@@ -48,6 +60,9 @@ func (t *tx) purge(p store.Push) error {
 		if err := t.delete(b, p.ID[:]); err != nil {
 			return err
 		}
+	}
+	if err := t.forget(p.ID); err != nil {
+		return err
 	}
 	return t.deletePrefix(audit, p.ID[:])
 }

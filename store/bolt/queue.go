@@ -4,6 +4,7 @@ import (
 	"context"
 	"runtime"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -99,9 +100,18 @@ func (db *DB) recycle(o *op) error {
 // commitLoop is the committer. It ends with Close, or when the DB has failed.
 func (db *DB) commitLoop() {
 	defer close(db.stopped)
+	defer db.lull.Stop()
 	for db.gather() {
+		w := db.journal.work(len(db.batch) == 0)
+		if w != nil {
+			db.batch = append(db.batch, &w.op)
+		}
 		if !db.commit(db.batch) {
 			return
+		}
+		if w != nil {
+			<-w.done // it has been answered
+			db.journal.worked(w)
 		}
 	}
 }
@@ -123,12 +133,20 @@ func (db *DB) bulkShare(others int) int {
 // gather waits for an operation and takes all that wait with it, but of bulk no
 // more than its share. Those who were just answered come first: without that, one
 // who is back at once would have a commit for itself while the others queue. It
-// reports false when the DB is closing or has failed.
+// reports false when the DB is closing or has failed, and has taken nothing where
+// there is only the journal to work on.
 func (db *DB) gather() bool {
 	clear(db.batch)
 	db.batch = db.batch[:0]
 	bytes, bulk, bulkOps := 0, 0, 0
+	var nobody <-chan time.Time
+	if wait := db.journal.wait(); wait > 0 {
+		db.lull.Reset(wait)
+		nobody = db.lull.C
+	}
 	select {
+	case <-nobody:
+		return true
 	case <-db.closing:
 		return false
 	case <-db.failed:

@@ -9,7 +9,7 @@ import (
 )
 
 // schemaNumber is the layout written here. A file of any other is refused.
-const schemaNumber = 3
+const schemaNumber = 4
 
 // A bucket is one of the file's flat buckets. Numbers in keys are big endian,
 // so that they sort; times are milliseconds since 1970.
@@ -34,6 +34,7 @@ const (
 	tokenOwners                 // owner as uint64, token ID → digest
 	sessions                    // digest → record; its sequence gives IDs out
 	sessionOwners               // owner as uint64, session ID → digest
+	journalRows                 // number → counts and audit entry of a push, not yet in their places
 	meta                        // the names below → what they stand for
 	bucketCount
 )
@@ -55,6 +56,7 @@ var bucketNames = [bucketCount][]byte{
 	tokenOwners:   []byte("token_owners"),
 	sessions:      []byte("sessions"),
 	sessionOwners: []byte("session_owners"),
+	journalRows:   []byte("journal"),
 	meta:          []byte("meta"),
 }
 
@@ -62,7 +64,7 @@ var bucketNames = [bucketCount][]byte{
 // the usual half: keys grow, so most splits are at the end, where no row comes
 // later. Creates are a tenth quicker for it and take a fifth less room. Audit
 // rows come in everywhere, and pushes change their length.
-var fillPercents = [bucketCount]float64{pushes: 0.75, payloads: 0.9, owners: 0.75, expiry: 0.75}
+var fillPercents = [bucketCount]float64{pushes: 0.75, payloads: 0.9, owners: 0.75, expiry: 0.75, journalRows: 1}
 
 // Keys of the meta bucket.
 const (

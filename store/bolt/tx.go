@@ -18,7 +18,11 @@ const keptArena = 1 << 20
 type tx struct {
 	bolt    *bbolt.Tx
 	handle  *handle
-	changes *changes // takes note of each row written; nil: nobody asks
+	journal *journal             // of a transaction that writes
+	over    overlay              // what the journal says beside the rows
+	local   map[store.ID]pending // what this transaction put into the journal
+	nextRow uint64               // of the journal
+	changes *changes             // takes note of each row written; nil: nobody asks
 	buckets [bucketCount]*bbolt.Bucket
 	cursors [bucketCount]*bbolt.Cursor
 	arena   []byte // the records written: bbolt wants them unchanged until the end
@@ -34,7 +38,8 @@ func (t *tx) reset(b *bbolt.Tx) {
 	if cap(arena) > keptArena {
 		arena = nil
 	}
-	*t = tx{bolt: b, arena: arena}
+	clear(t.local)
+	*t = tx{bolt: b, arena: arena, local: t.local}
 }
 
 func (t *tx) bucket(b bucket) *bbolt.Bucket {

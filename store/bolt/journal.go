@@ -1,0 +1,272 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"math"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"pushbox/store"
+)
+
+// The journal takes those changes of a push that alter no more than its counts:
+// views, most of all. They are appended to one bucket, side by side, however far
+// apart their pushes lie, with the audit entry that belongs to each; memory knows
+// which there are, and readers add them to what they find. Later they are folded:
+// written where they belong, many at a time, and cut off the journal.
+//
+// A row that was folded may still be in the journal, and folding it again changes
+// nothing: it says what the counts are, not what is to be added to them. So a crash
+// at any moment leaves nothing to mend, and opening only reads the rows.
+
+// journalBounds say when the journal is worked on.
+type journalBounds struct {
+	rows int           // that gather before they are folded
+	most int           // from which on nothing goes into the journal, as nothing leaves it
+	fold int           // folded in a commit
+	cut  int           // cut off in a commit
+	lull time.Duration // without an operation, after which it is folded however short it is
+}
+
+func usualJournal() journalBounds {
+	return journalBounds{rows: 8192, most: 32768, fold: 512, cut: 2048, lull: 50 * time.Millisecond}
+}
+
+// A delta is what the journal says of a push: its counts as they are since.
+type delta struct {
+	views      int
+	seq, minor uint32
+	updated    int64 // milliseconds since 1970
+}
+
+func deltaOf(p store.Push) delta {
+	return delta{views: p.Views, seq: p.Seq, minor: p.Minor, updated: p.UpdatedAt.UnixMilli()}
+}
+
+func (d delta) applyTo(p *store.Push) {
+	p.Views, p.Seq, p.Minor, p.UpdatedAt = d.views, d.seq, d.minor, time.UnixMilli(d.updated).UTC()
+}
+
+// Pending is what the journal has of one push.
+type pending struct {
+	delta
+	commit uint64   // that changed it last
+	rows   []uint64 // its rows, oldest first; only ever appended to
+	gone   bool     // the push was purged: what was there before is of no push any more
+}
+
+// A generation is the rows of the journal that are folded together.
+type generation struct {
+	mu     sync.RWMutex
+	pushes map[store.ID]pending
+	rows   int
+}
+
+func newGeneration() *generation { return &generation{pushes: make(map[store.ID]pending)} }
+
+func (g *generation) get(id store.ID) (pending, bool) {
+	g.mu.RLock()
+	defer g.mu.RUnlock()
+	p, ok := g.pushes[id]
+	return p, ok
+}
+
+// add takes what a commit has of a push.
+func (g *generation) add(id store.ID, p pending) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if p.gone {
+		g.pushes[id] = p
+		return
+	}
+	old := g.pushes[id]
+	p.rows, p.gone = append(old.rows, p.rows...), old.gone
+	g.pushes[id] = p
+}
+
+// generations are those that readers look into: rows go into the current one, and
+// the old one, if there is one, is being folded.
+type generations struct{ current, old *generation }
+
+// A journal knows what is in the bucket of that name. What is not said to be
+// otherwise is the committer's.
+type journal struct {
+	bounds  journalBounds
+	commits atomic.Uint64               // so far; a number for each, that readers compare
+	gens    atomic.Pointer[generations] // for everybody
+	next    uint64                      // the number of the next row
+	first   uint64                      // of the first row that may be there
+	folded  uint64                      // of the first row that is not of a generation that was folded
+	sealed  uint64                      // of the first row that is not of the old generation
+	fold    []store.ID                  // of the old generation: what is still to be folded, in order
+	pause   int                         // commits for which it is left alone, as there was no room
+	stuck   bool                        // folding met damage
+}
+
+func newJournal() *journal {
+	j := &journal{bounds: usualJournal()}
+	j.gens.Store(&generations{current: newGeneration()})
+	return j
+}
+
+// open reports whether the journal takes rows.
+func (j *journal) open() bool {
+	g := j.gens.Load()
+	n := g.current.rows
+	if g.old != nil {
+		n += g.old.rows
+	}
+	return n < j.bounds.most
+}
+
+// take makes a commit known, and the rows that it put into the journal.
+func (j *journal) take(t *tx) {
+	commit, g := j.commits.Load()+1, j.gens.Load().current
+	for id, p := range t.local {
+		p.commit = commit
+		g.rows += len(p.rows)
+		g.add(id, p)
+	}
+	j.next = t.nextRow
+	j.commits.Store(commit)
+}
+
+// An overlay is what the journal says beside the rows that one transaction finds.
+type overlay struct {
+	generations
+	local   map[store.ID]pending // what the transaction itself has put there
+	commits uint64               // that the transaction sees for certain
+}
+
+// overlay is for a reader, who begins the transaction after it.
+func (j *journal) overlay() overlay {
+	commits := j.commits.Load()
+	return overlay{generations: *j.gens.Load(), commits: commits}
+}
+
+// writing is for the committer, whom nothing overtakes.
+func (j *journal) writing(local map[store.ID]pending) overlay {
+	return overlay{generations: *j.gens.Load(), local: local, commits: math.MaxUint64}
+}
+
+// of returns what there is of a push, oldest first. It returns errStale where a
+// commit changed that which the transaction may or may not see.
+func (o *overlay) of(id store.ID) (found [3]pending, n int, err error) {
+	for _, g := range [...]*generation{o.old, o.current} {
+		if g == nil {
+			continue
+		}
+		p, ok := g.get(id)
+		switch {
+		case ok && p.commit > o.commits:
+			return found, 0, errStale
+		case ok && p.gone:
+			n = 0
+		}
+		if len(p.rows) > 0 {
+			found[n], n = p, n+1
+		}
+	}
+	p := o.local[id]
+	if p.gone {
+		n = 0
+	}
+	if len(p.rows) > 0 {
+		found[n], n = p, n+1
+	}
+	return found, n, nil
+}
+
+// A journalRow is a row of the journal: the counts of a push from then on, and the
+// audit entry that made them so.
+type journalRow struct {
+	id store.ID
+	delta
+	entry []byte // as it is in the audit log
+}
+
+// number is what the entry has in the audit log.
+func (r *journalRow) number() uint32 { return r.seq - 1 }
+
+const journalVersion = 1
+
+// AppendBinary appends the row to b.
+func (r *journalRow) AppendBinary(b []byte) ([]byte, error) {
+	b = append(append(b, journalVersion), r.id[:]...)
+	for _, n := range [...]uint64{uint64(r.views), uint64(r.seq), uint64(r.minor)} {
+		b = binary.AppendUvarint(b, n)
+	}
+	return append(binary.AppendVarint(b, r.updated), r.entry...), nil
+}
+
+// UnmarshalBinary reads a row, whose entry shares memory with b.
+func (r *journalRow) UnmarshalBinary(b []byte) error {
+	if len(b) <= 1+idLen || b[0] != journalVersion {
+		return errJournalRow
+	}
+	r.id, b = store.ID(b[1:1+idLen]), b[1+idLen:]
+	var counts [3]uint64
+	for i := range counts {
+		v, n := binary.Uvarint(b)
+		if n <= 0 || v > math.MaxUint32 {
+			return errJournalRow
+		}
+		counts[i], b = v, b[n:]
+	}
+	updated, n := binary.Varint(b)
+	if n <= 0 || counts[1] == 0 {
+		return errJournalRow
+	}
+	r.delta = delta{views: int(counts[0]), seq: uint32(counts[1]), minor: uint32(counts[2]), updated: updated}
+	r.entry = b[n:]
+	return nil
+}
+
+// load reads the rows of the bucket.
+func (t *tx) loadJournal() (g *generation, first, next uint64, err error) {
+	g = newGeneration()
+	c := t.cursor(journalRows)
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		n, err := number(journalRows, k)
+		if err != nil {
+			return nil, 0, 0, err
+		}
+		var r journalRow
+		if err := decode(&r, journalRows, v); err != nil {
+			return nil, 0, 0, err
+		}
+		if g.rows == 0 {
+			first = n
+		}
+		g.add(r.id, pending{delta: r.delta, rows: []uint64{n}})
+		g.rows++
+		next = n + 1
+	}
+	return g, first, next, nil
+}
+
+// load has the journal know what a file holds that was just opened.
+func (j *journal) load(t *tx) error {
+	g, first, next, err := t.loadJournal()
+	if err != nil {
+		return err
+	}
+	j.gens.Store(&generations{current: g})
+	j.first, j.folded, j.sealed, j.next = first, first, first, next
+	return nil
+}
+
+// seal has the rows so far folded, and others gather anew.
+func (j *journal) seal() {
+	g := j.gens.Load().current
+	j.fold = make([]store.ID, 0, len(g.pushes))
+	for id := range g.pushes {
+		j.fold = append(j.fold, id)
+	}
+	slices.SortFunc(j.fold, func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) })
+	j.sealed = j.next
+	j.gens.Store(&generations{current: newGeneration(), old: g})
+}

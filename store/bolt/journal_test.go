@@ -1,0 +1,302 @@
+package bolt_test
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+func TestTheEngineConformsWhileItsJournalIsFoldedOverAndOver(t *testing.T) {
+	t.Parallel()
+	storetest.Conformance(t, func(t *testing.T) store.Engine {
+		db, _, err := bolt.Open(t.Context(), bolt.Options{Path: newPath(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		db.TinyJournal(t)
+		return db
+	})
+}
+
+func TestTheEngineConformsWhileNothingIsFolded(t *testing.T) {
+	t.Parallel()
+	storetest.Conformance(t, func(t *testing.T) store.Engine {
+		db, _, err := bolt.Open(t.Context(), bolt.Options{Path: newPath(t)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		db.KeepJournal(t, 1<<20)
+		return db
+	})
+}
+
+// createWide creates a push that may be viewed very often.
+func createWide(t *testing.T, db *bolt.DB, n int) {
+	t.Helper()
+	p := newPush(n)
+	p.ViewLimit = 1 << 20
+	if err := db.CreatePush(t.Context(), p, []byte("payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// viewed makes a database in whose journal are some views of two pushes.
+func viewed(t *testing.T, path string) *bolt.DB {
+	t.Helper()
+	db := open(t, bolt.Options{Path: path})
+	db.KeepJournal(t, 100)
+	createWide(t, db, 1)
+	createWide(t, db, 2)
+	changeAll(t, db, []int{1, 2, 1, 1})
+	if n := db.JournalRows(t); n != 4 {
+		t.Fatalf("%d rows are in the journal", n)
+	}
+	return db
+}
+
+// wantViewed fails the test unless a push has so many views, in its audit log too.
+func wantViewed(t *testing.T, db *bolt.DB, n, views int) {
+	t.Helper()
+	p, err := db.Push(t.Context(), id(n))
+	if err != nil || p.Views != views || int(p.Seq) != 1+views {
+		t.Errorf("push %d: %v, %d views and %d entries", n, err, p.Views, p.Seq)
+	}
+	for skip := range 3 {
+		es, err := db.Entries(t.Context(), id(n), skip, 100)
+		if err != nil || len(es) != max(0, 1+views-skip) {
+			t.Errorf("push %d: from %d on, there are %d entries, %v", n, skip, len(es), err)
+		}
+	}
+	if es, err := db.Entries(t.Context(), id(n), 0, views); err != nil || len(es) != views {
+		t.Errorf("push %d: of %d entries asked for came %d, %v", n, views, len(es), err)
+	}
+	if list, err := db.Scan(t.Context(), store.ID{}, 10); err != nil || list[n-1].Views != views {
+		t.Errorf("push %d: a scan finds %v, %v", n, list, err)
+	}
+}
+
+func TestAKillLosesNothingOfTheJournal(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	viewed(t, path)
+	killed := asKilled(t, path)
+	for _, fold := range []bool{false, false, true, false} {
+		db := open(t, bolt.Options{Path: killed})
+		wantViewed(t, db, 1, 3)
+		wantViewed(t, db, 2, 1)
+		storetest.CheckClean(t, db)
+		if fold {
+			db.FoldJournal(t)
+			wantViewed(t, db, 1, 3)
+			storetest.CheckClean(t, db)
+		}
+		closeDB(t, db)
+	}
+}
+
+// A kill between the folding and the cutting leaves rows that have been folded.
+func TestFoldingTwiceChangesNothing(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	db := viewed(t, path)
+	rows := journal(t, db)
+	db.FoldJournal(t)
+	changeAll(t, db, []int{1})
+	db.FoldJournal(t)
+	put(t, db, rows)
+	again := open(t, bolt.Options{Path: asKilled(t, path)})
+	for range 2 {
+		wantViewed(t, again, 1, 4)
+		wantViewed(t, again, 2, 1)
+		storetest.CheckClean(t, again)
+		again.FoldJournal(t)
+	}
+	if n := again.JournalRows(t); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
+}
+
+// journal is what is in the journal.
+func journal(t *testing.T, db *bolt.DB) map[string]string {
+	t.Helper()
+	rows := make(map[string]string)
+	if err := db.Look(t.Context(), func(b *bbolt.Tx) error {
+		return b.Bucket([]byte("journal")).ForEach(func(k, v []byte) error {
+			rows[string(k)] = string(v)
+			return nil
+		})
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func put(t *testing.T, db *bolt.DB, rows map[string]string) {
+	t.Helper()
+	if err := db.Raw(func(b *bbolt.Tx) error {
+		var err error
+		for k, v := range rows {
+			err = errors.Join(err, b.Bucket([]byte("journal")).Put([]byte(k), []byte(v)))
+		}
+		return err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAPushThatIsMadeAgainHasNothingOfTheOldOne(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	db := viewed(t, path)
+	if _, err := db.Change(t.Context(), id(1), purge); err != nil {
+		t.Fatal(err)
+	}
+	if es, err := db.Entries(t.Context(), id(1), 0, 10); err != nil || len(es) != 0 {
+		t.Errorf("a purged push has %d entries, %v", len(es), err)
+	}
+	createWide(t, db, 1)
+	wantViewed(t, db, 1, 0)
+	changeAll(t, db, []int{1})
+	for _, db := range []*bolt.DB{db, open(t, bolt.Options{Path: asKilled(t, path)})} {
+		wantViewed(t, db, 1, 1)
+		storetest.CheckClean(t, db)
+		db.FoldJournal(t)
+		wantViewed(t, db, 1, 1)
+		storetest.CheckClean(t, db)
+	}
+}
+
+func TestAnEndBringsTheViewsBeforeItWithIt(t *testing.T) {
+	t.Parallel()
+	db := viewed(t, newPath(t))
+	if _, err := db.Change(t.Context(), id(1), func(p store.Push) (store.Push, store.Entry, error) {
+		p.State, p.Wrap, p.ExpiredAt = store.Deleted, nil, time.UnixMilli(5).UTC()
+		p.Seq++
+		return p, store.Entry{Kind: store.EntryExpire}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	es, err := db.Entries(t.Context(), id(1), 0, 10)
+	if err != nil || len(es) != 5 || es[4].Kind != store.EntryExpire {
+		t.Errorf("its audit log is %v, %v", es, err)
+	}
+	storetest.CheckClean(t, db)
+	db.FoldJournal(t)
+	storetest.CheckClean(t, db)
+	wantViewed(t, db, 2, 1)
+}
+
+// Where nothing can be folded, views find their places without the journal.
+func TestAFullJournalIsPassedBy(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: newPath(t)})
+	db.KeepJournal(t, 3)
+	createWide(t, db, 1)
+	for views := range 6 {
+		wantViewed(t, db, 1, views)
+		if n := db.JournalRows(t); n != min(views, 3) {
+			t.Errorf("after %d views %d rows are in the journal", views, n)
+		}
+		storetest.CheckClean(t, db)
+		changeAll(t, db, []int{1})
+	}
+	db.FoldJournal(t)
+	wantViewed(t, db, 1, 6)
+}
+
+// What a reader sees was there at one moment, and never less than was answered
+// before it began.
+func TestReadersSeeEveryViewThatWasAnswered(t *testing.T) {
+	t.Parallel()
+	const pushes, readers = 3, 4
+	views := 300
+	if testing.Short() {
+		views = 50
+	}
+	db := open(t, bolt.Options{Path: newPath(t)})
+	db.NoSync()
+	db.TinyJournal(t)
+	var answered [pushes]atomic.Int64
+	for n := range pushes {
+		createWide(t, db, n)
+	}
+	var writing, reading sync.WaitGroup
+	for n := range pushes {
+		writing.Go(func() {
+			for range views {
+				if _, err := db.Change(t.Context(), id(n), view); err != nil {
+					t.Error(err)
+					return
+				}
+				answered[n].Add(1)
+			}
+		})
+	}
+	done := make(chan struct{})
+	for r := range readers {
+		reading.Go(func() {
+			for i := r; ; i++ {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				n := i % pushes
+				before := answered[n].Load()
+				p, err := db.Push(t.Context(), id(n))
+				if err != nil || int64(p.Views) < before || int(p.Seq) != 1+p.Views {
+					t.Errorf("after %d views: %d, and %d entries, %v", before, p.Views, p.Seq, err)
+				}
+				before = answered[n].Load()
+				es, err := db.Entries(t.Context(), id(n), 0, 2*views)
+				if err != nil || int64(len(es)) < 1+before {
+					t.Errorf("after %d views: %d entries, %v", before, len(es), err)
+				}
+			}
+		})
+	}
+	writing.Wait()
+	close(done)
+	reading.Wait()
+	for n := range pushes {
+		p, err := db.Push(t.Context(), id(n))
+		if err != nil || p.Views != views {
+			t.Errorf("push %d has %d views of %d, %v", n, p.Views, views, err)
+		}
+	}
+	storetest.CheckClean(t, db)
+}
+
+func TestADamagedJournalIsRefused(t *testing.T) {
+	t.Parallel()
+	for name, row := range map[string][2]string{
+		"a key of another length": {"1", "x"},
+		"no version":              {"12345678", ""},
+		"another version":         {"12345678", "\x02" + string(make([]byte, 40))},
+		"cut short":               {"12345678", "\x01" + string(make([]byte, 22))},
+		"no entry number":         {"12345678", "\x01" + string(make([]byte, 40))},
+	} {
+		path := newPath(t)
+		db := viewed(t, path)
+		put(t, db, map[string]string{row[0]: row[1]})
+		found := 0
+		if err := db.Check(t.Context(), func(string) { found++ }); err != nil || found == 0 {
+			t.Errorf("%s: a check finds %d faults, %v", name, found, err)
+		}
+		killed := asKilled(t, path)
+		if err := db.Raw(func(b *bbolt.Tx) error { return b.Bucket([]byte("journal")).Delete([]byte(row[0])) }); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := bolt.Open(t.Context(), bolt.Options{Path: killed}); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
