@@ -13,6 +13,20 @@
 // began to write, the batch is undone and run again without it, so that no
 // operation suffers from its neighbours.
 //
+// # The journal
+//
+// A view alters two counts of a record and appends an audit entry, on pages that lie
+// wherever the push does, and the disk takes such pages one by one. So changes that
+// alter no more than counts go to a bucket called journal first, side by side. Memory
+// knows which there are; readers add them to the rows that they find. Whatever else
+// changes a push brings what the journal has of it along, so that the indexes and the
+// order of the audit log never depend on the journal.
+//
+// When some thousand rows have gathered, or nobody has asked for anything for a moment,
+// they are folded: written to their places, in the order of those places, a part in
+// each commit, and then cut off. A row says what the counts are, so that folding it
+// twice does no harm: opening a file after a crash only reads the journal.
+//
 // # When things go wrong
 //
 // A commit that found no room and provably left no trace is store.ErrFull, and
