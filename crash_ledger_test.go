@@ -12,6 +12,7 @@ import (
 // of requests that it never answered.
 type crashPush struct {
 	name, token, payload string
+	passphrase           string // empty: none
 	limit                int
 	owned, deletable     bool
 	cycle                uint64 // in which it was last used
@@ -22,6 +23,10 @@ type crashPush struct {
 	deletes   int          // sent, answered or not
 	ended     bool         // an answer said so
 	endsAt    time.Time
+
+	files    []crashFile
+	grants   []*crashGrant // the newest, as its owner or its viewers were given them
+	released bool          // its files are gone for good
 }
 
 // String is all of it but the payload.
@@ -38,12 +43,17 @@ type crashRecord struct {
 	Deleted   bool      `json:"deleted"`
 	ExpiresAt time.Time `json:"expires_at"`
 	Payload   *string   `json:"payload"`
+	Files     []struct {
+		Filename string
+		Size     int64
+		URL      string
+	}
 }
 
 // A glimpse is what was known when a request was sent.
 type glimpse struct {
-	delivered int
-	ended     bool
+	delivered       int
+	ended, released bool
 }
 
 // A ledger has all pushes that were acknowledged, and judges every answer by
@@ -53,9 +63,13 @@ type ledger struct {
 	cycle  uint64
 	made   int
 	pushes []*crashPush
+	filed  []*crashPush          // those with files
+	locked []*crashPush          // those with a passphrase
 	lost   map[string]*crashPush // creates that were not answered, by name
 
-	views, deletes int // that were answered
+	views, deletes, refusals   int // that were answered
+	downloads, denied, resumed int
+	grantsIssued               int
 }
 
 func newLedger() *ledger { return &ledger{lost: make(map[string]*crashPush)} }
@@ -116,6 +130,24 @@ func (l *ledger) keep(p *crashPush, r crashRecord) {
 	delete(l.lost, p.name)
 	p.token, p.endsAt, p.cycle, p.left = r.Token, r.ExpiresAt, l.cycle, make(map[int]bool)
 	l.pushes = append(l.pushes, p)
+	if len(p.files) > 0 {
+		l.filed = append(l.filed, p)
+	}
+	if p.passphrase != "" {
+		l.locked = append(l.locked, p)
+	}
+}
+
+// pickLocked chooses one of the newest pushes with a passphrase; nil if there is
+// none.
+func (l *ledger) pickLocked(rng *rand.Rand) *crashPush {
+	const newest = 4
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.locked) == 0 {
+		return nil
+	}
+	return l.locked[len(l.locked)-1-rng.IntN(min(newest, len(l.locked)))]
 }
 
 // over are the tokens of pushes that have ended for all to know.
@@ -136,7 +168,7 @@ func (l *ledger) send(p *crashPush) glimpse {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	p.cycle = l.cycle
-	return glimpse{delivered: p.delivered, ended: p.ended}
+	return glimpse{delivered: p.delivered, ended: p.ended, released: p.released}
 }
 
 // sendView notes that a retrieval was sent; one of the owner's does not count.
@@ -167,7 +199,7 @@ func (l *ledger) gotView(p *crashPush, before glimpse, counts bool, r crashRecor
 		p.pending--
 	}
 	if r.Payload == nil {
-		if !r.Expired {
+		if !r.Expired || len(r.Files) > 0 {
 			return errors.New("P7: a retrieval without payload")
 		}
 		return p.judge(before, r)
@@ -188,7 +220,25 @@ func (l *ledger) gotView(p *crashPush, before glimpse, counts bool, r crashRecor
 	if counts {
 		p.left[r.Remaining] = true
 	}
-	return err
+	return errors.Join(err, l.issue(p, r))
+}
+
+// refuse notes that a wrong passphrase was refused.
+func (l *ledger) refuse() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.refusals++
+}
+
+// gotRefusal judges the answer to a wrong passphrase where that is the push: it
+// can only be one that has expired.
+func (l *ledger) gotRefusal(p *crashPush, before glimpse, r crashRecord) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !r.Expired || r.Payload != nil || len(r.Files) > 0 {
+		return errors.New("P6: a wrong passphrase opens it")
+	}
+	return p.judge(before, r)
 }
 
 // gotDelete judges the answer to a delete.
@@ -199,6 +249,7 @@ func (l *ledger) gotDelete(p *crashPush, before glimpse, r crashRecord) error {
 	if !r.Expired {
 		return errors.New("P5: deleted and not expired")
 	}
+	p.released = true
 	return p.judge(before, r)
 }
 
@@ -228,6 +279,7 @@ func (p *crashPush) judge(before glimpse, r crashRecord) (err error) {
 	note(r.Deleted && p.deletes == 0, "P1: it was deleted and nobody wanted that")
 	note(!r.Expired && before.ended, "P5: it had expired and is back")
 	p.ended = p.ended || r.Expired
+	p.released = p.released || r.Deleted
 	if err != nil {
 		err = fmt.Errorf("%w (%v)", err, p)
 	}
@@ -235,12 +287,16 @@ func (p *crashPush) judge(before glimpse, r crashRecord) (err error) {
 }
 
 // settle makes what an answer says of a push that nobody else uses the truth:
-// a retrieval that was cut off has counted by then, or never will.
+// a retrieval that was cut off has counted by then, or never will, and a delete
+// that was cut off has not ended what is live.
 func (l *ledger) settle(p *crashPush, r crashRecord) (counted int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	counted = p.limit - r.Remaining
 	p.pending = max(0, counted-p.delivered)
+	if !r.Expired {
+		p.deletes = 0
+	}
 	return counted
 }
 
@@ -252,6 +308,6 @@ func (l *ledger) String() string {
 	for _, p := range l.pushes {
 		cut += p.pending
 	}
-	return fmt.Sprintf("%d kills: %d pushes, %d creates cut off, %d retrievals and %d deletes answered, %d views counted and cut off",
-		l.cycle, len(l.pushes), len(l.lost), l.views, l.deletes, cut)
+	return fmt.Sprintf("%d kills: %d pushes (%d with files), %d creates cut off, %d retrievals, %d deletes and %d wrong passphrases answered, %d views counted and cut off; %d grants, %d downloads, %d of them resumed after a kill, %d denied",
+		l.cycle, len(l.pushes), len(l.filed), len(l.lost), l.views, l.deletes, l.refusals, cut, l.grantsIssued, l.downloads, l.resumed, l.denied)
 }

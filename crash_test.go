@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -11,10 +12,12 @@ import (
 )
 
 const (
-	crashClients = 16
-	killsOfOne   = 20                    // data directory
-	leastLoad    = 50 * time.Millisecond // before a kill
-	loadSpread   = 400 * time.Millisecond
+	crashClients  = 32
+	killsOfOne    = 20 // data directory
+	leastAnswers  = 20 // before a kill
+	answersSpread = 300
+	longestLoad   = 2 * time.Second
+	killSpread    = 3 * time.Millisecond // after the last of those answers
 )
 
 // A server is killed under load and started again, as often as
@@ -22,7 +25,7 @@ const (
 // when the kills come.
 func TestAKillLosesNothing(t *testing.T) {
 	t.Parallel()
-	left, seed := testenv.Length(t, "PUSHBOX_TEST_KILLS", killsOfOne, killsOfOne), testenv.Seed(t)
+	left, seed := testenv.Length(t, "PUSHBOX_TEST_KILLS", 100, 5), testenv.Seed(t)
 	for round := uint64(0); left > 0; round++ {
 		kills := min(left, killsOfOne)
 		left -= kills
@@ -32,31 +35,35 @@ func TestAKillLosesNothing(t *testing.T) {
 	}
 }
 
-// killOften kills the servers of one data directory so often.
+// killOften kills the servers of one data directory so often: some of them while
+// they compact the file, and some starts as well.
 func killOften(t *testing.T, kills, seed uint64) {
-	dir := t.TempDir()
-	server := startVictim(t, dir)
-	c := &crowd{t: t, ledger: newLedger(), seed: seed, bearer: apiToken(t, dir)}
-	rng := rand.New(rand.NewPCG(seed, crashClients))
-	for range kills {
-		c.next(server.url)
-		load := c.start()
-		server.killAfter(leastLoad + time.Duration(rng.Int64N(int64(loadSpread))))
-		load.Wait()
-		checkFile(t, dir)
-		server = startVictim(t, dir)
-		c.reach(server.url)
-		c.verify(c.ledger.touched())
+	d := newDoomed(t, seed)
+	for n := range kills {
+		load := d.start()
+		compacts := n%4 == 1
+		if compacts {
+			load.Go(d.compact)
+		}
+		d.kill(load)
+		if n%5 == 2 {
+			cutStart(t, d.dir, time.Duration(d.rng.Int64N(int64(d.usual))))
+		}
+		d.restart(n%5 == 4)
 		if t.Failed() {
 			return
 		}
 	}
-	c.verifyLists()
-	c.verify(c.ledger.all())
-	checkFile(t, dir) // through the server
-	server.stop()
-	checkFile(t, dir)
-	t.Log(c.ledger)
+	d.verifyLists()
+	d.verify(d.ledger.all())
+	checkFile(t, d.dir) // through the server
+	d.server.stop()
+	checkFile(t, d.dir)
+	t.Log(d.ledger)
+	t.Log(&d.toll)
+	if kills == killsOfOne && d.compactions.Load() == 0 && d.halfCopied == 0 {
+		t.Error("nothing was ever compacted")
+	}
 }
 
 // A first start makes the key and the database, a later one looks whether they
@@ -77,7 +84,7 @@ func TestAKillDuringAStartDoesNoHarm(t *testing.T) {
 		c := &crowd{t: t, ledger: newLedger(), bearer: apiToken(t, dir)}
 		c.next(server.url)
 		for range 3 {
-			if err := c.create(0, rng); err != nil {
+			if err := c.create(rng); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -102,25 +109,34 @@ func (c *crowd) next(url string) {
 	c.ledger.begin()
 }
 
+// A load is clients at work.
+type load struct {
+	sync.WaitGroup
+	left   atomic.Int64  // answers until there are enough
+	enough chan struct{} // closed when there are
+}
+
 // start has all clients make requests until the server does not answer.
-func (c *crowd) start() *sync.WaitGroup {
-	var all sync.WaitGroup
+func (c *crowd) start(answers int64) *load {
+	l := &load{enough: make(chan struct{})}
+	l.left.Store(answers)
 	for id := range crashClients {
 		rng := rand.New(rand.NewPCG(c.seed+c.ledger.cycle, uint64(id)))
-		all.Go(func() {
+		l.Go(func() {
 			for {
-				err := c.act(rng)
-				if err == nil {
-					continue
+				if err := c.act(rng); err != nil {
+					if !isCut(err) {
+						c.t.Error(err)
+					}
+					return
 				}
-				if !isCut(err) {
-					c.t.Error(err)
+				if l.left.Add(-1) == 0 {
+					close(l.enough)
 				}
-				return
 			}
 		})
 	}
-	return &all
+	return l
 }
 
 // each does something with every push, several at a time, and fails the test

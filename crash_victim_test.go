@@ -15,11 +15,11 @@ type victim struct {
 	t *testing.T
 }
 
-// startVictim starts a server in dir and waits until it serves. It ends with
-// the test, also where that runs out of time.
-func startVictim(t *testing.T, dir string) *victim {
+// startVictim starts a server in dir, with more in its environment, and waits
+// until it serves. It ends with the test, also where that runs out of time.
+func startVictim(t *testing.T, dir string, environ ...string) *victim {
 	t.Helper()
-	p, err := startServer(dir, victimEnviron(), nil)
+	p, err := startServer(dir, append(victimEnviron(), environ...), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,15 +32,35 @@ func startVictim(t *testing.T, dir string) *victim {
 	return &victim{process: p, t: t}
 }
 
-func victimEnviron() []string { return append(plainEnviron(), "GORACE=atexit_sleep_ms=0") }
+// victimEnviron lets one client meet as many pushes and guess as often as many
+// would.
+func victimEnviron() []string {
+	return append(plainEnviron(), "GORACE=atexit_sleep_ms=0",
+		"PUSHBOX_LIMITS_UNKNOWN_TOKENS_PER_MINUTE=100000",
+		"PUSHBOX_LIMITS_PASSPHRASES_PER_CLIENT=1000", "PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000")
+}
+
+// pass lets time pass until the server ends, ready is closed, or it was d.
+func (v *victim) pass(ready <-chan struct{}, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-v.ended:
+	case <-ready:
+	case <-t.C:
+	}
+}
 
 // killAfter lets some time pass and kills the server.
 func (v *victim) killAfter(d time.Duration) {
 	v.t.Helper()
-	select {
-	case <-v.ended:
-	case <-time.After(d):
-	}
+	v.pass(nil, d)
+	v.kill9()
+}
+
+// kill9 kills the server, which must run until then.
+func (v *victim) kill9() {
+	v.t.Helper()
 	v.end("KILL", -1)
 }
 
@@ -55,14 +75,12 @@ func (v *victim) stop() {
 func (v *victim) end(signal string, want int) {
 	v.t.Helper()
 	code, err := v.signal(signal)
-	log := v.stderr.String()
 	if err != nil || code != want {
+		log := v.stderr.String()
 		v.t.Fatalf("%v, exit code %d:\n%s", err, code, log[max(0, len(log)-4000):])
 	}
-	for line := range strings.Lines(log) {
-		if strings.Contains(line, `"level":"error"`) || strings.Contains(line, "panic") || strings.Contains(line, "DATA RACE") {
-			v.t.Errorf("in its log: %s", line)
-		}
+	for _, line := range v.stderr.wrong() {
+		v.t.Errorf("in its log: %s", line)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"mime/multipart"
 	"net/http"
+	"sync"
 	"testing"
 	"time"
 )
@@ -40,15 +41,21 @@ func digest(r io.Reader) (sum [sha256.Size]byte, n int64, err error) {
 	return [sha256.Size]byte(h.Sum(nil)), n, err
 }
 
-// A form is a body that is written while it is sent.
-type form func(w *io.PipeWriter, files []io.Reader) (contentType string, write func() error)
+// A form is a body that is written while it is sent: the fields of a push, and
+// files.
+type form func(w *io.PipeWriter, fields map[string]string, files []io.Reader) (contentType string, write func() error)
 
 // asMultipart sends files as forms do.
-func asMultipart(w *io.PipeWriter, files []io.Reader) (string, func() error) {
+func asMultipart(w *io.PipeWriter, fields map[string]string, files []io.Reader) (string, func() error) {
 	m := multipart.NewWriter(w)
 	return m.FormDataContentType(), func() error {
+		for name, value := range fields {
+			if err := m.WriteField("push["+name+"]", value); err != nil {
+				return err
+			}
+		}
 		for i, f := range files {
-			part, err := m.CreateFormFile("push[files][]", fmt.Sprintf("file %d.bin", i))
+			part, err := m.CreateFormFile("push[files][]", nameOfFile(i))
 			if err != nil {
 				return err
 			}
@@ -60,21 +67,25 @@ func asMultipart(w *io.PipeWriter, files []io.Reader) (string, func() error) {
 	}
 }
 
+// nameOfFile is what the file of that number is called.
+func nameOfFile(i int) string { return fmt.Sprintf("file %d.bin", i) }
+
 // asBase64 sends files as JSON does.
-func asBase64(w *io.PipeWriter, files []io.Reader) (string, func() error) {
+func asBase64(w *io.PipeWriter, fields map[string]string, files []io.Reader) (string, func() error) {
 	return "application/json", func() error {
-		_, err := io.WriteString(w, `{"push":{"files":[`)
-		for i, f := range files {
-			if i > 0 {
-				_, err = io.WriteString(w, ",")
-			}
-			_, sayErr := fmt.Fprintf(w, `{"filename":"file %d.bin","content":"`, i)
-			enc := base64.NewEncoder(base64.StdEncoding, w)
-			_, copyErr := io.Copy(enc, f)
-			if err = errors.Join(err, sayErr, copyErr, enc.Close()); err != nil {
+		_, err := io.WriteString(w, `{"push":{`)
+		for name, value := range fields {
+			text, textErr := json.Marshal(value)
+			_, sayErr := fmt.Fprintf(w, "%q:%s,", name, text)
+			if err = errors.Join(err, textErr, sayErr); err != nil {
 				return err
 			}
-			if _, err = io.WriteString(w, `"}`); err != nil {
+		}
+		if _, err = io.WriteString(w, `"files":[`); err != nil {
+			return err
+		}
+		for i, f := range files {
+			if err := writeBase64(w, i, f); err != nil {
 				return err
 			}
 		}
@@ -83,16 +94,40 @@ func asBase64(w *io.PipeWriter, files []io.Reader) (string, func() error) {
 	}
 }
 
+func writeBase64(w io.Writer, i int, f io.Reader) error {
+	comma := ","
+	if i == 0 {
+		comma = ""
+	}
+	_, err := fmt.Fprintf(w, `%s{"filename":%q,"content":"`, comma, nameOfFile(i))
+	enc := base64.NewEncoder(base64.StdEncoding, w)
+	_, copyErr := io.Copy(enc, f)
+	if err = errors.Join(err, copyErr, enc.Close()); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, `"}`)
+	return err
+}
+
+// streamed has send send a form, which is written meanwhile.
+func streamed(as form, fields map[string]string, files []io.Reader, send func(contentType string, body io.Reader) error) error {
+	r, w := io.Pipe()
+	contentType, write := as(w, fields, files)
+	var writer sync.WaitGroup
+	writer.Go(func() { w.CloseWithError(write()) })
+	defer writer.Wait()
+	defer r.Close()
+	return send(contentType, r)
+}
+
 // push sends files and returns the url_token of their push.
 func (c *filer) push(ctx context.Context, as form, files ...io.Reader) (token string, err error) {
-	r, w := io.Pipe()
-	defer r.Close()
-	contentType, write := as(w, files)
-	go func() { w.CloseWithError(write()) }()
 	var pushed struct {
 		URLToken string `json:"url_token"`
 	}
-	err = c.call(ctx, http.MethodPost, apiPushes, contentType, r, http.StatusCreated, &pushed)
+	err = streamed(as, nil, files, func(contentType string, body io.Reader) error {
+		return c.call(ctx, http.MethodPost, apiPushes, contentType, body, http.StatusCreated, &pushed)
+	})
 	return pushed.URLToken, err
 }
 

@@ -8,13 +8,12 @@ import (
 	"math/rand/v2"
 	"net"
 	"net/url"
-	"os"
 	"path/filepath"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
 
+	"pushbox/internal/testenv"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/seal"
@@ -67,13 +66,7 @@ func (s *stash) take() (x stashed, ok bool) {
 // clients send and fetch files. PUSHBOX_TEST_FILE_KILLS sets how often.
 func TestAKillLosesNoFileAndLeavesNone(t *testing.T) {
 	t.Parallel()
-	kills := 3
-	if s := os.Getenv("PUSHBOX_TEST_FILE_KILLS"); s != "" {
-		var err error
-		if kills, err = strconv.Atoi(s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	kills := testenv.Length(t, "PUSHBOX_TEST_FILE_KILLS", 3, 1)
 	dir := t.TempDir()
 	v := startVictim(t, dir)
 	token := apiToken(t, dir)
@@ -100,7 +93,7 @@ func TestAKillLosesNoFileAndLeavesNone(t *testing.T) {
 		v = startVictim(t, dir)
 	}
 	t.Logf("%d files, of which %d were sent in the last round and not fetched", kept.next, len(kept.all))
-	if kept.next < uint64(kills) {
+	if kept.next < kills {
 		t.Error("nothing was sent")
 	}
 	v.stop()
@@ -165,6 +158,30 @@ func (c *filer) compare(ctx context.Context, x stashed) error {
 // wantNoOrphans fails the test if a sweep leaves chunks that are of no push.
 func wantNoOrphans(t *testing.T, dir string) {
 	t.Helper()
+	withStore(t, dir, func(s *store.Store, e store.Engine) error {
+		_, err := s.Sweep(t.Context())
+		ids, listErr := e.Orphans(t.Context(), store.ID{}, 100)
+		if len(ids) > 0 {
+			t.Errorf("%d uploads left something behind", len(ids))
+		}
+		return errors.Join(err, listErr)
+	})
+}
+
+// orphans counts the uploads that have left chunks in the file, up to 100.
+func orphans(t *testing.T, dir string) (n int) {
+	t.Helper()
+	withStore(t, dir, func(_ *store.Store, e store.Engine) error {
+		ids, err := e.Orphans(t.Context(), store.ID{}, 100)
+		n = len(ids)
+		return err
+	})
+	return n
+}
+
+// withStore opens the store in dir, which no server has open, for use.
+func withStore(t *testing.T, dir string, use func(*store.Store, store.Engine) error) {
+	t.Helper()
 	data := filepath.Join(dir, "data")
 	key, err := seal.LoadKeyFile(filepath.Join(data, "master.key"))
 	if err != nil {
@@ -178,9 +195,7 @@ func wantNoOrphans(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = s.Sweep(t.Context())
-	ids, listErr := engine.Orphans(t.Context(), store.ID{}, 100)
-	if err = errors.Join(err, listErr, s.Close(t.Context())); err != nil || len(ids) > 0 {
-		t.Errorf("%d uploads left something behind, %v", len(ids), err)
+	if err := errors.Join(use(s, engine), s.Close(t.Context())); err != nil {
+		t.Error(err)
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
 	"sync"
 	"syscall"
 	"time"
@@ -56,7 +57,7 @@ func startServer(dir string, environ, flags []string) (*process, error) {
 // signal sends signals, by their names, each when the one before is obeyed, and
 // returns the exit code; -1 for a process that was killed.
 func (p *process) signal(names ...string) (code int, err error) {
-	known := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill}
+	known := map[string]os.Signal{"INT": os.Interrupt, "TERM": syscall.SIGTERM, "KILL": os.Kill, "QUIT": syscall.SIGQUIT}
 	late := time.After(patience)
 	for i, name := range names {
 		if i > 0 {
@@ -84,41 +85,66 @@ func (p *process) kill() {
 	<-p.ended
 }
 
-// A watcher keeps what a server writes to standard error, and looks for the
-// lines that say where it listens, and that it is stopping.
+const (
+	mostKept   = 8 << 20 // bytes of the end of what a server writes, and as much again
+	mostFaults = 100
+)
+
+// A watcher keeps the end of what a server writes to standard error, and looks
+// for the lines that say where it listens, that it is stopping, and that
+// something is wrong.
 type watcher struct {
 	address  chan string   // gets one
 	stopping chan struct{} // gets one when the server obeys a signal
 
-	mu   sync.Mutex
-	all  bytes.Buffer
-	line bytes.Buffer
+	mu     sync.Mutex
+	all    bytes.Buffer
+	line   bytes.Buffer
+	faults []string // the first lines that say so
 }
 
 // Write keeps b.
 func (w *watcher) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.all.Len() > 2*mostKept {
+		w.all.Next(w.all.Len() - mostKept)
+	}
 	w.all.Write(b)
 	for _, c := range b {
 		w.line.WriteByte(c)
-		if c != '\n' {
-			continue
+		if c == '\n' {
+			w.read(w.line.Bytes())
+			w.line.Reset()
 		}
-		var entry struct{ Message, Address string }
-		_ = json.Unmarshal(w.line.Bytes(), &entry) // other lines are for people
-		switch entry.Message {
-		case "listening":
-			w.address <- entry.Address
-		case "stopping":
-			w.stopping <- struct{}{}
-		}
-		w.line.Reset()
 	}
 	return len(b), nil
 }
 
-// String is all that was written so far.
+// read reads a line.
+func (w *watcher) read(line []byte) {
+	var entry struct{ Level, Message, Address string }
+	_ = json.Unmarshal(line, &entry) // other lines are for people
+	switch entry.Message {
+	case "listening":
+		w.address <- entry.Address
+	case "stopping":
+		w.stopping <- struct{}{}
+	}
+	wrong := entry.Level == "error" || bytes.Contains(line, []byte("panic")) || bytes.Contains(line, []byte("DATA RACE"))
+	if wrong && len(w.faults) < mostFaults {
+		w.faults = append(w.faults, string(line))
+	}
+}
+
+// wrong are the lines that say that something is.
+func (w *watcher) wrong() []string {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.Clone(w.faults)
+}
+
+// String is all that was written so far, or the end of it.
 func (w *watcher) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -29,9 +29,9 @@ const (
 // create and a view do, with bbolt and nothing else. What is in the rows is of
 // no use to anybody.
 type bareFile struct {
-	db      *bbolt.DB
-	ids     [][]byte // of the pushes that were there
-	views   uint64   // written
+	db    *bbolt.DB
+	ids   [][]byte // of the pushes that were there
+	views uint64   // written
 
 	record, payload []byte // of the newest push
 	entry           []byte // of the audit log: that of a create is as long as that of a view
