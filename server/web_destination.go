@@ -32,12 +32,13 @@ func newDestination(text string) destination {
 	}
 	name := strings.ToLower(u.Hostname())
 	d.Host = strings.ToLower(u.Host)
-	if isASCII(name) && !strings.Contains(name, "xn--") {
+	plain := isASCII(name) && !strings.Contains(name, "xn--")
+	if plain && (isLiteral(u.Host) || !strings.ContainsAny(name, forbidden)) {
 		return d
 	}
 	ascii, err := hostNames.ToASCII(name)
 	read, readErr := hostNames.ToUnicode(ascii)
-	if err != nil || readErr != nil {
+	if err != nil || readErr != nil || strings.ContainsAny(read, forbidden) {
 		return destination{Host: visible(d.Host), URL: d.URL, Bad: true}
 	}
 	if d.Host = withPort(read, u.Port()); read != ascii {
@@ -47,6 +48,13 @@ func newDestination(text string) destination {
 	d.Link = u.String()
 	return d
 }
+
+// forbidden is what no name may have (URL Standard section 3.5), be it that UTS 46
+// makes it of something else: a full-width slash would end the name for its reader.
+const forbidden = "\x00\t\n\r #/:<>?@[\\]^|%\x7f"
+
+// isLiteral reports whether a host is an IPv6 address.
+func isLiteral(host string) bool { return strings.HasPrefix(host, "[") }
 
 func withPort(host, port string) string {
 	if port == "" {

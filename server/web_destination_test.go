@@ -5,29 +5,32 @@ import "testing"
 func TestADestinationIsToldAsItIs(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]destination{
-		"https://example.com/path":       {Host: "example.com"},
-		"https://EXAMPLE.com:8443":       {Host: "example.com:8443"},
-		"http://[2001:DB8::1]:80/":       {Host: "[2001:db8::1]:80"},
-		"https://192.0.2.1/":             {Host: "192.0.2.1"},
-		"https://_dmarc.example.com":     {Host: "_dmarc.example.com"},
-		"https://r3---sn.example.com":    {Host: "r3---sn.example.com"},
-		"https://bücher.example/":        {Host: "bücher.example", ASCII: "xn--bcher-kva.example"},
-		"https://BÜCHER.example/":        {Host: "bücher.example", ASCII: "xn--bcher-kva.example"},
-		"https://xn--bcher-kva.example/": {Host: "bücher.example", ASCII: "xn--bcher-kva.example"},
-		"https://XN--BCHER-KVA.example/": {Host: "bücher.example", ASCII: "xn--bcher-kva.example"},
-		"https://bücher.example:8443/":   {Host: "bücher.example:8443", ASCII: "xn--bcher-kva.example"},
-		"https://straße.de/":             {Host: "straße.de", ASCII: "xn--strae-oqa.de"}, // as browsers do, not strasse.de
-		"https://日本語。jp/":                {Host: "日本語.jp", ASCII: "xn--wgv71a119e.jp"},
-		"https://東京タワーとabc.jp/":          {Host: "東京タワーとabc.jp", ASCII: "xn--abc-vb4b8qjj7cr351asu6b.jp"},
-		"https://аpple.com/":             {Host: "аpple.com", ASCII: "xn--pple-43d.com", Mixed: true}, // the first letter is Cyrillic
-		"https://xn--80ak6aa92e.com/":    {Host: "аррӏе.com", ASCII: "xn--80ak6aa92e.com"},            // all of them are
-		"https://exαmple.com/":           {Host: "exαmple.com", ASCII: "xn--exmple-qxe.com", Mixed: true},
-		"https://пример.com/":            {Host: "пример.com", ASCII: "xn--e1afmkfd.com"}, // parts may differ
-		"https://ｅvil.example/":          {Host: "evil.example"},                          // what browsers make of it
-		"https://אבג.example/":           {Host: "אבג.example", ASCII: "xn--4dbcd.example"},
-		"https://xn--a.example/":         {Host: "xn--a.example", Bad: true},
-		"https://a\u202egnp.example/":    {Host: "a%E2%80%AEgnp.example", Bad: true},
-		"https://a\u2215b.example/":      {Host: "a\u2215b.example", ASCII: "xn--ab-6bv.example"}, // no slash, but much like one
+		"https://example.com/path":             {Host: "example.com"},
+		"https://EXAMPLE.com:8443":             {Host: "example.com:8443"},
+		"http://[2001:DB8::1]:80/":             {Host: "[2001:db8::1]:80"},
+		"https://192.0.2.1/":                   {Host: "192.0.2.1"},
+		"https://_dmarc.example.com":           {Host: "_dmarc.example.com"},
+		"https://r3---sn.example.com":          {Host: "r3---sn.example.com"},
+		"https://bücher.example/":              {Host: "bücher.example", ASCII: "xn--bcher-kva.example"},
+		"https://BÜCHER.example/":              {Host: "bücher.example", ASCII: "xn--bcher-kva.example"},
+		"https://xn--bcher-kva.example/":       {Host: "bücher.example", ASCII: "xn--bcher-kva.example"},
+		"https://XN--BCHER-KVA.example/":       {Host: "bücher.example", ASCII: "xn--bcher-kva.example"},
+		"https://bücher.example:8443/":         {Host: "bücher.example:8443", ASCII: "xn--bcher-kva.example"},
+		"https://straße.de/":                   {Host: "straße.de", ASCII: "xn--strae-oqa.de"}, // as browsers do, not strasse.de
+		"https://日本語。jp/":                      {Host: "日本語.jp", ASCII: "xn--wgv71a119e.jp"},
+		"https://東京タワーとabc.jp/":                {Host: "東京タワーとabc.jp", ASCII: "xn--abc-vb4b8qjj7cr351asu6b.jp"},
+		"https://аpple.com/":                   {Host: "аpple.com", ASCII: "xn--pple-43d.com", Mixed: true}, // the first letter is Cyrillic
+		"https://xn--80ak6aa92e.com/":          {Host: "аррӏе.com", ASCII: "xn--80ak6aa92e.com"},            // all of them are
+		"https://exαmple.com/":                 {Host: "exαmple.com", ASCII: "xn--exmple-qxe.com", Mixed: true},
+		"https://пример.com/":                  {Host: "пример.com", ASCII: "xn--e1afmkfd.com"}, // parts may differ
+		"https://ｅvil.example/":                {Host: "evil.example"},                          // what browsers make of it
+		"https://אבג.example/":                 {Host: "אבג.example", ASCII: "xn--4dbcd.example"},
+		"https://xn--a.example/":               {Host: "xn--a.example", Bad: true},
+		"https://a\u202egnp.example/":          {Host: "a%E2%80%AEgnp.example", Bad: true},
+		"https://example.com\uff0f.a.example/": {Host: "example.com\uff0f.a.example", Bad: true}, // which reads as a slash
+		"https://example.com\uff20a.example/":  {Host: "example.com\uff20a.example", Bad: true},
+		"https://example.com\u3000.a.example/": {Host: "example.com%E3%80%80.a.example", Bad: true},
+		"https://a\u2215b.example/":            {Host: "a\u2215b.example", ASCII: "xn--ab-6bv.example"}, // no slash, but much like one
 	} {
 		got := newDestination(text)
 		if got.Host != want.Host || got.ASCII != want.ASCII || got.Mixed != want.Mixed || got.Bad != want.Bad {

@@ -36,7 +36,7 @@ func (s *Server) changePassword(r *request) (reply, error) {
 	if page.Differ = f["new"] != f["again"]; page.Differ {
 		return show(http.StatusUnprocessableEntity, "password", page), nil
 	}
-	err = s.store.ChangePassword(r.Context(), r.actor, s.sessionSecret(r), f.secret("old"), f.secret("new"))
+	n, err := s.store.ChangePassword(r.Context(), r.actor, s.sessionSecret(r), f.secret("old"), f.secret("new"))
 	if _, page.Short = wrongFields(err); page.Short {
 		return show(http.StatusUnprocessableEntity, "password", page), nil
 	}
@@ -44,5 +44,5 @@ func (s *Server) changePassword(r *request) (reply, error) {
 		page.Refused, err = s.refused(err, "password_old_wrong")
 		return page.Refused.again("password", page), err
 	}
-	return goTo(passwordPath + "?" + markDone + "=1"), nil
+	return goTo(passwordPath + "?" + markDone + "=1").with(s.newSessionCookie(r, n)), nil
 }

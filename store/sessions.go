@@ -112,9 +112,7 @@ func (s *Store) startSession(ctx context.Context, by Actor, id AccountID, asks S
 	if at.jumped {
 		return NewSession{}, ErrClock
 	}
-	n := NewSession{Secret: secret.New(randomText(sessionSize))}
-	begins := Session{Digest: seal.Digest(n.Secret)}
-	begins.Sealed = s.sealOrigin(begins.Digest, by)
+	n, begins := s.newSession(by)
 	c, err := s.engine.ChangeAccount(ctx, id, asks, func(a Account) (Account, Turnover, error) {
 		next, pending, err := r(a)
 		if err != nil {
@@ -136,6 +134,14 @@ func (s *Store) startSession(ctx context.Context, by Actor, id AccountID, asks S
 		return NewSession{}, err
 	}
 	return n, nil
+}
+
+// newSession makes a secret and what is kept of a session that it opens, which has
+// not begun.
+func (s *Store) newSession(by Actor) (NewSession, Session) {
+	n := NewSession{Secret: secret.New(randomText(sessionSize))}
+	digest := seal.Digest(n.Secret)
+	return n, Session{Digest: digest, Sealed: s.sealOrigin(digest, by)}
 }
 
 // A startRule decides whether a session begins, and whether it is pending. It is

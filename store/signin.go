@@ -69,24 +69,35 @@ func (s *Store) SignInCode(ctx context.Context, by Actor, pending secret.Text, c
 	return n, err
 }
 
-// ChangePassword replaces the password of the account that a session is of, and
-// ends its other sessions.
+// ChangePassword replaces the password of the account that a session is of. All its
+// sessions end, the one that asks too: whoever knows that one's secret beside its
+// owner does not go on with it. One begins in their place.
 //
 // Errors: ErrSession; *InvalidError; ErrCredentials if old is not the password;
-// *LockedError after too many tries; ErrBusy.
-func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new secret.Text) error {
+// *LockedError after too many tries; ErrBusy; ErrClock while the clock is in doubt.
+func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new secret.Text) (NewSession, error) {
 	var bad InvalidError
 	checkPassword(new, &bad)
 	if err := bad.Err(); err != nil {
-		return err
+		return NewSession{}, err
 	}
-	return s.confirmed(ctx, by, session, old, func(caller) AccountRule {
+	n, begins := s.newSession(by)
+	err := s.confirmed(ctx, by, session, old, func(c caller) AccountRule {
 		hash := seal.HashPassword(new)
+		begins = s.opts.Sessions.start(begins, c.at.now)
+		n.SessionInfo = SessionInfo{Session: begins, IP: by.IP, UserAgent: cut(by.UserAgent), Email: c.account.Email, MFA: c.account.MFA()}
 		return func(a Account) (Account, Turnover, error) {
+			if c.at.jumped {
+				return a, Turnover{}, ErrClock
+			}
 			a.PasswordHash = hash
-			return a, Turnover{Ends: EndOthers}, nil
+			return a, Turnover{Ends: EndOthers, Begins: &begins, Most: 1}, nil // no more than the new one
 		}
 	})
+	if err != nil {
+		return NewSession{}, err
+	}
+	return n, nil
 }
 
 // confirmed changes the account that a session is of, once its password was

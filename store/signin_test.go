@@ -233,7 +233,7 @@ func TestManySignInsAtOnceDoNotGetPastTheLimits(t *testing.T) {
 	}
 }
 
-func TestChangingThePasswordEndsTheOtherSessions(t *testing.T) {
+func TestChangingThePasswordEndsAllSessionsAndBeginsOne(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)
 	member(t, f, email)
@@ -244,16 +244,21 @@ func TestChangingThePasswordEndsTheOtherSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	const next = "battery staple horse"
-	if err := f.ChangePassword(ctx, nobody, own.Secret, secret.New(right), secret.New(next)); err != nil {
+	begun, err := f.ChangePassword(ctx, nobody, own.Secret, secret.New(right), secret.New(next))
+	if err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
 		session secret.Text
 		want    error
-	}{"the one that asked": {own.Secret, nil}, "another": {other.Secret, store.ErrSession}, "another account's": {bob.Secret, nil}} {
+	}{"the one that asked": {own.Secret, store.ErrSession}, "the new one": {begun.Secret, nil}, "another": {other.Secret, store.ErrSession}, "another account's": {bob.Secret, nil}} {
 		if _, err := f.Resume(ctx, c.session); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	kept, err := f.Resume(ctx, begun.Secret)
+	if info := begun.SessionInfo; err != nil || !kept.ExpiresAt.Equal(info.ExpiresAt) || kept.Email != info.Email || kept.IP != info.IP || kept.UserAgent != info.UserAgent || kept.MFA != info.MFA {
+		t.Errorf("%+v was told of %+v, %v", info, kept, err)
 	}
 	if _, err := f.SignIn(ctx, nobody, email, secret.New(right)); !errors.Is(err, store.ErrCredentials) {
 		t.Errorf("with the old password: %v", err)
@@ -269,7 +274,8 @@ func TestAPasswordIsNotChanged(t *testing.T) {
 	member(t, f, email)
 	n := signIn(t, f)
 	change := func(session secret.Text, old, next string) error {
-		return f.ChangePassword(ctx, nobody, session, secret.New(old), secret.New(next))
+		_, err := f.ChangePassword(ctx, nobody, session, secret.New(old), secret.New(next))
+		return err
 	}
 	var invalid *store.InvalidError
 	if err := change(n.Secret, right, "too short"); !errors.As(err, &invalid) || len(invalid.Fields["password"]) != 1 {
@@ -291,6 +297,20 @@ func TestAPasswordIsNotChanged(t *testing.T) {
 	}
 	f.Clock.Advance(time.Hour)
 	signIn(t, f)
+}
+
+// The session that begins would hardly ever end.
+func TestNoPasswordIsChangedWhileTheClockIsInDoubt(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.Sessions = store.SessionLimits{} })
+	member(t, f, email)
+	n := signIn(t, f)
+	f.Clock.Jump(300 * 24 * time.Hour)
+	if _, err := f.ChangePassword(ctx, nobody, n.Secret, secret.New(right), secret.New("long enough")); !errors.Is(err, store.ErrClock) {
+		t.Errorf("it is changed: %v", err)
+	}
+	f.Clock.Jump(-300 * 24 * time.Hour)
+	wantResume(t, f, n, nil)
 }
 
 func TestTheFirstAccountIsMadeOnce(t *testing.T) {

@@ -29,5 +29,5 @@ func contentRange(h http.Header) (first, total int64, ok bool) {
 	from, to, ok := strings.Cut(part, "-")
 	first, err = strconv.ParseInt(from, 10, 64)
 	last, lastErr := strconv.ParseInt(to, 10, 64)
-	return first, total, ok && err == nil && lastErr == nil && first >= 0 && last == total-1
+	return first, total, ok && err == nil && lastErr == nil && first >= 0 && first <= last && last == total-1
 }

@@ -2,7 +2,9 @@ package clientip_test
 
 import (
 	"encoding/binary"
+	"net/http"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"testing"
@@ -101,4 +103,39 @@ func FuzzAttacker(f *testing.F) {
 			}
 		}
 	})
+}
+
+// FuzzHost holds that a host that may go into a link is, to net/url, all of the
+// host and nothing else of the link; and that only a trusted proxy tells one.
+func FuzzHost(f *testing.F) {
+	for _, host := range []string{
+		"push.example.com", "push.example.com:8443", "[2001:db8::1]:443", "192.0.2.1", "a/b", "a?b", "a#b", "a@b", "a:b", "a:", ":80", "[::1", "[::1%25en0]",
+		"a\\b", "a b", "a,b", "xn--bcher-kva.example", "_dmarc.example", "a..b", "[127.0.0.1]", "[::ffff:1.2.3.4]:1", "",
+	} {
+		f.Add(host, host)
+	}
+	f.Fuzz(func(t *testing.T, own, told string) {
+		for peer, asked := range map[string]string{"203.0.113.9:1": own, "127.0.0.1:1": nearest(own, told)} {
+			r := &http.Request{RemoteAddr: peer, Host: own, Header: http.Header{"X-Forwarded-Host": {told}, "X-Forwarded-Proto": {told}}}
+			host, ok := proxies().Host(r)
+			if ok && host != asked || !ok && host != "" {
+				t.Fatalf("%s, which asks for %q and tells %q, gets %q, %t", peer, own, told, host, ok)
+			}
+			if scheme := proxies().Scheme(r); scheme != "http" && scheme != "https" || peer[0] == '2' && scheme != "http" {
+				t.Fatalf("the scheme is %q", scheme)
+			}
+			if u, err := url.Parse("https://" + host + "/p/x"); ok && (err != nil || u.Host != host || u.User != nil || u.EscapedPath() != "/p/x" || u.RawQuery != "" || u.Fragment != "") {
+				t.Fatalf("%q makes the link %v, %v", host, u, err)
+			}
+		}
+	})
+}
+
+// nearest is what the nearest proxy told, or else what was asked for.
+func nearest(own, told string) string {
+	list := strings.Split(told, ",")
+	if last := strings.Trim(list[len(list)-1], " \t"); last != "" {
+		return last
+	}
+	return own
 }

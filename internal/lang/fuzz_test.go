@@ -1,0 +1,48 @@
+package lang_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"pushbox/internal/lang"
+)
+
+// FuzzChoose holds that whatever is wanted or asked for, there is a language; that
+// a tag that is wanted goes before all else; that a header which names one of the
+// tags alone gets it; and that a header of nothing leaves it to the fallback.
+func FuzzChoose(f *testing.F) {
+	for _, accept := range []string{
+		"", "de", "de-AT,de;q=0.9,en;q=0.8", "zh-Hans-CN", "*", "en;q=0.1, sv;q=0.9", "x-klingon", "i-default", "de;q=2", "de;q=", ",,,",
+		"a-b-c-d-e-f", "\x00", "und", "art-lojban", strings.Repeat("de,", 400), "pt-u-co-phonebk-x-y", "de\r\nX: y",
+	} {
+		f.Add("", accept, "fr")
+		f.Add("ja", accept, accept)
+		f.Add(accept, "", "")
+	}
+	c, tags := lang.New(), lang.Tags()
+	f.Fuzz(func(t *testing.T, wanted, accept, fallback string) {
+		got := c.Choose(wanted, accept, fallback).Tag
+		if !slices.Contains(tags, got) {
+			t.Fatalf("%q, %q and %q get %q", wanted, accept, fallback, got)
+		}
+		want := ""
+		switch spoken := slices.Contains(tags, wanted); {
+		case spoken != c.Speaks(wanted):
+			t.Fatalf("%q is spoken: %t", wanted, !spoken)
+		case spoken:
+			want = wanted
+		case slices.Contains(tags, accept):
+			want = accept
+		case strings.Trim(accept, " ") != "" && len(accept) <= 1000: // it is the library's to read
+			return
+		case slices.Contains(tags, fallback):
+			want = fallback
+		default:
+			want = "en"
+		}
+		if got != want {
+			t.Fatalf("%q, %q and %q get %q, not %q", wanted, accept, fallback, got, want)
+		}
+	})
+}
