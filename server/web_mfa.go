@@ -63,14 +63,14 @@ func (s *Server) enableMFA(r *request) (reply, error) {
 		return reply{}, err
 	}
 	offered := f.secret("secret")
-	codes, err := s.store.EnableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.secret("password"), offered, f["code"])
+	n, codes, err := s.store.EnableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.secret("password"), offered, f["code"])
 	if errors.Is(err, store.ErrExists) {
 		return goTo(mfaPath), nil
 	}
 	if err != nil {
 		return s.refuseMFA(r, err, "mfa_code_wrong", offered)
 	}
-	return show(http.StatusOK, "mfa_codes", mfaCodesPage{Codes: codes}), nil
+	return show(http.StatusOK, "mfa_codes", mfaCodesPage{Codes: codes}).with(s.newSessionCookie(r, n)), nil
 }
 
 // disableMFA takes the second factor away, where nobody has to have one.

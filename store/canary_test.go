@@ -36,7 +36,7 @@ func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, recovery := enable(t, f, n.Secret)
+	key, recovery := enable(t, f, &n)
 	pending, err := f.SignIn(ctx, by, email, secret.New(right))
 	if err != nil {
 		t.Fatal(err)

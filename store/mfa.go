@@ -24,37 +24,36 @@ func (s *Store) NewTOTP(ctx context.Context, session secret.Text) (TOTPSetup, er
 }
 
 // EnableTOTP gives the account that a session is of its second factor, of which
-// code is one, and returns its recovery codes, which cannot be seen again. Its
-// other sessions end: a password alone opened them.
+// code is one, and returns its recovery codes, which cannot be seen again. All its
+// sessions end, the one that asks too, as a password alone opened them: one begins
+// in their place.
 //
 // Errors: as those of ChangePassword, ErrCredentials also where it is not the
 // code; *InvalidError if totpSecret is not as NewTOTP makes them; ErrExists if the
 // account has a second factor; ErrClock while the clock is in doubt.
-func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password, totpSecret secret.Text, code string) (recovery []secret.Text, err error) {
+func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password, totpSecret secret.Text, code string) (n NewSession, recovery []secret.Text, err error) {
 	key, badKey := parseTOTP(totpSecret)
-	err = s.confirmed(ctx, by, session, password, func(c caller) AccountRule {
+	n, err = s.renewed(ctx, by, session, password, func(c caller) accountChange {
 		var digests string
 		recovery, digests = newRecovery(c.account.ID)
 		sealed, step := s.sealTOTP(c.account.ID, key), totpStep(key, cleanCode(code), s.time.read().now, 0)
-		return func(a Account) (Account, Turnover, error) {
+		return func(a Account) (Account, error) {
 			switch {
 			case badKey != nil:
-				return a, Turnover{}, badKey
-			case c.at.jumped:
-				return a, Turnover{}, ErrClock
+				return a, badKey
 			case a.MFA():
-				return a, Turnover{}, ErrExists
+				return a, ErrExists
 			case step == 0:
-				return a, Turnover{}, ErrCredentials
+				return a, ErrCredentials
 			}
 			a.TOTP, a.TOTPStep, a.Recovery = sealed, step, digests
-			return a, Turnover{Ends: EndOthers}, nil
+			return a, nil
 		}
 	})
 	if err != nil {
-		return nil, err
+		return NewSession{}, nil, err
 	}
-	return recovery, nil
+	return n, recovery, nil
 }
 
 // DisableTOTP takes the second factor and its recovery codes from the account

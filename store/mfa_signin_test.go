@@ -18,7 +18,7 @@ func TestASecondFactorIsAskedFor(t *testing.T) {
 	f := storetest.New(t, unhurried)
 	member(t, f, email)
 	old := signIn(t, f)
-	key, recovery := enable(t, f, old.Secret)
+	key, recovery := enable(t, f, &old)
 	if len(recovery) != 10 || !wantResume(t, f, old, nil).MFA {
 		t.Errorf("%d recovery codes", len(recovery))
 	}
@@ -55,11 +55,11 @@ func TestAPendingSessionAllowsNothingElse(t *testing.T) {
 	f := storetest.New(t, unhurried)
 	member(t, f, email)
 	full := signIn(t, f)
-	key, _ := enable(t, f, full.Secret)
+	key, _ := enable(t, f, &full)
 	pending := signIn(t, f)
 	_, list := f.Sessions(ctx, pending.Secret)
 	_, offer := f.NewTOTP(ctx, pending.Secret)
-	_, again := f.EnableTOTP(ctx, nobody, pending.Secret, secret.New(right), key, codeAt(t, f, key, 0))
+	_, _, again := f.EnableTOTP(ctx, nobody, pending.Secret, secret.New(right), key, codeAt(t, f, key, 0))
 	_, codes := f.NewRecoveryCodes(ctx, nobody, pending.Secret, secret.New(right))
 	_, changed := f.ChangePassword(ctx, nobody, pending.Secret, secret.New(right), secret.New("long enough"))
 	for i, err := range []error{
@@ -89,7 +89,7 @@ func TestPendingSessionsEndSoonAndTakeNobodysPlace(t *testing.T) {
 	f := storetest.New(t, unhurried)
 	ann := member(t, f, email)
 	full := signIn(t, f)
-	key, _ := enable(t, f, full.Secret)
+	key, _ := enable(t, f, &full)
 	begun(t, f, ann.ID, 0, store.MaxSessions-1)
 	first, second := signIn(t, f), signIn(t, f)
 	for range 9 {
@@ -114,7 +114,7 @@ func TestACodeIsAcceptedOnceAndOnlyNearItsTime(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 0 })
 	member(t, f, email)
-	key, _ := enable(t, f, signIn(t, f).Secret)
+	key, _ := enable(t, f, new(signIn(t, f)))
 	try := func(d time.Duration, want error) {
 		t.Helper()
 		if _, err := f.SignInCode(ctx, nobody, signIn(t, f).Secret, codeAt(t, f, key, d)); !errors.Is(err, want) {
@@ -139,7 +139,7 @@ func TestACodeAtTheSameTimeIsAcceptedOnce(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 0 })
 	member(t, f, email)
-	key, recovery := enable(t, f, signIn(t, f).Secret)
+	key, recovery := enable(t, f, new(signIn(t, f)))
 	f.Clock.Advance(time.Minute)
 	for _, code := range []string{codeAt(t, f, key, 0), recovery[3].Reveal()} {
 		var accepted atomic.Int32
@@ -166,7 +166,7 @@ func TestAPendingSessionBecomesOneSessionOnly(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)
 	member(t, f, email)
-	_, recovery := enable(t, f, signIn(t, f).Secret)
+	_, recovery := enable(t, f, new(signIn(t, f)))
 	pending := signIn(t, f)
 	var accepted atomic.Int32
 	var all sync.WaitGroup
@@ -191,12 +191,12 @@ func TestARecoveryCodeIsAcceptedOnce(t *testing.T) {
 	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 0 })
 	member(t, f, email)
 	member(t, f, "bob@example.com")
-	_, recovery := enable(t, f, signIn(t, f).Secret)
+	_, recovery := enable(t, f, new(signIn(t, f)))
 	bob, err := f.SignIn(ctx, nobody, "bob@example.com", secret.New(right))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, others := enable(t, f, bob.Secret)
+	_, others := enable(t, f, &bob)
 	forms := []func(string) string{
 		func(s string) string { return s },
 		strings.ToUpper,
@@ -223,7 +223,7 @@ func TestWrongCodesAndPasswordsCountAlike(t *testing.T) {
 	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 4 })
 	member(t, f, email)
 	full := signIn(t, f)
-	key, _ := enable(t, f, full.Secret)
+	key, _ := enable(t, f, &full)
 	pending := signIn(t, f)
 	wrong, good := secret.New("wrong"), codeAt(t, f, key, 30*time.Second)
 	_, byCode := f.SignInCode(ctx, nobody, pending.Secret, "12345")
@@ -237,7 +237,7 @@ func TestWrongCodesAndPasswordsCountAlike(t *testing.T) {
 	_, byCode = f.SignInCode(ctx, nobody, pending.Secret, good)
 	_, byPassword = f.SignIn(ctx, nobody, email, secret.New(right))
 	_, codes = f.NewRecoveryCodes(ctx, nobody, full.Secret, secret.New(right))
-	_, enabled := f.EnableTOTP(ctx, nobody, full.Secret, secret.New(right), key, good)
+	_, _, enabled := f.EnableTOTP(ctx, nobody, full.Secret, secret.New(right), key, good)
 	for i, err := range []error{byCode, byPassword, codes, enabled, f.DisableTOTP(ctx, nobody, full.Secret, secret.New(right))} {
 		if !errors.Is(err, store.ErrLocked) {
 			t.Errorf("right one %d: %v", i+1, err)

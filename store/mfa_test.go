@@ -26,16 +26,21 @@ func codeAt(t *testing.T, f *storetest.Fixture, key secret.Text, d time.Duration
 }
 
 // enable gives the account of a session a second factor, and returns its secret
-// and recovery codes. The code of now is used up.
-func enable(t *testing.T, f *storetest.Fixture, session secret.Text) (key secret.Text, recovery []secret.Text) {
+// and recovery codes, and has it go on with the session that takes its place. The
+// code of now is used up.
+func enable(t *testing.T, f *storetest.Fixture, session *store.NewSession) (key secret.Text, recovery []secret.Text) {
 	t.Helper()
-	setup, err := f.NewTOTP(ctx, session)
+	setup, err := f.NewTOTP(ctx, session.Secret)
 	if err != nil {
 		t.Fatal(err)
 	}
-	recovery, err = f.EnableTOTP(ctx, nobody, session, secret.New(right), setup.Secret, codeAt(t, f, setup.Secret, 0))
+	old := session.Secret
+	*session, recovery, err = f.EnableTOTP(ctx, nobody, old, secret.New(right), setup.Secret, codeAt(t, f, setup.Secret, 0))
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := f.Resume(ctx, old); !errors.Is(err, store.ErrSession) || session.Pending || !session.MFA {
+		t.Errorf("the session that asked: %v; the new one: %+v", err, session.SessionInfo)
 	}
 	return setup.Secret, recovery
 }
@@ -89,19 +94,19 @@ func TestASecondFactorIsNotEnabled(t *testing.T) {
 		{"an old code", setup.Secret.Reveal(), codeAt(t, f, setup.Secret, -time.Minute), func(err error) bool { return errors.Is(err, store.ErrCredentials) }},
 		{"a short secret", setup.Secret.Reveal()[:24], "123456", func(err error) bool { return errors.As(err, &invalid) }},
 	} {
-		if codes, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New(right), secret.New(c.secret), c.code); !c.is(err) || codes != nil {
+		if _, codes, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New(right), secret.New(c.secret), c.code); !c.is(err) || codes != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if _, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New("wrong wrong wrong"), setup.Secret, codeAt(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrCredentials) {
+	if _, _, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New("wrong wrong wrong"), setup.Secret, codeAt(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrCredentials) {
 		t.Errorf("a wrong password: %v", err)
 	}
 	if signIn(t, f).Pending {
 		t.Error("it was enabled")
 	}
-	key, _ := enable(t, f, n.Secret)
+	key, _ := enable(t, f, &n)
 	f.Clock.Advance(time.Minute)
-	if _, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New(right), setup.Secret, codeAt(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrExists) {
+	if _, _, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New(right), setup.Secret, codeAt(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrExists) {
 		t.Errorf("a second one: %v", err)
 	}
 	if _, err := f.SignInCode(ctx, nobody, signIn(t, f).Secret, codeAt(t, f, key, 0)); err != nil {
@@ -122,7 +127,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 			f := storetest.New(t, unhurried)
 			member(t, f, email)
 			n := signIn(t, f)
-			_, recovery := enable(t, f, n.Secret)
+			_, recovery := enable(t, f, &n)
 			pending := signIn(t, f)
 			for range 2 { // the second time there is none, and that is no error
 				if err := off(f, n.Secret); err != nil {
@@ -138,7 +143,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 			if _, err := f.NewRecoveryCodes(ctx, nobody, n.Secret, secret.New(right)); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("recovery codes: %v", err)
 			}
-			enable(t, f, n.Secret) // with a code of the same step
+			enable(t, f, &n) // with a code of the same step
 			if !signIn(t, f).Pending {
 				t.Error("it cannot be enabled again")
 			}
@@ -158,7 +163,7 @@ func TestNewRecoveryCodesReplaceTheOld(t *testing.T) {
 	f := storetest.New(t, unhurried)
 	member(t, f, email)
 	n := signIn(t, f)
-	_, old := enable(t, f, n.Secret)
+	_, old := enable(t, f, &n)
 	if codes, err := f.NewRecoveryCodes(ctx, nobody, n.Secret, secret.New("wrong")); !errors.Is(err, store.ErrCredentials) || codes != nil {
 		t.Errorf("with a wrong password: %v", err)
 	}
@@ -186,11 +191,11 @@ func TestNoCodeIsJudgedByAClockInDoubt(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Clock.Jump(2 * day)
-	if _, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New(right), setup.Secret, codeAt(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrClock) {
+	if _, _, err := f.EnableTOTP(ctx, nobody, n.Secret, secret.New(right), setup.Secret, codeAt(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrClock) {
 		t.Errorf("enable: %v", err)
 	}
 	f.Clock.Jump(-2 * day)
-	enable(t, f, n.Secret)
+	enable(t, f, &n)
 	// One that does not end soon, as pending sessions do.
 	waits := store.Session{Digest: store.SessionDigest(n.Digest), Pending: true, CreatedAt: f.Clock.Now(), LastUsedAt: f.Clock.Now(), Sealed: n.Sealed}
 	rule := func(a store.Account) (store.Account, store.Turnover, error) {
@@ -214,7 +219,7 @@ func TestASecondFactorEndsTheOtherSessions(t *testing.T) {
 	f := storetest.New(t)
 	member(t, f, email)
 	other, own := signIn(t, f), signIn(t, f)
-	enable(t, f, own.Secret)
+	enable(t, f, &own)
 	if _, err := f.Resume(ctx, other.Secret); !errors.Is(err, store.ErrSession) {
 		t.Errorf("another session goes on: %v", err)
 	}

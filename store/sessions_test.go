@@ -34,7 +34,7 @@ func TestASessionThatNobodyHas(t *testing.T) {
 		_, list := f.Sessions(ctx, s)
 		_, code := f.SignInCode(ctx, nobody, s, "123456")
 		_, offer := f.NewTOTP(ctx, s)
-		_, enable := f.EnableTOTP(ctx, nobody, s, secret.New(right), secret.New("secret"), "123456")
+		_, _, enable := f.EnableTOTP(ctx, nobody, s, secret.New(right), secret.New("secret"), "123456")
 		_, codes := f.NewRecoveryCodes(ctx, nobody, s, secret.New(right))
 		_, changed := f.ChangePassword(ctx, nobody, s, secret.New(right), secret.New("long enough"))
 		for i, err := range []error{

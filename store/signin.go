@@ -81,16 +81,34 @@ func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new 
 	if err := bad.Err(); err != nil {
 		return NewSession{}, err
 	}
-	n, begins := s.newSession(by)
-	err := s.confirmed(ctx, by, session, old, func(c caller) AccountRule {
+	return s.renewed(ctx, by, session, old, func(caller) accountChange {
 		hash := seal.HashPassword(new)
+		return func(a Account) (Account, error) {
+			a.PasswordHash = hash
+			return a, nil
+		}
+	})
+}
+
+// An accountChange is an AccountRule that says nothing of sessions.
+type accountChange func(Account) (Account, error)
+
+// renewed is confirmed for what nobody may have known who has the account's sessions
+// by now: all of them end, that which asks included, and a new one takes its place.
+func (s *Store) renewed(ctx context.Context, by Actor, session, password secret.Text, prepare func(caller) accountChange) (NewSession, error) {
+	n, begins := s.newSession(by)
+	err := s.confirmed(ctx, by, session, password, func(c caller) AccountRule {
+		change := prepare(c)
 		begins = s.opts.Sessions.start(begins, c.at.now)
-		n.SessionInfo = SessionInfo{Session: begins, IP: by.IP, UserAgent: cut(by.UserAgent), Email: c.account.Email, MFA: c.account.MFA()}
 		return func(a Account) (Account, Turnover, error) {
 			if c.at.jumped {
 				return a, Turnover{}, ErrClock
 			}
-			a.PasswordHash = hash
+			a, err := change(a)
+			if err != nil {
+				return a, Turnover{}, err
+			}
+			n.SessionInfo = SessionInfo{Session: begins, IP: by.IP, UserAgent: cut(by.UserAgent), Email: a.Email, MFA: a.MFA()}
 			return a, Turnover{Ends: EndOthers, Begins: &begins, Most: 1}, nil // no more than the new one
 		}
 	})

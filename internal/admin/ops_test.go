@@ -109,7 +109,8 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, secret.New(password), setup.Secret, code); err != nil {
+		n, _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, secret.New(password), setup.Secret, code)
+		if err != nil {
 			t.Fatal(err)
 		}
 		if !signIn().Pending {
@@ -119,7 +120,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 		if signIn().Pending {
 			t.Error("a code is asked for")
 		}
-		if _, err := r.f.Resume(t.Context(), session); err != nil {
+		if _, err := r.f.Resume(t.Context(), n.Secret); err != nil {
 			t.Errorf("a session of before: %v", err)
 		}
 	})
