@@ -13,6 +13,7 @@ import (
 type linearTale struct {
 	ops  []porcupine.Operation
 	at   int64 // what the clock shows
+	life int   // of the server
 	plan linearPlan
 }
 
@@ -27,7 +28,7 @@ func beginTale(plan linearPlan) *linearTale {
 
 func (s *linearTale) add(in linearCall, out linearAnswer) *linearTale {
 	start := int64(20 * len(s.ops))
-	in.lo, in.hi = s.at, s.at
+	in.lo, in.hi, in.life = s.at, s.at, s.life
 	s.ops = append(s.ops, porcupine.Operation{ClientId: len(s.ops), Call: start, Return: start + 10, Input: in, Output: out})
 	return s
 }
@@ -82,6 +83,29 @@ func (s *linearTale) gone() *linearTale {
 	return s.add(linearCall{op: opPreview}, linearAnswer{status: http.StatusNotFound})
 }
 
+// cut makes a call that is in flight when the server is killed.
+func (s *linearTale) cut(in linearCall) *linearTale {
+	in.cut = true
+	s.add(in, linearAnswer{})
+	s.ops[len(s.ops)-1].Return = never
+	return s
+}
+
+func (s *linearTale) cutView() *linearTale { return s.cut(linearCall{op: opView}) }
+
+func (s *linearTale) cutDelete() *linearTale { return s.cut(linearCall{op: opDelete, token: true}) }
+
+func (s *linearTale) cutSweep() *linearTale {
+	n := len(s.ops)
+	return s.cut(linearCall{op: opExpire, sweep: n}).cut(linearCall{op: opPurge, sweep: n})
+}
+
+// killed has the server killed and started again.
+func (s *linearTale) killed() *linearTale {
+	s.life++
+	return s
+}
+
 func (s *linearTale) answered(status int) *linearTale {
 	return s.add(linearCall{op: opView}, linearAnswer{status: status})
 }
@@ -105,6 +129,16 @@ func TestTheLinearModelTellsRightFromWrong(t *testing.T) {
 		"an audit log":                       {beginTale(shut).viewed(2).refused(wrongGuess).refused(noGuess).deletedNow(2).audited("cvpe"), porcupine.Ok},
 		"a sweep that purges":                {beginTale(one).viewed(0).later(stay).swept().gone(), porcupine.Ok},
 		"a sweep that leaves what has owner": {beginTale(mine).later(stay).swept().viewedNothing(3, 61000, false), porcupine.Ok},
+
+		"a view cut off that counted":        {beginTale(three).cutView().killed().viewed(1), porcupine.Ok},
+		"a view cut off that did not":        {beginTale(three).cutView().killed().viewed(2), porcupine.Ok},
+		"a last view cut off":                {beginTale(one).cutView().killed().viewedNothing(0, 1000, false), porcupine.Ok},
+		"a wrong passphrase cut off":         {beginTale(shut).cut(linearCall{op: opView, guess: wrongGuess}).killed().audited("cp"), porcupine.Ok},
+		"a delete cut off that ended it":     {beginTale(mine).cutDelete().killed().viewedNothing(3, 1000, true), porcupine.Ok},
+		"a delete cut off that did not":      {beginTale(mine).cutDelete().killed().viewed(2), porcupine.Ok},
+		"a sweep cut off that purged":        {beginTale(one).viewed(0).later(stay).cutSweep().killed().gone(), porcupine.Ok},
+		"a sweep cut off that did not":       {beginTale(one).viewed(0).later(stay).cutSweep().killed().viewedNothing(0, 1000, false), porcupine.Ok},
+		"a call cut off that nobody noticed": {beginTale(three).cutView(), porcupine.Ok},
 
 		"delivered twice at limit 1":             {beginTale(one).viewed(0).viewed(0), porcupine.Illegal},
 		"delivered twice at limit 1, at once":    {beginTale(one).viewed(0).viewed(0).together(2), porcupine.Illegal},
@@ -131,6 +165,12 @@ func TestTheLinearModelTellsRightFromWrong(t *testing.T) {
 		"an instant that was not in the call":    {beginTale(three).add(linearCall{op: opView}, linearAnswer{status: 200, updated: 1001, remaining: 2, payload: "s3cret"}), porcupine.Illegal},
 		"a push that is not known to be created": {&linearTale{ops: beginTale(three).viewed(2).ops[1:]}, porcupine.Illegal},
 		"too many requests":                      {beginTale(three).answered(http.StatusTooManyRequests), porcupine.Illegal},
+		"a view that a kill undid":               {beginTale(three).viewed(2).killed().viewed(2), porcupine.Illegal},
+		"a delete that a kill undid":             {beginTale(mine).deletedNow(3).killed().viewed(2), porcupine.Illegal},
+		"a view cut off that counts two":         {beginTale(three).cutView().killed().viewed(0), porcupine.Illegal},
+		"a view cut off that comes back later":   {beginTale(three).cutView().killed().viewed(2).viewed(0), porcupine.Illegal},
+		"a delete cut off that comes back later": {beginTale(mine).cutDelete().killed().viewed(2).viewedNothing(2, 1000, true), porcupine.Illegal},
+		"a delete cut off that nobody may make":  {beginTale(three).cutDelete().killed().viewedNothing(3, 1000, true), porcupine.Illegal},
 		"unavailable":                            {beginTale(three).answered(http.StatusServiceUnavailable), porcupine.Illegal},
 		"an error":                               {beginTale(three).answered(http.StatusInternalServerError), porcupine.Illegal},
 	} {
@@ -138,6 +178,29 @@ func TestTheLinearModelTellsRightFromWrong(t *testing.T) {
 			t.Parallel()
 			if got := porcupine.CheckOperationsTimeout(linearModel(), test.tale.ops, time.Minute); got != test.want {
 				t.Errorf("it is %s", got)
+			}
+		})
+	}
+}
+
+// Of a call that was cut off it can be told what came of it where that shows.
+func TestWhatCameOfACallCutOffIsTold(t *testing.T) {
+	t.Parallel()
+	three := linearPlan{limit: 3}
+	for name, test := range map[string]struct {
+		tale        *linearTale
+		did, didNot int
+	}{
+		"it counted":    {beginTale(three).cutView().killed().viewed(1), 1, 0},
+		"it did not":    {beginTale(three).cutView().killed().viewed(2), 0, 1},
+		"it is unknown": {beginTale(three).cutView().killed(), 0, 0},
+		"one of two":    {beginTale(three).cutView().cutView().killed().viewed(1), 0, 0},
+		"both":          {beginTale(three).cutView().cutView().killed().viewed(0), 2, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if did, didNot := cutOutcomes(test.tale.ops); did != test.did || didNot != test.didNot {
+				t.Errorf("%d took effect, %d did not", did, didNot)
 			}
 		})
 	}

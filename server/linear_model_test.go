@@ -1,14 +1,12 @@
 package server_test
 
 import (
+	"cmp"
 	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
 	"github.com/anishathalye/porcupine"
-
-	"pushbox/store"
 )
 
 // The sequential model of one push, for the check that recorded histories are
@@ -20,6 +18,11 @@ import (
 // decided is judged by that instant, in the order of the changes: so a view
 // may come after its push's time on the clock, but never after anything made
 // the push one that has expired.
+//
+// A server may be killed and started again. A call that was in flight then has
+// no answer: it took effect before the kill, or never does. So each call knows
+// in which life of the server it was made, and once the push has seen a later
+// life, one that was cut off changes nothing any more.
 
 type linearOp uint8
 
@@ -62,6 +65,9 @@ type linearCall struct {
 	guess  guess
 	sweep  int
 	lo, hi int64 // what the clock showed before and after
+	life   int   // of the server: how often it was killed before
+	cut    bool  // in flight when the server was killed; the clock stood still meanwhile
+	forced bool  // cut, and taken for one that took effect
 }
 
 // A linearAnswer is what came back. Times are milliseconds, 0 for null.
@@ -104,6 +110,7 @@ type linearState struct {
 	endedAt int64
 	log     string // of an owned push, which alone shows it
 	sweep   int    // the last that had its first part
+	life    int    // the latest that it has seen
 }
 
 // linearModel is the model, partitioned by push.
@@ -134,166 +141,48 @@ func byPush(history []porcupine.Operation) [][]porcupine.Operation {
 	}
 	parts := make([][]porcupine.Operation, 0, len(pushes))
 	for _, part := range pushes {
-		first, last := span(part)
+		seen := spanOf(part)
 		for _, s := range sweeps {
-			if s.Return >= first && s.Call <= last {
+			if seen.meets(s) {
 				part = append(part, s)
 			}
 		}
-		slices.SortStableFunc(part, func(a, b porcupine.Operation) int { return int(a.Call - b.Call) })
+		slices.SortStableFunc(part, func(a, b porcupine.Operation) int { return cmp.Compare(a.Call, b.Call) })
 		parts = append(parts, part)
 	}
-	slices.SortFunc(parts, func(a, b []porcupine.Operation) int { return int(a[0].Call - b[0].Call) })
+	slices.SortFunc(parts, func(a, b []porcupine.Operation) int { return cmp.Compare(a[0].Call, b[0].Call) })
 	return parts
 }
 
-func span(part []porcupine.Operation) (first, last int64) {
-	first = part[0].Call
+// A span is from the first call of a push to the last answer that tells of it.
+type span struct {
+	first, last int64
+	life        int // in which it began
+}
+
+func spanOf(part []porcupine.Operation) span {
+	s := span{first: part[0].Call, life: part[0].Input.(linearCall).life}
 	for _, o := range part {
-		first, last = min(first, o.Call), max(last, o.Return)
-	}
-	return first, last
-}
-
-// step says whether a push may answer so, and what it is then. An answer that
-// no row of the contract has, a 429 or a 5xx among them, it may not.
-func (p linearState) step(in linearCall, out linearAnswer) (bool, linearState) {
-	switch {
-	case in.op == opExpire:
-		p.sweep = in.sweep
-		return true, p.due(in.lo)
-	case in.op == opPurge:
-		return p.purge(in)
-	case in.op == opCreate:
-		return p.create(in, out)
-	case p.stage == absent:
-		return false, p
-	case in.op == opAudit && !in.token:
-		return out.status == http.StatusUnauthorized, p // whatever there is
-	case p.stage == purged:
-		return out.status == http.StatusNotFound, p
-	case in.op == opView:
-		return p.view(in, out)
-	case in.op == opDelete:
-		return p.remove(in, out)
-	case in.op == opPreview:
-		return out.status == http.StatusOK && strings.HasSuffix(out.link, "/p/"+p.token+"/r"), p
-	default:
-		return p.audit(in, out)
-	}
-}
-
-func (in linearCall) spans(instant int64) bool { return in.lo <= instant && instant <= in.hi }
-
-// due ends a live push whose time is over.
-func (p linearState) due(instant int64) linearState {
-	if p.stage == live && instant >= p.endsAt {
-		return p.end(expired, p.endsAt)
-	}
-	return p
-}
-
-func (p linearState) end(s linearStage, at int64) linearState {
-	p.stage, p.endedAt = s, at
-	return p
-}
-
-func (p linearState) note(kind string) linearState {
-	if p.plan.owned {
-		p.log += letters[kind]
-	}
-	return p
-}
-
-// purge is the second part of a sweep, and never comes before the first.
-func (p linearState) purge(in linearCall) (bool, linearState) {
-	const stay = 24 * 60 * 60 * 1000
-	if (p.stage == expired || p.stage == deleted) && !p.plan.owned && in.lo >= p.endedAt+stay {
-		p.stage = purged
-	}
-	return p.sweep == in.sweep, p
-}
-
-func (p linearState) create(in linearCall, out linearAnswer) (bool, linearState) {
-	legal := p.stage == absent && out.status == http.StatusCreated && in.spans(out.created)
-	p = linearState{stage: live, plan: in.plan, token: out.token, endsAt: out.created + in.plan.lifetime, sweep: p.sweep}
-	return legal && out.expiresAt == p.endsAt && out.shows(p), p.note("creation")
-}
-
-func (p linearState) view(in linearCall, out linearAnswer) (bool, linearState) {
-	shut := p.plan.protected && in.guess != rightGuess
-	switch out.status {
-	case http.StatusUnauthorized:
-		legal := shut && p.stage == live && in.lo < p.endsAt
-		if in.guess == wrongGuess {
-			p = p.note("failed_passphrase")
+		in := o.Input.(linearCall)
+		s.first, s.life = min(s.first, o.Call), min(s.life, in.life)
+		if in.cut {
+			s.last = max(s.last, o.Call)
+		} else {
+			s.last = max(s.last, o.Return)
 		}
-		return legal, p
-	case http.StatusOK:
-		p = p.due(out.updated)
-		if p.stage != live {
-			return in.spans(out.updated) && out.payload == "" && out.shows(p), p.note("failed_view")
-		}
-		legal := !shut && in.spans(out.updated) && out.payload == p.plan.payload
-		p = p.count(in)
-		legal = legal && out.shows(p)
-		if p.views >= p.plan.limit {
-			p = p.end(expired, out.updated)
-		}
-		return legal, p
-	default:
-		return false, p
 	}
+	return s
 }
 
-func (p linearState) count(in linearCall) linearState {
-	if in.token && p.plan.owned {
-		return p.note("owner_view")
-	}
-	p.views++
-	return p.note("view")
-}
-
-func (p linearState) remove(in linearCall, out linearAnswer) (bool, linearState) {
-	if !p.plan.deletable && !(in.token && p.plan.owned) {
-		return out.status == in.refusal(), p
-	}
-	if out.status != http.StatusOK {
-		return false, p
-	}
-	if p.stage != live {
-		return out.shows(p), p
-	}
-	if p = p.due(out.updated); p.stage == live {
-		p = p.end(deleted, out.updated).note("expire")
-	}
-	return in.spans(out.updated) && out.shows(p), p
-}
-
-// refusal is how somebody is told that the push is not theirs.
-func (in linearCall) refusal() int {
-	if in.token {
-		return http.StatusForbidden
-	}
-	return http.StatusUnauthorized
-}
-
-func (p linearState) audit(in linearCall, out linearAnswer) (bool, linearState) {
-	if !p.plan.owned {
-		return out.status == http.StatusForbidden, p
-	}
-	return out.status == http.StatusOK && out.log == p.log[:min(len(p.log), store.PageSize)], p
-}
-
-// shows reports whether an answer's record is that of a push.
-func (out linearAnswer) shows(p linearState) bool {
-	return out.expired == (p.stage != live) && out.deleted == (p.stage == deleted) &&
-		out.expiredOn == p.endedAt && out.remaining == p.plan.limit-p.views
+// meets reports whether a sweep may have met the push.
+func (s span) meets(sweep porcupine.Operation) bool {
+	in := sweep.Input.(linearCall)
+	return sweep.Call <= s.last && sweep.Return >= s.first && (!in.cut || in.life >= s.life)
 }
 
 func (in linearCall) describe(out linearAnswer) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s (clock %d to %d)", linearOpNames[in.op], in.lo, in.hi)
+	fmt.Fprintf(&b, "%s (life %d, clock %d to %d)", linearOpNames[in.op], in.life, in.lo, in.hi)
 	switch in.op {
 	case opExpire, opPurge:
 		return b.String()
@@ -302,7 +191,11 @@ func (in linearCall) describe(out linearAnswer) string {
 	case opView, opDelete, opPreview, opAudit:
 		fmt.Fprintf(&b, " token %t, passphrase %s", in.token, [...]string{"none", "wrong", "right"}[in.guess])
 	}
-	fmt.Fprintf(&b, " -> %+v", out)
+	if in.cut {
+		b.WriteString(" -> cut off")
+	} else {
+		fmt.Fprintf(&b, " -> %+v", out)
+	}
 	return b.String()
 }
 

@@ -11,31 +11,56 @@ import (
 	"github.com/anishathalye/porcupine"
 
 	"pushbox/internal/testenv"
+	"pushbox/store/storetest"
 )
 
 const (
 	linearRound = 2500            // calls to one server
 	linearCheck = 2 * time.Minute // for the history of one
+	killEvery   = 6               // one round of so many has kills
 )
 
 // PUSHBOX_TEST_LINEAR_OPS sets how many calls are recorded, PUSHBOX_TEST_SEED
-// what the clients choose.
+// what the clients choose and when servers are killed.
 func TestMixedOperationsAreLinearizable(t *testing.T) {
 	t.Parallel()
-	left, seed := testenv.Length(t, "PUSHBOX_TEST_LINEAR_OPS", linearRound, linearRound), testenv.Seed(t)
-	for round := uint64(0); left > 0; round++ {
-		n := min(left, linearRound)
-		left -= n
-		if !t.Run(strconv.FormatUint(round, 10), func(t *testing.T) {
-			history := newLinearRun(t, seed+round).record(int(n))
-			checkLinear(t, history)
-			if n == linearRound {
-				checkVariety(t, history)
-			}
-		}) {
+	ops, seed := testenv.Length(t, "PUSHBOX_TEST_LINEAR_OPS", 240_000, linearRound), testenv.Seed(t)
+	seen := &linearVariety{calls: make(map[string]int)}
+	length := min(linearRound, ops/2) // so that some have kills
+	for round := uint64(0); uint64(seen.made) < ops; round++ {
+		if !t.Run(strconv.FormatUint(round, 10), func(t *testing.T) { seen.round(t, round, int64(length), seed+round) }) {
 			return
 		}
 	}
+	t.Log(seen)
+	if ops >= linearRound {
+		seen.check(t)
+	}
+}
+
+// round records the calls of one server, with kills or without, and checks their
+// history.
+func (v *linearVariety) round(t *testing.T, round uint64, n int64, seed uint64) {
+	kills := round%killEvery == 1
+	r := &linearRun{t: t, seed: seed, start: time.Now(), kills: kills, clock: storetest.NewClock(), shut: 200}
+	if kills {
+		_, killed := r.recordKills(n)
+		v.kills += killed
+	} else {
+		r.record(n)
+	}
+	if checkLinear(t, r.history); !t.Failed() {
+		v.note(r.history)
+	}
+}
+
+// record has the clients make n calls of a server in this process.
+func (r *linearRun) record(n int64) {
+	a := newAPI(r.t, unlimited)
+	_, bearer, _ := strings.Cut(a.user("ann@example.com").Get("Authorization"), " ")
+	r.host, r.address, r.bearer, r.clock = linearHome{a}, strings.TrimPrefix(a.url, "http://"), bearer, a.store.Clock
+	r.run(n, func() {})
+	r.lastTour()
 }
 
 // checkLinear fails the test for each push whose history has no order that the
@@ -48,12 +73,14 @@ func checkLinear(t *testing.T, history []porcupine.Operation) {
 	}
 	t.Error("the history is not linearizable")
 	for _, part := range model.Partition(history) {
-		result, info := porcupine.CheckOperationsVerbose(model, part, linearCheck)
+		one := model
+		one.Partition = nil
+		result, info := porcupine.CheckOperationsVerbose(one, part, linearCheck)
 		if result == porcupine.Ok {
 			continue
 		}
 		picture := filepath.Join(t.ArtifactDir(), fmt.Sprintf("push%d.html", part[0].Input.(linearCall).push))
-		if err := porcupine.VisualizePath(model, info, picture); err != nil {
+		if err := porcupine.VisualizePath(one, info, picture); err != nil {
 			t.Error(err)
 		}
 		var b strings.Builder
@@ -64,32 +91,57 @@ func checkLinear(t *testing.T, history []porcupine.Operation) {
 	}
 }
 
-// checkVariety fails the test if something never happened that the history is
-// there to have.
-func checkVariety(t *testing.T, history []porcupine.Operation) {
-	t.Helper()
-	seen := make(map[string]int)
+// A linearVariety counts what happened, so that nothing is missing that the
+// histories are there to have.
+type linearVariety struct {
+	made, kills int
+	did, didNot int // calls cut off that took effect for certain, and that did not
+	calls       map[string]int
+}
+
+func (v *linearVariety) note(history []porcupine.Operation) {
+	v.made += len(history)
 	for _, o := range history {
-		in, out := o.Input.(linearCall), o.Output.(linearAnswer)
-		what := fmt.Sprintf("%s %d", linearOpNames[in.op], out.status)
-		switch {
-		case out.deleted:
-			what += " deleted"
-		case out.expired && out.expiredOn == out.expiresAt:
-			what += " by time"
-		case out.expired:
-			what += " by views"
-		}
-		seen[what]++
+		v.calls[outcome(o.Input.(linearCall), o.Output.(linearAnswer))]++
 	}
+	did, didNot := cutOutcomes(history)
+	v.did, v.didNot = v.did+did, v.didNot+didNot
+}
+
+// outcome names what came of a call.
+func outcome(in linearCall, out linearAnswer) string {
+	what := fmt.Sprintf("%s %d", linearOpNames[in.op], out.status)
+	switch {
+	case in.cut:
+		return linearOpNames[in.op] + " cut off"
+	case out.deleted:
+		what += " deleted"
+	case out.expired && out.expiredOn == out.expiresAt:
+		what += " by time"
+	case out.expired:
+		what += " by views"
+	}
+	return what
+}
+
+func (v *linearVariety) String() string {
+	return fmt.Sprintf("%d operations, %d kills; of the calls cut off %d took effect for certain, and %d did not: %v", v.made, v.kills, v.did, v.didNot, v.calls)
+}
+
+// check fails the test if something never happened.
+func (v *linearVariety) check(t *testing.T) {
+	t.Helper()
 	for _, what := range []string{
 		"create 201", "view 200", "view 200 deleted", "view 200 by time", "view 200 by views", "view 401", "view 404",
 		"delete 200 deleted", "delete 200 by time", "delete 200 by views", "delete 401",
 		"preview 200", "audit 200", "audit 401", "audit 403", "sweep: expire 0",
 	} {
-		if seen[what] == 0 {
-			t.Errorf("there was no %s among %v", what, seen)
+		if v.calls[what] == 0 {
+			t.Errorf("there was no %s", what)
 		}
 	}
-	t.Log(seen)
+	const enough = 40 // kills: how calls end that are cut off is chance
+	if v.kills >= enough && (v.did == 0 || v.didNot == 0 || v.calls["delete cut off"] == 0) {
+		t.Error("of the calls cut off none took effect, or all did")
+	}
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -88,33 +86,6 @@ func TestTheLastViewClosesThePushBehindIt(t *testing.T) {
 	got, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{})
 	if err != nil || got.Live() || !got.Payload.IsZero() || got.Views != 2 || got.ExpiredAt.IsZero() {
 		t.Errorf("after that: %+v, %v", got, err)
-	}
-}
-
-func TestNoMoreIsDeliveredThanTheLimitHoweverManyAsk(t *testing.T) {
-	t.Parallel()
-	f := storetest.New(t)
-	for _, limit := range []int{1, 2, 3, 5} {
-		for range 10 {
-			p := push(t, f, nobody, func(in *store.NewPush) { in.Views = ptr(limit) })
-			var delivered atomic.Int32
-			var all sync.WaitGroup
-			for range 64 {
-				all.Go(func() {
-					got, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{})
-					if err != nil {
-						t.Errorf("retrieve: %v", err)
-					}
-					if got.Payload.Reveal() == "s3cret" {
-						delivered.Add(1)
-					}
-				})
-			}
-			all.Wait()
-			if int(delivered.Load()) != limit {
-				t.Fatalf("limit %d: delivered %d", limit, delivered.Load())
-			}
-		}
 	}
 }
 

@@ -26,26 +26,30 @@ func together(n int, f func(i int)) {
 }
 
 func countsConcurrently(t *testing.T, e store.Engine) {
-	const limit = 10
-	p := livePush(1, 0)
-	p.ViewLimit = limit
-	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
-	var delivered atomic.Int32
-	together(64, func(int) {
-		c, err := e.Change(t.Context(), p.ID, view)
-		switch {
-		case err == nil:
-			delivered.Add(1)
-			same(t, "payload", c.Payload, payloadOf(1))
-		case !errors.Is(err, errLimit):
-			t.Error(err)
-		}
-	})
-	same(t, "views delivered", int(delivered.Load()), limit)
-	got, err := e.Push(t.Context(), p.ID)
-	must(t, err)
-	same(t, "views counted", got.Views, limit)
-	same(t, "state", got.State, store.Expired)
+	const racers, each = 64, 2
+	for n, limit := range []int{1, 2, 3, 5, 100} {
+		p := livePush(1+n, 0)
+		p.ViewLimit = limit
+		must(t, e.CreatePush(t.Context(), p, payloadOf(1+n), creation(p)))
+		var delivered atomic.Int32
+		together(racers, func(int) {
+			for range each {
+				c, err := e.Change(t.Context(), p.ID, view)
+				switch {
+				case err == nil:
+					delivered.Add(1)
+					same(t, "payload", c.Payload, payloadOf(1+n))
+				case !errors.Is(err, errLimit):
+					t.Error(err)
+				}
+			}
+		})
+		same(t, "views delivered", int(delivered.Load()), limit)
+		got, err := e.Push(t.Context(), p.ID)
+		must(t, err)
+		same(t, "views counted", got.Views, limit)
+		same(t, "state", got.State, store.Expired)
+	}
 }
 
 func isolatesFailures(t *testing.T, e store.Engine) {

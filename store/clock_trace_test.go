@@ -1,0 +1,276 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"pushbox/internal/secret"
+	"pushbox/internal/testenv"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// Over any trace of the clock, with jumps from a second to ten years, crashes and
+// restarts: nothing that was told to have expired comes back, nothing is destroyed
+// on the word of a clock that is in doubt, nothing lives on past a time that is
+// agreed, and the time that counts never runs back.
+//
+// PUSHBOX_TEST_CLOCK_TRACES sets how many traces there are.
+func TestNoTraceOfTheClockBringsAnythingBackOrEndsItTooSoon(t *testing.T) {
+	t.Parallel()
+	n := testenv.Length(t, "PUSHBOX_TEST_CLOCK_TRACES", 1000, 20)
+	seen := make(map[string]int)
+	inBatches(t, n, func(t *testing.T, _ int) func(*rapid.T) {
+		return func(check *rapid.T) { runTrace(t, check, seen) }
+	})
+	if t.Logf("%v", seen); n >= 100 && !t.Failed() {
+		for _, what := range []string{"delivered", "expired", "doubted", "destroyed", "purged", "create doubted"} {
+			if seen[what] == 0 {
+				t.Errorf("nothing was %s", what)
+			}
+		}
+	}
+}
+
+// A trace is a store, its clock, and pushes in it.
+type trace struct {
+	*rapid.T
+	f       *storetest.Fixture
+	oracle  clockOracle
+	crashed atomic.Bool // the store has no time to keep anything
+	between func()      // runs when one process has ended and the next has not begun
+	pushes  []*tracePush
+	seen    map[string]int // what happened, of all traces
+}
+
+// A tracePush is a push, and what was told of it.
+type tracePush struct {
+	store.PushInfo
+	owned bool
+	ended bool // somebody was told that it has expired
+	gone  bool
+}
+
+func runTrace(t *testing.T, check *rapid.T, seen map[string]int) {
+	s := &scene{TB: t, check: check}
+	defer s.end()
+	x := &trace{T: check, seen: seen}
+	x.f = storetest.New(s, onQuickDisk(s), x.setup)
+	x.read()
+	x.sweep(check)
+	x.add(true, 10*365*day) // it is never purged: each look at it has the store look at its clock
+	for range 3 {
+		x.create(check)
+	}
+	check.Repeat(map[string]func(*rapid.T){
+		"": x.look, "create": x.create, "retrieve": x.retrieve, "sweep": x.sweep,
+		"time passes": x.pass, "ten minutes": x.passGrace, "ahead": x.ahead, "back": x.back,
+		"restart": x.restart, "crash": x.crash,
+	})
+}
+
+func (x *trace) setup(o *storetest.Setup) {
+	for kind, terms := range o.Terms {
+		terms.Days.Max, terms.Views.Max = 10*366, 1000
+		o.Terms[kind] = terms
+	}
+	o.Wrap = func(e store.Engine) store.Engine {
+		if x.between != nil {
+			x.between()
+		}
+		return forgetful{e, &x.crashed}
+	}
+}
+
+// A forgetful engine keeps no time while the store crashes.
+type forgetful struct {
+	store.Engine
+	crashed *atomic.Bool
+}
+
+func (e forgetful) SetLatestTime(ctx context.Context, t time.Time) error {
+	if e.crashed.Load() {
+		return nil
+	}
+	return e.Engine.SetLatestTime(ctx, t)
+}
+
+func (x *trace) read() reading {
+	r := reading{x.f.Clock.Now(), x.f.Clock.Elapsed()}
+	x.oracle.read(r)
+	return r
+}
+
+// span draws a time from a second to ten years, often one about which something
+// changes.
+func span(t *rapid.T) time.Duration {
+	const year = 365 * day
+	unit := rapid.SampledFrom([]time.Duration{time.Second, time.Minute, time.Hour, day, 30 * day, year}).Draw(t, "unit")
+	d := min(unit*time.Duration(rapid.IntRange(1, 60).Draw(t, "units")), 10*year)
+	return max(d+time.Duration(rapid.IntRange(-1, 1).Draw(t, "more"))*time.Millisecond, time.Second)
+}
+
+func (x *trace) pass(t *rapid.T) { x.f.Clock.Advance(min(span(t), 365*day)) }
+
+func (x *trace) passGrace(t *rapid.T) {
+	x.f.Clock.Advance(grace + time.Duration(rapid.IntRange(-1, 1).Draw(t, "more"))*time.Millisecond)
+}
+
+func (x *trace) ahead(t *rapid.T) { x.f.Clock.Jump(span(t)) }
+func (x *trace) back(t *rapid.T)  { x.f.Clock.Jump(-span(t)) }
+
+func (x *trace) restart(t *rapid.T) { x.start(t, false) }
+func (x *trace) crash(t *rapid.T)   { x.start(t, true) }
+
+// start has another process go on. While there is none the clock may go anywhere.
+func (x *trace) start(t *rapid.T, crashed bool) {
+	x.read() // closing does
+	x.crashed.Store(crashed)
+	x.between = func() {
+		x.crashed.Store(false)
+		x.oracle.restart(crashed)
+		switch rapid.SampledFrom([]string{"at once", "later", "ahead", "back"}).Draw(t, "started") {
+		case "later":
+			x.pass(t)
+		case "ahead":
+			x.ahead(t)
+		case "back":
+			x.back(t)
+		}
+	}
+	x.f.Reopen()
+	x.read()
+	x.sweep(t)
+}
+
+func (x *trace) sweep(*rapid.T) {
+	x.read()
+	x.f.SweepAll()
+	x.oracle.swept()
+	for i, p := range x.pushes {
+		if !p.gone && x.find(p).Live() && !p.ExpiresAt.After(x.oracle.certain) {
+			x.Fatalf("push %d is not destroyed, although its time is over by %v", i, x.oracle.certain.Sub(p.ExpiresAt))
+		}
+	}
+}
+
+func (x *trace) create(t *rapid.T) {
+	x.add(rapid.Bool().Draw(t, "owned"), max(span(t), time.Minute))
+}
+
+func (x *trace) add(owned bool, lifetime time.Duration) {
+	r, by := x.read(), nobody
+	if owned {
+		by = x.owner()
+	}
+	in := store.NewPush{Kind: store.Text, Payload: secret.New("s3cret"), Lifetime: lifetime, Views: ptr(1000)}
+	p, err := x.f.CreatePush(ctx, by, in)
+	switch {
+	case errors.Is(err, store.ErrClock) && r.wall.After(x.oracle.certain.Add(trusted)):
+		x.seen["create doubted"]++
+	case err != nil:
+		x.Fatalf("create: %v", err)
+	case p.CreatedAt.Before(x.oracle.certain) || p.CreatedAt.After(latest(r.wall, x.oracle.possible)):
+		x.Fatalf("it was created at %v", p.CreatedAt)
+	default:
+		x.pushes = append(x.pushes, &tracePush{PushInfo: p, owned: owned})
+	}
+}
+
+// owner is who owns what is owned.
+func (x *trace) owner() store.Actor {
+	const email = "ann@example.com"
+	a, err := x.f.Engine().AccountByEmail(ctx, email)
+	if errors.Is(err, store.ErrNotFound) {
+		a.Email = email
+		a.ID, err = x.f.Engine().CreateAccount(ctx, a)
+	}
+	if err != nil {
+		x.Fatal(err)
+	}
+	return store.Actor{Account: a.ID}
+}
+
+func (x *trace) retrieve(*rapid.T) {
+	r := x.read()
+	for _, p := range x.pushes {
+		if !p.gone {
+			x.ask(r, p)
+		}
+	}
+}
+
+// ask retrieves a push.
+func (x *trace) ask(r reading, p *tracePush) {
+	got, err := x.f.Retrieve(ctx, nobody, p.Token, secret.Text{})
+	over, open := !p.ExpiresAt.After(x.oracle.certain), p.ExpiresAt.After(latest(r.wall, x.oracle.possible))
+	switch {
+	case errors.Is(err, store.ErrClock) && !p.ended && !over && !open:
+		x.seen["doubted"]++
+	case err != nil:
+		x.Fatalf("retrieve: %v %s", err, x.tell(p))
+	case !got.Payload.IsZero():
+		if x.seen["delivered"]++; p.ended || over || !p.ExpiresAt.After(r.wall) {
+			x.Fatalf("it is delivered %s", x.tell(p))
+		}
+	default:
+		if x.seen["expired"]++; p.ExpiresAt.After(x.oracle.possible) {
+			x.Fatalf("it has expired too soon %s", x.tell(p))
+		}
+		p.ended = true
+	}
+}
+
+// look compares what is kept of each push with what may be.
+func (x *trace) look(*rapid.T) {
+	x.read()
+	for _, p := range x.pushes {
+		if p.gone {
+			continue
+		}
+		got := x.find(p)
+		switch {
+		case p.gone:
+			continue
+		case got.Live() && p.ended:
+			x.Fatalf("it has come back %s", x.tell(p))
+		case !got.Live() && !p.ended:
+			if x.seen["destroyed"]++; p.ExpiresAt.After(x.oracle.possible) {
+				x.Fatalf("it was destroyed too soon %s", x.tell(p))
+			}
+			p.ended = true
+		}
+		if got.At.Before(x.oracle.certain) {
+			x.Fatalf("the time went back to %v %s", got.At, x.tell(p))
+		}
+	}
+}
+
+// find looks a push up, and notes that it is not there any more. It may be so a
+// day after its end, if it is nobody's.
+func (x *trace) find(p *tracePush) store.PushInfo {
+	got, err := x.f.Preview(ctx, p.Token)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		if p.gone = true; p.owned || p.ExpiresAt.Add(day).After(x.oracle.possible) {
+			x.Fatalf("it was purged too soon %s", x.tell(p))
+		}
+		x.seen["purged"]++
+	case err != nil:
+		x.Fatalf("preview: %v", err)
+	}
+	return got
+}
+
+// tell is what is needed to see the cause of a failure.
+func (x *trace) tell(p *tracePush) string {
+	now := x.oracle.seen[len(x.oracle.seen)-1]
+	return fmt.Sprintf("(clock %v, running for %v; certain %v, possible %v; push until %v, ended %t)",
+		now.wall, now.mono, x.oracle.certain, x.oracle.possible, p.ExpiresAt, p.ended)
+}
