@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 
 	"pushbox/internal/clientip"
@@ -16,6 +17,9 @@ type action func(*request) (reply, error)
 // A request is what an action needs to know of an HTTP request.
 type request struct {
 	*http.Request
+	Body body // in place of the http.Request's own, which has no bounds
+
+	ctx      context.Context // in place of the http.Request's own: it ends when the request's time is over, too
 	id       string          // names the request in the log and in a 500
 	route    *route          // nil: there is none
 	urlToken store.Token     // of the path; zero, which no push has, where it cannot be one
@@ -32,6 +36,9 @@ type request struct {
 	pace     pacer
 	memory   share // what its text, and then its page, take; given back when it was answered
 }
+
+// Context is what the work for the request ends with.
+func (r *request) Context() context.Context { return r.ctx }
 
 // caller says for the log what kind of caller it is.
 func (r *request) caller() string {

@@ -78,7 +78,7 @@ func (s *Server) auditPush(r *request) (reply, error) {
 	}
 	body := auditJSON{Logs: make([]entryJSON, len(log))}
 	for i, e := range log {
-		at := stamp(e.At)
+		at := Stamp(e.At)
 		body.Logs[i] = entryJSON{
 			IP: e.IP, UserAgent: e.UserAgent, Referrer: e.Referrer,
 			Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at,
@@ -149,7 +149,7 @@ func (s *Server) formPassphrase(r *request) (string, error) {
 	if err != nil || media == typeJSON || r.ContentLength > int64(s.cfg.Limits.MaxBody) {
 		return "", nil
 	}
-	b := bodyOf(r)
+	b := &r.Body
 	b.share(s.bodies.enter(r))
 	defer b.memory.done()
 	var pairs []pair

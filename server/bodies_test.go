@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"errors"
-	"net/http"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,7 +11,7 @@ import (
 )
 
 func aRequest(ctx context.Context) *request {
-	return &request{Request: new(http.Request).WithContext(ctx)}
+	return &request{ctx: ctx}
 }
 
 // mustEnter has a body enter that takes n bytes, which there are.

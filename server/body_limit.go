@@ -14,7 +14,7 @@ const (
 // A body is a request's body as it arrives. What is not the content of files is
 // its text, and that is bounded.
 type body struct {
-	src   io.ReadCloser // as net/http made it
+	src   io.Reader // as net/http made it, which closes it
 	w     http.ResponseWriter
 	limit int64 // bytes of text
 
@@ -30,13 +30,9 @@ type body struct {
 }
 
 // limitBody bounds what is read of a request's body.
-func (s *Server) limitBody(w http.ResponseWriter, hr *http.Request) io.ReadCloser {
-	limit := int64(s.cfg.Limits.MaxBody)
-	return &body{src: hr.Body, w: w, limit: limit, room: math.MaxInt64}
+func (s *Server) limitBody(w http.ResponseWriter, hr *http.Request) body {
+	return body{src: hr.Body, w: w, limit: int64(s.cfg.Limits.MaxBody), room: math.MaxInt64}
 }
-
-// bodyOf is the request's body, which limitBody has made.
-func bodyOf(r *request) *body { return r.Body.(*body) }
 
 // Read reads on. Its errors can be shown.
 func (b *body) Read(p []byte) (n int, err error) {
@@ -54,9 +50,6 @@ func (b *body) Read(p []byte) (n int, err error) {
 	b.err = err
 	return n, err
 }
-
-// Close closes the body.
-func (b *body) Close() error { return b.src.Close() }
 
 // text is how many bytes have come that are not content of files. Behind a file
 // it counts what was read ahead, of which some may be content, too.

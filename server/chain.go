@@ -2,13 +2,15 @@ package server
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"runtime/debug"
 	"strconv"
 	"time"
+
+	"github.com/julienschmidt/httprouter"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -31,16 +33,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 }
 
 func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) *request {
-	hr = hr.WithContext(hr.Context()) // a copy: net/http must find the body that it made in its own
-	hr.Body = s.limitBody(w, hr)
-	r := &request{Request: hr, id: rand.Text()[:16]}
+	r := &request{Request: hr, Body: s.limitBody(w, hr), ctx: hr.Context(), id: strconv.FormatUint(rand.Uint64(), 36)}
 	r.memory = *s.bodies.enter(r)
 	r.pace = pacer{http.NewResponseController(w), s.cfg.Limits.StallTimeout, s.cfg.Limits.RequestTimeout}
 	route, params := s.router.find(hr.Method, hr.URL.Path)
-	r.route, r.file = route, params.ByName(fileParam)
-	r.urlToken, _ = store.ParseToken(params.ByName(tokenParam))
-	r.grant = secret.New(params.ByName(grantParam))
-	r.name = params.ByName(nameParam)
+	r.route = route
+	r.readPath(params)
 	if r.forPeople() {
 		r.locale = s.chooseLocale(r)
 	}
@@ -52,6 +50,22 @@ func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) *request {
 		Referrer:  hr.Referer(),
 	}
 	return r
+}
+
+// readPath takes what the path says.
+func (r *request) readPath(params httprouter.Params) {
+	for _, p := range params {
+		switch p.Key {
+		case tokenParam:
+			r.urlToken, _ = store.ParseToken(p.Value)
+		case grantParam:
+			r.grant = secret.New(p.Value)
+		case fileParam:
+			r.file = p.Value
+		case nameParam:
+			r.name = p.Value
+		}
+	}
 }
 
 // explain turns an error into a reply. Where its page cannot be rendered, there is
@@ -83,9 +97,9 @@ func (s *Server) run(r *request) (rep reply, err error) {
 		return reply{}, err
 	}
 	if !r.route.files {
-		ctx, cancel := context.WithTimeout(r.Context(), s.cfg.Limits.RequestTimeout)
+		var cancel context.CancelFunc
+		r.ctx, cancel = context.WithTimeout(r.ctx, s.cfg.Limits.RequestTimeout)
 		defer cancel()
-		r.Request = r.WithContext(ctx)
 	}
 	rep, err = r.route.action(r)
 	if r.route.guessable() && errors.Is(err, store.ErrNotFound) {

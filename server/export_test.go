@@ -15,7 +15,7 @@ func (s *Server) AddPanic() {
 	s.router = newRouter(append(s.routes(), route{
 		name: "panic", method: http.MethodPost, pattern: "/panic/:" + tokenParam, access: anyone,
 		action: func(r *request) (reply, error) {
-			body, _ := io.ReadAll(r.Body)
+			body, _ := io.ReadAll(&r.Body)
 			panic(fmt.Sprintf("%s %s %v", body, r.URL, r.Header))
 		},
 	}))

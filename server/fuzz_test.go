@@ -142,8 +142,7 @@ func posted(t *testing.T, s *Server, contentType, body string) *request {
 	w := httptest.NewRecorder()
 	hr := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v2/pushes", strings.NewReader(body))
 	hr.Header.Set("Content-Type", contentType)
-	hr.Body = s.limitBody(w, hr)
-	r := &request{Request: hr, pace: pacer{control: http.NewResponseController(w)}}
+	r := &request{Request: hr, Body: s.limitBody(w, hr), ctx: t.Context(), pace: pacer{control: http.NewResponseController(w)}}
 	r.memory = *s.bodies.enter(r)
 	return r
 }

@@ -28,7 +28,7 @@ type intake struct {
 // newIntake begins to take in a request. Whoever begins calls close.
 func (s *Server) newIntake(r *request) *intake {
 	return &intake{
-		server: s, r: r, body: bodyOf(r), fields: make(fields),
+		server: s, r: r, body: &r.Body, fields: make(fields),
 		until: time.Now().Add(s.cfg.Limits.RequestTimeout),
 	}
 }

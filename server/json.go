@@ -1,10 +1,6 @@
 package server
 
-import (
-	"time"
-
-	"pushbox/store"
-)
+import "pushbox/store"
 
 // pushJSON are the keys of a push that every answer about it has.
 type pushJSON struct {
@@ -74,9 +70,9 @@ func newPushJSON(p store.PushInfo, base string) pushJSON {
 		Kind:                p.Kind.String(),
 		HTMLURL:             htmlURL(p, base),
 		JSONURL:             base + "/api/v2/pushes/" + p.Token.Reveal(),
-		CreatedAt:           stamp(p.CreatedAt),
-		UpdatedAt:           stamp(p.UpdatedAt),
-		ExpiresAt:           stamp(p.ExpiresAt),
+		CreatedAt:           Stamp(p.CreatedAt),
+		UpdatedAt:           Stamp(p.UpdatedAt),
+		ExpiresAt:           Stamp(p.ExpiresAt),
 		ExpireAfterDays:     p.Days,
 		ExpireAfterViews:    p.ViewLimit,
 		DaysRemaining:       p.DaysRemaining(p.At),
@@ -88,7 +84,7 @@ func newPushJSON(p store.PushInfo, base string) pushJSON {
 		PassphraseProtected: p.Protected,
 	}
 	if !p.Live() {
-		on := stamp(p.ExpiredAt)
+		on := Stamp(p.ExpiredAt)
 		j.ExpiredOn = &on
 	}
 	return j
@@ -115,12 +111,9 @@ func newViewerJSON(p store.PushInfo, base string) viewerJSON {
 
 // htmlURL is the link that a sender gives away.
 func htmlURL(p store.PushInfo, base string) string {
-	link := base + "/p/" + p.Token.Reveal()
+	step := ""
 	if p.RetrievalStep {
-		link += "/r"
+		step = "/r"
 	}
-	return link
+	return base + "/p/" + p.Token.Reveal() + step
 }
-
-// stamp writes a time as ISO 8601 in UTC with three decimals.
-func stamp(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z") }

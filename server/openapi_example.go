@@ -77,7 +77,7 @@ func (s *Server) examplePreview(base string) any {
 }
 
 func (s *Server) exampleAudit(string) any {
-	at := stamp(exampleAt())
+	at := Stamp(exampleAt())
 	return auditJSON{Logs: []entryJSON{{
 		IP: "192.0.2.1", UserAgent: "curl/8.14.1", Kind: store.EntryCreation.String(), CreatedAt: at, UpdatedAt: at,
 	}}}

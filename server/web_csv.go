@@ -33,7 +33,7 @@ func (s *Server) auditCSV(r *request) (reply, error) {
 			return reply{}, err
 		}
 		for _, e := range log {
-			rows = append(rows, []string{stamp(e.At), e.Kind.String(), harmless(e.IP), harmless(e.UserAgent), harmless(e.Referrer)})
+			rows = append(rows, []string{Stamp(e.At), e.Kind.String(), harmless(e.IP), harmless(e.UserAgent), harmless(e.Referrer)})
 		}
 		if err := w.WriteAll(rows); err != nil {
 			return reply{}, err

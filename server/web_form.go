@@ -18,7 +18,7 @@ func (s *Server) readFields(r *request) (webFields, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := bodyOf(r)
+	b := &r.Body
 	if b.limit = smallBody; r.ContentLength > b.limit {
 		return nil, errTooLarge
 	}

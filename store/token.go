@@ -34,9 +34,11 @@ func NewToken(t time.Time) Token {
 	for i := range timeChars {
 		b[i] = tokenAlphabet[ms>>(timeBits-5*(i+1))&31]
 	}
-	var random [16]byte
-	_, _ = rand.Read(random[:]) // never fails: crypto/rand ends the program instead
-	copy(b[timeChars:], tokenEncoding.EncodeToString(random[:]))
+	random := b[timeChars:]
+	_, _ = rand.Read(random) // never fails: crypto/rand ends the program instead
+	for i := range random {
+		random[i] = tokenAlphabet[random[i]&31]
+	}
 	return Token{secret.New(string(b[:]))}
 }
 
@@ -48,8 +50,8 @@ func ParseToken(s string) (Token, error) {
 	if len(s) != TokenLength {
 		return Token{}, ErrNotFound
 	}
-	for i := range len(s) {
-		if strings.IndexByte(tokenAlphabet, s[i]) < 0 {
+	for _, c := range []byte(s) {
+		if (c < 'a' || c > 'z') && (c < '2' || c > '7') {
 			return Token{}, ErrNotFound
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"golang.org/x/term"
 
 	"pushbox/config"
+	"pushbox/server"
 )
 
 // stampFormat is UTC with milliseconds, as in the API.
@@ -25,7 +26,7 @@ func newLogger(w io.Writer, cfg config.Log) zerolog.Logger {
 		out = zerolog.ConsoleWriter{Out: out, TimeFormat: stampFormat, TimeLocation: time.UTC, NoColor: !isTerminal(w)}
 	}
 	stamp := func(e *zerolog.Event, _ zerolog.Level, _ string) {
-		e.Str(zerolog.TimestampFieldName, time.Now().UTC().Format(stampFormat))
+		e.Str(zerolog.TimestampFieldName, server.Stamp(time.Now()))
 	}
 	return zerolog.New(out).Level(level).Hook(zerolog.HookFunc(stamp))
 }

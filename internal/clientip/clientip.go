@@ -75,8 +75,8 @@ func (p Proxies) Client(remoteAddr string, h http.Header) Client {
 	if !peer.trusted {
 		return c
 	}
-	list, more := tail(strings.Join(h["X-Forwarded-For"], ",")), true
-	for n := 0; more && n < maxEntries; n++ {
+	list := tail(strings.Join(h["X-Forwarded-For"], ","))
+	for n, more := 0, list != ""; more && n < maxEntries; n++ {
 		var entry string
 		list, entry, more = cutLast(list)
 		addr, ok := parseEntry(entry)

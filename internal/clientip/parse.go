@@ -57,14 +57,13 @@ func parseEntry(s string) (netip.Addr, bool) {
 // parseAddr reads an IP address, with a port or without. IPv6 may be in
 // brackets, and must be before a port. The zone is dropped.
 func parseAddr(s string) (netip.Addr, bool) {
-	addr, err := netip.ParseAddr(s)
-	if err != nil && strings.HasSuffix(s, "]") {
+	if !strings.HasPrefix(s, "[") && strings.Count(s, ":") != 1 {
+		addr, err := netip.ParseAddr(s)
+		return addr.Unmap().WithZone(""), err == nil
+	}
+	if strings.HasSuffix(s, "]") {
 		s += ":0"
 	}
-	if err != nil {
-		var withPort netip.AddrPort
-		withPort, err = netip.ParseAddrPort(s)
-		addr = withPort.Addr()
-	}
-	return addr.Unmap().WithZone(""), err == nil
+	addr, err := netip.ParseAddrPort(s)
+	return addr.Addr().Unmap().WithZone(""), err == nil
 }

@@ -15,7 +15,8 @@ type FilesKey struct{ key }
 // FilesKey returns the key of the files of the push that k belongs to: the same
 // each time.
 func (k DEK) FilesKey() FilesKey {
-	return FilesKey{keyOf(deriveKey(k.bytes(), nil, infoFiles))}
+	files := deriveKey(k.bytes(), nil, infoFiles)
+	return FilesKey{keyOf(files[:])}
 }
 
 // A FileCipher seals and opens the chunks of one file. It is safe for concurrent
@@ -28,7 +29,8 @@ type FileCipher struct {
 // File returns the cipher of the file that is kept under that blob id. No two
 // files of a push may have the same id, and all ids have one length.
 func (k FilesKey) File(blob []byte) *FileCipher {
-	return &FileCipher{aead: must(chacha20poly1305.New(deriveKey(k.bytes(), blob, infoFile)))}
+	file := deriveKey(k.bytes(), blob, infoFile)
+	return &FileCipher{aead: must(chacha20poly1305.New(file[:]))}
 }
 
 // Seal appends chunk n of the file, sealed, to dst and returns the extended

@@ -2,9 +2,7 @@ package seal
 
 import (
 	"crypto/cipher"
-	"crypto/hkdf"
 	"crypto/rand"
-	"crypto/sha256"
 	"fmt"
 	"io"
 
@@ -53,12 +51,8 @@ func (k key) aead(info string) cipher.AEAD { return derive(k.bytes(), nil, info)
 
 // derive returns the cipher under HKDF-SHA256(secret, salt, info).
 func derive(secret, salt []byte, info string) cipher.AEAD {
-	return must(chacha20poly1305.NewX(deriveKey(secret, salt, info)))
-}
-
-// deriveKey returns HKDF-SHA256(secret, salt, info).
-func deriveKey(secret, salt []byte, info string) []byte {
-	return must(hkdf.Key(sha256.New, secret, salt, info, keySize))
+	key := deriveKey(secret, salt, info)
+	return must(chacha20poly1305.NewX(key[:]))
 }
 
 // must is for functions that fail only on lengths, where those are constant.

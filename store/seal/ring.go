@@ -2,8 +2,6 @@ package seal
 
 import (
 	"crypto/cipher"
-	"crypto/hmac"
-	"crypto/sha256"
 	"fmt"
 	"time"
 )
@@ -59,10 +57,7 @@ func newKEK(k key, version uint32, from int64) kek {
 // of HMAC-SHA256(id key, token). It is the same for as long as there is the
 // store.
 func (r *Ring) MAC(token string) [16]byte {
-	h := hmac.New(sha256.New, r.id.bytes())
-	_, _ = h.Write([]byte(token))
-	var sum [sha256.Size]byte
-	h.Sum(sum[:0])
+	sum := authenticate(r.id.bytes(), []byte(token))
 	return [16]byte(sum[:16])
 }
 

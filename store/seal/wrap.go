@@ -101,8 +101,8 @@ func wrapCost(wrap []byte) cost {
 
 // wrapping returns the cipher of a wrap: under HKDF(KEK ‖ token ‖ A, salt).
 func (k *kek) wrapping(c cost, salt []byte, token, passphrase secret.Text) cipher.AEAD {
-	parts := make([]byte, 0, keySize+token.Len()+keySize)
-	parts = append(append(parts, *k.s...), token.Reveal()...)
+	var room [4 * keySize]byte
+	parts := append(append(room[:0], *k.s...), token.Reveal()...)
 	if c != (cost{}) {
 		parts = append(parts, c.hash(passphrase, salt)...)
 	}
