@@ -36,6 +36,7 @@ var owners = map[string]string{
 	"golang.org/x/net":                    "pushbox/server",
 	"github.com/boombuler/barcode":        "pushbox/server",
 	"github.com/pquerna/otp":              "pushbox/store",
+	"github.com/hanwen/go-fuse/v2":        "pushbox/internal/faultfs",
 	"github.com/spf13/cobra":              "pushbox/internal/cli",
 	"github.com/schollz/progressbar/v3":   "pushbox/internal/cli",
 }

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path/filepath"
 
 	"pushbox/config"
 	"pushbox/internal/durable"
@@ -22,7 +23,7 @@ func masterKey(cfg config.Config, databaseExists bool) (key seal.RootKey, made s
 		return key, "", err
 	}
 	path := cfg.KeyFile()
-	key, err = seal.LoadKeyFile(path)
+	key, err = loadKey(path, databaseExists)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return key, "", err
 	}
@@ -32,12 +33,27 @@ func masterKey(cfg config.Config, databaseExists bool) (key seal.RootKey, made s
 	key, err = seal.CreateKeyFile(path)
 	switch {
 	case errors.Is(err, fs.ErrExist): // another process made one just now
-		key, err = seal.LoadKeyFile(path)
+		key, err = loadKey(path, databaseExists)
 		return key, "", err
 	case err != nil:
 		return key, "", fmt.Errorf("make the key file %s: %w", path, err)
 	}
 	return key, path, nil
+}
+
+// loadKey reads the key file. Before there is a database, it makes sure that the
+// key is not lost with the power: whoever made the file may have been cut short
+// before that, and a database must not outlive its key. In a directory that may
+// not be read, the key is not one that pushbox made.
+func loadKey(path string, databaseExists bool) (seal.RootKey, error) {
+	key, err := seal.LoadKeyFile(path)
+	if err != nil || databaseExists {
+		return key, err
+	}
+	if err := durable.SyncDir(filepath.Dir(path)); err != nil && !errors.Is(err, fs.ErrPermission) {
+		return seal.RootKey{}, fmt.Errorf("make the key file %s last: %w", path, err)
+	}
+	return key, nil
 }
 
 // removeKeyLeftovers removes what is left of the making of a key file that was

@@ -44,8 +44,17 @@ func prepare(path string) (temp string, err error) {
 	return f.Name(), syncPath(f.Name())
 }
 
-// writeEmpty fills a new file with empty buckets.
+// writeEmpty fills a new file with empty buckets. After a fault in the mapping bbolt
+// lets go of nothing: the file stays open until the process ends, which is soon.
 func writeEmpty(path string) error {
+	err := guard(func() error { return fillEmpty(path) })
+	if d := (*damageError)(nil); errors.As(err, &d) {
+		return errors.New("what was written cannot be read back")
+	}
+	return err
+}
+
+func fillEmpty(path string) error {
 	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: defaultTimeout, FreelistType: bbolt.FreelistMapType})
 	if err != nil {
 		return err

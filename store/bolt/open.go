@@ -50,11 +50,20 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	if db, err = open(o); err != nil {
 		return nil, false, err
 	}
-	if err := durable.RemoveLeftovers(db.path); err != nil {
+	if err := db.settleNames(); err != nil {
 		return nil, false, errors.Join(err, db.current.Load().close())
 	}
 	db.start()
 	return db, created, nil
+}
+
+// settleNames removes what was left beside the file, and makes its name last:
+// whoever gave it that, by creating or compacting, may have been cut short before.
+func (db *DB) settleNames() error {
+	if err := durable.RemoveLeftovers(db.path); err != nil {
+		return err
+	}
+	return durable.SyncDir(filepath.Dir(db.path))
 }
 
 // open opens a file that exists and looks at its schema.
