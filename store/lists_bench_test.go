@@ -1,0 +1,64 @@
+package store_test
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// BenchmarkLists measures the first page of an owner's list, and a page of an audit
+// log, beside more and more pushes: 100, 10,000 and as many as PUSHBOX_BENCH_STORED
+// says (100,000). The ratios are to those beside 100.
+func BenchmarkLists(b *testing.B) {
+	most, err := strconv.Atoi(cmpOr(os.Getenv("PUSHBOX_BENCH_STORED"), "100000"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	f := storetest.New(b)
+	alice := f.Account("alice@example.com")
+	first := make(map[string]time.Duration)
+	stored := 0
+	for _, n := range []int{100, 10_000, most} {
+		tokens := createMany(b, f, alice, n-stored, 7)
+		stored = n
+		for range 20 {
+			if _, err := f.Retrieve(ctx, alice, tokens[0], secret.Text{}); err != nil {
+				b.Fatal(err)
+			}
+		}
+		for name, list := range map[string]func() error{
+			"first-page": func() error { return listPage(f, alice, 1) },
+			"audit": func() error {
+				_, err := f.Audit(ctx, alice, tokens[0], 1)
+				return err
+			},
+		} {
+			b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
+				for b.Loop() {
+					if err := list(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				each := b.Elapsed() / time.Duration(b.N)
+				if n == 100 {
+					first[name] = each
+				}
+				b.ReportMetric(each.Seconds()/first[name].Seconds(), "ratio")
+			})
+		}
+	}
+}
+
+func listPage(f *storetest.Fixture, by store.Actor, page int) error {
+	list, err := f.Pushes(ctx, by, true, page)
+	if err == nil && len(list) != store.PageSize {
+		err = fmt.Errorf("a page of %d", len(list))
+	}
+	return err
+}

@@ -1,0 +1,113 @@
+package store_test
+
+import (
+	"math/rand/v2"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// duePushes is how many pushes come due at once.
+const duePushes = 100_000
+
+// BenchmarkSweepBesideViews measures what views notice while a sweep ends pushes
+// that are due, 100,000 at once, beside views alone: 500 of them a second at random
+// times, of pushes that stay.
+func BenchmarkSweepBesideViews(b *testing.B) {
+	f := storetest.New(b, func(s *storetest.Setup) {
+		t := s.Terms[store.Text]
+		t.Views.Max = 1 << 30
+		s.Terms[store.Text] = t
+	})
+	l := load{workers: 64, perSec: 500}
+	stay := createMany(b, f, nobody, 1000, 90)
+	m := make(medians)
+	for b.Loop() {
+		b.StopTimer()
+		createMany(b, f, nobody, duePushes, 1)
+		b.StartTimer()
+		before := viewsBeside(b, f, l, stay, func() { time.Sleep(2 * time.Second) })
+		b.StopTimer()
+		f.Clock.Advance(25 * time.Hour)
+		b.StartTimer()
+		start := time.Now()
+		during := viewsBeside(b, f, l, stay, func() {
+			if _, err := f.Sweep(ctx); err != nil {
+				b.Error(err)
+			}
+		})
+		m.add("due/s", duePushes/time.Since(start).Seconds())
+		m.add("view-p99-ms", before.p99.Seconds()*1e3)
+		m.add("view-p99-beside-ms", during.p99.Seconds()*1e3)
+		m.add("p99-ratio", during.p99.Seconds()/before.p99.Seconds())
+		m.add("longest-ms", before.longest.Seconds()*1e3)
+		m.add("longest-beside-ms", during.longest.Seconds()*1e3)
+		b.StopTimer()
+		f.Clock.Advance(25 * time.Hour) // what has ended is purged before the next round
+		f.SweepAll()
+		b.StartTimer()
+	}
+	m.report(b)
+}
+
+// createMany creates pushes that may be viewed as often as one likes, for so many
+// days, and returns their tokens.
+func createMany(b *testing.B, f *storetest.Fixture, by store.Actor, n, days int) []store.Token {
+	b.Helper()
+	const workers = 64
+	tokens := make([]store.Token, n)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			views := 1 << 30
+			for i := w; i < n; i += workers {
+				p, err := f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret"), Views: &views, Days: &days})
+				if err != nil {
+					b.Error(err)
+					return
+				}
+				tokens[i] = p.Token
+			}
+		})
+	}
+	all.Wait()
+	return tokens
+}
+
+// viewsBeside views pushes for as long as work lasts.
+func viewsBeside(b *testing.B, f *storetest.Fixture, l load, tokens []store.Token, work func()) small {
+	b.Helper()
+	stop := make(chan struct{})
+	took := make([][]time.Duration, l.workers)
+	var all sync.WaitGroup
+	start := time.Now()
+	for w := range l.workers {
+		all.Go(func() {
+			due, times := start, rand.New(rand.NewPCG(uint64(w), 0))
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				due = l.next(due, times)
+				if _, err := f.Retrieve(ctx, nobody, tokens[times.IntN(len(tokens))], secret.Text{}); err != nil {
+					b.Error(err)
+					return
+				}
+				took[w] = append(took[w], time.Since(due))
+			}
+		})
+	}
+	work()
+	close(stop)
+	all.Wait()
+	times := slices.Concat(took...)
+	slices.Sort(times)
+	return small{times[len(times)*99/100], times[len(times)-1], float64(len(times)) / time.Since(start).Seconds()}
+}
