@@ -24,7 +24,7 @@ func (s *Server) showPush(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	p, err := s.store.Retrieve(r.Context(), r.actor, r.urlToken, passphrase)
+	p, err := s.store.RetrieveInto(r.Context(), r.actor, r.urlToken, passphrase, s.roomFor(r, payloadGrows))
 	if err != nil {
 		return reply{}, err
 	}

@@ -61,6 +61,28 @@ func (s *share) keep(n int64) {
 	}
 }
 
+const (
+	// smallAnswer is what the kernel takes of an answer, in bytes, though nobody
+	// reads it: the handler is done with it.
+	smallAnswer = 16 << 10
+
+	// payloadGrows is how many times as long as its payload is what it takes to make
+	// the JSON of a push, which has six bytes for a control character.
+	payloadGrows = 8
+)
+
+// roomFor holds the memory for an answer that opens a push, which is so many times as
+// long as the payload. errCrowded.
+func (s *Server) roomFor(r *request, grows int64) func(payload int64) error {
+	return func(payload int64) error {
+		if grows*payload <= smallAnswer {
+			return nil
+		}
+		r.memory = *s.reveals.enter(r)
+		return r.memory.hold(grows * payload)
+	}
+}
+
 // done gives all of it back.
 func (s *share) done() {
 	s.of.memory.Release(s.held)

@@ -172,14 +172,14 @@ func nextPart(b *body, parts *multipart.Reader) (*multipart.Part, partHead, erro
 
 // partText reads a part that is a text.
 func partText(b *body, part *multipart.Part) (string, error) {
-	var text strings.Builder
-	if _, err := io.Copy(&text, part); err != nil {
+	text, err := readText(part)
+	if err != nil {
 		return "", b.fault(errMultipart)
 	}
-	if !utf8.ValidString(text.String()) {
+	if !utf8.ValidString(text) {
 		return "", errUTF8
 	}
-	return text.String(), nil
+	return text, nil
 }
 
 // A partReader reads the content of a part. Its errors can be shown.

@@ -50,11 +50,22 @@ func parsePairs(text string) (pairs []pair, err error) {
 
 // readPairs reads application/x-www-form-urlencoded from a body.
 func readPairs(body io.Reader) ([]pair, error) {
-	var text strings.Builder
-	if _, err := io.Copy(&text, body); err != nil {
+	text, err := readText(body)
+	if err != nil {
 		return nil, err
 	}
-	return parsePairs(text.String())
+	return parsePairs(text)
+}
+
+// textStep is how many bytes of a text are read at once. A text may come slowly, and
+// thousands of others with it: what each waits with must be small.
+const textStep = 512
+
+// readText reads a text to its end.
+func readText(r io.Reader) (string, error) {
+	var text strings.Builder
+	_, err := io.CopyBuffer(&text, r, make([]byte, textStep))
+	return text.String(), err
 }
 
 // only returns the one field of that name, and whether there is one.

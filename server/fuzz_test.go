@@ -162,7 +162,7 @@ func FuzzPayloadSurvives(f *testing.F) {
 		}
 		p := store.PushInfo{Push: store.Push{State: store.Live, Kind: store.Text}, Payload: secret.New(payload)}
 		w := httptest.NewRecorder()
-		if _, err := s.send(w, nil, ok(newViewerJSON(p, ""))); err != nil {
+		if _, err := s.send(w, new(request), ok(newViewerJSON(p, ""))); err != nil {
 			t.Fatal(err)
 		}
 		var shown struct{ Payload string }

@@ -62,7 +62,7 @@ func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, erro
 	case rep.body == nil: // it sends the browser on
 		return sendBytes(w, r, rep.status, nil)
 	default:
-		return sendJSON(w, rep)
+		return sendJSON(w, r, rep)
 	}
 }
 
@@ -74,20 +74,22 @@ func recycle(buf *bytes.Buffer) {
 	}
 }
 
-// sendJSON writes a reply, whole or not at all as far as the server can tell.
-func sendJSON(w http.ResponseWriter, r reply) (int64, error) {
+// sendJSON writes a reply, whole or not at all as far as the server can tell. What is
+// in the reply is no longer than the text, and waits with it until that is sent.
+func sendJSON(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 	buf := buffers.Get().(*bytes.Buffer)
 	buf.Reset()
 	defer recycle(buf)
 	enc := json.NewEncoder(buf)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r.body); err != nil {
+	if err := enc.Encode(rep.body); err != nil {
 		return 0, err
 	}
+	r.memory.keep(2 * int64(buf.Cap()))
 	h := w.Header()
 	h["Content-Type"] = jsonType
 	h["Content-Length"] = []string{strconv.Itoa(buf.Len())}
-	w.WriteHeader(r.status)
+	w.WriteHeader(rep.status)
 	n, err := w.Write(buf.Bytes())
 	return int64(n), err
 }

@@ -34,7 +34,7 @@ import (
 // not add up. For debug.SetGCPercent and debug.SetMemoryLimit.
 const (
 	GCPercent   = 400
-	MemoryLimit = 128 << 20 // bytes; beyond it the collector works harder, nothing is refused
+	MemoryLimit = 64 << 20 // bytes; beyond it the collector works harder, nothing is refused
 )
 
 // Options are what a Server is made of.
@@ -58,7 +58,7 @@ type Server struct {
 	proxies clientip.Proxies
 	router  *router
 	bodies  *bodies
-	reveals *bodies // of pages that open a push: what others take leaves those alone
+	reveals *bodies // of answers that open a push: what others take leaves those alone
 
 	downloads *slots
 	uploads   *slots

@@ -41,15 +41,11 @@ type fileRow struct {
 // reveal opens a push. What comes before is asked first: once a view is counted,
 // nothing may fail any more.
 func (s *Server) reveal(r *request, k store.Kind, passphrase secret.Text) (reply, error) {
-	r.memory = *s.reveals.enter(r)
-	if err := r.memory.hold(longestPage(k)); err != nil {
-		return reply{}, err
-	}
 	before, err := s.store.Openings(r.Context(), r.urlToken)
 	if err != nil {
 		return reply{}, err
 	}
-	p, err := s.store.Retrieve(r.Context(), r.actor, r.urlToken, passphrase)
+	p, err := s.store.RetrieveInto(r.Context(), r.actor, r.urlToken, passphrase, s.roomFor(r, pageGrows(k)))
 	if t, ok := newTry(err, passphrase.IsZero()); ok {
 		return s.step(r, t)
 	}
@@ -67,18 +63,17 @@ func (s *Server) reveal(r *request, k store.Kind, passphrase secret.Text) (reply
 	return rep, nil
 }
 
-// longestPage is how long, in bytes, the page can be that opens a push of that kind;
-// nobody knows how much a push holds before it is opened. HTML takes five bytes for
-// a quote. A text may be there in base64 as well, and an address is there as that,
-// as a link, and as a host.
-func longestPage(k store.Kind) int64 {
+// pageGrows is how many times as long as its payload the page can be that opens a push
+// of that kind. HTML takes five bytes for a quote. A text may be there in base64 as
+// well, and an address is there as that, as a link, and as a host.
+func pageGrows(k store.Kind) int64 {
 	switch k {
 	case store.QR:
-		return 384 << 10 // nearly all of it is the image
+		return 512 // a small text, and an image of it
 	case store.URL:
-		return 16 * store.MaxText
+		return 16
 	default:
-		return 7 * store.MaxText
+		return 7
 	}
 }
 

@@ -39,6 +39,9 @@ type Engine interface {
 	CreatePush(ctx context.Context, p Push, payload []byte, e Entry) error
 	// Push returns ErrNotFound if there is none.
 	Push(ctx context.Context, id ID) (Push, error)
+	// Sized is Push that also tells how many bytes the sealed payload has; 0 if
+	// there is none.
+	Sized(ctx context.Context, id ID) (p Push, payload int, err error)
 	// Change applies r. ErrNotFound if there is no such push; an error of r
 	// is returned as it is, and then nothing was changed.
 	Change(ctx context.Context, id ID, r Rule) (Change, error)

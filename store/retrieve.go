@@ -16,8 +16,21 @@ import (
 // that is wrong, comes after too many wrong ones, or waits with too many;
 // ErrClock where a jump of the clock leaves open whether the push has expired.
 func (s *Store) Retrieve(ctx context.Context, by Actor, t Token, passphrase secret.Text) (PushInfo, error) {
-	p, err := s.find(ctx, t)
+	return s.RetrieveInto(ctx, by, t, passphrase, func(int64) error { return nil })
+}
+
+// RetrieveInto is Retrieve for those who need room for a payload before a view is
+// counted. It calls room once, with how many bytes the payload has or a few more, and
+// 0 where there is none; an error of room is returned as it is, and no view is counted.
+func (s *Store) RetrieveInto(ctx context.Context, by Actor, t Token, passphrase secret.Text, room func(payload int64) error) (PushInfo, error) {
+	if t.IsZero() {
+		return PushInfo{}, ErrNotFound
+	}
+	p, size, err := s.engine.Sized(ctx, s.id(t))
 	if err != nil {
+		return PushInfo{}, err
+	}
+	if err := room(int64(size)); err != nil {
 		return PushInfo{}, err
 	}
 	sealed := s.sealActor(p.ID, by)

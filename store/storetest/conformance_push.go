@@ -17,7 +17,14 @@ func keepsAPush(t *testing.T, e store.Engine) {
 	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
 	must(t, err)
 	same(t, "entries", entries, []store.Entry{creation(p)})
+	sized, size, err := e.Sized(t.Context(), p.ID)
+	must(t, err)
+	same(t, "push", sized, p)
+	same(t, "size of the payload", size, len(payloadOf(1)))
 	same(t, "payload", change(t, e, p.ID, end(store.Expired)).Payload, payloadOf(1))
+	_, size, err = e.Sized(t.Context(), p.ID)
+	must(t, err)
+	same(t, "size of no payload", size, 0)
 }
 
 func refusesATakenID(t *testing.T, e store.Engine) {
@@ -57,6 +64,8 @@ func findsNothing(t *testing.T, e store.Engine) {
 	create(t, e, 2, 0)
 	id := pushID(1)
 	_, err := e.Push(t.Context(), id)
+	wantErr(t, err, store.ErrNotFound)
+	_, _, err = e.Sized(t.Context(), id)
 	wantErr(t, err, store.ErrNotFound)
 	c, err := e.Change(t.Context(), id, func(p store.Push) (store.Push, store.Entry, error) {
 		t.Error("a rule was asked about a push that does not exist")

@@ -15,6 +15,10 @@ var methods = map[string]func(context.Context, store.Engine) error{
 		return e.CreatePush(ctx, p, payloadOf(2), creation(p))
 	},
 	"Push": func(ctx context.Context, e store.Engine) error { _, err := e.Push(ctx, pushID(1)); return err },
+	"Sized": func(ctx context.Context, e store.Engine) error {
+		_, _, err := e.Sized(ctx, pushID(1))
+		return err
+	},
 	"Change": func(ctx context.Context, e store.Engine) error {
 		_, err := e.Change(ctx, pushID(1), view)
 		return err
