@@ -162,12 +162,16 @@ func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID) error {
 
 func (t *tx) removeAccount(a store.Account) error {
 	owner := uint64Key(uint64(a.ID))
-	for {
+	for met := trail(nil); ; {
 		k, digest := t.seek(tokenOwners, owner)
 		if !bytes.HasPrefix(k, owner) {
 			break
 		}
-		if err := t.removeToken(k, digest); err != nil {
+		k, err := met.meet(tokenOwners, k)
+		if err == nil {
+			err = t.removeToken(k, digest)
+		}
+		if err != nil {
 			return err
 		}
 	}

@@ -35,7 +35,7 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 	return db.view(ctx, func(t *tx) error {
 		c := &checker{tx: t, ctx: ctx, report: report, strays: make(map[store.ID]bool)}
 		err := guard(func() error {
-			if err := c.pages(); err != nil {
+			if sound, err := c.pages(); err != nil || !sound {
 				return err
 			}
 			unlock()
@@ -55,21 +55,20 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 
 func (c *checker) notef(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
 
-// pages has bbolt check its own structure. It does so in a goroutine of its own,
-// where a fault would end the process, so every page is touched here first.
-func (c *checker) pages() error {
-	for b := range bucketCount {
-		if err := c.each(b, func(_, _ []byte) error { return nil }); err != nil {
-			return err
-		}
-	}
+// pages has bbolt check its own structure, unless that is damaged in a way that
+// would end the process there, and tells which.
+func (c *checker) pages() (sound bool, err error) {
 	defer c.keepUnmapped()()
+	if _, err := lookAtTrees(c.bolt, true); err != nil {
+		c.report("page structure: " + err.Error())
+		return false, nil
+	}
 	for err := range c.bolt.Check(bbolt.WithKVStringer(lengthOnly{})) {
 		if c.ctx.Err() == nil { // else only wait for bbolt to end
 			c.report("page structure: " + err.Error())
 		}
 	}
-	return c.ctx.Err()
+	return true, c.ctx.Err()
 }
 
 // unmapPause is how long bbolt's check may read before the mapping is let go of.

@@ -96,6 +96,7 @@ func (db *DB) FreeOrphans(ctx context.Context, id store.ID, limit int) (more boo
 		if !t.has(orphans, id[:]) {
 			return nil
 		}
+		var met trail
 		for n := 0; ; {
 			k, _ := t.seek(chunks, id[:])
 			if len(k) == chunkLen { // pads go with the chunk that they are behind
@@ -104,7 +105,11 @@ func (db *DB) FreeOrphans(ctx context.Context, id store.ID, limit int) (more boo
 			if n > limit || !bytes.HasPrefix(k, id[:]) {
 				break
 			}
-			if err := t.delete(chunks, k); err != nil {
+			k, err := met.meet(chunks, k)
+			if err == nil {
+				err = t.delete(chunks, k)
+			}
+			if err != nil {
 				return err
 			}
 			t.touched += pageCluster
@@ -122,12 +127,16 @@ func (t *tx) release(id store.ID) error {
 	if err := t.put(orphans, id[:], nil); err != nil {
 		return err
 	}
-	for {
+	for met := trail(nil); ; {
 		k, _ := t.seek(grantPushes, id[:])
 		if !bytes.HasPrefix(k, id[:]) {
 			return nil
 		}
-		if err := t.dropGrant(bytes.Clone(k)); err != nil {
+		k, err := met.meet(grantPushes, k)
+		if err == nil {
+			err = t.dropGrant(k)
+		}
+		if err != nil {
 			return err
 		}
 	}

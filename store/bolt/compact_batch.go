@@ -3,6 +3,7 @@ package bolt
 import (
 	"bytes"
 	"errors"
+	"fmt"
 
 	"pushbox/store"
 )
@@ -37,6 +38,9 @@ func (b *batch) full(most bounds) bool { return b.bytes >= most.batch || len(b.r
 func (b *batch) add(t *tx, in bucket, key, value []byte) error {
 	if value == nil {
 		return errors.Join(store.ErrCorrupt, errors.New("there is a bucket in a bucket"))
+	}
+	if len(key)+len(value) > mostValue {
+		return fmt.Errorf("%w: %s: a row of %d bytes", store.ErrCorrupt, in, len(key)+len(value))
 	}
 	r := row{bucket: in, key: b.room(len(key)), value: b.room(len(value))}
 	copy(r.key, key)

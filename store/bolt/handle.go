@@ -18,11 +18,13 @@ const maxListed = 16_384
 // another file, whose transactions have other numbers.
 type handle struct {
 	bolt     *bbolt.DB
-	file     *os.File     // bbolt's own
-	synced   atomic.Int64 // the last transaction that is on the disk
-	mapped   atomic.Int64 // bytes of long values read since the mapping was let go of
-	unlisted bool         // the last commit left out the list of free pages; the committer's
-	touched  int          // about how much of the mapping commits have read; the committer's
+	file     *os.File          // bbolt's own
+	synced   atomic.Int64      // the last transaction that is on the disk
+	mapped   atomic.Int64      // bytes of long values read since the mapping was let go of
+	looked   pageSet           // pages that were looked at; empty: the file is new
+	sound    [bucketCount]span // where the leaf that was looked at last begins and ends; the committer's
+	unlisted bool              // the last commit left out the list of free pages; the committer's
+	touched  int               // about how much of the mapping commits have read; the committer's
 
 	users   atomic.Int64  // readers, and one for the DB; at none, nobody enters any more
 	idle    chan struct{} // closed when there are no users

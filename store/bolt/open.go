@@ -82,8 +82,11 @@ func open(o Options) (*DB, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	if err := h.read(func(t *tx) error {
+	if err := h.read(func(t *tx) (err error) {
 		h.synced.Store(int64(t.bolt.ID()))
+		if h.looked, err = lookAtTrees(t.bolt, false); err != nil {
+			return err
+		}
 		t.dropMapped() // where free pages had to be looked for, that is all of the file
 		if err := checkSchema(t.bolt); err != nil {
 			return err

@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"os"
 	"runtime"
@@ -71,7 +70,10 @@ func tryUnlisted(path string, timeout time.Duration) error {
 	if err != nil {
 		return err
 	}
-	err = h.read(func(t *tx) error { return touchAll(t.bolt) })
+	err = h.read(func(t *tx) error {
+		_, err := lookAtTrees(t.bolt, true)
+		return err
+	})
 	h.noteDamage(err)
 	return errors.Join(err, h.close())
 }
@@ -83,20 +85,6 @@ func isUnlisted(path string) (bool, error) {
 	}
 	h, ok, err := newestHeader(f)
 	return ok && h.freelist == noFreelist, errors.Join(err, f.Close())
-}
-
-// touchAll reads every page but those that only go on with a long value.
-func touchAll(b *bbolt.Tx) error {
-	return b.ForEach(func(name []byte, bucket *bbolt.Bucket) error {
-		if bucket == nil {
-			return fmt.Errorf("%d bytes among the buckets are no bucket", len(name))
-		}
-		c := bucket.Cursor()
-		for k, _ := c.First(); k != nil; {
-			k, _ = c.Next()
-		}
-		return nil
-	})
 }
 
 // initialMap is how much address space to map at once: remapping waits for

@@ -11,6 +11,9 @@ import (
 	"pushbox/store"
 )
 
+// mostValue is longer than any row: payloads, the longest, have a MiB.
+const mostValue = 64 << 20
+
 // keptArena is how much memory for records is kept from one batch to the next.
 const keptArena = 1 << 20
 
@@ -70,6 +73,9 @@ func (t *tx) get(b bucket, key []byte) []byte {
 	if k == nil || !bytes.Equal(k, key) {
 		return nil
 	}
+	if len(v) > mostValue {
+		panic("a row is longer than rows are") // which guard takes for damage
+	}
 	return v
 }
 
@@ -90,6 +96,9 @@ func (t *tx) put(b bucket, key, value []byte) error {
 	t.writes++
 	t.bytes += len(value)
 	t.changes.note(b, key, len(value))
+	if err := t.look(b, key, false); err != nil {
+		return err
+	}
 	if err := t.bucket(b).Put(key, value); err != nil {
 		return fmt.Errorf("write to %s: %w", b, err)
 	}
@@ -99,6 +108,9 @@ func (t *tx) put(b bucket, key, value []byte) error {
 func (t *tx) delete(b bucket, key []byte) error {
 	t.writes++
 	t.changes.note(b, key, 0)
+	if err := t.look(b, key, true); err != nil {
+		return err
+	}
 	if err := t.bucket(b).Delete(key); err != nil {
 		return fmt.Errorf("delete from %s: %w", b, err)
 	}
@@ -107,15 +119,32 @@ func (t *tx) delete(b bucket, key []byte) error {
 
 // deletePrefix deletes every row whose key begins with prefix.
 func (t *tx) deletePrefix(b bucket, prefix []byte) error {
-	for {
+	for met := trail(nil); ; {
 		k, _ := t.seek(b, prefix)
 		if !bytes.HasPrefix(k, prefix) {
 			return nil
 		}
-		if err := t.delete(b, k); err != nil {
+		k, err := met.meet(b, k)
+		if err == nil {
+			err = t.delete(b, k)
+		}
+		if err != nil {
 			return err
 		}
 	}
+}
+
+// A trail is the row that a walk which deletes what it meets met last. In a damaged
+// file a row may be where no delete finds it: the walk would never end.
+type trail []byte
+
+// meet returns a copy of the key of a row, or an error where it was met before.
+func (r *trail) meet(b bucket, key []byte) ([]byte, error) {
+	if *r != nil && bytes.Equal(*r, key) {
+		return nil, fmt.Errorf("%w: a row of %s is not where it belongs", store.ErrCorrupt, b)
+	}
+	*r = bytes.Clone(key)
+	return *r, nil
 }
 
 // move replaces an index row by another. Nil stands for no row, and a row that
@@ -138,6 +167,9 @@ func (t *tx) move(b bucket, from, to []byte) error {
 // nextID gives out the next number of a bucket's sequence.
 func (t *tx) nextID(b bucket) (uint64, error) {
 	t.writes++
+	if err := t.look(b, nil, false); err != nil {
+		return 0, err
+	}
 	n, err := t.bucket(b).NextSequence()
 	if err != nil {
 		return 0, fmt.Errorf("next number of %s: %w", b, err)
@@ -159,6 +191,9 @@ func encode[R encoding.BinaryAppender](t *tx, r R) ([]byte, error) {
 // decode reads a record that is there. What it says of a malformed one names no
 // content.
 func decode(r encoding.BinaryUnmarshaler, b bucket, record []byte) error {
+	if len(record) > mostValue {
+		return fmt.Errorf("%w: %s: a record of %d bytes", store.ErrCorrupt, b, len(record))
+	}
 	if err := r.UnmarshalBinary(record); err != nil {
 		return fmt.Errorf("%w: %s: %w", store.ErrCorrupt, b, err)
 	}

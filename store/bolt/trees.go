@@ -1,0 +1,204 @@
+package bolt
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+)
+
+// A walk looks at the pages of all buckets, from the top.
+type walk struct {
+	pages
+	seen   pageSet // pages that a row leads to; none has two
+	looked pageSet // of them: those whose rows were looked at
+	leaves bool    // whether all leaves are read, too
+}
+
+// lookAtTrees looks at every page of a transaction, or at all but the leaves with
+// records, which are nearly all of a large file. When it returns nil, no way down through
+// branches is endless. It returns the pages that were looked at.
+func lookAtTrees(b *bbolt.Tx, leaves bool) (pageSet, error) {
+	s := pagesOf(b, uint64(b.Size())/uint64(b.DB().Info().PageSize))
+	w := walk{s, newPageSet(s.high), newPageSet(s.high), leaves}
+	err := w.tree(uint64(b.Cursor().Bucket().RootPage()), bucketFlag, 0, true)
+	return w.looked, err
+}
+
+// tree looks at a page and at those that it leads to. Leaves all lie equally
+// deep: the first of a branch tells of the others.
+func (w walk) tree(id uint64, kind uint32, depth int, read bool) error {
+	if id < w.high && !w.seen.add(id) || depth > deepestTree {
+		return fmt.Errorf("%w: two rows lead to page %d", store.ErrCorrupt, id)
+	}
+	if !read {
+		return nil
+	}
+	p, err := w.at(id)
+	if kind == 0 && !w.leaves && (err != nil || p.leaf) {
+		return nil // what is no page, bbolt sees by itself
+	}
+	if err == nil {
+		err = p.look(w.high, kind)
+	}
+	if err != nil {
+		return err
+	}
+	w.looked.add(id)
+	if p.leaf {
+		return w.buckets(p, kind)
+	}
+	read, first := true, true
+	for i := range p.count {
+		_, _, child, _, err := p.row(i)
+		if err == nil {
+			err = w.tree(child, kind, depth+1, read)
+		}
+		if err != nil {
+			return err
+		}
+		if first {
+			first = false
+			read = w.leaves || kind == bucketFlag || w.data[child*uint64(w.size)+8] == branchFlag
+		}
+	}
+	return nil
+}
+
+// buckets looks at the buckets that a leaf holds. Small ones lie in their row.
+func (w walk) buckets(p page, kind uint32) error {
+	if kind != bucketFlag {
+		return nil
+	}
+	for i := range p.count {
+		_, v, _, _, err := p.row(i)
+		if err != nil {
+			return err
+		}
+		if len(v) < bucketHead {
+			return fmt.Errorf("%w: a bucket is cut to %d bytes", store.ErrCorrupt, len(v))
+		}
+		if root := binary.NativeEndian.Uint64(v); root != 0 {
+			err = w.tree(root, 0, 0, true)
+		} else {
+			err = w.inline(v[bucketHead:])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// inline looks at a bucket that lies in its row.
+func (w walk) inline(b []byte) error {
+	p, err := newPage(0, b)
+	if err == nil && !p.leaf {
+		err = fmt.Errorf("%w: a bucket in its row is no leaf", store.ErrCorrupt)
+	}
+	if err != nil {
+		return err
+	}
+	return p.look(w.high, 0)
+}
+
+// A span is the keys of a leaf: from one, to before another; nil has no end there.
+type span struct {
+	known    bool
+	from, to []byte
+}
+
+func (s *span) has(key []byte) bool {
+	return s.known && bytes.Compare(s.from, key) <= 0 && (s.to == nil || bytes.Compare(key, s.to) < 0)
+}
+
+// look looks at the leaf that a row is in, or would be, before bbolt reads all of
+// it to write it anew; and at those beside it, with which bbolt may join it. What
+// was looked at, and what was written since, need not be looked at again: rows that
+// come side by side find their leaf without going down to it.
+func (t *tx) look(b bucket, key []byte, beside bool) error {
+	if t.handle == nil || len(t.handle.looked) == 0 || !beside && t.handle.sound[b].has(key) {
+		return nil
+	}
+	id, leaf := uint64(t.bucket(b).RootPage()), span{known: true}
+	s := pagesOf(t.bolt, uint64(t.bolt.Size())/uint64(t.bolt.DB().Info().PageSize))
+	for range deepestTree {
+		if id == 0 { // it lies in a row of another page, which was looked at
+			return nil
+		}
+		p, err := s.at(id)
+		if err == nil {
+			err = t.handle.lookOnce(s, p)
+		}
+		if err != nil {
+			return err
+		}
+		if p.leaf {
+			t.handle.sound[b] = span{true, bytes.Clone(leaf.from), bytes.Clone(leaf.to)}
+			return nil
+		}
+		if id, err = t.lookDown(s, p, key, beside, &leaf); err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("%w: %s is too deep", store.ErrCorrupt, b)
+}
+
+// lookOnce looks at a page unless that was done.
+func (h *handle) lookOnce(s pages, p page) error {
+	if h.looked.has(p.id) {
+		return nil
+	}
+	if err := p.look(s.high, 0); err != nil {
+		return err
+	}
+	h.looked.add(p.id)
+	return nil
+}
+
+// lookDown finds the child of a branch that a key is under, and narrows the span to
+// it.
+func (t *tx) lookDown(s pages, p page, key []byte, beside bool, leaf *span) (child uint64, err error) {
+	i, err := p.find(key)
+	if err == nil && beside {
+		err = t.lookBeside(s, p, i)
+	}
+	if err != nil {
+		return 0, err
+	}
+	k, _, child, _, err := p.row(i)
+	if err != nil {
+		return 0, err
+	}
+	if i > 0 {
+		leaf.from = k
+	}
+	if i+1 < p.count {
+		leaf.to, _, _, _, err = p.row(i + 1)
+	}
+	return child, err
+}
+
+// lookBeside looks at the children of a branch before and after one.
+func (t *tx) lookBeside(s pages, p page, i int) error {
+	for _, n := range [...]int{i - 1, i + 1} {
+		if n < 0 || n >= p.count {
+			continue
+		}
+		_, _, id, _, err := p.row(n)
+		if err != nil {
+			return err
+		}
+		next, err := s.at(id)
+		if err == nil {
+			err = t.handle.lookOnce(s, next)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,277 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+const damageWait = 10 * time.Second // for one damage, all that is done with the file included
+
+// An outcome is what came of a damage.
+type outcome int
+
+const (
+	unnoticed outcome = iota // everything is as it was
+	refused                  // the file was not opened
+	failed                   // something ended with an error
+	found                    // only the check said something
+	differs                  // something is not as it was, and nothing said so
+	outcomes
+)
+
+// A damageRun is one damaged file in use.
+type damageRun struct {
+	*damageWorld
+	*store.Store
+	ctx    context.Context
+	rng    *rand.Rand
+	clock  *storetest.Clock
+	costly bool // whether passwords and passphrases are tried
+
+	problems int      // that the check found
+	errors   int      // that calls ended with
+	changes  []string // what is not as it was
+	broken   []string // what must never be
+}
+
+// try damages the file and uses it, and tells what came of it, and what must
+// never be.
+func (w *damageWorld) try(d damage, rng *rand.Rand, costly bool) (o outcome, changes, broken []string) {
+	if err := w.inflict(d); err != nil {
+		return 0, nil, []string{err.Error()}
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), damageWait)
+	defer cancel()
+	r := &damageRun{damageWorld: w, ctx: ctx, rng: rng, clock: storetest.NewClock(), costly: costly}
+	r.clock.Advance(w.now.Sub(r.clock.Now()))
+	r.guarded("open", func() error {
+		var err error
+		r.Store, err = w.open(r.clock, damageWait)
+		return err
+	})
+	if r.Store == nil {
+		return refused, nil, r.broken
+	}
+	r.useAll()
+	switch {
+	case r.errors > 0:
+		o = failed
+	case r.problems > 0:
+		o = found
+	case len(r.changes) > 0:
+		o = differs
+	}
+	return o, r.changes, r.broken
+}
+
+// useAll does, by chance, half of what a store can do: looks first, in an order
+// by chance, then changes.
+func (r *damageRun) useAll() {
+	looks := []func(){r.check, r.lists, r.grantsOf, r.members, r.secrets}
+	for _, k := range r.pushes {
+		if k.special && r.rng.IntN(2) == 0 || r.rng.IntN(30) == 0 {
+			looks = append(looks, func() { r.retrieve(k) })
+		}
+	}
+	last := 1 // the check stays the first, before anything changes
+	if r.rng.IntN(2) == 0 {
+		last = 0
+	}
+	r.rng.Shuffle(len(looks)-last, func(i, j int) { looks[last+i], looks[last+j] = looks[last+j], looks[last+i] })
+	for _, look := range looks {
+		look()
+	}
+	changes := []func(){r.create, r.upload, r.end, r.sweep, r.administer}
+	r.rng.Shuffle(len(changes), func(i, j int) { changes[i], changes[j] = changes[j], changes[i] })
+	for _, change := range changes[:r.rng.IntN(len(changes))] {
+		change()
+	}
+	r.guarded("close", func() error { return r.Close(r.ctx) })
+}
+
+// guarded makes a call and looks at its error, which it returns. A panic is what
+// must never be.
+func (r *damageRun) guarded(what string, call func() error) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			r.never("%s: it panicked: %v\n%s", what, v, debug.Stack())
+			err = errors.New("a panic")
+		}
+	}()
+	err = call()
+	if err == nil {
+		return nil
+	}
+	r.errors++
+	text := err.Error()
+	switch {
+	case text == "":
+		r.never("%s: an error without words", what)
+	case strings.Contains(text, "rule panicked"), errors.Is(err, context.DeadlineExceeded):
+		r.never("%s: %v", what, err)
+	}
+	for _, k := range r.pushes {
+		if k.special && (len(k.payload) > 0 && strings.Contains(text, k.payload) || strings.Contains(text, k.token.Reveal())) {
+			r.never("%s: a secret is in the error", what)
+		}
+	}
+	return err
+}
+
+func (r *damageRun) never(format string, args ...any) {
+	r.broken = append(r.broken, fmt.Sprintf(format, args...))
+}
+
+func (r *damageRun) differ(same bool, format string, args ...any) {
+	if !same {
+		r.changes = append(r.changes, fmt.Sprintf(format, args...))
+	}
+}
+
+func (r *damageRun) check() {
+	r.guarded("check", func() error {
+		problems, err := r.Check(r.ctx)
+		r.problems += len(problems)
+		return err
+	})
+}
+
+// retrieve asks for a push in every way: what comes is what was stored.
+func (r *damageRun) retrieve(k knownPush) {
+	if k.passphrase != "" {
+		r.refuse(k, "")
+		if !r.costly {
+			return
+		}
+		r.refuse(k, "another passphrase")
+	}
+	var got store.PushInfo
+	err := r.guarded("retrieve", func() (err error) {
+		got, err = r.Retrieve(r.ctx, nobody, k.token, secret.New(k.passphrase))
+		return err
+	})
+	if err != nil {
+		return
+	}
+	r.judge(k, got)
+	for i := range got.Files {
+		r.download(got.Grant, i, k.files)
+	}
+}
+
+// refuse gives a passphrase that is not the right one.
+func (r *damageRun) refuse(k knownPush, passphrase string) {
+	got, err := r.Retrieve(r.ctx, nobody, k.token, secret.New(passphrase))
+	if err == nil && (!got.Payload.IsZero() || got.Live()) {
+		r.never("%s was given out for %q", k.name, passphrase)
+	}
+	if !errors.Is(err, store.ErrPassphrase) {
+		r.guarded("retrieve without the passphrase", func() error { return err })
+	}
+}
+
+// judge compares what was delivered with what was stored.
+func (r *damageRun) judge(k knownPush, got store.PushInfo) {
+	switch {
+	case !got.Live():
+		r.differ(k.over, "%s has expired", k.name)
+		if !got.Payload.IsZero() || len(got.Files) > 0 {
+			r.never("%s has expired and was delivered", k.name)
+		}
+	case k.over:
+		r.never("%s was over and is delivered", k.name)
+	case got.Payload.Reveal() != k.payload:
+		r.never("%s came with another payload", k.name)
+	case len(got.Files) != len(k.files):
+		r.never("%s came with %d files", k.name, len(got.Files))
+	}
+	r.differ(k.over || got.ViewLimit == 5, "%s: a limit of %d views", k.name, got.ViewLimit)
+}
+
+// download reads a file: all of it, or there is an error.
+func (r *damageRun) download(grant secret.Text, n int, files [][]byte) {
+	var got []byte
+	err := r.guarded("download", func() error {
+		d, err := r.Download(r.ctx, grant, n)
+		if err != nil {
+			return err
+		}
+		defer d.Close()
+		got, err = io.ReadAll(d)
+		return err
+	})
+	if err == nil && !bytes.Equal(got, files[n]) {
+		r.never("file %d came with %d bytes, which are not those of it", n, len(got))
+	}
+}
+
+func (r *damageRun) grantsOf() {
+	for _, g := range r.grants {
+		for n := range g.files {
+			r.download(g.token, n, g.files)
+		}
+	}
+}
+
+// lists reads what an owner can list.
+func (r *damageRun) lists() {
+	names := make(map[string]string)
+	for _, k := range r.pushes {
+		if k.owner == r.ann.ID {
+			names[k.token.Reveal()] = k.name
+		}
+	}
+	seen := 0
+	for _, live := range []bool{true, false} {
+		var list []store.PushInfo
+		r.guarded("list", func() (err error) {
+			list, err = r.Pushes(r.ctx, r.ann.by, live, 1)
+			return err
+		})
+		for _, p := range list {
+			seen++
+			if name, ok := names[p.Token.Reveal()]; !ok || name != p.Name.Reveal() {
+				r.never("a list has the name of another push")
+			}
+		}
+		r.guarded("search", func() error {
+			_, err := r.SearchPushes(r.ctx, r.ann.by, live, "number 6", 1)
+			return err
+		})
+	}
+	r.differ(seen == len(names), "the lists have %d pushes of %d", seen, len(names))
+	for _, k := range r.pushes {
+		if k.special && k.owner == r.ann.ID && r.rng.IntN(3) == 0 {
+			r.history(k)
+		}
+	}
+}
+
+func (r *damageRun) history(k knownPush) {
+	r.guarded("history", func() error {
+		h, err := r.History(r.ctx, r.ann.by, k.token, 1)
+		if err == nil && h.Name.Reveal() != k.name {
+			r.never("a history has the name of another push")
+		}
+		return err
+	})
+	r.guarded("audit", func() error {
+		_, err := r.Audit(r.ctx, r.ann.by, k.token, 1)
+		return err
+	})
+	r.guarded("preview", func() error {
+		_, err := r.Look(r.ctx, k.token)
+		return err
+	})
+}

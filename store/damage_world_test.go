@@ -1,0 +1,237 @@
+package store_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/seal"
+	"pushbox/store/storetest"
+)
+
+// A damageWorld is a database with every kind of record, and what its makers know
+// of it.
+type damageWorld struct {
+	dir    string // of the file that is damaged
+	image  []byte // the file as it was made
+	buffer []byte // the file as it was left
+	parts  []part // of it
+	root   seal.RootKey
+	now    time.Time
+	pushes []knownPush
+	ann    knownAccount
+	bob    knownAccount
+	grants []knownGrant
+}
+
+// A knownPush is what its sender knows of a push.
+type knownPush struct {
+	token      store.Token
+	owner      store.AccountID
+	payload    string
+	passphrase string
+	name       string
+	files      [][]byte
+	special    bool // used after every damage
+	over       bool // nothing may be delivered
+}
+
+type knownAccount struct {
+	store.Account
+	by       store.Actor
+	session  secret.Text // of a full session
+	apiToken secret.Text
+}
+
+type knownGrant struct {
+	token secret.Text
+	files [][]byte
+}
+
+const (
+	damagePassphrase = "open sesame, please"
+	fillers          = 60
+)
+
+// newDamageWorld makes a database with the real store in dir. A large one has a
+// MiB.
+func newDamageWorld(t *testing.T, dir string, large bool) *damageWorld {
+	t.Helper()
+	w := &damageWorld{dir: dir, root: seal.NewRootKey()}
+	clock := storetest.NewClock()
+	s, err := w.open(clock, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &storetest.Fixture{Store: s, Clock: clock, Path: w.path()}
+	w.addAccounts(t, f)
+	w.addPushes(t, f)
+	w.addFiles(t, f, large)
+	w.addLeftovers(t, f)
+	if problems, err := s.Check(ctx); err != nil || len(problems) > 0 {
+		t.Fatalf("the database is not well before it is damaged: %q, %v", problems, err)
+	}
+	if err := s.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if w.image, err = os.ReadFile(w.path()); err != nil {
+		t.Fatal(err)
+	}
+	w.image = w.image[:usedBytes(w.image)]
+	w.now, w.parts = clock.Now(), partsOf(w.image)
+	return w
+}
+
+func (w *damageWorld) path() string { return filepath.Join(w.dir, "pushbox.db") }
+
+// open opens the file as the program does.
+func (w *damageWorld) open(clock store.Clock, patience time.Duration) (*store.Store, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: w.path(), MinFree: 1 << 20})
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.Open(ctx, engine, w.root, store.Options{
+		Clock: clock, Terms: storetest.Terms(), PurgeAfter: 30 * day,
+		Guessing: store.Guessing{PerClient: 100, PerPush: 100, Queue: 64, Clients: 100},
+		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
+		Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * day},
+	})
+	if err != nil {
+		_ = engine.Close() // the error that counts is why
+		return nil, err
+	}
+	return s, nil
+}
+
+// addAccounts makes two accounts, one with a second factor, and a disabled one,
+// with sessions and API tokens.
+func (w *damageWorld) addAccounts(t *testing.T, f *storetest.Fixture) {
+	t.Helper()
+	w.ann = w.addAccount(t, f, email)
+	asking := store.NewSession{Secret: w.ann.session}
+	enable(t, f, &asking)
+	w.ann.session = asking.Secret
+	signIn(t, f) // and it stays pending
+	w.bob = w.addAccount(t, f, "bob@example.com")
+	carol := w.addAccount(t, f, "carol@example.com")
+	if err := f.SetDisabled(ctx, carol.Email, true); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (w *damageWorld) addAccount(t *testing.T, f *storetest.Fixture, address string) knownAccount {
+	t.Helper()
+	k := knownAccount{Account: member(t, f, address)}
+	k.by = store.Actor{Account: k.ID, Client: "192.0.2.7", IP: "192.0.2.7", UserAgent: "Browser/1.0"}
+	n, err := f.SignIn(ctx, k.by, address, secret.New(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, label := range []string{"laptop", "server"} {
+		token, err := f.CreateToken(ctx, address, label, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		k.apiToken = token.Secret
+	}
+	k.session = n.Secret
+	return k
+}
+
+// add creates a push and remembers it.
+func (w *damageWorld) add(t *testing.T, f *storetest.Fixture, by store.Actor, k knownPush, change func(*store.NewPush)) knownPush {
+	t.Helper()
+	f.Clock.Advance(time.Millisecond) // so that the file is the same for the same seed
+	k.owner, k.name = by.Account, fmt.Sprintf("push number %d", len(w.pushes))
+	p := push(t, f, by, func(in *store.NewPush) {
+		in.Payload, in.Passphrase, in.Name = secret.New(k.payload), secret.New(k.passphrase), secret.New(k.name)
+		if change != nil {
+			change(in)
+		}
+	})
+	k.token = p.Token
+	w.pushes = append(w.pushes, k)
+	return k
+}
+
+// addPushes makes pushes of every kind but files, in every state.
+func (w *damageWorld) addPushes(t *testing.T, f *storetest.Fixture) {
+	t.Helper()
+	for i := range fillers {
+		by := []store.Actor{nobody, w.ann.by, w.bob.by}[i%3]
+		w.add(t, f, by, knownPush{payload: fmt.Sprintf("payload of filler %d ", i) + strings.Repeat("x", 37*(i%11))}, nil)
+	}
+	long := strings.Repeat("a payload of several pages. ", 400)
+	for _, by := range []store.Actor{nobody, w.ann.by} {
+		w.add(t, f, by, knownPush{payload: "a short text", special: true}, nil)
+		w.add(t, f, by, knownPush{payload: long, special: true}, nil)
+		w.add(t, f, by, knownPush{payload: "a protected text", passphrase: damagePassphrase, special: true}, nil)
+		w.add(t, f, by, knownPush{payload: "https://example.com/a", special: true}, func(in *store.NewPush) { in.Kind = store.URL })
+		w.add(t, f, by, knownPush{payload: "shown as a code", special: true}, func(in *store.NewPush) { in.Kind = store.QR })
+		viewed := w.add(t, f, by, knownPush{payload: "viewed up", special: true, over: true}, func(in *store.NewPush) { in.Views = ptr(1) })
+		deleted := w.add(t, f, by, knownPush{payload: "a deleted text", special: true, over: true}, nil)
+		w.add(t, f, by, knownPush{payload: "an expired text", special: true, over: true}, func(in *store.NewPush) { in.Lifetime = time.Minute })
+		if _, err := f.Retrieve(ctx, nobody, viewed.token, secret.Text{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := f.DeletePush(ctx, by, deleted.token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.Clock.Advance(2 * time.Minute)
+	for _, k := range w.pushes { // one after the other, for the file to be the same for the same seed
+		if _, err := f.Look(ctx, k.token); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// addFiles makes pushes with files: one that was not retrieved, one with grants,
+// one whose last view left it to its grant.
+func (w *damageWorld) addFiles(t *testing.T, f *storetest.Fixture, large bool) {
+	t.Helper()
+	size := 0
+	if large {
+		size = 8 * seal.ChunkSize
+	}
+	for i, views := range []int{5, 5, 1} {
+		f.Clock.Advance(time.Millisecond)
+		k := knownPush{files: [][]byte{content(uint64(i), 1000), content(uint64(i+10), seal.ChunkSize/4+size)}, special: true, owner: w.ann.ID}
+		k.name = fmt.Sprintf("push number %d", len(w.pushes))
+		p := pushFiles(t, f, w.ann.by, func(in *store.NewPush) { in.Views, in.Name = ptr(views), secret.New(k.name) }, k.files...)
+		if i > 0 {
+			w.grants = append(w.grants, knownGrant{grantOf(t, f, nobody, p).Grant, k.files})
+		}
+		k.token, k.over, size = p.Token, views == 1, 0
+		w.pushes = append(w.pushes, k)
+	}
+}
+
+// addLeftovers makes what stays of an upload that was cut off, and free pages.
+func (w *damageWorld) addLeftovers(t *testing.T, f *storetest.Fixture) {
+	t.Helper()
+	u := f.NewUpload() // that is not closed, as when the process is killed
+	if err := u.Add(ctx, bytes.NewReader(content(99, 20_000))); err != nil {
+		t.Fatal(err)
+	}
+	var tokens []store.Token
+	for range 20 {
+		f.Clock.Advance(time.Millisecond)
+		tokens = append(tokens, push(t, f, w.bob.by, func(in *store.NewPush) { in.Payload = secret.New(strings.Repeat("gone ", 600)) }).Token)
+	}
+	for _, token := range tokens {
+		if _, err := f.DeletePush(ctx, w.bob.by, token); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
