@@ -142,12 +142,13 @@ type Limits struct {
 	MaxBody Size `mapstructure:"max_body" min:"64KiB" max:"64MiB"`
 
 	// Memory for request bodies of more than 64 KiB, all together, and as much again
-	// for pages that show long texts. A request that finds none free within a few
+	// for answers that show long texts. A request that finds none free within a few
 	// seconds is answered 503.
 	BodyMemory Size `mapstructure:"body_memory" min:"64KiB"`
 
 	// Free space of the data directory's file system below which no push is
-	// taken, so that views, expiry and deletes always have room. 0: not looked at.
+	// taken, so that views, expiry and deletes always have room: no less than sixteen
+	// times the longest text that is sent. 0: not looked at.
 	MinFreeSpace Size `mapstructure:"min_free_space"`
 
 	// Requests of an anonymous client in a minute. 0: any number.

@@ -13,7 +13,7 @@ import (
 
 const (
 	sweepBatch    = 256              // pushes read at a time from the expiry index
-	sweepParallel = 64               // changes that share commits
+	sweepParallel = 8                // changes that share commits
 	anonymousStay = day              // how long an expired push of nobody stays
 	longestSleep  = time.Minute      // between two sweeps
 	keySlack      = 2 * day          // after the end of a key's period: creates that began in it are done, and grants have ended
