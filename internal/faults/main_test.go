@@ -1,0 +1,41 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"strings"
+	"testing"
+)
+
+func TestWhatCannotBeDoneIsSaid(t *testing.T) {
+	t.Parallel()
+	for name, args := range map[string][]string{
+		"an unknown fault": {"--list", "no-such-fault"},
+		"an unknown flag":  {"--lists"},
+		"no time":          {"--limit", "0s", "one-view-too-many"},
+	} {
+		var out, notes strings.Builder
+		var bad usageError
+		if err := command(t.Context(), args, &out, &notes); !errors.As(err, &bad) || bad.Error() == "" || out.Len() > 0 {
+			t.Errorf("%s: %v, and %q", name, err, &out)
+		}
+	}
+	var out, notes strings.Builder
+	if err := command(t.Context(), []string{"--help"}, &out, &notes); !errors.Is(err, flag.ErrHelp) || !strings.Contains(notes.String(), "-limit time") {
+		t.Errorf("help: %v, %q", err, &notes)
+	}
+}
+
+func TestFaultsAreListedByName(t *testing.T) {
+	t.Parallel()
+	for flag, want := range map[string]string{"--list": "one-view-too-many  ", "--markdown": "| `one-view-too-many` | "} {
+		var all, one, notes strings.Builder
+		err := errors.Join(command(t.Context(), []string{flag}, &all, &notes), command(t.Context(), []string{flag, "one-view-too-many"}, &one, &notes))
+		if err != nil || !strings.Contains(one.String(), want) || !strings.Contains(all.String(), want) {
+			t.Errorf("%s: %v, %q", flag, err, &one)
+		}
+		if n := strings.Count(all.String(), "\n") - strings.Count(one.String(), "\n"); n != len(allFaults())-1 {
+			t.Errorf("%s: %d more lines for all of %d faults", flag, n, len(allFaults()))
+		}
+	}
+}
