@@ -39,7 +39,7 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 				return err
 			}
 			unlock()
-			if err := c.readJournal(); err != nil {
+			if err := c.seeJournal(); err != nil {
 				return err
 			}
 			return c.rows()
@@ -120,14 +120,17 @@ func (c *checker) each(b bucket, fn func(k, v []byte) error) error {
 	return c.ctx.Err()
 }
 
-// readJournal has the checker see what is in the journal of its own transaction.
-func (c *checker) readJournal() error {
-	g, _, _, err := c.loadJournal()
-	if errors.Is(err, store.ErrCorrupt) {
+// seeJournal has the checker see what is in the journal of its own transaction.
+func (c *checker) seeJournal() error {
+	g, _, _, err := c.tx.readJournal()
+	c.over = overlay{}
+	switch {
+	case errors.Is(err, store.ErrCorrupt):
 		c.notef("%v", err)
 		return nil
+	case err == nil:
+		c.over.current = g
 	}
-	c.over = overlay{generations: generations{current: g}}
 	return err
 }
 

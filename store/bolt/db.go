@@ -123,17 +123,21 @@ func (db *DB) view(ctx context.Context, fn func(*tx) error) error {
 		return err
 	}
 	for range maxTries {
-		if err := db.look(fn); !errors.Is(err, errStale) {
+		if err := db.look(fn, db.awaitCommit); !errors.Is(err, errStale) {
 			return err
 		}
 	}
 	db.writing.Lock() // nothing comes between any more
 	defer db.writing.Unlock()
-	return db.look(fn)
+	if err := db.refusal(); err != nil {
+		return err
+	}
+	return db.look(fn, func() error { return nil }) // and what there is was synced
 }
 
-// look is one try of a view.
-func (db *DB) look(fn func(*tx) error) error {
+// look is one try of a view. Where it sees a commit that is not known to be on the disk,
+// it returns when that is.
+func (db *DB) look(fn func(*tx) error, await func() error) error {
 	over := db.journal.overlay() // before the transaction begins: it sees what is folded meanwhile
 	h := db.enter()
 	if h == nil {
@@ -146,7 +150,7 @@ func (db *DB) look(fn func(*tx) error) error {
 		return fn(t)
 	})
 	if seen > h.synced.Load() {
-		if err := db.awaitCommit(); err != nil {
+		if err := await(); err != nil {
 			return err
 		}
 	}

@@ -167,8 +167,8 @@ func (db *DB) FoldJournal(t *testing.T) {
 	for done := false; !done; {
 		err := db.do(t.Context(), 0, func(t *tx) error {
 			j := t.journal
-			j.bounds.rows = 1
-			done = j.idle()
+			j.bounds.gather = 1
+			done = j.empty()
 			return nil
 		})
 		if err != nil {
@@ -193,12 +193,12 @@ func (db *DB) JournalRows(t *testing.T) (n int) {
 // TinyJournal has the journal folded and cut off at every opportunity, a row at a
 // time.
 func (db *DB) TinyJournal(t *testing.T) {
-	db.boundJournal(t, journalBounds{rows: 1, most: 8, fold: 1, cut: 1, lull: time.Millisecond})
+	db.boundJournal(t, journalBounds{gather: 1, most: 8, fold: 1, cut: 1, lull: time.Millisecond})
 }
 
 // KeepJournal has nothing of the journal folded, until it holds that many rows.
-func (db *DB) KeepJournal(t *testing.T, most int) {
-	db.boundJournal(t, journalBounds{rows: most + 1, most: most, fold: 2, cut: 3})
+func (db *DB) KeepJournal(t *testing.T, most uint64) {
+	db.boundJournal(t, journalBounds{gather: most + 1, most: most, fold: 2, cut: 3})
 }
 
 func (db *DB) boundJournal(t *testing.T, b journalBounds) {
@@ -209,4 +209,44 @@ func (db *DB) boundJournal(t *testing.T, b journalBounds) {
 	}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// BoundJournal has the journal folded from so many rows on, and hold so many at most.
+func (db *DB) BoundJournal(t *testing.T, gather, most uint64) {
+	db.boundJournal(t, journalBounds{gather: gather, most: most, fold: 1, cut: 1, lull: time.Hour})
+}
+
+// StepJournal has so many commits work on the journal, each on one row.
+func (db *DB) StepJournal(t *testing.T, steps int) {
+	t.Helper()
+	db.boundJournal(t, journalBounds{gather: 1, most: 100, fold: 1, cut: 1})
+	for range steps {
+		if err := db.do(t.Context(), 0, func(*tx) error { return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.KeepJournal(t, 100)
+}
+
+// LeafPage is the page of a bucket on which its first rows are.
+func (db *DB) LeafPage(t *testing.T, name string, depth int) (id uint64) {
+	t.Helper()
+	err := db.raw().View(func(b *bbolt.Tx) error {
+		s := pagesOf(b, uint64(b.Size())/uint64(b.DB().Info().PageSize))
+		id = uint64(b.Bucket([]byte(name)).RootPage())
+		for range depth {
+			p, err := s.at(id)
+			if err != nil {
+				return err
+			}
+			if _, _, id, _, err = p.row(0); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
 }

@@ -1,10 +1,9 @@
 package bolt
 
 import (
-	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,17 +21,19 @@ import (
 // nothing: it says what the counts are, not what is to be added to them. So a crash
 // at any moment leaves nothing to mend, and opening only reads the rows.
 
-// journalBounds say when the journal is worked on.
+// journalBounds say when the journal is worked on, in rows where nothing else is said.
 type journalBounds struct {
-	rows int           // that gather before they are folded
-	most int           // from which on nothing goes into the journal, as nothing leaves it
-	fold int           // folded in a commit
-	cut  int           // cut off in a commit
-	lull time.Duration // without an operation, after which it is folded however short it is
+	gather uint64        // that make a generation
+	most   uint64        // from which on nothing goes into the journal, until some have left it
+	fold   int           // folded in a commit, where it has few operations
+	cut    int           // cut off in a commit, the same
+	lull   time.Duration // without an operation, after which what has gathered is folded, however little
 }
 
+// usualJournal is small enough to be read at a start in no time, and large enough
+// that views of the same page of records meet in it.
 func usualJournal() journalBounds {
-	return journalBounds{rows: 8192, most: 32768, fold: 512, cut: 2048, lull: 50 * time.Millisecond}
+	return journalBounds{gather: 8192, most: 32768, fold: 512, cut: 2048, lull: 5 * time.Second}
 }
 
 // A delta is what the journal says of a push: its counts as they are since.
@@ -58,11 +59,10 @@ type pending struct {
 	gone   bool     // the push was purged: what was there before is of no push any more
 }
 
-// A generation is the rows of the journal that are folded together.
+// A generation is what the journal has of pushes in rows that are folded together.
 type generation struct {
 	mu     sync.RWMutex
 	pushes map[store.ID]pending
-	rows   int
 }
 
 func newGeneration() *generation { return &generation{pushes: make(map[store.ID]pending)} }
@@ -74,36 +74,38 @@ func (g *generation) get(id store.ID) (pending, bool) {
 	return p, ok
 }
 
-// add takes what a commit has of a push.
+// add takes what a commit has of a push: rows behind those that are there, or that
+// what is there is of no push any more.
 func (g *generation) add(id store.ID, p pending) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if p.gone {
-		g.pushes[id] = p
-		return
+	if !p.gone {
+		before := g.pushes[id]
+		p.rows, p.gone = append(before.rows, p.rows...), before.gone
 	}
-	old := g.pushes[id]
-	p.rows, p.gone = append(old.rows, p.rows...), old.gone
 	g.pushes[id] = p
 }
 
-// generations are those that readers look into: rows go into the current one, and
-// the old one, if there is one, is being folded.
+// generations are those that readers look into: rows go into the current one. The old
+// one, if there is one, is being folded, or is folded and its rows are being cut off.
 type generations struct{ current, old *generation }
 
 // A journal knows what is in the bucket of that name. What is not said to be
-// otherwise is the committer's.
+// otherwise is the committer's. Its numbers of rows stand in a line:
+//
+//	first ≤ sealed ≤ next
+//
+// From first to sealed are the rows of the old generation, less those that were cut
+// off already; from sealed to next those of the current one. Sealing moves sealed up
+// to next, which it does only when first has come up to sealed; cutting moves first.
 type journal struct {
-	bounds  journalBounds
-	commits atomic.Uint64               // so far; a number for each, that readers compare
-	gens    atomic.Pointer[generations] // for everybody
-	next    uint64                      // the number of the next row
-	first   uint64                      // of the first row that may be there
-	folded  uint64                      // of the first row that is not of a generation that was folded
-	sealed  uint64                      // of the first row that is not of the old generation
-	fold    []store.ID                  // of the old generation: what is still to be folded, in order
-	pause   int                         // commits for which it is left alone, as there was no room
-	stuck   bool                        // folding met damage
+	bounds              journalBounds
+	commits             atomic.Uint64               // so far; a number for each, that readers compare
+	gens                atomic.Pointer[generations] // for everybody
+	first, sealed, next uint64
+	fold                []store.ID // of the old generation: what is still to be folded, in order
+	pause               int        // commits for which it is left alone, as there was no room
+	stuck               bool       // folding met damage: what has gathered stays, and counts
 }
 
 func newJournal() *journal {
@@ -112,23 +114,18 @@ func newJournal() *journal {
 	return j
 }
 
-// open reports whether the journal takes rows.
-func (j *journal) open() bool {
-	g := j.gens.Load()
-	n := g.current.rows
-	if g.old != nil {
-		n += g.old.rows
-	}
-	return n < j.bounds.most
-}
+// empty reports whether there is nothing to work on.
+func (j *journal) empty() bool { return j.stuck || j.first == j.next }
 
-// take makes a commit known, and the rows that it put into the journal.
-func (j *journal) take(t *tx) {
-	commit, g := j.commits.Load()+1, j.gens.Load().current
+// publish makes a commit known, and what it put into the journal.
+func (j *journal) publish(t *tx) {
+	commit, g := j.commits.Load()+1, j.gens.Load()
 	for id, p := range t.local {
 		p.commit = commit
-		g.rows += len(p.rows)
-		g.add(id, p)
+		g.current.add(id, p)
+		if p.gone && g.old != nil {
+			g.old.add(id, pending{commit: commit, gone: true})
+		}
 	}
 	j.next = t.nextRow
 	j.commits.Store(commit)
@@ -152,31 +149,28 @@ func (j *journal) writing(local map[store.ID]pending) overlay {
 	return overlay{generations: *j.gens.Load(), local: local, commits: math.MaxUint64}
 }
 
-// of returns what there is of a push, oldest first. It returns errStale where a
-// commit changed that which the transaction may or may not see.
+// of returns what there is of a push, oldest first, in found. It returns errStale where
+// a commit changed that which the transaction may or may not see.
 func (o *overlay) of(id store.ID) (found [3]pending, n int, err error) {
-	for _, g := range [...]*generation{o.old, o.current} {
-		if g == nil {
-			continue
-		}
-		p, ok := g.get(id)
-		switch {
-		case ok && p.commit > o.commits:
-			return found, 0, errStale
-		case ok && p.gone:
+	take := func(p pending) {
+		if p.gone {
 			n = 0
 		}
 		if len(p.rows) > 0 {
 			found[n], n = p, n+1
 		}
 	}
-	p := o.local[id]
-	if p.gone {
-		n = 0
+	for _, g := range [...]*generation{o.old, o.current} {
+		if g == nil {
+			continue
+		}
+		p, ok := g.get(id)
+		if ok && p.commit > o.commits {
+			return found, 0, errStale
+		}
+		take(p)
 	}
-	if len(p.rows) > 0 {
-		found[n], n = p, n+1
-	}
+	take(o.local[id])
 	return found, n, nil
 }
 
@@ -225,8 +219,12 @@ func (r *journalRow) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// load reads the rows of the bucket.
-func (t *tx) loadJournal() (g *generation, first, next uint64, err error) {
+// mostNumbers is how far apart the numbers of two rows can be, generously: beyond it
+// one of them is damaged.
+const mostNumbers = 1 << 20
+
+// readJournal reads the rows of the bucket, whose order says which counts are the last.
+func (t *tx) readJournal() (g *generation, first, next uint64, err error) {
 	g = newGeneration()
 	c := t.cursor(journalRows)
 	for k, v := c.First(); k != nil; k, v = c.Next() {
@@ -238,11 +236,13 @@ func (t *tx) loadJournal() (g *generation, first, next uint64, err error) {
 		if err := decode(&r, journalRows, v); err != nil {
 			return nil, 0, 0, err
 		}
-		if g.rows == 0 {
-			first = n
+		if len(g.pushes) == 0 {
+			first, next = n, n
+		}
+		if n < next || n-first > mostNumbers || r.seq <= g.pushes[r.id].seq {
+			return nil, 0, 0, fmt.Errorf("%w: %s: rows are not in order", store.ErrCorrupt, journalRows)
 		}
 		g.add(r.id, pending{delta: r.delta, rows: []uint64{n}})
-		g.rows++
 		next = n + 1
 	}
 	return g, first, next, nil
@@ -250,23 +250,11 @@ func (t *tx) loadJournal() (g *generation, first, next uint64, err error) {
 
 // load has the journal know what a file holds that was just opened.
 func (j *journal) load(t *tx) error {
-	g, first, next, err := t.loadJournal()
+	g, first, next, err := t.readJournal()
 	if err != nil {
 		return err
 	}
 	j.gens.Store(&generations{current: g})
-	j.first, j.folded, j.sealed, j.next = first, first, first, next
+	j.first, j.sealed, j.next = first, first, next
 	return nil
-}
-
-// seal has the rows so far folded, and others gather anew.
-func (j *journal) seal() {
-	g := j.gens.Load().current
-	j.fold = make([]store.ID, 0, len(g.pushes))
-	for id := range g.pushes {
-		j.fold = append(j.fold, id)
-	}
-	slices.SortFunc(j.fold, func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) })
-	j.sealed = j.next
-	j.gens.Store(&generations{current: newGeneration(), old: g})
 }

@@ -1,7 +1,10 @@
 package bolt
 
 import (
+	"bytes"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"pushbox/store"
@@ -18,77 +21,74 @@ var (
 const pausedCommits = 64
 
 // journalWork is what one commit does for the journal beside the operations that
-// it is for.
+// it is for: it folds some pushes, and where those are the last of their generation, or
+// none is left, cuts off rows.
 type journalWork struct {
 	op
-	folds []store.ID // that it folds; or
-	cuts  uint64     // rows before this one that it cuts off
+	folds []store.ID
+	cuts  uint64 // the first row that stays
 }
 
-// work is what the next commit is to do; nil for nothing. Where nobody waits, a
-// short journal is folded, too.
-func (j *journal) work(idle bool) *journalWork {
-	g := j.gens.Load()
-	if g.old == nil && g.current.rows > 0 && (idle || g.current.rows >= j.bounds.rows) && !j.stuck {
+// work is what a commit with so many operations is to do, which is more where more
+// comes in. Nil stands for nothing. A commit without any has time to fold what has
+// gathered, however little that is.
+func (j *journal) work(operations int) *journalWork {
+	gathered := j.next - j.sealed
+	if j.first == j.sealed && gathered > 0 && (operations == 0 || gathered >= j.bounds.gather) {
 		j.seal()
-		g = j.gens.Load()
-	}
-	if j.pause > 0 {
-		j.pause--
-		return nil
 	}
 	switch {
-	case j.stuck:
+	case j.stuck || j.first == j.sealed:
 		return nil
-	case g.old != nil:
-		return j.foldWork(g.old)
-	case j.first < j.folded:
-		return j.cutWork()
+	case j.pause > 0:
+		j.pause--
+		return nil
 	default:
-		return nil
+		return j.part(max(j.bounds.fold, 2*operations), max(j.bounds.cut, 4*operations))
 	}
 }
 
-// foldWork folds the next pushes. Those that lie side by side share pages, so they
-// go by their order.
-func (j *journal) foldWork(g *generation) *journalWork {
-	rows, n := 0, 0
-	for n < len(j.fold) && rows < j.bounds.fold {
+// seal has the rows so far folded, and others gather anew.
+func (j *journal) seal() {
+	g := j.gens.Load().current
+	j.fold = slices.SortedFunc(maps.Keys(g.pushes), func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) })
+	j.sealed = j.next
+	j.gens.Store(&generations{current: newGeneration(), old: g})
+}
+
+// part is the next part of the work on the old generation: so many rows or a few more
+// to fold, and so many to cut off. What lies side by side shares pages, so pushes go by
+// their order. Where there is no room, it is given up before any view is.
+func (j *journal) part(fold, cut int) *journalWork {
+	g, n := j.gens.Load().old, 0
+	for rows := 0; n < len(j.fold) && rows < fold; n++ {
 		rows += len(g.pushes[j.fold[n]].rows)
-		n++
 	}
-	w := &journalWork{folds: j.fold[:n]}
+	w := &journalWork{folds: j.fold[:n], cuts: j.first}
+	if n == len(j.fold) {
+		w.cuts = min(j.sealed, j.first+uint64(cut))
+	}
 	w.run = func(t *tx) error {
 		for _, id := range w.folds {
 			if err := t.fold(id, g.pushes[id]); err != nil {
 				return err
 			}
 		}
-		return nil
+		return t.cutJournal(j.first, w.cuts)
 	}
-	return w.begun()
-}
-
-// cutWork cuts rows off that were folded.
-func (j *journal) cutWork() *journalWork {
-	w := &journalWork{cuts: min(j.folded, j.first+uint64(j.bounds.cut))}
-	w.run = func(t *tx) error {
-		for n := j.first; n < w.cuts; n++ {
-			if err := t.delete(journalRows, uint64Key(n)); err != nil {
-				return err
-			}
-		}
-		return nil
-	}
-	return w.begun()
-}
-
-// begun makes an operation of it that no caller waits for. Where there is no room,
-// it is given up before any view is.
-func (w *journalWork) begun() *journalWork {
 	w.bytes, w.done = 1, make(chan struct{}, 1)
 	w.state.Store(opBegun)
 	return w
+}
+
+// cutJournal cuts rows off the journal, up to one that stays.
+func (t *tx) cutJournal(from, to uint64) error {
+	for n := from; n < to; n++ {
+		if err := t.delete(journalRows, uint64Key(n)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // worked takes note of what became of a work whose commit has been answered.
@@ -98,13 +98,10 @@ func (j *journal) worked(w *journalWork) {
 		j.pause = pausedCommits
 	case w.err != nil:
 		j.stuck = true
-	case w.cuts > 0:
-		j.first = w.cuts
 	default:
-		j.fold = j.fold[len(w.folds):]
-		if len(j.fold) == 0 {
+		j.fold, j.first = j.fold[len(w.folds):], w.cuts
+		if j.first == j.sealed {
 			j.gens.Store(&generations{current: j.gens.Load().current})
-			j.folded, j.fold = j.sealed, nil
 		}
 	}
 }
@@ -112,34 +109,32 @@ func (j *journal) worked(w *journalWork) {
 // wait is how long the committer waits for an operation before it works on the
 // journal; 0 where there is nothing to work on.
 func (j *journal) wait() time.Duration {
-	begun := j.gens.Load().old != nil || j.first < j.folded
 	switch {
-	case j.idle():
+	case j.empty():
 		return 0
-	case begun && j.pause == 0:
+	case j.first < j.sealed && j.pause == 0:
 		return time.Millisecond
 	default:
 		return j.bounds.lull
 	}
 }
 
-// idle reports whether there is nothing to work on.
-func (j *journal) idle() bool {
-	g := j.gens.Load()
-	return j.stuck || g.old == nil && g.current.rows == 0 && j.first == j.folded
-}
-
-// fold puts what the journal has of a push where it belongs.
+// fold puts what the journal has of a push where it belongs. It looks at pages before
+// it reads them: one that is damaged must not end the store for a push that nobody
+// asks for.
 func (t *tx) fold(id store.ID, p pending) error {
-	stored := t.get(pushes, id[:])
-	if stored == nil {
+	if err := errors.Join(t.look(pushes, id[:], false), t.look(audit, auditKey(id, p.seq), false)); err != nil {
+		return err
+	}
+	record := t.get(pushes, id[:])
+	if record == nil || len(p.rows) == 0 {
 		return nil // it was purged
 	}
 	old := store.Push{ID: id}
-	if err := decode(&old, pushes, stored); err != nil {
+	if err := decode(&old, pushes, record); err != nil {
 		return err
 	}
-	if err := t.settleRows(p.rows); err != nil || p.seq <= old.Seq {
+	if err := t.bringEntries(p.rows); err != nil || p.seq <= old.Seq {
 		return err
 	}
 	next := old
@@ -151,28 +146,32 @@ func (t *tx) fold(id store.ID, p pending) error {
 	return t.putPush(&old, next, record)
 }
 
-// settle puts the audit entries of a push that are in the journal into its audit
-// log, for an entry that follows them there.
-func (t *tx) settle(id store.ID) error {
+// bring puts the audit entries of a push that are in the journal into its audit log,
+// for an entry that follows them there.
+func (t *tx) bring(id store.ID) error {
 	found, n, err := t.over.of(id)
-	for _, p := range found[:n] {
-		err = errors.Join(err, t.settleRows(p.rows))
+	if err != nil {
+		return err
 	}
-	return err
+	for _, p := range found[:n] {
+		if err := t.bringEntries(p.rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (t *tx) settleRows(rows []uint64) error {
-	for _, n := range rows {
+// bringEntries puts the entries of rows into the audit log, the newest first, until it
+// meets one that is there: then all before it are.
+func (t *tx) bringEntries(rows []uint64) error {
+	for _, n := range slices.Backward(rows) {
 		r, ok, err := t.journalRow(n)
 		if err != nil {
 			return err
 		}
-		if !ok {
-			continue // it was cut off
-		}
 		key := auditKey(r.id, r.number())
-		if t.has(audit, key) {
-			continue
+		if !ok || t.has(audit, key) {
+			return nil
 		}
 		start := len(t.arena)
 		t.arena = append(t.arena, r.entry...) // which is in a page that may change

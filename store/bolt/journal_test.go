@@ -1,6 +1,7 @@
 package bolt_test
 
 import (
+	"encoding/binary"
 	"errors"
 	"sync"
 	"sync/atomic"
@@ -174,6 +175,28 @@ func TestAPushThatIsMadeAgainHasNothingOfTheOldOne(t *testing.T) {
 	}
 }
 
+// A purge may come at any moment of the work on the rows of its push.
+func TestAPushThatIsMadeAgainMeanwhileHasNothingOfTheOldOne(t *testing.T) {
+	t.Parallel()
+	for steps := range 12 {
+		path := newPath(t)
+		db := viewed(t, path)
+		db.StepJournal(t, steps)
+		if _, err := db.Change(t.Context(), id(1), purge); err != nil {
+			t.Fatal(err)
+		}
+		createWide(t, db, 1)
+		for _, db := range []*bolt.DB{db, open(t, bolt.Options{Path: asKilled(t, path)})} {
+			for range 2 {
+				wantViewed(t, db, 1, 0)
+				wantViewed(t, db, 2, 1)
+				storetest.CheckClean(t, db)
+				db.FoldJournal(t)
+			}
+		}
+	}
+}
+
 func TestAnEndBringsTheViewsBeforeItWithIt(t *testing.T) {
 	t.Parallel()
 	db := viewed(t, newPath(t))
@@ -298,5 +321,91 @@ func TestADamagedJournalIsRefused(t *testing.T) {
 		if _, _, err := bolt.Open(t.Context(), bolt.Options{Path: killed}); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+func TestRowsOfTheJournalOutOfOrderAreRefused(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	db := viewed(t, path)
+	rows := journal(t, db)
+	last := string(binary.BigEndian.AppendUint64(nil, 3))
+	for name, number := range map[string]uint64{"counts that do not grow": 4, "a number far away": 1 << 30} {
+		key := string(binary.BigEndian.AppendUint64(nil, number))
+		put(t, db, map[string]string{key: rows[last]})
+		killed := asKilled(t, path)
+		if err := db.Raw(func(b *bbolt.Tx) error { return b.Bucket([]byte("journal")).Delete([]byte(key)) }); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := bolt.Open(t.Context(), bolt.Options{Path: killed}); !errors.Is(err, store.ErrCorrupt) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	wantViewed(t, db, 1, 3)
+}
+
+// However fast views come, the journal is worked on as fast.
+func TestTheJournalStaysWithinItsBoundsUnderLoad(t *testing.T) {
+	t.Parallel()
+	const viewers, most = 64, 40
+	db := open(t, bolt.Options{Path: newPath(t)})
+	db.NoSync()
+	db.BoundJournal(t, 10, most)
+	var all sync.WaitGroup
+	for n := range viewers {
+		createWide(t, db, n)
+	}
+	for n := range viewers {
+		all.Go(func() {
+			for range 20 {
+				if _, err := db.Change(t.Context(), id(n), view); err != nil {
+					t.Error(err)
+				}
+				if rows := db.JournalRows(t); rows > most+viewers {
+					t.Errorf("%d rows are in the journal", rows)
+				}
+			}
+		})
+	}
+	all.Wait()
+	db.FoldJournal(t)
+	if n := db.JournalRows(t); n != 0 {
+		t.Errorf("%d rows are left", n)
+	}
+	for n := range viewers {
+		wantViews(t, db, n, 20)
+	}
+}
+
+// A damaged page that nobody asks for must not end the store.
+func TestDamageUnderTheJournalIsLeftToWhoAsksForIt(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	db := viewed(t, path)
+	for n := 3; n < 300; n++ {
+		createWide(t, db, n)
+	}
+	killed := asKilled(t, path)
+	damage(t, killed, db.LeafPage(t, "pushes", 1))
+	again, _, err := bolt.Open(t.Context(), bolt.Options{Path: killed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	again.FoldJournal(t)
+	for range 3 {
+		if _, err := again.Push(t.Context(), id(299)); err != nil {
+			t.Fatalf("a push on another page: %v", err)
+		}
+	}
+	if err := again.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func wantViews(t *testing.T, db *bolt.DB, n, views int) {
+	t.Helper()
+	p, err := db.Push(t.Context(), id(n))
+	if err != nil || p.Views != views {
+		t.Errorf("push %d: %v, %d views", n, err, p.Views)
 	}
 }

@@ -123,7 +123,7 @@ func (t *tx) update(old store.Push, c store.Change) error {
 // mayNote reports whether a change is one for the journal: it appends an entry, and
 // alters nothing but counts.
 func (t *tx) mayNote(old store.Push, before []byte, c store.Change) bool {
-	if c.Entry.Issue != nil || !c.Push.Live() && c.Payload != nil || !t.journal.open() {
+	if c.Entry.Issue != nil || !c.Push.Live() && c.Payload != nil || t.nextRow-t.journal.first >= t.journal.bounds.most {
 		return false
 	}
 	p := c.Push
@@ -135,7 +135,7 @@ func (t *tx) mayNote(old store.Push, before []byte, c store.Change) bool {
 // rewrite writes a change where it belongs, and before it what the journal has of
 // the push.
 func (t *tx) rewrite(old store.Push, c store.Change, record, entry []byte) error {
-	if err := t.settle(old.ID); err != nil {
+	if err := t.bring(old.ID); err != nil {
 		return err
 	}
 	if err := t.putPush(&old, c.Push, record); err != nil {

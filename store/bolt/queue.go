@@ -102,7 +102,7 @@ func (db *DB) commitLoop() {
 	defer close(db.stopped)
 	defer db.lull.Stop()
 	for db.gather() {
-		w := db.journal.work(len(db.batch) == 0)
+		w := db.journal.work(len(db.batch))
 		if w != nil {
 			db.batch = append(db.batch, &w.op)
 		}

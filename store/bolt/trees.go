@@ -62,7 +62,7 @@ func (w walk) tree(id uint64, kind uint32, depth int, read bool) error {
 		}
 		if first {
 			first = false
-			read = w.leaves || kind == bucketFlag || w.data[child*uint64(w.size)+8] == branchFlag
+			read = w.leaves || kind == bucketFlag || binary.NativeEndian.Uint16(w.data[child*uint64(w.size)+8:]) == branchFlag
 		}
 	}
 	return nil
