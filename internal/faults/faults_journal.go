@@ -41,13 +41,8 @@ func journalFaults() []fault {
 			edits: []edit{
 				{
 					"store/bolt/journal_fold.go",
-					"	case g.old != nil:\n		return j.foldWork(g.old)\n	case j.first < j.folded:\n		return j.cutWork()\n",
-					"	case j.first < j.sealed:\n		return j.cutWork()\n	case g.old != nil:\n		return j.foldWork(g.old)\n",
-				},
-				{
-					"store/bolt/journal_fold.go",
-					"min(j.folded, j.first+uint64(j.bounds.cut))",
-					"min(j.sealed, j.first+uint64(j.bounds.cut))",
+					"	w := &journalWork{folds: j.fold[:n], cuts: j.first}\n",
+					"	w := &journalWork{folds: j.fold[:max(0, n-1)], cuts: j.first}\n",
 				},
 			},
 			by: []harness{kill(), powerLoss()},
@@ -67,8 +62,8 @@ func journalFaults() []fault {
 			says: "Folding sets the counts of a push back where a later change has brought them along.",
 			edits: []edit{{
 				"store/bolt/journal_fold.go",
-				"	if err := t.settleRows(p.rows); err != nil || p.seq <= old.Seq {\n",
-				"	if err := t.settleRows(p.rows); err != nil {\n",
+				"	if err := t.bringEntries(p.rows); err != nil || p.seq <= old.Seq {\n",
+				"	if err := t.bringEntries(p.rows); err != nil {\n",
 			}},
 			by: []harness{kill(), powerLoss()},
 		},
@@ -77,7 +72,7 @@ func journalFaults() []fault {
 			says: "A change that ends a push does not bring along the audit entries that are in the journal.",
 			edits: []edit{{
 				"store/bolt/push.go",
-				"	if err := t.settle(old.ID); err != nil {\n		return err\n	}\n",
+				"	if err := t.bring(old.ID); err != nil {\n		return err\n	}\n",
 				"",
 			}},
 			by: []harness{model(), kill()},

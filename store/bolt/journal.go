@@ -106,6 +106,7 @@ type journal struct {
 	fold                []store.ID // of the old generation: what is still to be folded, in order
 	pause               int        // commits for which it is left alone, as there was no room
 	stuck               bool       // folding met damage: what has gathered stays, and counts
+	awake               bool       // there was an operation since the file was opened
 }
 
 func newJournal() *journal {
@@ -248,7 +249,8 @@ func (t *tx) readJournal() (g *generation, first, next uint64, err error) {
 	return g, first, next, nil
 }
 
-// load has the journal know what a file holds that was just opened.
+// load has the journal know what a file holds that was just opened. It is folded first,
+// but not before there is an operation, or a lull: opening alone writes nothing.
 func (j *journal) load(t *tx) error {
 	g, first, next, err := t.readJournal()
 	if err != nil {
@@ -256,5 +258,8 @@ func (j *journal) load(t *tx) error {
 	}
 	j.gens.Store(&generations{current: g})
 	j.first, j.sealed, j.next = first, first, next
+	if first < next {
+		j.seal()
+	}
 	return nil
 }

@@ -34,6 +34,7 @@ type journalWork struct {
 // gathered, however little that is.
 func (j *journal) work(operations int) *journalWork {
 	gathered := j.next - j.sealed
+	j.awake = true
 	if j.first == j.sealed && gathered > 0 && (operations == 0 || gathered >= j.bounds.gather) {
 		j.seal()
 	}
@@ -112,7 +113,7 @@ func (j *journal) wait() time.Duration {
 	switch {
 	case j.empty():
 		return 0
-	case j.first < j.sealed && j.pause == 0:
+	case j.awake && j.first < j.sealed && j.pause == 0:
 		return time.Millisecond
 	default:
 		return j.bounds.lull

@@ -124,14 +124,17 @@ func (t *tx) look(b bucket, key []byte, beside bool) error {
 		return nil
 	}
 	id, leaf := uint64(t.bucket(b).RootPage()), span{known: true}
+	var left, right uint64 // the pages beside it; 0: none, or nobody asks
 	s := pagesOf(t.bolt, uint64(t.bolt.Size())/uint64(t.bolt.DB().Info().PageSize))
 	for range deepestTree {
 		if id == 0 { // it lies in a row of another page, which was looked at
 			return nil
 		}
-		p, err := s.at(id)
-		if err == nil {
-			err = t.handle.lookOnce(s, p)
+		p, err := t.handle.lookOnce(s, id)
+		for _, side := range [...]uint64{left, right} {
+			if err == nil && side != 0 {
+				_, err = t.handle.lookOnce(s, side)
+			}
 		}
 		if err != nil {
 			return err
@@ -140,65 +143,69 @@ func (t *tx) look(b bucket, key []byte, beside bool) error {
 			t.handle.sound[b] = span{true, bytes.Clone(leaf.from), bytes.Clone(leaf.to)}
 			return nil
 		}
-		if id, err = t.lookDown(s, p, key, beside, &leaf); err != nil {
+		i, err := p.find(key)
+		if err == nil && beside {
+			left, right, err = s.asides(p, i, left, right)
+		}
+		if err == nil {
+			id, err = leaf.narrow(p, i)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return fmt.Errorf("%w: %s is too deep", store.ErrCorrupt, b)
 }
 
-// lookOnce looks at a page unless that was done.
-func (h *handle) lookOnce(s pages, p page) error {
-	if h.looked.has(p.id) {
-		return nil
-	}
-	if err := p.look(s.high, 0); err != nil {
-		return err
-	}
-	h.looked.add(p.id)
-	return nil
-}
-
-// lookDown finds the child of a branch that a key is under, and narrows the span to
-// it.
-func (t *tx) lookDown(s pages, p page, key []byte, beside bool, leaf *span) (child uint64, err error) {
-	i, err := p.find(key)
-	if err == nil && beside {
-		err = t.lookBeside(s, p, i)
-	}
-	if err != nil {
-		return 0, err
-	}
+// narrow narrows the span to what row i of a branch leads to, and returns that page.
+func (s *span) narrow(p page, i int) (child uint64, err error) {
 	k, _, child, _, err := p.row(i)
-	if err != nil {
-		return 0, err
-	}
 	if i > 0 {
-		leaf.from = k
+		s.from = k
 	}
-	if i+1 < p.count {
-		leaf.to, _, _, _, err = p.row(i + 1)
+	if err == nil && i+1 < p.count {
+		s.to, _, _, _, err = p.row(i + 1)
 	}
 	return child, err
 }
 
-// lookBeside looks at the children of a branch before and after one.
-func (t *tx) lookBeside(s pages, p page, i int) error {
-	for _, n := range [...]int{i - 1, i + 1} {
-		if n < 0 || n >= p.count {
-			continue
+// asides are the pages beside the one that row i of a branch leads to, where left and
+// right are those beside the branch, which have been looked at.
+func (s pages) asides(p page, i int, left, right uint64) (before, behind uint64, err error) {
+	if before, err = s.aside(p, i-1, left, true); err == nil {
+		behind, err = s.aside(p, i+1, right, false)
+	}
+	return before, behind, err
+}
+
+// aside is the page that row n of a branch leads to, or if there is no such row, the
+// last or first one of the branch beside it.
+func (s pages) aside(p page, n int, branch uint64, last bool) (id uint64, err error) {
+	if n < 0 || n >= p.count {
+		if branch == 0 {
+			return 0, nil
 		}
-		_, _, id, _, err := p.row(n)
-		if err != nil {
-			return err
+		if p, err = s.at(branch); err != nil || p.leaf {
+			return 0, err
 		}
-		next, err := s.at(id)
-		if err == nil {
-			err = t.handle.lookOnce(s, next)
-		}
-		if err != nil {
-			return err
+		n = 0
+		if last {
+			n = p.count - 1
 		}
 	}
-	return nil
+	_, _, id, _, err = p.row(n)
+	return id, err
+}
+
+// lookOnce looks at a page unless that was done, and returns it.
+func (h *handle) lookOnce(s pages, id uint64) (page, error) {
+	p, err := s.at(id)
+	if err != nil || h.looked.has(id) {
+		return p, err
+	}
+	if err := p.look(s.high, 0); err != nil {
+		return page{}, err
+	}
+	h.looked.add(id)
+	return p, nil
 }
