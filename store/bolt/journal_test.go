@@ -329,10 +329,10 @@ func TestRowsOfTheJournalOutOfOrderAreRefused(t *testing.T) {
 	path := newPath(t)
 	db := viewed(t, path)
 	rows := journal(t, db)
-	last := string(binary.BigEndian.AppendUint64(nil, 3))
+	last := rows[string(binary.BigEndian.AppendUint64(nil, 3))]
 	for name, number := range map[string]uint64{"counts that do not grow": 4, "a number far away": 1 << 30} {
 		key := string(binary.BigEndian.AppendUint64(nil, number))
-		put(t, db, map[string]string{key: rows[last]})
+		put(t, db, map[string]string{key: last})
 		killed := asKilled(t, path)
 		if err := db.Raw(func(b *bbolt.Tx) error { return b.Bucket([]byte("journal")).Delete([]byte(key)) }); err != nil {
 			t.Fatal(err)
