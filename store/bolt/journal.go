@@ -90,8 +90,8 @@ func (g *generation) add(id store.ID, p pending) {
 // one, if there is one, is being folded, or is folded and its rows are being cut off.
 type generations struct{ current, old *generation }
 
-// A journal knows what is in the bucket of that name. What is not said to be
-// otherwise is the committer's. Its numbers of rows stand in a line:
+// A journal knows what is in the bucket of that name. What is not for everybody is
+// guarded by DB.writing. Its numbers of rows stand in a line:
 //
 //	first ≤ sealed ≤ next
 //

@@ -49,6 +49,24 @@ func (j *journal) work(operations int) *journalWork {
 	}
 }
 
+func (db *DB) workOnJournal() *journalWork {
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	return db.journal.work(len(db.batch))
+}
+
+func (db *DB) workedOnJournal(w *journalWork) {
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	db.journal.worked(w)
+}
+
+func (db *DB) journalWait() time.Duration {
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	return db.journal.wait()
+}
+
 // seal has the rows so far folded, and others gather anew.
 func (j *journal) seal() {
 	g := j.gens.Load().current

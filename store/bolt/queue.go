@@ -102,7 +102,7 @@ func (db *DB) commitLoop() {
 	defer close(db.stopped)
 	defer db.lull.Stop()
 	for db.gather() {
-		w := db.journal.work(len(db.batch))
+		w := db.workOnJournal()
 		if w != nil {
 			db.batch = append(db.batch, &w.op)
 		}
@@ -111,7 +111,7 @@ func (db *DB) commitLoop() {
 		}
 		if w != nil {
 			<-w.done // it has been answered
-			db.journal.worked(w)
+			db.workedOnJournal(w)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (db *DB) gather() bool {
 	db.batch = db.batch[:0]
 	bytes, bulk, bulkOps := 0, 0, 0
 	var nobody <-chan time.Time
-	if wait := db.journal.wait(); wait > 0 {
+	if wait := db.journalWait(); wait > 0 {
 		db.lull.Reset(wait)
 		nobody = db.lull.C
 	}
