@@ -37,6 +37,12 @@
 // Before bbolt maps a file, its two header pages are read and compared with its
 // length, because a mapped file that is too short kills the process.
 //
+// bbolt believes what it reads: over a page that leads back to itself, or a length of
+// gigabytes, it takes the process away, and no recover helps. So opening looks at all
+// branches, a check at every page before bbolt's own does, and a write at the leaf that
+// bbolt is about to read and at those beside it, once for each. The list of free pages is
+// not compared with the pages in use.
+//
 // # Files and compaction
 //
 // Chunks of files are rows like others, of 64 KiB, in operations that queue apart:
