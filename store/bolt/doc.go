@@ -40,8 +40,8 @@
 // bbolt believes what it reads: over a page that leads back to itself, or a length of
 // gigabytes, it takes the process away, and no recover helps. So opening looks at all
 // branches, a check at every page before bbolt's own does, and a write at the leaf that
-// bbolt is about to read and at those beside it, once for each. The list of free pages is
-// not compared with the pages in use.
+// bbolt is about to read and at those beside it, once for each. Of the list of free pages,
+// opening knows that nothing leads to them but rows of more than a page.
 //
 // # Files and compaction
 //

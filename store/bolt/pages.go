@@ -17,13 +17,16 @@ import (
 // bbolt. It believes what it reads: a page that leads back to itself takes its
 // stack away, a wrong length gigabytes, and neither can be recovered from.
 const (
-	pageHead    = 16
-	elementLen  = 16
-	branchFlag  = 1
-	leafFlag    = 2
-	bucketFlag  = 1 // of a row that is a bucket
-	bucketHead  = 16
-	deepestTree = 32 // levels; two rows a page would do for more than there can be
+	pageHead   = 16
+	elementLen = 16
+	branchFlag = 1
+	leafFlag   = 2
+	bucketFlag = 1 // of a row that is a bucket
+
+	freelistFlag = 16
+	manyListed   = 1<<16 - 1 // in place of a number of free pages
+	bucketHead   = 16
+	deepestTree  = 32 // levels; two rows a page would do for more than there can be
 )
 
 // pages are the pages of a transaction, looked at without trust.

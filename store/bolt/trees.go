@@ -25,7 +25,55 @@ func lookAtTrees(b *bbolt.Tx, leaves bool) (pageSet, error) {
 	s := pagesOf(b, uint64(b.Size())/uint64(b.DB().Info().PageSize))
 	w := walk{s, newPageSet(s.high), newPageSet(s.high), leaves}
 	err := w.tree(uint64(b.Cursor().Bucket().RootPage()), bucketFlag, 0, true)
+	if err == nil {
+		err = w.freePages(uint64(b.ID()))
+	}
 	return w.looked, err
+}
+
+// freePages looks at the list of free pages that goes with a transaction, if there is
+// one: bbolt writes over what is in it, and frees the pages that it says it lies on.
+func (w walk) freePages(txid uint64) error {
+	for _, at := range [...]int{0, w.size} {
+		h, ok := parseHeader(w.data[at:])
+		if !ok || h.txid != txid || h.freelist == noFreelist {
+			continue
+		}
+		free, err := w.listed(h.freelist)
+		if err != nil {
+			return err
+		}
+		last := uint64(1)
+		for ; len(free) > 0; free = free[8:] {
+			id := binary.NativeEndian.Uint64(free)
+			if id <= last || id >= w.high || w.seen.has(id) {
+				return fmt.Errorf("%w: page %d is among the free ones and is not", store.ErrCorrupt, id)
+			}
+			last = id
+		}
+	}
+	return nil
+}
+
+// listed is the numbers on a page that is to be the list of free pages.
+func (w walk) listed(id uint64) ([]byte, error) {
+	bad := fmt.Errorf("%w: page %d is no list of free pages", store.ErrCorrupt, id)
+	if id < 2 || id >= w.high {
+		return nil, bad
+	}
+	n, p := binary.NativeEndian, w.data[id*uint64(w.size):]
+	more := uint64(n.Uint32(p[12:]))
+	if n.Uint64(p) != id || n.Uint16(p[8:]) != freelistFlag || id+more >= w.high {
+		return nil, bad
+	}
+	count, p := uint64(n.Uint16(p[10:])), p[pageHead:(1+more)*uint64(w.size)]
+	if count == manyListed { // there are more, and their number comes first
+		count, p = n.Uint64(p), p[8:]
+	}
+	if count > uint64(len(p)/8) {
+		return nil, bad
+	}
+	return p[:8*count], nil
 }
 
 // tree looks at a page and at those that it leads to. Leaves all lie equally
