@@ -307,3 +307,13 @@ func TestChangesGoOnWhileRowsAreChecked(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+func TestAKeyThatIsLongerThanKeysAreIsNotKept(t *testing.T) {
+	t.Parallel()
+	for n, fits := range map[int]bool{0: true, mostKey: true, mostKey + 1: false} {
+		k, err := keepKey(audit, make([]byte, n))
+		if fits && (err != nil || len(k) != n) || !fits && (!errors.Is(err, store.ErrCorrupt) || k != nil) {
+			t.Errorf("%d bytes: %d are kept, %v", n, len(k), err)
+		}
+	}
+}

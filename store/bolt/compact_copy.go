@@ -97,7 +97,9 @@ func (c *compaction) readRows(t *tx) (more bool, err error) {
 	cur := t.cursor(c.at.bucket)
 	if c.at.end == nil {
 		k, _ := cur.Last()
-		c.at.end = bytes.Clone(k)
+		if c.at.end, err = keepKey(c.at.bucket, k); err != nil {
+			return false, err
+		}
 	}
 	last := c.at.last
 	k, v := cur.Seek(last)

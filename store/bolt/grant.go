@@ -101,7 +101,11 @@ func (t *tx) staleGrants(i store.Issue) (rows [][]byte, err error) {
 				return nil, err
 			}
 			if ends <= milliseconds(i.Ended) {
-				rows = append(rows, bytes.Clone(k))
+				row, err := keepKey(grantPushes, k)
+				if err != nil {
+					return nil, err
+				}
+				rows = append(rows, row)
 			}
 			looked++
 		}

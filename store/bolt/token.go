@@ -3,6 +3,7 @@ package bolt
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"time"
 
 	"pushbox/store"
@@ -119,6 +120,9 @@ func (db *DB) RemoveToken(ctx context.Context, owner store.AccountID, id store.T
 
 // removeToken removes the rows of the token that a row of tokenOwners tells of.
 func (t *tx) removeToken(row, digest []byte) error {
+	if len(digest) != digestLen {
+		return fmt.Errorf("%w: %s: a digest of %d bytes", store.ErrCorrupt, tokenOwners, len(digest))
+	}
 	row, digest = bytes.Clone(row), bytes.Clone(digest)
 	if err := t.delete(tokenOwners, row); err != nil {
 		return err

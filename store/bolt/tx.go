@@ -11,8 +11,20 @@ import (
 	"pushbox/store"
 )
 
-// mostValue is longer than any row: payloads, the longest, have a MiB.
-const mostValue = 64 << 20
+// What is longer than any row is, is damaged: payloads, the longest values, have a MiB,
+// and addresses, the longest keys, some hundred bytes.
+const (
+	mostValue = 64 << 20
+	mostKey   = 4 << 10
+)
+
+// keepKey returns a copy of the key of a row that was found.
+func keepKey(b bucket, key []byte) ([]byte, error) {
+	if len(key) > mostKey {
+		return nil, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, b, len(key))
+	}
+	return bytes.Clone(key), nil
+}
 
 // keptArena is how much memory for records is kept from one batch to the next.
 const keptArena = 1 << 20
@@ -143,8 +155,9 @@ func (r *trail) meet(b bucket, key []byte) ([]byte, error) {
 	if *r != nil && bytes.Equal(*r, key) {
 		return nil, fmt.Errorf("%w: a row of %s is not where it belongs", store.ErrCorrupt, b)
 	}
-	*r = bytes.Clone(key)
-	return *r, nil
+	kept, err := keepKey(b, key)
+	*r = kept
+	return kept, err
 }
 
 // move replaces an index row by another. Nil stands for no row, and a row that
