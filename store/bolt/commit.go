@@ -71,6 +71,7 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 		return bad, nil
 	case err == nil:
 		h.synced.Store(int64(txid))
+		db.stirred = true
 		db.journal.publish(&db.tx)
 		h.unlisted = h.bolt.NoFreelistSync
 		h.noteWritten(db.tx.writes, db.tx.bytes+db.tx.touched)

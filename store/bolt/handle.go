@@ -126,6 +126,11 @@ func (h *handle) noteWritten(rows, bytes int) {
 	if h.touched < maxTouched {
 		return
 	}
+	h.letGo()
+}
+
+// letGo lets go of the mapping.
+func (h *handle) letGo() {
 	h.touched = 0
 	_ = h.read(func(t *tx) error { // else a later time will do
 		t.dropMapped()

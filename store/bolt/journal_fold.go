@@ -61,10 +61,25 @@ func (db *DB) workedOnJournal(w *journalWork) {
 	db.journal.worked(w)
 }
 
-func (db *DB) journalWait() time.Duration {
+// patience is how long the committer waits for an operation before it does what there
+// is to do without one; 0 where there is nothing.
+func (db *DB) patience() time.Duration {
 	db.writing.Lock()
 	defer db.writing.Unlock()
-	return db.journal.wait()
+	wait := db.journal.wait()
+	if wait == 0 && db.stirred {
+		return db.journal.bounds.lull
+	}
+	return wait
+}
+
+// rest lets go of the mapping when nobody asks for anything: what was read of it counts
+// as memory of the process, and is there again at once where it is wanted.
+func (db *DB) rest() {
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	db.stirred = false
+	db.current.Load().letGo()
 }
 
 // seal has the rows so far folded, and others gather anew.

@@ -102,6 +102,7 @@ func (db *DB) commitLoop() {
 	defer close(db.stopped)
 	defer db.lull.Stop()
 	for db.gather() {
+		idle := len(db.batch) == 0
 		w := db.workOnJournal()
 		if w != nil {
 			db.batch = append(db.batch, &w.op)
@@ -109,9 +110,12 @@ func (db *DB) commitLoop() {
 		if !db.commit(db.batch) {
 			return
 		}
-		if w != nil {
+		switch {
+		case w != nil:
 			<-w.done // it has been answered
 			db.workedOnJournal(w)
+		case idle:
+			db.rest()
 		}
 	}
 }
@@ -140,7 +144,7 @@ func (db *DB) gather() bool {
 	db.batch = db.batch[:0]
 	bytes, bulk, bulkOps := 0, 0, 0
 	var nobody <-chan time.Time
-	if wait := db.journalWait(); wait > 0 {
+	if wait := db.patience(); wait > 0 {
 		db.lull.Reset(wait)
 		nobody = db.lull.C
 	}
