@@ -42,13 +42,13 @@ func commitFaults() []fault {
 				},
 				{
 					"store/bolt/push.go",
-					"	if entry != nil && t.mayNote(old, before, c) {\n		return t.note(c.Push, entry)\n	}\n	return t.rewrite(old, c, record, entry)\n",
-					"	return t.rewrite(old, c, record, entry)\n",
+					"	case counts && c.Push.Seq != old.Seq && t.mayNote(c):\n		return t.note(c.Push, c.Entry)\n",
+					"",
 				},
 				{
 					"store/bolt/push.go",
-					"	if entry == nil {\n		return nil\n	}\n	return t.put(audit, auditKey(old.ID, old.Seq), entry)\n",
-					"	return nil\n",
+					"	if c.Push.Seq == old.Seq {\n		return nil\n	}\n	return t.put(audit, auditKey(old.ID, old.Seq), entry)\n",
+					"	_ = entry\n	return nil\n",
 				},
 			},
 			by: []harness{powerLoss(), kill()},

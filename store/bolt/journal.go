@@ -51,7 +51,7 @@ func (d delta) applyTo(p *store.Push) {
 	p.Views, p.Seq, p.Minor, p.UpdatedAt = d.views, d.seq, d.minor, time.UnixMilli(d.updated).UTC()
 }
 
-// Pending is what the journal has of one push.
+// A pending is what the journal has of one push.
 type pending struct {
 	delta
 	commit uint64   // that changed it last

@@ -157,7 +157,7 @@ func (j *journal) wait() time.Duration {
 // it reads them: one that is damaged must not end the store for a push that nobody
 // asks for.
 func (t *tx) fold(id store.ID, p pending) error {
-	if err := errors.Join(t.look(pushes, id[:], false), t.look(audit, auditKey(id, p.seq), false)); err != nil {
+	if err := errors.Join(t.inspect(pushes, id[:], false), t.inspect(audit, auditKey(id, p.seq), false)); err != nil {
 		return err
 	}
 	record := t.get(pushes, id[:])
@@ -244,7 +244,11 @@ func (t *tx) forget(id store.ID) error {
 }
 
 // note puts a change of a push into the journal.
-func (t *tx) note(next store.Push, entry []byte) error {
+func (t *tx) note(next store.Push, e store.Entry) error {
+	entry, err := encode(t, e)
+	if err != nil {
+		return err
+	}
 	row, err := encode(t, &journalRow{id: next.ID, delta: deltaOf(next), entry: entry})
 	if err != nil {
 		return err

@@ -96,9 +96,9 @@ func (p page) row(i int) (key, value []byte, child uint64, flags uint32, err err
 	return p.bytes[from : from+keyLen], p.bytes[from+keyLen : from+keyLen+valueLen], child, flags, nil
 }
 
-// look looks at every row: keys grow, a leaf holds rows of one kind, and a branch
+// inspect looks at every row: keys grow, a leaf holds rows of one kind, and a branch
 // leads to pages that there are.
-func (p page) look(high uint64, kind uint32) error {
+func (p page) inspect(high uint64, kind uint32) error {
 	var last []byte
 	for i := range p.count {
 		k, _, child, flags, err := p.row(i)

@@ -62,6 +62,17 @@ func (db *DB) Push(ctx context.Context, id store.ID) (p store.Push, err error) {
 	return p, err
 }
 
+// Sized returns the push, and how many bytes its sealed payload has; 0 where there is
+// none. store.ErrNotFound if there is no such push.
+func (db *DB) Sized(ctx context.Context, id store.ID) (p store.Push, payload int, err error) {
+	err = db.view(ctx, func(t *tx) error {
+		payload = len(t.get(payloads, id[:]))
+		p, err = t.push(id)
+		return err
+	})
+	return p, payload, err
+}
+
 // Change applies r to the push.
 func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (store.Change, error) {
 	var c store.Change
@@ -94,47 +105,51 @@ func (t *tx) change(id store.ID, r store.Rule) (store.Change, error) {
 	return c, t.update(p, c)
 }
 
-// update writes what a rule changed: nothing where the record stays as it is, and
-// to the journal where no more than the counts change.
+// update writes what a rule changed: nothing where the push stays as it is, and to the
+// journal where no more than the counts change.
 func (t *tx) update(old store.Push, c store.Change) error {
-	before, err := encode(t, old)
+	counts, err := t.onlyCounts(old, c.Push)
 	if err != nil {
 		return err
 	}
-	record, err := encode(t, c.Push)
-	if err != nil {
-		return err
-	}
-	if bytes.Equal(record, before) && c.Entry.Issue == nil {
+	switch {
+	case counts && deltaOf(c.Push) == deltaOf(old) && c.Entry.Issue == nil:
 		return nil
+	case counts && c.Push.Seq != old.Seq && t.mayNote(c):
+		return t.note(c.Push, c.Entry)
+	default:
+		return t.rewrite(old, c)
 	}
-	var entry []byte
-	if c.Push.Seq != old.Seq {
-		if entry, err = encode(t, c.Entry); err != nil {
-			return err
-		}
-	}
-	if entry != nil && t.mayNote(old, before, c) {
-		return t.note(c.Push, entry)
-	}
-	return t.rewrite(old, c, record, entry)
 }
 
-// mayNote reports whether a change is one for the journal: it appends an entry, and
-// alters nothing but counts.
-func (t *tx) mayNote(old store.Push, before []byte, c store.Change) bool {
-	if c.Entry.Issue != nil || !c.Push.Live() && c.Payload != nil || t.nextRow-t.journal.first >= t.journal.bounds.most {
-		return false
+// onlyCounts reports whether the counts are all that a push differs in from what it was.
+func (t *tx) onlyCounts(old, next store.Push) (bool, error) {
+	deltaOf(old).applyTo(&next)
+	before, err := encode(t, old)
+	if err != nil {
+		return false, err
 	}
-	p := c.Push
-	deltaOf(old).applyTo(&p)
-	record, err := encode(t, p)
-	return err == nil && bytes.Equal(record, before)
+	after, err := encode(t, next)
+	return bytes.Equal(before, after), err
+}
+
+// mayNote reports whether a change is one for the journal, apart from what it changes:
+// nothing else is to be written with it, and the journal has room.
+func (t *tx) mayNote(c store.Change) bool {
+	return c.Entry.Issue == nil && (c.Push.Live() || c.Payload == nil) && t.nextRow-t.journal.first < t.journal.bounds.most
 }
 
 // rewrite writes a change where it belongs, and before it what the journal has of
 // the push.
-func (t *tx) rewrite(old store.Push, c store.Change, record, entry []byte) error {
+func (t *tx) rewrite(old store.Push, c store.Change) error {
+	record, err := encode(t, c.Push)
+	if err != nil {
+		return err
+	}
+	entry, err := encode(t, c.Entry)
+	if err != nil {
+		return err
+	}
 	if err := t.bring(old.ID); err != nil {
 		return err
 	}
@@ -156,7 +171,7 @@ func (t *tx) rewrite(old store.Push, c store.Change, record, entry []byte) error
 			return err
 		}
 	}
-	if entry == nil {
+	if c.Push.Seq == old.Seq {
 		return nil
 	}
 	return t.put(audit, auditKey(old.ID, old.Seq), entry)

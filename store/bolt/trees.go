@@ -90,7 +90,7 @@ func (w walk) tree(id uint64, kind uint32, depth int, read bool) error {
 		return nil // what is no page, bbolt sees by itself
 	}
 	if err == nil {
-		err = p.look(w.high, kind)
+		err = p.inspect(w.high, kind)
 	}
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func (w walk) inline(b []byte) error {
 	if err != nil {
 		return err
 	}
-	return p.look(w.high, 0)
+	return p.inspect(w.high, 0)
 }
 
 // A span is the keys of a leaf: from one, to before another; nil has no end there.
@@ -163,11 +163,11 @@ func (s *span) has(key []byte) bool {
 	return s.known && bytes.Compare(s.from, key) <= 0 && (s.to == nil || bytes.Compare(key, s.to) < 0)
 }
 
-// look looks at the leaf that a row is in, or would be, before bbolt reads all of
+// inspect looks at the leaf that a row is in, or would be, before bbolt reads all of
 // it to write it anew; and at those beside it, with which bbolt may join it. What
 // was looked at, and what was written since, need not be looked at again: rows that
 // come side by side find their leaf without going down to it.
-func (t *tx) look(b bucket, key []byte, beside bool) error {
+func (t *tx) inspect(b bucket, key []byte, beside bool) error {
 	if t.handle == nil || len(t.handle.looked) == 0 || !beside && t.handle.sound[b].has(key) {
 		return nil
 	}
@@ -178,10 +178,10 @@ func (t *tx) look(b bucket, key []byte, beside bool) error {
 		if id == 0 { // it lies in a row of another page, which was looked at
 			return nil
 		}
-		p, err := t.handle.lookOnce(s, id)
+		p, err := t.handle.inspectOnce(s, id)
 		for _, side := range [...]uint64{left, right} {
 			if err == nil && side != 0 {
-				_, err = t.handle.lookOnce(s, side)
+				_, err = t.handle.inspectOnce(s, side)
 			}
 		}
 		if err != nil {
@@ -245,13 +245,13 @@ func (s pages) aside(p page, n int, branch uint64, last bool) (id uint64, err er
 	return id, err
 }
 
-// lookOnce looks at a page unless that was done, and returns it.
-func (h *handle) lookOnce(s pages, id uint64) (page, error) {
+// inspectOnce looks at a page unless that was done, and returns it.
+func (h *handle) inspectOnce(s pages, id uint64) (page, error) {
 	p, err := s.at(id)
 	if err != nil || h.looked.has(id) {
 		return p, err
 	}
-	if err := p.look(s.high, 0); err != nil {
+	if err := p.inspect(s.high, 0); err != nil {
 		return page{}, err
 	}
 	h.looked.add(id)

@@ -108,7 +108,7 @@ func (t *tx) put(b bucket, key, value []byte) error {
 	t.writes++
 	t.bytes += len(value)
 	t.changes.note(b, key, len(value))
-	if err := t.look(b, key, false); err != nil {
+	if err := t.inspect(b, key, false); err != nil {
 		return err
 	}
 	if err := t.bucket(b).Put(key, value); err != nil {
@@ -120,7 +120,7 @@ func (t *tx) put(b bucket, key, value []byte) error {
 func (t *tx) delete(b bucket, key []byte) error {
 	t.writes++
 	t.changes.note(b, key, 0)
-	if err := t.look(b, key, true); err != nil {
+	if err := t.inspect(b, key, true); err != nil {
 		return err
 	}
 	if err := t.bucket(b).Delete(key); err != nil {
@@ -180,7 +180,7 @@ func (t *tx) move(b bucket, from, to []byte) error {
 // nextID gives out the next number of a bucket's sequence.
 func (t *tx) nextID(b bucket) (uint64, error) {
 	t.writes++
-	if err := t.look(b, nil, false); err != nil {
+	if err := t.inspect(b, nil, false); err != nil {
 		return 0, err
 	}
 	n, err := t.bucket(b).NextSequence()
