@@ -23,6 +23,8 @@ var arrows = map[string][]string{
 	"pushbox/store/seal":                 {"internal/durable", "internal/secret"},
 	"pushbox/store/bolt":                 {"internal/durable", "store"},
 	"pushbox/store/storetest":            {"internal/secret", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/bench":             {"internal/tool"},
+	"pushbox/internal/faults":            {"internal/tool"},
 	"pushbox/config":                     {"internal/secret"},
 	"pushbox/config/internal/genexample": {"config"},
 }

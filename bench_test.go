@@ -16,20 +16,16 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/seal"
+
+	"pushbox/internal/testenv"
 )
 
 // BenchmarkStart measures, for a data directory with some pushes in it, the time
 // from the start of the process to its first answer, and the memory that it has
 // then. PUSHBOX_BENCH_STORED sets how many pushes (1,000).
 func BenchmarkStart(b *testing.B) {
-	stored := 1000
-	if s := os.Getenv("PUSHBOX_BENCH_STORED"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			b.Fatal(err)
-		}
-		stored = n
-	}
+	const usual = 1000
+	stored := int(testenv.Length(b, "PUSHBOX_BENCH_STORED", usual, usual))
 	dir := b.TempDir()
 	fill(b, filepath.Join(dir, "data"), stored)
 	var started time.Duration

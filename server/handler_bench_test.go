@@ -100,10 +100,10 @@ func (e *quickEngine) CreatePush(_ context.Context, p store.Push, payload []byte
 	return nil
 }
 
-func (e *quickEngine) Push(context.Context, store.ID) (store.Push, error) {
+func (e *quickEngine) Sized(context.Context, store.ID) (store.Push, int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.push, nil
+	return e.push, len(e.payload), nil
 }
 
 func (e *quickEngine) Change(_ context.Context, _ store.ID, r store.Rule) (store.Change, error) {

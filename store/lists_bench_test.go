@@ -2,24 +2,22 @@ package store_test
 
 import (
 	"fmt"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/storetest"
+
+	"pushbox/internal/testenv"
 )
 
 // BenchmarkLists measures the first page of an owner's list, and a page of an audit
 // log, beside more and more pushes: 100, 10,000 and as many as PUSHBOX_BENCH_STORED
 // says (100,000). The ratios are to those beside 100.
 func BenchmarkLists(b *testing.B) {
-	most, err := strconv.Atoi(cmpOr(os.Getenv("PUSHBOX_BENCH_STORED"), "100000"))
-	if err != nil {
-		b.Fatal(err)
-	}
+	const usual = 100_000
+	most := int(testenv.Length(b, "PUSHBOX_BENCH_STORED", usual, usual))
 	f := storetest.New(b, anyViews)
 	alice := f.Account("alice@example.com")
 	first := make(map[string]time.Duration)

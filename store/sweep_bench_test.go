@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"math/rand/v2"
-	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -85,32 +84,10 @@ func createMany(b *testing.B, f *storetest.Fixture, by store.Actor, n, days int)
 // viewsBeside views pushes for as long as work lasts.
 func viewsBeside(b *testing.B, f *storetest.Fixture, l load, tokens []store.Token, work func()) small {
 	b.Helper()
-	stop := make(chan struct{})
-	took := make([][]time.Duration, l.workers)
-	var all sync.WaitGroup
-	start := time.Now()
-	for w := range l.workers {
-		all.Go(func() {
-			due, times := start, rand.New(rand.NewPCG(uint64(w), 0))
-			for {
-				select {
-				case <-stop:
-					return
-				default:
-				}
-				due = l.next(due, times)
-				if _, err := f.Retrieve(ctx, nobody, tokens[times.IntN(len(tokens))], secret.Text{}); err != nil {
-					b.Error(err)
-					return
-				}
-				took[w] = append(took[w], time.Since(due))
-			}
-		})
-	}
-	work()
-	close(stop)
-	all.Wait()
-	times := slices.Concat(took...)
-	slices.Sort(times)
-	return small{times[len(times)*99/100], times[len(times)-1], float64(len(times)) / time.Since(start).Seconds()}
+	return l.measure(b, work, func(r *rand.Rand) func() error {
+		return func() error {
+			_, err := f.Retrieve(ctx, nobody, tokens[r.IntN(len(tokens))], secret.Text{})
+			return err
+		}
+	})
 }

@@ -4,9 +4,7 @@ import (
 	"context"
 	"io"
 	"math/rand/v2"
-	"os"
 	"slices"
-	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -15,6 +13,8 @@ import (
 	"pushbox/store"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
+
+	"pushbox/internal/testenv"
 )
 
 const (
@@ -43,18 +43,8 @@ func loads() []load {
 // uploadSize is how much the benchmark uploads: PUSHBOX_BENCH_UPLOAD MiB.
 func uploadSize(b *testing.B) int64 {
 	b.Helper()
-	n, err := strconv.Atoi(cmpOr(os.Getenv("PUSHBOX_BENCH_UPLOAD"), "256"))
-	if err != nil {
-		b.Fatal(err)
-	}
-	return int64(n) * mebibyte
-}
-
-func cmpOr(a, b string) string {
-	if a == "" {
-		return b
-	}
-	return a
+	const usual = 256
+	return int64(testenv.Length(b, "PUSHBOX_BENCH_UPLOAD", usual, usual)) * mebibyte
 }
 
 // BenchmarkUploadBesideSmallOperations measures, in turn, the chunks of an upload
@@ -164,9 +154,29 @@ type small struct {
 	perSecond    float64
 }
 
-// smallOperations creates and views pushes for as long as work lasts. What is
-// due at a time took from that time on, also where its worker was still busy.
+// smallOperations creates and views pushes for as long as work lasts.
 func smallOperations(b *testing.B, f *storetest.Fixture, l load, work func()) small {
+	b.Helper()
+	return l.measure(b, work, func(*rand.Rand) func() error {
+		var made *store.Token // and not viewed yet
+		return func() error {
+			if made != nil {
+				_, err := f.Retrieve(ctx, nobody, *made, secret.Text{})
+				made = nil
+				return err
+			}
+			p, err := f.CreatePush(ctx, nobody, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
+			made = &p.Token
+			return err
+		}
+	})
+}
+
+// measure has workers do things, each what begin gives it, one after the other for as
+// long as work lasts. What is due at a time took from that time on, also where its worker
+// was still busy.
+func (l load) measure(b *testing.B, work func(), begin func(*rand.Rand) func() error) small {
+	b.Helper()
 	stop, cancel := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	took := make([][]time.Duration, l.workers)
@@ -174,16 +184,10 @@ func smallOperations(b *testing.B, f *storetest.Fixture, l load, work func()) sm
 	for w := range l.workers {
 		wg.Go(func() {
 			due, times := start, rand.New(rand.NewPCG(uint64(w), 0))
+			act := begin(times)
 			for stop.Err() == nil {
 				due = l.next(due, times)
-				p, err := f.CreatePush(ctx, nobody, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
-				took[w] = append(took[w], time.Since(due))
-				if err != nil {
-					b.Error(err)
-					return
-				}
-				due = l.next(due, times)
-				_, err = f.Retrieve(ctx, nobody, p.Token, secret.Text{})
+				err := act()
 				took[w] = append(took[w], time.Since(due))
 				if err != nil {
 					b.Error(err)

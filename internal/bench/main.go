@@ -14,13 +14,11 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime/debug"
-	"syscall"
+
+	"pushbox/internal/tool"
 )
 
 // gcPercent is what pushbox sets for itself. The bare handler has it too, so
@@ -30,25 +28,11 @@ const gcPercent = 400
 
 func main() { os.Exit(run()) }
 
-// run ends at the first signal, with the servers stopped and their files gone.
 func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(gcPercent)
 	}
-	err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	var bad usageError
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.As(err, &bad):
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		return 2
-	default:
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		return 1
-	}
+	return tool.Run("bench", command)
 }
 
 // command does what the arguments ask for. Figures go to out, all else to notes.

@@ -10,15 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pushbox/internal/tool"
 )
 
-// A usageError says which argument cannot be.
-type usageError string
-
-// Error is what is wrong, for whoever gave the arguments.
-func (e usageError) Error() string { return string(e) }
-
-func misused(format string, args ...any) error { return usageError(fmt.Sprintf(format, args...)) }
+func misused(format string, args ...any) error { return tool.UsageError(fmt.Sprintf(format, args...)) }
 
 const (
 	maxConnections = 10_000
@@ -52,7 +48,7 @@ type spec struct {
 	pids  []int  // of a server that runs
 }
 
-// parse reads the arguments. What is wrong with them is a usageError.
+// parse reads the arguments. What is wrong with them is a tool.UsageError.
 func parse(args []string, notes io.Writer) (options, error) {
 	o := options{connections: []int{1, 16, 64, 256}}
 	f := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -77,7 +73,7 @@ func parse(args []string, notes io.Writer) (options, error) {
 		if err == flag.ErrHelp {
 			return options{}, err
 		}
-		return options{}, usageError(err.Error())
+		return options{}, tool.UsageError(err.Error())
 	}
 	if f.NArg() > 0 {
 		return options{}, misused("unexpected argument %q", f.Arg(0))

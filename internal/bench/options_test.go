@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pushbox/internal/tool"
 )
 
 func TestArgumentsThatCannotBeAreRefused(t *testing.T) {
@@ -39,7 +41,7 @@ func TestArgumentsThatCannotBeAreRefused(t *testing.T) {
 		{"--nonsense", "flag provided but not defined"},
 	} {
 		_, err := parse(strings.Fields(test.args), io.Discard)
-		var bad usageError
+		var bad tool.UsageError
 		if !errors.As(err, &bad) || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: got %v", test.args, err)
 		}

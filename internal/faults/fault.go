@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"pushbox/internal/tool"
 )
 
 // A fault is a mistake that somebody could make, and who must notice it.
@@ -34,7 +36,7 @@ func choose(all []fault, names []string) ([]fault, error) {
 	for _, name := range names {
 		i := slices.IndexFunc(all, func(f fault) bool { return f.name == name })
 		if i < 0 {
-			return nil, usageError(fmt.Sprintf("there is no fault %q; --list has them", name))
+			return nil, tool.UsageError(fmt.Sprintf("there is no fault %q; --list has them", name))
 		}
 		chosen = append(chosen, all[i])
 	}

@@ -14,39 +14,14 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
+
+	"pushbox/internal/tool"
 )
 
-func main() { os.Exit(run()) }
-
-// run ends at the first signal, with the harness that runs stopped and its files gone.
-func run() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	err := command(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	var bad usageError
-	switch {
-	case err == nil || errors.Is(err, flag.ErrHelp):
-		return 0
-	case errors.As(err, &bad):
-		fmt.Fprintln(os.Stderr, "faults:", err)
-		return 2
-	default:
-		fmt.Fprintln(os.Stderr, "faults:", err)
-		return 1
-	}
-}
-
-// A usageError says which argument cannot be.
-type usageError string
-
-// Error is what is wrong, for whoever gave the arguments.
-func (e usageError) Error() string { return string(e) }
+func main() { os.Exit(tool.Run("faults", command)) }
 
 // usualLimit is how long a harness may take for a fault; the longest, in the length
 // that CI gives it, takes a quarter of that on two idle cores.
@@ -65,14 +40,14 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 		if errors.Is(err, flag.ErrHelp) {
 			return err
 		}
-		return usageError(err.Error())
+		return tool.UsageError(err.Error())
 	}
 	faults, err := choose(allFaults(), f.Args())
 	switch {
 	case err != nil:
 		return err
 	case *limit <= 0:
-		return usageError("--limit is not a time that anything can be done in")
+		return tool.UsageError("--limit is not a time that anything can be done in")
 	case *list:
 		return writeList(out, faults)
 	case *markdown:

@@ -5,6 +5,8 @@ import (
 	"flag"
 	"strings"
 	"testing"
+
+	"pushbox/internal/tool"
 )
 
 func TestWhatCannotBeDoneIsSaid(t *testing.T) {
@@ -15,7 +17,7 @@ func TestWhatCannotBeDoneIsSaid(t *testing.T) {
 		"no time":          {"--limit", "0s", "one-view-too-many"},
 	} {
 		var out, notes strings.Builder
-		var bad usageError
+		var bad tool.UsageError
 		if err := command(t.Context(), args, &out, &notes); !errors.As(err, &bad) || bad.Error() == "" || out.Len() > 0 {
 			t.Errorf("%s: %v, and %q", name, err, &out)
 		}

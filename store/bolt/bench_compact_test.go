@@ -2,16 +2,16 @@ package bolt
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
 	"pushbox/store"
+
+	"pushbox/internal/testenv"
 )
 
 // BenchmarkCompact measures how long it takes to compact a file nine tenths of
@@ -20,13 +20,10 @@ import (
 // longest, before and during that. PUSHBOX_BENCH_COMPACT sets the mebibytes of
 // payloads in the file (64).
 func BenchmarkCompact(b *testing.B) {
-	megabytes := 64
-	if s := os.Getenv("PUSHBOX_BENCH_COMPACT"); s != "" {
-		n, err := strconv.Atoi(s)
-		if err != nil || n <= 0 {
-			b.Fatalf("PUSHBOX_BENCH_COMPACT=%s", s)
-		}
-		megabytes = n
+	const usual = 64
+	megabytes := int(testenv.Length(b, "PUSHBOX_BENCH_COMPACT", usual, usual))
+	if megabytes == 0 {
+		b.Fatal("there is nothing to compact")
 	}
 	for _, writers := range []int{0, 16, 64} {
 		b.Run(fmt.Sprintf("writers=%d", writers), func(b *testing.B) {

@@ -210,10 +210,7 @@ func TestAPushThatGoesAndComesBackIsCopiedWheneverItDoes(t *testing.T) {
 func TestTheEngineConformsWhileItIsCompactedOverAndOver(t *testing.T) {
 	t.Parallel()
 	storetest.Conformance(t, func(t *testing.T) store.Engine {
-		db, _, err := bolt.Open(t.Context(), bolt.Options{Path: newPath(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := openNew(t)
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			var err error

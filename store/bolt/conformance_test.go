@@ -1,7 +1,6 @@
 package bolt_test
 
 import (
-	"path/filepath"
 	"testing"
 
 	"pushbox/store"
@@ -11,14 +10,18 @@ import (
 
 func TestEngine(t *testing.T) {
 	t.Parallel()
-	storetest.Conformance(t, func(t *testing.T) store.Engine {
-		db, created, err := bolt.Open(t.Context(), bolt.Options{Path: filepath.Join(t.TempDir(), "pushbox.db")})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !created {
-			t.Error("a new file is said to be old")
-		}
-		return db
-	})
+	storetest.Conformance(t, func(t *testing.T) store.Engine { return openNew(t) })
+}
+
+// openNew opens a database that must be a new one. Whoever asks for it closes it.
+func openNew(t *testing.T) *bolt.DB {
+	t.Helper()
+	db, created, err := bolt.Open(t.Context(), bolt.Options{Path: newPath(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !created {
+		t.Error("a new file is said to be old")
+	}
+	return db
 }

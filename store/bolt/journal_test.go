@@ -18,10 +18,7 @@ import (
 func TestTheEngineConformsWhileItsJournalIsFoldedOverAndOver(t *testing.T) {
 	t.Parallel()
 	storetest.Conformance(t, func(t *testing.T) store.Engine {
-		db, _, err := bolt.Open(t.Context(), bolt.Options{Path: newPath(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := openNew(t)
 		db.TinyJournal(t)
 		return db
 	})
@@ -30,10 +27,7 @@ func TestTheEngineConformsWhileItsJournalIsFoldedOverAndOver(t *testing.T) {
 func TestTheEngineConformsWhileNothingIsFolded(t *testing.T) {
 	t.Parallel()
 	storetest.Conformance(t, func(t *testing.T) store.Engine {
-		db, _, err := bolt.Open(t.Context(), bolt.Options{Path: newPath(t)})
-		if err != nil {
-			t.Fatal(err)
-		}
+		db := openNew(t)
 		db.KeepJournal(t, 1<<20)
 		return db
 	})
