@@ -19,7 +19,7 @@ import (
 	"pushbox/internal/secret"
 )
 
-//go:generate go run ./internal/genexample config.go ../config.example.yaml
+//go:generate go run ./internal/genexample . ../config.example.yaml
 
 // Config is the whole configuration. Default gives one to start from; what Load
 // returns is within all bounds.

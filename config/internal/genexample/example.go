@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"path/filepath"
 	"reflect"
 	"strconv"
 	"strings"
@@ -23,7 +24,7 @@ const head = `# Settings of pushbox, each at its default: keep what you change, 
 # Durations need a unit: 90d, 36h, 10m, 30s. Sizes may have one: 400MiB, 10MB.
 `
 
-// A writer writes the example from the structs of the source.
+// A writer writes the example from the structs of the package.
 type writer struct {
 	bytes.Buffer
 	structs map[string]*ast.StructType
@@ -31,9 +32,9 @@ type writer struct {
 	told    map[*ast.Field]bool // its comment stands above already
 }
 
-// example returns the text of config.example.yaml.
-func example(source string) ([]byte, error) {
-	file, err := parser.ParseFile(token.NewFileSet(), source, nil, parser.ParseComments)
+// example returns the text of config.example.yaml, from the package in a directory.
+func example(dir string) ([]byte, error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
 	if err != nil {
 		return nil, err
 	}
@@ -41,6 +42,34 @@ func example(source string) ([]byte, error) {
 		structs: make(map[string]*ast.StructType),
 		keys:    make(map[string]config.Setting),
 		told:    make(map[*ast.Field]bool),
+	}
+	for _, name := range names {
+		if err := w.read(name); err != nil {
+			return nil, err
+		}
+	}
+	for _, k := range config.Keys() {
+		w.keys[k.Key] = k
+	}
+	w.WriteString(head)
+	all, ok := w.structs["Config"]
+	if !ok {
+		return nil, fmt.Errorf("no struct Config in %s", dir)
+	}
+	if err := w.fields(all, ""); err != nil {
+		return nil, err
+	}
+	return w.Bytes(), nil
+}
+
+// read takes the structs of a file, unless it is a test.
+func (w *writer) read(name string) error {
+	if strings.HasSuffix(name, "_test.go") {
+		return nil
+	}
+	file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+	if err != nil {
+		return err
 	}
 	ast.Inspect(file, func(n ast.Node) bool {
 		if t, ok := n.(*ast.TypeSpec); ok {
@@ -50,14 +79,7 @@ func example(source string) ([]byte, error) {
 		}
 		return true
 	})
-	for _, k := range config.Keys() {
-		w.keys[k.Key] = k
-	}
-	w.WriteString(head)
-	if err := w.fields(w.structs["Config"], ""); err != nil {
-		return nil, err
-	}
-	return w.Bytes(), nil
+	return nil
 }
 
 // fields writes the settings of a struct, whose keys begin with prefix.

@@ -10,7 +10,7 @@ import (
 	"pushbox/config"
 )
 
-const source = "../../config.go"
+const source = "../.."
 
 func TestTheExampleIsFresh(t *testing.T) {
 	t.Parallel()
@@ -61,15 +61,15 @@ func TestRunWritesTheExample(t *testing.T) {
 func TestFieldsWithoutACommentAreRefused(t *testing.T) {
 	t.Parallel()
 	for _, field := range []string{"A int", "// Says something.\nA int", "A int `mapstructure:\"a\"`"} {
-		name := filepath.Join(t.TempDir(), "config.go")
-		if err := os.WriteFile(name, []byte("package config\ntype Config struct {\n"+field+"\n}\n"), 0o600); err != nil {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "config.go"), []byte("package config\ntype Config struct {\n"+field+"\n}\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if err := run(name, name+".yaml"); err == nil {
+		if err := run(dir, filepath.Join(dir, "out.yaml")); err == nil {
 			t.Errorf("%q was taken", field)
 		}
 	}
-	if err := run(filepath.Join(t.TempDir(), "none.go"), ""); err == nil {
-		t.Error("a source that is not there was taken")
+	if err := run(t.TempDir(), ""); err == nil {
+		t.Error("a directory without the settings was taken")
 	}
 }

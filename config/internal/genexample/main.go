@@ -1,7 +1,7 @@
 // Command genexample writes config.example.yaml: every setting with its default,
 // under the comment that its field has in the Go source.
 //
-//	genexample SOURCE OUTPUT
+//	genexample DIR OUTPUT
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 
 func main() {
 	if len(os.Args) != 3 {
-		fmt.Fprintln(os.Stderr, "usage: genexample SOURCE OUTPUT")
+		fmt.Fprintln(os.Stderr, "usage: genexample DIR OUTPUT")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1], os.Args[2]); err != nil {
@@ -20,8 +20,8 @@ func main() {
 	}
 }
 
-func run(source, output string) error {
-	text, err := example(source)
+func run(dir, output string) error {
+	text, err := example(dir)
 	if err != nil {
 		return err
 	}
