@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"maps"
+	"runtime/debug"
 	"slices"
 	"time"
 
@@ -73,9 +74,15 @@ func (db *DB) patience() time.Duration {
 	return wait
 }
 
-// rest lets go of the mapping when nobody asks for anything: what was read of it counts
-// as memory of the process, and is there again at once where it is wanted.
+// rest lets go of memory when nobody asks for anything: of the mapping, as what was read
+// of it counts as memory of the process and is there again at once where it is wanted,
+// and of what the collector keeps for allocations to come.
 func (db *DB) rest() {
+	db.letGo()
+	debug.FreeOSMemory()
+}
+
+func (db *DB) letGo() {
 	db.writing.Lock()
 	defer db.writing.Unlock()
 	db.stirred = false
