@@ -14,9 +14,10 @@ import (
 // listed imports none.
 var arrows = map[string][]string{
 	"pushbox":                            {"internal/cli"},
-	"pushbox/internal/cli":               {"config", "internal/admin", "internal/client", "internal/durable", "internal/httpd", "internal/secret", "server", "server/web", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/cli":               {"config", "internal/admin", "internal/backup", "internal/client", "internal/durable", "internal/httpd", "internal/secret", "server", "server/web", "store", "store/bolt", "store/seal"},
 	"pushbox/internal/client":            {"internal/secret"},
 	"pushbox/internal/admin":             {"internal/httpd", "internal/secret", "store"},
+	"pushbox/internal/backup":            {"internal/durable"},
 	"pushbox/server":                     {"config", "internal/clientip", "internal/lang", "internal/limit", "internal/secret", "internal/strictjson", "server/web", "store"},
 	"pushbox/server/web":                 {"internal/lang"},
 	"pushbox/store":                      {"internal/limit", "internal/secret", "store/seal"},
@@ -39,6 +40,7 @@ var owners = map[string]string{
 	"github.com/boombuler/barcode":        "pushbox/server",
 	"github.com/pquerna/otp":              "pushbox/store",
 	"github.com/hanwen/go-fuse/v2":        "pushbox/internal/faultfs",
+	"filippo.io/age":                      "pushbox/internal/backup",
 	"github.com/spf13/cobra":              "pushbox/internal/cli",
 	"github.com/schollz/progressbar/v3":   "pushbox/internal/cli",
 }

@@ -61,8 +61,9 @@ func timeless(text string) string {
 	for pattern, name := range map[string]string{
 		`/d/[a-z2-7]{32}/`: "/d/GRANT/",
 		`[a-z2-7]{34}`:     "TOKEN",
-		`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z`: "TIME",
-		`curl/[0-9.]+`: "curl/VERSION",
+		`20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z`: "TIME",
+		`\d+\.\d [KM]iB`: "SIZE",
+		`curl/[0-9.]+`:   "curl/VERSION",
 	} {
 		text = regexp.MustCompile(pattern).ReplaceAllString(text, name)
 	}

@@ -8,7 +8,7 @@
 //	min, max       bounds of a number, a duration or a size
 //	off:"0"        0 is allowed although it is below min
 //	oneof          the words that are allowed
-//	form           what a text must be: address, path or url
+//	form           what a text must be: address, path, url, regexp or recipients
 package config
 
 import (
@@ -82,6 +82,10 @@ type Config struct {
 
 	// Size of the database beyond which no push is taken. 0: no such limit.
 	MaxStoreSize Size `mapstructure:"max_store_size" min:"1MiB" off:"0"`
+
+	// Backups that the server makes by itself, from which pushbox restore makes a
+	// database again. The key is never in them.
+	Backup Backup `mapstructure:"backup"`
 
 	// What the pages are called, and what they say of whose they are.
 	Brand Brand `mapstructure:"brand"`

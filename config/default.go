@@ -19,6 +19,7 @@ func Default() Config {
 		EnableFilePushes:  true,
 		DefaultLocale:     "en",
 		SignupEmailRegexp: ".+",
+		Backup:            defaultBackup(),
 		Brand:             Brand{Title: "pushbox"},
 		Log:               Log{Level: "info", Format: "auto"},
 		Limits:            defaultLimits(),

@@ -15,6 +15,7 @@ func sample(k config.Setting) string {
 		"limits.max_body": "1MiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.downloads": "8", "limits.min_free_space": "0",
 		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stall_timeout": "5m",
 		"files.max_file_size": "400MiB", "files.download_window": "1h",
+		"backup.schedule": "1d", "backup.recipients": "age1abc,age1pq1def",
 		"sessions.idle_timeout": "2d", "sessions.max_age": "90d",
 	}
 	if v, ok := special[k.Key]; ok {

@@ -45,6 +45,8 @@ func kindOf(f reflect.StructField) kind {
 		return newKind("a URL such as https://push.example.com", parseBaseURL, strconv.Quote, tagText)
 	case form == "regexp":
 		return newKind("a regular expression such as .+@example\\.com", parseRegexp, strconv.Quote, tagText)
+	case form == "recipients":
+		return newKind("a list of age recipients", parseRecipients, printRecipients)
 	}
 	switch f.Type {
 	case reflect.TypeFor[string]():

@@ -41,6 +41,11 @@ require_mfa: false                            # default
 default_locale: en                            # default
 purge_after: 1d                               # file ` + name + `
 max_store_size: 2GiB                          # environment PUSHBOX_MAX_STORE_SIZE
+backup:
+  schedule: 0                                 # default
+  dir: ""                                     # default
+  keep: 7                                     # default
+  recipients: []                              # default
 brand:
   title: "pushbox"                            # default
   tagline: ""                                 # default

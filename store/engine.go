@@ -141,10 +141,20 @@ type Engine interface {
 	Space(ctx context.Context) (Space, error)
 	// Compact gives space that is not in use back to the file system, while
 	// everything else goes on. It calls progress, from one goroutine, with bytes
-	// done and bytes in all, which may grow. ErrBusy if a compaction runs,
+	// done and bytes in all, which may grow. ErrBusy if a compaction or a backup runs,
 	// ErrFull if there is no room for the copy that it makes; whatever the error
 	// or the moment of a crash, nothing is lost.
 	Compact(ctx context.Context, progress func(done, total int64)) error
+	// Backup makes a copy of everything as it is at one instant, without what was
+	// deleted, while everything else goes on, and opens it. The copy is a file of mode
+	// 0600 beside path, or beside the engine's own where path is empty, under a
+	// temporary name, that durable.RemoveLeftovers finds; whoever asked for it closes
+	// and removes it. Progress and errors are those of Compact, and one of the two
+	// runs at a time.
+	Backup(ctx context.Context, path string, progress func(done, total int64)) (backup Engine, temp string, err error)
+	// Forget removes every session, every grant, and what waits to be sent to
+	// somebody: what a backup does not bring back.
+	Forget(ctx context.Context) error
 	// Failed is closed when an outcome became unknown.
 	Failed() <-chan struct{}
 	// Close waits for what was begun and refuses the rest with ErrClosed.

@@ -67,15 +67,23 @@ func (s *Store) openRing(ctx context.Context) error {
 	if sealed == nil {
 		return s.firstRing(ctx)
 	}
-	ring, err := seal.OpenRing(s.root, sealed)
-	if errors.Is(err, seal.ErrKey) {
-		return fmt.Errorf("%w: it was sealed under another key", ErrKey)
-	}
+	ring, err := openRing(s.root, sealed)
 	if err != nil {
-		return fmt.Errorf("%w: its key ring does not open", ErrCorrupt)
+		return err
 	}
 	s.ring.Store(ring)
 	return nil
+}
+
+func openRing(root seal.RootKey, sealed []byte) (*seal.Ring, error) {
+	ring, err := seal.OpenRing(root, sealed)
+	switch {
+	case errors.Is(err, seal.ErrKey):
+		return nil, fmt.Errorf("%w: it was sealed under another key", ErrKey)
+	case err != nil:
+		return nil, fmt.Errorf("%w: its key ring does not open", ErrCorrupt)
+	}
+	return ring, nil
 }
 
 // firstRing makes the key ring of a new store. A store that has something in it
@@ -125,8 +133,12 @@ func (s *Store) Failed() <-chan struct{} { return s.engine.Failed() }
 // Check reads the whole store and returns a sentence for each promise that the
 // file does not keep; none if all is well.
 func (s *Store) Check(ctx context.Context) (problems []string, err error) {
+	return problemsOf(ctx, s.engine)
+}
+
+func problemsOf(ctx context.Context, e Engine) (problems []string, err error) {
 	const enough = 1000
-	err = s.engine.Check(ctx, func(p string) {
+	err = e.Check(ctx, func(p string) {
 		if len(problems) < enough {
 			problems = append(problems, p)
 		}

@@ -1,5 +1,5 @@
 // Package admin administers a store: accounts, API tokens, the check of
-// everything, and compaction.
+// everything, compaction, and backups.
 //
 // There is one table of operations. A command runs an operation on a store
 // that it opened itself (Op.Do), or asks the server that has it open to do so

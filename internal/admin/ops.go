@@ -42,13 +42,18 @@ var (
 	// system, and tells how many bytes it has copied: store.ErrBusy if a
 	// compaction runs, store.ErrFull if there is no room for the copy.
 	Compact = Op[None, CompactResult]{name: "compact", long: compact}
+	// Backup makes a verified copy of the store in a file beside the database, which
+	// is whoever asked for it to move away or remove, and tells how many bytes it has
+	// copied: store.ErrBusy if a compaction or a backup runs, store.ErrFull if there
+	// is no room for the copy.
+	Backup = Op[None, BackupResult]{name: "backup", long: backup}
 )
 
 // operations is every operation that a server answers.
 func operations() []operation {
 	return []operation{
 		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserRemove,
-		TokenCreate, TokenList, TokenRevoke, Check, Compact,
+		TokenCreate, TokenList, TokenRevoke, Check, Compact, Backup,
 	}
 }
 

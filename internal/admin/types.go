@@ -65,6 +65,13 @@ type NewToken struct {
 // A CompactResult tells the size of the database's file, in bytes.
 type CompactResult struct{ Before, After int64 }
 
+// A BackupResult tells of a copy of the store. Its path is absolute.
+type BackupResult struct {
+	Path string
+	Size int64
+	At   time.Time // it holds all that was done before
+}
+
 // Clear is a secret on its way through the socket. It prints "[redacted]", as
 // every secret does; only its JSON holds the text, in base64, so that each byte
 // arrives as it was.

@@ -36,12 +36,13 @@ type daemon struct {
 }
 
 // run serves until ctx ends, the store fails or a listener breaks. Then it
-// drains the web server, and stops the compactor, the sweeper and the control
+// drains the web server, and stops the backups, the compactor, the sweeper and the control
 // socket, in this order.
 func (d *daemon) run(ctx context.Context) error {
 	srv := d.server()
 	sweeper := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a sweep", d.store.Released(), d.store.Sweep) })
 	compactor := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.Tidy) })
+	backups := begin(ctx, func(ctx context.Context) error { return keepBackups(ctx, d.cfg, d.store, d.log) })
 	control := begin(ctx, func(ctx context.Context) error { return admin.Serve(ctx, d.control, d.store) })
 	web := begin(ctx, func(ctx context.Context) error {
 		return httpd.Run(ctx, d.web, srv, d.cfg.Limits.DrainTimeout)
@@ -61,7 +62,7 @@ func (d *daemon) run(ctx context.Context) error {
 		cut := time.AfterFunc(failedDrain, func() { _ = srv.Close() })
 		defer cut.Stop()
 	}
-	err := errors.Join(d.drained(web.stop()), compactor.stop(), sweeper.stop(), control.stop())
+	err := errors.Join(d.drained(web.stop()), backups.stop(), compactor.stop(), sweeper.stop(), control.stop())
 	if failed {
 		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
 	}

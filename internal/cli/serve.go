@@ -57,6 +57,9 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config) (err error) 
 		return err
 	}
 	defer func() { err = errors.Join(err, closeStore(ctx, s)) }()
+	if err := prepareBackups(cfg, a.say); err != nil {
+		return err
+	}
 	handler, first, err := newHandler(ctx, cfg, s, log)
 	if err != nil {
 		return err

@@ -52,7 +52,8 @@ func TempPattern(path string) string { return filepath.Base(path) + leftover + "
 const leftover = ".new-"
 
 // RemoveLeftovers removes what publications under path that were cut short left
-// behind, and nothing that somebody named in words. One that is going on loses
+// behind, what is named after that with a dot between, and nothing that somebody
+// named in words. One that is going on loses
 // its file and reports false, or an error.
 func RemoveLeftovers(path string) error {
 	dir, prefix := filepath.Dir(path), filepath.Base(path)+leftover
@@ -62,6 +63,7 @@ func RemoveLeftovers(path string) error {
 	}
 	for _, e := range entries {
 		number, ours := strings.CutPrefix(e.Name(), prefix)
+		number, _, _ = strings.Cut(number, ".") // what was kept beside a leftover is one, too
 		if !ours || !isNumber(number) {
 			continue
 		}

@@ -101,7 +101,11 @@ func TestLeftoversAreRemovedAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = left.Close()
-	others := []string{path, path + ".new", path + ".new-", path + ".new-backup", path + ".new-2a", path + ".bak", filepath.Join(filepath.Dir(path), "other.new-1")}
+	its := []string{left.Name() + ".new-7", left.Name() + ".schema4"}
+	for _, name := range its {
+		write(t, name, "x")
+	}
+	others := []string{path, path + ".new", path + ".new-", path + ".new-backup", path + ".new-2a", path + ".new-a.2", path + ".bak", filepath.Join(filepath.Dir(path), "other.new-1")}
 	for _, other := range others {
 		write(t, other, "x")
 	}
@@ -109,6 +113,9 @@ func TestLeftoversAreRemovedAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNothing(t, left.Name())
+	for _, name := range its {
+		wantNothing(t, name)
+	}
 	for _, other := range others {
 		wantText(t, other, "x")
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"pushbox/internal/durable"
@@ -36,16 +37,21 @@ func usualBounds() bounds {
 	}
 }
 
-// A compaction copies the rows of one file to another.
+// A compaction copies the rows of one file to another, which takes the place of
+// the first, or is a backup of it.
 type compaction struct {
 	ctx      context.Context
 	db       *DB
+	what     string // for people
+	path     string // of whose name and directory the copy is until it is complete
 	bounds   bounds
 	from, to *handle
-	temp     string        // the name of the copy until it is complete
-	swapped  bool          // the copy is the file now
+	temp     string        // the name of the copy until then
+	kept     bool          // the copy is complete, and what it is to be
 	gone     chan struct{} // closed when the old file is, and its room is free
 	changes  *changes
+	prepare  func(*os.File) error // the new file, before anything is in it
+	finish   func() error         // makes the complete copy what it is to be, while nobody writes
 	replace  func(temp, path string) (bool, error)
 	free     freeSpace
 	report   func(done, total int64)
@@ -65,13 +71,30 @@ type compaction struct {
 // new file has the name; the old one's room is free when its last reader has
 // left it. After an error nothing has changed, unless the DB has failed.
 func (db *DB) Compact(ctx context.Context, progress func(done, total int64)) error {
-	return db.compact(&compaction{
-		ctx: ctx, db: db, bounds: usualBounds(),
+	return db.compact(newCompaction(ctx, db, progress))
+}
+
+func newCompaction(ctx context.Context, db *DB, progress func(done, total int64)) *compaction {
+	c := &compaction{
+		ctx: ctx, db: db, what: "compact", path: db.path, bounds: usualBounds(),
 		replace: durable.Replace, free: freeBytes, report: progress,
-	})
+	}
+	c.prepare = func(f *os.File) error { return inherit(f, c.from.file) }
+	c.finish = c.swap
+	return c
 }
 
 func (db *DB) compact(c *compaction) error {
+	if err := db.copyTo(c); err != nil {
+		return err
+	}
+	c.awaitRoom()
+	c.report(c.total, c.total)
+	return nil
+}
+
+// copyTo makes the copy that c is for, if no other is being made.
+func (db *DB) copyTo(c *compaction) error {
 	if err := db.admit(c.ctx); err != nil {
 		return err
 	}
@@ -82,12 +105,11 @@ func (db *DB) compact(c *compaction) error {
 		if err := db.refusal(); err != nil {
 			return err
 		}
-		return fmt.Errorf("%w: a compaction is running", store.ErrBusy)
+		return fmt.Errorf("%w: a compaction or a backup is running", store.ErrBusy)
 	}
 	if err := c.run(); err != nil {
-		return fmt.Errorf("compact: %w", c.explain(err))
+		return fmt.Errorf("%s: %w", c.what, c.explain(err))
 	}
-	c.report(c.total, c.total)
 	return nil
 }
 
@@ -101,7 +123,7 @@ func (c *compaction) run() (err error) {
 		return err
 	}
 	defer func() {
-		if !c.swapped {
+		if !c.kept {
 			c.record(nil)
 			err = errors.Join(err, c.discard())
 		}
@@ -111,11 +133,7 @@ func (c *compaction) run() (err error) {
 	if err := c.copyAll(); err != nil {
 		return err
 	}
-	if err := c.catchUp(); err != nil {
-		return err
-	}
-	c.awaitRoom()
-	return nil
+	return c.catchUp()
 }
 
 // lastReaders is how long a compaction waits for those who still read the old
@@ -142,12 +160,12 @@ func (c *compaction) record(n *changes) {
 // create makes the file that is to become the copy. It is locked from the first
 // moment, so that it is never there under the name without a lock.
 func (c *compaction) create() error {
-	f, err := os.CreateTemp(c.db.limits.dir, durable.TempPattern(c.db.path))
+	f, err := os.CreateTemp(filepath.Dir(c.path), durable.TempPattern(c.path))
 	if err != nil {
 		return err
 	}
 	c.temp = f.Name()
-	if err = errors.Join(inherit(f, c.from.file), f.Close()); err == nil {
+	if err = errors.Join(c.prepare(f), f.Close()); err == nil {
 		c.to, err = openCopy(c.temp)
 	}
 	if err != nil {

@@ -2,11 +2,12 @@ package bolt
 
 import (
 	"fmt"
+	"path/filepath"
 
 	"pushbox/store"
 )
 
-// measure refuses a compaction whose copy would not fit beside the file.
+// measure refuses to begin a copy for which there is no room.
 func (c *compaction) measure() error {
 	err := c.from.read(func(t *tx) error {
 		c.total = t.bolt.Size() - t.unused()
@@ -22,16 +23,24 @@ func (c *compaction) measure() error {
 // views, expiry and deletes. What creates leave free may be used for a while: on a
 // full disk nothing else gives room back.
 func (c *compaction) wantFree(n int64) error {
-	free, known, err := c.free(c.db.limits.dir)
+	return wantFree(c.free, filepath.Dir(c.path), n)
+}
+
+func wantFree(free freeSpace, dir string, n int64) error {
+	bytes, known, err := free(dir)
 	if err != nil {
-		return fmt.Errorf("free space of %s: %w", c.db.limits.dir, err)
+		return fmt.Errorf("free space of %s: %w", dir, err)
 	}
-	if need := n + copyReserve; known && free < need {
-		return fmt.Errorf("%w: a compaction needs %s free on the file system of the database, and %s are",
-			store.ErrFull, mebibytes(need), mebibytes(free))
+	if need := n + copyReserve; known && bytes < need {
+		return fmt.Errorf("%w: the copy needs %s free on the file system of %s, and %s are",
+			store.ErrFull, mebibytes(need), dir, mebibytes(bytes))
 	}
 	return nil
 }
+
+// Room returns store.ErrFull where the file system of dir has so little free that
+// whoever copies something large must give way to the database that may be on it.
+func Room(dir string) error { return wantFree(freeBytes, dir, 0) }
 
 // mebibytes is n for people to read, rounded up.
 func mebibytes(n int64) string { return fmt.Sprintf("%d MiB", (n+1<<20-1)>>20) }

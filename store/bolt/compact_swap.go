@@ -45,7 +45,7 @@ func (c *compaction) settle(bound int64) (rest *changes, err error) {
 	return rest, nil
 }
 
-// complete copies the rest and has the copy take the file's place. Nothing is
+// complete copies the rest and has the copy become what it is to be. Nothing is
 // written meanwhile.
 func (c *compaction) complete(rest *changes) error {
 	if err := c.proceed(); err != nil {
@@ -62,7 +62,7 @@ func (c *compaction) complete(rest *changes) error {
 	if err := c.to.file.Sync(); err != nil {
 		return fmt.Errorf("sync the copy: %w", err)
 	}
-	return c.swap()
+	return c.finish()
 }
 
 // finishRows gives the copy the numbers to give out next, and sees that its
@@ -105,7 +105,7 @@ func (c *compaction) swap() error {
 		return fmt.Errorf("replace the database: %w", err)
 	}
 	c.to.bolt.NoSync, c.to.bolt.NoGrowSync = false, false
-	db.changes, c.swapped = nil, true
+	db.changes, c.kept = nil, true
 	db.current.Store(c.to)
 	db.replaced.Go(func() {
 		defer close(c.gone)

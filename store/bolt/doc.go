@@ -49,9 +49,10 @@
 // each commit takes a little of them. They are read from the file and not through
 // its mapping, which would count to the memory of the process.
 //
-// A compaction copies all rows to a new file, in transactions that end soon, while
-// the committer notes which rows it writes. Those are copied again, until so few
-// are left that writers can wait for them; then the new file takes the name and
-// the place of the old one. A DB therefore holds a handle, not a file, and a
-// reader keeps the handle that it began with.
+// A backup is a compaction whose copy becomes a file of its own. A compaction
+// copies all rows to a new file, in transactions that end soon, while the
+// committer notes which rows it writes. Those are copied again, until so few are
+// left that writers can wait for them; then the new file takes the name and the
+// place of the old one. A DB therefore holds a handle, not a file, and a reader
+// keeps the handle that it began with.
 package bolt

@@ -7,8 +7,6 @@ import (
 	"time"
 
 	"go.etcd.io/bbolt"
-
-	"pushbox/internal/durable"
 )
 
 // CloseFile closes the file behind the back of bbolt: no commit goes well after.
@@ -81,7 +79,20 @@ func TinyBounds() *Bounds { return &Bounds{200, 3, 100, 1, 1 << 10, 1 << 10} }
 
 // Try compacts the DB.
 func (db *DB) Try(ctx context.Context, o Trial) error {
-	c := &compaction{ctx: ctx, db: db, bounds: usualBounds(), replace: durable.Replace, free: freeBytes, report: func(_, _ int64) {}}
+	c := newCompaction(ctx, db, func(_, _ int64) {})
+	o.apply(c)
+	return db.compact(c)
+}
+
+// TryBackup makes a backup beside path and returns where it is.
+func (db *DB) TryBackup(ctx context.Context, path string, o Trial) (string, error) {
+	c := newBackup(ctx, db, path, func(_, _ int64) {})
+	o.apply(c)
+	err := db.copyTo(c)
+	return c.temp, err
+}
+
+func (o Trial) apply(c *compaction) {
 	if b := o.Bounds; b != nil {
 		c.bounds.batch, c.bounds.rows, c.bounds.unsynced = b.Batch, b.Rows, b.Unsynced
 		c.bounds.pending, c.bounds.behind, c.bounds.rest = b.Pending, b.Behind, b.Rest
@@ -96,7 +107,6 @@ func (db *DB) Try(ctx context.Context, o Trial) error {
 	if o.Progress != nil {
 		c.report = o.Progress
 	}
-	return db.compact(c)
 }
 
 // CopyReserve is what must stay free beside a copy.

@@ -2,6 +2,8 @@ package storetest
 
 import (
 	"context"
+	"errors"
+	"os"
 	"testing"
 	"time"
 
@@ -53,6 +55,14 @@ var methods = map[string]func(context.Context, store.Engine) error{
 	"Compact": func(ctx context.Context, e store.Engine) error {
 		return e.Compact(ctx, func(int64, int64) {})
 	},
+	"Backup": func(ctx context.Context, e store.Engine) error {
+		b, temp, err := e.Backup(ctx, "", func(int64, int64) {})
+		if err == nil {
+			err = errors.Join(b.Close(), os.Remove(temp))
+		}
+		return err
+	},
+	"Forget": func(ctx context.Context, e store.Engine) error { return e.Forget(ctx) },
 	"FreeOrphans": func(ctx context.Context, e store.Engine) error {
 		_, err := e.FreeOrphans(ctx, pushID(5), 9)
 		return err

@@ -73,8 +73,24 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 	for _, change := range changes {
 		change(&f.setup)
 	}
+	f.start()
+	return f
+}
+
+// Over opens a database that lies at path, under the same key and by the same clock.
+// It is looked after as that of New.
+func (f *Fixture) Over(path string) *Fixture {
+	f.t.Helper()
+	other := &Fixture{Clock: f.Clock, Path: path, t: f.t, root: f.root, setup: f.setup}
+	other.setup.Engine.Path = path
+	other.start()
+	return other
+}
+
+func (f *Fixture) start() {
+	f.t.Helper()
 	f.open()
-	t.Cleanup(func() {
+	f.t.Cleanup(func() {
 		if f.abandoned {
 			_ = f.Close(context.Background())
 			return
@@ -82,7 +98,6 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 		f.Check()
 		f.close()
 	})
-	return f
 }
 
 // Abandon says that the test breaks the file: it is not checked at the end.

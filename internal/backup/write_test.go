@@ -1,0 +1,103 @@
+package backup
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+	"time"
+)
+
+func TestAFileIsThereWhenItIsWholeOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	all := content(3 * copyStep)
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	spoiled := func(name string) (*os.File, error) { return os.Open(file(t, "something else")) }
+	for name, c := range map[string]struct {
+		ctx  context.Context
+		w    Writer
+		from io.Reader
+		want error // nil: any
+	}{
+		"it cannot be read":             {t.Context(), Writer{}, io.MultiReader(bytes.NewReader(all), iotest.ErrReader(broken)), broken},
+		"it is shorter than it was":     {t.Context(), Writer{}, bytes.NewReader(all[1:]), nil},
+		"it is longer than it was":      {t.Context(), Writer{}, io.MultiReader(bytes.NewReader(all), strings.NewReader("x")), nil},
+		"somebody interrupts":           {ended, Writer{}, bytes.NewReader(all), context.Canceled},
+		"others need the room":          {t.Context(), Writer{Room: func(string) error { return broken }}, bytes.NewReader(all), broken},
+		"something else is read back":   {t.Context(), Writer{open: spoiled}, bytes.NewReader(all), nil},
+		"it cannot be opened once more": {t.Context(), Writer{open: func(string) (*os.File, error) { return nil, broken }}, bytes.NewReader(all), broken},
+	} {
+		dir := t.TempDir()
+		err := c.w.File(c.ctx, filepath.Join(dir, "box.db"), c.from, int64(len(all)))
+		if err == nil || c.want != nil && !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantNames(t, dir)
+	}
+}
+
+func TestAFileIsForItsOwnerAloneAndReplacesNoneUnlessTold(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "box.db")
+	write := func(w Writer, text string) error {
+		return w.File(t.Context(), path, strings.NewReader(text), int64(len(text)))
+	}
+	if err := write(Writer{}, "first"); err != nil {
+		t.Fatal(err)
+	}
+	if err := write(Writer{}, "second"); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("it replaced a file: %v", err)
+	}
+	if err := write(Writer{Replace: true}, "third"); err != nil {
+		t.Error(err)
+	}
+	got, err := os.ReadFile(path)
+	info, statErr := os.Stat(path)
+	if err := errors.Join(err, statErr); err != nil || string(got) != "third" || info.Mode() != 0o600 {
+		t.Errorf("%q, %v, %v", got, info.Mode(), err)
+	}
+	wantNames(t, dir, "box.db")
+}
+
+func TestAWriterLooksForRoomAgainAndAgainAndTellsHowFarItIs(t *testing.T) {
+	t.Parallel()
+	dir, looked, last := t.TempDir(), 0, int64(0)
+	const size = (2*looks + 1) * copyStep
+	w := Writer{
+		Room: func(d string) error {
+			if looked++; d != dir {
+				t.Errorf("it looks at %s", d)
+			}
+			return nil
+		},
+		Progress: func(done, total int64) {
+			if done < last || total != size {
+				t.Errorf("%d of %d after %d", done, total, last)
+			}
+			last = done
+		},
+	}
+	if err := w.File(t.Context(), filepath.Join(dir, "box.db"), bytes.NewReader(make([]byte, size)), size); err != nil || looked != 3 || last != size {
+		t.Errorf("it looked %d times, %d bytes were told: %v", looked, last, err)
+	}
+}
+
+func TestWhatAKilledWriterLeftGoesAndWhatARunningOneHasStays(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	put(t, dir, staleAfter+time.Minute, "pushbox-backup.new-1", "pushbox-backup", "pushbox.db.new-2", "notes.new-3")
+	put(t, dir, staleAfter-time.Minute, "pushbox-backup.new-4")
+	if err := (Writer{}).File(t.Context(), filepath.Join(dir, "box.db"), strings.NewReader(""), 0); err != nil {
+		t.Fatal(err)
+	}
+	wantNames(t, dir, "box.db", "notes.new-3", "pushbox-backup", "pushbox-backup.new-4", "pushbox.db.new-2")
+}

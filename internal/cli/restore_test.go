@@ -1,0 +1,131 @@
+//go:build unix
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// drillFor is a directory with the key of another, and a backup of that.
+func drillFor(t *testing.T, dir string) (fresh, file string) {
+	t.Helper()
+	fresh, file = shortDir(t), filepath.Join(t.TempDir(), "box.db")
+	run(t, dir, "", "backup", file).want(t, exitDone)
+	key, err := os.ReadFile(filepath.Join(dir, "master.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(fresh, "master.key"), key, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return fresh, file
+}
+
+// wantOnlyKey fails the test unless a directory is as before a restore.
+func wantOnlyKey(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != 1 || entries[0].Name() != "master.key" {
+		t.Errorf("there is %v, %v", entries, err)
+	}
+}
+
+func TestARestoreThatIsInterruptedLeavesNothing(t *testing.T) {
+	t.Parallel()
+	fresh, file := drillFor(t, withAlice(t))
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var out strings.Builder
+	half := io.MultiReader(io.LimitReader(f, 9000), readerFunc(func([]byte) (int, error) { interrupt(); return 0, nil }), f)
+	code := Main(ctx, []string{"restore", "-", "--data-dir", fresh}, half, &out, &out, nil)
+	result{code, "", out.String()}.want(t, exitFailed, "hint: it was interrupted, and there is no database")
+	wantOnlyKey(t, fresh)
+}
+
+type readerFunc func([]byte) (int, error)
+
+func (f readerFunc) Read(b []byte) (int, error) { return f(b) }
+
+// A database that comes while a backup is restored stays, and the backup goes.
+func TestARestoreNeverTakesTheNameOfADatabaseThatIsThere(t *testing.T) {
+	t.Parallel()
+	fresh, file := drillFor(t, withAlice(t))
+	f, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	path := filepath.Join(fresh, "pushbox.db")
+	made := false
+	meanwhile := readerFunc(func([]byte) (int, error) {
+		if !made {
+			made = true
+			return 0, os.WriteFile(path, []byte("another"), 0o600)
+		}
+		return 0, io.EOF
+	})
+	var out strings.Builder
+	code := Main(t.Context(), []string{"restore", "-", "--data-dir", fresh}, io.MultiReader(f, meanwhile), &out, &out, nil)
+	result{code, "", out.String()}.want(t, exitFailed, "there is a database in "+fresh)
+	if text, err := os.ReadFile(path); err != nil || string(text) != "another" {
+		t.Errorf("it has %d bytes, %v", len(text), err)
+	}
+	if left, err := filepath.Glob(path + ".new-*"); err != nil || len(left) > 0 {
+		t.Errorf("there is %v, %v", left, err)
+	}
+}
+
+func TestWhatAKilledRestoreLeftGoesWithTheNextAndWithAStart(t *testing.T) {
+	t.Parallel()
+	fresh, file := drillFor(t, withAlice(t))
+	leave := func() []string {
+		left := []string{filepath.Join(fresh, "pushbox.db.new-17"), filepath.Join(fresh, "pushbox.db.new-17.new-18"), filepath.Join(fresh, "pushbox.db.new-19.schema4")}
+		for _, name := range left {
+			if err := os.WriteFile(name, []byte("half"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		return left
+	}
+	for _, command := range [][]string{{"restore", file}, {"check"}} {
+		left := leave()
+		run(t, fresh, "", command...).want(t, exitDone)
+		for _, name := range left {
+			if _, err := os.Stat(name); !errors.Is(err, os.ErrNotExist) {
+				t.Errorf("after %s: %s is there, %v", command[0], filepath.Base(name), err)
+			}
+		}
+	}
+}
+
+func TestWhatRootRestoresBelongsToWhomTheDirectoryDoes(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	fresh, file := drillFor(t, withAlice(t))
+	const somebody = 65534
+	if err := errors.Join(os.Chown(fresh, somebody, somebody), os.Chown(filepath.Join(fresh, "master.key"), somebody, somebody)); err != nil {
+		t.Fatal(err)
+	}
+	run(t, fresh, "", "restore", file).want(t, exitDone)
+	info, err := os.Stat(filepath.Join(fresh, "pushbox.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != somebody || owner.Gid != somebody || info.Mode() != 0o600 {
+		t.Errorf("it belongs to %d:%d, %v", owner.Uid, owner.Gid, info.Mode())
+	}
+}

@@ -1,0 +1,250 @@
+package bolt_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+// backup makes a backup beside path, which is removed when the test ends.
+func backup(t *testing.T, db *bolt.DB, path string) (b *bolt.DB, temp string) {
+	t.Helper()
+	e, temp, err := db.Backup(t.Context(), path, func(_, _ int64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b = e.(*bolt.DB)
+	t.Cleanup(func() {
+		if err := errors.Join(b.Close(), os.Remove(temp)); err != nil {
+			t.Error(err)
+		}
+	})
+	return b, temp
+}
+
+func TestABackupHoldsTheSameAndNothingOfWhatWasDeleted(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	db := open(t, bolt.Options{Path: path})
+	deleted := bytes.Repeat([]byte("deleted!"), 4096)
+	if err := db.CreatePush(t.Context(), newPush(200), deleted, store.Entry{Kind: store.EntryCreation}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Change(t.Context(), id(200), purge); err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := filepath.Join(t.TempDir(), "copy")
+	b, temp := backup(t, db, elsewhere)
+	if info, err := os.Stat(temp); err != nil || info.Mode() != 0o600 || !strings.HasPrefix(temp, elsewhere+".new-") {
+		t.Errorf("%s: %v, %v", temp, info, err)
+	}
+	storetest.WantFilled(t, b)
+	storetest.CheckClean(t, b)
+	if !maps.Equal(db.Rows(t), b.Rows(t)) {
+		t.Error("its rows are others")
+	}
+	if !bytes.Contains(read(t, path), deleted[:4000]) || bytes.Contains(read(t, temp), []byte("deleted!")) {
+		t.Error("what was deleted is in it, or was not in the file either")
+	}
+	if db.Recording() {
+		t.Error("the committer still takes note of what it writes")
+	}
+	mustCreate(t, db, 1) // and the database goes on, by itself
+	if has(t, b, 1) {
+		t.Error("a later push is in the backup")
+	}
+	wantOnlyFile(t, path)
+}
+
+func TestABackupBesideWritersHoldsWhatWasAnsweredBefore(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: filled(t)})
+	done := make(chan struct{})
+	var writers sync.WaitGroup
+	var mu sync.Mutex
+	answered := 0
+	for w := range 8 {
+		writers.Go(func() {
+			for n := 0; ; n++ {
+				select {
+				case <-done:
+					return
+				default:
+				}
+				if err := create(context.Background(), db, 1000*(w+1)+n%1000); err != nil && !errors.Is(err, store.ErrExists) {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				answered++
+				mu.Unlock()
+			}
+		})
+	}
+	for range 3 {
+		before := db.Rows(t)
+		b, _ := backup(t, db, filepath.Join(t.TempDir(), "copy"))
+		storetest.CheckClean(t, b)
+		rows := b.Rows(t)
+		for key := range before {
+			if _, there := rows[key]; !there && !strings.HasPrefix(key, "journal/") {
+				t.Fatalf("a row of %s is missing", key[:strings.IndexByte(key, '/')])
+			}
+		}
+	}
+	close(done)
+	writers.Wait()
+	if answered == 0 {
+		t.Error("nothing was written meanwhile")
+	}
+}
+
+func TestABackupAndACompactionTakeTurns(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	db := open(t, bolt.Options{Path: path})
+	var second, third error
+	temp, err := db.TryBackup(t.Context(), "", bolt.Trial{Bounds: bolt.TinyBounds(), Progress: func(done, total int64) {
+		if done < total {
+			second = db.Compact(t.Context(), nil)
+			_, _, third = db.Backup(t.Context(), "", nil)
+		}
+	}})
+	if err != nil || !errors.Is(second, store.ErrBusy) || !errors.Is(third, store.ErrBusy) {
+		t.Errorf("the first: %v, the second: %v, the third: %v", err, second, third)
+	}
+	mustCompact(t, db)
+	if filepath.Dir(temp) != filepath.Dir(path) {
+		t.Errorf("it is %s, the database %s", temp, path)
+	}
+	remove(t, temp)
+	wantOnlyFile(t, path)
+}
+
+func TestABackupNeedsRoomAndGivesWay(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	db := open(t, bolt.Options{Path: path})
+	for name, first := range map[string]int64{"none at first": bolt.CopyReserve, "less and less": 1 << 40} {
+		asked := 0
+		_, err := db.TryBackup(t.Context(), "", bolt.Trial{Bounds: bolt.TinyBounds(), Free: func(string) (int64, bool, error) {
+			if asked++; asked == 1 {
+				return first, true, nil
+			}
+			return bolt.CopyReserve - 1, true, nil
+		}})
+		if !errors.Is(err, store.ErrFull) {
+			t.Errorf("%s: %v", name, err)
+		}
+		wantOnlyFile(t, path)
+	}
+}
+
+func TestWhateverEndsABackupLeavesNoCopyAndTheStoreAsItWas(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	db := open(t, bolt.Options{Path: path})
+	for step := range 20 {
+		ctx, cancel := context.WithCancel(t.Context())
+		left := step
+		_, err := db.TryBackup(ctx, "", bolt.Trial{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) {
+			if left--; left < 0 {
+				cancel()
+			}
+		}})
+		cancel()
+		if !errors.Is(err, context.Canceled) || db.Recording() {
+			t.Errorf("cancelled at step %d: %v", step, err)
+		}
+		wantOnlyFile(t, path)
+	}
+	storetest.WantFilled(t, db)
+	hurt, _ := damaged(t, "audit")
+	if _, _, err := hurt.Backup(t.Context(), "", func(_, _ int64) {}); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("of a damaged file: %v", err)
+	}
+	_ = hurt.Close()
+}
+
+func TestForgettingEmptiesWhatABackupDoesNotBringBack(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: filled(t)})
+	db.FoldJournal(t)
+	before := db.Rows(t)
+	if err := db.Forget(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	after := db.Rows(t)
+	gone := map[string]int{}
+	for key := range before {
+		bucket, _, isRow := strings.Cut(key, "/")
+		if _, there := after[key]; isRow && !there {
+			gone[bucket]++
+		} else if !isRow && after[key] != before[key] {
+			t.Errorf("%s gives out other numbers", bucket)
+		}
+	}
+	for _, bucket := range []string{"sessions", "session_owners", "grants", "grant_pushes"} {
+		if gone[bucket] == 0 {
+			t.Errorf("nothing of %s is gone", bucket)
+		}
+		delete(gone, bucket)
+	}
+	if len(gone) > 0 {
+		t.Errorf("this is gone, too: %v", gone)
+	}
+}
+
+func TestAKeyRingIsReadWithoutTouchingTheFile(t *testing.T) {
+	t.Parallel()
+	path := filled(t)
+	before := read(t, path)
+	if err := os.Chmod(path, 0o400); err != nil {
+		t.Fatal(err)
+	}
+	ring, err := bolt.SealedRing(path)
+	if err != nil || string(ring) != "sealed" || !bytes.Equal(before, read(t, path)) {
+		t.Errorf("%q, %v", ring, err)
+	}
+}
+
+func TestAFileThatCannotBeRestoredIsRefusedWithItsReason(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		spoil func(t *testing.T, path string)
+		want  error
+	}{
+		"of a later version": {func(t *testing.T, path string) {
+			setSchema(t, path, []byte{0, 0, 1, 0})
+		}, store.ErrSchema},
+		"no database": {func(t *testing.T, path string) { write(t, path, []byte("no database\n")) }, store.ErrCorrupt},
+		"empty":       {func(t *testing.T, path string) { write(t, path, nil) }, store.ErrCorrupt},
+		"cut":         {func(t *testing.T, path string) { cut(t, path, 3*pageSize) }, store.ErrCorrupt},
+		"no ring": {func(t *testing.T, path string) {
+			rawUpdate(t, path, func(b *bbolt.Tx) error { return b.Bucket([]byte("meta")).Delete([]byte("key_ring")) })
+		}, store.ErrCorrupt},
+	} {
+		path := filled(t)
+		c.spoil(t, path)
+		if _, err := bolt.SealedRing(path); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	older := filled(t)
+	setSchema(t, older, []byte{0, 0, 0, 1})
+	if _, err := bolt.SealedRing(older); err != nil {
+		t.Errorf("one of an earlier version is for Open to deal with: %v", err)
+	}
+}

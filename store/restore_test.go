@@ -1,0 +1,176 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/seal"
+	"pushbox/store/storetest"
+)
+
+// backUp makes a backup of f and returns it under a name of its own.
+func backUp(t *testing.T, f *storetest.Fixture) (path string) {
+	t.Helper()
+	dir := t.TempDir()
+	b, err := f.Backup(ctx, filepath.Join(dir, "copy"), func(int64, int64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(dir, "restored.db")
+	info, err := os.Stat(b.Path)
+	if err != nil || info.Size() != b.Size || info.Mode() != 0o600 {
+		t.Fatalf("%+v is %v, %v", b, info, err)
+	}
+	if err := os.Rename(b.Path, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// restored is what a restore makes of a backup.
+func restored(t *testing.T, f *storetest.Fixture, path string, keepLive bool, want store.Restored) *storetest.Fixture {
+	t.Helper()
+	back := f.Over(path)
+	got, err := back.Restore(ctx, keepLive)
+	if err != nil || got != want {
+		t.Fatalf("restored %+v, %v; want %+v", got, err, want)
+	}
+	back.Reopen()
+	back.Check()
+	return back
+}
+
+func TestNothingThatWasLiveInABackupIsDeliveredAgain(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	open, viewed := push(t, f, alice, nil), push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(2) })
+	retrieve(t, f, nobody, viewed)
+	files := pushFiles(t, f, alice, nil, content(1, 300_000))
+	before := grantOf(t, f, nobody, files)
+	path := backUp(t, f)
+	retrieve(t, f, nobody, viewed) // the last view, which the backup knows nothing of
+
+	back := restored(t, f, path, false, store.Restored{Pushes: 3, Live: 3})
+	for name, c := range map[string]struct {
+		store.PushInfo
+		kinds string
+		views int
+	}{
+		"never viewed": {open, "creation expire ", 0},
+		"viewed":       {viewed, "creation view expire ", 1},
+		"of files":     {files, "creation view expire ", 1},
+	} {
+		got, err := back.Retrieve(ctx, alice, c.Token, secret.Text{})
+		if err != nil || got.Live() || got.State != store.Deleted || !got.Payload.IsZero() || !got.Grant.IsZero() || got.Views != c.views {
+			t.Errorf("%s: state %d, %d views, %v", name, got.State, got.Views, err)
+		}
+		if kinds := entryKinds(t, back, alice, c.PushInfo); kinds != c.kinds+"failed_view " {
+			t.Errorf("%s: its log has %s", name, kinds)
+		}
+	}
+	h, err := back.History(ctx, alice, open.Token, 1)
+	if err != nil || h.Log[1].UserAgent != "pushbox restore" || h.Log[1].IP != "" {
+		t.Errorf("the log says %+v, %v", h.Log, err)
+	}
+	wantEnded(t, back, before.Grant)
+	if back.Orphans() != 0 {
+		t.Error("chunks of its files are left")
+	}
+}
+
+func TestWhatIsKeptLiveGoesOnWithTheViewsOfTheBackup(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	p := push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(2) })
+	retrieve(t, f, nobody, p)
+	files := pushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(2) }, content(1, 300_000))
+	before := grantOf(t, f, nobody, files)
+	ended := push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(1) })
+	retrieve(t, f, nobody, ended)
+	back := restored(t, f, backUp(t, f), true, store.Restored{Pushes: 3, Live: 2})
+
+	retrieve(t, back, nobody, p)
+	if got, err := back.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil || got.Live() || got.Views != 2 || !got.Payload.IsZero() {
+		t.Errorf("beyond its limit: live %t, %d views, %v", got.Live(), got.Views, err)
+	}
+	if kinds := entryKinds(t, back, alice, p); kinds != "creation view edit view failed_view " {
+		t.Errorf("its log has %s", kinds)
+	}
+	wantEnded(t, back, before.Grant)
+	file, err := download(back, grantOf(t, back, nobody, files).Grant, 0)
+	if err != nil || !bytes.Equal(file, content(1, 300_000)) {
+		t.Errorf("its file: %v", err)
+	}
+	if kinds := entryKinds(t, back, alice, ended); kinds != "creation view " {
+		t.Errorf("the log of what had expired has %s", kinds)
+	}
+}
+
+func TestARestoreSignsEverybodyOutAndLeavesTheirAccounts(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	member(t, f, email)
+	session := signIn(t, f)
+	token, err := f.CreateToken(ctx, email, "laptop", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back := restored(t, f, backUp(t, f), false, store.Restored{})
+	wantResume(t, f, session, nil)
+	wantResume(t, back, session, store.ErrSession)
+	if _, _, err := back.Authenticate(ctx, token.Secret, email); err != nil {
+		t.Errorf("the API token: %v", err)
+	}
+	signIn(t, back)
+}
+
+func TestAStoreThatIsDamagedIsNeitherBackedUpNorRestored(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	p := push(t, f, nobody, nil)
+	if _, err := f.Engine().Change(ctx, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+		p.Views++ // and no entry tells of it
+		p.UpdatedAt = p.UpdatedAt.Add(1)
+		return p, store.Entry{}, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	f.Abandon()
+	dir := t.TempDir()
+	damage := (*store.DamageError)(nil)
+	_, err := f.Backup(ctx, filepath.Join(dir, "copy"), func(int64, int64) {})
+	if !errors.As(err, &damage) || !errors.Is(err, store.ErrCorrupt) || len(damage.Problems) != 1 {
+		t.Errorf("a backup: %v", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("there is %v, %v", left, err)
+	}
+	if _, err := f.Restore(ctx, false); !errors.As(err, &damage) {
+		t.Errorf("a restore: %v", err)
+	}
+	if q, err := f.Engine().Push(ctx, p.ID); err != nil || !q.Live() {
+		t.Errorf("it was changed: %v", err)
+	}
+}
+
+func TestAnotherKeyDoesNotOpenABackup(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	sealed, err := f.Engine().KeyRing(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := store.CheckKey(seal.NewRootKey(), sealed); !errors.Is(err, store.ErrKey) {
+		t.Errorf("another key: %v", err)
+	}
+	if err := store.CheckKey(seal.NewRootKey(), sealed[:9]); !errors.Is(err, store.ErrKey) && !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("a piece of it: %v", err)
+	}
+}
