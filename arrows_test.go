@@ -14,8 +14,9 @@ import (
 // listed imports none.
 var arrows = map[string][]string{
 	"pushbox":                            {"internal/cli"},
-	"pushbox/internal/cli":               {"config", "internal/admin", "internal/backup", "internal/client", "internal/durable", "internal/httpd", "internal/secret", "server", "server/web", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/cli":               {"config", "internal/admin", "internal/backup", "internal/certs", "internal/client", "internal/durable", "internal/httpd", "internal/secret", "server", "server/web", "store", "store/bolt", "store/seal"},
 	"pushbox/internal/client":            {"internal/secret"},
+	"pushbox/internal/certs":             {"config", "internal/durable"},
 	"pushbox/internal/admin":             {"internal/httpd", "internal/secret", "store"},
 	"pushbox/internal/backup":            {"internal/durable"},
 	"pushbox/server":                     {"config", "internal/clientip", "internal/lang", "internal/limit", "internal/secret", "internal/strictjson", "server/web", "store"},
@@ -41,6 +42,8 @@ var owners = map[string]string{
 	"github.com/pquerna/otp":              "pushbox/store",
 	"github.com/hanwen/go-fuse/v2":        "pushbox/internal/faultfs",
 	"filippo.io/age":                      "pushbox/internal/backup",
+	"github.com/mholt/acmez/v3":           "pushbox/internal/certs",
+	"github.com/letsencrypt/pebble/v2":    "pushbox/internal/acmetest",
 	"github.com/spf13/cobra":              "pushbox/internal/cli",
 	"github.com/schollz/progressbar/v3":   "pushbox/internal/cli",
 }

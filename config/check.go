@@ -12,6 +12,7 @@ func (l *loader) check(cfg Config) {
 	if cfg.Sessions.IdleTimeout > cfg.Sessions.MaxAge {
 		l.relation("sessions.idle_timeout", "must not be greater than", "sessions.max_age")
 	}
+	l.checkTLS(cfg)
 	l.checkTerms("pw", cfg.PW.Terms)
 	l.checkTerms("url", cfg.URL)
 	l.checkTerms("files", cfg.Files.Terms)

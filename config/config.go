@@ -44,6 +44,11 @@ type Config struct {
 	// the request.
 	BaseURL string `mapstructure:"base_url" form:"url"`
 
+	// HTTPS on listen, without a proxy: with a certificate of your own, or with one
+	// that is fetched from a certificate authority and renewed by itself (ACME).
+	// docs/tls.md has recipes.
+	TLS TLS `mapstructure:"tls"`
+
 	// Proxies whose X-Forwarded headers are believed: addresses, or networks
 	// such as 10.0.0.0/8. In the environment: separated by commas.
 	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`

@@ -12,6 +12,7 @@ func Default() Config {
 	return Config{
 		Listen:            "127.0.0.1:5100",
 		DataDir:           "./data",
+		TLS:               defaultTLS(),
 		TrustedProxies:    []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		AllowAnonymous:    true,
 		EnableURLPushes:   true,

@@ -63,7 +63,7 @@ func (f configFile) mapping(n *yaml.Node, prefix string) {
 	}
 }
 
-// entry takes the value of a key, which has at most one section before it.
+// entry takes the value of a key, which has its sections before it.
 func (f configFile) entry(key string, n *yaml.Node, place string) {
 	s, isSetting := f.byKey[key]
 	isSection := slices.Contains(f.sections, key)
@@ -85,8 +85,10 @@ func (f configFile) entry(key string, n *yaml.Node, place string) {
 // section was meant.
 func (f configFile) unknown(key, place string) {
 	var known []string
-	if sectionOf(key) == "" {
-		known = slices.Clone(f.sections)
+	for _, section := range f.sections {
+		if sectionOf(section) == sectionOf(key) {
+			known = append(known, section)
+		}
 	}
 	for _, s := range f.settings {
 		if sectionOf(s.key) == sectionOf(key) {

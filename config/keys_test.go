@@ -17,6 +17,8 @@ func sample(k config.Setting) string {
 		"files.max_file_size": "400MiB", "files.download_window": "1h",
 		"backup.schedule": "1d", "backup.recipients": "age1abc,age1pq1def",
 		"sessions.idle_timeout": "2d", "sessions.max_age": "90d",
+		"tls.redirect_listen": ":80", "tls.hsts": "1h", "tls.acme.domains": "a.example", "tls.acme.email": "ann@example.com",
+		"tls.acme.directory_url": "https://ca.example/acme/acme/directory",
 	}
 	if v, ok := special[k.Key]; ok {
 		return v
@@ -33,6 +35,22 @@ func sample(k config.Setting) string {
 	}
 }
 
+// beside is what a setting cannot be given without.
+func beside(k config.Setting) []string {
+	switch {
+	case k.Key == "tls.cert_file":
+		return []string{"PUSHBOX_TLS_KEY_FILE=k"}
+	case k.Key == "tls.key_file":
+		return []string{"PUSHBOX_TLS_CERT_FILE=c"}
+	case k.Key == "tls.redirect_listen", strings.HasPrefix(k.Key, "tls.acme.") && k.Key != "tls.acme.domains":
+		return []string{"PUSHBOX_TLS_ACME_DOMAINS=b.example"}
+	case strings.HasSuffix(k.Key, "_max"):
+		return []string{strings.TrimSuffix(k.Env, "_MAX") + "_DEFAULT=2"}
+	default:
+		return nil
+	}
+}
+
 func TestEverySettingCanBeGivenInTheEnvironment(t *testing.T) {
 	t.Parallel()
 	keys := config.Keys()
@@ -42,10 +60,7 @@ func TestEverySettingCanBeGivenInTheEnvironment(t *testing.T) {
 	for _, k := range keys {
 		t.Run(k.Env, func(t *testing.T) {
 			t.Parallel()
-			src := config.Source{Environ: []string{k.Env + "=" + sample(k)}}
-			if strings.HasSuffix(k.Key, "_max") {
-				src.Environ = append(src.Environ, strings.Replace(k.Env, "_MAX", "_DEFAULT=2", 1))
-			}
+			src := config.Source{Environ: append(beside(k), k.Env+"="+sample(k))}
 			l := mustLoad(t, src)
 			if v := valueOf(t, l, k.Key); v.Value == k.Default || v.Origin != "environment "+k.Env {
 				t.Errorf("got %+v", v)
@@ -91,6 +106,8 @@ func TestKeysTellWhatIsAllowed(t *testing.T) {
 		"files.max_file_size":          {Env: "PUSHBOX_FILES_MAX_FILE_SIZE", Default: "1GiB", Accepts: "from 1KiB to 1TiB"},
 		"files.download_window":        {Env: "PUSHBOX_FILES_DOWNLOAD_WINDOW", Default: "15m", Accepts: "from 1m to 24h"},
 		"limits.stall_timeout":         {Env: "PUSHBOX_LIMITS_STALL_TIMEOUT", Default: "1m", Accepts: "from 1s to 30m"},
+		"tls.hsts":                     {Env: "PUSHBOX_TLS_HSTS", Default: "180d", Accepts: "0 or from 5m to 730d"},
+		"tls.acme.domains":             {Env: "PUSHBOX_TLS_ACME_DOMAINS", Default: "[]"},
 		"enable_file_pushes":           {Env: "PUSHBOX_ENABLE_FILE_PUSHES", Default: "true"},
 	}
 	for _, k := range config.Keys() {

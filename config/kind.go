@@ -39,10 +39,18 @@ func kindOf(f reflect.StructField) kind {
 		return newKind(oneOf(all), wordParser(all), func(s string) string { return s }, tagText)
 	case form == "address":
 		return newKind("an address and a port, such as 127.0.0.1:5100", parseAddress, strconv.Quote, tagText)
+	case form == "optional address":
+		return newKind("an address and a port, such as :80", optional(parseAddress), strconv.Quote, tagText)
 	case form == "path":
 		return newKind("a path", parsePath, strconv.Quote, tagText)
 	case form == "url":
 		return newKind("a URL such as https://push.example.com", parseBaseURL, strconv.Quote, tagText)
+	case form == "directory":
+		return newKind("a URL such as https://ca.example.com/acme/acme/directory", parseDirectoryURL, strconv.Quote, tagText)
+	case form == "email":
+		return newKind("an address such as ann@example.com", optional(parseEmail), strconv.Quote, tagText)
+	case form == "domains":
+		return newKind("a list of domains", parseDomains, printDomains)
 	case form == "regexp":
 		return newKind("a regular expression such as .+@example\\.com", parseRegexp, strconv.Quote, tagText)
 	case form == "recipients":

@@ -14,10 +14,7 @@ func (l *Loaded) Print(w io.Writer) error {
 	const widest = 60 // longer lines have their comment right behind them
 	lines, width := make([]string, len(l.Values)), 0
 	for i, v := range l.Values {
-		lines[i] = v.Key + ": " + v.Value
-		if _, name, ok := strings.Cut(v.Key, "."); ok {
-			lines[i] = "  " + name + ": " + v.Value
-		}
+		lines[i] = nested(v.Key) + ": " + v.Value
 		if n := utf8.RuneCountInString(lines[i]); n <= widest {
 			width = max(width, n)
 		}
@@ -26,11 +23,17 @@ func (l *Loaded) Print(w io.Writer) error {
 	open := ""
 	for i, v := range l.Values {
 		if section := sectionOf(v.Key); section != open {
-			open = section
-			b.WriteString(section + ":\n")
+			if open = section; section != "" {
+				b.WriteString(nested(section) + ":\n")
+			}
 		}
 		fmt.Fprintf(&b, "%-*s  # %s\n", width, lines[i], v.Origin)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// nested is the last word of a key or section, as far in as it lies.
+func nested(key string) string {
+	return strings.Repeat("  ", strings.Count(key, ".")) + key[strings.LastIndexByte(key, '.')+1:]
 }

@@ -30,6 +30,16 @@ data_dir: "./data"                            # default
 master_key_file: ""                           # default
 master_key: [redacted]                        # environment PUSHBOX_MASTER_KEY
 base_url: ""                                  # default
+tls:
+  cert_file: ""                               # default
+  key_file: ""                                # default
+  redirect_listen: ""                         # default
+  hsts: 180d                                  # default
+  acme:
+    domains: []                               # default
+    directory_url: "https://acme-v02.api.letsencrypt.org/directory"  # default
+    ca_file: ""                               # default
+    email: ""                                 # default
 trusted_proxies: ["10.1.2.3/32", "fd00::/8"]  # environment PUSHBOX_TRUSTED_PROXIES
 allow_anonymous: true                         # default
 enable_url_pushes: true                       # default

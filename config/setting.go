@@ -43,13 +43,10 @@ func walk(all []setting, v reflect.Value, prefix string, index []int) []setting 
 	return all
 }
 
-// sectionOf is the section that a key lies in; empty if it lies in none.
+// sectionOf is the section that a key or another section lies in; empty if it lies
+// in none.
 func sectionOf(key string) string {
-	section, _, nested := strings.Cut(key, ".")
-	if !nested {
-		return ""
-	}
-	return section
+	return key[:max(0, strings.LastIndexByte(key, '.'))]
 }
 
 // isSection reports whether fields of that type group settings: the structs of

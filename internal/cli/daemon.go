@@ -33,10 +33,11 @@ type daemon struct {
 	log          zerolog.Logger
 	handler      http.Handler
 	control, web net.Listener
+	tls          tlsSide
 }
 
 // run serves until ctx ends, the store fails or a listener breaks. Then it
-// drains the web server, and stops the backups, the compactor, the sweeper and the control
+// drains the web server, and stops what looks after TLS, the backups, the compactor, the sweeper and the control
 // socket, in this order.
 func (d *daemon) run(ctx context.Context) error {
 	srv := d.server()
@@ -45,7 +46,10 @@ func (d *daemon) run(ctx context.Context) error {
 	backups := begin(ctx, func(ctx context.Context) error { return keepBackups(ctx, d.cfg, d.store, d.log) })
 	control := begin(ctx, func(ctx context.Context) error { return admin.Serve(ctx, d.control, d.store) })
 	web := begin(ctx, func(ctx context.Context) error {
-		return httpd.Run(ctx, d.web, srv, d.cfg.Limits.DrainTimeout)
+		return httpd.Run(ctx, d.tls.wrap(d.web), srv, d.cfg.Limits.DrainTimeout)
+	})
+	tls := begin(ctx, func(ctx context.Context) error {
+		return d.tls.run(ctx, d.server(), d.web.Addr(), d.cfg.Limits.DrainTimeout)
 	})
 	d.log.Info().Str("version", release).Stringer("address", d.web.Addr()).
 		Str("data_dir", d.cfg.DataDir).Str("key_file", keyPlace(d.cfg)).Msg("listening")
@@ -55,6 +59,7 @@ func (d *daemon) run(ctx context.Context) error {
 	case <-ctx.Done():
 		d.log.Info().Msg("stopping")
 	case <-web.done:
+	case <-tls.done:
 	case <-control.done:
 	case <-d.store.Failed():
 		failed = true
@@ -62,7 +67,7 @@ func (d *daemon) run(ctx context.Context) error {
 		cut := time.AfterFunc(failedDrain, func() { _ = srv.Close() })
 		defer cut.Stop()
 	}
-	err := errors.Join(d.drained(web.stop()), backups.stop(), compactor.stop(), sweeper.stop(), control.stop())
+	err := errors.Join(d.drained(web.stop()), tls.stop(), backups.stop(), compactor.stop(), sweeper.stop(), control.stop())
 	if failed {
 		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
 	}
@@ -73,7 +78,7 @@ func (d *daemon) run(ctx context.Context) error {
 // server is the web server, with every limit that net/http has.
 func (d *daemon) server() *http.Server {
 	timeout := d.cfg.Limits.RequestTimeout
-	return &http.Server{
+	srv := &http.Server{
 		Handler:           d.handler,
 		ReadHeaderTimeout: min(headerTimeout, timeout),
 		ReadTimeout:       timeout,
@@ -83,7 +88,12 @@ func (d *daemon) server() *http.Server {
 		ErrorLog:          stdlog.New(debugWriter{d.log}, "", 0),
 
 		DisableGeneralOptionsHandler: true, // or net/http answers OPTIONS * without the headers of every answer
+
+		// A peer that reads nothing holds all streams of its connection.
+		HTTP2: &http.HTTP2Config{WriteByteTimeout: d.cfg.Limits.StallTimeout},
 	}
+	d.tls.secure(srv)
+	return srv
 }
 
 // drained turns requests that were cut off from a failure into a line in the log.

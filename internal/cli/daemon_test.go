@@ -204,7 +204,7 @@ func TestTheWebServerHasEveryLimit(t *testing.T) {
 		cfg.Limits.RequestTimeout = timeout
 		srv := (&daemon{cfg: cfg}).server()
 		if srv.ReadHeaderTimeout <= 0 || srv.ReadHeaderTimeout > timeout || srv.ReadTimeout != timeout ||
-			srv.WriteTimeout <= timeout || srv.IdleTimeout <= 0 || srv.MaxHeaderBytes != 32<<10 {
+			srv.WriteTimeout <= timeout || srv.HTTP2.WriteByteTimeout != cfg.Limits.StallTimeout || srv.IdleTimeout <= 0 || srv.MaxHeaderBytes != 32<<10 {
 			t.Errorf("%v: %+v", timeout, srv)
 		}
 	}

@@ -8,15 +8,16 @@ import (
 	"pushbox/config"
 )
 
-// greet tells how to create a push on the server that is about to serve.
-func (a *app) greet(cfg config.Config, addr net.Addr) {
+// greet tells how to create a push on the server that is about to serve
+// at url.
+func (a *app) greet(cfg config.Config, url string) {
 	auth := ""
 	if !cfg.AllowAnonymous {
 		auth = `-H "Authorization: Bearer $TOKEN" `
 		a.say("make a token with `pushbox user add EMAIL` and `pushbox token create EMAIL`, and put it into TOKEN")
 	}
 	a.say("create a push with:")
-	fmt.Fprintf(a.stderr, "\n    curl %s--data-urlencode 'push[payload]=my secret' %s/api/v2/pushes\n\n", auth, localURL(addr))
+	fmt.Fprintf(a.stderr, "\n    curl %s--data-urlencode 'push[payload]=my secret' %s/api/v2/pushes\n\n", auth, url)
 }
 
 // localURL is a URL by which this machine reaches a listener.

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"path/filepath"
 
@@ -63,10 +62,10 @@ func newHandler(ctx context.Context, cfg config.Config, s *store.Store, log zero
 
 // invite tells whoever started the server how to make the first account. It is
 // no line of the log, which others may read.
-func (a *app) invite(cfg config.Config, addr net.Addr, first string) {
+func (a *app) invite(cfg config.Config, url, first string) {
 	base := cfg.BaseURL
 	if base == "" {
-		base = localURL(addr)
+		base = url
 	}
 	a.say("there is no account yet; make the first one within this run of the server at:")
 	fmt.Fprintf(a.stderr, "\n    %s%s\n\n", base, first)

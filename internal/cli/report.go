@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"strings"
 	"syscall"
 
@@ -69,6 +70,9 @@ func hint(cmd *cobra.Command, err error) string {
 	}
 	if p := (*config.ProblemsError)(nil); errors.As(err, &p) {
 		return "correct these settings; config.example.yaml names all of them"
+	}
+	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "listen" && errors.Is(err, fs.ErrPermission) {
+		return portHint
 	}
 	for _, known := range hints() {
 		if errors.Is(err, known.err) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"strings"
 	"testing"
 
@@ -41,6 +42,7 @@ func TestEachFailureHasItsExitCodeAndANextStep(t *testing.T) {
 		{admin.ErrPathTooLong, exitFailed, "shorter"},
 		{admin.ErrNotSocket, exitFailed, "move it away"},
 		{fs.ErrPermission, exitFailed, "the user who owns"},
+		{&net.OpError{Op: "listen", Err: fs.ErrPermission}, exitFailed, "CAP_NET_BIND_SERVICE"},
 		{context.Canceled, exitFailed, "interrupted"},
 		{context.DeadlineExceeded, exitFailed, "too long"},
 		{&config.ProblemsError{Problems: make([]config.Problem, 1)}, exitUsage, "config.example.yaml"},

@@ -73,13 +73,17 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config) (err error) 
 	if err != nil {
 		return errors.Join(err, control.Close())
 	}
+	tls, err := openTLS(ctx, cfg, log)
+	if err != nil {
+		return errors.Join(err, web.Close(), control.Close())
+	}
 	if created || isConsole(a.stderr, cfg.Log) {
-		a.greet(cfg, web.Addr())
+		a.greet(cfg, tls.reach(web.Addr()))
 	}
 	if first != "" {
-		a.invite(cfg, web.Addr(), first)
+		a.invite(cfg, tls.reach(web.Addr()), first)
 	}
-	d := daemon{cfg: cfg, store: s, log: log, handler: handler, control: control, web: web}
+	d := daemon{cfg: cfg, store: s, log: log, handler: handler, control: control, web: web, tls: tls}
 	return d.run(ctx)
 }
 

@@ -4,9 +4,11 @@ package httpd
 
 import (
 	"context"
+	"crypto/tls"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 )
@@ -15,11 +17,32 @@ import (
 // moves with what is written would say little about its reader.
 func TestTheKernelTakesLittleThatNobodyReads(t *testing.T) {
 	t.Parallel()
+	dial := func(address string) (net.Conn, error) { return net.Dial("tcp", address) }
+	takeLittle(t, func(l net.Listener) net.Listener { return l }, dial)
+}
+
+func TestTheKernelTakesLittleThatNobodyReadsOverTLS(t *testing.T) {
+	t.Parallel()
+	lender := httptest.NewTLSServer(nil)
+	defer lender.Close()
+	config := &tls.Config{Certificates: lender.TLS.Certificates}
+	dial := func(address string) (net.Conn, error) {
+		return tls.Dial("tcp", address, &tls.Config{InsecureSkipVerify: true})
+	}
+	takeLittle(t, func(l net.Listener) net.Listener { return tls.NewListener(l, config) }, dial)
+}
+
+// takeLittle fails the test if a server on a listener that was wrapped sends much to
+// somebody who has dialed and reads nothing.
+func takeLittle(t *testing.T, wrap func(net.Listener) net.Listener, dial func(string) (net.Conn, error)) {
+	t.Helper()
 	const most = 512 << 10
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
+	address := l.Addr().String()
+	l = wrap(l)
 	taken := make(chan int, 1)
 	srv := &http.Server{ReadHeaderTimeout: time.Minute, Handler: http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		c, n := http.NewResponseController(w), 0
@@ -35,12 +58,16 @@ func TestTheKernelTakesLittleThatNobodyReads(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- Run(ctx, l, srv, time.Minute) }()
-	conn, err := net.Dial("tcp", l.Addr().String())
+	conn, err := dial(address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	_ = conn.(*net.TCPConn).SetReadBuffer(16 << 10)
+	raw := conn
+	if c, ok := conn.(*tls.Conn); ok {
+		raw = c.NetConn()
+	}
+	_ = raw.(*net.TCPConn).SetReadBuffer(16 << 10)
 	if _, err := io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n"); err != nil {
 		t.Fatal(err)
 	}

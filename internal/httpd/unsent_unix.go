@@ -16,6 +16,9 @@ const unsent = 32 << 10
 // limitUnsent keeps what is written to a connection close to what its peer reads.
 // Where that cannot be had, a deadline is only less exact.
 func limitUnsent(c net.Conn) {
+	if tls, ok := c.(interface{ NetConn() net.Conn }); ok { // of package crypto/tls
+		c = tls.NetConn()
+	}
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {
 		return

@@ -101,8 +101,8 @@ func (w *writer) fields(s *ast.StructType, prefix string) error {
 			fmt.Fprintf(w, "%s%s: %s\n", indent(prefix), key, w.keys[prefix+key].Default)
 			continue
 		}
-		fmt.Fprintf(w, "%s:\n", key)
-		if err := w.fields(section, key+"."); err != nil {
+		fmt.Fprintf(w, "%s%s:\n", indent(prefix), key)
+		if err := w.fields(section, prefix+key+"."); err != nil {
 			return err
 		}
 	}
@@ -136,8 +136,5 @@ func keyOf(f *ast.Field) (string, error) {
 }
 
 func indent(key string) string {
-	if strings.Contains(key, ".") {
-		return "  "
-	}
-	return ""
+	return strings.Repeat("  ", strings.Count(key, "."))
 }

@@ -1,0 +1,268 @@
+package certs
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/mholt/acmez/v3/acme"
+
+	"pushbox/config"
+)
+
+const (
+	firstRetry   = 2 * time.Minute // after an order failed; then twice as long each time
+	lastRetry    = time.Hour       // a CA may allow no more than five failures an hour
+	longestLook  = time.Hour
+	orderTime    = 5 * time.Minute // for all of an order
+	adviceTime   = 30 * time.Second
+	adviceEvery  = 6 * time.Hour
+	renewAtMost  = 30 * 24 * time.Hour // before the end
+	renewAtThird = 3                   // of its time, for one that is good for less
+	settleTime   = time.Hour           // in which no advice makes us replace a new one
+)
+
+// An authority has the certificates that one certificate authority signed.
+type authority struct {
+	cfg     config.ACME
+	overTCP bool // port 80 is answered, too
+	files   files
+	proofs  *proofs
+	tell    func(Event)
+	now     func() time.Time
+
+	byName map[string]*domain // as the domains are written in the settings
+	all    []*domain          // in their order
+}
+
+// A domain is one name with its certificate.
+type domain struct {
+	name string
+
+	mu       sync.Mutex
+	cert     *tls.Certificate // nil: none yet
+	obtained time.Time        // zero: before this process began
+	next     time.Time        // when to look at it again
+	failures int              // orders that failed since the last one that did not
+	advice   acme.RenewalInfo // zero: none
+	asked    time.Time        // for the advice
+}
+
+// openAuthority loads the certificates that were kept.
+func openAuthority(t config.TLS, root string, o Options) (*authority, error) {
+	f, err := openFiles(root, t.ACME.DirectoryURL)
+	if err != nil {
+		return nil, fmt.Errorf("make the directory of certificates: %w", err)
+	}
+	a := &authority{
+		cfg: t.ACME, overTCP: t.RedirectListen != "", files: f, proofs: newProofs(),
+		tell: o.Tell, now: o.Now, byName: make(map[string]*domain),
+	}
+	if err := a.checkRoot(); err != nil {
+		return nil, err
+	}
+	for _, name := range t.ACME.Domains {
+		d := &domain{name: name}
+		switch d.cert, err = f.load(name); {
+		case errors.Is(err, fs.ErrPermission):
+			return nil, err
+		case err != nil && !errors.Is(err, fs.ErrNotExist):
+			a.tell(Event{Text: "a kept certificate cannot be used, and another is ordered", Domain: name, Err: err})
+		}
+		a.byName[name] = d
+		a.all = append(a.all, d)
+	}
+	return a, nil
+}
+
+// find returns the certificate of the name that the client asks for, or of the
+// main name, for those who ask for none or for another: they find out by
+// themselves that it is not for them.
+func (a *authority) find(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
+	name := strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))
+	if len(hello.SupportedProtos) == 1 && hello.SupportedProtos[0] == challengeProtocol {
+		return a.proofs.certificate(name)
+	}
+	d := a.byName[name]
+	if d == nil {
+		d = a.all[0]
+	}
+	if cert := d.current(); cert != nil {
+		return cert, nil
+	}
+	return nil, errors.New("there is no certificate for " + d.name + " yet")
+}
+
+func (d *domain) current() *tls.Certificate {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.cert
+}
+
+// look fetches what is missing and renews what is due, one after the other.
+func (a *authority) look(ctx context.Context) time.Duration {
+	wait := longestLook
+	for _, d := range a.all {
+		if ctx.Err() == nil && a.due(ctx, d) {
+			a.renew(ctx, d)
+		}
+		wait = min(wait, d.until().Sub(a.now()))
+	}
+	return max(0, wait)
+}
+
+func (d *domain) until() time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.next
+}
+
+// due reports whether a certificate is to be ordered now.
+func (a *authority) due(ctx context.Context, d *domain) bool {
+	if a.now().Before(d.until()) {
+		return false
+	}
+	cert := d.current()
+	if cert == nil {
+		return true
+	}
+	a.takeAdvice(ctx, d, cert.Leaf)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	at := d.advised(cert.Leaf)
+	d.next = earlier(at, d.asked.Add(adviceEvery))
+	return !a.now().Before(at)
+}
+
+// plan is when a certificate is to be renewed if nobody knows better. Half of the
+// time that a new one has left must pass, whatever the clocks say: or one would be
+// ordered after the other. The caller holds the mutex.
+func (d *domain) plan(leaf *x509.Certificate) time.Time {
+	early := min(leaf.NotAfter.Sub(leaf.NotBefore)/renewAtThird, renewAtMost)
+	at := leaf.NotAfter.Add(-early)
+	if d.obtained.IsZero() {
+		return at
+	}
+	return later(at, d.obtained.Add(leaf.NotAfter.Sub(d.obtained)/2))
+}
+
+// advised is the plan, or the moment that the authority asked for if that is
+// before it. The caller holds the mutex.
+func (d *domain) advised(leaf *x509.Certificate) time.Time {
+	plan, wish := d.plan(leaf), d.advice.SelectedTime
+	if wish.IsZero() {
+		return plan
+	}
+	settled := later(d.obtained, leaf.NotBefore).Add(settleTime)
+	return earlier(plan, later(wish, settled))
+}
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+func later(a, b time.Time) time.Time {
+	if b.After(a) {
+		return b
+	}
+	return a
+}
+
+// renew orders a certificate and serves it. Where that fails, the old one stays.
+func (a *authority) renew(ctx context.Context, d *domain) {
+	text, err := a.order(ctx, d)
+	if ctx.Err() != nil {
+		return // it stops
+	}
+	var cert *tls.Certificate
+	if err == nil {
+		cert, err = certificateFor(d.name, text)
+	}
+	if err == nil && a.now().After(cert.Leaf.NotAfter) {
+		err = errClock
+	}
+	if err != nil {
+		a.tell(d.failed(a.now(), err))
+		return
+	}
+	err = a.files.save(d.name, text)
+	a.tell(d.served(cert, a.now()))
+	if err != nil {
+		a.tell(Event{
+			Text: "a certificate cannot be kept, and is ordered again after a restart", Domain: d.name, Err: err,
+			Expires: cert.Leaf.NotAfter, Hint: "look after the directory acme in data_dir: it takes a little room, and belongs to whom the server runs as",
+		})
+	}
+	clear(text)
+}
+
+var errClock = errors.New("the certificate that was sent has expired: is this machine's clock right?")
+
+// failed notes that an order failed, and when to try again.
+func (d *domain) failed(now time.Time, err error) Event {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	wait := lastRetry
+	if d.failures < 5 {
+		wait = min(lastRetry, firstRetry<<d.failures)
+	}
+	d.failures++
+	d.next = now.Add(wait)
+	e := Event{Domain: d.name, Err: err, Hint: explain(err) + "; it is tried again in " + wait.String()}
+	if d.cert == nil {
+		e.Text = "no certificate could be fetched, and there is no HTTPS for this domain"
+		return e
+	}
+	e.Text, e.Expires = "a certificate could not be renewed, and the old one stays", d.cert.Leaf.NotAfter
+	if now.After(e.Expires) {
+		e.Text = "a certificate has expired and could not be renewed; browsers refuse it"
+	}
+	return e
+}
+
+// served notes a new certificate. The next look asks how long to keep it.
+func (d *domain) served(cert *tls.Certificate, now time.Time) Event {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.cert, d.obtained, d.next, d.failures, d.advice, d.asked = cert, now, now, 0, acme.RenewalInfo{}, time.Time{}
+	return Event{Text: "a certificate was fetched", Domain: d.name, Expires: cert.Leaf.NotAfter}
+}
+
+// reload makes everything due that waits after a failure.
+func (a *authority) reload() error {
+	if err := a.checkRoot(); err != nil {
+		return err
+	}
+	for _, d := range a.all {
+		d.mu.Lock()
+		if d.failures > 0 {
+			d.next, d.failures = time.Time{}, 0
+		}
+		d.mu.Unlock()
+	}
+	return nil
+}
+
+func (a *authority) leaves() []*x509.Certificate {
+	var all []*x509.Certificate
+	for _, d := range a.all {
+		if cert := d.current(); cert != nil {
+			all = append(all, cert.Leaf)
+		}
+	}
+	return all
+}
+
+func (a *authority) names() []string { return slices.Clone(a.cfg.Domains) }
+
+func (a *authority) answer(host, token string) (string, bool) { return a.proofs.text(host, token) }

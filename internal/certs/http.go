@@ -1,0 +1,137 @@
+package certs
+
+import (
+	"net"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// challengePath is what the authority asks for over HTTP (RFC 8555 section 8.3),
+// before a token.
+const challengePath = "/.well-known/acme-challenge/"
+
+func hstsHeader(maxAge time.Duration) string {
+	if maxAge <= 0 {
+		return ""
+	}
+	return "max-age=" + strconv.FormatInt(int64(maxAge/time.Second), 10)
+}
+
+// Strict returns a handler that does what next does, and tells those who came over
+// TLS not to come over anything else (HSTS), if the settings say so.
+func (c *Certificates) Strict(next http.Handler) http.Handler {
+	if c.hsts == "" {
+		return next
+	}
+	value := []string{c.hsts}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.TLS != nil {
+			w.Header()["Strict-Transport-Security"] = value
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// Redirect returns a handler for plain HTTP. It answers the certificate authority,
+// and sends browsers on to HTTPS, at the port of base_url, or else at port. It
+// writes down nothing: a path may be a link.
+func (c *Certificates) Redirect(port int) http.Handler {
+	if u, err := url.Parse(c.base); err == nil && u.Host != "" {
+		port, _ = strconv.Atoi(u.Port()) // 0, where there is none, is the usual one
+	}
+	suffix := ""
+	if port != 0 && port != 443 {
+		suffix = ":" + strconv.Itoa(port)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h.Set("Cache-Control", "no-store")
+		h.Set("Referrer-Policy", "no-referrer")
+		h.Set("X-Content-Type-Options", "nosniff")
+		host, ok := plainHost(r.Host)
+		switch token, asks := strings.CutPrefix(r.URL.Path, challengePath); {
+		case asks:
+			c.prove(w, r, host, token)
+		case !ok || !c.isOurs(host):
+			refuse(w, http.StatusMisdirectedRequest, "This server does not have that name.")
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			refuse(w, http.StatusForbidden, "This server takes nothing over plain HTTP: use https://. What was sent could be read on the way; if it was a secret, change it.")
+		default:
+			h.Set("Location", "https://"+bracketed(host)+suffix+target(r.URL))
+			w.WriteHeader(http.StatusPermanentRedirect)
+		}
+	})
+}
+
+// prove answers the authority.
+func (c *Certificates) prove(w http.ResponseWriter, r *http.Request, host, token string) {
+	proof, ok := c.source.answer(host, token)
+	if !ok || r.Method != http.MethodGet {
+		refuse(w, http.StatusNotFound, "No such proof is due.")
+		return
+	}
+	w.Header().Set("Content-Type", "application/octet-stream")
+	_, _ = w.Write([]byte(proof)) // an authority that has left asks again
+}
+
+// refuse answers with words, and takes nothing more over the connection.
+func refuse(w http.ResponseWriter, status int, text string) {
+	w.Header().Set("Connection", "close")
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text + "\n")) // who has left does not read it
+}
+
+// isOurs reports whether browsers may be sent to that host: it is in base_url, or
+// a certificate is for it.
+func (c *Certificates) isOurs(host string) bool {
+	if u, err := url.Parse(c.base); err == nil && u.Host != "" && strings.EqualFold(u.Hostname(), host) {
+		return true
+	}
+	if slices.Contains(c.source.names(), host) {
+		return true
+	}
+	for _, leaf := range c.source.leaves() {
+		if leaf.VerifyHostname(host) == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// plainHost is the host of a Host header, in lower case, without port, brackets
+// and a dot at its end.
+func plainHost(header string) (host string, ok bool) {
+	host = header
+	if h, _, err := net.SplitHostPort(header); err == nil {
+		host = h
+	} else if inner, bracket := strings.CutPrefix(header, "["); bracket {
+		host = strings.TrimSuffix(inner, "]")
+	}
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
+	return host, host != ""
+}
+
+// bracketed is a host as URLs have it.
+func bracketed(host string) string {
+	if strings.Contains(host, ":") {
+		return "[" + host + "]"
+	}
+	return host
+}
+
+// target is the path and query of what was asked for, and never a host.
+func target(u *url.URL) string {
+	path := u.EscapedPath()
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path
+	}
+	if u.RawQuery != "" {
+		path += "?" + u.RawQuery
+	}
+	return path
+}

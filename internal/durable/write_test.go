@@ -1,0 +1,57 @@
+package durable_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+
+	"pushbox/internal/durable"
+)
+
+func TestWhatIsWrittenReplacesWhatWasThereAndIsForItsOwnerAlone(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "file")
+	for _, text := range []string{"first", "a second, longer one", ""} {
+		if err := durable.WriteFile(path, []byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		wantText(t, path, text)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mode := info.Mode().Perm(); mode != 0o600 && runtime.GOOS != "windows" {
+		t.Errorf("its mode is %04o", mode)
+	}
+	wantAlone(t, path)
+}
+
+func TestWhatCannotBeWrittenLeavesNothing(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	if err := durable.WriteFile(filepath.Join(dir, "none", "file"), nil); err == nil {
+		t.Error("a directory that is not there took a file")
+	}
+	path := filepath.Join(dir, "file")
+	if err := os.MkdirAll(filepath.Join(path, "inside"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := durable.WriteFile(path, []byte("text")); err == nil {
+		t.Error("a directory was replaced")
+	}
+	wantAlone(t, path)
+}
+
+// wantAlone fails the test if anything lies beside a file.
+func wantAlone(t *testing.T, path string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(entries) != 1 {
+		t.Errorf("there are %v", entries)
+	}
+}
