@@ -29,12 +29,19 @@ func startServer(dir string, environ, flags []string) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
+	cmd := exec.Command(name, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...)
+	cmd.Dir, cmd.Env = dir, environ
+	return startCommand(cmd)
+}
+
+// startCommand starts a command that is or becomes a server.
+func startCommand(cmd *exec.Cmd) (*process, error) {
 	p := &process{
-		cmd:    exec.Command(name, append([]string{"serve", "--listen", "127.0.0.1:0"}, flags...)...),
+		cmd:    cmd,
 		stderr: &watcher{address: make(chan string, 1), stopping: make(chan struct{}, 1)},
 		ended:  make(chan struct{}),
 	}
-	p.cmd.Dir, p.cmd.Env, p.cmd.Stderr = dir, environ, p.stderr
+	p.cmd.Stderr = p.stderr
 	if err := p.cmd.Start(); err != nil {
 		return nil, err
 	}

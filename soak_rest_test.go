@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -28,10 +29,14 @@ func (s *soak) String() string {
 		s.made.Load(), s.late, s.views.Load(), s.downloads.Load(), s.pages.Load(), s.expired.Load())
 }
 
-// idleStacks are the goroutines of a server that has done nothing.
+// idleStacks are the goroutines of a server that has done nothing but say that it is
+// there: by then all of them have begun.
 func idleStacks(t *testing.T) []string {
 	t.Helper()
 	server := startVictim(t, t.TempDir())
+	if _, err := ask(t, &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, http.MethodGet, server.url+"/healthz", nil, nil); err != nil {
+		t.Fatal(err)
+	}
 	return stacksOf(t, server)
 }
 

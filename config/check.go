@@ -13,6 +13,7 @@ func (l *loader) check(cfg Config) {
 		l.relation("sessions.idle_timeout", "must not be greater than", "sessions.max_age")
 	}
 	l.checkTLS(cfg)
+	l.checkDoors(cfg)
 	l.checkTerms("pw", cfg.PW.Terms)
 	l.checkTerms("url", cfg.URL)
 	l.checkTerms("files", cfg.Files.Terms)

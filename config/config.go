@@ -8,10 +8,11 @@
 //	min, max       bounds of a number, a duration or a size
 //	off:"0"        0 is allowed although it is below min
 //	oneof          the words that are allowed
-//	form           what a text must be: address, path, url, regexp or recipients
+//	form           what a text must be: a word that kindOf knows
 package config
 
 import (
+	"io/fs"
 	"net/netip"
 	"path/filepath"
 	"time"
@@ -24,8 +25,28 @@ import (
 // Config is the whole configuration. Default gives one to start from; what Load
 // returns is within all bounds.
 type Config struct {
-	// Address and port to listen on. Port 0 takes any free port.
-	Listen string `mapstructure:"listen" form:"address"`
+	// What to listen on: an address and a port, of which 0 is any free one;
+	// unix:/PATH for a Unix socket; systemd:NAME for a socket that systemd has opened.
+	Listen string `mapstructure:"listen" form:"door"`
+
+	// A second door, of the same forms, that carries only what it takes to open a
+	// push: nothing is created, listed or signed in to there. Empty: there is none.
+	PublicListen string `mapstructure:"public_listen" form:"second door"`
+
+	// Permissions of the Unix sockets that pushbox makes.
+	ListenMode fs.FileMode `mapstructure:"listen_mode"`
+
+	// The path that everything lies under, such as /push, for a proxy that has other
+	// things at the same host. It passes paths on as they are. Empty: the root.
+	BasePath string `mapstructure:"base_path" form:"base path"`
+
+	// Hosts that requests may be for, by name or address; *.example.com stands for
+	// every name below example.com. That of base_url is one of them. Empty: any.
+	AllowedHosts []string `mapstructure:"allowed_hosts" form:"hosts"`
+
+	// Addresses and networks whose clients may create without a token or an
+	// account, and nobody else. Empty: as allow_anonymous says.
+	CreateNetworks []netip.Prefix `mapstructure:"create_networks"`
 
 	// Directory of the database; made at the first start.
 	DataDir string `mapstructure:"data_dir" form:"path"`
@@ -40,8 +61,8 @@ type Config struct {
 	// this and master_key_file is refused.
 	MasterKey secret.Text `mapstructure:"master_key"`
 
-	// What links begin with, such as https://push.example.com. Empty: taken from
-	// the request.
+	// What links begin with, such as https://push.example.com, with base_path at its
+	// end. Empty: taken from the request. With public_listen: the address of that door.
 	BaseURL string `mapstructure:"base_url" form:"url"`
 
 	// HTTPS on listen, without a proxy: with a certificate of your own, or with one

@@ -11,6 +11,9 @@ func Default() Config {
 	deletable := DeletableTerms{Terms: terms, EnableDeletablePushes: true, DeletablePushesDefault: true}
 	return Config{
 		Listen:            "127.0.0.1:5100",
+		ListenMode:        0o660,
+		AllowedHosts:      []string{},
+		CreateNetworks:    []netip.Prefix{},
 		DataDir:           "./data",
 		TLS:               defaultTLS(),
 		TrustedProxies:    []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},

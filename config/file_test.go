@@ -32,7 +32,7 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 		{"null", "limits: {clients: null}", "limits.clients" + at + "is empty"},
 		{"empty section", "log:", "log" + at + "is empty"},
 		{"scalar for a section", "log: debug", "log" + at + "must be a section with keys of its own"},
-		{"mapping for a setting", "listen: {a: b}", "listen" + at + "must be an address and a port, such as 127.0.0.1:5100"},
+		{"mapping for a setting", "listen: {a: b}", "listen" + at + "must be an address and a port, such as 127.0.0.1:5100, or unix:/PATH, or systemd:NAME"},
 		{"list for a setting", "data_dir: [a]", "data_dir" + at + "must be a path"},
 		{"number for text", "master_key_file: 5", "master_key_file" + at + "must be text"},
 		{"date for text", "master_key_file: 2001-01-01", "master_key_file" + at + "must be text"},

@@ -47,10 +47,11 @@ func parseBaseURL(text string) (string, error) {
 		return "", errors.New("must not have a user name or a password")
 	case strings.ContainsAny(text, "?#"):
 		return "", errors.New("must not have a query or a fragment")
-	case strings.Trim(u.Path, "/") != "":
-		return "", errors.New("must not have a path: pages lie at the root of a host")
 	case u.Port() == "0" || u.Port() != "" && !isPort(u.Port()):
 		return "", errors.New("must have a port from 1 to 65535, or none")
+	}
+	if _, err := parseBasePath(u.EscapedPath()); err != nil {
+		return "", errors.New("must not have such a path: the path of base_path, or none")
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }

@@ -14,7 +14,7 @@ func TestAddressesToListenOn(t *testing.T) {
 			t.Errorf("%s became %s", text, got)
 		}
 	}
-	for _, text := range []string{"5100", "localhost", ":", ":http", ":65536", ":-1", ":080", "::1:80", "a b:80", "http://a:80", "unix:/run/x", "a:1\n", "\xff:1"} {
+	for _, text := range []string{"5100", "localhost", ":", ":http", ":65536", ":-1", ":080", "::1:80", "a b:80", "http://a:80", "Unix:/run/x", "a:1\n", "\xff:1"} {
 		if got := problems(t, config.Source{Environ: []string{"PUSHBOX_LISTEN=" + text}}); len(got) != 1 {
 			t.Errorf("%q: got %q", text, got)
 		}
@@ -37,26 +37,26 @@ func TestBaseURLs(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"push.example.com":            "must begin with https:// or http:// and a host",
-		"//push.example.com":          "must begin with https:// or http:// and a host",
-		"/path":                       "must begin with https:// or http:// and a host",
-		"ftp://push.example.com":      "must begin with https:// or http:// and a host",
-		"https:push.example.com":      "must begin with https:// or http:// and a host",
-		"https://":                    "must begin with https:// or http:// and a host",
-		"https://:443":                "must begin with https:// or http:// and a host",
-		"https://a@push.example.com":  "must not have a user name or a password",
-		"https://a:b@example.com":     "must not have a user name or a password",
-		"https://push.example.com?":   "must not have a query or a fragment",
-		"https://push.example.com?a":  "must not have a query or a fragment",
-		"https://push.example.com#":   "must not have a query or a fragment",
-		"https://push.example.com/#a": "must not have a query or a fragment",
-		"https://push.example.com:0":  "must have a port from 1 to 65535, or none",
-		"https://example.com:65536":   "must have a port from 1 to 65535, or none",
-		"https://push.example.com/a/": "must not have a path: pages lie at the root of a host",
-		"https://push.example.com:x":  "must be a URL such as https://push.example.com",
-		"https://push example.com":    "must be a URL such as https://push.example.com",
-		"https://push.example.com/\n": "must be a URL such as https://push.example.com",
-		"localhost:5100":              "must begin with https:// or http:// and a host",
+		"push.example.com":               "must begin with https:// or http:// and a host",
+		"//push.example.com":             "must begin with https:// or http:// and a host",
+		"/path":                          "must begin with https:// or http:// and a host",
+		"ftp://push.example.com":         "must begin with https:// or http:// and a host",
+		"https:push.example.com":         "must begin with https:// or http:// and a host",
+		"https://":                       "must begin with https:// or http:// and a host",
+		"https://:443":                   "must begin with https:// or http:// and a host",
+		"https://a@push.example.com":     "must not have a user name or a password",
+		"https://a:b@example.com":        "must not have a user name or a password",
+		"https://push.example.com?":      "must not have a query or a fragment",
+		"https://push.example.com?a":     "must not have a query or a fragment",
+		"https://push.example.com#":      "must not have a query or a fragment",
+		"https://push.example.com/#a":    "must not have a query or a fragment",
+		"https://push.example.com:0":     "must have a port from 1 to 65535, or none",
+		"https://example.com:65536":      "must have a port from 1 to 65535, or none",
+		"https://push.example.com/a%20b": "must not have such a path: the path of base_path, or none",
+		"https://push.example.com:x":     "must be a URL such as https://push.example.com",
+		"https://push example.com":       "must be a URL such as https://push.example.com",
+		"https://push.example.com/\n":    "must be a URL such as https://push.example.com",
+		"localhost:5100":                 "must begin with https:// or http:// and a host",
 	} {
 		got := problems(t, config.Source{Environ: []string{"PUSHBOX_BASE_URL=" + text}})
 		if len(got) != 1 || !strings.HasSuffix(got[0], "): "+want) {

@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"io/fs"
 	"math"
 	"net/netip"
 	"reflect"
@@ -37,8 +38,14 @@ func kindOf(f reflect.StructField) kind {
 	case words != "":
 		all := strings.Fields(words)
 		return newKind(oneOf(all), wordParser(all), func(s string) string { return s }, tagText)
-	case form == "address":
-		return newKind("an address and a port, such as 127.0.0.1:5100", parseAddress, strconv.Quote, tagText)
+	case form == "door":
+		return newKind(whatDoor, parseDoor, strconv.Quote, tagText)
+	case form == "second door":
+		return newKind(whatDoor, parseSecondDoor, strconv.Quote, tagText)
+	case form == "base path":
+		return newKind("a path such as /push", parseBasePath, strconv.Quote, tagText)
+	case form == "hosts":
+		return newKind("a list of hosts", parseHosts, printHosts)
 	case form == "optional address":
 		return newKind("an address and a port, such as :80", optional(parseAddress), strconv.Quote, tagText)
 	case form == "path":
@@ -61,6 +68,8 @@ func kindOf(f reflect.StructField) kind {
 		return newKind("text", parseText, strconv.Quote, tagText)
 	case reflect.TypeFor[bool]():
 		return newKind("true or false", parseBool, strconv.FormatBool, tagBool)
+	case reflect.TypeFor[fs.FileMode]():
+		return newKind("permissions such as 0660", parseMode, printMode, tagText, tagInt)
 	case reflect.TypeFor[int]():
 		return newKind("a whole number", parseInt, strconv.Itoa, tagInt)
 	case reflect.TypeFor[Size]():

@@ -46,7 +46,7 @@ pw:
 		"pw.expire_after_views_max (file pushbox.yaml, line 11): must be from 1 to 100000",
 		"limits.clients (environment PUSHBOX_LIMITS_CLIENTS): must be from 1000 to 1000000",
 		"environment PUSHBOX_LOG_LEVL: is not a setting; did you mean PUSHBOX_LOG_LEVEL?",
-		"listen (flag --listen): must be an address and a port, such as 127.0.0.1:5100",
+		"listen (flag --listen): must be an address and a port, such as 127.0.0.1:5100, or unix:/PATH, or systemd:NAME",
 		"master_key (flag --master-key): is a secret, and arguments can be seen by others",
 		"no_such (flag --no-such): is not a setting",
 		"pw.expire_after_days_default (default): must not be less than pw.expire_after_days_min (file pushbox.yaml, line 10)",

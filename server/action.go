@@ -21,6 +21,7 @@ type request struct {
 
 	ctx      context.Context // in place of the http.Request's own: it ends when the request's time is over, too
 	id       string          // names the request in the log and in a 500
+	door     *door           // the way it came in
 	route    *route          // nil: there is none
 	urlToken store.Token     // of the path; zero, which no push has, where it cannot be one
 	grant    secret.Text     // of the path: for a download

@@ -106,7 +106,9 @@ func (s *Server) accessText(a access) string {
 	switch {
 	case a == open:
 		return "everybody; API tokens are not looked at"
-	case a == anyone && s.cfg.AllowAnonymous:
+	case s.dependsOnAddress(a):
+		return "whoever has a valid API token, and everybody at an address that may create without one"
+	case !s.needsToken(a):
 		return "everybody, with a valid API token or without one"
 	default:
 		return "whoever has a valid API token"
@@ -142,7 +144,7 @@ func (s *Server) curlCommand(e endpoint, base string) string {
 	}
 	path := strings.NewReplacer("{"+tokenParam+"}", "$TOKEN", "{"+grantParam+"}", "$GRANT", "{"+fileParam+"}", "1").Replace(e.path)
 	words = append(words, `"`+base+path+`"`)
-	if e.access == account || e.access == anyone && !s.cfg.AllowAnonymous {
+	if s.needsToken(e.access) || s.dependsOnAddress(e.access) {
 		words = append(words, `-H "Authorization: Bearer $API_TOKEN"`)
 	}
 	if e.push {

@@ -2,6 +2,8 @@ package server
 
 import (
 	"net/http"
+	"net/netip"
+	"slices"
 	"strings"
 
 	"pushbox/internal/secret"
@@ -77,8 +79,37 @@ func (s *Server) authenticate(r *request) error {
 		r.actor.Account, r.token = a.ID, &t
 		return nil
 	}
-	if !s.cfg.AllowAnonymous || r.route.access == account {
+	if s.needsToken(r.route.access) || r.route.access == creator && !s.mayCreate(r) {
 		return errUnauthorized
 	}
 	return nil
+}
+
+// mayCreate reports whether the client may create without saying who it is.
+func (s *Server) mayCreate(r *request) bool {
+	if len(s.cfg.CreateNetworks) == 0 {
+		return s.cfg.AllowAnonymous
+	}
+	return slices.ContainsFunc(s.cfg.CreateNetworks, func(n netip.Prefix) bool { return n.Contains(r.client.Addr) })
+}
+
+// needsToken reports whether a route of the API is for nobody without a valid token,
+// wherever they are.
+func (s *Server) needsToken(a access) bool {
+	switch a {
+	case account:
+		return true
+	case anyone:
+		return !s.cfg.AllowAnonymous
+	case creator:
+		return !s.cfg.AllowAnonymous && !s.dependsOnAddress(a)
+	default:
+		return false
+	}
+}
+
+// dependsOnAddress reports whether a route of the API needs a token of some clients,
+// and of others not.
+func (s *Server) dependsOnAddress(a access) bool {
+	return a == creator && len(s.cfg.CreateNetworks) > 0
 }

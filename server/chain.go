@@ -18,11 +18,14 @@ import (
 
 // ServeHTTP answers a request: it finds the route, asks the limits, finds out
 // who it is, runs the action, and writes what came of it, with one line in the
-// log.
-func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
+// log. It is the door to everything.
+func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) { s.serve(false, w, hr) }
+
+// serve answers a request that came in by one of the doors.
+func (s *Server) serve(public bool, w http.ResponseWriter, hr *http.Request) {
 	start := time.Now()
 	secure(w.Header())
-	r := s.newRequest(w, hr)
+	r := s.newRequest(s.door(public), w, hr)
 	defer r.memory.done()
 	rep, err := s.run(r)
 	if err != nil {
@@ -32,11 +35,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) {
 	s.logAccess(r, rep.status, n, time.Since(start), errors.Join(err, sendErr))
 }
 
-func (s *Server) newRequest(w http.ResponseWriter, hr *http.Request) *request {
-	r := &request{Request: hr, Body: s.limitBody(w, hr), ctx: hr.Context(), id: strconv.FormatUint(rand.Uint64(), 36)}
+func (s *Server) newRequest(d *door, w http.ResponseWriter, hr *http.Request) *request {
+	r := &request{Request: hr, door: d, Body: s.limitBody(w, hr), ctx: hr.Context(), id: strconv.FormatUint(rand.Uint64(), 36)}
 	r.memory = *s.bodies.enter(r)
 	r.pace = pacer{http.NewResponseController(w), s.cfg.Limits.StallTimeout, s.cfg.Limits.RequestTimeout}
-	route, params := s.router.find(hr.Method, hr.URL.Path)
+	route, params := d.router.find(hr.Method, hr.URL.Path)
 	r.route = route
 	r.readPath(params)
 	if r.forPeople() {
@@ -113,6 +116,9 @@ func (s *Server) run(r *request) (rep reply, err error) {
 
 // admit refuses a request that no action gets to see.
 func (s *Server) admit(r *request) (err error) {
+	if !s.answersTo(r) {
+		return errHostUnknown
+	}
 	if r.route == nil {
 		if err := s.limitCaller(r); err != nil {
 			return err
@@ -138,7 +144,7 @@ func (s *Server) admit(r *request) (err error) {
 }
 
 func (s *Server) noRoute(r *request) error {
-	if allow := s.router.allowed(r.URL.Path); len(allow) > 0 {
+	if allow := r.door.router.allowed(r.URL.Path); len(allow) > 0 {
 		return &methodError{allow: allow}
 	}
 	return store.ErrNotFound

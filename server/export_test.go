@@ -12,13 +12,13 @@ import (
 // AddPanic adds a route whose action panics with all that it knows of its
 // request.
 func (s *Server) AddPanic() {
-	s.router = newRouter(append(s.routes(), route{
+	s.inner.router = newRouter(append(s.routes(), route{
 		name: "panic", method: http.MethodPost, pattern: "/panic/:" + tokenParam, access: anyone,
 		action: func(r *request) (reply, error) {
 			body, _ := io.ReadAll(&r.Body)
 			panic(fmt.Sprintf("%s %s %v", body, r.URL, r.Header))
 		},
-	}))
+	}), "")
 }
 
 // RouteNames are the names of the routes that are pages, or of the others.
@@ -29,6 +29,17 @@ func (s *Server) RouteNames(pages bool) (names []string) {
 		}
 	}
 	return names
+}
+
+// A Row is what tests see of a route.
+type Row struct{ Name, Method, Pattern, Word string }
+
+// Rows are the rows of the table.
+func (s *Server) Rows() (rows []Row) {
+	for _, r := range s.routes() {
+		rows = append(rows, Row{r.name, r.method, r.pattern, r.word})
+	}
+	return rows
 }
 
 // AddBrokenPages adds routes whose pages fail to render, at /broken/error with an
@@ -43,7 +54,7 @@ func (s *Server) AddBrokenPages() {
 			},
 		})
 	}
-	s.router = newRouter(all)
+	s.inner.router = newRouter(all, "")
 }
 
 // A brokenPage is a page whose template panics.

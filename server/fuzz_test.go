@@ -21,7 +21,7 @@ import (
 // that what a path leads to is what a plain reading of the table says.
 func FuzzRoutes(f *testing.F) {
 	s := &Server{}
-	r := newRouter(s.routes())
+	r := newRouter(s.routes(), "")
 	for _, row := range s.routes() {
 		f.Add(row.method, row.pattern)
 		f.Add(row.method, row.pattern+".json")
@@ -50,7 +50,7 @@ func FuzzRoutes(f *testing.F) {
 
 // readTable finds a route by going through the table.
 func readTable(rows []route, method, path string) (*route, httprouter.Params) {
-	path = trimJSON(path)
+	path = trimJSON(path, "")
 	var other *route
 	var params httprouter.Params
 	for i, row := range rows {
@@ -142,7 +142,7 @@ func posted(t *testing.T, s *Server, contentType, body string) *request {
 	w := httptest.NewRecorder()
 	hr := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v2/pushes", strings.NewReader(body))
 	hr.Header.Set("Content-Type", contentType)
-	r := &request{Request: hr, Body: s.limitBody(w, hr), ctx: t.Context(), pace: pacer{control: http.NewResponseController(w)}}
+	r := &request{Request: hr, door: &door{router: newRouter(nil, "")}, Body: s.limitBody(w, hr), ctx: t.Context(), pace: pacer{control: http.NewResponseController(w)}}
 	r.memory = *s.bodies.enter(r)
 	return r
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // describe answers with the API's documentation for programs.
-func (s *Server) describe(r *request) (reply, error) { return ok(s.openAPI(r.base)), nil }
+func (s *Server) describe(r *request) (reply, error) { return ok(s.openAPI(s.home(r))), nil }
 
 // openAPI is the API as an OpenAPI 3.1 document. Its examples have links that
 // begin with base.
@@ -166,7 +166,7 @@ const (
 // particular; no need at all is a route that looks at no token.
 func (s *Server) security(a access) []specNeed {
 	needs := []specNeed{}
-	if a == anyone && s.cfg.AllowAnonymous {
+	if a != open && !s.needsToken(a) {
 		needs = append(needs, specNeed{})
 	}
 	if a != open {

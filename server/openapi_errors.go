@@ -57,7 +57,7 @@ func (s *Server) errorsOf(row route, said []error) []error {
 	if row.access != open {
 		all = append(all, store.ErrToken)
 	}
-	if row.access == account || row.access == anyone && !s.cfg.AllowAnonymous {
+	if s.needsToken(row.access) || s.dependsOnAddress(row.access) {
 		all = append(all, errUnauthorized)
 	}
 	if row.links && s.cfg.BaseURL == "" {

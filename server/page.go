@@ -16,9 +16,7 @@ func show(status int, template string, page any) reply {
 
 // goTo is a reply that sends the browser on, to a path of ours that nobody else
 // chose (RFC 9110 section 15.4.4).
-func goTo(path string) reply {
-	return reply{status: http.StatusSeeOther, header: [][2]string{{"Location", path}}}
-}
+func goTo(path string) reply { return reply{status: http.StatusSeeOther, to: path} }
 
 // with returns the reply with a cookie more.
 func (r reply) with(c *http.Cookie) reply {
@@ -46,6 +44,7 @@ func (s *Server) siteFor(r *request) web.Site {
 	if site.Tagline == "" {
 		site.Tagline = r.locale.Text("frame_tagline")
 	}
+	site.Public = r.door.public
 	return site
 }
 
@@ -95,7 +94,7 @@ func (r *request) forPeople() bool {
 		return r.Header.Get("Sec-Fetch-Dest") == "document" && r.route.guessable() && r.route.files
 	}
 	for _, programs := range [...]string{"/api/", "/d/", healthPath} {
-		if strings.HasPrefix(r.URL.Path, programs) {
+		if strings.HasPrefix(strings.TrimPrefix(r.URL.Path, r.door.router.base), programs) {
 			return false
 		}
 	}

@@ -22,6 +22,7 @@ var (
 	errOwnerOnly    = errors.New("only the owner may do this")
 	errEncoding     = errors.New("unsupported content encoding")
 	errCrossOrigin  = errors.New("a form of another site")
+	errHostUnknown  = errors.New("the request is for another host")
 )
 
 // A badRequest is a request that makes no sense; its text may be shown.
@@ -96,6 +97,8 @@ func (s *Server) tell(r *request, err error) reply {
 		return goTo(signInPath)
 	case errors.Is(err, errMFA):
 		return goTo(mfaPath)
+	case errors.Is(err, errHostUnknown): // whoever asks for another host learns nothing of this one
+		return reply{status: http.StatusMisdirectedRequest}
 	case r.forPeople():
 		return problemOf(r, err).page(r)
 	default:

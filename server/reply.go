@@ -22,6 +22,7 @@ type reply struct {
 	paid     bool   // the page's memory is held already: it may not fail for that
 	text     *text
 	asset    *web.Asset
+	to       string // where set, the path that the browser is sent on to
 	header   [][2]string
 	cookies  []*http.Cookie
 
@@ -46,6 +47,9 @@ func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, erro
 	for _, kv := range rep.header {
 		w.Header().Set(kv[0], kv[1])
 	}
+	if rep.to != "" {
+		w.Header()["Location"] = []string{s.cfg.BasePath + rep.to}
+	}
 	for _, c := range rep.cookies {
 		http.SetCookie(w, c)
 	}
@@ -59,7 +63,7 @@ func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, erro
 	case rep.text != nil:
 		w.Header()["Content-Type"] = []string{rep.text.media}
 		return sendBytes(w, r, rep.status, rep.text.body)
-	case rep.body == nil: // it sends the browser on
+	case rep.body == nil: // the headers say it all
 		return sendBytes(w, r, rep.status, nil)
 	default:
 		return sendJSON(w, r, rep)

@@ -15,6 +15,7 @@ import (
 type router struct {
 	tree    *httprouter.Router
 	methods []string
+	base    string // what all patterns lie under
 }
 
 // found is where Lookup leaves its answer, since its handles cannot return one.
@@ -23,15 +24,19 @@ type found struct {
 	route *route
 }
 
-func newRouter(rows []route) *router {
-	r := &router{tree: httprouter.New()}
+// newRouter makes a router of rows whose patterns lie under base, which is empty or
+// a path without a slash at its end.
+func newRouter(rows []route, base string) *router {
+	r := &router{tree: httprouter.New(), base: base}
 	groups := make(map[[2]string][]route)
 	for _, row := range rows {
-		key := [2]string{row.method, row.pattern}
-		if _, seen := groups[key]; !seen && !slices.Contains(r.methods, row.method) {
+		if !slices.Contains(r.methods, row.method) {
 			r.methods = append(r.methods, row.method)
 		}
-		groups[key] = append(groups[key], row)
+		for _, pattern := range row.places(base) {
+			key := [2]string{row.method, pattern}
+			groups[key] = append(groups[key], row)
+		}
 	}
 	slices.Sort(r.methods)
 	for key, group := range groups {
@@ -40,6 +45,20 @@ func newRouter(rows []route) *router {
 		})
 	}
 	return r
+}
+
+// places are the patterns of the route under base. The front page is there without
+// the slash at the end, too.
+func (r route) places(base string) []string {
+	all := []string{base + r.pattern}
+	switch {
+	case base == "":
+	case r.pattern == "/":
+		all = append(all, base)
+	case r.probe:
+		all = append(all, r.pattern)
+	}
+	return all
 }
 
 // choose returns the row for that value of the parameter; nil if there is none.
@@ -58,7 +77,7 @@ func choose(group []route, value string) *route {
 
 // find returns the route of a path, with the values of its parameters.
 func (r *router) find(method, path string) (*route, httprouter.Params) {
-	handle, ps, _ := r.tree.Lookup(method, trimJSON(path))
+	handle, ps, _ := r.tree.Lookup(method, trimJSON(path, r.base))
 	empty := func(p httprouter.Param) bool { return p.Value == "" }
 	if handle == nil || slices.ContainsFunc(ps, empty) { // httprouter takes // for an empty parameter
 		return nil, nil
@@ -79,8 +98,8 @@ func (r *router) allowed(path string) (methods []string) {
 }
 
 // trimJSON takes off the suffix that every path of the API may have.
-func trimJSON(path string) string {
-	if strings.HasPrefix(path, "/api/") {
+func trimJSON(path, base string) string {
+	if strings.HasPrefix(path, base+"/api/") {
 		return strings.TrimSuffix(path, ".json")
 	}
 	return path

@@ -13,10 +13,11 @@ type access uint8
 const (
 	open    access = iota // everybody, even with a token that is not valid
 	anyone                // callers with a valid token, and anonymous ones where they are allowed
+	creator               // callers with a valid token, and anonymous ones who may create
 	account               // callers with a valid token
 
 	visitor // on pages: everybody
-	sender  // on pages: whoever is signed in, and others where anonymous callers are allowed
+	sender  // on pages: whoever is signed in, and others who may create
 	member  // on pages: whoever is signed in
 )
 
@@ -32,6 +33,8 @@ type route struct {
 	links   bool // its answer has links in it
 	files   bool // files go in or out, for as long as they get on
 	page    bool // for people at a browser: with a cookie for a session, and problems in words
+	public  bool // behind the public door, too
+	probe   bool // for what watches the server: at the root as well, and whatever host is asked for
 
 	nav        string // what the navigation calls it
 	firstSteps bool   // open to those who still need a second factor
@@ -68,41 +71,41 @@ func (s *Server) routes() []route {
 		post = http.MethodPost
 	)
 	return []route{
-		{name: "version", method: http.MethodGet, pattern: "/api/v2/version", access: open, action: s.version},
+		{name: "version", method: http.MethodGet, pattern: "/api/v2/version", access: open, public: true, action: s.version},
 		{name: "openapi", links: true, method: http.MethodGet, pattern: "/api/v2/openapi", access: open, action: s.describe}, // .json is taken off every path
-		{name: "create", links: true, files: true, method: http.MethodPost, pattern: pushes, access: anyone, action: s.createPush},
+		{name: "create", links: true, files: true, method: http.MethodPost, pattern: pushes, access: creator, action: s.createPush},
 		{name: "active", links: true, method: http.MethodGet, pattern: push, word: "active", access: account, action: s.activePushes},
 		{name: "expired", links: true, method: http.MethodGet, pattern: push, word: "expired", access: account, action: s.expiredPushes},
-		{name: "show", links: true, method: http.MethodGet, pattern: push, access: anyone, action: s.showPush},
-		{name: "delete", links: true, method: http.MethodDelete, pattern: push, access: anyone, action: s.deletePush},
-		{name: "preview", links: true, method: http.MethodGet, pattern: push + "/preview", access: anyone, action: s.previewPush},
+		{name: "show", links: true, method: http.MethodGet, pattern: push, access: anyone, public: true, action: s.showPush},
+		{name: "delete", links: true, method: http.MethodDelete, pattern: push, access: anyone, public: true, action: s.deletePush},
+		{name: "preview", links: true, method: http.MethodGet, pattern: push + "/preview", access: anyone, public: true, action: s.previewPush},
 		{name: "audit", method: http.MethodGet, pattern: push + "/audit", access: account, action: s.auditPush},
-		{name: "download", files: true, method: http.MethodGet, pattern: file, access: open, action: s.downloadFile},
-		{name: "download", files: true, method: http.MethodHead, pattern: file, access: open, action: s.downloadFile},
-		{name: "asset", method: http.MethodGet, pattern: web.AssetPrefix + ":" + nameParam, access: open, page: true, free: true, action: s.asset},
-		{name: "robots", method: http.MethodGet, pattern: "/robots.txt", access: open, page: true, free: true, action: s.robots},
+		{name: "download", files: true, method: http.MethodGet, pattern: file, access: open, public: true, action: s.downloadFile},
+		{name: "download", files: true, method: http.MethodHead, pattern: file, access: open, public: true, action: s.downloadFile},
+		{name: "asset", method: http.MethodGet, pattern: web.AssetPrefix + ":" + nameParam, access: open, page: true, free: true, public: true, action: s.asset},
+		{name: "robots", method: http.MethodGet, pattern: "/robots.txt", access: open, page: true, free: true, public: true, action: s.robots},
 
 		{name: "push_form", method: get, pattern: "/", access: sender, page: true, nav: "create", action: s.pushForm},
 		{name: "push_form", method: head, pattern: "/", access: sender, page: true, nav: "create", action: s.pushForm},
 		{name: "push_made", links: true, files: true, method: post, pattern: "/", access: sender, page: true, nav: "create", action: s.makePush},
-		{name: "step", method: get, pattern: page + "/r", access: visitor, page: true, action: s.stepPage},
-		{name: "step", method: head, pattern: page + "/r", access: visitor, page: true, action: s.stepPage},
-		{name: "push", method: get, pattern: page, access: visitor, page: true, action: s.pushPage},
-		{name: "push", method: head, pattern: page, access: visitor, page: true, action: s.stepPage},
-		{name: "reveal", method: post, pattern: page, access: visitor, page: true, action: s.revealPush},
-		{name: "expire", method: post, pattern: page + "/expire", access: visitor, page: true, action: s.expirePush},
+		{name: "step", method: get, pattern: page + "/r", access: visitor, page: true, public: true, action: s.stepPage},
+		{name: "step", method: head, pattern: page + "/r", access: visitor, page: true, public: true, action: s.stepPage},
+		{name: "push", method: get, pattern: page, access: visitor, page: true, public: true, action: s.pushPage},
+		{name: "push", method: head, pattern: page, access: visitor, page: true, public: true, action: s.stepPage},
+		{name: "reveal", method: post, pattern: page, access: visitor, page: true, public: true, action: s.revealPush},
+		{name: "expire", method: post, pattern: page + "/expire", access: visitor, page: true, public: true, action: s.expirePush},
 		{name: "edit", links: true, method: post, pattern: page + "/edit", access: member, page: true, action: s.editPush},
 		{name: "audit_page", links: true, method: get, pattern: page + "/audit", access: member, page: true, action: s.auditPage},
 		{name: "audit_csv", method: get, pattern: page + "/audit.csv", access: member, page: true, action: s.auditCSV},
 		{name: "own_pushes", links: true, method: get, pattern: "/p", access: member, page: true, nav: "pushes", action: s.ownPushes},
-		{name: "old_push", method: get, pattern: "/f/:" + tokenParam, access: open, page: true, action: s.oldPush},
-		{name: "old_push", method: head, pattern: "/f/:" + tokenParam, access: open, page: true, action: s.oldPush},
-		{name: "old_push_step", method: get, pattern: "/f/:" + tokenParam + "/r", access: open, page: true, action: s.oldPushStep},
-		{name: "old_push_step", method: head, pattern: "/f/:" + tokenParam + "/r", access: open, page: true, action: s.oldPushStep},
-		{name: "old_url", method: get, pattern: "/r/:" + tokenParam, access: open, page: true, action: s.oldPush},
-		{name: "old_url", method: head, pattern: "/r/:" + tokenParam, access: open, page: true, action: s.oldPush},
-		{name: "old_url_step", method: get, pattern: "/r/:" + tokenParam + "/r", access: open, page: true, action: s.oldPushStep},
-		{name: "old_url_step", method: head, pattern: "/r/:" + tokenParam + "/r", access: open, page: true, action: s.oldPushStep},
+		{name: "old_push", method: get, pattern: "/f/:" + tokenParam, access: open, page: true, public: true, action: s.oldPush},
+		{name: "old_push", method: head, pattern: "/f/:" + tokenParam, access: open, page: true, public: true, action: s.oldPush},
+		{name: "old_push_step", method: get, pattern: "/f/:" + tokenParam + "/r", access: open, page: true, public: true, action: s.oldPushStep},
+		{name: "old_push_step", method: head, pattern: "/f/:" + tokenParam + "/r", access: open, page: true, public: true, action: s.oldPushStep},
+		{name: "old_url", method: get, pattern: "/r/:" + tokenParam, access: open, page: true, public: true, action: s.oldPush},
+		{name: "old_url", method: head, pattern: "/r/:" + tokenParam, access: open, page: true, public: true, action: s.oldPush},
+		{name: "old_url_step", method: get, pattern: "/r/:" + tokenParam + "/r", access: open, page: true, public: true, action: s.oldPushStep},
+		{name: "old_url_step", method: head, pattern: "/r/:" + tokenParam + "/r", access: open, page: true, public: true, action: s.oldPushStep},
 
 		{name: "sign_in_form", method: get, pattern: signInPath, access: visitor, page: true, nav: "sign_in", firstSteps: true, action: s.signInForm},
 		{name: "sign_in", method: post, pattern: signInPath, access: visitor, page: true, nav: "sign_in", firstSteps: true, action: s.signIn},
@@ -125,7 +128,7 @@ func (s *Server) routes() []route {
 		{name: "mfa_codes", method: post, pattern: mfaPath + "/codes", access: member, page: true, nav: "mfa", action: s.newRecoveryCodes},
 		{name: "api_help", links: true, method: get, pattern: "/help/api", access: visitor, page: true, nav: "api", action: s.apiHelpPage},
 
-		{name: "health", method: http.MethodGet, pattern: healthPath, access: open, free: true, action: s.health},
+		{name: "health", method: http.MethodGet, pattern: healthPath, access: open, free: true, probe: true, public: true, action: s.health},
 	}
 }
 

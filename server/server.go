@@ -11,10 +11,7 @@ package server
 import (
 	"errors"
 	"fmt"
-	"net/http"
-	"net/url"
 	"regexp"
-	"strings"
 	"sync/atomic"
 	"time"
 
@@ -56,17 +53,18 @@ type Server struct {
 	log     zerolog.Logger
 	release string
 	proxies clientip.Proxies
-	router  *router
+	hosts   hosts
 	bodies  *bodies
 	reveals *bodies // of answers that open a push: what others take leaves those alone
 
 	downloads *slots
 	uploads   *slots
 
+	inner, outer door // to everything, and to what is public
+
 	pages *web.Pages
 	site  web.Site
 	words *lang.Catalog
-	cross *http.CrossOriginProtection
 	clock store.Clock
 
 	first       atomic.Pointer[secret.Text] // makes the first account; nil: nothing does, or not any more
@@ -88,6 +86,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		cfg: o.Config, store: o.Store, log: o.Log, release: o.Version,
 		proxies:   clientip.New(o.Config.TrustedProxies),
+		hosts:     newHosts(o.Config),
 		downloads: newSlots(l.Downloads, l.Downloads/8),
 		uploads:   newUploadSlots(int64(l.BodyMemory)),
 		bodies:    newBodies(int64(l.BodyMemory)),
@@ -96,8 +95,7 @@ func New(o Options) (*Server, error) {
 		anonymous: limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
 		tokens:    limit.NewRate(l.TokenPerMinute, l.Clients, clock),
 	}
-	s.router = newRouter(s.routes())
-	return s, errors.Join(s.openPages(o), s.openAccounts(o))
+	return s, errors.Join(s.openDoors(), s.openPages(o), s.openAccounts(o))
 }
 
 // signUpSpan is within which the sign-ups of a client are counted.
@@ -127,7 +125,7 @@ func newUploadSlots(memory int64) *slots {
 // openPages reads what pages are made of.
 func (s *Server) openPages(o Options) (err error) {
 	s.words = lang.New()
-	if s.pages, err = web.New(o.Logo); err != nil {
+	if s.pages, err = web.New(o.Logo, o.Config.BasePath); err != nil {
 		return err
 	}
 	brand := o.Config.Brand
@@ -135,20 +133,5 @@ func (s *Server) openPages(o Options) (err error) {
 		Title: brand.Title, Tagline: brand.Tagline, Footer: brand.Footer,
 		Logo: s.pages.LogoPath(), SignUps: o.Config.EnableSignups,
 	}
-	s.cross = http.NewCrossOriginProtection()
-	if u, err := url.Parse(o.Config.BaseURL); err == nil && u.Host != "" { // a proxy may tell another host
-		return s.cross.AddTrustedOrigin(originOf(u))
-	}
 	return nil
-}
-
-// originOf is the origin of a URL as browsers write it (RFC 6454 section 6.2).
-func originOf(u *url.URL) string {
-	host := strings.ToLower(u.Host)
-	for scheme, port := range map[string]string{"http": ":80", "https": ":443"} {
-		if u.Scheme == scheme {
-			host = strings.TrimSuffix(host, port)
-		}
-	}
-	return u.Scheme + "://" + host
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"net/http"
 	"strings"
@@ -9,11 +10,13 @@ import (
 	"pushbox/store"
 )
 
-// Names of the cookie that has a session. A browser takes the first one over TLS
-// only, and from no other host (RFC 6265bis section 4.1.3.2).
+// Names of the cookie that has a session. A browser takes the second and the third
+// over TLS only, and the second from no other host and for all of its paths (RFC
+// 6265bis section 4.1.3).
 const (
-	sessionCookie       = "pushbox_session"
-	secureSessionCookie = "__Host-pushbox"
+	sessionCookie            = "pushbox_session"
+	secureSessionCookie      = "__Host-pushbox"
+	secureSessionCookieBelow = "__Secure-pushbox"
 )
 
 // Where a page is for somebody else.
@@ -25,7 +28,7 @@ var (
 // isSecure reports whether the browser came over TLS, as far as a proxy or the
 // configuration tells.
 func (s *Server) isSecure(r *request) bool {
-	return s.proxies.Scheme(r.Request) == "https" || strings.HasPrefix(s.cfg.BaseURL, "https://")
+	return s.proxies.Scheme(r.Request) == "https" || r.door.named && strings.HasPrefix(s.cfg.BaseURL, "https://")
 }
 
 // checkOrigin refuses what a page of another site sent. The host that the browser
@@ -35,17 +38,21 @@ func (s *Server) checkOrigin(r *request) error {
 	if host, ok := s.proxies.Host(r.Request); ok {
 		asked.Host = host
 	}
-	if s.cross.Check(&asked) != nil {
+	if r.door.cross.Check(&asked) != nil {
 		return errCrossOrigin
 	}
 	return nil
 }
 
 func (s *Server) sessionCookieName(r *request) string {
-	if s.isSecure(r) {
+	switch {
+	case !s.isSecure(r):
+		return sessionCookie
+	case s.cfg.BasePath != "":
+		return secureSessionCookieBelow
+	default:
 		return secureSessionCookie
 	}
-	return sessionCookie
 }
 
 // newSessionCookie hands a session to the browser, for as long as the session can
@@ -79,7 +86,8 @@ func (s *Server) noSessionCookie(r *request) *http.Cookie {
 }
 
 func (s *Server) cookie(r *request, name, value string) *http.Cookie {
-	return &http.Cookie{Name: name, Value: value, Path: "/", Secure: s.isSecure(r), HttpOnly: true, SameSite: http.SameSiteLaxMode}
+	path := cmp.Or(s.cfg.BasePath, "/")
+	return &http.Cookie{Name: name, Value: value, Path: path, Secure: s.isSecure(r), HttpOnly: true, SameSite: http.SameSiteLaxMode}
 }
 
 // sessionSecret is the secret of the session that the browser sent; zero if none.
@@ -91,9 +99,10 @@ func (s *Server) sessionSecret(r *request) secret.Text {
 	return secret.New(c.Value)
 }
 
-// resume finds out who is at the browser, and whether the page is for them.
+// resume finds out who is at the browser, and whether the page is for them. Behind
+// the public door everybody is a visitor.
 func (s *Server) resume(r *request) error {
-	if sent := s.sessionSecret(r); !sent.IsZero() {
+	if sent := s.sessionSecret(r); !sent.IsZero() && !r.door.public {
 		i, err := s.store.Resume(r.Context(), sent)
 		switch {
 		case errors.Is(err, store.ErrSession):
@@ -111,7 +120,7 @@ func (s *Server) resume(r *request) error {
 // mayEnter refuses a page that is for others.
 func (s *Server) mayEnter(r *request) error {
 	signedIn := r.actor.Account != 0
-	members := r.route.access == member || r.route.access == sender && !s.cfg.AllowAnonymous
+	members := r.route.access == member || r.route.access == sender && !s.mayCreate(r)
 	switch {
 	case members && !signedIn:
 		return errSignIn

@@ -18,5 +18,5 @@ func movedTo(t store.Token, path func(store.Token) string) (reply, error) {
 	if t.IsZero() {
 		return reply{}, store.ErrNotFound
 	}
-	return reply{status: http.StatusMovedPermanently, header: [][2]string{{"Location", path(t)}}}, nil
+	return reply{status: http.StatusMovedPermanently, to: path(t)}, nil
 }

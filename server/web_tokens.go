@@ -65,7 +65,7 @@ func (s *Server) showTokens(r *request, status int, page tokensPage) (reply, err
 			Ends: someTime(t.ExpiresAt), Over: !t.ExpiresAt.IsZero() && !t.ExpiresAt.After(now),
 		})
 	}
-	page.Lifetimes, page.Base = lifetimes[:], r.base
+	page.Lifetimes, page.Base = lifetimes[:], s.home(r)
 	return show(status, "tokens", page), nil
 }
 
@@ -91,7 +91,7 @@ func (s *Server) makeToken(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return show(http.StatusCreated, "token_made", tokenMadePage{Label: t.Label, Secret: t.Secret, Ends: someTime(t.ExpiresAt), Base: r.base}), nil
+	return show(http.StatusCreated, "token_made", tokenMadePage{Label: t.Label, Secret: t.Secret, Ends: someTime(t.ExpiresAt), Base: s.home(r)}), nil
 }
 
 // revokeToken ends an API token.

@@ -29,7 +29,7 @@ type Client struct {
 // NewClient returns a client of the server that answers at path, which need not
 // run yet. The only error is ErrPathTooLong.
 func NewClient(path string) (*Client, error) {
-	if err := checkSocketPath(path); err != nil {
+	if err := CheckSocketPath(path); err != nil {
 		return nil, err
 	}
 	d := net.Dialer{Timeout: dialTimeout}

@@ -18,7 +18,7 @@ var (
 	ErrSilent = errors.New("the server says nothing any more")
 	// ErrPathTooLong says that a path has more bytes than that of a Unix socket
 	// may have on this platform.
-	ErrPathTooLong = errors.New("the path of the control socket is too long")
+	ErrPathTooLong = errors.New("the path of the socket is too long")
 	// ErrNotSocket says that something else is where the socket is to be.
 	ErrNotSocket = errors.New("something that is not a socket is in the way of the control socket")
 )

@@ -20,7 +20,9 @@ const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 // SocketPath is where the server of a data directory answers.
 func SocketPath(dataDir string) string { return filepath.Join(dataDir, "control.sock") }
 
-func checkSocketPath(path string) error {
+// CheckSocketPath refuses a path that a Unix socket cannot have on this platform.
+// The error wraps ErrPathTooLong.
+func CheckSocketPath(path string) error {
 	if len(path) > maxSocketPath {
 		return fmt.Errorf("%w: it has %d bytes, this platform allows %d: %s", ErrPathTooLong, len(path), maxSocketPath, path)
 	}
@@ -32,7 +34,7 @@ func checkSocketPath(path string) error {
 // killed, and is removed. Closing the listener removes the socket. The error
 // wraps ErrPathTooLong, ErrNotSocket, or what the system says.
 func Listen(ctx context.Context, path string) (net.Listener, error) {
-	if err := checkSocketPath(path); err != nil {
+	if err := CheckSocketPath(path); err != nil {
 		return nil, err
 	}
 	if err := removeStale(path); err != nil {

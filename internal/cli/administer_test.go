@@ -78,7 +78,7 @@ func TestADirectoryTooDeepForASocketIsAnErrorThatNamesTheLimit(t *testing.T) {
 	t.Parallel()
 	dir := filepath.Join(shortDir(t), strings.Repeat("d", 100))
 	for _, args := range [][]string{{"user", "list"}, {"serve", "--listen", "127.0.0.1:0"}} {
-		run(t, dir, "", args...).want(t, exitFailed, "the path of the control socket is too long", "this platform allows 1", "hint: choose a shorter --data-dir")
+		run(t, dir, "", args...).want(t, exitFailed, "the path of the socket is too long", "this platform allows 1", "hint: choose a shorter --data-dir")
 	}
 	if _, err := admin.NewClient(admin.SocketPath(dir)); !errors.Is(err, admin.ErrPathTooLong) {
 		t.Error(err)

@@ -28,31 +28,35 @@ const (
 // A daemon serves a store that is open on listeners that are open. It owns the
 // listeners.
 type daemon struct {
-	cfg          config.Config
-	store        *store.Store
-	log          zerolog.Logger
-	handler      http.Handler
-	control, web net.Listener
-	tls          tlsSide
+	cfg     config.Config
+	store   *store.Store
+	log     zerolog.Logger
+	control net.Listener
+	doors   []door
+	tls     tlsSide
 }
 
 // run serves until ctx ends, the store fails or a listener breaks. Then it
 // drains the web server, and stops what looks after TLS, the backups, the compactor, the sweeper and the control
 // socket, in this order.
 func (d *daemon) run(ctx context.Context) error {
-	srv := d.server()
+	servers := make([]*http.Server, len(d.doors))
+	for i, at := range d.doors {
+		servers[i] = d.server(at.handler)
+	}
 	sweeper := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a sweep", d.store.Released(), d.store.Sweep) })
 	compactor := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.Tidy) })
 	backups := begin(ctx, func(ctx context.Context) error { return keepBackups(ctx, d.cfg, d.store, d.log) })
 	control := begin(ctx, func(ctx context.Context) error { return admin.Serve(ctx, d.control, d.store) })
-	web := begin(ctx, func(ctx context.Context) error {
-		return httpd.Run(ctx, d.tls.wrap(d.web), srv, d.cfg.Limits.DrainTimeout)
-	})
+	web := begin(ctx, func(ctx context.Context) error { return d.serveDoors(ctx, servers) })
 	tls := begin(ctx, func(ctx context.Context) error {
-		return d.tls.run(ctx, d.server(), d.web.Addr(), d.cfg.Limits.DrainTimeout)
+		return d.tls.run(ctx, d.server(nil), d.doors[0].listener.Addr(), d.cfg.Limits.DrainTimeout)
 	})
-	d.log.Info().Str("version", release).Stringer("address", d.web.Addr()).
-		Str("data_dir", d.cfg.DataDir).Str("key_file", keyPlace(d.cfg)).Msg("listening")
+	line := d.log.Info().Str("version", release).Str("address", addresses(d.doors, false))
+	if public := addresses(d.doors, true); public != "" {
+		line.Str("public_address", public)
+	}
+	line.Str("data_dir", d.cfg.DataDir).Str("key_file", keyPlace(d.cfg)).Msg("listening")
 
 	failed := false
 	select {
@@ -64,10 +68,14 @@ func (d *daemon) run(ctx context.Context) error {
 	case <-d.store.Failed():
 		failed = true
 		d.log.Error().Msg("the store has failed and nothing more can be read or written: ending; a restart reads what is on the disk")
-		cut := time.AfterFunc(failedDrain, func() { _ = srv.Close() })
+		cut := time.AfterFunc(failedDrain, func() {
+			for _, srv := range servers {
+				_ = srv.Close()
+			}
+		})
 		defer cut.Stop()
 	}
-	err := errors.Join(d.drained(web.stop()), tls.stop(), backups.stop(), compactor.stop(), sweeper.stop(), control.stop())
+	err := errors.Join(web.stop(), tls.stop(), backups.stop(), compactor.stop(), sweeper.stop(), control.stop())
 	if failed {
 		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
 	}
@@ -75,11 +83,11 @@ func (d *daemon) run(ctx context.Context) error {
 	return err
 }
 
-// server is the web server, with every limit that net/http has.
-func (d *daemon) server() *http.Server {
+// server is the web server of a door, with every limit that net/http has.
+func (d *daemon) server(handler http.Handler) *http.Server {
 	timeout := d.cfg.Limits.RequestTimeout
 	srv := &http.Server{
-		Handler:           d.handler,
+		Handler:           handler,
 		ReadHeaderTimeout: min(headerTimeout, timeout),
 		ReadTimeout:       timeout,
 		WriteTimeout:      timeout + answerGrace,

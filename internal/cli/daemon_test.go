@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -47,7 +48,7 @@ func daemonOn(t *testing.T, cfg config.Config, s *store.Store) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := daemon{cfg: cfg, store: s, log: log, handler: handler, control: control, web: web}
+	d := daemon{cfg: cfg, store: s, log: log, control: control, doors: []door{{listener: web, handler: handler}}}
 	go func() { r.ended <- d.run(ctx) }()
 	t.Cleanup(stop)
 	return r
@@ -58,6 +59,12 @@ const upload = `{"push":{"payload":"slow secret"}}`
 // begin sends the head of a create, and returns when the server reads the body.
 func (r *running) begin(t *testing.T) (net.Conn, *bufio.Reader) {
 	t.Helper()
+	return r.beginAt(t, "/api/v2/pushes", "application/json", len(upload))
+}
+
+// beginAt sends the head of a POST to a path, with a body of that type and so many bytes.
+func (r *running) beginAt(t *testing.T, path, media string, length int) (net.Conn, *bufio.Reader) {
+	t.Helper()
 	conn, err := net.Dial("tcp", r.address)
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +73,7 @@ func (r *running) begin(t *testing.T) (net.Conn, *bufio.Reader) {
 	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		t.Fatal(err)
 	}
-	head := "POST /api/v2/pushes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 34\r\nExpect: 100-continue\r\n\r\n"
+	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", path, media, length)
 	if _, err := io.WriteString(conn, head); err != nil {
 		t.Fatal(err)
 	}
@@ -191,7 +198,7 @@ func TestAListenerThatBreaksEndsTheServer(t *testing.T) {
 	if err := web.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d := daemon{cfg: cfg, store: s, log: zerolog.Nop(), control: control, web: web}
+	d := daemon{cfg: cfg, store: s, log: zerolog.Nop(), control: control, doors: []door{{listener: web}}}
 	if err := d.run(t.Context()); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("it ended with %v", err)
 	}
@@ -202,7 +209,7 @@ func TestTheWebServerHasEveryLimit(t *testing.T) {
 	for _, timeout := range []time.Duration{time.Second, time.Minute} {
 		cfg := config.Default()
 		cfg.Limits.RequestTimeout = timeout
-		srv := (&daemon{cfg: cfg}).server()
+		srv := (&daemon{cfg: cfg}).server(nil)
 		if srv.ReadHeaderTimeout <= 0 || srv.ReadHeaderTimeout > timeout || srv.ReadTimeout != timeout ||
 			srv.WriteTimeout <= timeout || srv.HTTP2.WriteByteTimeout != cfg.Limits.StallTimeout || srv.IdleTimeout <= 0 || srv.MaxHeaderBytes != 32<<10 {
 			t.Errorf("%v: %+v", timeout, srv)

@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"path/filepath"
 
@@ -62,10 +63,14 @@ func newHandler(ctx context.Context, cfg config.Config, s *store.Store, log zero
 
 // invite tells whoever started the server how to make the first account. It is
 // no line of the log, which others may read.
-func (a *app) invite(cfg config.Config, url, first string) {
+func (a *app) invite(cfg config.Config, addr net.Addr, url, first string) {
 	base := cfg.BaseURL
-	if base == "" {
-		base = url
+	switch {
+	case cfg.PublicListen == "" && base != "":
+	case addr.Network() == "unix": // only whoever set up a proxy knows how browsers get there
+		base = "https://HOST" + cfg.BasePath
+	default: // base_url is the address of the other door
+		base = url + cfg.BasePath
 	}
 	a.say("there is no account yet; make the first one within this run of the server at:")
 	fmt.Fprintf(a.stderr, "\n    %s%s\n\n", base, first)

@@ -3,8 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"net"
-	"net/netip"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -26,7 +24,8 @@ directory, the master key and the database.
 It stops at SIGINT or SIGTERM, when the requests that run are finished; at the
 second signal it stops at once.`,
 		Example: `  pushbox serve
-  pushbox serve --listen 127.0.0.1:8080 --data-dir /var/lib/pushbox`,
+  pushbox serve --listen 127.0.0.1:8080 --data-dir /var/lib/pushbox
+  pushbox serve --listen unix:/run/pushbox/pushbox.sock`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			loaded, err := a.settings(cmd)
@@ -36,7 +35,7 @@ second signal it stops at once.`,
 			return a.startAndServe(cmd.Context(), loaded.Config)
 		},
 	}
-	cmd.Flags().String(listenFlag, "", "listen on `ADDR` (the setting listen)")
+	cmd.Flags().String(listenFlag, "", "listen on `ADDR`: HOST:PORT, unix:/PATH or systemd:NAME (the setting listen)")
 	return cmd
 }
 
@@ -68,29 +67,21 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config) (err error) 
 	if err != nil {
 		return err
 	}
-	var lc net.ListenConfig
-	web, err := lc.Listen(ctx, network(cfg.Listen), cfg.Listen)
+	doors, err := a.openDoors(ctx, cfg, handler)
 	if err != nil {
 		return errors.Join(err, control.Close())
 	}
 	tls, err := openTLS(ctx, cfg, log)
 	if err != nil {
-		return errors.Join(err, web.Close(), control.Close())
+		return errors.Join(err, closeDoors(doors), control.Close())
 	}
+	addr := doors[0].listener.Addr()
 	if created || isConsole(a.stderr, cfg.Log) {
-		a.greet(cfg, tls.reach(web.Addr()))
+		a.greet(cfg, addr, tls.reach(addr))
 	}
 	if first != "" {
-		a.invite(cfg, tls.reach(web.Addr()), first)
+		a.invite(cfg, addr, tls.reach(addr), first)
 	}
-	d := daemon{cfg: cfg, store: s, log: log, handler: handler, control: control, web: web, tls: tls}
+	d := daemon{cfg: cfg, store: s, log: log, control: control, doors: doors, tls: tls}
 	return d.run(ctx)
-}
-
-// network keeps 0.0.0.0 to IPv4: with "tcp" it would stand for IPv6, too.
-func network(listen string) string {
-	if ap, err := netip.ParseAddrPort(listen); err == nil && ap.Addr().Is4() {
-		return "tcp4"
-	}
-	return "tcp"
 }

@@ -121,7 +121,7 @@ func portOf(addr net.Addr) int {
 // reach is a URL by which the server on a listener can be reached: by the name of
 // its certificate, or else from this machine.
 func (t tlsSide) reach(addr net.Addr) string {
-	if t.certs == nil {
+	if t.certs == nil || addr.Network() == "unix" {
 		return localURL(addr)
 	}
 	port, names := portOf(addr), t.certs.Names()

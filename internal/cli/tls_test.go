@@ -94,7 +94,8 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 		t.Fatal(err)
 	}
 	ended := make(chan error, 1)
-	d := daemon{cfg: cfg, log: zerolog.Nop(), tls: side, handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	d := daemon{cfg: cfg, log: zerolog.Nop(), tls: side}
+	endless := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c := http.NewResponseController(w)
 		for chunk := make([]byte, 32<<10); ; {
 			_ = c.SetWriteDeadline(time.Now().Add(cfg.Limits.StallTimeout))
@@ -103,7 +104,7 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 				return
 			}
 		}
-	})}
+	})
 	var lc net.ListenConfig
 	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -111,7 +112,7 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 	}
 	ctx, stop := context.WithCancel(t.Context())
 	stopped := make(chan error, 1)
-	go func() { stopped <- httpd.Run(ctx, side.wrap(l), d.server(), time.Minute) }()
+	go func() { stopped <- httpd.Run(ctx, side.wrap(l), d.server(endless), time.Minute) }()
 	conn := askOverHTTP2(t, l.Addr().String())
 	select {
 	case err := <-ended:
@@ -200,7 +201,7 @@ func TestARedirectThatBreaksEndsTheServer(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := daemon{cfg: cfg, store: s, log: zerolog.Nop(), handler: http.NotFoundHandler(), control: control, web: openedListener(t), tls: side}
+	d := daemon{cfg: cfg, store: s, log: zerolog.Nop(), control: control, doors: []door{{listener: openedListener(t), handler: http.NotFoundHandler()}}, tls: side}
 	if err := side.redirect.Close(); err != nil {
 		t.Fatal(err)
 	}

@@ -38,8 +38,8 @@ func accessFaults() []fault {
 			says: "A HEAD of a push's page is answered like a GET of it, and spends the view.",
 			edits: []edit{{
 				"server/routes.go",
-				`{name: "push", method: head, pattern: page, access: visitor, page: true, action: s.stepPage},`,
-				`{name: "push", method: head, pattern: page, access: visitor, page: true, action: s.pushPage},`,
+				`{name: "push", method: head, pattern: page, access: visitor, page: true, public: true, action: s.stepPage},`,
+				`{name: "push", method: head, pattern: page, access: visitor, page: true, public: true, action: s.pushPage},`,
 			}},
 			by: []harness{drill("jhaals-yopass#2154")},
 		},
@@ -68,8 +68,8 @@ func accessFaults() []fault {
 			says: "Links in answers are http, whatever a trusted proxy says of the scheme.",
 			edits: []edit{{
 				"server/base.go",
-				"	return s.proxies.Scheme(r.Request) + \"://\" + host, nil\n",
-				"	return \"http://\" + host, nil\n",
+				"	return s.proxies.Scheme(r.Request) + \"://\" + host + s.cfg.BasePath, nil\n",
+				"	return \"http://\" + host + s.cfg.BasePath, nil\n",
 			}},
 			by: []harness{proxies()},
 		},

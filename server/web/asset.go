@@ -73,7 +73,7 @@ func (p *Pages) addAsset(name, file string, content []byte) error {
 	sum := sha256.Sum256(content)
 	hashed := strings.TrimSuffix(file, ending) + "." + hex.EncodeToString(sum[:6]) + ending
 	p.assets[hashed] = Asset{Type: media, Content: content}
-	p.paths[name] = AssetPrefix + hashed
+	p.paths[name] = p.to(AssetPrefix + hashed)
 	return nil
 }
 
@@ -90,6 +90,9 @@ func (p *Pages) Path(name string) (string, error) {
 	}
 	return "", fmt.Errorf("there is no asset %q", name)
 }
+
+// to is a path of the server as pages have it.
+func (p *Pages) to(path string) string { return p.base + path }
 
 // LogoPath is the path of the logo; empty if there is none.
 func (p *Pages) LogoPath() string { return p.paths[logoName] }

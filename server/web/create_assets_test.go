@@ -10,7 +10,7 @@ import (
 
 func TestTheListOfWordsIsAsLongAsItSays(t *testing.T) {
 	t.Parallel()
-	p, err := web.New(nil)
+	p, err := web.New(nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}

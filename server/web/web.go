@@ -24,14 +24,16 @@ type Pages struct {
 	reading   sync.Once // of the templates, when the first page is rendered: a start need not wait for it
 	templates map[string]*template.Template
 	broken    error
+	base      string // what paths begin with
 	assets    map[string]Asset
 	paths     map[string]string // of assets, by their names
 }
 
-// New reads the files that pages need, and the logo where there is one. An error
-// is a fault of the logo, or of the build.
-func New(logo *Logo) (*Pages, error) {
-	p := new(Pages)
+// New reads the files that pages need, and the logo where there is one. All paths
+// in pages begin with base, which is empty or has no slash at its end. An error is a
+// fault of the logo, or of the build.
+func New(logo *Logo, base string) (*Pages, error) {
+	p := &Pages{base: base}
 	return p, p.readAssets(logo)
 }
 
@@ -39,7 +41,7 @@ func New(logo *Logo) (*Pages, error) {
 // a fault of the build.
 func (p *Pages) readTemplates() (map[string]*template.Template, error) {
 	all := make(map[string]*template.Template)
-	base, err := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path}).ParseFS(files, "templates/layout.html", "templates/part_*.html")
+	base, err := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path, "to": p.to}).ParseFS(files, "templates/layout.html", "templates/part_*.html")
 	if err != nil {
 		return nil, err
 	}
@@ -68,6 +70,7 @@ type Site struct {
 	Title, Tagline, Footer string
 	Logo                   string // its path; empty: none
 	SignUps                bool   // whether people may make accounts
+	Public                 bool   // there is nothing but pushes to be opened, and no way to anything else
 }
 
 // A View is one page: which it is, what it shows and for whom.

@@ -129,7 +129,7 @@ func TestAnAssetHasAPathOfItsContent(t *testing.T) {
 	t.Parallel()
 	paths := make(map[string]bool)
 	for _, logo := range []*web.Logo{nil, {Name: "x/A.SVG", Content: []byte("<svg/>")}, {Name: "b.svg", Content: []byte("<svg />")}} {
-		p, err := web.New(logo)
+		p, err := web.New(logo, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -152,7 +152,7 @@ func TestAnAssetHasAPathOfItsContent(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"logo.html", "logo.js", "logo.css", "logo", "svg"} {
-		if _, err := web.New(&web.Logo{Name: name}); err == nil {
+		if _, err := web.New(&web.Logo{Name: name}, ""); err == nil {
 			t.Errorf("a logo may be called %s", name)
 		}
 	}

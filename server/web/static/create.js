@@ -208,7 +208,7 @@ function send() {
   for (const file of files) data.append(name, file)
   const { sent, stored, cut, stopped } = form.dataset
   upload = new XMLHttpRequest()
-  upload.open('POST', '/')
+  upload.open('POST', form.action)
   upload.responseType = 'document'
   upload.upload.onprogress = ({ loaded, total }) => {
     one('progress').value = loaded / total
@@ -229,7 +229,7 @@ function send() {
 // passphrase where something was wrong.
 function answered(status, page, path) {
   const next = page?.querySelector('main')
-  if (path !== '/') return fail(form.dataset.ended)
+  if (path !== new URL(form.action).pathname) return fail(form.dataset.ended)
   if (!next) return fail(form.dataset.cut)
   if (status !== 201 && status !== 422) return fail([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
   const passphrase = one('#passphrase').value

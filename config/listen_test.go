@@ -1,0 +1,128 @@
+package config_test
+
+import (
+	"strings"
+	"testing"
+
+	"pushbox/config"
+)
+
+// tried is what becomes of values of a setting in the environment: what it is
+// printed as, or else what is said of it.
+func tried(t *testing.T, key string, good, bad map[string]string, others ...string) {
+	t.Helper()
+	env := "PUSHBOX_" + strings.ToUpper(key) + "="
+	for text, want := range good {
+		l, err := config.Load(config.Source{Environ: append(others, env+text)})
+		if err != nil {
+			t.Errorf("%s %q: %v", key, text, err)
+		} else if got := valueOf(t, l, key).Value; got != want {
+			t.Errorf("%s %q became %s, want %s", key, text, got, want)
+		}
+	}
+	for text, want := range bad {
+		got := problems(t, config.Source{Environ: append(others, env+text)})
+		if len(got) != 1 || !strings.Contains(got[0], "): "+want) {
+			t.Errorf("%s %q: got %q, want %q", key, text, got, want)
+		}
+	}
+}
+
+func TestAListenerCanBeAUnixSocketOrOneOfSystemd(t *testing.T) {
+	t.Parallel()
+	const (
+		path = "must have the path of a socket behind unix:"
+		name = "must have the FileDescriptorName of a socket behind systemd:"
+	)
+	longest := strings.Repeat("n", 255)
+	for _, key := range []string{"listen", "public_listen"} {
+		tried(t, key, map[string]string{
+			"unix:/run/pushbox/pushbox.sock": `"unix:/run/pushbox/pushbox.sock"`,
+			"unix:relative.sock":             `"unix:relative.sock"`,
+			"systemd:pushbox.socket":         `"systemd:pushbox.socket"`,
+			"systemd:" + longest:             `"systemd:` + longest + `"`,
+		}, map[string]string{
+			"unix:":                    path,
+			"unix:@abstract":           path,
+			"unix:/run/\n":             "must not contain control characters",
+			"systemd:":                 name,
+			"systemd:a:b":              name,
+			"systemd:a b":              name,
+			"systemd:ä":                name,
+			"systemd:" + longest + "n": name,
+		})
+	}
+}
+
+func TestTheSecondDoorNeedNotBeThere(t *testing.T) {
+	t.Parallel()
+	tried(t, "public_listen",
+		map[string]string{"": `""`, "127.0.0.1:5101": `"127.0.0.1:5101"`},
+		map[string]string{"127.0.0.1:5100": "must not be the same as listen (default)", "5101": "must be an address and a port"})
+	tried(t, "public_listen", map[string]string{"127.0.0.1:0": `"127.0.0.1:0"`}, nil, "PUSHBOX_LISTEN=127.0.0.1:0")
+	tried(t, "public_listen", nil, map[string]string{"systemd:a": "must not be the same as listen (environment PUSHBOX_LISTEN)"}, "PUSHBOX_LISTEN=systemd:a")
+}
+
+func TestPermissionsOfSocketsAreOctal(t *testing.T) {
+	t.Parallel()
+	const octal, owner = "must be permissions in octal, such as 0660", "must let the owner read and write"
+	tried(t, "listen_mode",
+		map[string]string{"0600": `"0600"`, "600": `"0600"`, "0666": `"0666"`, "777": `"0777"`},
+		map[string]string{"": "is empty", "0880": octal, "0o660": octal, "1660": octal, "-600": octal, "rw": octal, "0577": owner, "0060": owner})
+	for _, text := range []string{"0600", "600", `"0600"`} {
+		name := writeFile(t, "listen_mode: "+text+"\n")
+		if got := mustLoad(t, config.Source{File: name}).Config.ListenMode; got != 0o600 {
+			t.Errorf("%s in a file became %o", text, got)
+		}
+	}
+}
+
+func TestBasePaths(t *testing.T) {
+	t.Parallel()
+	const want = "must be a path such as /push"
+	longest := "/" + strings.Repeat("p", 127)
+	tried(t, "base_path",
+		map[string]string{"": `""`, "/": `""`, "/push": `"/push"`, "/push/": `"/push"`, "/a.b/C-_~9": `"/a.b/C-_~9"`, longest: `"` + longest + `"`},
+		map[string]string{
+			"push": want, "/a//b": want, "/..": want, "/./a": want, "/a b": want, "/:a": want, "/*a": want, "/ä": want, "/a%20": want, "/a?b": want,
+			longest + "p": want, "https://a.example/b": want,
+		})
+}
+
+func TestBaseURLAndBasePathAgree(t *testing.T) {
+	t.Parallel()
+	tried(t, "base_url",
+		map[string]string{"https://a.example/push": `"https://a.example/push"`, "https://a.example/push/": `"https://a.example/push"`, "": `""`},
+		map[string]string{
+			"https://a.example":         "must end with /push as said by base_path (environment PUSHBOX_BASE_PATH)",
+			"https://a.example/push/in": "must end with /push as said by base_path",
+		}, "PUSHBOX_BASE_PATH=/push")
+	tried(t, "base_url", nil, map[string]string{"https://a.example/push": "has a path; set the same one as base_path (default)"})
+}
+
+func TestAllowedHosts(t *testing.T) {
+	t.Parallel()
+	tried(t, "allowed_hosts", map[string]string{
+		"":                                `[]`,
+		"push.example.com":                `["push.example.com"]`,
+		"Push.Example.COM., *.lan":        `["push.example.com", "*.lan"]`,
+		"192.0.2.7,[2001:DB8::1],fd00::1": `["192.0.2.7", "2001:db8::1", "fd00::1"]`,
+		"xn--bcher-kva.example,my_box":    `["xn--bcher-kva.example", "my_box"]`,
+	}, map[string]string{
+		"push.example.com:443":        "entry 1 must be a host without a port",
+		"a.example,https://b.example": "entry 2 must be a host without a port",
+		"*":                           "entry 1 must be",
+		"a.*.example":                 "entry 1 must be",
+		"bücher.example":              "entry 1 must be",
+		"a..example":                  "entry 1 must be",
+		strings.Repeat("a", 64):       "entry 1 must be",
+		",":                           "entry 1 must be",
+	})
+}
+
+func TestNetworksThatMayCreateAreNetworks(t *testing.T) {
+	t.Parallel()
+	tried(t, "create_networks",
+		map[string]string{"": `[]`, "10.0.0.0/8, ::1": `["10.0.0.0/8", "::1/128"]`},
+		map[string]string{"10.0.0.1/8": "entry 1 has bits beyond its prefix length", "inside": "entry 1 must be an address or a network"})
+}

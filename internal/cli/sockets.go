@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// firstSocket is the first descriptor that systemd hands over (sd_listen_fds(3)).
+const firstSocket = 3
+
+// maxSockets is more of them than anybody has.
+const maxSockets = 1000
+
+// unnamed is what sockets are called that have no names.
+const unnamed = "unknown"
+
+// The variables by which systemd tells of sockets.
+const (
+	socketsFor   = "LISTEN_PID"
+	socketsCount = "LISTEN_FDS"
+	socketNames  = "LISTEN_FDNAMES"
+)
+
+// sockets are what systemd has opened for this process: listeners by their names, of
+// which several may be the same.
+type sockets struct {
+	byName  map[string][]net.Listener
+	order   []string
+	pid     int
+	foreign bool // there are some, for another process than pid
+}
+
+// socketsOf finds the sockets that the environment tells of, from the descriptor
+// first on. The protocol is that of sd_listen_fds_with_names(3). The caller closes
+// what it does not take.
+func socketsOf(environ []string, pid, first int) (*sockets, error) {
+	s := &sockets{byName: make(map[string][]net.Listener), pid: pid}
+	told := make(map[string]string)
+	for _, v := range environ {
+		name, value, _ := strings.Cut(v, "=")
+		told[name] = value
+	}
+	if told[socketsCount] == "" {
+		return s, nil
+	}
+	if told[socketsFor] != strconv.Itoa(pid) {
+		s.foreign = true
+		return s, nil
+	}
+	count, err := strconv.Atoi(told[socketsCount])
+	if err != nil || count < 0 || count > maxSockets {
+		return nil, fmt.Errorf("%s is no number of sockets from 0 to %d", socketsCount, maxSockets)
+	}
+	names := slices.Repeat([]string{unnamed}, count)
+	if list, ok := told[socketNames]; ok && count > 0 {
+		names = strings.Split(list, ":")
+	}
+	if len(names) != count {
+		return nil, fmt.Errorf("%s names %d sockets, and %s says that there are %d", socketNames, len(names), socketsCount, count)
+	}
+	for i, name := range names {
+		if err := s.add(name, first+i); err != nil {
+			s.closeRest()
+			return nil, withHint(fmt.Errorf("the socket %q of systemd: %w", name, err), "give the socket unit ListenStream=, and not Accept=yes")
+		}
+	}
+	return s, nil
+}
+
+// add makes a listener of a descriptor, which is closed: the listener has one of
+// its own, that no program which is started inherits.
+func (s *sockets) add(name string, fd int) error {
+	f := os.NewFile(uintptr(fd), name)
+	defer func() { _ = f.Close() }()
+	if err := takesConnections(f); err != nil {
+		return err
+	}
+	l, err := net.FileListener(f)
+	if err != nil {
+		return err
+	}
+	if l.Addr().Network() == "unix" {
+		l = localListener{l}
+	}
+	if !slices.Contains(s.order, name) {
+		s.order = append(s.order, name)
+	}
+	s.byName[name] = append(s.byName[name], l)
+	return nil
+}
+
+// take gives the listeners of a name away.
+func (s *sockets) take(name string) ([]net.Listener, error) {
+	if all := s.byName[name]; len(all) > 0 {
+		delete(s.byName, name)
+		return all, nil
+	}
+	const socket = "pass a socket of this name: FileDescriptorName= in the socket unit, or the unit's own name where that is not set"
+	switch {
+	case s.foreign:
+		return nil, withHint(fmt.Errorf("systemd has handed its sockets to another process: %s is not %d", socketsFor, s.pid),
+			"have systemd start pushbox itself, or a program that becomes pushbox by exec")
+	case len(s.order) == 0:
+		return nil, withHint(fmt.Errorf("systemd has handed over no socket, and so none named %q", name),
+			"start the socket unit, which starts the service; outside systemd choose another address")
+	default:
+		return nil, withHint(fmt.Errorf("systemd has handed over no socket named %q but: %s", name, strings.Join(s.order, ", ")), socket)
+	}
+}
+
+// closeRest closes what nobody took, and returns the names.
+func (s *sockets) closeRest() (names []string) {
+	for _, name := range s.order {
+		for _, l := range s.byName[name] {
+			_ = l.Close() // systemd still has it
+		}
+		if len(s.byName[name]) > 0 {
+			names = append(names, name)
+		}
+	}
+	clear(s.byName)
+	return names
+}
+
+// forgetSockets takes the variables out of the environment: no program that is
+// started from here has the sockets.
+func forgetSockets() {
+	for _, name := range []string{socketsFor, socketsCount, socketNames} {
+		_ = os.Unsetenv(name) // which fails for no name like these
+	}
+}

@@ -1,0 +1,71 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+)
+
+func TestOnlyAllowedHostsAreAnswered(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, func(c *config.Config) {
+		c.AllowedHosts = []string{"push.example.com", "*.lan", "192.0.2.7", "2001:db8::1"}
+		c.BaseURL = "https://Named.example:8443"
+	})
+	proxied := func(host, told string) http.Header {
+		return http.Header{"Host": {host}, "X-Forwarded-For": {"203.0.113.9"}, "X-Forwarded-Host": {told}}
+	}
+	host := func(host string) http.Header { return http.Header{"Host": {host}} }
+	for _, c := range []struct {
+		name   string
+		header http.Header
+		good   bool
+	}{
+		{"its name", host("push.example.com"), true},
+		{"with a port", host("push.example.com:8080"), true},
+		{"in capitals, with the root's dot", host("PUSH.example.COM."), true},
+		{"an address", host("192.0.2.7:5100"), true},
+		{"an IPv6 address", host("[2001:DB8:0::1]:5100"), true},
+		{"an IPv6 address without a port", host("[2001:db8::1]"), true},
+		{"below a name", host("box.lan"), true},
+		{"far below a name", host("a.b.lan"), true},
+		{"base_url", host("named.example"), true},
+		{"the machine itself", host("127.0.0.1:5100"), true},
+		{"the machine by name", host("localhost"), true},
+		{"told by a proxy", proxied("push.example.com", "box.lan"), true},
+		{"another", host("evil.example"), false},
+		{"the name itself", host("lan"), false},
+		{"a dot and the name", host(".lan"), false},
+		{"one that ends like it", host("badlan"), false},
+		{"below the other", host("x.push.example.com"), false},
+		{"a name in front", host("push.example.com.evil.example"), false},
+		{"another address", host("192.0.2.8"), false},
+		{"what a browser's script could add", proxied("evil.example", "push.example.com"), false},
+		{"told by a proxy and another", proxied("push.example.com", "evil.example"), false},
+		{"told what is no name", proxied("push.example.com", "a b"), false},
+		{"the machine itself, by way of a proxy", proxied("127.0.0.1", "127.0.0.1"), false},
+	} {
+		for _, path := range []string{"/", "/api/v2/version", "/p/x", "/nowhere"} {
+			got := a.get(path, c.header)
+			if (got.status != http.StatusMisdirectedRequest) != c.good {
+				t.Errorf("%s, %s: %d", c.name, path, got.status)
+			}
+			if !c.good && (got.body != "" || got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Content-Type-Options") != "nosniff") {
+				t.Errorf("%s, %s: %v %q", c.name, path, got.header, got.body)
+			}
+		}
+		a.get("/healthz", c.header).want(http.StatusOK)
+	}
+	if line := a.raw("GET / HTTP/1.0\r\n\r\n"); !strings.Contains(line, " 421 ") {
+		t.Errorf("no host at all: %s", line)
+	}
+	a.outer().get("/robots.txt", host("evil.example")).want(http.StatusMisdirectedRequest)
+}
+
+func TestWithoutAllowedHostsAnyIsAnswered(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t, func(c *config.Config) { c.BaseURL = "https://push.example.com" })
+	a.get("/", http.Header{"Host": {"evil.example"}}).want(http.StatusOK)
+}
