@@ -40,6 +40,7 @@ func params(dir string, online bool) testscript.Params {
 			"exits":  exits,
 			"fetch":  fetch,
 			"halt":   halt,
+			"hangup": hangup,
 			"hang":   hang,
 			"log":    log,
 			"mode":   mode,

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -132,6 +133,20 @@ func hang(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 	_, err = conn.Read(make([]byte, 100)) // 100 Continue: it reads the body
 	ts.Check(err)
+}
+
+// hangup sends the server SIGHUP, and goes on when it says what came of that.
+func hangup(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 0, "hangup")
+	p := worldOf(ts).server
+	said := func() int { return strings.Count(p.stderr.String(), `"message":"the configuration `) }
+	before := said()
+	ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
+	for end := time.Now().Add(patience); said() == before; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			ts.Fatalf("the server says nothing:\n%s", p.stderr)
+		}
+	}
 }
 
 // halt sends the server signals, and waits for its end. The exit code of one that

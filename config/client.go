@@ -26,7 +26,7 @@ type clientKeys struct {
 	CAFile    string `mapstructure:"ca_file" form:"path"`
 }
 
-func clientSettings() []setting { return walk(nil, reflect.ValueOf(clientKeys{}), "", nil) }
+func clientSettings() []setting { return walk(nil, reflect.ValueOf(clientKeys{}), "", nil, false) }
 
 // A ClientSource is where a Client is read from. Flags win over the
 // environment, the environment over the file.

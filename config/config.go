@@ -9,6 +9,7 @@
 //	off:"0"        0 is allowed although it is below min
 //	oneof          the words that are allowed
 //	form           what a text must be: a word that kindOf knows
+//	reload:"yes"   a reload applies it, or all of a section; else it needs a restart
 package config
 
 import (
@@ -42,11 +43,11 @@ type Config struct {
 
 	// Hosts that requests may be for, by name or address; *.example.com stands for
 	// every name below example.com. That of base_url is one of them. Empty: any.
-	AllowedHosts []string `mapstructure:"allowed_hosts" form:"hosts"`
+	AllowedHosts []string `mapstructure:"allowed_hosts" form:"hosts" reload:"yes"`
 
 	// Addresses and networks whose clients may create without a token or an
 	// account, and nobody else. Empty: as allow_anonymous says.
-	CreateNetworks []netip.Prefix `mapstructure:"create_networks"`
+	CreateNetworks []netip.Prefix `mapstructure:"create_networks" reload:"yes"`
 
 	// Directory of the database; made at the first start.
 	DataDir string `mapstructure:"data_dir" form:"path"`
@@ -63,7 +64,7 @@ type Config struct {
 
 	// What links begin with, such as https://push.example.com, with base_path at its
 	// end. Empty: taken from the request. With public_listen: the address of that door.
-	BaseURL string `mapstructure:"base_url" form:"url"`
+	BaseURL string `mapstructure:"base_url" form:"url" reload:"yes"`
 
 	// HTTPS on listen, without a proxy: with a certificate of your own, or with one
 	// that is fetched from a certificate authority and renewed by itself (ACME).
@@ -72,49 +73,49 @@ type Config struct {
 
 	// Proxies whose X-Forwarded headers are believed: addresses, or networks
 	// such as 10.0.0.0/8. In the environment: separated by commas.
-	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies"`
+	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies" reload:"yes"`
 
 	// Whether the API can be used without a token: to create, retrieve, preview
 	// and delete pushes; and the page that sends without an account. Otherwise only
 	// the API's version and description are open to all, and links for browsers.
-	AllowAnonymous bool `mapstructure:"allow_anonymous"`
+	AllowAnonymous bool `mapstructure:"allow_anonymous" reload:"yes"`
 
 	// Whether pushes that carry a URL can be created.
-	EnableURLPushes bool `mapstructure:"enable_url_pushes"`
+	EnableURLPushes bool `mapstructure:"enable_url_pushes" reload:"yes"`
 
 	// Whether pushes that show a QR code can be created.
-	EnableQRPushes bool `mapstructure:"enable_qr_pushes"`
+	EnableQRPushes bool `mapstructure:"enable_qr_pushes" reload:"yes"`
 
 	// Whether pushes that carry files can be created; only by those who have an
 	// account.
-	EnableFilePushes bool `mapstructure:"enable_file_pushes"`
+	EnableFilePushes bool `mapstructure:"enable_file_pushes" reload:"yes"`
 
 	// Whether people may make accounts for themselves, on a page.
-	EnableSignups bool `mapstructure:"enable_signups"`
+	EnableSignups bool `mapstructure:"enable_signups" reload:"yes"`
 
 	// Which addresses they may do that with: a regular expression that the whole
 	// address must match, in lower case, such as .+@example\.com
-	SignupEmailRegexp string `mapstructure:"signup_email_regexp" form:"regexp"`
+	SignupEmailRegexp string `mapstructure:"signup_email_regexp" form:"regexp" reload:"yes"`
 
 	// Whether everybody who signs in on the pages must have a second factor.
-	RequireMFA bool `mapstructure:"require_mfa"`
+	RequireMFA bool `mapstructure:"require_mfa" reload:"yes"`
 
 	// Language of the pages for browsers that ask for none of those there are.
-	DefaultLocale string `mapstructure:"default_locale" oneof:"en de fr es it nl pt pl cs sv ja zh"`
+	DefaultLocale string `mapstructure:"default_locale" oneof:"en de fr es it nl pt pl cs sv ja zh" reload:"yes"`
 
 	// How long the record and the audit log of an expired push stay for its
 	// owner. 0: for good.
-	PurgeAfter time.Duration `mapstructure:"purge_after" min:"1h" off:"0"`
+	PurgeAfter time.Duration `mapstructure:"purge_after" min:"1h" off:"0" reload:"yes"`
 
 	// Size of the database beyond which no push is taken. 0: no such limit.
-	MaxStoreSize Size `mapstructure:"max_store_size" min:"1MiB" off:"0"`
+	MaxStoreSize Size `mapstructure:"max_store_size" min:"1MiB" off:"0" reload:"yes"`
 
 	// Backups that the server makes by itself, from which pushbox restore makes a
 	// database again. The key is never in them.
 	Backup Backup `mapstructure:"backup"`
 
 	// What the pages are called, and what they say of whose they are.
-	Brand Brand `mapstructure:"brand"`
+	Brand Brand `mapstructure:"brand" reload:"yes"`
 
 	// What is written to standard error.
 	Log Log `mapstructure:"log"`
@@ -123,19 +124,19 @@ type Config struct {
 	Limits Limits `mapstructure:"limits"`
 
 	// How long people stay signed in to the pages.
-	Sessions Sessions `mapstructure:"sessions"`
+	Sessions Sessions `mapstructure:"sessions" reload:"yes"`
 
 	// Pushes that carry text.
-	PW DeletableTerms `mapstructure:"pw"`
+	PW DeletableTerms `mapstructure:"pw" reload:"yes"`
 
 	// Pushes that carry a URL. The settings mean what they mean under pw.
-	URL Terms `mapstructure:"url"`
+	URL Terms `mapstructure:"url" reload:"yes"`
 
 	// Pushes that carry files. The settings mean what they mean under pw.
-	Files FileTerms `mapstructure:"files"`
+	Files FileTerms `mapstructure:"files" reload:"yes"`
 
 	// Pushes that show a QR code. The settings mean what they mean under pw.
-	QR DeletableTerms `mapstructure:"qr"`
+	QR DeletableTerms `mapstructure:"qr" reload:"yes"`
 }
 
 // Brand is what the pages show of whoever runs the server.
@@ -157,7 +158,7 @@ type Brand struct {
 // Log says what is logged and how.
 type Log struct {
 	// The least level that is written.
-	Level string `mapstructure:"level" oneof:"debug info warn error"`
+	Level string `mapstructure:"level" oneof:"debug info warn error" reload:"yes"`
 
 	// How it is written: json, one object a line; console, for people; auto,
 	// console on a terminal and json elsewhere.
@@ -169,7 +170,7 @@ type Log struct {
 type Limits struct {
 	// The largest request body, not counting the content of files. A text of
 	// 1 MiB may take six times as much in JSON escapes.
-	MaxBody Size `mapstructure:"max_body" min:"64KiB" max:"64MiB"`
+	MaxBody Size `mapstructure:"max_body" min:"64KiB" max:"64MiB" reload:"yes"`
 
 	// Memory for request bodies of more than 64 KiB, all together, and as much again
 	// for answers that show long texts. A request that finds none free within a few
@@ -179,40 +180,40 @@ type Limits struct {
 	// Free space of the data directory's file system below which no push is
 	// taken, so that views, expiry and deletes always have room: no less than sixteen
 	// times the longest text that is sent. 0: not looked at.
-	MinFreeSpace Size `mapstructure:"min_free_space"`
+	MinFreeSpace Size `mapstructure:"min_free_space" reload:"yes"`
 
 	// Requests of an anonymous client in a minute. 0: any number.
-	AnonymousPerMinute int `mapstructure:"anonymous_per_minute" min:"1" max:"1000000" off:"0"`
+	AnonymousPerMinute int `mapstructure:"anonymous_per_minute" min:"1" max:"1000000" off:"0" reload:"yes"`
 
 	// Requests with one API token in a minute, and of one account on the pages.
 	// 0: any number.
-	TokenPerMinute int `mapstructure:"token_per_minute" min:"1" max:"1000000" off:"0"`
+	TokenPerMinute int `mapstructure:"token_per_minute" min:"1" max:"1000000" off:"0" reload:"yes"`
 
 	// Links that lead nowhere, asked for by one client in a minute.
-	UnknownTokensPerMinute int `mapstructure:"unknown_tokens_per_minute" min:"1" max:"100000"`
+	UnknownTokensPerMinute int `mapstructure:"unknown_tokens_per_minute" min:"1" max:"100000" reload:"yes"`
 
 	// Wrong passphrases per push and client in a minute.
-	PassphrasesPerClient int `mapstructure:"passphrases_per_client" min:"1" max:"1000"`
+	PassphrasesPerClient int `mapstructure:"passphrases_per_client" min:"1" max:"1000" reload:"yes"`
 
 	// Wrong passphrases per push in ten minutes, of all clients.
-	PassphrasesPerPush int `mapstructure:"passphrases_per_push" min:"1" max:"10000"`
+	PassphrasesPerPush int `mapstructure:"passphrases_per_push" min:"1" max:"10000" reload:"yes"`
 
 	// Sign-ins of one client in 20 seconds, right or wrong.
-	SignInsPerClient int `mapstructure:"sign_ins_per_client" min:"1" max:"1000"`
+	SignInsPerClient int `mapstructure:"sign_ins_per_client" min:"1" max:"1000" reload:"yes"`
 
 	// Wrong passwords and codes per account in an hour, of all clients.
-	SignInsPerAccount int `mapstructure:"sign_ins_per_account" min:"1" max:"10000"`
+	SignInsPerAccount int `mapstructure:"sign_ins_per_account" min:"1" max:"10000" reload:"yes"`
 
 	// Passphrases and passwords that may wait to be checked. Beyond that the
 	// answer is 503.
-	PassphraseQueue int `mapstructure:"passphrase_queue" min:"1" max:"10000"`
+	PassphraseQueue int `mapstructure:"passphrase_queue" min:"1" max:"10000" reload:"yes"`
 
 	// Clients that a limiter remembers.
 	Clients int `mapstructure:"clients" min:"1000" max:"1000000"`
 
 	// Downloads of files at the same time, of all clients; one client may have an
 	// eighth of them. Beyond that the answer is 503.
-	Downloads int `mapstructure:"downloads" min:"8" max:"100000"`
+	Downloads int `mapstructure:"downloads" min:"8" max:"100000" reload:"yes"`
 
 	// How long a request may take, from first byte to last. It does not hold for
 	// the content of files.
@@ -220,7 +221,7 @@ type Limits struct {
 
 	// How long an upload or a download of files may go without progress, which
 	// is 64 KiB of an upload, 32 KiB of a download.
-	StallTimeout time.Duration `mapstructure:"stall_timeout" min:"1s" max:"30m"`
+	StallTimeout time.Duration `mapstructure:"stall_timeout" min:"1s" max:"30m" reload:"yes"`
 
 	// How long a stop waits for requests that are running.
 	DrainTimeout time.Duration `mapstructure:"drain_timeout" min:"1s" max:"10m"`

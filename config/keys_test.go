@@ -120,7 +120,7 @@ func TestKeysTellWhatIsAllowed(t *testing.T) {
 			t.Errorf("no other push carries files, but there is %s", k.Key)
 		}
 		if w, ok := want[k.Key]; ok {
-			w.Key = k.Key
+			w.Key, w.Reload = k.Key, k.Reload // see reload_test.go
 			if k != w {
 				t.Errorf("got %+v, want %+v", k, w)
 			}

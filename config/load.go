@@ -25,25 +25,35 @@ type Value struct {
 	Key    string
 	Value  string // as YAML; a secret is [redacted]
 	Origin string // such as "default" or "environment PUSHBOX_LISTEN"
+	Reload bool   // a reload applies it; else it needs a restart
 }
 
 // Load reads a configuration. Whatever is wrong with it is returned together,
 // as a *ProblemsError.
 func Load(src Source) (*Loaded, error) {
+	l, cfg, err := load(src)
+	if err != nil {
+		return nil, err
+	}
+	return &Loaded{Config: cfg, Values: l.values(cfg)}, nil
+}
+
+// load is Load, with the loader that knows where everything came from.
+func load(src Source) (*loader, Config, error) {
 	l := newLoader(src.Environ)
 	l.readFile(l.fileName(src.File))
 	l.readEnvironment()
 	l.readFlags(src.Flags)
 	cfg, err := l.decode()
 	if err != nil {
-		return nil, err
+		return nil, Config{}, err
 	}
 	l.findCredential(&cfg)
 	if l.complete {
 		l.check(cfg)
 	}
 	if len(l.problems) > 0 {
-		return nil, &ProblemsError{l.problems}
+		return nil, Config{}, &ProblemsError{l.problems}
 	}
-	return &Loaded{Config: cfg, Values: l.values(cfg)}, nil
+	return l, cfg, nil
 }

@@ -79,7 +79,7 @@ func (l *loader) values(cfg Config) []Value {
 	values := make([]Value, len(l.settings))
 	for i, s := range l.settings {
 		v := reflect.ValueOf(cfg).FieldByIndex(s.index).Interface()
-		values[i] = Value{Key: s.key, Value: s.print(v), Origin: l.given[s.key].origin}
+		values[i] = Value{Key: s.key, Value: s.print(v), Origin: l.given[s.key].origin, Reload: s.live}
 	}
 	return values
 }

@@ -7,8 +7,8 @@ import (
 	"unicode/utf8"
 )
 
-// Print writes every setting and, as a comment, where it comes from. The output
-// is YAML that Load reads again, unless it has a secret: that is written as
+// Print writes every setting and, as a comment, where it comes from, and whether
+// a change of it needs a restart. The output is YAML that Load reads again, unless it has a secret: that is written as
 // [redacted], and refused.
 func (l *Loaded) Print(w io.Writer) error {
 	const widest = 60 // longer lines have their comment right behind them
@@ -27,7 +27,11 @@ func (l *Loaded) Print(w io.Writer) error {
 				b.WriteString(nested(section) + ":\n")
 			}
 		}
-		fmt.Fprintf(&b, "%-*s  # %s\n", width, lines[i], v.Origin)
+		note := v.Origin
+		if !v.Reload {
+			note += "; needs a restart"
+		}
+		fmt.Fprintf(&b, "%-*s  # %s\n", width, lines[i], note)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

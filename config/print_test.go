@@ -26,26 +26,26 @@ func TestPrintShowsValuesAndOrigins(t *testing.T) {
 	if err := l.Print(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := `listen: ":80"                                 # flag --listen
-public_listen: ""                             # default
-listen_mode: "0660"                           # default
-base_path: ""                                 # default
+	want := `listen: ":80"                                 # flag --listen; needs a restart
+public_listen: ""                             # default; needs a restart
+listen_mode: "0660"                           # default; needs a restart
+base_path: ""                                 # default; needs a restart
 allowed_hosts: []                             # default
 create_networks: []                           # default
-data_dir: "./data"                            # default
-master_key_file: ""                           # default
-master_key: [redacted]                        # environment PUSHBOX_MASTER_KEY
+data_dir: "./data"                            # default; needs a restart
+master_key_file: ""                           # default; needs a restart
+master_key: [redacted]                        # environment PUSHBOX_MASTER_KEY; needs a restart
 base_url: ""                                  # default
 tls:
-  cert_file: ""                               # default
-  key_file: ""                                # default
-  redirect_listen: ""                         # default
-  hsts: 180d                                  # default
+  cert_file: ""                               # default; needs a restart
+  key_file: ""                                # default; needs a restart
+  redirect_listen: ""                         # default; needs a restart
+  hsts: 180d                                  # default; needs a restart
   acme:
-    domains: []                               # default
-    directory_url: "https://acme-v02.api.letsencrypt.org/directory"  # default
-    ca_file: ""                               # default
-    email: ""                                 # default
+    domains: []                               # default; needs a restart
+    directory_url: "https://acme-v02.api.letsencrypt.org/directory"  # default; needs a restart
+    ca_file: ""                               # default; needs a restart
+    email: ""                                 # default; needs a restart
 trusted_proxies: ["10.1.2.3/32", "fd00::/8"]  # environment PUSHBOX_TRUSTED_PROXIES
 allow_anonymous: true                         # default
 enable_url_pushes: true                       # default
@@ -58,10 +58,10 @@ default_locale: en                            # default
 purge_after: 1d                               # file ` + name + `
 max_store_size: 2GiB                          # environment PUSHBOX_MAX_STORE_SIZE
 backup:
-  schedule: 0                                 # default
-  dir: ""                                     # default
-  keep: 7                                     # default
-  recipients: []                              # default
+  schedule: 0                                 # default; needs a restart
+  dir: ""                                     # default; needs a restart
+  keep: 7                                     # default; needs a restart
+  recipients: []                              # default; needs a restart
 brand:
   title: "pushbox"                            # default
   tagline: ""                                 # default
@@ -69,7 +69,7 @@ brand:
   footer: ""                                  # default
 log:
   level: warn                                 # file ` + name + `
-  format: auto                                # default
+  format: auto                                # default; needs a restart
 limits:
   max_body: 8MiB                              # default
 `
@@ -89,10 +89,10 @@ func TestAVeryLongLineMovesNoComment(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(out.String(), "\n")
-	if want := `data_dir: "` + long + `"  # environment PUSHBOX_DATA_DIR`; !slices.Contains(lines, want) {
+	if want := `data_dir: "` + long + `"  # environment PUSHBOX_DATA_DIR; needs a restart`; !slices.Contains(lines, want) {
 		t.Errorf("got %s", out.String())
 	}
-	if want := `listen: "127.0.0.1:5100"                     # default`; lines[0] != want {
+	if want := `listen: "127.0.0.1:5100"                     # default; needs a restart`; lines[0] != want {
 		t.Errorf("got %s", lines[0])
 	}
 }

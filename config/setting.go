@@ -18,26 +18,31 @@ type setting struct {
 	most     int64
 	zero     bool   // 0 is allowed although it is below least
 	accepted string // the bounds in words; empty if there are none
+	live     bool   // a reload applies it
 }
 
 // settings lists every setting in the order of Config's fields.
 func settings() []setting {
-	return walk(nil, reflect.ValueOf(Default()), "", nil)
+	return walk(nil, reflect.ValueOf(Default()), "", nil, false)
 }
 
-// walk appends the settings below a struct of Config.
-func walk(all []setting, v reflect.Value, prefix string, index []int) []setting {
+// walk appends the settings below a struct of Config. live says that a reload
+// applies all of them.
+func walk(all []setting, v reflect.Value, prefix string, index []int, live bool) []setting {
 	for i := range v.NumField() {
 		f := v.Type().Field(i)
 		name, _, _ := strings.Cut(f.Tag.Get("mapstructure"), ",")
 		at := append(index[:len(index):len(index)], i)
+		live := live || f.Tag.Get("reload") == "yes"
 		switch {
 		case f.Anonymous:
-			all = walk(all, v.Field(i), prefix, at)
+			all = walk(all, v.Field(i), prefix, at, live)
 		case isSection(f.Type):
-			all = walk(all, v.Field(i), prefix+name+".", at)
+			all = walk(all, v.Field(i), prefix+name+".", at, live)
 		default:
-			all = append(all, newSetting(f, prefix+name, at, v.Field(i).Interface()))
+			s := newSetting(f, prefix+name, at, v.Field(i).Interface())
+			s.live = live
+			all = append(all, s)
 		}
 	}
 	return all
@@ -113,6 +118,7 @@ type Setting struct {
 	Env     string // such as PUSHBOX_LOG_LEVEL
 	Default string // as YAML
 	Accepts string // the bounds or words in words, such as "from 1 to 90"; empty if there are none
+	Reload  bool   // a reload applies it; else it needs a restart
 }
 
 // Keys lists every setting in the order of Config's fields.
@@ -120,7 +126,7 @@ func Keys() []Setting {
 	all := settings()
 	keys := make([]Setting, len(all))
 	for i, s := range all {
-		keys[i] = Setting{Key: s.key, Env: s.env, Default: s.print(s.initial), Accepts: s.accepted}
+		keys[i] = Setting{Key: s.key, Env: s.env, Default: s.print(s.initial), Accepts: s.accepted, Reload: s.live}
 	}
 	return keys
 }

@@ -23,6 +23,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) { s.serve(fa
 
 // serve answers a request that came in by one of the doors.
 func (s *Server) serve(public bool, w http.ResponseWriter, hr *http.Request) {
+	s = s.latest.Load() // for the whole request
 	start := time.Now()
 	secure(w.Header())
 	r := s.newRequest(s.door(public), w, hr)

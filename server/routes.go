@@ -128,6 +128,7 @@ func (s *Server) routes() []route {
 		{name: "mfa_codes", method: post, pattern: mfaPath + "/codes", access: member, page: true, nav: "mfa", action: s.newRecoveryCodes},
 		{name: "api_help", links: true, method: get, pattern: "/help/api", access: visitor, page: true, nav: "api", action: s.apiHelpPage},
 
+		{name: "probe", method: http.MethodGet, pattern: ProbePath + ":" + nameParam, access: open, public: true, action: s.probe},
 		{name: "health", method: http.MethodGet, pattern: healthPath, access: open, free: true, probe: true, public: true, action: s.health},
 	}
 }

@@ -47,7 +47,11 @@ type Options struct {
 
 // A Server answers HTTP requests. It is an http.Handler, safe for concurrent
 // use, and owns no goroutine.
+//
+// It is also one set of settings: after a reload there is another one, which new
+// requests go by, while those that run end by the one they began with.
 type Server struct {
+	latest  *atomic.Pointer[Server] // the one that new requests go by; all share this
 	cfg     config.Config
 	store   *store.Store
 	log     zerolog.Logger
@@ -67,9 +71,11 @@ type Server struct {
 	words *lang.Catalog
 	clock store.Clock
 
-	first       atomic.Pointer[secret.Text] // makes the first account; nil: nothing does, or not any more
-	signUpEmail *regexp.Regexp              // whole addresses that may sign up
-	signUps     *limit.Window               // per client
+	first       *atomic.Pointer[secret.Text] // makes the first account; nil: nothing does, or not any more
+	signUpEmail *regexp.Regexp               // whole addresses that may sign up
+	signUps     *limit.Window                // per client
+
+	probes *probes
 
 	unknown   *limit.Window // requests for url_tokens that are not there, per client
 	anonymous *limit.Rate   // requests per anonymous client
@@ -84,9 +90,8 @@ func New(o Options) (*Server, error) {
 	}
 	l, clock := o.Config.Limits, o.Clock.Elapsed
 	s := &Server{
-		cfg: o.Config, store: o.Store, log: o.Log, release: o.Version,
-		proxies:   clientip.New(o.Config.TrustedProxies),
-		hosts:     newHosts(o.Config),
+		latest: new(atomic.Pointer[Server]), first: new(atomic.Pointer[secret.Text]), probes: newProbes(clock),
+		store: o.Store.Pinned(), log: o.Log, release: o.Version,
 		downloads: newSlots(l.Downloads, l.Downloads/8),
 		uploads:   newUploadSlots(int64(l.BodyMemory)),
 		bodies:    newBodies(int64(l.BodyMemory)),
@@ -95,20 +100,29 @@ func New(o Options) (*Server, error) {
 		anonymous: limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
 		tokens:    limit.NewRate(l.TokenPerMinute, l.Clients, clock),
 	}
-	return s, errors.Join(s.openDoors(), s.openPages(o), s.openAccounts(o))
+	s.words, s.clock = lang.New(), o.Clock
+	s.signUps = limit.NewWindow(l.SignInsPerClient, signUpSpan, l.Clients, clock)
+	if !o.First.IsZero() {
+		s.first.Store(&o.First)
+	}
+	s.latest.Store(s)
+	return s, s.configure(o.Config, o.Logo)
 }
 
 // signUpSpan is within which the sign-ups of a client are counted.
 const signUpSpan = 20 * time.Second
 
+// configure makes what a server has of a configuration, for nobody but itself.
+func (s *Server) configure(cfg config.Config, logo *web.Logo) error {
+	s.cfg = cfg
+	s.proxies = clientip.New(cfg.TrustedProxies)
+	s.hosts = newHosts(cfg)
+	return errors.Join(s.openDoors(), s.openPages(logo), s.openAccounts())
+}
+
 // openAccounts reads who may make accounts.
-func (s *Server) openAccounts(o Options) (err error) {
-	if s.clock = o.Clock; !o.First.IsZero() {
-		s.first.Store(&o.First)
-	}
-	l := o.Config.Limits
-	s.signUps = limit.NewWindow(l.SignInsPerClient, signUpSpan, l.Clients, o.Clock.Elapsed)
-	s.signUpEmail, err = regexp.Compile(`\A(?:` + o.Config.SignupEmailRegexp + `)\z`)
+func (s *Server) openAccounts() (err error) {
+	s.signUpEmail, err = regexp.Compile(`\A(?:` + s.cfg.SignupEmailRegexp + `)\z`)
 	if err != nil {
 		return fmt.Errorf("signup_email_regexp: %w", err)
 	}
@@ -123,15 +137,14 @@ func newUploadSlots(memory int64) *slots {
 }
 
 // openPages reads what pages are made of.
-func (s *Server) openPages(o Options) (err error) {
-	s.words = lang.New()
-	if s.pages, err = web.New(o.Logo, o.Config.BasePath); err != nil {
+func (s *Server) openPages(logo *web.Logo) (err error) {
+	if s.pages, err = s.pages.With(logo, s.cfg.BasePath); err != nil {
 		return err
 	}
-	brand := o.Config.Brand
+	brand := s.cfg.Brand
 	s.site = web.Site{
 		Title: brand.Title, Tagline: brand.Tagline, Footer: brand.Footer,
-		Logo: s.pages.LogoPath(), SignUps: o.Config.EnableSignups,
+		Logo: s.pages.LogoPath(), SignUps: s.cfg.EnableSignups,
 	}
 	return nil
 }

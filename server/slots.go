@@ -16,6 +16,14 @@ func newSlots(most, each int) *slots {
 	return &slots{most: most, each: max(1, each), of: make(map[string]int)}
 }
 
+// resize changes how many slots there are, and how many of them a client may have.
+// Nobody loses one.
+func (s *slots) resize(most, each int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.most, s.each = most, max(1, each)
+}
+
 // enter takes a slot, if there is one: one of the client's, unless that has no
 // name. Whoever gets one calls leave.
 func (s *slots) enter(client string) bool {

@@ -33,3 +33,24 @@ func TestSlotsAreBoundedInAllAndForAClient(t *testing.T) {
 		t.Error("a single slot is not for one alone")
 	}
 }
+
+func TestSlotsCanBeMadeFewerAndMore(t *testing.T) {
+	t.Parallel()
+	s := newSlots(2, 1)
+	if !s.enter("a") || !s.enter("b") {
+		t.Fatal("there are fewer than two")
+	}
+	s.resize(3, 2)
+	if !s.enter("a") || s.enter("c") {
+		t.Error("it was not made three, two of which a client may have")
+	}
+	s.resize(1, 0)
+	s.leave("a")
+	s.leave("b")
+	if s.enter("c") {
+		t.Error("it was not made one")
+	}
+	if s.leave("a"); !s.enter("c") || s.enter("c") {
+		t.Error("what was given back is not to be had, or too much is")
+	}
+}

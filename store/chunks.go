@@ -87,7 +87,7 @@ func (w *chunkWriter) copy(ctx context.Context, r io.Reader) (size int64, err er
 		if end != nil && !errors.Is(end, io.EOF) {
 			return 0, end
 		}
-		if size += int64(len(*cur.chunk(i))); size > w.upload.store.opts.Files.MaxSize {
+		if size += int64(len(*cur.chunk(i))); size > w.upload.store.options().Files.MaxSize {
 			return 0, ErrFileSize
 		}
 		// Only what follows tells whether a chunk is the last: so it is read first.

@@ -154,7 +154,7 @@ func (d *Download) open(n int64) error {
 
 // slide moves the end of the grant while the download runs.
 func (d *Download) slide() error {
-	at, window := d.store.time.read(), d.store.opts.Files.Window
+	at, window := d.store.time.read(), d.store.options().Files.Window
 	if !d.grant.slides(at, window) {
 		return nil
 	}

@@ -133,6 +133,9 @@ type Engine interface {
 	// SetLatestTime keeps t if it is after the time kept.
 	SetLatestTime(ctx context.Context, t time.Time) error
 
+	// SetRoom bounds what may be put in from now on. It waits for nothing, and
+	// nothing of it is kept.
+	SetRoom(r Room)
 	// Check reads everything and calls report with a sentence for each thing
 	// that is wrong: the engine's own checks, then what Audit says of each
 	// push, then records that belong to nothing.

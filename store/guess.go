@@ -29,7 +29,7 @@ type SignInLimits struct {
 // A guesser runs Argon2: at most one a core at a time, a bounded number
 // waiting, and for passphrases and passwords only within the limits of guessing.
 type guesser struct {
-	turns     turns
+	turns     *turns
 	perClient *limit.Window
 	perPush   *limit.Window
 
@@ -52,6 +52,16 @@ func newGuesser(c Clock, g Guessing, l SignInLimits, cores int) *guesser {
 	}
 	q.idle = sync.NewCond(&q.mu)
 	return q
+}
+
+// bound changes the limits. What was counted stays counted, and how many are
+// remembered stays as it is.
+func (g *guesser) bound(to Guessing, l SignInLimits) {
+	g.turns.setQueue(to.Queue)
+	g.perClient.SetHits(to.PerClient)
+	g.perPush.SetHits(to.PerPush)
+	g.signIns.SetHits(l.PerClient)
+	g.wrong.SetHits(l.PerAccount)
 }
 
 // hash runs f, which runs Argon2. ErrBusy if too many wait for that.

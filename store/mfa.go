@@ -20,7 +20,7 @@ func (s *Store) NewTOTP(ctx context.Context, session secret.Text) (TOTPSetup, er
 		return TOTPSetup{}, err
 	}
 	key := newTOTP()
-	return TOTPSetup{Secret: key, URL: totpURL(issuer(s.opts.Issuer), c.account.Email, key)}, nil
+	return TOTPSetup{Secret: key, URL: totpURL(issuer(s.options().Issuer), c.account.Email, key)}, nil
 }
 
 // EnableTOTP gives the account that a session is of its second factor, of which

@@ -26,7 +26,7 @@ func (s *Store) EditPush(ctx context.Context, by Actor, t Token, e PushEdit) (Pu
 	if at.jumped {
 		return PushInfo{}, ErrClock
 	}
-	c, err := s.change(ctx, id, editRule(by, at, s.sealActor(id, by), s.opts.Terms, e))
+	c, err := s.change(ctx, id, editRule(by, at, s.sealActor(id, by), s.options().Terms, e))
 	return PushInfo{Push: c.Push, At: at.now, Token: t}, err
 }
 
@@ -56,7 +56,7 @@ func (s *Store) History(ctx context.Context, by Actor, t Token, page int) (Histo
 		return History{}, err
 	}
 	h := History{PushInfo: PushInfo{Push: p, At: at.now, Token: t, Name: d.name, Note: d.note}}
-	h.Days, h.Views = p.editBounds(s.opts.Terms[p.Kind], at)
+	h.Days, h.Views = p.editBounds(s.options().Terms[p.Kind], at)
 	h.Log, err = s.entries(ctx, p.ID, (page-1)*PageSize, PageSize)
 	return h, err
 }

@@ -24,7 +24,7 @@ func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	case in.Files != nil && in.Files.broken:
 		return PushInfo{}, errBroken
 	}
-	p, err := s.opts.Terms[in.Kind].resolve(in, at)
+	p, err := s.options().Terms[in.Kind].resolve(in, at)
 	if err != nil {
 		return PushInfo{}, err
 	}

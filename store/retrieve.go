@@ -107,7 +107,7 @@ func (s *Store) issue(p Push, dek seal.DEK, at instant) (i issued, err error) {
 		return issued{}, err
 	}
 	i.token = seal.NewGrantToken()
-	i.issue = newIssue(p, at, s.opts.Files.Window)
+	i.issue = newIssue(p, at, s.options().Files.Window)
 	i.issue.Digest = seal.Digest(i.token)
 	i.issue.Sealed = s.ring.Load().SealGrant(at.now, p.ID[:], i.token, key)
 	return i, nil

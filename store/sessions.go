@@ -52,7 +52,7 @@ func (s *Store) Sessions(ctx context.Context, session secret.Text) ([]SessionInf
 	}
 	var infos []SessionInfo
 	for _, one := range list {
-		if one.Pending || s.opts.Sessions.over(one, c.at.denies) {
+		if one.Pending || s.options().Sessions.over(one, c.at.denies) {
 			continue
 		}
 		info, err := s.sessionInfo(one, c.account)
@@ -89,7 +89,7 @@ func (s *Store) caller(ctx context.Context, session secret.Text) (caller, error)
 	switch {
 	case err != nil:
 		return caller{}, instead(err, ErrNotFound, ErrSession)
-	case !a.Active(), s.opts.Sessions.over(found, at.denies):
+	case !a.Active(), s.options().Sessions.over(found, at.denies):
 		return caller{}, ErrSession
 	}
 	return caller{found, a, at}, nil
@@ -120,7 +120,7 @@ func (s *Store) startSession(ctx context.Context, by Actor, id AccountID, asks S
 		}
 		one := begins
 		one.Pending = pending
-		one = s.opts.Sessions.start(one, at.now)
+		one = s.options().Sessions.start(one, at.now)
 		t := Turnover{Ends: EndOwn, Begins: &one, Most: MaxSessions}
 		if pending {
 			t.Most = maxPending
@@ -173,7 +173,7 @@ func (s *Store) clearSessions(ctx context.Context, at instant) error {
 	if at.now != at.ends || at.ends.Sub(s.cleared) < clearRest {
 		return nil
 	}
-	over := func(one Session) bool { return s.opts.Sessions.over(one, at.ends) }
+	over := func(one Session) bool { return s.options().Sessions.over(one, at.ends) }
 	var last SessionDigest
 	for more := true; more; {
 		var err error

@@ -99,7 +99,7 @@ func (s *Store) renewed(ctx context.Context, by Actor, session, password secret.
 	n, begins := s.newSession(by)
 	err := s.confirmed(ctx, by, session, password, func(c caller) AccountRule {
 		change := prepare(c)
-		begins = s.opts.Sessions.start(begins, c.at.now)
+		begins = s.options().Sessions.start(begins, c.at.now)
 		return func(a Account) (Account, Turnover, error) {
 			if c.at.jumped {
 				return a, Turnover{}, ErrClock

@@ -21,26 +21,34 @@ type Options struct {
 	Files      FileLimits
 	Sessions   SessionLimits
 	SignIns    SignInLimits
+	Room       Room   // that Configure gives the engine; Open leaves it what it was opened with
 	Issuer     string // what authenticator apps call this server, in its first 64 characters; empty: pushbox
 }
 
 // A Store keeps pushes and their promises. It is safe for concurrent use.
 type Store struct {
+	*shared
+	pinned *Options // nil: the options are those in force
+}
+
+// shared is what a store and those that Pinned returns have in common.
+type shared struct {
 	engine Engine
 	root   seal.RootKey
 	ring   atomic.Pointer[seal.Ring]
 	time   *timekeeper
 	guess  *guesser
-	opts   Options
+	opts   atomic.Pointer[Options] // in force
 
 	uploads   running
 	downloads downloads
-	searches  turns
+	searches  *turns
 	released  chan struct{} // has a value when a push gave up files since the last sweep
 
-	sweeping sync.Mutex // held by Sweep
-	kept     time.Time  // what keepTime last made durable; guarded by sweeping
-	cleared  time.Time  // when all sessions were last looked at; guarded by sweeping
+	sweeping sync.Mutex   // held by Sweep
+	kept     time.Time    // what keepTime last made durable; guarded by sweeping
+	swept    atomic.Int64 // when the last sweep ended without an error, in Unix milliseconds; 0: none did
+	cleared  time.Time    // when all sessions were last looked at; guarded by sweeping
 }
 
 // Open returns the store that an engine keeps, sealed under root. In a new
@@ -54,7 +62,8 @@ func Open(ctx context.Context, e Engine, root seal.RootKey, o Options) (*Store, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{engine: e, root: root, time: newTimekeeper(o.Clock, latest), opts: o, kept: latest, released: make(chan struct{}, 1), searches: newTurns(1, maxSearches)}
+	s := &Store{shared: &shared{engine: e, root: root, time: newTimekeeper(o.Clock, latest), kept: latest, released: make(chan struct{}, 1), searches: newTurns(1, maxSearches)}}
+	s.opts.Store(&o)
 	s.guess = newGuesser(o.Clock, o.Guessing, o.SignIns, runtime.GOMAXPROCS(0))
 	return s, s.openRing(ctx)
 }

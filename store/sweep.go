@@ -48,6 +48,7 @@ func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 	if err != nil {
 		return retrySleep, err
 	}
+	s.swept.Store(s.time.clock.Now().UnixMilli())
 	return max(wait, time.Millisecond), nil
 }
 
@@ -70,8 +71,8 @@ func (s *Store) shelves(at instant) []outing {
 		{Granted, at.ends, releaseRule(at)},
 		{ExpiredAnon, at.ends.Add(-anonymousStay), purgeRule(ExpiredAnon)},
 	}
-	if s.opts.PurgeAfter > 0 {
-		all = append(all, outing{ExpiredOwned, at.ends.Add(-s.opts.PurgeAfter), purgeRule(ExpiredOwned)})
+	if s.options().PurgeAfter > 0 {
+		all = append(all, outing{ExpiredOwned, at.ends.Add(-s.options().PurgeAfter), purgeRule(ExpiredOwned)})
 	}
 	return all
 }

@@ -56,3 +56,32 @@ func TestWhoeverLeavesGetsNoTurn(t *testing.T) {
 		}
 	})
 }
+
+func TestAQueueCanBeMadeShorterAndLonger(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		q, held := newTurns(1, 2), make(chan struct{})
+		done := make(chan error, 4)
+		enter := func() { go func() { done <- q.do(t.Context(), func() error { <-held; return nil }) }() }
+		for range 3 { // one runs, two wait
+			enter()
+		}
+		synctest.Wait()
+		q.setQueue(1)
+		if err := q.do(t.Context(), nil); !errors.Is(err, ErrBusy) {
+			t.Errorf("one too many: %v", err)
+		}
+		q.setQueue(3)
+		enter()
+		synctest.Wait()
+		if err := q.do(t.Context(), nil); !errors.Is(err, ErrBusy) {
+			t.Errorf("one too many for a longer queue: %v", err)
+		}
+		close(held)
+		for range 4 { // nobody who waited was sent away
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}

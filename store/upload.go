@@ -80,9 +80,9 @@ func (u *Upload) mayAdd() error {
 		return errBroken
 	}
 	var bad InvalidError
-	limit := u.store.opts.Files.MaxCount
+	limit := u.store.options().Files.MaxCount
 	switch {
-	case !u.store.opts.Terms[File].Enabled:
+	case !u.store.options().Terms[File].Enabled:
 		bad.Add("kind", File.String()+" pushes are disabled")
 	case len(u.files) >= limit:
 		bad.Add("files", "are too many (maximum is "+strconv.Itoa(limit)+")")

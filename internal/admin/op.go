@@ -36,8 +36,18 @@ func (o Op[In, Out]) WithProgress(tell Progress) Op[In, Out] {
 	return o
 }
 
-// Do does it to a store.
-func (o Op[In, Out]) Do(ctx context.Context, s *store.Store, in In) (Out, error) {
+// By returns the operation as one that a server does by do, and not to its store;
+// for Serve.
+func (o Op[In, Out]) By(do func(ctx context.Context, in In) (Out, error)) Op[In, Out] {
+	o.do = func(ctx context.Context, _ *store.Store, in In) (Out, error) { return do(ctx, in) }
+	return o
+}
+
+// Do does it to a store; ErrNoServer if it is done by a server alone.
+func (o Op[In, Out]) Do(ctx context.Context, s *store.Store, in In) (out Out, err error) {
+	if o.long == nil && o.do == nil {
+		return out, ErrNoServer
+	}
 	if o.long != nil {
 		return o.long(ctx, s, in, o.note)
 	}

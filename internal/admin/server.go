@@ -20,10 +20,10 @@ const (
 	prefix      = "/v1/"
 )
 
-// Serve answers operations on a store until ctx ends. When it returns, none
-// runs any more. It owns the listener.
-func Serve(ctx context.Context, l net.Listener, s *store.Store) error {
-	return httpd.Run(ctx, l, newServer(s, operations()), grace)
+// Serve answers operations on a store, and those of the server's own (Op.By),
+// until ctx ends. When it returns, none runs any more. It owns the listener.
+func Serve(ctx context.Context, l net.Listener, s *store.Store, own ...operation) error {
+	return httpd.Run(ctx, l, newServer(s, append(operations(), own...)), grace)
 }
 
 func newServer(s *store.Store, ops []operation) *http.Server {

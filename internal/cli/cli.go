@@ -14,7 +14,7 @@ import (
 
 // Main runs the command that args name, without the program's own name, and
 // returns the exit code: 0 done, 1 failed, 2 wrong usage, 3 problems found by
-// check, 75 the database is in use. It ends early when ctx does. environ is as
+// check or doctor, 75 the database is in use. It ends early when ctx does. environ is as
 // os.Environ returns it.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	a := &app{stdout: stdout, stderr: stderr, environ: environ, console: newConsole(stdin, stderr)}
@@ -62,7 +62,7 @@ without one.`,
 	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE`")
 	flags.String(dataDirFlag, "", "keep the database in `DIR` (the setting data_dir)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(a.serve(), a.user(), a.token(), a.push(), a.get(), a.expire(), a.check(), a.compact(), a.backup(), a.restore(), a.config(), a.version(), a.completion())
+	root.AddCommand(a.serve(), a.user(), a.token(), a.push(), a.get(), a.expire(), a.check(), a.compact(), a.backup(), a.restore(), a.doctor(), a.reload(), a.config(), a.version(), a.completion())
 	return root
 }
 

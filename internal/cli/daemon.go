@@ -7,6 +7,7 @@ import (
 	stdlog "log"
 	"net"
 	"net/http"
+	"os"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -34,6 +35,13 @@ type daemon struct {
 	control net.Listener
 	doors   []door
 	tls     tlsSide
+
+	newProbe func() (path string, err error) // as server.Server has it
+	dumpable error                           // why a crash may leave secrets in a core dump; nil: it does not
+
+	reloads *reloader
+	hangups <-chan os.Signal // SIGHUP; nil: none comes
+	lost    func() bool      // whether the terminal that the server was started on is gone; nil: there was none
 }
 
 // run serves until ctx ends, the store fails or a listener breaks. Then it
@@ -47,7 +55,10 @@ func (d *daemon) run(ctx context.Context) error {
 	sweeper := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a sweep", d.store.Released(), d.store.Sweep) })
 	compactor := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.Tidy) })
 	backups := begin(ctx, func(ctx context.Context) error { return keepBackups(ctx, d.cfg, d.store, d.log) })
-	control := begin(ctx, func(ctx context.Context) error { return admin.Serve(ctx, d.control, d.store) })
+	control := begin(ctx, func(ctx context.Context) error {
+		return admin.Serve(ctx, d.control, d.store, admin.Reload.By(d.reloads.reload), admin.Examine.By(d.examine), admin.Probe.By(d.probe))
+	})
+	signals := begin(ctx, d.obey)
 	web := begin(ctx, func(ctx context.Context) error { return d.serveDoors(ctx, servers) })
 	tls := begin(ctx, func(ctx context.Context) error {
 		return d.tls.run(ctx, d.server(nil), d.doors[0].listener.Addr(), d.cfg.Limits.DrainTimeout)
@@ -65,6 +76,8 @@ func (d *daemon) run(ctx context.Context) error {
 	case <-web.done:
 	case <-tls.done:
 	case <-control.done:
+	case <-signals.done:
+		d.log.Info().Msg("stopping: the terminal is gone")
 	case <-d.store.Failed():
 		failed = true
 		d.log.Error().Msg("the store has failed and nothing more can be read or written: ending; a restart reads what is on the disk")
@@ -75,7 +88,7 @@ func (d *daemon) run(ctx context.Context) error {
 		})
 		defer cut.Stop()
 	}
-	err := errors.Join(web.stop(), tls.stop(), backups.stop(), compactor.stop(), sweeper.stop(), control.stop())
+	err := errors.Join(web.stop(), tls.stop(), backups.stop(), compactor.stop(), sweeper.stop(), control.stop(), signals.stop())
 	if failed {
 		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
 	}

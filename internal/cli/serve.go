@@ -22,17 +22,19 @@ func (a *app) serve() *cobra.Command {
 directory, the master key and the database.
 
 It stops at SIGINT or SIGTERM, when the requests that run are finished; at the
-second signal it stops at once.`,
+second signal it stops at once. At SIGHUP it reads its configuration again, as
+"pushbox reload" has it do.`,
 		Example: `  pushbox serve
   pushbox serve --listen 127.0.0.1:8080 --data-dir /var/lib/pushbox
   pushbox serve --listen unix:/run/pushbox/pushbox.sock`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			loaded, err := a.settings(cmd)
+			src := a.source(cmd)
+			loaded, err := config.Load(src)
 			if err != nil {
 				return err
 			}
-			return a.startAndServe(cmd.Context(), loaded.Config)
+			return a.startAndServe(cmd.Context(), loaded.Config, src)
 		},
 	}
 	cmd.Flags().String(listenFlag, "", "listen on `ADDR`: HOST:PORT, unix:/PATH or systemd:NAME (the setting listen)")
@@ -42,11 +44,14 @@ second signal it stops at once.`,
 // startAndServe opens all that the server needs, so that what is wrong is an
 // error before anything is served, then serves until ctx ends, then closes what
 // it opened.
-func (a *app) startAndServe(ctx context.Context, cfg config.Config) (err error) {
+func (a *app) startAndServe(ctx context.Context, cfg config.Config, src config.Source) (err error) {
+	hangups, ignore := listenForHangups()
+	defer ignore()
 	tuneMemory(a.environ)
-	log := newLogger(a.stderr, cfg.Log)
-	if err := harden(); err != nil {
-		log.Warn().Err(err).Msg("a crash may leave secrets in a core dump")
+	log, level := liveLogger(a.stderr, cfg.Log)
+	dumpable := harden()
+	if dumpable != nil {
+		log.Warn().Err(dumpable).Msg("a crash may leave secrets in a core dump")
 	}
 	s, created, err := openStore(ctx, opening{cfg: cfg, create: true, wait: serveWait, note: a.say})
 	if errors.Is(err, store.ErrInUse) {
@@ -83,5 +88,8 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config) (err error) 
 		a.invite(cfg, addr, tls.reach(addr), first)
 	}
 	d := daemon{cfg: cfg, store: s, log: log, control: control, doors: doors, tls: tls}
+	d.newProbe, d.dumpable = handler.NewProbe, dumpable
+	d.hangups, d.lost = hangups, lostTerminal(a.stderr)
+	d.reloads = newReloader(cfg, src, log, level.reload, storeReload(s), handlerReload(handler), tls.reload)
 	return d.run(ctx)
 }

@@ -13,11 +13,16 @@ const (
 
 // settings loads the configuration, under the flags that cmd was given.
 func (a *app) settings(cmd *cobra.Command) (*config.Loaded, error) {
+	return config.Load(a.source(cmd))
+}
+
+// source is where the configuration is read from.
+func (a *app) source(cmd *cobra.Command) config.Source {
 	flags := make(map[string]config.Flag)
 	for name, key := range map[string]string{dataDirFlag: "data_dir", listenFlag: "listen"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			flags[key] = config.Flag{Name: "--" + name, Value: f.Value.String()}
 		}
 	}
-	return config.Load(config.Source{File: a.configFile, Environ: a.environ, Flags: flags})
+	return config.Source{File: a.configFile, Environ: a.environ, Flags: flags}
 }

@@ -31,6 +31,7 @@ func storeOptions(cfg config.Config) store.Options {
 			PerClient:  cfg.Limits.SignInsPerClient,
 			PerAccount: cfg.Limits.SignInsPerAccount,
 		},
+		Room:   store.Room{MaxSize: int64(cfg.MaxStoreSize), MinFree: int64(cfg.Limits.MinFreeSpace)},
 		Issuer: cfg.Brand.Title,
 	}
 }

@@ -36,10 +36,10 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 		},
 		Limits: config.Limits{
 			PassphrasesPerClient: 41, PassphrasesPerPush: 42, PassphraseQueue: 43, Clients: 44,
-			SignInsPerClient: 45, SignInsPerAccount: 46,
+			SignInsPerClient: 45, SignInsPerAccount: 46, MinFreeSpace: 49,
 		},
 		Sessions: config.Sessions{IdleTimeout: 47, MaxAge: 48},
-		Brand:    config.Brand{Title: "Our box"},
+		Brand:    config.Brand{Title: "Our box"}, MaxStoreSize: 50,
 	}
 	text, url, qr, file := want(10), want(20), want(30), want(50)
 	text.Deletable, qr.Deletable = store.Choice{Enabled: true}, store.Choice{Default: true}
@@ -50,6 +50,7 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 		Guessing:   store.Guessing{PerClient: 41, PerPush: 42, Queue: 43, Clients: 44},
 		SignIns:    store.SignInLimits{PerClient: 45, PerAccount: 46},
 		Sessions:   store.SessionLimits{Idle: 47, MaxAge: 48},
+		Room:       store.Room{MaxSize: 50, MinFree: 49},
 		Issuer:     "Our box",
 	}
 	if got := storeOptions(cfg); !reflect.DeepEqual(got, wanted) {

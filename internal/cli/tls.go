@@ -134,3 +134,12 @@ func (t tlsSide) reach(addr net.Addr) string {
 		return "https://" + net.JoinHostPort(names[0], strconv.Itoa(port))
 	}
 }
+
+// reload takes up the files of the certificate as they are now; a pair that is of no
+// use is refused, and the one before stays.
+func (t tlsSide) reload(config.Config) (apply func(), err error) {
+	if t.certs != nil {
+		err = t.certs.Reload()
+	}
+	return func() {}, err
+}

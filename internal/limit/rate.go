@@ -24,20 +24,32 @@ func NewRate(perMinute, maxKeys int, clock Clock) *Rate {
 	return &Rate{perMinute: perMinute, clock: clock, buckets: newTable[*rate.Limiter](maxKeys, time.Minute)}
 }
 
+// SetPerMinute changes how many events are allowed from now on. What keys have used
+// up stays so.
+func (r *Rate) SetPerMinute(n int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.perMinute = n
+}
+
 // Allow counts an event of the key and reports whether it is allowed. If not,
 // it is not counted, and retryAfter is the time until the next one would be.
 func (r *Rate) Allow(key string) (ok bool, retryAfter time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.perMinute <= 0 {
 		return true, 0
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	now := r.clock()
 	e := r.buckets.use(key, now)
 	if e.value == nil {
 		e.value = rate.NewLimiter(r.perSecond(), r.perMinute)
 	}
 	at := time.Unix(0, 0).Add(now)
+	if e.value.Burst() != r.perMinute { // it was changed since
+		e.value.SetLimitAt(at, r.perSecond())
+		e.value.SetBurstAt(at, r.perMinute)
+	}
 	if e.value.AllowN(at, 1) {
 		return true, 0
 	}

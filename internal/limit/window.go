@@ -28,34 +28,42 @@ func NewWindow(n int, per time.Duration, maxKeys int, clock Clock) *Window {
 	return &Window{n: n, per: per, clock: clock, hits: newTable[[]time.Duration](maxKeys, per)}
 }
 
+// SetHits changes how many hits make a key full from now on. Those that it got
+// still count, as many of them as were kept.
+func (w *Window) SetHits(n int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.n = n
+}
+
 // Full reports whether the key has used up its n hits; retryAfter is then the
 // time until it has not. It counts nothing.
 //
 // Asking and counting are two steps: callers that run at the same time may all
 // find room for the same hit. Where that matters, they must take turns.
 func (w *Window) Full(key string) (full bool, retryAfter time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.n <= 0 {
 		return false, 0
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	now := w.clock()
 	e := w.hits.get(key, now)
 	if e == nil || len(e.value) < w.n {
 		return false, 0
 	}
-	left := e.value[0] + w.per - now
+	left := e.value[len(e.value)-w.n] + w.per - now
 	return left > 0, max(0, left)
 }
 
 // Left is how many hits the key can get before it is full: 0 while it is, and
 // math.MaxInt where it never is. It counts nothing.
 func (w *Window) Left(key string) int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.n <= 0 {
 		return math.MaxInt
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	now := w.clock()
 	left := w.n
 	if e := w.hits.get(key, now); e != nil {
@@ -65,24 +73,22 @@ func (w *Window) Left(key string) int {
 			}
 		}
 	}
-	return left
+	return max(0, left)
 }
 
 // Add counts a hit of the key.
 func (w *Window) Add(key string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	if w.n <= 0 {
 		return
 	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
 	now := w.clock()
 	e := w.hits.use(key, now)
 	over := 0
 	for over < len(e.value) && e.value[over]+w.per <= now {
 		over++
 	}
-	if len(e.value)-over == w.n {
-		over++
-	}
+	over = max(over, len(e.value)-w.n+1)
 	e.value = append(slices.Delete(e.value, 0, over), now)
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
@@ -21,6 +22,14 @@ type Asset struct {
 type Logo struct {
 	Name    string // of the file; its ending tells what it is
 	Content []byte
+}
+
+// same reports whether two logos, which may be nil, look the same.
+func (l *Logo) same(other *Logo) bool {
+	if l == nil || other == nil {
+		return l == other
+	}
+	return l.Name == other.Name && bytes.Equal(l.Content, other.Content)
 }
 
 // mediaTypes are those of assets, by the ending of their names.

@@ -25,6 +25,7 @@ type Pages struct {
 	templates map[string]*template.Template
 	broken    error
 	base      string // what paths begin with
+	logo      *Logo
 	assets    map[string]Asset
 	paths     map[string]string // of assets, by their names
 }
@@ -33,8 +34,22 @@ type Pages struct {
 // in pages begin with base, which is empty or has no slash at its end. An error is a
 // fault of the logo, or of the build.
 func New(logo *Logo, base string) (*Pages, error) {
-	p := &Pages{base: base}
+	p := &Pages{logo: logo, base: base}
 	return p, p.readAssets(logo)
+}
+
+// With returns pages with another logo, or none, and p itself where the logo is
+// the same. p may be nil; base is what it was. A browser that has a page of p still finds p's logo.
+func (p *Pages) With(logo *Logo, base string) (*Pages, error) {
+	if p != nil && p.logo.same(logo) {
+		return p, nil
+	}
+	next, err := New(logo, base)
+	if err == nil && p != nil && p.logo != nil {
+		name := strings.TrimPrefix(p.LogoPath(), AssetPrefix)
+		next.assets[name] = p.assets[name]
+	}
+	return next, err
 }
 
 // readTemplates reads the template of each page, with the frame of all. An error is

@@ -25,7 +25,7 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 		if t.has(pushes, id[:]) {
 			return store.ErrExists
 		}
-		if err := t.takeLong(size, db.limits, freeBytes); err != nil {
+		if err := t.takeLong(size, *db.limits.Load(), freeBytes); err != nil {
 			return err
 		}
 		if !t.has(orphans, id[:]) {

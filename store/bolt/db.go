@@ -17,7 +17,7 @@ import (
 type DB struct {
 	path    string // of the file itself, where the name asked for is a link
 	current atomic.Pointer[handle]
-	limits  limits
+	limits  atomic.Pointer[limits]
 
 	queue   chan *op
 	bulk    chan *op    // those that move much data

@@ -72,7 +72,8 @@ func open(o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	db := &DB{path: path, limits: limits{dir: filepath.Dir(path), maxSize: o.MaxSize, minFree: o.MinFree}, journal: newJournal()}
+	db := &DB{path: path, journal: newJournal()}
+	db.limits.Store(&limits{dir: filepath.Dir(path), maxSize: o.MaxSize, minFree: o.MinFree})
 	h, err := openNamed(path, o.Timeout)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):

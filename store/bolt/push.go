@@ -34,7 +34,7 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 		if p.HoldsFiles() && !t.has(orphans, p.ID[:]) {
 			return fmt.Errorf("%w: the files of push %s are gone", store.ErrCorrupt, p.ID)
 		}
-		if err := t.take(size, db.limits, freeBytes); err != nil {
+		if err := t.take(size, *db.limits.Load(), freeBytes); err != nil {
 			return err
 		}
 		return t.createPush(p, record, payload, entry)

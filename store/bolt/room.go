@@ -15,6 +15,11 @@ type limits struct {
 	minFree int64 // 0: no limit
 }
 
+// SetRoom bounds what may be put into the file from the next transaction on.
+func (db *DB) SetRoom(r store.Room) {
+	db.limits.Store(&limits{dir: db.limits.Load().dir, maxSize: r.MaxSize, minFree: r.MinFree})
+}
+
 // room is what creates of one transaction may still bring.
 type room struct {
 	known bool

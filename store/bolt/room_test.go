@@ -63,7 +63,7 @@ func TestCreatesFitInToTheLastByte(t *testing.T) {
 		want  error
 	}{{0, nil}, {1, store.ErrFull}} {
 		db := newDB(t, Options{})
-		db.limits.maxSize = inUse(t, db) + payload + pushWeight - c.short
+		db.SetRoom(store.Room{MaxSize: inUse(t, db) + payload + pushWeight - c.short})
 		if err := createSize(t, db, 1, payload); !errors.Is(err, c.want) {
 			t.Errorf("%d bytes short: got error %v, want %v", c.short, err, c.want)
 		}
@@ -179,7 +179,7 @@ func TestChunksFitInToTheLastByte(t *testing.T) {
 		want  error
 	}{{0, nil}, {1, store.ErrFull}} {
 		db := newDB(t, Options{})
-		db.limits.maxSize = inUse(t, db) + 2*(size+rowWeight) - c.short
+		db.SetRoom(store.Room{MaxSize: inUse(t, db) + 2*(size+rowWeight) - c.short})
 		err := db.PutChunks(t.Context(), testPush(1).ID, 0, 0, [][]byte{make([]byte, size), make([]byte, size)})
 		if !errors.Is(err, c.want) {
 			t.Errorf("%d bytes short: got error %v, want %v", c.short, err, c.want)

@@ -125,6 +125,9 @@ func (w *writer) comment(f *ast.Field, key string) {
 	if a := w.keys[key].Accepts; a != "" {
 		w.WriteString(indent(key) + "# Allowed: " + a + ".\n")
 	}
+	if k, leaf := w.keys[key]; leaf && !k.Reload {
+		w.WriteString(indent(key) + "# Needs a restart.\n")
+	}
 }
 
 func keyOf(f *ast.Field) (string, error) {

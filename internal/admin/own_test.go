@@ -1,0 +1,53 @@
+package admin_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"pushbox/internal/admin"
+	"pushbox/store/storetest"
+)
+
+// TestWhatAServerDoesOnItself is done by a server that can, and by nobody else.
+func TestWhatAServerDoesOnItself(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	for name, err := range map[string]error{
+		"reload":  second(admin.Reload.Do(t.Context(), f.Store, admin.None{})),
+		"examine": second(admin.Examine.Do(t.Context(), f.Store, admin.None{})),
+		"probe":   second(admin.Probe.Do(t.Context(), f.Store, admin.None{})),
+	} {
+		if !errors.Is(err, admin.ErrNoServer) {
+			t.Errorf("%s on a store: %v", name, err)
+		}
+	}
+	plain := client(t, serve(t, f))
+	if _, err := admin.Reload.Call(t.Context(), plain, admin.None{}); !errors.Is(err, admin.ErrUnknown) {
+		t.Errorf("by a server that cannot: %v", err)
+	}
+	path := admin.SocketPath(shortDir(t))
+	l, err := admin.Listen(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := admin.Reloaded{Changed: []string{"a"}, Waiting: []string{"b"}}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() {
+		ended <- admin.Serve(ctx, l, f.Store, admin.Reload.By(func(context.Context, admin.None) (admin.Reloaded, error) { return want, nil }))
+	}()
+	got, err := admin.Reload.Call(t.Context(), client(t, path), admin.None{})
+	if err != nil || len(got.Changed) != 1 || got.Changed[0] != "a" || got.Waiting[0] != "b" {
+		t.Errorf("it says %+v, %v", got, err)
+	}
+	if _, err := admin.UserList.Call(t.Context(), client(t, path), admin.None{}); err != nil {
+		t.Errorf("what is done to its store: %v", err)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func second[T any](_ T, err error) error { return err }

@@ -1,0 +1,157 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/admin"
+)
+
+// healthy is an installation with nothing to mend, whose server runs.
+func healthy(t *testing.T) *Subject {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pb") // whose path leaves room for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	s := &Subject{
+		Config: config.Default(), File: filepath.Join(dir, "pushbox.yaml"),
+		Database: filepath.Join(dir, "pushbox.db"), Socket: filepath.Join(dir, "control.sock"),
+		Version: "3.0.0", Clock: func() time.Time { return now }, SizeOf: func(int64) string { return "SIZE" },
+		Hint:    func(error) string { return "do something" },
+		Running: true,
+		Facts:   &admin.Facts{Version: "3.0.0", Key: filepath.Join(dir, "master.key"), Clock: now, Latest: now, Swept: now, Size: 1 << 20},
+	}
+	s.Config.DataDir = dir
+	s.Config.Limits.MinFreeSpace = 1
+	for _, name := range []string{s.File, s.Database, s.Facts.Key} {
+		if err := os.WriteFile(name, []byte("listen: 127.0.0.1:0\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := net.Listen("unix", s.Socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	if err := os.Chmod(s.Socket, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// of is what a run found in one check.
+func of(t *testing.T, s *Subject, check string) Finding {
+	t.Helper()
+	for _, f := range Run(t.Context(), s) {
+		if f.Check == check {
+			return f
+		}
+	}
+	t.Fatalf("nothing was found of %s", check)
+	return Finding{}
+}
+
+func TestNothingIsWrongWithAHealthyInstallation(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	all := Run(t.Context(), s)
+	if len(all) != len(checks()) || Count(all, Problem) != 0 {
+		t.Errorf("%+v", all)
+	}
+	left, err := filepath.Glob(filepath.Join(s.Config.DataDir, "doctor*"))
+	if err != nil || len(left) != 0 {
+		t.Errorf("it left %q, %v", left, err)
+	}
+}
+
+func TestEachThingThatIsWrongIsFound(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("modes tell nothing there")
+	}
+	chmod := func(t *testing.T, name string, mode os.FileMode) {
+		t.Helper()
+		if err := os.Chmod(name, mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	broken := errors.New("it is broken")
+	for name, test := range map[string]struct {
+		harm        func(t *testing.T, s *Subject)
+		check, text string
+		grade       Grade
+	}{
+		"settings": {func(_ *testing.T, s *Subject) {
+			s.ConfigIs = &config.ProblemsError{Problems: []config.Problem{{Key: "listen", Origin: "here", Text: "is wrong"}}}
+		}, "configuration", "listen (here): is wrong", Problem},
+		"a file that others write": {func(t *testing.T, s *Subject) { chmod(t, s.File, 0o620) }, "configuration", "other users can write", Problem},
+		"a key that others read": {func(t *testing.T, s *Subject) {
+			if err := os.WriteFile(s.File, []byte("master_key: x\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			chmod(t, s.File, 0o644)
+		}, "configuration", "has the master key", Problem},
+		"no directory":                {func(_ *testing.T, s *Subject) { s.Config.DataDir += "/no" }, "data directory", "there is no", Problem},
+		"a file for a directory":      {func(_ *testing.T, s *Subject) { s.Config.DataDir = s.File }, "data directory", "is not a directory", Problem},
+		"a directory others write to": {func(t *testing.T, s *Subject) { chmod(t, s.Config.DataDir, 0o770) }, "data directory", "does not start", Problem},
+		"a directory others look in":  {func(t *testing.T, s *Subject) { chmod(t, s.Config.DataDir, 0o755) }, "data directory", "look into", Warning},
+		"a database for others":       {func(t *testing.T, s *Subject) { chmod(t, s.Database, 0o640) }, "database", "other users can open", Problem},
+		"no database":                 {func(_ *testing.T, s *Subject) { s.Database += "x" }, "database", "there is no", Warning},
+		"a key for others":            {func(t *testing.T, s *Subject) { chmod(t, s.Facts.Key, 0o640) }, "master key", "other users can open", Problem},
+		"another key":                 {func(_ *testing.T, s *Subject) { s.Facts.KeyFault = "it is another" }, "master key", "the next start would fail: it is another", Problem},
+		"no socket":                   {func(_ *testing.T, s *Subject) { s.Socket += "x" }, "control socket", "no such file", Problem},
+		"a file for a socket":         {func(_ *testing.T, s *Subject) { s.Socket = s.File }, "control socket", "is no socket", Problem},
+		"a socket for others":         {func(t *testing.T, s *Subject) { chmod(t, s.Socket, 0o666) }, "control socket", "other users can open", Problem},
+		"no server":                   {func(_ *testing.T, s *Subject) { s.Running = false }, "server", "no server is running", Warning},
+		"a server that does not tell": {func(_ *testing.T, s *Subject) { s.Facts, s.FactsAre = nil, broken }, "server", "it is broken", Problem},
+		"a store that does not open":  {func(_ *testing.T, s *Subject) { s.Running, s.Facts, s.FactsAre = false, nil, broken }, "server", "the store does not open", Problem},
+		"an older server":             {func(_ *testing.T, s *Subject) { s.Facts.Version = "2.0.0" }, "server", "version 2.0.0", Warning},
+		"a clock in doubt":            {func(_ *testing.T, s *Subject) { s.Facts.Doubt = true }, "clock", "jumped", Problem},
+		"a clock far behind":          {func(_ *testing.T, s *Subject) { s.Facts.Latest = s.Facts.Clock.Add(2 * time.Hour) }, "clock", "2h0m0s behind", Problem},
+		"a clock behind":              {func(_ *testing.T, s *Subject) { s.Facts.Latest = s.Facts.Clock.Add(2 * time.Minute) }, "clock", "2m0s behind", Warning},
+		"no sweep":                    {func(_ *testing.T, s *Subject) { s.Facts.Swept = time.Time{} }, "sweeper", "no sweep", Warning},
+		"an old sweep":                {func(_ *testing.T, s *Subject) { s.Facts.Swept = s.Facts.Clock.Add(-time.Hour) }, "sweeper", "1h0m0s ago", Problem},
+		"no space":                    {func(_ *testing.T, s *Subject) { s.Config.Limits.MinFreeSpace = 1 << 62 }, "free space", "nothing is created", Problem},
+		"no disk to write to":         {func(_ *testing.T, s *Subject) { s.Config.DataDir = s.File }, "writing to the disk", "cannot be written", Problem},
+		"core dumps":                  {func(_ *testing.T, s *Subject) { s.Facts.Dumpable = "not allowed" }, "core dumps", "not allowed", Problem},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := healthy(t)
+			test.harm(t, s)
+			f := of(t, s, test.check)
+			wants(t, name, f, test.grade, test.text)
+		})
+	}
+}
+
+func TestARunEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if all := Run(ctx, healthy(t)); len(all) != 0 {
+		t.Errorf("it went on: %+v", all)
+	}
+}
+
+func TestEveryCheckHasANameOfItsOwn(t *testing.T) {
+	t.Parallel()
+	seen := make(map[string]bool)
+	for _, c := range checks() {
+		if c.name == "" || seen[c.name] || strings.ToLower(c.name) != c.name {
+			t.Errorf("%q", c.name)
+		}
+		seen[c.name] = true
+	}
+}

@@ -1,0 +1,156 @@
+package doctor
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"math/big"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/clientip"
+)
+
+// wants fails the test unless a finding is of that grade, says that, and has a cure
+// where there is something to be done.
+func wants(t *testing.T, name string, f Finding, grade Grade, text string) {
+	t.Helper()
+	if f.Grade != grade || !strings.Contains(f.Text, text) {
+		t.Errorf("%s: %s, %q; want %s, %q", name, f.Grade, f.Text, grade, text)
+	}
+	if todo := f.Grade == Problem || f.Grade == Warning; todo != (f.Cure != "") {
+		t.Errorf("%s: %s, and the cure is %q", name, f.Grade, f.Cure)
+	}
+}
+
+func TestKindsOfFileSystems(t *testing.T) {
+	t.Parallel()
+	for kind, grade := range map[string]Grade{"ext4": OK, "zfs": OK, "tmpfs": Warning, "overlay": Warning, "nfs": Warning, "unknownfs": Warning, "": Skipped} {
+		wants(t, kind, judgeFileSystem("/data", kind), grade, "")
+	}
+	for kind := range risks() {
+		wants(t, kind, judgeFileSystem("/data", kind), Warning, "/data is on "+kind)
+	}
+}
+
+func TestBothSidesOfEachFigure(t *testing.T) {
+	t.Parallel()
+	s := &Subject{SizeOf: func(int64) string { return "SIZE" }}
+	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	wants(t, "a sync in time", judgeSync(slowSync), OK, "100ms")
+	wants(t, "a slow sync", judgeSync(slowSync+1), Warning, "every create")
+	wants(t, "a sync that still ends", judgeSync(deadSync), Warning, "2s")
+	wants(t, "a sync that hardly ends", judgeSync(deadSync+1), Problem, "every create")
+	wants(t, "room", s.fullness(899, 1000), OK, "SIZE")
+	wants(t, "little room", s.fullness(900, 1000), Warning, "max_store_size")
+	wants(t, "hardly any room", s.fullness(999, 1000), Warning, "max_store_size")
+	wants(t, "no room", s.fullness(1000, 1000), Problem, "nothing is created")
+	wants(t, "the same time", judgeTime(now, now.Add(wrongTime)), OK, "")
+	wants(t, "another time", judgeTime(now, now.Add(wrongTime+time.Second)), Problem, "-2m1s")
+	wants(t, "another time ahead", judgeTime(now.Add(time.Hour), now), Problem, "1h0m0s")
+}
+
+func TestSwapOnADiskIsNamed(t *testing.T) {
+	t.Parallel()
+	const head = "Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n"
+	wants(t, "none", judgeSwap(head), OK, "")
+	wants(t, "in memory", judgeSwap(head+"/dev/zram0  partition 1 0 100\n"), OK, "")
+	wants(t, "on a disk", judgeSwap(head+"/dev/zram0 partition 1 0 100\n/swapfile file 1 0 -2\n"), Warning, "/swapfile")
+}
+
+// certified makes a chain of one for a name, and who vouches for it.
+func certified(t *testing.T, name string, from, to time.Time) ([]*x509.Certificate, *x509.CertPool) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, DNSNames: []string{name},
+		NotBefore: from, NotAfter: to, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cert, err := x509.ParseCertificate(der)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(cert)
+	return []*x509.Certificate{cert}, roots
+}
+
+func TestWhatIsWrongWithACertificate(t *testing.T) {
+	t.Parallel()
+	const host = "push.example.com"
+	now := time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	chain, roots := certified(t, host, now, now.Add(90*24*time.Hour))
+	for name, test := range map[string]struct {
+		host  string
+		roots *x509.CertPool
+		at    time.Duration
+		grade Grade
+		text  string
+	}{
+		"good":           {host, roots, 76 * 24 * time.Hour, OK, "until 2030-04-01"},
+		"ends soon":      {host, roots, 76*24*time.Hour + time.Second, Warning, "it ends in 13 days"},
+		"ended":          {host, roots, 91 * 24 * time.Hour, Problem, "it ended at 2030-04-01"},
+		"not yet":        {host, roots, -time.Hour, Problem, "it begins at"},
+		"another name":   {"www.example.com", roots, time.Hour, Problem, "another name"},
+		"of nobody here": {host, x509.NewCertPool(), time.Hour, Problem, "vouches for it"},
+	} {
+		wants(t, name, judgeCertificate(chain, test.host, test.roots, now.Add(test.at)), test.grade, test.text)
+	}
+}
+
+func TestWhatIsWrongWithAProxy(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse("https://push.example.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := func() clientip.Report {
+		return clientip.Report{
+			Peer: "127.0.0.1", Trusted: true, Scheme: "https", Host: "push.example.com", Client: "198.51.100.1",
+			Received: map[string][]string{"Host": {"push.example.com"}, "X-Forwarded-For": {"198.51.100.1"}, "X-Forwarded-Proto": {"https"}},
+		}
+	}
+	for name, test := range map[string]struct {
+		honest, forged func(*clientip.Report)
+		want           []string
+	}{
+		"nothing":               {nil, nil, []string{"ok it tells the scheme"}},
+		"it is not trusted":     {func(r *clientip.Report) { r.Trusted = false }, nil, []string{"problem the proxy at 127.0.0.1 is not one of trusted_proxies"}},
+		"no scheme":             {func(r *clientip.Report) { r.Scheme = "http" }, func(r *clientip.Report) { r.Scheme = "http" }, []string{"problem it arrives as http"}},
+		"another host":          {func(r *clientip.Report) { r.Host = "localhost:5100" }, nil, []string{`problem it arrives for "localhost:5100"`}},
+		"no address":            {func(r *clientip.Report) { delete(r.Received, "X-Forwarded-For") }, nil, []string{"problem X-Forwarded-For is missing"}},
+		"a made-up address":     {nil, func(r *clientip.Report) { r.Client = claimedAddress }, []string{"problem clients can make up their address"}},
+		"a made-up host":        {nil, func(r *clientip.Report) { r.Host = claimedHost }, []string{"problem clients can make up the host"}},
+		"a made-up scheme":      {nil, func(r *clientip.Report) { r.Scheme = "http" }, []string{"problem clients can make up the scheme"}},
+		"several":               {func(r *clientip.Report) { r.Host = "x"; delete(r.Received, "X-Forwarded-For") }, func(r *clientip.Report) { r.Scheme = "http" }, []string{"problem it arrives for", "problem X-Forwarded-For", "problem clients can make up the scheme"}},
+		"none, and its own TLS": {func(r *clientip.Report) { r.Received = map[string][]string{"Host": nil}; r.TLS = true }, func(r *clientip.Report) { r.Client = claimedAddress }, []string{"ok none is in between"}},
+	} {
+		honest, forged := good(), good()
+		if test.honest != nil {
+			test.honest(&honest)
+		}
+		if test.forged != nil {
+			test.forged(&forged)
+		}
+		all := judgeProxy(u, honest, forged)
+		if len(all) != len(test.want) {
+			t.Errorf("%s: %+v", name, all)
+			continue
+		}
+		for i, want := range test.want {
+			grade, text, _ := strings.Cut(want, " ")
+			wants(t, name, all[i], Grade(grade), text)
+		}
+	}
+}

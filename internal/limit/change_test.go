@@ -1,0 +1,70 @@
+package limit_test
+
+import (
+	"testing"
+	"time"
+
+	"pushbox/internal/limit"
+)
+
+func TestAWindowThatIsMadeSmallerOrLargerForgetsNoHit(t *testing.T) {
+	t.Parallel()
+	var now hands
+	w := limit.NewWindow(4, time.Minute, manyKeys, now.clock())
+	for range 4 { // at 0, 10, 20 and 30 s
+		w.Add("a")
+		now.move(10 * time.Second)
+	}
+	for _, step := range []struct {
+		hits  int
+		full  bool
+		retry time.Duration
+		left  int
+	}{
+		{4, true, 20 * time.Second, 0},
+		{2, true, 40 * time.Second, 0}, // until the second last is past
+		{5, false, 0, 1},
+		{0, false, 0, 1<<63 - 1},
+		{4, true, 20 * time.Second, 0},
+	} {
+		w.SetHits(step.hits)
+		if full, retry := w.Full("a"); full != step.full || retry != step.retry {
+			t.Errorf("of %d: full is %v, retry after %v", step.hits, full, retry)
+		}
+		if left := w.Left("a"); left != step.left {
+			t.Errorf("of %d: %d are left, not %d", step.hits, left, step.left)
+		}
+	}
+	w.SetHits(2)
+	w.Add("a") // of which two are kept now
+	w.SetHits(4)
+	if left := w.Left("a"); left != 2 {
+		t.Errorf("after a hit at two, %d of 4 are left", left)
+	}
+}
+
+func TestARateThatIsChangedGivesNothingBack(t *testing.T) {
+	t.Parallel()
+	var now hands
+	r := limit.NewRate(2, manyKeys, now.clock())
+	allow := func(what string, want bool, retry time.Duration) {
+		t.Helper()
+		if ok, after := r.Allow("a"); ok != want || after.Round(time.Millisecond) != retry {
+			t.Errorf("%s: allowed is %v, retry after %v; want %v, %v", what, ok, after, want, retry)
+		}
+	}
+	allow("one", true, 0)
+	allow("two", true, 0)
+	allow("three of two", false, 30*time.Second)
+	r.SetPerMinute(60)
+	allow("used up, of sixty", false, time.Second)
+	now.move(time.Second)
+	allow("a second later", true, 0)
+	r.SetPerMinute(0)
+	allow("of any number", true, 0)
+	r.SetPerMinute(1)
+	allow("used up, of one", false, time.Minute)
+	now.move(time.Minute)
+	allow("a minute later", true, 0)
+	allow("and another", false, time.Minute)
+}
