@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path/filepath"
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -54,6 +55,11 @@ func params(dir string, online bool) testscript.Params {
 			return online, nil
 		},
 		Setup: func(e *testscript.Env) (err error) {
+			golden, err := filepath.Abs("testdata/databases")
+			if err != nil {
+				return err
+			}
+			e.Setenv("GOLDEN", golden)
 			e.Setenv("GORACE", "atexit_sleep_ms=0") // or each program takes a second longer
 			w := &world{environ: e.Vars}
 			e.Values[worldKey{}] = w

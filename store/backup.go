@@ -29,7 +29,7 @@ type Backup struct {
 // can be made; ErrFull if there is no room for the copy; a *DamageError if the copy
 // is not as it should be. After an error there is no copy.
 func (s *Store) Backup(ctx context.Context, path string, progress func(done, total int64)) (Backup, error) {
-	b := Backup{At: s.time.read().now}
+	b, key := Backup{At: s.time.read().now}, s.rootKey()
 	if err := s.freeOrphans(ctx); err != nil { // or they would be copied, too
 		return Backup{}, err
 	}
@@ -38,7 +38,10 @@ func (s *Store) Backup(ctx context.Context, path string, progress func(done, tot
 		return Backup{}, err
 	}
 	b.Path = temp
-	err = errors.Join(verify(ctx, e, s.root), e.Close())
+	if err = verify(ctx, e, key); errors.Is(err, ErrKey) { // it was replaced before the copy was whole
+		err = verify(ctx, e, s.rootKey())
+	}
+	err = errors.Join(err, e.Close())
 	if err == nil {
 		b.Size, err = sizeOf(temp)
 	}

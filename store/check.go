@@ -1,6 +1,36 @@
 package store
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
+
+// Coverage tells what a check of contents read.
+type Coverage struct {
+	Payloads, Chunks int64 // that were compared with their digests
+	Without          int64 // of both, that an older version wrote without a digest
+	Bytes            int64 // in all of them
+}
+
+// CheckDeep is Check, and then reads all payloads and chunks of files and compares
+// them with their digests, which takes no link. Changes go on meanwhile. It calls
+// progress, from one goroutine, with bytes read and bytes in all, which is a guess.
+func (s *Store) CheckDeep(ctx context.Context, progress func(done, total int64)) (problems []string, c Coverage, err error) {
+	if err = s.engine.Check(ctx, collect(&problems)); err == nil {
+		c, err = s.engine.CheckContents(ctx, collect(&problems), progress)
+	}
+	return problems, c, err
+}
+
+// collect returns what appends to problems until there are enough.
+func collect(problems *[]string) func(string) {
+	const enough = 1000
+	return func(p string) {
+		if len(*problems) < enough {
+			*problems = append(*problems, p)
+		}
+	}
+}
 
 // Problems compares a push with what the engine holds of it and returns a
 // sentence for each promise that does not hold.

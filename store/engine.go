@@ -140,6 +140,12 @@ type Engine interface {
 	// that is wrong: the engine's own checks, then what Audit says of each
 	// push, then records that belong to nothing.
 	Check(ctx context.Context, report func(problem string)) error
+	// CheckContents reads every payload and every chunk of a file, in steps that
+	// hold up nobody, compares them with digests that were kept beside them, without
+	// any key, and calls report with a sentence for each that differs. It calls
+	// progress, from one goroutine, with bytes done and bytes in all, which is a
+	// guess.
+	CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (Coverage, error)
 	// Space tells what the engine takes of its disk.
 	Space(ctx context.Context) (Space, error)
 	// Compact gives space that is not in use back to the file system, while

@@ -26,7 +26,7 @@ const restoreParallel = 512
 // A *DamageError if the copy is not as it should be; then nothing was changed. Cut
 // short, it is to be done again from the backup.
 func (s *Store) Restore(ctx context.Context, keepLive bool) (r Restored, err error) {
-	if err := verify(ctx, s.engine, s.root); err != nil {
+	if err := verify(ctx, s.engine, s.rootKey()); err != nil {
 		return r, err
 	}
 	for last, more := (ID{}), true; more; {

@@ -21,8 +21,9 @@ type Options struct {
 	Files      FileLimits
 	Sessions   SessionLimits
 	SignIns    SignInLimits
-	Room       Room   // that Configure gives the engine; Open leaves it what it was opened with
-	Issuer     string // what authenticator apps call this server, in its first 64 characters; empty: pushbox
+	Room       Room       // that Configure gives the engine; Open leaves it what it was opened with
+	Root       RootKeeper // for Open; Configure leaves it as it is
+	Issuer     string     // what authenticator apps call this server, in its first 64 characters; empty: pushbox
 }
 
 // A Store keeps pushes and their promises. It is safe for concurrent use.
@@ -34,7 +35,7 @@ type Store struct {
 // shared is what a store and those that Pinned returns have in common.
 type shared struct {
 	engine Engine
-	root   seal.RootKey
+	root   root
 	ring   atomic.Pointer[seal.Ring]
 	time   *timekeeper
 	guess  *guesser
@@ -51,10 +52,10 @@ type shared struct {
 	cleared  time.Time    // when all sessions were last looked at; guarded by sweeping
 }
 
-// Open returns the store that an engine keeps, sealed under root. In a new
-// engine it makes the key ring. ErrKey if root is not the key it was sealed
+// Open returns the store that an engine keeps, sealed under key. In a new
+// engine it makes the key ring. ErrKey if key is not the one it was sealed
 // under.
-func Open(ctx context.Context, e Engine, root seal.RootKey, o Options) (*Store, error) {
+func Open(ctx context.Context, e Engine, key seal.RootKey, o Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = NewSystemClock()
 	}
@@ -62,7 +63,10 @@ func Open(ctx context.Context, e Engine, root seal.RootKey, o Options) (*Store, 
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{shared: &shared{engine: e, root: root, time: newTimekeeper(o.Clock, latest), kept: latest, released: make(chan struct{}, 1), searches: newTurns(1, maxSearches)}}
+	s := &Store{shared: &shared{
+		engine: e, root: root{key: key, keeper: o.Root}, time: newTimekeeper(o.Clock, latest), kept: latest,
+		released: make(chan struct{}, 1), searches: newTurns(1, maxSearches),
+	}}
 	s.opts.Store(&o)
 	s.guess = newGuesser(o.Clock, o.Guessing, o.SignIns, runtime.GOMAXPROCS(0))
 	return s, s.openRing(ctx)
@@ -76,7 +80,7 @@ func (s *Store) openRing(ctx context.Context) error {
 	if sealed == nil {
 		return s.firstRing(ctx)
 	}
-	ring, err := openRing(s.root, sealed)
+	ring, err := openRing(s.root.key, sealed)
 	if err != nil {
 		return err
 	}
@@ -110,7 +114,9 @@ func (s *Store) firstRing(ctx context.Context) error {
 
 // setRing makes a key ring durable before anything is sealed under it.
 func (s *Store) setRing(ctx context.Context, r *seal.Ring) error {
-	if err := s.engine.SetKeyRing(ctx, r.Sealed(s.root)); err != nil {
+	s.root.Lock()
+	defer s.root.Unlock()
+	if err := s.engine.SetKeyRing(ctx, r.Sealed(s.root.key)); err != nil {
 		return err
 	}
 	s.ring.Store(r)
@@ -146,11 +152,6 @@ func (s *Store) Check(ctx context.Context) (problems []string, err error) {
 }
 
 func problemsOf(ctx context.Context, e Engine) (problems []string, err error) {
-	const enough = 1000
-	err = e.Check(ctx, func(p string) {
-		if len(problems) < enough {
-			problems = append(problems, p)
-		}
-	})
+	err = e.Check(ctx, collect(&problems))
 	return problems, err
 }

@@ -38,6 +38,9 @@ var (
 	// Check reads the whole store and returns a sentence for each thing that is
 	// wrong.
 	Check = Op[None, []string]{name: "check", do: check}
+	// CheckDeep is Check that also compares all payloads and files with their
+	// digests, and tells how many bytes it has read.
+	CheckDeep = Op[None, DeepResult]{name: "check/deep", long: checkDeep}
 	// Compact gives the space that the database does not use back to the file
 	// system, and tells how many bytes it has copied: store.ErrBusy if a
 	// compaction runs, store.ErrFull if there is no room for the copy.
@@ -53,7 +56,8 @@ var (
 func operations() []operation {
 	return []operation{
 		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserRemove,
-		TokenCreate, TokenList, TokenRevoke, Check, Compact, Backup,
+		TokenCreate, TokenList, TokenRevoke, Check, CheckDeep, Compact, Backup,
+		KeyID, KeyRotate,
 	}
 }
 

@@ -72,6 +72,19 @@ type BackupResult struct {
 	At   time.Time // it holds all that was done before
 }
 
+// A DeepResult is what a deep check found: a sentence for each thing that is wrong,
+// and what was read.
+type DeepResult struct {
+	Problems []string
+	store.Coverage
+}
+
+// A Key names the master key of a store.
+type Key struct{ ID string }
+
+// A Rotation says what becomes of the old master key.
+type Rotation struct{ DiscardOld bool }
+
 // Clear is a secret on its way through the socket. It prints "[redacted]", as
 // every secret does; only its JSON holds the text, in base64, so that each byte
 // arrives as it was.

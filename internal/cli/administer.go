@@ -52,7 +52,7 @@ func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], 
 }
 
 func inPlace[In, Out any](ctx context.Context, a *app, cfg config.Config, o admin.Op[In, Out], in In, create bool) (out Out, err error) {
-	s, _, err := openStore(ctx, opening{cfg: cfg, create: create, wait: lockWait, note: a.say})
+	s, _, err := openStore(ctx, opening{cfg: cfg, environ: a.environ, create: create, wait: lockWait, note: a.say})
 	if err != nil {
 		return out, err
 	}

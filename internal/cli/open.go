@@ -18,10 +18,11 @@ const closeTimeout = 10 * time.Second
 
 // An opening says how to open the store of a configuration.
 type opening struct {
-	cfg    config.Config
-	create bool             // make the directory, the key and the database if there is no database
-	wait   time.Duration    // for another process to let go of the database
-	note   func(say string) // is told what was made, and what is not as it should be
+	cfg     config.Config
+	environ []string         // of the process
+	create  bool             // make the directory, the key and the database if there is no database
+	wait    time.Duration    // for another process to let go of the database
+	note    func(say string) // is told what was made or upgraded, and what is not as it should be
 }
 
 func databasePath(cfg config.Config) string { return filepath.Join(cfg.DataDir, "pushbox.db") }
@@ -46,6 +47,7 @@ func openStore(ctx context.Context, o opening) (s *store.Store, created bool, er
 		MaxSize: int64(o.cfg.MaxStoreSize),
 		MinFree: int64(o.cfg.Limits.MinFreeSpace),
 		Timeout: o.wait,
+		Note:    o.note,
 	})
 	if err != nil {
 		return nil, false, err
@@ -55,7 +57,9 @@ func openStore(ctx context.Context, o opening) (s *store.Store, created bool, er
 	}
 	err = removeKeyLeftovers(o.cfg)
 	if err == nil {
-		s, err = store.Open(ctx, engine, key, storeOptions(o.cfg))
+		options := storeOptions(o.cfg)
+		options.Root = rootKeeper(o.cfg, o.environ)
+		s, err = store.Open(ctx, engine, o.settleKey(ctx, engine, key), options)
 	}
 	if err != nil {
 		return nil, false, errors.Join(err, engine.Close())

@@ -53,7 +53,7 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config, src config.S
 	if dumpable != nil {
 		log.Warn().Err(dumpable).Msg("a crash may leave secrets in a core dump")
 	}
-	s, created, err := openStore(ctx, opening{cfg: cfg, create: true, wait: serveWait, note: a.say})
+	s, created, err := openStore(ctx, opening{cfg: cfg, environ: a.environ, create: true, wait: serveWait, note: a.say})
 	if errors.Is(err, store.ErrInUse) {
 		return withHint(err, "a server or another command uses this data directory; stop it or let it finish, or choose another with --data-dir")
 	}

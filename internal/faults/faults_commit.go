@@ -68,7 +68,7 @@ func commitFaults() []fault {
 			says: "A push that ends keeps its sealed payload.",
 			edits: []edit{{
 				"store/bolt/push.go",
-				"	if !c.Push.Live() && c.Payload != nil {\n		if err := t.delete(payloads, old.ID[:]); err != nil {\n			return err\n		}\n	}\n",
+				"	if !c.Push.Live() && c.Payload != nil {\n		if err := t.deletePayload(old.ID); err != nil {\n			return err\n		}\n	}\n",
 				"",
 			}},
 			by: []harness{model(), kill()},

@@ -191,7 +191,7 @@ func (c *checker) pushes() error {
 // tally counts what there is of a push beside its record.
 func (c *checker) tally(p store.Push) (store.Tally, error) {
 	t := store.Tally{
-		Payload:  c.has(payloads, p.ID[:]),
+		Payload:  c.hasPrefix(payloads, p.ID[:]),
 		Numbered: true,
 		Indexed:  !c.strays[p.ID] && c.has(expiry, expiryRow(p)) && (p.Owner == 0 || c.has(owners, ownerRow(p))),
 	}

@@ -17,7 +17,9 @@ func (c *checker) tallyFiles(id store.ID, t *store.Tally) error {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		t.Stored += int64(len(v))
+		if len(k) != padLen {
+			t.Stored += int64(len(v))
+		}
 	}
 	cur = c.cursor(grantPushes)
 	for k, v := cur.Seek(id[:]); bytes.HasPrefix(k, id[:]); k, v = cur.Next() {
@@ -39,7 +41,7 @@ func (c *checker) tallyFiles(id store.ID, t *store.Tally) error {
 // chunks looks for chunks that belong to nothing, and for orphans that do.
 func (c *checker) chunks() error {
 	err := c.each(chunks, func(k, v []byte) error {
-		if len(k) == padLen && len(v) == 0 {
+		if len(k) == padLen && isPad(k, v) {
 			return nil
 		}
 		if len(k) != chunkLen {

@@ -170,7 +170,7 @@ var fileFaults = map[string]struct {
 			p := plantedFiles()
 			p.State, p.ExpiredAt, p.Wrap = store.Expired, time.UnixMilli(5), nil
 			record, _ := p.AppendBinary(nil)
-			return errors.Join(t.put(pushes, p.ID[:], record), t.delete(payloads, p.ID[:]))
+			return errors.Join(t.put(pushes, p.ID[:], record), t.deletePayload(p.ID))
 		},
 		[]string{"push 1111: its index rows are not those it should have"},
 	},

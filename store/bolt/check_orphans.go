@@ -13,13 +13,13 @@ func (c *checker) orphans() error {
 		keyLen int
 		idAt   int
 	}{
-		{payloads, idLen, 0},
+		{payloads, payloadLen, 0},
 		{audit, auditLen, 0},
 		{owners, ownerLen, ownerLen - idLen},
 		{expiry, expiryLen, expiryLen - idLen},
 	} {
 		err := c.each(o.bucket, func(k, _ []byte) error {
-			if len(k) != o.keyLen {
+			if len(k) != o.keyLen && (o.bucket != payloads || len(k) != idLen) {
 				c.notef("%s: a key of %d bytes instead of %d", o.bucket, len(k), o.keyLen)
 				return nil
 			}

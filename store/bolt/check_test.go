@@ -63,7 +63,7 @@ var faults = map[string]struct {
 }{
 	"none": {func(*tx) error { return nil }, nil},
 	"a payload gone": {
-		func(t *tx) error { return t.delete(payloads, plantedKey()) },
+		func(t *tx) error { return t.deletePayload(planted().ID) },
 		[]string{"push 0000: it is live and has no payload"},
 	},
 	"an entry gone": {
@@ -132,7 +132,7 @@ var faults = map[string]struct {
 		},
 		[]string{
 			"a push has a key of 1 bytes",
-			"payloads: a key of 1 bytes instead of 22",
+			"payloads: a key of 1 bytes instead of 26",
 			"audit: a key of 1 bytes instead of 26",
 			"owners: a key of 1 bytes instead of 31",
 			"expiry: a key of 1 bytes instead of 31",

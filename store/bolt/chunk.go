@@ -17,9 +17,10 @@ const rowWeight = 64
 
 // PutChunks keeps chunks of a file of a push that is not there yet.
 func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, sealed [][]byte) error {
-	size := 0
+	size, sums := 0, make([]byte, 0, len(sealed)*sumLen)
 	for _, c := range sealed {
 		size += len(c) + rowWeight
+		sums = appendSum(sums, c)
 	}
 	return db.doBulk(ctx, size, size, func(t *tx) error {
 		if t.has(pushes, id[:]) {
@@ -33,25 +34,27 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 				return err
 			}
 		}
-		return t.putChunks(id, file, first, sealed)
+		return t.putChunks(id, file, first, sealed, sums)
 	})
 }
 
-// pads is how many rows without a value stand behind the chunks of a step. bbolt
-// does not split a leaf of up to four rows: without pads those of a file's end
-// would be chunks, to be written again with the next step.
+// pads is how many short rows stand behind the chunks of a step. bbolt does not
+// split a leaf of up to four rows: without pads those of a file's end would be
+// chunks, to be written again with the next step. The first pad has the digests of
+// the step's chunks, one after the other, the others have nothing.
 const pads = 4
 
-func (t *tx) putChunks(id store.ID, file, first int, sealed [][]byte) error {
+func (t *tx) putChunks(id store.ID, file, first int, sealed [][]byte, sums []byte) error {
 	for i, c := range sealed {
 		if err := t.put(chunks, chunkKey(id, file, first+i), c); err != nil {
 			return err
 		}
 	}
 	for i := range pads {
-		if err := t.put(chunks, padKey(id, file, first+len(sealed)-1, i), nil); err != nil {
+		if err := t.put(chunks, padKey(id, file, first+len(sealed)-1, i), sums); err != nil {
 			return err
 		}
+		sums = nil
 	}
 	return nil
 }

@@ -23,7 +23,7 @@ func TestADamagedListOfFreePagesIsRefused(t *testing.T) {
 		"a page beyond":        func(p []byte) { n.PutUint64(p[16:], 1<<40) },
 		"not in order":         func(p []byte) { n.PutUint64(p[24:], n.Uint64(p[16:])) },
 		"too long":             func(p []byte) { n.PutUint16(p[10:], 1000) },
-		"far too long":         func(p []byte) { n.PutUint16(p[10:], 1<<16-1) },
+		"far too long":         func(p []byte) { n.PutUint16(p[10:], 1<<16-1); n.PutUint64(p[16:], 1<<20) },
 		"of millions of pages": func(p []byte) { n.PutUint32(p[12:], 1<<25) },
 		"no list":              func(p []byte) { n.PutUint16(p[8:], 2) },
 		"another page":         func(p []byte) { n.PutUint64(p, root) },

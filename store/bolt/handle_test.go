@@ -181,7 +181,7 @@ func TestAValueIsTheSameReadFromTheFile(t *testing.T) {
 	err := db.view(t.Context(), func(u *tx) error {
 		for n, size := range sizes {
 			id := testPush(n).ID
-			v := u.get(payloads, id[:])
+			_, v := u.payload(id)
 			at, ok := u.place(v)
 			fromFile, copied := make([]byte, size), make([]byte, size)
 			_, err := u.file().ReadAt(fromFile, at)

@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -26,15 +25,20 @@ type Options struct {
 	MaxSize int64         // bytes in use above which creates are refused; 0: no limit
 	MinFree int64         // bytes free on the file system below which creates are refused; 0: no limit
 	Timeout time.Duration // how long to wait for another process to let go of the file; 0: a second
+
+	Note func(say string) // is told that a file of an older schema is brought to the present one; nil: nobody is
 }
 
 // Open opens the file, or creates it where there is none, and says which. A new
 // file has mode 0600, is complete under its name or not there, and opening a
-// file changes none of its bytes.
+// file changes none of its bytes, unless an older version of pushbox wrote it:
+// then it is brought to the present schema in one transaction, after a copy of it
+// as it was has been kept beside it.
 //
 // The error wraps store.ErrInUse if another process holds the file,
-// store.ErrCorrupt if it is not a whole database, store.ErrSchema if another
-// version of pushbox wrote it.
+// store.ErrCorrupt if it is not a whole database, store.ErrSchema if a later or a
+// much older version of pushbox wrote it, store.ErrFull if there is no room for the
+// copy. After an error the file is as it was.
 func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
@@ -83,17 +87,7 @@ func open(o Options) (*DB, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	if err := h.read(func(t *tx) (err error) {
-		h.synced.Store(int64(t.bolt.ID()))
-		if h.looked, err = lookAtTrees(t.bolt, false); err != nil {
-			return err
-		}
-		t.dropMapped() // where free pages had to be looked for, that is all of the file
-		if err := checkSchema(t.bolt); err != nil {
-			return err
-		}
-		return db.journal.load(t)
-	}); err != nil {
+	if err := db.prepare(h, o.Note); err != nil {
 		h.noteDamage(err)
 		return nil, errors.Join(fmt.Errorf("%s: %w", o.Path, err), h.close())
 	}
@@ -101,19 +95,34 @@ func open(o Options) (*DB, error) {
 	return db, nil
 }
 
-// checkSchema refuses a file of another layout.
-func checkSchema(b *bbolt.Tx) error {
-	m := b.Bucket(bucketNames[meta])
-	if m == nil {
-		return fmt.Errorf("%w: it has no schema number", store.ErrSchema)
+// prepare looks at a file that was opened, and brings it to the present schema.
+func (db *DB) prepare(h *handle, note func(string)) error {
+	var found uint32
+	err := h.read(func(t *tx) (err error) {
+		h.synced.Store(int64(t.bolt.ID()))
+		if h.looked, err = lookAtTrees(t.bolt, false); err != nil {
+			return err
+		}
+		t.dropMapped() // where free pages had to be looked for, that is all of the file
+		found, err = readSchema(t.bolt)
+		return err
+	})
+	if err == nil && found != schemaNumber {
+		err = newUpgrade(db, h, found, note).run()
 	}
-	v := m.Get([]byte(metaSchema))
-	if len(v) != 4 {
-		return fmt.Errorf("%w: its schema number is malformed", store.ErrSchema)
+	if err != nil {
+		return err
 	}
-	if n := binary.BigEndian.Uint32(v); n != schemaNumber {
-		return fmt.Errorf("%w: its schema number is %d, this version knows %d", store.ErrSchema, n, schemaNumber)
-	}
+	return h.read(func(t *tx) error {
+		if err := wantBuckets(t.bolt); err != nil {
+			return err
+		}
+		return db.journal.load(t)
+	})
+}
+
+// wantBuckets refuses a file that lacks a bucket of the present schema.
+func wantBuckets(b *bbolt.Tx) error {
 	for _, name := range bucketNames {
 		if b.Bucket(name) == nil {
 			return fmt.Errorf("%w: bucket %s is missing", store.ErrCorrupt, name)

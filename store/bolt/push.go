@@ -23,7 +23,7 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 	if err != nil {
 		return fmt.Errorf("encode an audit entry: %w", err)
 	}
-	size := pushWeight + len(payload)
+	key, size := payloadKey(p.ID, payload), pushWeight+len(payload)
 	return db.do(ctx, size, func(t *tx) error {
 		if t.has(pushes, p.ID[:]) {
 			return store.ErrExists
@@ -37,7 +37,7 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 		if err := t.take(size, *db.limits.Load(), freeBytes); err != nil {
 			return err
 		}
-		return t.createPush(p, record, payload, entry)
+		return t.createPush(p, record, key, payload, entry)
 	})
 }
 
@@ -66,7 +66,8 @@ func (db *DB) Push(ctx context.Context, id store.ID) (p store.Push, err error) {
 // none. store.ErrNotFound if there is no such push.
 func (db *DB) Sized(ctx context.Context, id store.ID) (p store.Push, payload int, err error) {
 	err = db.view(ctx, func(t *tx) error {
-		payload = len(t.get(payloads, id[:]))
+		_, sealed := t.payload(id)
+		payload = len(sealed)
 		p, err = t.push(id)
 		return err
 	})
@@ -98,7 +99,8 @@ func (t *tx) change(id store.ID, r store.Rule) (store.Change, error) {
 	if err := plausible(p, next); err != nil {
 		return store.Change{}, err
 	}
-	c := store.Change{Push: next, Entry: e, Payload: bytes.Clone(t.get(payloads, id[:]))}
+	_, payload := t.payload(id)
+	c := store.Change{Push: next, Entry: e, Payload: bytes.Clone(payload)}
 	if next.State == store.Purged {
 		return c, t.purge(p)
 	}
@@ -157,7 +159,7 @@ func (t *tx) rewrite(old store.Push, c store.Change) error {
 		return err
 	}
 	if !c.Push.Live() && c.Payload != nil {
-		if err := t.delete(payloads, old.ID[:]); err != nil {
+		if err := t.deletePayload(old.ID); err != nil {
 			return err
 		}
 	}

@@ -56,10 +56,11 @@ func (t *tx) purge(p store.Push) error {
 	if err := t.move(expiry, expiryRow(p), nil); err != nil {
 		return err
 	}
-	for _, b := range []bucket{pushes, payloads} {
-		if err := t.delete(b, p.ID[:]); err != nil {
-			return err
-		}
+	if err := t.delete(pushes, p.ID[:]); err != nil {
+		return err
+	}
+	if err := t.deletePayload(p.ID); err != nil {
+		return err
 	}
 	if err := t.forget(p.ID); err != nil {
 		return err
@@ -68,12 +69,12 @@ func (t *tx) purge(p store.Push) error {
 }
 
 // createPush writes the rows of a new push.
-func (t *tx) createPush(p store.Push, record, payload, entry []byte) error {
+func (t *tx) createPush(p store.Push, record, payloadKey, payload, entry []byte) error {
 	if err := t.putPush(nil, p, record); err != nil {
 		return err
 	}
 	if len(payload) > 0 {
-		if err := t.put(payloads, p.ID[:], payload); err != nil {
+		if err := t.put(payloads, payloadKey, payload); err != nil {
 			return err
 		}
 	}

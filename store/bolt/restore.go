@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -64,22 +63,14 @@ func (t *tx) empty(b bucket, limit int) (more bool, err error) {
 // pushbox wrote the file, store.ErrCorrupt if it is no whole database, or has no
 // key ring.
 func SealedRing(path string) (sealed []byte, err error) {
-	h, err := openHandle(path, bbolt.Options{Timeout: defaultTimeout, ReadOnly: true}, checkHeader)
-	if err != nil {
-		return nil, err
-	}
-	err = h.read(func(t *tx) error {
-		sealed, err = ringOf(t.bolt)
+	err = readAlone(path, defaultTimeout, func(b *bbolt.Tx) (err error) {
+		sealed, err = ringOf(b)
 		return err
 	})
-	h.noteDamage(err)
-	return sealed, errors.Join(err, h.close())
+	return sealed, err
 }
 
 func ringOf(b *bbolt.Tx) ([]byte, error) {
-	if _, err := lookAtTrees(b, false); err != nil {
-		return nil, err
-	}
 	m := b.Bucket(bucketNames[meta])
 	if m == nil {
 		return nil, fmt.Errorf("%w: it is no database of pushbox", store.ErrSchema)

@@ -8,8 +8,9 @@ import (
 	"pushbox/store"
 )
 
-// schemaNumber is the layout written here. A file of any other is refused.
-const schemaNumber = 4
+// schemaNumber is the layout written here. A file of an older one is brought to it
+// when it is opened (migrations), and one of any other is refused.
+const schemaNumber = 5
 
 // A bucket is one of the file's flat buckets. Numbers in keys are big endian,
 // so that they sort; times are milliseconds since 1970.
@@ -19,11 +20,11 @@ type bucket uint8
 // by side in each of them.
 const (
 	pushes        bucket = iota // ID → record
-	payloads                    // ID → sealed payload
+	payloads                    // ID, digest → sealed payload; of older schemas: ID → the same
 	audit                       // ID, number as uint32 → entry
 	owners                      // owner as uint64, 1 if live or 0, ID → nothing
 	expiry                      // shelf, time as uint64, ID → nothing
-	chunks                      // ID, file as uint16, number as uint32 → sealed chunk; and pads
+	chunks                      // ID, file as uint16, number as uint32 → sealed chunk; and pads, with digests
 	orphans                     // ID whose chunks are of no push, yet or any more → nothing
 	grants                      // digest → record
 	grantPushes                 // ID, digest → when the grant ends, as uint64
@@ -35,6 +36,8 @@ const (
 	sessions                    // digest → record; its sequence gives IDs out
 	sessionOwners               // owner as uint64, session ID → digest
 	journalRows                 // number → counts and audit entry of a push, not yet in their places
+	outbox                      // time as uint64, number as uint64 → sealed message; its sequence gives numbers out
+	hooks                       // owner as uint64, number as uint64 → sealed record; its sequence gives numbers out
 	meta                        // the names below → what they stand for
 	bucketCount
 )
@@ -57,6 +60,8 @@ var bucketNames = [bucketCount][]byte{
 	sessions:      []byte("sessions"),
 	sessionOwners: []byte("session_owners"),
 	journalRows:   []byte("journal"),
+	outbox:        []byte("outbox"),
+	hooks:         []byte("hooks"),
 	meta:          []byte("meta"),
 }
 
@@ -74,13 +79,15 @@ const (
 )
 
 const (
-	idLen     = len(store.ID{})
-	auditLen  = idLen + 4
-	ownerLen  = 8 + 1 + idLen
-	expiryLen = 1 + 8 + idLen
-	chunkLen  = idLen + 2 + 4
-	padLen    = chunkLen + 1
-	digestLen = len(store.GrantDigest{})
+	idLen      = len(store.ID{})
+	sumLen     = 4
+	payloadLen = idLen + sumLen
+	auditLen   = idLen + 4
+	ownerLen   = 8 + 1 + idLen
+	expiryLen  = 1 + 8 + idLen
+	chunkLen   = idLen + 2 + 4
+	padLen     = chunkLen + 1
+	digestLen  = len(store.GrantDigest{})
 )
 
 // String is the bucket's name in the file.

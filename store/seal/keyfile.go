@@ -71,18 +71,26 @@ func readKeyFile(path string) (text []byte, err error) {
 // durable.RemoveLeftovers removes.
 func CreateKeyFile(path string) (RootKey, error) {
 	k := NewRootKey()
-	temp, err := writeTemp(path, k.Text())
-	if err != nil {
+	if err := KeepKeyFile(path, k); err != nil {
 		return RootKey{}, err
+	}
+	return k, nil
+}
+
+// KeepKeyFile is CreateKeyFile for a key that there is already.
+func KeepKeyFile(path string, k RootKey) error { return KeepFile(path, k.Text()) }
+
+// KeepFile keeps a key in whatever form in a new file, as CreateKeyFile does.
+func KeepFile(path string, text []byte) error {
+	temp, err := writeTemp(path, text)
+	if err != nil {
+		return err
 	}
 	published, err := durable.Publish(temp, path)
 	if err == nil && !published {
 		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
 	}
-	if err != nil {
-		return RootKey{}, err
-	}
-	return k, nil
+	return err
 }
 
 // writeTemp writes a temporary file beside path. os.CreateTemp gives it mode

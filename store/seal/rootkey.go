@@ -69,12 +69,16 @@ func parseKeyLine(line []byte) (RootKey, error) {
 
 func keyLine(k []byte) string {
 	sum := sha256.Sum256(append([]byte(keyPrefix), k...))
-	text := lowerBase32.EncodeToString(append(bytes.Clone(k), sum[:checkSize]...))
+	return keyPrefix + split(lowerBase32.EncodeToString(append(bytes.Clone(k), sum[:checkSize]...)), keyGroup, "-")
+}
+
+// split puts something between groups of characters.
+func split(text string, group int, between string) string {
 	var groups []string
-	for ; text != ""; text = text[keyGroup:] {
-		groups = append(groups, text[:keyGroup])
+	for ; text != ""; text = text[group:] {
+		groups = append(groups, text[:group])
 	}
-	return keyPrefix + strings.Join(groups, "-")
+	return strings.Join(groups, between)
 }
 
 // lowerASCII leaves all but A to Z alone: the Kelvin sign is not a k.

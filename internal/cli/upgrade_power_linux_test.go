@@ -1,0 +1,234 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"syscall"
+	"testing"
+
+	"pushbox/config"
+	"pushbox/internal/durable"
+	"pushbox/internal/faultfs"
+	"pushbox/internal/secret"
+	"pushbox/internal/testenv"
+	"pushbox/store"
+)
+
+// everyImage calls fn with what a power cut at each point behind the mark of a log may
+// leave, in a directory of its own.
+func everyImage(t *testing.T, log []faultfs.Entry, fn func(cfg config.Config)) {
+	t.Helper()
+	seed, replay, images, every := testenv.Seed(t), faultfs.NewReplay(log), 0, 2
+	if testing.Short() {
+		every = 20
+	}
+	marked := slices.IndexFunc(log, func(e faultfs.Entry) bool { return e.Kind == faultfs.Mark })
+	for cut := marked; cut <= len(log) && !t.Failed(); cut++ {
+		replay.Advance(cut)
+		subsets(replay.Pending(), seed+uint64(cut), 2, func(how string, keep faultfs.Keep) {
+			if images++; t.Failed() || images%every > 0 {
+				return
+			}
+			dir, remove := imageDir(t)
+			defer remove()
+			if err := replay.Image(dir, keep); err != nil {
+				t.Fatal(err)
+			}
+			fn(settingsFor(dir))
+			if t.Failed() {
+				t.Logf("the power went before entry %d of %d (%s); what was not synced: %v; all before: %v", cut, len(log), how, replay.Pending(), log[marked:cut])
+			}
+		})
+	}
+	t.Logf("%d entries, %d images", len(log)-marked, images/every)
+}
+
+// wantWhole fails the test unless a start finds a store in good order that is not a
+// new one, and that has the push of that token.
+func wantWhole(t *testing.T, cfg config.Config, token store.Token) {
+	t.Helper()
+	s, created, err := openStore(t.Context(), opening{cfg: cfg, create: true, wait: lockWait, note: func(string) {}})
+	if err != nil || created {
+		t.Errorf("it does not start: %t, %v", created, err)
+		return
+	}
+	defer closed(t, s)
+	if problems, err := s.Check(t.Context()); err != nil || len(problems) > 0 {
+		t.Errorf("check: %q, %v", problems, err)
+	}
+	if token.IsZero() {
+		return
+	}
+	if p, err := s.Retrieve(t.Context(), store.Actor{}, token, secret.Text{}); err != nil || p.Payload.Reveal() != "s3cret" {
+		t.Errorf("the push: %v", err)
+	}
+}
+
+// wantKeys fails the test unless there is a key file and no key that waits, and the
+// old key is kept if the key is another. It reports whether that is so.
+func wantKeys(t *testing.T, cfg config.Config, old []byte) (another bool) {
+	t.Helper()
+	if _, err := os.Stat(cfg.KeyFile() + ".next"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a key still waits: %v", err)
+	}
+	now, err := os.ReadFile(cfg.KeyFile())
+	if err != nil || bytes.Equal(now, old) {
+		return false
+	}
+	kept, err := filepath.Glob(cfg.KeyFile() + ".old-*")
+	if err != nil || len(kept) != 1 {
+		t.Errorf("%q are kept, %v", kept, err)
+		return true
+	}
+	if b, err := os.ReadFile(kept[0]); err != nil || !bytes.Equal(b, old) {
+		t.Errorf("the key that is kept is not the old one, %v", err)
+	}
+	return true
+}
+
+// The power goes at every point of a rotation of the key, and leaves any subset of
+// what was not synced: the next start finds the key that opens the database, and
+// keeps the old one.
+func TestAPowerCutDuringARotationOfTheKeyDoesNoHarm(t *testing.T) {
+	t.Parallel()
+	disk := faultfs.Mount(t)
+	cfg := settingsFor(disk.Dir)
+	token, err := start(t.Context(), cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := opened(t, cfg)
+	old, err := os.ReadFile(cfg.KeyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	disk.Mark(markOpen)
+	if _, err := s.RotateKey(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	same, another := 0, 0
+	everyImage(t, disk.Log(), func(cfg config.Config) {
+		wantWhole(t, cfg, token)
+		if wantKeys(t, cfg, old) {
+			another++
+		} else {
+			same++
+		}
+	})
+	if same == 0 || another == 0 {
+		t.Errorf("%d images had the old key and %d the new one", same, another)
+	}
+}
+
+// A rotation meets a disk that fails, once or from there on; the next start finds the
+// key that opens the database.
+func TestARotationOfTheKeyOnADiskThatFailsDoesNoHarm(t *testing.T) {
+	t.Parallel()
+	disk := faultfs.Mount(t)
+	cfg := settingsFor(disk.Dir)
+	everything := []faultfs.Kind{
+		faultfs.Write, faultfs.Create, faultfs.Remove, faultfs.Rename, faultfs.Link, faultfs.Sync, faultfs.SyncDir, faultfs.Open, faultfs.Read,
+	}
+	const forever = 1 << 20
+	failed := 0
+	for _, times := range []int{1, forever} {
+		for n, met := 1, true; met && !t.Failed(); n++ {
+			token, err := start(t.Context(), cfg)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := opened(t, cfg)
+			old, err := os.ReadFile(cfg.KeyFile())
+			if err != nil {
+				t.Fatal(err)
+			}
+			disk.SetFault(faultfs.Fault{Kinds: everything, N: n, Times: times, Err: syscall.EIO})
+			if _, err := s.RotateKey(t.Context(), false); err != nil {
+				failed++
+			}
+			met = disk.Met()
+			disk.SetFault(faultfs.Fault{})
+			_ = closeStore(t.Context(), s) // it may have failed
+			wantWhole(t, cfg, token)
+			wantKeys(t, cfg, old)
+			if t.Failed() {
+				t.Logf("fault %d of %d", n, times)
+			}
+			disk.Reset()
+		}
+	}
+	if failed < 10 {
+		t.Errorf("only %d rotations failed", failed)
+	}
+}
+
+// The power goes at every point of an upgrade from an older schema: the next start
+// finds the old database or the new one, whole, and beside the new one the old.
+func TestAPowerCutDuringAnUpgradeDoesNoHarm(t *testing.T) {
+	t.Parallel()
+	disk := faultfs.Mount(t)
+	cfg := settingsFor(disk.Dir)
+	const golden = "../../testdata/databases/schema-4"
+	image, err := os.ReadFile(filepath.Join(golden, "pushbox.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, databasePath(cfg), image)
+	key, err := os.ReadFile(filepath.Join(golden, "master.key"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	putFile(t, cfg.KeyFile(), key)
+	if err := durable.SyncDir(cfg.DataDir); err != nil {
+		t.Fatal(err)
+	}
+	disk.Mark(markOpen)
+	closed(t, opened(t, cfg))
+	before, after := 0, 0
+	everyImage(t, disk.Log(), func(cfg config.Config) {
+		found, err := os.ReadFile(databasePath(cfg))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if bytes.Equal(found, image) {
+			before++
+		} else {
+			after++
+			if kept, err := os.ReadFile(databasePath(cfg) + ".schema4"); err != nil || !bytes.Equal(kept, image) {
+				t.Errorf("the file was changed, and the copy has %d bytes, %v", len(kept), err)
+			}
+		}
+		wantWhole(t, cfg, store.Token{})
+		if kept, err := os.ReadFile(databasePath(cfg) + ".schema4"); err != nil || !bytes.Equal(kept, image) {
+			t.Errorf("the copy has %d bytes, %v", len(kept), err)
+		}
+		most := 3
+		if !bytes.Equal(found, image) { // pages that nothing was in may differ: then there is a second copy
+			most++
+		}
+		if names, err := os.ReadDir(cfg.DataDir); err != nil || len(names) > most {
+			t.Errorf("there are %d files, %v", len(names), err)
+		}
+	})
+	if before == 0 || after == 0 {
+		t.Errorf("%d images were before the change and %d after it", before, after)
+	}
+}
+
+// putFile writes a file that lasts.
+func putFile(t *testing.T, path string, b []byte) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_EXCL, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Write(b)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,199 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"pushbox/store"
+)
+
+// Bounds of one read of contents, in one transaction.
+const (
+	contentStep  = 1 << 20 // bytes
+	contentRows  = 512
+	contentGroup = 64 // chunks without a pad behind them, after which none is waited for
+)
+
+// CheckContents reads every payload and every chunk of a file, in short
+// transactions between which changes go on, and reports those that are not what
+// their digest says. It tells progress in bytes.
+func (db *DB) CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (store.Coverage, error) {
+	space, err := db.Space(ctx)
+	if err != nil {
+		return store.Coverage{}, err
+	}
+	c := contents{report: report, progress: progress, total: space.Size - space.Unused}
+	for _, walk := range []struct {
+		bucket bucket
+		row    func(t *tx, k, v []byte) error
+	}{{payloads, c.payload}, {chunks, c.chunk}} {
+		c.at = nil
+		for more := true; more; {
+			if err := db.view(ctx, func(t *tx) (err error) {
+				more, err = c.guarded(t, walk.bucket, walk.row)
+				return err
+			}); err != nil {
+				return c.cover, err
+			}
+			c.advance()
+		}
+		c.uncover()
+	}
+	progress(c.done, c.done)
+	c.cover.Bytes = c.done
+	return c.cover, nil
+}
+
+// contents is a reading of all payloads and chunks.
+type contents struct {
+	report      func(string)
+	progress    func(done, total int64)
+	done, total int64
+	cover       store.Coverage
+	at          []byte     // the row read last
+	group       []chunkSum // chunks read since the last pad
+	buffer      []byte
+}
+
+// A chunkSum is what was read of a chunk.
+type chunkSum struct {
+	id      store.ID
+	file, n int
+	sum     []byte
+}
+
+func (c *contents) notef(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
+
+// guarded takes a step. Damage is what it is to find, and no reason to stop the
+// store; but behind it there is no way on.
+func (c *contents) guarded(t *tx, b bucket, row func(*tx, []byte, []byte) error) (more bool, err error) {
+	err = guard(func() error {
+		more, err = c.step(t, b, row)
+		return err
+	})
+	if errors.Is(err, store.ErrCorrupt) {
+		c.notef("%s: %v; what is behind that was not read", b, err)
+		return false, nil
+	}
+	return more, err
+}
+
+// step reads rows from where the last step ended, and reports whether there are
+// more. It ends behind a pad, so that chunks and their digests are seen at once.
+func (c *contents) step(t *tx, b bucket, row func(*tx, []byte, []byte) error) (more bool, err error) {
+	cur := t.cursor(b)
+	k, v := cur.Seek(c.at)
+	if c.at != nil && bytes.Equal(k, c.at) {
+		k, v = cur.Next()
+	}
+	start := c.done
+	for n := 0; k != nil; n++ {
+		if len(c.group) == 0 && (n >= contentRows || c.done-start >= contentStep) {
+			return true, nil
+		}
+		if bytes.Compare(k, c.at) <= 0 && c.at != nil {
+			return false, fmt.Errorf("%w: keys are not in order", store.ErrCorrupt)
+		}
+		if err := row(t, k, v); err != nil {
+			return false, err
+		}
+		if c.at, err = keepKey(b, k); err != nil {
+			return false, err
+		}
+		k, v = cur.Next()
+	}
+	return false, nil
+}
+
+// payload compares a payload with the digest in its key.
+func (c *contents) payload(t *tx, k, v []byte) error {
+	sum, err := c.read(t, v)
+	if err != nil || len(k) < idLen {
+		return err
+	}
+	switch id := store.ID(k[:idLen]); {
+	case len(k) != payloadLen:
+		c.cover.Without++
+	case !bytes.Equal(sum, k[idLen:]):
+		c.notef("push %s: its payload is not as it was written", id)
+		fallthrough
+	default:
+		c.cover.Payloads++
+	}
+	return nil
+}
+
+// chunk takes a chunk into the group, or compares the group with the digests that
+// the first pad behind it has.
+func (c *contents) chunk(t *tx, k, v []byte) error {
+	switch {
+	case len(k) == chunkLen:
+		sum, err := c.read(t, v)
+		if err != nil {
+			return err
+		}
+		if len(c.group) >= contentGroup {
+			c.uncover()
+		}
+		id, file, n := splitChunkKey(k)
+		c.group = append(c.group, chunkSum{id, file, n, sum})
+	case len(k) == padLen && k[chunkLen] == 0:
+		c.compare(t, k, v)
+	}
+	return nil
+}
+
+func splitChunkKey(k []byte) (id store.ID, file, n int) {
+	return store.ID(k[:idLen]), int(binary.BigEndian.Uint16(k[idLen:])), int(binary.BigEndian.Uint32(k[idLen+2:]))
+}
+
+// compare compares the group with the digests in a pad. Of orphans the first may be
+// gone: they go one by one.
+func (c *contents) compare(t *tx, pad, sums []byte) {
+	id, file, last := splitChunkKey(pad)
+	for n := last - len(sums)/sumLen + 1; len(sums) >= sumLen; n, sums = n+1, sums[sumLen:] {
+		i := slices.IndexFunc(c.group, func(s chunkSum) bool { return s.id == id && s.file == file && s.n == n })
+		if i < 0 {
+			if !t.has(orphans, id[:]) {
+				c.notef("push %s: chunk %d of file %d is missing", id, n, file)
+			}
+			continue
+		}
+		c.cover.Chunks++
+		if !bytes.Equal(c.group[i].sum, sums[:sumLen]) {
+			c.notef("push %s: chunk %d of file %d is not as it was written", id, n, file)
+		}
+		c.group = slices.Delete(c.group, i, i+1)
+	}
+	c.uncover()
+}
+
+// uncover counts the group as chunks without digests.
+func (c *contents) uncover() {
+	c.cover.Without += int64(len(c.group))
+	c.group = c.group[:0]
+}
+
+// read reads a value and returns its digest.
+func (c *contents) read(t *tx, v []byte) ([]byte, error) {
+	if len(v) > mostValue {
+		return nil, fmt.Errorf("%w: a value of %d bytes", store.ErrCorrupt, len(v))
+	}
+	c.buffer = slices.Grow(c.buffer[:0], len(v))[:len(v)]
+	if err := t.copyValue(c.buffer, v); err != nil {
+		return nil, fmt.Errorf("read the database: %w", err)
+	}
+	t.noteRead(len(v))
+	c.done += int64(len(v))
+	return appendSum(nil, c.buffer), nil
+}
+
+// advance tells progress. How much there is was guessed.
+func (c *contents) advance() {
+	c.total = max(c.total, c.done)
+	c.progress(c.done, c.total)
+}

@@ -1,0 +1,244 @@
+package bolt_test
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/internal/testenv"
+	"pushbox/store"
+	"pushbox/store/bolt"
+)
+
+// A value is where in a file a payload or a chunk lies.
+type value struct {
+	bucket   string
+	at, size int
+}
+
+// values finds every payload and chunk in a file of the present schema.
+func values(t *testing.T, path string, image []byte) (found []value) {
+	t.Helper()
+	rawUpdate(t, path, func(b *bbolt.Tx) error {
+		for _, bucket := range []string{"payloads", "chunks"} {
+			c := b.Bucket([]byte(bucket)).Cursor()
+			for k, v := c.First(); k != nil; k, v = c.Next() {
+				if len(v) < 16 { // a pad
+					continue
+				}
+				if at := bytes.Index(image, v); at > 0 {
+					found = append(found, value{bucket, at, len(v)})
+				}
+			}
+		}
+		return nil
+	})
+	return found
+}
+
+// deep checks contents, and returns what was found.
+func deep(t *testing.T, db *bolt.DB) (problems []string, c store.Coverage) {
+	t.Helper()
+	last := int64(-1)
+	c, err := db.CheckContents(t.Context(), func(p string) { problems = append(problems, p) }, func(done, total int64) {
+		if done < last || done > total {
+			t.Errorf("%d of %d is done, after %d", done, total, last)
+		}
+		last = done
+	})
+	if err != nil {
+		t.Errorf("it ends with %v", err)
+	}
+	if last != c.Bytes {
+		t.Errorf("%d bytes were told and %d read", last, c.Bytes)
+	}
+	return problems, c
+}
+
+// A bit that is another in any payload or chunk is found, without a key.
+func TestAChangedBitOfAnyPayloadOrChunkIsFound(t *testing.T) {
+	t.Parallel()
+	image := read(t, "../../testdata/databases/schema-5/pushbox.db")
+	path := newPath(t)
+	write(t, path, image)
+	all := values(t, path, image)
+	rng := rand.New(rand.NewPCG(testenv.Seed(t), 0))
+	chunks := 0
+	for _, v := range all {
+		damaged := slices.Clone(image)
+		damaged[v.at+rng.IntN(v.size)] ^= 1 << rng.IntN(8)
+		write(t, path, damaged)
+		db := open(t, bolt.Options{Path: path})
+		problems, c := deep(t, db)
+		want := map[string]string{"payloads": "its payload is not as it was written", "chunks": "is not as it was written"}[v.bucket]
+		if len(problems) != 1 || !strings.Contains(problems[0], want) || c.Without > 0 || int(c.Payloads+c.Chunks) != len(all) {
+			t.Errorf("%s at %d: %q, %+v", v.bucket, v.at, problems, c)
+		}
+		if v.bucket == "chunks" {
+			chunks++
+		}
+		closeDB(t, db)
+	}
+	if chunks < 4 || len(all)-chunks < 4 {
+		t.Errorf("only %d chunks of %d values were found", chunks, len(all))
+	}
+}
+
+// What is not as it was beside the values is found, too: digests, chunks that are
+// gone, and in other places.
+func TestDigestsAndChunksThatChangedAreFound(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		harm func(c, p *bbolt.Bucket) error
+		want []string
+	}{
+		"nothing": {func(_, _ *bbolt.Bucket) error { return nil }, nil},
+		"a digest of chunks": {func(c, _ *bbolt.Bucket) error {
+			k, v := pad(c)
+			v[5] ^= 1
+			return c.Put(k, v)
+		}, []string{"chunk 1 of file 0 is not as it was written"}},
+		"a chunk gone": {func(c, _ *bbolt.Bucket) error {
+			k, _ := c.Cursor().First()
+			return c.Delete(k)
+		}, []string{"chunk 0 of file 0 is missing"}},
+		"two chunks in each other's place": {func(c, _ *bbolt.Bucket) error {
+			cur := c.Cursor()
+			a, x := cur.First()
+			b, y := cur.Next()
+			a, b, x, y = bytes.Clone(a), bytes.Clone(b), bytes.Clone(x), bytes.Clone(y)
+			if err := c.Put(a, y); err != nil {
+				return err
+			}
+			return c.Put(b, x)
+		}, []string{"chunk 0 of file 0 is not as it was written", "chunk 1 of file 0 is not as it was written"}},
+		"the digest of a payload": {func(_, p *bbolt.Bucket) error {
+			k, v := p.Cursor().First()
+			k, v = bytes.Clone(k), bytes.Clone(v)
+			if err := p.Delete(k); err != nil {
+				return err
+			}
+			k[len(k)-1] ^= 1
+			return p.Put(k, v)
+		}, []string{"its payload is not as it was written"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := withContents(t)
+			rawUpdate(t, path, func(b *bbolt.Tx) error { return c.harm(b.Bucket([]byte("chunks")), b.Bucket([]byte("payloads"))) })
+			db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer closeDB(t, db)
+			problems, _ := deep(t, db)
+			for i, p := range problems {
+				if i >= len(c.want) || !strings.HasSuffix(p, c.want[i]) {
+					t.Errorf("it finds %q", problems)
+					break
+				}
+			}
+			if len(problems) != len(c.want) {
+				t.Errorf("it finds %q", problems)
+			}
+		})
+	}
+}
+
+// pad is the first pad of a bucket with chunks.
+func pad(c *bbolt.Bucket) (k, v []byte) {
+	cur := c.Cursor()
+	for k, v = cur.First(); len(k) != 29; k, v = cur.Next() {
+	}
+	return bytes.Clone(k), bytes.Clone(v)
+}
+
+// withContents makes a database with a push that has a payload and seven chunks, in
+// three steps.
+func withContents(t *testing.T) (path string) {
+	t.Helper()
+	path = newPath(t)
+	db := open(t, bolt.Options{Path: path})
+	p := store.Push{ID: store.ID{7}, Kind: store.File, State: store.Live, Files: []byte("list"), Wrap: []byte("wrap"), ViewLimit: 1, Seq: 1}
+	for _, step := range [][2]int{{0, 3}, {3, 3}, {6, 1}} {
+		var sealed [][]byte
+		for i := range step[1] {
+			sealed = append(sealed, bytes.Repeat([]byte{byte(step[0] + i)}, 9000+i))
+			p.Stored += int64(len(sealed[i]))
+		}
+		if err := db.PutChunks(t.Context(), p.ID, 0, step[0], sealed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.CreatePush(t.Context(), p, []byte("a sealed payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
+		t.Fatal(err)
+	}
+	if problems, c := deep(t, db); len(problems) > 0 || c.Payloads != 1 || c.Chunks != 7 || c.Without != 0 || c.Bytes != p.Stored+16 {
+		t.Errorf("%q, %+v", problems, c)
+	}
+	closeDB(t, db)
+	return path
+}
+
+// Chunks that are removed one by one are not missed.
+func TestChunksOfAnUploadThatIsRemovedAreNotMissed(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: newPath(t)})
+	id := store.ID{9}
+	if err := db.PutChunks(t.Context(), id, 0, 0, slices.Repeat([][]byte{make([]byte, 9000)}, 4)); err != nil {
+		t.Fatal(err)
+	}
+	for left := int64(4); left >= 0; left-- {
+		if problems, c := deep(t, db); len(problems) > 0 || c.Chunks != left || c.Without != 0 {
+			t.Errorf("with %d chunks: %q, %+v", left, problems, c)
+		}
+		if _, err := db.FreeOrphans(t.Context(), id, 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Writes go on between the steps, and a change meanwhile is no damage.
+func TestChangesDuringADeepCheckAreNoDamage(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: newPath(t)})
+	for n := range 300 {
+		p := store.Push{ID: store.ID{byte(n >> 8), byte(n), 1}, Kind: store.Text, State: store.Live, Wrap: []byte("wrap"), ViewLimit: 1, Seq: 1}
+		if err := db.CreatePush(t.Context(), p, make([]byte, 20_000), store.Entry{Kind: store.EntryCreation}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var problems []string
+	steps, removed := 0, 0
+	c, err := db.CheckContents(t.Context(), func(p string) { problems = append(problems, p) }, func(int64, int64) {
+		steps++
+		for _, n := range []int{300 - steps, steps} { // one that was not read yet, and one that was
+			_, err := db.Change(t.Context(), store.ID{byte(n >> 8), byte(n), 1}, func(p store.Push) (store.Push, store.Entry, error) {
+				p.State = store.Purged
+				return p, store.Entry{}, nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			removed++
+		}
+	})
+	if err != nil || len(problems) > 0 || steps < 5 || c.Payloads < int64(300-removed) || c.Payloads >= 300 {
+		t.Errorf("after %d steps: %+v, %q, %v", steps, c, problems, err)
+	}
+}
+
+// What an older version wrote has no digests, and is counted as such.
+func TestWhatHasNoDigestIsCounted(t *testing.T) {
+	t.Parallel()
+	path, _ := older(t)
+	db := open(t, bolt.Options{Path: path})
+	problems, c := deep(t, db)
+	if len(problems) > 0 || c.Payloads+c.Chunks != 0 || c.Without < 10 || c.Bytes < 90_000 {
+		t.Errorf("%q, %+v", problems, c)
+	}
+}

@@ -1,0 +1,168 @@
+package bolt_test
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+// older is a copy of the database of schema 4 that a released version left behind.
+func older(t *testing.T) (path string, image []byte) {
+	t.Helper()
+	image = read(t, "../../testdata/databases/schema-4/pushbox.db")
+	path = newPath(t)
+	write(t, path, image)
+	return path, image
+}
+
+// upgrade opens a database, closes it, and returns what was said meanwhile.
+func upgrade(t *testing.T, path string) (notes []string, err error) {
+	t.Helper()
+	db, created, err := bolt.Open(t.Context(), bolt.Options{Path: path, Note: func(say string) { notes = append(notes, say) }})
+	if err != nil {
+		return notes, err
+	}
+	if created {
+		t.Error("a database was made")
+	}
+	storetest.CheckClean(t, db)
+	closeDB(t, db)
+	return notes, nil
+}
+
+// names are the names of the files beside a database.
+func names(t *testing.T, path string) (all []string) {
+	t.Helper()
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		all = append(all, e.Name())
+	}
+	return all
+}
+
+func schemaAndJournal(t *testing.T, path string) (schema uint32, journal int) {
+	t.Helper()
+	rawUpdate(t, path, func(b *bbolt.Tx) error {
+		schema, journal = binary.BigEndian.Uint32(b.Bucket([]byte("meta")).Get([]byte("schema"))), b.Bucket([]byte("journal")).Stats().KeyN
+		return nil
+	})
+	return schema, journal
+}
+
+func TestAnOlderDatabaseIsCopiedAndUpgradedOnce(t *testing.T) {
+	t.Parallel()
+	path, image := older(t)
+	was := newPath(t)
+	write(t, was, image)
+	if schema, journal := schemaAndJournal(t, was); schema != 4 || journal == 0 {
+		t.Errorf("the old one has schema %d, and %d rows in its journal", schema, journal)
+	}
+	notes, err := upgrade(t, path)
+	if err != nil || len(notes) != 2 || !strings.Contains(notes[1], path+".schema4") || !strings.Contains(notes[1], "from schema 4 to 5") {
+		t.Fatalf("%q, %v", notes, err)
+	}
+	kept := path + ".schema4"
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 || !slices.Equal(read(t, kept), image) {
+		t.Errorf("the copy: %v", err)
+	}
+	if notes, err := upgrade(t, path); err != nil || len(notes) > 0 {
+		t.Errorf("the second time: %q, %v", notes, err)
+	}
+	if found := names(t, path); !slices.Equal(found, []string{"pushbox.db", "pushbox.db.schema4"}) {
+		t.Errorf("there are %q", found)
+	}
+	if schema, _ := schemaAndJournal(t, path); schema != 5 {
+		t.Errorf("it has schema %d", schema)
+	}
+}
+
+// A copy that a killed upgrade left serves the next one; one of another time stays,
+// and gets a neighbour.
+func TestCopiesOfUpgradesAreNeverReplaced(t *testing.T) {
+	t.Parallel()
+	path, image := older(t)
+	write(t, path+".schema4", image)
+	if notes, err := upgrade(t, path); err != nil || len(notes) != 1 || len(names(t, path)) != 2 {
+		t.Errorf("with the same copy: %q, %v", notes, err)
+	}
+	for n := 2; n <= 9; n++ { // back and forward again
+		write(t, path, image)
+		other := append(slices.Clone(image), byte(n))
+		write(t, path, other)
+		notes, err := upgrade(t, path)
+		if err != nil || !strings.Contains(strings.Join(notes, " "), fmt.Sprintf("%s.schema4-%d:", path, n)) {
+			t.Fatalf("time %d: %q, %v", n, notes, err)
+		}
+		if !slices.Equal(read(t, fmt.Sprintf("%s.schema4-%d", path, n)), other) {
+			t.Errorf("time %d: the copy is another", n)
+		}
+	}
+	write(t, path, append(slices.Clone(image), 10))
+	if _, err := upgrade(t, path); !errors.Is(err, store.ErrFull) || !strings.Contains(err.Error(), "remove those that are not needed") {
+		t.Errorf("the tenth: %v", err)
+	}
+	if !slices.Equal(read(t, path+".schema4"), image) || !slices.Equal(read(t, path), append(slices.Clone(image), 10)) {
+		t.Error("a file was changed")
+	}
+}
+
+// What a killed upgrade left of a copy goes with the next opening.
+func TestHalfACopyIsRemoved(t *testing.T) {
+	t.Parallel()
+	path, image := older(t)
+	write(t, path+".new-77", image[:5000])
+	if _, err := upgrade(t, path); err != nil {
+		t.Fatal(err)
+	}
+	if found := names(t, path); !slices.Equal(found, []string{"pushbox.db", "pushbox.db.schema4"}) {
+		t.Errorf("there are %q", found)
+	}
+}
+
+func TestASchemaWithoutAWayIsRefusedWithBothNumbers(t *testing.T) {
+	t.Parallel()
+	for schema, want := range map[uint32]string{
+		6:       "its schema number is 6, this version knows 5 and none after it",
+		1 << 31: "its schema number is 2147483648, this version knows 5",
+		3:       "its schema number is 3, this version knows 5 and can come from 4 at the earliest; a version in between has to open it first",
+		0:       "its schema number is 0, this version knows 5 and can come from 4",
+	} {
+		path, _ := older(t)
+		setSchema(t, path, binary.BigEndian.AppendUint32(nil, schema))
+		before := read(t, path)
+		notes, err := upgrade(t, path)
+		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want) || len(notes) > 0 {
+			t.Errorf("schema %d: %q, %v", schema, notes, err)
+		}
+		if !slices.Equal(read(t, path), before) || len(names(t, path)) != 1 {
+			t.Errorf("schema %d: something was written", schema)
+		}
+	}
+}
+
+func TestADamagedOlderDatabaseIsNotUpgraded(t *testing.T) {
+	t.Parallel()
+	path, _ := older(t)
+	dropBucket(t, path, "expiry")
+	before := read(t, path)
+	if _, err := upgrade(t, path); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("got %v", err)
+	}
+	if !slices.Equal(read(t, path), before) {
+		t.Error("the file was changed")
+	}
+}

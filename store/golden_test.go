@@ -1,0 +1,258 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+// Each database of each schema is opened by this version, upgraded where it is of an
+// older one, and has all that was put into it.
+func TestDatabasesOfEverySchemaOpenWithAllThatIsInThem(t *testing.T) {
+	t.Parallel()
+	dirs, err := os.ReadDir(goldenRoot)
+	if err != nil || len(dirs) < 2 {
+		t.Fatalf("%d databases, %v", len(dirs), err)
+	}
+	for _, d := range dirs {
+		t.Run(d.Name(), func(t *testing.T) {
+			t.Parallel()
+			from := filepath.Join(goldenRoot, d.Name())
+			g := readGolden(t, from)
+			if d.Name() != "schema-"+strconv.Itoa(g.Schema) {
+				t.Errorf("it is of schema %d", g.Schema)
+			}
+			dir := copyGolden(t, from)
+			old := read(t, filepath.Join(from, goldenDatabase))
+			var notes []string
+			listen := func(o *bolt.Options) { o.Note = func(say string) { notes = append(notes, say) } }
+			f := openGolden(t, dir, g.At, listen)
+			wantUpgrade(t, dir, g.Schema, old, notes)
+			w := goldenWorld{f, t, g}
+			w.wantWhole()
+			w.wantPushes()
+			w.wantAccounts()
+			w.wantUse()
+			if err := f.Close(ctx); err != nil {
+				t.Fatal(err)
+			}
+			notes = nil
+			f = openGolden(t, dir, f.Clock.Now(), listen)
+			defer func() { _ = f.Close(ctx) }()
+			if problems, err := f.Store.Check(ctx); err != nil || len(problems) > 0 || len(notes) > 0 {
+				t.Errorf("opened again: %q, %q, %v", problems, notes, err)
+			}
+		})
+	}
+}
+
+// presentSchema is that of the newest database there is.
+func presentSchema(t *testing.T) (newest int) {
+	t.Helper()
+	dirs, err := os.ReadDir(goldenRoot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range dirs {
+		newest = max(newest, readGolden(t, filepath.Join(goldenRoot, d.Name())).Schema)
+	}
+	return newest
+}
+
+// wantUpgrade wants that a file of an older schema was kept as it was, and that
+// whoever opened it was told so; and nothing of the kind for the present one.
+func wantUpgrade(t *testing.T, dir string, schema int, old []byte, notes []string) {
+	t.Helper()
+	kept := filepath.Join(dir, goldenDatabase+".schema"+strconv.Itoa(schema))
+	if schema == presentSchema(t) {
+		if _, err := os.Stat(kept); err == nil || len(notes) > 0 {
+			t.Errorf("it was upgraded: %q", notes)
+		}
+		return
+	}
+	if !bytes.Equal(read(t, kept), old) {
+		t.Error("the copy is not what the file was")
+	}
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("the copy: %v, %v", info.Mode(), err)
+	}
+	if len(notes) != 2 || !strings.Contains(notes[1], kept) || schemaOf(t, read(t, filepath.Join(dir, goldenDatabase))) != presentSchema(t) {
+		t.Errorf("the notes are %q", notes)
+	}
+}
+
+func read(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// A goldenWorld is a golden database in use.
+type goldenWorld struct {
+	*storetest.Fixture
+	t *testing.T
+	g golden
+}
+
+// wantWhole checks the file, and compares its payloads and chunks with digests; the
+// first schema had none.
+func (w goldenWorld) wantWhole() {
+	w.t.Helper()
+	problems, c, err := w.CheckDeep(ctx, func(int64, int64) {})
+	if err != nil || len(problems) > 0 {
+		w.t.Errorf("check: %q, %v", problems, err)
+	}
+	if covered := c.Payloads > 0 && c.Chunks > 0; covered != (w.g.Schema > 4) || covered != (c.Without == 0) {
+		w.t.Errorf("it covers %+v", c)
+	}
+}
+
+// wantPushes looks at every push before it retrieves any.
+func (w goldenWorld) wantPushes() {
+	views, entries := 0, 0
+	for _, p := range w.g.Pushes {
+		got, err := w.Look(ctx, p.token(w.t))
+		if err != nil || got.State != p.State || got.Views != p.Views || got.Kind.String() != p.Kind {
+			w.t.Errorf("%s: %+v, %v", p.What, got, err)
+		}
+		views, entries = views+got.Views, entries+int(got.Seq)
+		if p.Owner != "" {
+			w.wantOwned(p, got)
+		}
+	}
+	if views != w.g.Views || entries != w.g.Entries {
+		w.t.Errorf("%d views and %d entries instead of %d and %d", views, entries, w.g.Views, w.g.Entries)
+	}
+	for _, p := range w.g.Pushes {
+		w.wantPayload(p)
+		if p.Grant != "" {
+			w.wantFiles(p, secret.New(p.Grant))
+		}
+	}
+}
+
+// wantOwned wants what the owner can see.
+func (w goldenWorld) wantOwned(p goldenPush, got store.PushInfo) {
+	by := actorOf(w.t, w.Fixture, p.Owner)
+	if kinds := strings.TrimSpace(entryKinds(w.t, w.Fixture, by, got)); kinds != p.Audit {
+		w.t.Errorf("%s: the audit log has %s", p.What, kinds)
+	}
+	h, err := w.History(ctx, by, p.token(w.t), 1)
+	if err != nil || h.Name.Reveal() != p.Name || h.Note.Reveal() != p.Note || h.Token.Reveal() != p.Token {
+		w.t.Errorf("%s: its owner sees another name, note or link (%v)", p.What, err)
+	}
+}
+
+// wantPayload retrieves a push: what comes is what was put in, and a view is counted.
+func (w goldenWorld) wantPayload(p goldenPush) {
+	if p.Passphrase != "" {
+		if _, err := w.Retrieve(ctx, nobody, p.token(w.t), secret.New("a wrong one")); !errors.Is(err, store.ErrPassphrase) {
+			w.t.Errorf("%s with a wrong passphrase: %v", p.What, err)
+		}
+	}
+	got, err := w.Retrieve(ctx, nobody, p.token(w.t), secret.New(p.Passphrase))
+	live := p.State == store.Live
+	if err != nil || live != (got.Views == p.Views+1) || live && got.Payload.Reveal() != p.Payload || !live && !got.Payload.IsZero() {
+		w.t.Errorf("%s: %d views, %d bytes, %v", p.What, got.Views, len(got.Payload.Reveal()), err)
+		return
+	}
+	if live && len(p.Files) > 0 {
+		for i, f := range got.Files {
+			if f.Name.Reveal() != p.Files[i].Name {
+				w.t.Errorf("%s: file %d is called %s", p.What, i, f.Name.Reveal())
+			}
+		}
+		w.wantFiles(p, got.Grant)
+	}
+}
+
+func (w goldenWorld) wantFiles(p goldenPush, grant secret.Text) {
+	for i, want := range p.content() {
+		if got, err := download(w.Fixture, grant, i); err != nil || !bytes.Equal(got, want) {
+			w.t.Errorf("%s: file %d has %d bytes, %v", p.What, i, len(got), err)
+		}
+	}
+}
+
+func (w goldenWorld) wantAccounts() {
+	for _, a := range w.g.Accounts {
+		_, _, err := w.Authenticate(ctx, secret.New(a.Token), a.Email)
+		if a.Disabled != errors.Is(err, store.ErrToken) || !a.Disabled && err != nil {
+			w.t.Errorf("%s: its token: %v", a.Email, err)
+		}
+		if a.Revoked != "" {
+			if _, _, err := w.Authenticate(ctx, secret.New(a.Revoked), ""); !errors.Is(err, store.ErrToken) {
+				w.t.Errorf("%s: the token that was revoked: %v", a.Email, err)
+			}
+		}
+		if a.Disabled {
+			continue
+		}
+		list, err := w.Fixture.Sessions(ctx, a.session())
+		if err != nil || len(list) != a.Sessions {
+			w.t.Errorf("%s: %d sessions, %v", a.Email, len(list), err)
+		}
+		w.wantSignIn(a)
+	}
+}
+
+// wantSignIn signs in, with the second factor if there is one: by a code, then by a
+// recovery code.
+func (w goldenWorld) wantSignIn(a goldenAccount) {
+	for _, recovery := range []bool{false, true} {
+		w.Clock.Advance(time.Minute)
+		n, err := w.SignIn(ctx, nobody, a.Email, secret.New(a.Password))
+		if err != nil || n.Pending != (a.TOTP != "") {
+			w.t.Errorf("%s signs in: %t, %v", a.Email, n.Pending, err)
+		}
+		if a.TOTP == "" {
+			return
+		}
+		code := codeAt(w.t, w.Fixture, secret.New(a.TOTP), 0)
+		if recovery {
+			code = a.Recovery[0]
+		}
+		if _, err := w.SignInCode(ctx, nobody, n.Secret, code); err != nil {
+			w.t.Errorf("%s gives a code: %v", a.Email, err)
+		}
+	}
+}
+
+// wantUse does what a store does, and checks the file then.
+func (w goldenWorld) wantUse() {
+	by := actorOf(w.t, w.Fixture, email)
+	p := push(w.t, w.Fixture, by, nil)
+	pushFiles(w.t, w.Fixture, by, nil, content(1, 100_000))
+	if got := retrieve(w.t, w.Fixture, nobody, p); got != "s3cret" {
+		w.t.Errorf("a new push has %q", got)
+	}
+	if i := slices.IndexFunc(w.g.Pushes, func(p goldenPush) bool { return p.What == "owned" }); i >= 0 {
+		if _, err := w.DeletePush(ctx, by, w.g.Pushes[i].token(w.t)); err != nil {
+			w.t.Errorf("delete: %v", err)
+		}
+	}
+	w.Clock.Advance(8 * day)
+	if _, err := w.Sweep(ctx); err != nil {
+		w.t.Errorf("sweep: %v", err)
+	}
+	if _, _, err := w.Fixture.Compact(ctx, func(int64, int64) {}); err != nil {
+		w.t.Errorf("compact: %v", err)
+	}
+	if problems, _, err := w.CheckDeep(ctx, func(int64, int64) {}); err != nil || len(problems) > 0 {
+		w.t.Errorf("check after use: %q, %v", problems, err)
+	}
+}

@@ -1,0 +1,443 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/seal"
+	"pushbox/store/storetest"
+)
+
+// A keyed is a store with a key file beside it.
+type keyed struct {
+	*storetest.Fixture
+	t   *testing.T
+	dir string
+	key string // path of the key file
+}
+
+func newKeyed(t *testing.T) *keyed {
+	t.Helper()
+	k := &keyed{t: t, dir: t.TempDir()}
+	k.key = filepath.Join(k.dir, goldenKey)
+	if _, err := seal.CreateKeyFile(k.key); err != nil {
+		t.Fatal(err)
+	}
+	k.start(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	t.Cleanup(func() {
+		problems, err := k.Store.Check(ctx)
+		if err = errors.Join(err, k.Close(ctx)); err != nil || len(problems) > 0 {
+			t.Errorf("check: %q, %v", problems, err)
+		}
+	})
+	return k
+}
+
+func (k *keyed) start(at time.Time) { k.Fixture = openGolden(k.t, k.dir, at, nil) }
+
+// restart opens the store as the program does.
+func (k *keyed) restart() (store.Settlement, error) {
+	k.t.Helper()
+	if err := k.Close(ctx); err != nil {
+		k.t.Fatal(err)
+	}
+	how, err := k.settle()
+	k.start(k.Clock.Now())
+	return how, err
+}
+
+func (k *keyed) settle() (store.Settlement, error) {
+	k.t.Helper()
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer func() { _ = engine.Close() }()
+	_, how, err := store.SettleKey(ctx, engine, k.key, k.Clock.Now())
+	return how, err
+}
+
+func (k *keyed) load(path string) seal.RootKey {
+	k.t.Helper()
+	key, err := seal.LoadKeyFile(path)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return key
+}
+
+// wantFiles wants those files beside the database, by the ends of their names.
+func (k *keyed) wantFiles(want ...string) {
+	k.t.Helper()
+	found, err := filepath.Glob(k.key + "*")
+	if err != nil || len(found) != len(want) {
+		k.t.Fatalf("there are %q, %v", found, err)
+	}
+	for i, end := range want {
+		if !strings.Contains(strings.TrimPrefix(found[i], k.key), end) || end == "" && found[i] != k.key {
+			k.t.Errorf("there are %q", found)
+		}
+		if info, err := os.Stat(found[i]); err != nil || info.Mode().Perm() != 0o600 {
+			k.t.Errorf("%s: %v, %v", found[i], info.Mode(), err)
+		}
+	}
+}
+
+func TestARotationReplacesTheKeyAndNothingElse(t *testing.T) {
+	t.Parallel()
+	k := newKeyed(t)
+	long := func(in *store.NewPush) { in.Days = ptr(90) }
+	before, old := push(t, k.Fixture, nobody, long), k.load(k.key)
+	r, err := k.RotateKey(ctx, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := k.load(k.key)
+	if now.Equal(old) || r.ID != now.ID() || r.OldID != old.ID() || k.KeyID() != now.ID() || r.Old == "" || !k.load(r.Old).Equal(old) {
+		t.Errorf("it did %+v", r)
+	}
+	k.wantFiles("", ".old-20260101T000000Z")
+	after := push(t, k.Fixture, nobody, long)
+	k.Clock.Advance(31 * day) // and another key is added to the ring, which is sealed anew
+	if _, err := k.Sweep(ctx); err != nil {
+		t.Fatal(err)
+	}
+	third := push(t, k.Fixture, nobody, nil)
+	if how, err := k.restart(); how != store.NothingToSettle || err != nil {
+		t.Errorf("at the next start: %d, %v", how, err)
+	}
+	if got := retrieve(t, k.Fixture, nobody, third); got != "s3cret" {
+		t.Errorf("a push from after has %q", got)
+	}
+	for _, p := range []store.PushInfo{before, after} {
+		if got := retrieve(t, k.Fixture, nobody, p); got != "s3cret" {
+			t.Errorf("a push has %q", got)
+		}
+	}
+}
+
+func TestPushesOpenAfterARotationAndTheOldKeyOpensNothing(t *testing.T) {
+	t.Parallel()
+	k := newKeyed(t)
+	p, old := push(t, k.Fixture, nobody, nil), k.load(k.key)
+	for range 3 {
+		k.Clock.Advance(time.Second)
+		if r, err := k.RotateKey(ctx, true); err != nil || r.Old != "" {
+			t.Fatalf("%+v, %v", r, err)
+		}
+		k.wantFiles("")
+	}
+	if got := retrieve(t, k.Fixture, nobody, p); got != "s3cret" {
+		t.Errorf("the push has %q", got)
+	}
+	if err := k.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.Open(ctx, engine, old, store.Options{}); !errors.Is(err, store.ErrKey) {
+		t.Errorf("with the old key: %v", err)
+	}
+	if err := engine.Close(); err != nil {
+		t.Fatal(err)
+	}
+	k.start(k.Clock.Now())
+	if got := retrieve(t, k.Fixture, nobody, p); got != "s3cret" {
+		t.Errorf("after a restart the push has %q", got)
+	}
+}
+
+// reseal has the ring sealed under a key, and tells nobody.
+func (k *keyed) reseal(under seal.RootKey) {
+	k.t.Helper()
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	defer func() { _ = engine.Close() }()
+	sealed, err := engine.KeyRing(ctx)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	ring, err := seal.OpenRing(k.load(k.key), sealed)
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	if err := engine.SetKeyRing(ctx, ring.Sealed(under)); err != nil {
+		k.t.Fatal(err)
+	}
+}
+
+// A rotation is cut short after each of its steps; the next start ends it.
+func TestARotationThatWasCutShortIsSettledAtTheNextStart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		staged, sealed, kept bool
+		want                 store.Settlement
+		files                []string
+	}{
+		"before anything":              {false, false, false, store.NothingToSettle, []string{""}},
+		"the next key waits":           {true, false, false, store.KeyTakenBack, []string{""}},
+		"the ring is sealed":           {true, true, false, store.KeyAdopted, []string{"", ".old-"}},
+		"the old key is kept, as well": {true, true, true, store.KeyAdopted, []string{"", ".old-2025"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			k := newKeyed(t)
+			p := push(t, k.Fixture, nobody, nil)
+			if err := k.Close(ctx); err != nil {
+				t.Fatal(err)
+			}
+			old, next := k.load(k.key), seal.NewRootKey()
+			slot, err := seal.NewKeySlot(k.key)
+			if err == nil && c.staged {
+				err = slot.Stage(next)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.sealed {
+				k.reseal(next)
+			}
+			if c.kept {
+				if err := os.Link(k.key, k.key+".old-20251231T000000Z"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if how, err := k.settle(); how != c.want || err != nil {
+				t.Errorf("it was settled so: %d, %v", how, err)
+			}
+			k.start(k.Clock.Now())
+			if got := retrieve(t, k.Fixture, nobody, p); got != "s3cret" {
+				t.Errorf("the push has %q", got)
+			}
+			if c.sealed != k.load(k.key).Equal(next) || !c.sealed != k.load(k.key).Equal(old) {
+				t.Error("the key file has another key")
+			}
+			k.wantFiles(c.files...)
+		})
+	}
+}
+
+// Of two keys that both do not open the ring, none is touched.
+func TestAKeyThatWaitsForAnotherDatabaseStays(t *testing.T) {
+	t.Parallel()
+	k := newKeyed(t)
+	slot, err := seal.NewKeySlot(k.key)
+	if err == nil {
+		err = errors.Join(k.Close(ctx), slot.Stage(seal.NewRootKey()))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := read(t, k.key)
+	third := filepath.Join(t.TempDir(), "third.key")
+	if _, err := seal.CreateKeyFile(third); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(k.key, read(t, third), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if how, err := k.settle(); how != store.NothingToSettle || err != nil {
+		t.Errorf("it was settled so: %d, %v", how, err)
+	}
+	k.wantFiles("", ".next")
+	if err := os.WriteFile(k.key, good, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if how, err := k.settle(); how != store.KeyTakenBack || err != nil {
+		t.Errorf("with the right key: %d, %v", how, err)
+	}
+	k.start(k.Clock.Now())
+}
+
+func TestARotationIsRefusedWhereTheKeyCannotBeReplaced(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	good, other := filepath.Join(dir, "good"), filepath.Join(dir, "other")
+	for _, path := range []string{good, other} {
+		if _, err := seal.CreateKeyFile(path); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, c := range map[string]struct {
+		root store.RootKeeper
+		want error
+		says string
+	}{
+		"from elsewhere":         {store.RootKeeper{Fixed: "the setting master_key"}, store.ErrDenied, "comes from the setting master_key"},
+		"a file that is gone":    {store.RootKeeper{File: filepath.Join(dir, "none")}, fs.ErrNotExist, "find the key file"},
+		"a file of another key":  {store.RootKeeper{File: other}, store.ErrDenied, "no longer holds the key"},
+		"a file of no key":       {store.RootKeeper{File: filepath.Join(dir, "database")}, seal.ErrKey, ""},
+		"a directory for a file": {store.RootKeeper{File: dir}, seal.ErrKey, "not a plain file"},
+	} {
+		f := storetest.New(t, func(s *storetest.Setup) { s.Root = c.root })
+		if err := os.WriteFile(filepath.Join(dir, "database"), []byte("?"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		id := f.KeyID()
+		_, err := f.RotateKey(ctx, false)
+		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || f.KeyID() != id {
+			t.Errorf("%s: %v", name, err)
+		}
+		if found, err := filepath.Glob(filepath.Join(dir, "*.next")); err != nil || len(found) > 0 {
+			t.Errorf("%s: %q was left, %v", name, found, err)
+		}
+		f.Reopen()
+	}
+}
+
+// A ringer is an engine whose key ring is not replaced just so.
+type ringer struct {
+	store.Engine
+	before func() error
+}
+
+func (e ringer) SetKeyRing(ctx context.Context, sealed []byte) error {
+	if err := e.before(); err != nil {
+		return err
+	}
+	return e.Engine.SetKeyRing(ctx, sealed)
+}
+
+// withRinger opens the store of k anew, so that before is called before its key ring
+// is replaced.
+func (k *keyed) withRinger(before func() error) *store.Store {
+	k.t.Helper()
+	if err := k.Close(ctx); err != nil {
+		k.t.Fatal(err)
+	}
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	s, err := store.Open(ctx, ringer{engine, before}, k.load(k.key), store.Options{
+		Clock: k.Clock, Terms: storetest.Terms(), Root: store.RootKeeper{File: k.key},
+	})
+	if err != nil {
+		k.t.Fatal(err)
+	}
+	return s
+}
+
+func TestARotationThatTheStoreRefusesLeavesNothing(t *testing.T) {
+	t.Parallel()
+	k := newKeyed(t)
+	s, old := k.withRinger(func() error { return store.ErrFull }), k.load(k.key)
+	if _, err := s.RotateKey(ctx, false); !errors.Is(err, store.ErrFull) || s.KeyID() != old.ID() {
+		t.Errorf("the error is %v", err)
+	}
+	k.wantFiles("")
+	if err := s.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	k.start(k.Clock.Now())
+}
+
+// When nobody knows whether the ring was sealed, both keys stay until a start finds
+// out.
+func TestARotationOfUnknownOutcomeKeepsBothKeys(t *testing.T) {
+	t.Parallel()
+	k := newKeyed(t)
+	s := k.withRinger(func() error { return store.ErrFailed })
+	if _, err := s.RotateKey(ctx, false); !errors.Is(err, store.ErrFailed) {
+		t.Errorf("the error is %v", err)
+	}
+	k.wantFiles("", ".next")
+	if err := s.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	k.start(k.Clock.Now())
+	if how, err := k.restart(); how != store.KeyTakenBack || err != nil {
+		t.Errorf("it was settled so: %d, %v", how, err)
+	}
+	k.wantFiles("")
+}
+
+// The key file is away at the moment when it is to be replaced; when it is back the
+// next rotation first finishes this one.
+func TestARotationThatCannotReplaceTheFileIsFinishedByTheNext(t *testing.T) {
+	t.Parallel()
+	k := newKeyed(t)
+	away := k.key + "-away"
+	s := k.withRinger(func() error { return os.Rename(k.key, away) })
+	p, err := s.CreatePush(ctx, nobody, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.RotateKey(ctx, false); err == nil || !strings.Contains(err.Error(), "is in "+k.key+".next and not yet in its place") {
+		t.Errorf("the error is %v", err)
+	}
+	if err := os.Rename(away, k.key); err != nil {
+		t.Fatal(err)
+	}
+	pending := k.load(k.key + ".next")
+	if s.KeyID() != pending.ID() {
+		t.Error("the key in use is not the one that waits")
+	}
+	if err := s.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s, err = store.Open(ctx, mustBolt(t, k.Path), pending, store.Options{Clock: k.Clock, Root: store.RootKeeper{File: k.key}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k.Clock.Advance(time.Second)
+	r, err := s.RotateKey(ctx, false)
+	if err != nil || r.OldID != pending.ID() {
+		t.Errorf("the next rotation: %+v, %v", r, err)
+	}
+	if err := s.Close(ctx); err != nil {
+		t.Fatal(err)
+	}
+	k.wantFiles("", ".old-20260101T000001Z", ".old-20260101T000001Z-2")
+	k.start(k.Clock.Now())
+	if _, err := k.Look(ctx, p.Token); err != nil {
+		t.Errorf("the push: %v", err)
+	}
+}
+
+func mustBolt(t *testing.T, path string) store.Engine {
+	t.Helper()
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return engine
+}
+
+// A link to a key file stays a link, and the file that it leads to is replaced.
+func TestALinkToTheKeyFileStays(t *testing.T) {
+	t.Parallel()
+	k := newKeyed(t)
+	real := filepath.Join(t.TempDir(), "real.key")
+	if err := errors.Join(os.Rename(k.key, real), os.Chmod(real, 0o640), os.Symlink(real, k.key)); err != nil {
+		t.Fatal(err)
+	}
+	r, err := k.RotateKey(ctx, false)
+	if err != nil || r.File != real || filepath.Dir(r.Old) != filepath.Dir(real) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, path := range []string{real, r.Old} {
+		if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o640 {
+			t.Errorf("%s: %v, %v", path, info.Mode(), err)
+		}
+	}
+	if target, err := os.Readlink(k.key); err != nil || target != real {
+		t.Errorf("the link leads to %q, %v", target, err)
+	}
+	if how, err := k.restart(); how != store.NothingToSettle || err != nil {
+		t.Errorf("at the next start: %d, %v", how, err)
+	}
+}
