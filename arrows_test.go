@@ -14,12 +14,13 @@ import (
 // listed imports none.
 var arrows = map[string][]string{
 	"pushbox":                            {"internal/cli"},
-	"pushbox/internal/cli":               {"config", "internal/admin", "internal/backup", "internal/certs", "internal/client", "internal/doctor", "internal/durable", "internal/httpd", "internal/secret", "server", "server/web", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/cli":               {"config", "internal/admin", "internal/backup", "internal/certs", "internal/client", "internal/doctor", "internal/durable", "internal/httpd", "internal/secret", "internal/webhook", "server", "server/web", "store", "store/bolt", "store/seal"},
 	"pushbox/internal/client":            {"internal/secret"},
 	"pushbox/internal/certs":             {"config", "internal/durable"},
 	"pushbox/internal/doctor":            {"config", "internal/admin", "internal/clientip"},
 	"pushbox/internal/admin":             {"internal/httpd", "internal/secret", "store"},
 	"pushbox/internal/backup":            {"internal/durable"},
+	"pushbox/internal/webhook":           {"internal/secret", "store"},
 	"pushbox/server":                     {"config", "internal/clientip", "internal/lang", "internal/limit", "internal/secret", "internal/strictjson", "server/web", "store"},
 	"pushbox/server/web":                 {"internal/lang"},
 	"pushbox/store":                      {"internal/limit", "internal/secret", "store/seal"},

@@ -38,6 +38,8 @@ func allBounds() map[string]bounds {
 		"sessions.idle_timeout":            {[]string{"5m", "90d"}, []string{"0", "4m59s", "90d1ns"}, "must be from 5m to 90d"},
 		"sessions.max_age":                 {[]string{"5m", "365d"}, []string{"0", "4m59s", "365d1ns"}, "must be from 5m to 365d"},
 		"tls.hsts":                         {[]string{"0", "5m", "730d"}, []string{"4m59s", "730d1ns"}, "must be 0 or from 5m to 730d"},
+		"webhooks.queue":                   {[]string{"100", "1000000"}, []string{"-1", "0", "99", "1000001"}, "must be from 100 to 1000000"},
+		"webhooks.give_up":                 {[]string{"1m", "30d"}, []string{"0", "59s", "30d1ns"}, "must be from 1m to 30d"},
 		"limits.downloads":                 {[]string{"8", "100000"}, []string{"-1", "0", "7", "100001"}, "must be from 8 to 100000"},
 		"limits.clients":                   {[]string{"1000", "1000000"}, []string{"-1", "0", "999", "1000001"}, "must be from 1000 to 1000000"},
 		"limits.request_timeout":           {[]string{"1s", "30m"}, []string{"0", "999ms", "30m1ns"}, "must be from 1s to 30m"},

@@ -126,6 +126,9 @@ type Config struct {
 	// How long people stay signed in to the pages.
 	Sessions Sessions `mapstructure:"sessions" reload:"yes"`
 
+	// Who is told of what happens to pushes.
+	Webhooks Webhooks `mapstructure:"webhooks"`
+
 	// Pushes that carry text.
 	PW DeletableTerms `mapstructure:"pw" reload:"yes"`
 

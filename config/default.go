@@ -28,6 +28,7 @@ func Default() Config {
 		Log:               Log{Level: "info", Format: "auto"},
 		Limits:            defaultLimits(),
 		Sessions:          Sessions{IdleTimeout: 12 * time.Hour, MaxAge: 30 * day},
+		Webhooks:          defaultWebhooks(),
 		PW:                deletable,
 		URL:               terms,
 		Files: FileTerms{

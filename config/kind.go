@@ -81,6 +81,10 @@ func kindOf(f reflect.StructField) kind {
 		return newKind("text", parseSecret, printSecret, tagText)
 	case reflect.TypeFor[[]netip.Prefix]():
 		return newKind("a list of addresses and networks", parsePrefixes, printPrefixes)
+	case reflect.TypeFor[HookEvents]():
+		return newKind("a list of events", parseHookEvents, printHookEvents)
+	case reflect.TypeFor[HookHosts]():
+		return newKind("a list of hosts and networks", parseHookHosts, printHookHosts)
 	default:
 		panic("config: no setting can be a " + f.Type.String())
 	}

@@ -76,21 +76,28 @@ func (s *Store) SetPassword(ctx context.Context, email string, password secret.T
 }
 
 // SetDisabled disables an account or enables it again. While it is disabled no
-// token of it is valid; its links go on working. Its sessions end. ErrNotFound.
+// token of it is valid and none of its webhooks is told anything; its links go on
+// working. Its sessions end. ErrNotFound.
 func (s *Store) SetDisabled(ctx context.Context, email string, disabled bool) error {
 	ends := EndNone
 	if disabled {
 		ends = EndOthers
 	}
-	_, err := s.changeAccount(ctx, email, ends, func(a *Account) { a.Disabled = disabled })
-	return err
+	return s.changeHooks(ctx, func(*hookBook) error {
+		_, err := s.changeAccount(ctx, email, ends, func(a *Account) { a.Disabled = disabled })
+		return err
+	})
 }
 
 // RemoveAccount takes an account away with its API tokens, its sessions, its
-// pushes and their audit logs; its links end at once. If it is cut short, the
+// webhooks, its pushes and their audit logs; its links end at once. If it is cut short, the
 // account stays without power, and a sweep goes on with it. ErrNotFound.
 func (s *Store) RemoveAccount(ctx context.Context, email string) error {
-	a, err := s.changeAccount(ctx, email, EndOthers, func(a *Account) { a.Removing = true })
+	var a Account
+	err := s.changeHooks(ctx, func(*hookBook) (err error) {
+		a, err = s.changeAccount(ctx, email, EndOthers, func(a *Account) { a.Removing = true })
+		return err
+	})
 	if err != nil {
 		return err
 	}
@@ -114,7 +121,9 @@ func (s *Store) finishRemoval(ctx context.Context, id AccountID) error {
 			}
 		}
 	}
-	return instead(s.engine.RemoveAccount(ctx, id), ErrNotFound, nil) // a sweep was quicker
+	return s.changeHooks(ctx, func(*hookBook) error {
+		return instead(s.engine.RemoveAccount(ctx, id), ErrNotFound, nil) // a sweep was quicker
+	})
 }
 
 func (s *Store) purge(ctx context.Context, ps []Push) error {

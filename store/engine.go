@@ -11,8 +11,8 @@ import (
 //
 // It gets the push as it is and returns the push as it is to be, with the
 // audit entry to append. The entry is appended where next.Seq is p.Seq+1, under
-// the number p.Seq, and its grant is kept with it. Where next equals p nothing is
-// written. A next that is no longer live loses its payload; one that holds files
+// the number p.Seq, and its grant and its messages are kept with it. Where next
+// equals p nothing is written. A next that is no longer live loses its payload; one that holds files
 // no more loses its grants, and its chunks become orphans; one whose state is
 // Purged goes altogether.
 type Rule func(p Push) (next Push, e Entry, err error)
@@ -20,7 +20,7 @@ type Rule func(p Push) (next Push, e Entry, err error)
 // A Change tells what a Rule did.
 type Change struct {
 	Push    Push   // as it is now
-	Entry   Entry  // what the rule said, appended or not
+	Entry   Entry  // what the rule said, appended or not; of its messages those that were kept
 	Payload []byte // the sealed payload as it was before; nil if there was none
 }
 
@@ -43,7 +43,8 @@ type Engine interface {
 	// there is none.
 	Sized(ctx context.Context, id ID) (p Push, payload int, err error)
 	// Change applies r. ErrNotFound if there is no such push; an error of r
-	// is returned as it is, and then nothing was changed.
+	// is returned as it is, and then nothing was changed. Where there is no room for
+	// messages, they are left out, and the change is made.
 	Change(ctx context.Context, id ID, r Rule) (Change, error)
 	// Pushes lists an owner's pushes, live ones or the others, newest first.
 	Pushes(ctx context.Context, owner AccountID, live bool, skip, limit int) ([]Push, error)
@@ -92,7 +93,7 @@ type Engine interface {
 	// sessions: else ErrSession. ErrNotFound if there is no such account; an error
 	// of r is returned as it is, and then nothing was changed.
 	ChangeAccount(ctx context.Context, id AccountID, by SessionDigest, r AccountRule) (AccountChange, error)
-	// RemoveAccount forgets an account, its tokens and its sessions. ErrExists if
+	// RemoveAccount forgets an account, its tokens, sessions and webhooks. ErrExists if
 	// it still owns pushes; then nothing was changed.
 	RemoveAccount(ctx context.Context, id AccountID) error
 
@@ -123,6 +124,30 @@ type Engine interface {
 	// RemoveToken returns ErrNotFound if there is none, or it is not the owner's;
 	// owner 0 stands for whoever it is.
 	RemoveToken(ctx context.Context, owner AccountID, id TokenID) error
+
+	// CreateHook keeps a new webhook under a new ID, which it returns. ErrToken if
+	// its owner is not an account that may act.
+	CreateHook(ctx context.Context, h Hook) (HookID, error)
+	// Hooks lists webhooks by owner and ID, from the first after the one given.
+	Hooks(ctx context.Context, owner AccountID, after HookID, limit int) ([]Hook, error)
+	// SetHook replaces the webhook of the same owner and ID; ErrNotFound if there is
+	// none.
+	SetHook(ctx context.Context, h Hook) error
+	// RemoveHook returns ErrNotFound if that account has no such webhook.
+	RemoveHook(ctx context.Context, owner AccountID, id HookID) error
+
+	// DueMessages lists messages of the outbox whose next try is not after t and that
+	// skip does not skip, earliest first, and tells the earliest time after those
+	// (zero: none). skip is quick, and may run several times.
+	DueMessages(ctx context.Context, t time.Time, skip func(Message) bool, limit int) (due []Message, next time.Time, err error)
+	// CountMessages tells how many messages wait in the outbox.
+	CountMessages(ctx context.Context) (int, error)
+	// RetryMessage counts a try of a message and sets when the next one is.
+	// ErrNotFound if it does not wait for the try that m tells of.
+	RetryMessage(ctx context.Context, m Message, next time.Time) error
+	// EndMessages removes messages that wait for the tries that these tell of, and
+	// tells how many there were.
+	EndMessages(ctx context.Context, gone []Message) (n int, err error)
 
 	// KeyRing returns the sealed key ring; nil in a new store.
 	KeyRing(ctx context.Context) ([]byte, error)

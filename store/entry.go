@@ -55,6 +55,8 @@ type Entry struct {
 	At     time.Time
 	Sealed []byte
 	Issue  *Issue // a grant issued in the same step, unless nil; it is kept elsewhere
+
+	Messages []Message // go into the outbox in the same step, also where no entry is appended; they are kept elsewhere
 }
 
 // LogEntry is an opened line of an audit log.

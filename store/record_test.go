@@ -41,7 +41,9 @@ func records() map[string][2]record {
 		"session": {&Session{
 			ID: 1<<64 - 1, Owner: 7, CreatedAt: at(1e6), LastUsedAt: at(2e6), ExpiresAt: at(3e9), Pending: true, Sealed: []byte{1, 2},
 		}, &Session{}},
-		"token": {&APIToken{ID: 3, Digest: TokenDigest{1, 31: 2}, Owner: 4, Label: "ci", CreatedAt: at(0), ExpiresAt: at(1e9), LastUsedAt: at(6e10)}, &APIToken{}},
+		"webhook": {&Hook{CreatedAt: at(1e6), Events: NewEventSet(Events()...), Disabled: true, Sealed: []byte{1, 2}}, &Hook{}},
+		"message": {&Message{Route: ByWebhook, To: 1<<64 - 1, CreatedAt: at(1e6), Attempts: 1<<31 - 1, Sealed: []byte{3}}, &Message{Route: ByWebhook}},
+		"token":   {&APIToken{ID: 3, Digest: TokenDigest{1, 31: 2}, Owner: 4, Label: "ci", CreatedAt: at(0), ExpiresAt: at(1e9), LastUsedAt: at(6e10)}, &APIToken{}},
 	}
 }
 

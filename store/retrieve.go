@@ -62,10 +62,12 @@ func (s *Store) RetrieveInto(ctx context.Context, by Actor, t Token, passphrase 
 	return info, nil
 }
 
-// change has the engine change a push, and ends the downloads of files that it
-// holds no more, whose space a sweep then gives back.
+// change has the engine change a push, tells those who asked for it, and ends the
+// downloads of files that it holds no more, whose space a sweep then gives back.
 func (s *Store) change(ctx context.Context, id ID, r Rule) (Change, error) {
+	r, told := s.tell(r)
 	c, err := s.engine.Change(ctx, id, r)
+	told.end(c, err)
 	if err == nil && (!c.Push.HoldsFiles() || c.Push.State == Purged) {
 		s.downloads.end(id)
 		if c.Push.Kind == File {

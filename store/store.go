@@ -21,6 +21,7 @@ type Options struct {
 	Files      FileLimits
 	Sessions   SessionLimits
 	SignIns    SignInLimits
+	Hooks      HookOptions
 	Room       Room       // that Configure gives the engine; Open leaves it what it was opened with
 	Root       RootKeeper // for Open; Configure leaves it as it is
 	Issuer     string     // what authenticator apps call this server, in its first 64 characters; empty: pushbox
@@ -40,6 +41,10 @@ type shared struct {
 	time   *timekeeper
 	guess  *guesser
 	opts   atomic.Pointer[Options] // in force
+
+	hooks   atomic.Pointer[hookBook]
+	hooking sync.Mutex // held by whoever changes webhooks
+	outbox  *outbox
 
 	uploads   running
 	downloads downloads
@@ -69,7 +74,18 @@ func Open(ctx context.Context, e Engine, key seal.RootKey, o Options) (*Store, e
 	}}
 	s.opts.Store(&o)
 	s.guess = newGuesser(o.Clock, o.Guessing, o.SignIns, runtime.GOMAXPROCS(0))
-	return s, s.openRing(ctx)
+	s.outbox = newOutbox(o.Hooks.Queue)
+	return s, errors.Join(s.openRing(ctx), s.openOutbox(ctx))
+}
+
+// openOutbox learns who is told of what, and how much waits.
+func (s *Store) openOutbox(ctx context.Context) error {
+	n, err := s.engine.CountMessages(ctx)
+	if err != nil {
+		return err
+	}
+	s.outbox.waiting.Store(int64(n))
+	return s.loadHooks(ctx)
 }
 
 func (s *Store) openRing(ctx context.Context) error {

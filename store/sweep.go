@@ -158,7 +158,7 @@ func (s *Store) keysInUse(ctx context.Context) (map[uint32]bool, error) {
 			last = p.ID
 		}
 		if len(ps) < listBatch {
-			return used, nil
+			return used, s.messageKeys(ctx, used)
 		}
 	}
 }

@@ -58,6 +58,7 @@ func operations() []operation {
 		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserRemove,
 		TokenCreate, TokenList, TokenRevoke, Check, CheckDeep, Compact, Backup,
 		KeyID, KeyRotate,
+		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
 	}
 }
 

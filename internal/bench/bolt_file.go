@@ -15,7 +15,7 @@ import (
 // Where pushbox keeps what a create and a view write: see its store/bolt.
 const (
 	pushesBucket   = "pushes"   // ID → record; a create
-	payloadsBucket = "payloads" // ID → payload; a create
+	payloadsBucket = "payloads" // ID, digest → payload; a create
 	auditBucket    = "audit"    // ID, number → entry; a create
 	expiryBucket   = "expiry"   // shelf, time, ID → nothing; a create
 	journalBucket  = "journal"  // number → ID, counts, entry; a view
@@ -34,6 +34,7 @@ type bareFile struct {
 	views uint64   // written
 
 	record, payload []byte // of the newest push
+	digest          []byte // of the payload, as wide as any
 	entry           []byte // of the audit log: that of a create is as long as that of a view
 	expiry          []byte // the last key
 	opened          time.Time
@@ -67,13 +68,14 @@ func (f *bareFile) read(tx *bbolt.Tx) error {
 	for k, v := pushes.First(); k != nil; k, v = pushes.Next() {
 		f.ids, f.record = append(f.ids, bytes.Clone(k)), v
 	}
-	_, f.payload = tx.Bucket([]byte(payloadsBucket)).Cursor().Last()
+	f.digest, f.payload = tx.Bucket([]byte(payloadsBucket)).Cursor().Last()
 	f.expiry, _ = tx.Bucket([]byte(expiryBucket)).Cursor().Last()
 	_, f.entry = tx.Bucket([]byte(auditBucket)).Cursor().Last()
-	if len(f.ids) == 0 || len(f.ids[0]) != idLen || len(f.payload) == 0 || len(f.entry) == 0 || len(f.expiry) != 1+8+idLen {
+	if len(f.ids) == 0 || len(f.ids[0]) != idLen || len(f.digest) < idLen || len(f.payload) == 0 || len(f.entry) == 0 || len(f.expiry) != 1+8+idLen {
 		return fmt.Errorf("%w: a row is missing or has another length", errShape)
 	}
-	for _, row := range []*[]byte{&f.record, &f.payload, &f.entry, &f.expiry} {
+	f.digest = f.digest[idLen:]
+	for _, row := range []*[]byte{&f.record, &f.digest, &f.payload, &f.entry, &f.expiry} {
 		*row = bytes.Clone(*row) // they belong to the transaction
 	}
 	return nil
@@ -93,7 +95,7 @@ func (f *bareFile) create() error {
 	return f.db.Update(func(tx *bbolt.Tx) error {
 		return errors.Join(
 			put(tx, pushesBucket, id, f.record),
-			put(tx, payloadsBucket, id, f.payload),
+			put(tx, payloadsBucket, append(bytes.Clone(id), f.digest...), f.payload),
 			put(tx, auditBucket, auditKey(id, 0), f.entry),
 			put(tx, expiryBucket, expiry, nil))
 	})

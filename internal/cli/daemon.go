@@ -15,6 +15,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/httpd"
+	"pushbox/internal/webhook"
 	"pushbox/store"
 )
 
@@ -36,6 +37,8 @@ type daemon struct {
 	doors   []door
 	tls     tlsSide
 
+	webhooks *webhook.Dispatcher // nil: nobody is told of anything
+
 	newProbe func() (path string, err error) // as server.Server has it
 	dumpable error                           // why a crash may leave secrets in a core dump; nil: it does not
 
@@ -45,8 +48,7 @@ type daemon struct {
 }
 
 // run serves until ctx ends, the store fails or a listener breaks. Then it
-// drains the web server, and stops what looks after TLS, the backups, the compactor, the sweeper and the control
-// socket, in this order.
+// drains the doors, and stops everything else, the control socket last.
 func (d *daemon) run(ctx context.Context) error {
 	servers := make([]*http.Server, len(d.doors))
 	for i, at := range d.doors {
@@ -54,6 +56,7 @@ func (d *daemon) run(ctx context.Context) error {
 	}
 	sweeper := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a sweep", d.store.Released(), d.store.Sweep) })
 	compactor := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.Tidy) })
+	webhooks := begin(ctx, d.tell)
 	backups := begin(ctx, func(ctx context.Context) error { return keepBackups(ctx, d.cfg, d.store, d.log) })
 	control := begin(ctx, func(ctx context.Context) error {
 		return admin.Serve(ctx, d.control, d.store, admin.Reload.By(d.reloads.reload), admin.Examine.By(d.examine), admin.Probe.By(d.probe))
@@ -88,7 +91,7 @@ func (d *daemon) run(ctx context.Context) error {
 		})
 		defer cut.Stop()
 	}
-	err := errors.Join(web.stop(), tls.stop(), backups.stop(), compactor.stop(), sweeper.stop(), control.stop(), signals.stop())
+	err := errors.Join(web.stop(), tls.stop(), webhooks.stop(), backups.stop(), compactor.stop(), sweeper.stop(), signals.stop(), control.stop())
 	if failed {
 		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
 	}

@@ -68,6 +68,10 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config, src config.S
 	if err != nil {
 		return err
 	}
+	webhooks, err := newDispatcher(cfg, s, log)
+	if err != nil {
+		return err
+	}
 	control, err := admin.Listen(ctx, admin.SocketPath(cfg.DataDir))
 	if err != nil {
 		return err
@@ -87,7 +91,7 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config, src config.S
 	if first != "" {
 		a.invite(cfg, addr, tls.reach(addr), first)
 	}
-	d := daemon{cfg: cfg, store: s, log: log, control: control, doors: doors, tls: tls}
+	d := daemon{cfg: cfg, store: s, log: log, control: control, doors: doors, tls: tls, webhooks: webhooks}
 	d.newProbe, d.dumpable = handler.NewProbe, dumpable
 	d.hangups, d.lost = hangups, lostTerminal(a.stderr)
 	d.reloads = newReloader(cfg, src, log, level.reload, storeReload(s), handlerReload(handler), tls.reload)

@@ -32,6 +32,7 @@ func storeOptions(cfg config.Config) store.Options {
 			PerAccount: cfg.Limits.SignInsPerAccount,
 		},
 		Room:   store.Room{MaxSize: int64(cfg.MaxStoreSize), MinFree: int64(cfg.Limits.MinFreeSpace)},
+		Hooks:  hookOptions(cfg.Webhooks),
 		Issuer: cfg.Brand.Title,
 	}
 }

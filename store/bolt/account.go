@@ -146,7 +146,7 @@ func (t *tx) wantSession(owner store.AccountID, by store.SessionDigest) error {
 	return err
 }
 
-// RemoveAccount forgets an account, its tokens and its sessions.
+// RemoveAccount forgets an account, its tokens, sessions and webhooks.
 func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		a, err := t.account(id)
@@ -176,6 +176,9 @@ func (t *tx) removeAccount(a store.Account) error {
 		}
 	}
 	if err := t.removeSessions(a.ID); err != nil {
+		return err
+	}
+	if err := t.deletePrefix(hooks, owner); err != nil {
 		return err
 	}
 	if err := t.delete(emails, []byte(a.Email)); err != nil {

@@ -125,7 +125,7 @@ var faults = map[string]struct {
 	"keys of another length": {
 		func(t *tx) error {
 			var errs []error
-			for _, b := range []bucket{pushes, payloads, audit, owners, expiry, chunks, orphans, grants, grantPushes, sessions} {
+			for _, b := range []bucket{pushes, payloads, audit, owners, expiry, chunks, orphans, grants, grantPushes, sessions, hooks, outbox} {
 				errs = append(errs, t.put(b, []byte("?"), nil))
 			}
 			return errors.Join(errs...)
@@ -141,6 +141,24 @@ var faults = map[string]struct {
 			"grants: a record is malformed",
 			"grant_pushes: a key of 1 bytes instead of 54",
 			"sessions: a key of 1 bytes instead of 32",
+			"hooks: a key of 1 bytes instead of 16",
+			"outbox: a key of 1 bytes instead of 16",
+		},
+	},
+	"webhooks and messages that are none": {
+		func(t *tx) error {
+			hook, _ := store.Hook{}.AppendBinary(nil)
+			message, _ := store.Message{Route: store.ByWebhook}.AppendBinary(nil)
+			return errors.Join(
+				t.put(hooks, hookKey(1, 1), []byte("?")), t.put(hooks, hookKey(9, 2), hook),
+				t.put(outbox, messageKey(store.Message{Number: 1}), []byte("?")), t.put(outbox, messageKey(store.Message{Number: 7}), message),
+			)
+		},
+		[]string{
+			"hooks: a record is malformed",
+			"webhook 2: account 9, its owner, does not exist",
+			"outbox: a record is malformed",
+			"message 7: only 0 numbers were given out",
 		},
 	},
 	"an account gone": {

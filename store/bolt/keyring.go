@@ -26,17 +26,20 @@ func ReadKeyRing(ctx context.Context, path string, timeout time.Duration) (seale
 		}
 		return nil
 	})
-	return sealed, err
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, fmt.Errorf("%s: %w", path, store.ErrInUse)
+	case err != nil:
+		return nil, fmt.Errorf("open the database %s: %w", path, err)
+	}
+	return sealed, nil
 }
 
 // readAlone reads a file that nobody has open, and writes nothing.
 func readAlone(path string, timeout time.Duration, fn func(*bbolt.Tx) error) error {
 	h, err := openHandle(path, bbolt.Options{Timeout: timeout, ReadOnly: true}, checkHeader)
-	if errors.Is(err, berrors.ErrTimeout) {
-		return fmt.Errorf("%s: %w", path, store.ErrInUse)
-	}
 	if err != nil {
-		return fmt.Errorf("open the database %s: %w", path, err)
+		return err
 	}
 	err = h.read(func(t *tx) error {
 		if _, err := lookAtTrees(t.bolt, false); err != nil {

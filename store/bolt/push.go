@@ -37,7 +37,11 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 		if err := t.take(size, *db.limits.Load(), freeBytes); err != nil {
 			return err
 		}
-		return t.createPush(p, record, key, payload, entry)
+		if err := t.createPush(p, record, key, payload, entry); err != nil {
+			return err
+		}
+		_, err := t.putMessages(e.Messages, *db.limits.Load())
+		return err
 	})
 }
 
@@ -79,6 +83,9 @@ func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (store.Chan
 	var c store.Change
 	err := db.do(ctx, 0, func(t *tx) (err error) {
 		c, err = t.change(id, r)
+		if err == nil {
+			c.Entry.Messages, err = t.putMessages(c.Entry.Messages, *db.limits.Load())
+		}
 		return err
 	})
 	if err != nil {

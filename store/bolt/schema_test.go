@@ -43,7 +43,12 @@ func TestKeysSortByTimeAndNumber(t *testing.T) {
 			chunkKey(store.ID{}, 1, 0), chunkKey(store.ID{}, 256, 0), chunkKey(store.ID{21: 1}, 0, 0),
 		},
 		"session": {sessionOwnerKey(1, 0), sessionOwnerKey(1, 255), sessionOwnerKey(1, 256), sessionOwnerKey(2, 0), sessionOwnerKey(256, 0)},
-		"owner":   {ownerPrefix(1, false), ownerPrefix(1, true), ownerPrefix(256, false)},
+		"hook":    {hookKey(1, 0), hookKey(1, 255), hookKey(1, 256), hookKey(2, 0), hookKey(256, 0)},
+		"message": {
+			messageKey(store.Message{Number: 9}), messageKey(store.Message{NextAt: time.UnixMilli(255), Number: 2}),
+			messageKey(store.Message{NextAt: time.UnixMilli(256), Number: 1}), messageKey(store.Message{NextAt: time.UnixMilli(256), Number: 256}),
+		},
+		"owner": {ownerPrefix(1, false), ownerPrefix(1, true), ownerPrefix(256, false)},
 	} {
 		if !slices.IsSortedFunc(keys, bytes.Compare) {
 			t.Errorf("%s keys are out of order: %x", name, keys)

@@ -72,8 +72,8 @@ func (r *Ring) readHead(sealed []byte) ([]byte, *kek, error) {
 	return head, k, err
 }
 
-// KEKVersion returns the version of the KEK that a wrap, details or a grant were
-// sealed under; false if it is none of them.
+// KEKVersion returns the version of the KEK that a wrap, details, a grant, a webhook
+// or a message were sealed under; false if it is none of them.
 func KEKVersion(sealed []byte) (version uint32, ok bool) {
 	head, err := checkHead(sealed, kekHead)
 	if err != nil {

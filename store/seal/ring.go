@@ -18,6 +18,8 @@ const (
 	infoList    = "pushbox file list 1"
 	infoFile    = "pushbox file 1"
 	infoGrant   = "pushbox grant 1"
+	infoHook    = "pushbox webhook 1"
+	infoMessage = "pushbox message 1"
 )
 
 // A Ring holds the keys of a store: the id key and the audit key, which stay
@@ -35,9 +37,11 @@ type Ring struct {
 // A kek is a key encryption key and when it came into use.
 type kek struct {
 	key
-	version uint32
-	from    int64       // milliseconds since 1970
-	details cipher.AEAD // under a key derived from key
+	version  uint32
+	from     int64       // milliseconds since 1970
+	details  cipher.AEAD // under a key derived from key
+	hooks    cipher.AEAD // under another
+	messages cipher.AEAD // under a third
 }
 
 // NewRing returns a ring of new keys. Its KEK is in use from now.
@@ -50,7 +54,10 @@ func newRing(id, audit key, keks []kek) *Ring {
 }
 
 func newKEK(k key, version uint32, from int64) kek {
-	return kek{key: k, version: version, from: from, details: k.aead(infoDetails)}
+	return kek{
+		key: k, version: version, from: from,
+		details: k.aead(infoDetails), hooks: k.aead(infoHook), messages: k.aead(infoMessage),
+	}
 }
 
 // MAC names a push by its token, without telling the token: the first 16 bytes

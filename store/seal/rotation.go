@@ -46,8 +46,8 @@ func (r *Ring) Rotate(now time.Time) (*Ring, bool) {
 
 // Drop returns a ring without a KEK. What that KEK sealed never opens again, so
 // its period must be over, with nothing of that time still being created, and
-// no wrap, details or grant may be sealed under it (KEKVersion). The newest KEK
-// stays, and then Drop returns r.
+// no wrap, details, grant, webhook or message may be sealed under it (KEKVersion).
+// The newest KEK stays, and then Drop returns r.
 func (r *Ring) Drop(version uint32) *Ring {
 	i := slices.IndexFunc(r.keks, func(k kek) bool { return k.version == version })
 	if i < 0 || i == len(r.keks)-1 {

@@ -112,9 +112,26 @@ var methods = map[string]func(context.Context, store.Engine) error{
 		return e.TouchToken(ctx, apiToken(1, 1).Digest, epoch)
 	},
 	"RemoveToken": func(ctx context.Context, e store.Engine) error { return e.RemoveToken(ctx, 0, 1) },
-	"KeyRing":     func(ctx context.Context, e store.Engine) error { _, err := e.KeyRing(ctx); return err },
-	"SetKeyRing":  func(ctx context.Context, e store.Engine) error { return e.SetKeyRing(ctx, []byte("sealed")) },
-	"LatestTime":  func(ctx context.Context, e store.Engine) error { _, err := e.LatestTime(ctx); return err },
+	"CreateHook": func(ctx context.Context, e store.Engine) error {
+		_, err := e.CreateHook(ctx, hookOf(1))
+		return err
+	},
+	"Hooks":      func(ctx context.Context, e store.Engine) error { _, err := e.Hooks(ctx, 0, 0, 9); return err },
+	"SetHook":    func(ctx context.Context, e store.Engine) error { return e.SetHook(ctx, hookOf(1)) },
+	"RemoveHook": func(ctx context.Context, e store.Engine) error { return e.RemoveHook(ctx, 1, 1) },
+	"DueMessages": func(ctx context.Context, e store.Engine) error {
+		_, _, err := e.DueMessages(ctx, epoch, skipNone, 9)
+		return err
+	},
+	"CountMessages": func(ctx context.Context, e store.Engine) error { _, err := e.CountMessages(ctx); return err },
+	"RetryMessage":  func(ctx context.Context, e store.Engine) error { return e.RetryMessage(ctx, messageAt(1), epoch) },
+	"EndMessages": func(ctx context.Context, e store.Engine) error {
+		_, err := e.EndMessages(ctx, []store.Message{messageAt(1)})
+		return err
+	},
+	"KeyRing":    func(ctx context.Context, e store.Engine) error { _, err := e.KeyRing(ctx); return err },
+	"SetKeyRing": func(ctx context.Context, e store.Engine) error { return e.SetKeyRing(ctx, []byte("sealed")) },
+	"LatestTime": func(ctx context.Context, e store.Engine) error { _, err := e.LatestTime(ctx); return err },
 	"SetLatestTime": func(ctx context.Context, e store.Engine) error {
 		return e.SetLatestTime(ctx, epoch)
 	},

@@ -66,6 +66,7 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 			Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
 			Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
 			SignIns:  store.SignInLimits{PerClient: 5, PerAccount: 10},
+			Hooks:    store.HookOptions{Queue: 1000, GiveUp: 24 * time.Hour},
 			Issuer:   "pushbox",
 		},
 		Engine: bolt.Options{Path: f.Path},

@@ -1,0 +1,308 @@
+package webhook
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// A world is a store, and a dispatcher that can be started and stopped.
+type world struct {
+	*storetest.Fixture
+	t    *testing.T
+	ann  store.Actor
+	log  *bytes.Buffer // to be read after stop
+	pace pace
+	inst *store.HookTarget
+	stop func()
+}
+
+func newWorld(t *testing.T, changes ...func(*storetest.Setup)) *world {
+	t.Helper()
+	changes = append([]func(*storetest.Setup){func(s *storetest.Setup) { s.Clock = store.NewSystemClock() }}, changes...)
+	w := &world{Fixture: storetest.New(t, changes...), t: t, log: new(bytes.Buffer), stop: func() {}, pace: usualPace()}
+	w.pace.first, w.pace.most, w.pace.rest = 10*time.Millisecond, 100*time.Millisecond, time.Millisecond
+	w.ann = w.Account("ann@example.com")
+	return w
+}
+
+// start runs a dispatcher until stop, at the latest until the test ends.
+func (w *world) start() {
+	w.t.Helper()
+	d := New(Options{Store: w.Store, Sender: NewSender(loopback(), nil), Instance: w.inst, Log: zerolog.New(zerolog.SyncWriter(w.log))})
+	d.pace = w.pace
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	w.stop = func() {
+		w.t.Helper()
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				w.t.Error(err)
+			}
+		case <-time.After(patience):
+			w.t.Fatal("it does not stop")
+		}
+		w.stop = func() {}
+	}
+	w.t.Cleanup(func() { w.stop() })
+}
+
+// hook adds a webhook for views, which signs as the tests do not know.
+func (w *world) hook(url string) store.HookInfo {
+	w.t.Helper()
+	h, err := w.AddHook(w.t.Context(), "ann@example.com", secret.New(url), []store.Event{store.EventView})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return h
+}
+
+// views makes a push and views it so often.
+func (w *world) views(n int) {
+	w.t.Helper()
+	limit := 100
+	p, err := w.CreatePush(w.t.Context(), w.ann, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Views: &limit})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for range n {
+		if _, err := w.Retrieve(w.t.Context(), store.Actor{}, p.Token, secret.Text{}); err != nil {
+			w.t.Fatal(err)
+		}
+	}
+}
+
+// drained waits until nothing waits any more.
+func (w *world) drained() {
+	w.t.Helper()
+	for end := time.Now().Add(patience); w.Waiting() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			w.t.Fatalf("%d messages still wait", w.Waiting())
+		}
+	}
+}
+
+// wantLog fails the test unless the log has these texts, and nothing of an address.
+func (w *world) wantLog(texts ...string) {
+	w.t.Helper()
+	w.stop()
+	for _, text := range texts {
+		if strings.Count(w.log.String(), text) != 1 {
+			w.t.Errorf("the log does not have %q once:\n%s", text, w.log)
+		}
+	}
+	if strings.Contains(w.log.String(), "marker") || strings.Contains(w.log.String(), "127.0.0.1") || len(texts) == 0 && w.log.Len() > 0 {
+		w.t.Errorf("the log has\n%s", w.log)
+	}
+}
+
+func TestEachViewIsToldOnce(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t, func(s *storetest.Setup) { s.Hooks.Instance = store.NewEventSet(store.EventView) }), newReceiver(t, nil)
+	instance := targetOf(r.URL + "/instance-marker")
+	w.inst = &instance
+	w.hook(r.URL + "/ann-marker")
+	w.views(20)
+	w.start()
+	w.views(50)
+	w.drained()
+	w.wantLog()
+	ids, paths := make(map[string]bool), make(map[string]int)
+	for range len(r.posts) {
+		p := r.next(t)
+		ids[p.header.Get("webhook-id")] = true
+		paths[p.path]++
+		own := p.path == "/ann-marker"
+		if p.Event != "view" || p.verified() == own || (p.URLToken != "") != own {
+			t.Errorf("to %s came %s, verified %v", p.path, p.body, p.verified())
+		}
+	}
+	if len(ids) != 140 || paths["/ann-marker"] != 70 || paths["/instance-marker"] != 70 {
+		t.Errorf("%d messages came, to %v", len(ids), paths)
+	}
+}
+
+func TestWhatFailsIsTriedAgainUnderTheSameID(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := newReceiver(t, func(_ post, n int) int {
+		return []int{http.StatusInternalServerError, http.StatusFound, http.StatusTooManyRequests, http.StatusOK}[min(n, 4)-1]
+	})
+	w.hook(r.URL + "/marker")
+	w.views(1)
+	w.start()
+	w.drained()
+	w.wantLog(`"webhook":1,"status":500`, "works again")
+	first := r.next(t)
+	for range 3 {
+		if p := r.next(t); p.header.Get("webhook-id") != first.header.Get("webhook-id") || !bytes.Equal(p.body, first.body) {
+			t.Errorf("the second try is %s, the first %s", p.body, first.body)
+		}
+	}
+}
+
+func TestAWebhookThatIsGoneIsDisabled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.Instance = store.NewEventSet(store.EventView) })
+	r := newReceiver(t, func(post, int) int { return http.StatusGone })
+	instance := targetOf(r.URL + "/marker")
+	w.inst = &instance
+	h := w.hook(r.URL + "/marker")
+	w.views(5)
+	w.start()
+	w.drained()
+	w.wantLog("is disabled", "is left alone until")
+	if len(r.posts) != 2 {
+		t.Errorf("%d messages came", len(r.posts))
+	}
+	if info, err := w.Hook(h.ID); err != nil || !info.Disabled {
+		t.Errorf("disabled is %v, %v", info.Disabled, err)
+	}
+}
+
+func TestAMessageThatCannotBeDeliveredIsGivenUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.GiveUp = 300 * time.Millisecond })
+	r := newReceiver(t, func(post, int) int { return http.StatusTeapot })
+	w.hook(r.URL + "/marker")
+	w.views(1)
+	w.start()
+	w.drained()
+	w.wantLog("could not be delivered in time", "is tried again")
+	if len(r.posts) < 2 {
+		t.Errorf("%d tries were made", len(r.posts))
+	}
+}
+
+func TestMessagesWithoutRoomAreInTheLog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.Queue = 10 })
+	r := newReceiver(t, nil)
+	w.hook(r.URL + "/marker")
+	w.views(25)
+	w.start()
+	w.drained()
+	w.wantLog(`"messages":15`)
+}
+
+func TestWhatNobodyWantsAnyMoreIsNotSent(t *testing.T) {
+	t.Parallel()
+	w, r := newWorld(t), newReceiver(t, nil)
+	h := w.hook(r.URL)
+	w.views(40)
+	if err := w.RemoveHook(t.Context(), h.ID); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	w.drained()
+	w.wantLog()
+	if len(r.posts) > 0 {
+		t.Errorf("%d messages came", len(r.posts))
+	}
+}
+
+// Those who wait for a slow receiver wait alone, and it gets one message at a time.
+func TestASlowReceiverHoldsUpNoOther(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pace.slots, w.pace.batch = 2, 4
+	release, at := make(chan struct{}), new(atomic.Int32)
+	var worst atomic.Int32
+	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
+		now := at.Add(1)
+		worst.Store(max(worst.Load(), now))
+		<-release
+		at.Add(-1)
+	}))
+	defer slow.Close()
+	let := sync.OnceFunc(func() { close(release) })
+	defer let()
+	for n := range 5 { // the same host, whatever the address says
+		w.hook(fmt.Sprintf("%s/marker-%d", slow.URL, n))
+	}
+	w.views(30)
+	quick := newReceiver(t, nil)
+	w.hook(quick.URL)
+	w.start()
+	w.views(10)
+	for range 10 {
+		quick.next(t)
+	}
+	let()
+	w.drained()
+	w.wantLog()
+	if worst.Load() != 1 {
+		t.Errorf("%d messages were on their way to the slow one at once", worst.Load())
+	}
+}
+
+// A stop ends what is on its way after a while; the next run has it again.
+func TestAStopLosesNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.pace.grace = 50 * time.Millisecond
+	var hang atomic.Bool
+	hang.Store(true)
+	arrived := make(chan struct{}, 1)
+	var told atomic.Int32
+	r := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, q *http.Request) {
+		_, _ = io.Copy(io.Discard, q.Body) // or the server does not see that the client goes
+		if hang.Load() {
+			arrived <- struct{}{}
+			select {
+			case <-q.Context().Done():
+			case <-time.After(patience):
+			}
+			return
+		}
+		told.Add(1)
+	}))
+	defer r.Close()
+	w.hook(r.URL + "/marker")
+	w.views(3)
+	w.start()
+	<-arrived
+	w.stop()
+	if w.Waiting() != 3 {
+		t.Errorf("%d messages wait after a stop", w.Waiting())
+	}
+	hang.Store(false)
+	w.start()
+	w.drained()
+	w.wantLog()
+	if told.Load() != 3 {
+		t.Errorf("%d messages came", told.Load())
+	}
+}
+
+func TestPausesGrowToTheirBound(t *testing.T) {
+	t.Parallel()
+	d := New(Options{})
+	for before, want := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second} {
+		for range 100 {
+			if got := d.backoff(before); got < want*4/5 || got > want*6/5 {
+				t.Errorf("after %d tries: %v", before+1, got)
+			}
+		}
+	}
+	if got := d.backoff(1 << 30); got < 48*time.Minute || got > 72*time.Minute {
+		t.Errorf("after many tries: %v", got)
+	}
+}

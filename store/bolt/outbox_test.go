@@ -1,0 +1,73 @@
+package bolt
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+// told counts a view that is told of by a message.
+func told(p store.Push) (store.Push, store.Entry, error) {
+	p.Views, p.Seq = p.Views+1, p.Seq+1
+	m := store.Message{Route: store.ByWebhook, CreatedAt: time.UnixMilli(1), NextAt: time.UnixMilli(1), Sealed: []byte("sealed")}
+	return p, store.Entry{Kind: store.EntryView, Messages: []store.Message{m}}, nil
+}
+
+// outboxed is a database of one push with room for many views.
+func outboxed(t *testing.T, o Options) (*DB, store.ID) {
+	t.Helper()
+	o.Path = filepath.Join(t.TempDir(), "db")
+	db, _, err := Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	p := testPush(1)
+	p.ViewLimit = 1000
+	if err := db.CreatePush(t.Context(), p, []byte("sealed"), store.Entry{Kind: store.EntryCreation}); err != nil {
+		t.Fatal(err)
+	}
+	return db, p.ID
+}
+
+func TestAViewThatIsToldOfGoesToTheJournal(t *testing.T) {
+	t.Parallel()
+	db, id := outboxed(t, Options{})
+	for range 10 {
+		if _, err := db.Change(t.Context(), id, told); err != nil {
+			t.Fatal(err)
+		}
+	}
+	db.writing.Lock()
+	rows := db.journal.next - db.journal.first
+	db.writing.Unlock()
+	if n, err := db.CountMessages(t.Context()); rows != 10 || n != 10 || err != nil {
+		t.Errorf("%d rows are in the journal, %d messages wait, %v", rows, n, err)
+	}
+}
+
+func TestAViewIsCountedWhereItsMessageHasNoRoom(t *testing.T) {
+	t.Parallel()
+	db, id := outboxed(t, Options{})
+	used := int64(0)
+	if err := db.view(t.Context(), func(t *tx) error {
+		used = t.bolt.Size() - t.unused()
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	db.SetRoom(store.Room{MaxSize: used - 1})
+	c, err := db.Change(t.Context(), id, told)
+	if err != nil || c.Push.Views != 1 || len(c.Entry.Messages) != 0 {
+		t.Errorf("%d views, %d messages, %v", c.Push.Views, len(c.Entry.Messages), err)
+	}
+	if n, err := db.CountMessages(t.Context()); n != 0 || err != nil {
+		t.Errorf("%d messages wait, %v", n, err)
+	}
+}

@@ -1,0 +1,134 @@
+package store
+
+import "time"
+
+// An Event is something about a push that whoever sent it may want to be told of.
+type Event uint8
+
+// The events. The numbers are stored.
+const (
+	EventTest             Event = iota // nothing happened: somebody tries whether messages arrive
+	EventView                          // a view was counted
+	EventLastView                      // it was the last one that the push had; told beside EventView
+	EventExpire                        // the push ended, and Notice.Cause says why
+	EventFailedPassphrase              // a wrong passphrase was given
+	eventCount
+)
+
+var eventNames = [...]string{
+	EventTest:             "test",
+	EventView:             "view",
+	EventLastView:         "last_view",
+	EventExpire:           "expire",
+	EventFailedPassphrase: "failed_passphrase",
+}
+
+// Events lists the events that can be asked for.
+func Events() []Event {
+	return []Event{EventView, EventLastView, EventExpire, EventFailedPassphrase}
+}
+
+// ParseEvent returns the event of that name, or false where none of that name can
+// be asked for.
+func ParseEvent(name string) (Event, bool) {
+	for _, e := range Events() {
+		if e.String() == name {
+			return e, true
+		}
+	}
+	return 0, false
+}
+
+// String is the event's name on the wire.
+func (e Event) String() string {
+	if e < eventCount {
+		return eventNames[e]
+	}
+	return ""
+}
+
+// An EventSet is the events that somebody asks for.
+type EventSet uint8
+
+// NewEventSet is the set of those events.
+func NewEventSet(events ...Event) (s EventSet) {
+	for _, e := range events {
+		s |= 1 << e
+	}
+	return s
+}
+
+// Has reports whether e is asked for.
+func (s EventSet) Has(e Event) bool { return s&(1<<e) != 0 }
+
+// Events lists what is in the set.
+func (s EventSet) Events() (list []Event) {
+	for _, e := range Events() {
+		if s.Has(e) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// A Cause says why a push ended.
+type Cause uint8
+
+// The causes. The numbers are stored.
+const (
+	CauseNone  Cause = iota // it did not end
+	CauseViews              // its view limit
+	CauseTime               // its time limit
+	CauseHand               // somebody deleted it
+	causeCount
+)
+
+var causeNames = [...]string{CauseNone: "", CauseViews: "views", CauseTime: "time", CauseHand: "deleted"}
+
+// String is the cause's name on the wire; empty for CauseNone.
+func (c Cause) String() string {
+	if c < causeCount {
+		return causeNames[c]
+	}
+	return ""
+}
+
+// A happening is an event and when it was.
+type happening struct {
+	Event
+	cause Cause
+	at    time.Time
+}
+
+// happened tells what a change of a push was, to those who are told. What an audit
+// log has no room for any more is told to nobody, and neither is it that a push is
+// taken away with its account.
+func happened(before, after Push, e Entry) (all []happening) {
+	if after.Seq != before.Seq {
+		switch e.Kind {
+		case EntryView:
+			all = append(all, happening{Event: EventView, at: e.At})
+			if after.Views >= after.ViewLimit {
+				all = append(all, happening{Event: EventLastView, at: e.At})
+			}
+		case EntryFailedPassphrase:
+			all = append(all, happening{Event: EventFailedPassphrase, at: e.At})
+		}
+	}
+	if before.Live() && (after.State == Expired || after.State == Deleted) {
+		all = append(all, happening{EventExpire, causeOf(before, after), after.ExpiredAt})
+	}
+	return all
+}
+
+// causeOf tells why a push ended.
+func causeOf(before, after Push) Cause {
+	switch {
+	case after.State == Deleted:
+		return CauseHand
+	case after.Views > before.Views:
+		return CauseViews
+	default:
+		return CauseTime
+	}
+}

@@ -1,0 +1,97 @@
+package store
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestEachChangeOfAPushIsTheEventsThatItIs(t *testing.T) {
+	t.Parallel()
+	at := instant{now: newYear, denies: newYear, ends: newYear}
+	live := Push{ID: ID{1}, Kind: Text, State: Live, Owner: 7, ViewLimit: 2, ExpiresAt: newYear.Add(time.Hour), DeletableByViewer: true, Seq: 1}
+	with := func(change func(*Push)) Push { p := live; change(&p); return p }
+	late := with(func(p *Push) { p.ExpiresAt = newYear.Add(-time.Minute) })
+	nobody, owner := Actor{}, Actor{Account: 7}
+	for name, c := range map[string]struct {
+		push Push
+		rule Rule
+		want []string
+	}{
+		"a view":                     {live, retrieveRule(nobody, at, nil, nil), []string{"view"}},
+		"the last view":              {with(func(p *Push) { p.Views = 1 }), retrieveRule(nobody, at, nil, nil), []string{"view", "last_view", "expire views"}},
+		"the owner's look":           {live, retrieveRule(owner, at, nil, nil), nil},
+		"a look at one that expired": {with(func(p *Push) { p.State = Expired }), retrieveRule(nobody, at, nil, nil), nil},
+		"a look that comes too late": {late, retrieveRule(nobody, at, nil, nil), []string{"expire time"}},
+		"a wrong passphrase":         {live, wrongPassphraseRule(at, nil), []string{"failed_passphrase"}},
+		"one too late":               {late, wrongPassphraseRule(at, nil), []string{"expire time"}},
+		"one too many for the log":   {with(func(p *Push) { p.Minor = MaxMinorEntries }), wrongPassphraseRule(at, nil), nil},
+		"a sweep":                    {late, expireRule(at), []string{"expire time"}},
+		"a sweep too early":          {live, expireRule(at), nil},
+		"a delete":                   {live, deleteRule(nobody, at, nil), []string{"expire deleted"}},
+		"a delete by the owner":      {live, deleteRule(owner, at, nil), []string{"expire deleted"}},
+		"a second delete":            {with(func(p *Push) { p.State = Deleted }), deleteRule(owner, at, nil), nil},
+		"a removal of its account":   {live, func(p Push) (Push, Entry, error) { p.State = Purged; return p, Entry{}, nil }, nil},
+	} {
+		next, e, err := c.rule(c.push)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		var got []string
+		for _, h := range happened(c.push, next, e) {
+			text := h.String()
+			if h.cause != CauseNone {
+				text += " " + h.cause.String()
+			}
+			got = append(got, text)
+			if h.at.IsZero() || h.at.After(newYear) {
+				t.Errorf("%s: %s was at %v", name, text, h.at)
+			}
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s is %q, not %q", name, got, c.want)
+		}
+	}
+}
+
+func TestEventsAreReadByTheirNames(t *testing.T) {
+	t.Parallel()
+	set := NewEventSet()
+	for _, e := range Events() {
+		got, ok := ParseEvent(e.String())
+		if !ok || got != e || set.Has(e) {
+			t.Errorf("%v is read as %v, %v", e, got, ok)
+		}
+		set |= NewEventSet(e)
+		if !set.Has(e) {
+			t.Errorf("%v is not in a set with it", e)
+		}
+	}
+	if !slices.Equal(set.Events(), Events()) {
+		t.Errorf("the set has %v", set.Events())
+	}
+	for _, name := range []string{"", "test", "View", "views"} {
+		if e, ok := ParseEvent(name); ok {
+			t.Errorf("%q is read as %v", name, e)
+		}
+	}
+}
+
+func TestANoticeComesBackAsItWas(t *testing.T) {
+	t.Parallel()
+	want := Notice{ID: NewNoticeID(), Event: EventExpire, At: newYear, Push: ID{1, 21: 2}, Kind: QR, Views: 3, ViewLimit: 4, Cause: CauseHand, IP: "::1", UserAgent: "agent"}
+	b := want.encode()
+	got, err := decodeNotice(b)
+	if err != nil || got.Token.Reveal() != "" || got.Name.Reveal() != "" {
+		t.Fatalf("%+v, %v", got, err)
+	}
+	got.Token, got.Name = want.Token, want.Name
+	if got != want {
+		t.Errorf("%+v became %+v", want, got)
+	}
+	for n := range b {
+		if _, err := decodeNotice(b[:n]); err == nil {
+			t.Errorf("%d bytes of it are a notice", n)
+		}
+	}
+}

@@ -1,0 +1,122 @@
+package store
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"net/url"
+	"time"
+
+	"pushbox/internal/secret"
+)
+
+const (
+	// MaxHooks is how many webhooks an account may have.
+	MaxHooks = 16
+	// MaxHookURL is the most bytes of the address of a webhook.
+	MaxHookURL = 2048
+	// HookSecretPrefix is what the secrets of webhooks begin with; base64 follows.
+	HookSecretPrefix = "whsec_"
+
+	hookSecretSize = 32 // random bytes
+)
+
+// A HookID names a webhook among all; it is not a secret. 0 is the instance's own,
+// which the configuration has.
+type HookID uint64
+
+// A Hook is an address that the events of its owner's pushes are sent to.
+type Hook struct {
+	ID        HookID
+	Owner     AccountID
+	CreatedAt time.Time
+	Events    EventSet
+	Disabled  bool   // its receiver said that it is gone
+	Sealed    []byte // the address and the signing secret
+}
+
+const (
+	flagHookDisabled = 1
+	allHookFlags     = flagHookDisabled
+)
+
+// AppendBinary appends the webhook's record to b. Owner and ID are not part of it:
+// they are the key.
+func (h Hook) AppendBinary(b []byte) ([]byte, error) {
+	var f byte
+	if h.Disabled {
+		f = flagHookDisabled
+	}
+	b = appendTime(append(b, recordVersion, f, byte(h.Events)), h.CreatedAt)
+	return appendBytes(b, h.Sealed), nil
+}
+
+// UnmarshalBinary reads a record and leaves owner and ID as they are. The webhook
+// shares no memory with b.
+func (h *Hook) UnmarshalBinary(b []byte) error {
+	r := reader{b: b}
+	r.version()
+	n := Hook{ID: h.ID, Owner: h.Owner, Disabled: r.flags(allHookFlags) != 0, Events: EventSet(r.byte())}
+	n.CreatedAt, n.Sealed = r.time(), r.bytes()
+	if err := r.end(); err != nil {
+		return err
+	}
+	*h = n
+	return nil
+}
+
+// place is what a webhook's address is sealed for.
+func (h Hook) place() []byte {
+	b := binary.BigEndian.AppendUint64(nil, uint64(h.Owner))
+	return binary.BigEndian.AppendUint64(b, uint64(h.CreatedAt.UnixMilli()))
+}
+
+// A HookTarget is where a webhook leads and what its messages are signed with. Both
+// are secrets: the address often has one in it.
+type HookTarget struct{ URL, Secret secret.Text }
+
+// A HookInfo is a webhook with its target.
+type HookInfo struct {
+	Hook
+	HookTarget
+}
+
+func (t HookTarget) encode() []byte {
+	return appendBytes(appendBytes(nil, t.URL.Reveal()), t.Secret.Reveal())
+}
+
+func (s *Store) sealHook(h *Hook, t HookTarget) {
+	h.Sealed = s.ring.Load().SealHook(h.CreatedAt, h.place(), t.encode())
+}
+
+func (s *Store) openHook(h Hook) (HookInfo, error) {
+	plain, err := s.ring.Load().OpenHook(h.place(), h.Sealed)
+	r := reader{b: plain}
+	t := HookTarget{URL: secret.New(string(r.bytes())), Secret: secret.New(string(r.bytes()))}
+	if err != nil || r.end() != nil {
+		return HookInfo{}, fmt.Errorf("%w: webhook %d does not open", ErrCorrupt, h.ID)
+	}
+	return HookInfo{Hook: h, HookTarget: t}, nil
+}
+
+// newHookSecret returns a secret to sign with, as the Standard Webhooks
+// specification writes it.
+func newHookSecret() secret.Text {
+	b := make([]byte, hookSecretSize)
+	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	return secret.New(HookSecretPrefix + base64.StdEncoding.EncodeToString(b))
+}
+
+// checkHook refuses what no webhook can be. Which hosts are allowed is for those to
+// say who send there.
+func checkHook(address secret.Text, events []Event, bad *InvalidError) {
+	checkLength("url", address.Len(), MaxHookURL, bad)
+	u, err := url.Parse(address.Reveal())
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil {
+		bad.Add("url", "is not an http or https URL without a user name")
+	}
+	if len(events) == 0 {
+		bad.Add("events", "are none")
+	}
+}

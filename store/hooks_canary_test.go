@@ -1,0 +1,53 @@
+package store_test
+
+import (
+	"bytes"
+	"os"
+	"testing"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+func TestTheFileHoldsNothingOfAWebhookOrAMessageInClear(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	const address = "https://canary-hooks.example/canary-path-77"
+	h, err := f.AddHook(ctx, "ann@example.com", secret.New(address), store.Events())
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := push(t, f, ann, func(in *store.NewPush) { in.Name, in.Views = secret.New("canary-name-4f1c"), ptr(1) })
+	by := store.Actor{IP: "203.0.113.77", UserAgent: "canary-agent-4f1c"}
+	if _, err := f.Retrieve(ctx, by, p.Token, secret.Text{}); err != nil {
+		t.Fatal(err)
+	}
+	due, _, err := f.DueMessages(ctx, skipNone, 9)
+	if err != nil || len(due) != 3 {
+		t.Fatalf("%d messages are due, %v", len(due), err)
+	}
+	content, err := os.ReadFile(f.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(content, due[0].Sealed) || !bytes.Contains(content, h.Sealed) {
+		t.Fatal("they are not in the file that was read")
+	}
+	markers := []string{address, "canary-hooks.example", "canary-path-77", h.Secret.Reveal(), "canary-name-4f1c", by.IP, by.UserAgent, p.Token.Reveal()}
+	for _, m := range due {
+		n, err := f.OpenNotice(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		markers = append(markers, n.ID)
+	}
+	for _, marker := range markers {
+		for _, trace := range traces(marker) {
+			if bytes.Contains(content, trace) {
+				t.Errorf("it holds %q", trace)
+			}
+		}
+	}
+}

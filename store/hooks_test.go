@@ -1,0 +1,353 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/seal"
+	"pushbox/store/storetest"
+)
+
+const hookURL = "https://hooks.example.com/a-secret-path"
+
+// addHook adds a webhook to the account of an address.
+func addHook(t *testing.T, f *storetest.Fixture, email string, events ...store.Event) store.HookInfo {
+	t.Helper()
+	h, err := f.AddHook(ctx, email, secret.New(hookURL), events)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return h
+}
+
+func skipNone(store.Message) bool { return false }
+
+// notices opens all that waits in the outbox.
+func notices(t *testing.T, f *storetest.Fixture) (all []store.Notice, to []uint64) {
+	t.Helper()
+	due, _, err := f.DueMessages(ctx, skipNone, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(due) != f.Waiting() {
+		t.Errorf("%d messages are due, %d wait", len(due), f.Waiting())
+	}
+	for _, m := range due {
+		n, err := f.OpenNotice(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, to = append(all, n), append(to, m.To)
+	}
+	return all, to
+}
+
+// told is what waits in the outbox, in short.
+func told(t *testing.T, f *storetest.Fixture) string {
+	t.Helper()
+	all, to := notices(t, f)
+	var short []string
+	for i, n := range all {
+		short = append(short, strings.TrimSpace(fmt.Sprintf("%d:%v %v", to[i], n.Event, n.Cause)))
+	}
+	return strings.Join(short, ", ")
+}
+
+func TestWebhooksAreToldOfWhatTheyAskFor(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(s *storetest.Setup) { s.Hooks.Instance = store.NewEventSet(store.EventExpire) })
+	ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
+	addHook(t, f, "ann@example.com", store.EventView, store.EventFailedPassphrase)
+	addHook(t, f, "ann@example.com", store.EventLastView)
+	viewer := store.Actor{IP: "192.0.2.7", UserAgent: "curl", Client: "192.0.2.7"}
+	p := push(t, f, ann, func(in *store.NewPush) {
+		in.Views, in.Name, in.Passphrase = ptr(2), secret.New("the name"), secret.New("open sesame")
+	})
+	if _, err := f.Retrieve(ctx, viewer, p.Token, secret.New("wrong")); !errors.Is(err, store.ErrPassphrase) {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := f.Retrieve(ctx, viewer, p.Token, secret.New("open sesame")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, by := range []store.Actor{nobody, bob} {
+		other := push(t, f, by, nil)
+		if _, err := f.Retrieve(ctx, viewer, other.Token, secret.Text{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const want = "1:failed_passphrase, 1:view, 1:view, 2:last_view, 0:expire views"
+	if got := told(t, f); got != want {
+		t.Errorf("told is %s, not %s", got, want)
+	}
+	all, to := notices(t, f)
+	ids := make(map[string]bool)
+	for i, n := range all {
+		ids[n.ID] = true
+		own := to[i] != 0
+		if n.Push != p.ID || n.Kind != store.Text || n.IP != viewer.IP || n.UserAgent != "curl" || n.ViewLimit != 2 || !n.At.Equal(f.Clock.Now()) {
+			t.Errorf("%v says %+v", n.Event, n)
+		}
+		if (n.Token.Reveal() == p.Token.Reveal()) != own || (n.Name.Reveal() == "the name") != own || n.Token.IsZero() == own {
+			t.Errorf("name and link are told to webhook %d: %v, %v", to[i], !n.Name.IsZero(), !n.Token.IsZero())
+		}
+	}
+	if len(ids) != len(all) || !strings.HasPrefix(all[0].ID, "msg_") || all[1].Views != 1 || all[2].Views != 2 {
+		t.Errorf("the messages are %+v", all)
+	}
+	f.Reopen()
+	if got := told(t, f); got != want {
+		t.Errorf("after a restart told is %s", got)
+	}
+}
+
+func TestExpiryByTimeIsToldOnceAndWithoutAViewer(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	addHook(t, f, "ann@example.com", store.Events()...)
+	p := push(t, f, ann, nil)
+	f.Clock.Advance(8 * 24 * time.Hour)
+	if _, err := f.Retrieve(ctx, store.Actor{IP: "192.0.2.7"}, p.Token, secret.Text{}); errors.Is(err, store.ErrClock) {
+		f.Clock.Advance(time.Hour)
+	}
+	f.SweepAll()
+	f.SweepAll()
+	all, _ := notices(t, f)
+	if len(all) != 1 || all[0].Event != store.EventExpire || all[0].Cause != store.CauseTime || all[0].IP != "" || !all[0].At.Equal(p.ExpiresAt) {
+		t.Errorf("told is %+v", all)
+	}
+}
+
+func TestAWebhookThatIsGoneIsToldNothing(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	p := push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })
+	views := 0
+	view := func(want int) {
+		t.Helper()
+		if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+			t.Fatal(err)
+		}
+		if got := f.Waiting() - views; got != want {
+			t.Errorf("%d messages came of a view, not %d", got, want)
+		}
+		views = f.Waiting()
+	}
+	must := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	view(0)
+	h := addHook(t, f, "ann@example.com", store.EventView)
+	view(1)
+	must(f.DisableHook(ctx, h.ID, true))
+	view(0)
+	if _, err := f.ActiveHook(h.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a disabled webhook: %v", err)
+	}
+	must(f.DisableHook(ctx, h.ID, false))
+	view(1)
+	must(f.SetDisabled(ctx, "ann@example.com", true))
+	view(0)
+	if _, err := f.ActiveHook(h.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a webhook of a disabled account: %v", err)
+	}
+	must(f.SetDisabled(ctx, "ann@example.com", false))
+	f.Reopen()
+	view(1)
+	must(f.RemoveHook(ctx, h.ID))
+	view(0)
+	if err := f.RemoveHook(ctx, h.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a webhook that is gone: %v", err)
+	}
+	again := addHook(t, f, "ann@example.com", store.EventView)
+	must(f.RemoveAccount(ctx, "ann@example.com"))
+	if _, err := f.Hook(again.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a webhook of a removed account: %v", err)
+	}
+}
+
+func TestAnAccountHasSixteenWebhooksAndNoMore(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account("ann@example.com")
+	for range store.MaxHooks {
+		addHook(t, f, "ann@example.com", store.EventView)
+	}
+	var bad *store.InvalidError
+	if _, err := f.AddHook(ctx, "ann@example.com", secret.New(hookURL), store.Events()); !errors.As(err, &bad) || len(bad.Fields["webhooks"]) != 1 {
+		t.Errorf("one more: %v", err)
+	}
+	list, err := f.Hooks(ctx, "ANN@example.com")
+	if err != nil || len(list) != store.MaxHooks || list[0].URL.Reveal() != hookURL {
+		t.Errorf("%d are listed, %v", len(list), err)
+	}
+}
+
+func TestWhatNoWebhookCanBeIsRefused(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account("ann@example.com")
+	long := hookURL + strings.Repeat("x", store.MaxHookURL-len(hookURL))
+	if _, err := f.AddHook(ctx, "ann@example.com", secret.New(long), store.Events()); err != nil {
+		t.Errorf("the longest address: %v", err)
+	}
+	for _, c := range []struct {
+		url    string
+		events []store.Event
+		field  string
+	}{
+		{long + "x", store.Events(), "url"},
+		{"ftp://hooks.example.com", store.Events(), "url"},
+		{"https://", store.Events(), "url"},
+		{"https://me:x@hooks.example.com", store.Events(), "url"},
+		{"\x7f", store.Events(), "url"},
+		{hookURL, nil, "events"},
+	} {
+		var bad *store.InvalidError
+		if _, err := f.AddHook(ctx, "ann@example.com", secret.New(c.url), c.events); !errors.As(err, &bad) || len(bad.Fields[c.field]) == 0 {
+			t.Errorf("%.40s %v: %v", c.url, c.events, err)
+		}
+	}
+	if _, err := f.AddHook(ctx, "bob@example.com", secret.New(hookURL), store.Events()); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("nobody's: %v", err)
+	}
+}
+
+func TestAFullOutboxRefusesNoView(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(s *storetest.Setup) { s.Hooks.Queue = 3 })
+	ann := f.Account("ann@example.com")
+	addHook(t, f, "ann@example.com", store.EventView)
+	p := push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })
+	look := func(times int) {
+		t.Helper()
+		for range times {
+			if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	want := func(waiting int, dropped uint64) {
+		t.Helper()
+		if f.Waiting() != waiting || f.Dropped() != dropped {
+			t.Errorf("%d wait, %d were dropped, not %d and %d", f.Waiting(), f.Dropped(), waiting, dropped)
+		}
+	}
+	look(3)
+	want(3, 0)
+	look(2)
+	want(3, 2)
+	due, _, err := f.DueMessages(ctx, skipNone, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.EndMessages(ctx, due); err != nil {
+		t.Fatal(err)
+	}
+	want(1, 2)
+	look(3)
+	want(3, 3)
+	f.Reopen()
+	want(3, 0)
+	look(1)
+	want(3, 1)
+}
+
+func TestAMessageIsGivenUpInTime(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	addHook(t, f, "ann@example.com", store.EventView)
+	p := push(t, f, ann, nil)
+	for range 2 {
+		if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	due, _, err := f.DueMessages(ctx, skipNone, 9)
+	if err != nil || len(due) != 2 {
+		t.Fatalf("%d are due, %v", len(due), err)
+	}
+	if again, err := f.RetryMessage(ctx, due[0], 24*time.Hour-time.Millisecond); err != nil || !again {
+		t.Errorf("a retry within the time: %v, %v", again, err)
+	}
+	if _, wait, err := f.DueMessages(ctx, skipNone, 9); err != nil || wait != time.Minute {
+		t.Errorf("the next look is in %v, %v", wait, err)
+	}
+	f.Clock.Advance(24*time.Hour - time.Millisecond)
+	if n, err := f.GiveUp(ctx); n != 0 || err != nil {
+		t.Errorf("%d were given up too early, %v", n, err)
+	}
+	due, _, err = f.DueMessages(ctx, skipNone, 9)
+	if err != nil || len(due) != 2 {
+		t.Fatalf("%d are due, %v", len(due), err)
+	}
+	if again, err := f.RetryMessage(ctx, due[1], time.Second); err != nil || again {
+		t.Errorf("a retry beyond the time: %v, %v", again, err)
+	}
+	f.Clock.Advance(time.Millisecond)
+	if n, err := f.GiveUp(ctx); n != 1 || err != nil || f.Waiting() != 0 {
+		t.Errorf("%d were given up, %d wait, %v", n, f.Waiting(), err)
+	}
+}
+
+func TestWebhooksAndMessagesOutliveTheRenewalOfKeys(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Hooks.GiveUp, s.PurgeAfter = 10000*time.Hour, 24*time.Hour // or the push itself keeps its key
+	})
+	ann := f.Account("ann@example.com")
+	h := addHook(t, f, "ann@example.com", store.EventView)
+	p := push(t, f, ann, nil)
+	if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.DeletePush(ctx, ann, p.Token); err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		f.Clock.Advance(23 * time.Hour)
+		f.SweepAll()
+	}
+	f.Reopen()
+	if info, err := f.ActiveHook(h.ID); err != nil || info.Secret.Reveal() != h.Secret.Reveal() {
+		t.Errorf("the webhook: %v", err)
+	}
+	if got := told(t, f); got != "1:view" {
+		t.Errorf("told is %s", got)
+	}
+}
+
+func TestAMessageOpensForItsWebhookAlone(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	addHook(t, f, "ann@example.com", store.EventView)
+	p := push(t, f, ann, nil)
+	if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+		t.Fatal(err)
+	}
+	due, _, err := f.DueMessages(ctx, skipNone, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := due[0]
+	other.To++
+	if _, err := f.OpenNotice(other); !errors.Is(err, store.ErrCorrupt) {
+		t.Errorf("of another webhook: %v", err)
+	}
+	if v, ok := seal.KEKVersion(due[0].Sealed); !ok || v != 1 {
+		t.Errorf("it is sealed under key %d, %v", v, ok)
+	}
+}
