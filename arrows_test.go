@@ -14,10 +14,11 @@ import (
 // listed imports none.
 var arrows = map[string][]string{
 	"pushbox":                            {"internal/cli"},
-	"pushbox/internal/cli":               {"config", "internal/admin", "internal/backup", "internal/certs", "internal/client", "internal/doctor", "internal/durable", "internal/httpd", "internal/secret", "internal/webhook", "server", "server/web", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/cli":               {"config", "internal/admin", "internal/backup", "internal/certs", "internal/client", "internal/doctor", "internal/durable", "internal/httpd", "internal/metrics", "internal/sdnotify", "internal/secret", "internal/webhook", "server", "server/web", "store", "store/bolt", "store/seal"},
 	"pushbox/internal/client":            {"internal/secret"},
 	"pushbox/internal/certs":             {"config", "internal/durable"},
 	"pushbox/internal/doctor":            {"config", "internal/admin", "internal/clientip"},
+	"pushbox/internal/metrics":           {"server", "store"},
 	"pushbox/internal/admin":             {"internal/httpd", "internal/secret", "store"},
 	"pushbox/internal/backup":            {"internal/durable"},
 	"pushbox/internal/webhook":           {"internal/secret", "store"},
@@ -47,6 +48,7 @@ var owners = map[string]string{
 	"github.com/mholt/acmez/v3":           "pushbox/internal/certs",
 	"github.com/letsencrypt/pebble/v2":    "pushbox/internal/acmetest",
 	"github.com/spf13/cobra":              "pushbox/internal/cli",
+	"github.com/prometheus":               "pushbox/internal/metrics",
 	"github.com/schollz/progressbar/v3":   "pushbox/internal/cli",
 }
 

@@ -44,6 +44,7 @@ func allBounds() map[string]bounds {
 		"limits.clients":                   {[]string{"1000", "1000000"}, []string{"-1", "0", "999", "1000001"}, "must be from 1000 to 1000000"},
 		"limits.request_timeout":           {[]string{"1s", "30m"}, []string{"0", "999ms", "30m1ns"}, "must be from 1s to 30m"},
 		"limits.stall_timeout":             {[]string{"1s", "30m"}, []string{"0", "999ms", "30m1ns"}, "must be from 1s to 30m"},
+		"limits.stop_delay":                {[]string{"0", "1s", "5m"}, []string{"999ms", "301s"}, "must be 0 or from 1s to 5m"},
 		"limits.drain_timeout":             {[]string{"1s", "10m"}, []string{"0", "999ms", "601s"}, "must be from 1s to 10m"},
 		"files.max_file_uploads":           atMost("100", "101"),
 		"files.max_file_size":              {[]string{"1KiB", "400MiB", "1TiB"}, []string{"0", "1023", "1099511627777"}, "must be from 1KiB to 1TiB"},

@@ -120,6 +120,9 @@ type Config struct {
 	// What is written to standard error.
 	Log Log `mapstructure:"log"`
 
+	// What Prometheus can ask for; nothing, unless one of these is set.
+	Metrics Metrics `mapstructure:"metrics"`
+
 	// What one client, and all of them together, may use.
 	Limits Limits `mapstructure:"limits"`
 
@@ -225,6 +228,10 @@ type Limits struct {
 	// How long an upload or a download of files may go without progress, which
 	// is 64 KiB of an upload, 32 KiB of a download.
 	StallTimeout time.Duration `mapstructure:"stall_timeout" min:"1s" max:"30m" reload:"yes"`
+
+	// How long a stop goes on as before once /readyz says 503, so that whatever sends
+	// requests here notices. 0: not at all.
+	StopDelay time.Duration `mapstructure:"stop_delay" min:"1s" max:"5m" off:"0"`
 
 	// How long a stop waits for requests that are running.
 	DrainTimeout time.Duration `mapstructure:"drain_timeout" min:"1s" max:"10m"`

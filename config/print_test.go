@@ -70,6 +70,9 @@ brand:
 log:
   level: warn                                 # file ` + name + `
   format: auto                                # default; needs a restart
+metrics:
+  listen: ""                                  # default; needs a restart
+  token_file: ""                              # default; needs a restart
 limits:
   max_body: 8MiB                              # default
 `

@@ -32,6 +32,8 @@ var matrix = []struct {
 }{
 	{"GET", "/api/v2/version", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", "/api/v2/openapi.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
+	{"GET", "/readyz", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
+	{"GET", "/metrics", "", [callers]int{404, 404, 404, 404}, [callers]int{404, 404, 404, 404}},
 	{"GET", "/healthz", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", "/doctor/nothing", "", [callers]int{404, 404, 404, 404}, [callers]int{404, 404, 404, 404}},
 	{"POST", pushes, `{"push":{"payload":"x"}}`, [callers]int{201, 401, 201, 201}, [callers]int{401, 401, 201, 201}},

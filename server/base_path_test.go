@@ -90,14 +90,14 @@ func TestAPushIsOpenedAndDeletedBelowTheBasePath(t *testing.T) {
 	}
 }
 
-func TestBesideTheBasePathThereIsNothingButHealth(t *testing.T) {
+func TestBesideTheBasePathThereIsNothingButProbes(t *testing.T) {
 	t.Parallel()
 	a := newSiteBelow(t)
 	for _, row := range a.handler.Rows() {
 		path := strings.NewReplacer(":url_token", "x", ":name", "x", ":grant", "x", ":file", "1").Replace(row.Pattern)
 		for _, at := range []string{path, below + "er" + path, "/x" + below + path, below + below + path} {
 			want := http.StatusNotFound
-			if at == "/healthz" {
+			if at == "/healthz" || at == "/readyz" {
 				want = http.StatusOK
 			}
 			if got := a.do(row.Method, at, "", urlencoded); got.status != want || got.header.Get("Location") != "" {
@@ -106,6 +106,7 @@ func TestBesideTheBasePathThereIsNothingButHealth(t *testing.T) {
 		}
 	}
 	a.get(below + "/healthz").want(http.StatusOK)
+	a.get(below + "/readyz").want(http.StatusOK)
 	a.get(below).want(http.StatusOK)
 	if got := a.get("/api/v2/version").problem(); got != "not-found" {
 		t.Errorf("a program is told %s", got)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -17,7 +18,8 @@ const (
 // pages.
 type bodies struct {
 	memory *semaphore.Weighted
-	all    int64 // that they may have all together
+	all    int64        // that they may have all together
+	taken  atomic.Int64 // that they have
 }
 
 func newBodies(memory int64) *bodies {
@@ -46,10 +48,11 @@ func (s *share) hold(n int64) error {
 		if s.of.memory.Acquire(ctx, n-s.held) != nil {
 			return errCrowded
 		}
+		s.of.taken.Add(n - s.held)
+		s.held = n
 	} else {
-		s.of.memory.Release(s.held - n)
+		s.keep(n)
 	}
-	s.held = n
 	return nil
 }
 
@@ -57,6 +60,7 @@ func (s *share) hold(n int64) error {
 func (s *share) keep(n int64) {
 	if n < s.held {
 		s.of.memory.Release(s.held - n)
+		s.of.taken.Add(n - s.held)
 		s.held = n
 	}
 }
@@ -84,7 +88,4 @@ func (s *Server) roomFor(r *request, grows int64) func(payload int64) error {
 }
 
 // done gives all of it back.
-func (s *share) done() {
-	s.of.memory.Release(s.held)
-	s.held = 0
-}
+func (s *share) done() { s.keep(0) }

@@ -24,14 +24,18 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, hr *http.Request) { s.serve(fa
 // serve answers a request that came in by one of the doors.
 func (s *Server) serve(public bool, w http.ResponseWriter, hr *http.Request) {
 	s = s.latest.Load() // for the whole request
-	start := time.Now()
+	start, status := time.Now(), 0
 	secure(w.Header())
 	r := s.newRequest(s.door(public), w, hr)
 	defer r.memory.done()
+	s.watch.Observer.Began()
+	defer func() { s.watch.Observer.Ended(s.label(r), status, time.Since(start)) }()
 	rep, err := s.run(r)
 	if err != nil {
+		s.noteLimit(err)
 		rep, err = s.explain(r, err)
 	}
+	status = rep.status
 	n, sendErr := s.send(w, r, rep)
 	s.logAccess(r, rep.status, n, time.Since(start), errors.Join(err, sendErr))
 }
@@ -158,7 +162,7 @@ func (s *Server) limitBefore(r *request) error {
 		return nil
 	}
 	if full, wait := s.unknown.Full(r.actor.Client); full {
-		return &limitError{wait}
+		return &limitError{wait: wait, name: limitUnknown}
 	}
 	return nil
 }
@@ -169,15 +173,15 @@ func (s *Server) limitCaller(r *request) error {
 	if r.client.Direct || r.route != nil && r.route.free {
 		return nil
 	}
-	limiter, key := s.anonymous, r.actor.Client
+	limiter, name, key := s.anonymous, limitAnonymous, r.actor.Client
 	switch {
 	case r.token != nil:
-		limiter, key = s.tokens, strconv.FormatUint(uint64(r.token.ID), 10)
+		limiter, name, key = s.tokens, limitToken, strconv.FormatUint(uint64(r.token.ID), 10)
 	case r.actor.Account != 0:
-		limiter, key = s.tokens, "account "+strconv.FormatUint(uint64(r.actor.Account), 10)
+		limiter, name, key = s.tokens, limitToken, "account "+strconv.FormatUint(uint64(r.actor.Account), 10)
 	}
 	if ok, wait := limiter.Allow(key); !ok {
-		return &limitError{wait}
+		return &limitError{wait: wait, name: name}
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func (s *Server) downloadFile(r *request) (reply, error) {
 		client = ""
 	}
 	if !s.downloads.enter(client) {
-		return reply{}, errCrowded
+		return reply{}, errDownloads
 	}
 	d, err := s.store.Download(r.Context(), r.grant, n-1)
 	if err != nil {

@@ -86,3 +86,10 @@ func (b *bodies) held() int64 {
 	})
 	return b.all - int64(free)
 }
+
+// SetWatch has w watch a server that has answered no request yet.
+func (s *Server) SetWatch(w Watch) {
+	if s.watch = w; w.Observer == nil {
+		s.watch.Observer = unobserved{}
+	}
+}

@@ -127,7 +127,7 @@ const progressStep = 64 << 10
 func (in *intake) add(content io.Reader) (size int64, err error) {
 	if in.files == nil {
 		if !in.server.uploads.enter(in.uploader()) {
-			return 0, errCrowded
+			return 0, errUploads
 		}
 		in.files = in.server.store.NewUpload()
 	}

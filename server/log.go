@@ -10,6 +10,12 @@ import (
 // noRouteName is what logs call a request that no route is for.
 const noRouteName = "none"
 
+// isExpected reports whether an error is no fault of the server: a client left, or
+// asked whether the server is ready when it is not.
+func isExpected(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, ErrStarting) || errors.Is(err, ErrStopping)
+}
+
 // logAccess writes the one line of a request. It has the route's name and not
 // the path, query, Referer or anything else that a link or a secret may be in.
 // An error is named only where the server is to blame.
@@ -20,7 +26,7 @@ func (s *Server) logAccess(r *request, status int, bytes int64, took time.Durati
 	}
 	line := s.log.Info()
 	fault := status >= http.StatusInternalServerError || r.route != nil && r.route.files && status < http.StatusMultipleChoices && err != nil
-	if fault && !errors.Is(err, context.Canceled) { // a client that left is no fault
+	if fault && !isExpected(err) {
 		line = s.log.Error().AnErr("error", err)
 		var p *panicError
 		if errors.As(err, &p) {

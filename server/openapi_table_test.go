@@ -48,7 +48,7 @@ func TestPagesAndHealthAreNoRoutesOfTheAPI(t *testing.T) {
 	t.Parallel()
 	for pattern, want := range map[string]bool{
 		"/api/v2/version": true, "/d/:grant/:file": true,
-		"/": false, "/healthz": false, "/p/:url_token": false, "/help/api": false, "/data": false, "/api": false,
+		"/": false, "/healthz": false, "/readyz": false, "/metrics": false, "/p/:url_token": false, "/help/api": false, "/data": false, "/api": false,
 	} {
 		if inAPI(pattern) != want {
 			t.Errorf("%s: %v", pattern, !want)
@@ -151,7 +151,8 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 	for _, p := range problems {
 		given := p.message == "The request was given up." // nobody is there to read that
 		onPages := errors.Is(p.err, store.ErrCredentials) || errors.Is(p.err, store.ErrSession) || errors.Is(p.err, errCrossOrigin)
-		if documented := said[errorBody{p.code, p.message}]; documented == (given || onPages) && p.message != "" {
+		watching := errors.Is(p.err, errScrape) || errors.Is(p.err, ErrStarting) || errors.Is(p.err, ErrStopping)
+		if documented := said[errorBody{p.code, p.message}]; documented == (given || onPages || watching) && p.message != "" {
 			t.Errorf("documented %v: %s", documented, p.message)
 		}
 	}

@@ -36,7 +36,10 @@ type methodError struct{ allow []string }
 func (*methodError) Error() string { return "method not allowed" }
 
 // A limitError is a request too many.
-type limitError struct{ wait time.Duration }
+type limitError struct {
+	wait time.Duration
+	name string // of the limit
+}
 
 func (*limitError) Error() string { return "too many requests" }
 
@@ -73,6 +76,9 @@ var problems = [...]problem{
 	{err: errCrowded, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many large requests are on their way. Try again in a moment.", retry: bodyWait},
 	{err: store.ErrClock, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's clock jumped, and it is waiting whether that was right. Try again later.", retry: time.Minute},
 	{err: store.ErrFailed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The store has failed. Nothing was lost that was acknowledged; the server must be started again.", retry: 10 * time.Second},
+	{err: errScrape, status: http.StatusUnauthorized, code: "unauthorized", message: "This needs the token that metrics.token_file has: send it as Authorization: Bearer TOKEN."},
+	{err: ErrStarting, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is starting.", retry: time.Second},
+	{err: ErrStopping, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is stopping: requests should go elsewhere.", retry: 10 * time.Second},
 	{err: store.ErrClosed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is stopping.", retry: 10 * time.Second},
 	{err: context.Canceled, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request was given up.", retry: time.Second},
 	{err: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request took too long.", retry: time.Second},

@@ -47,6 +47,8 @@ const FirstPath = "/users/first/"
 // Paths that others lead to.
 const (
 	healthPath   = "/healthz"
+	readyPath    = "/readyz"
+	metricsPath  = "/metrics"
 	signInPath   = "/users/sign_in"
 	mfaPath      = "/users/mfa"
 	tokenPath    = "/users/token"
@@ -130,6 +132,8 @@ func (s *Server) routes() []route {
 
 		{name: "probe", method: http.MethodGet, pattern: ProbePath + ":" + nameParam, access: open, public: true, action: s.probe},
 		{name: "health", method: http.MethodGet, pattern: healthPath, access: open, free: true, probe: true, public: true, action: s.health},
+		{name: "ready", method: http.MethodGet, pattern: readyPath, access: open, free: true, probe: true, public: true, action: s.ready},
+		{name: "metrics", method: http.MethodGet, pattern: metricsPath, access: open, action: s.metrics},
 	}
 }
 

@@ -43,6 +43,7 @@ type Options struct {
 	Clock   store.Clock // what limits count by; nil: the machine's
 	Logo    *web.Logo   // nil: the program's own
 	First   secret.Text // the code that makes the first account, where there is none; zero: none does
+	Watch   Watch
 }
 
 // A Server answers HTTP requests. It is an http.Handler, safe for concurrent
@@ -63,6 +64,7 @@ type Server struct {
 
 	downloads *slots
 	uploads   *slots
+	watch     Watch
 
 	inner, outer door // to everything, and to what is public
 
@@ -99,6 +101,9 @@ func New(o Options) (*Server, error) {
 		unknown:   limit.NewWindow(l.UnknownTokensPerMinute, time.Minute, l.Clients, clock),
 		anonymous: limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
 		tokens:    limit.NewRate(l.TokenPerMinute, l.Clients, clock),
+	}
+	if s.watch = o.Watch; s.watch.Observer == nil {
+		s.watch.Observer = unobserved{}
 	}
 	s.words, s.clock = lang.New(), o.Clock
 	s.signUps = limit.NewWindow(l.SignInsPerClient, signUpSpan, l.Clients, clock)

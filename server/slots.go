@@ -37,6 +37,13 @@ func (s *slots) enter(client string) bool {
 	return true
 }
 
+// taken is how many slots are.
+func (s *slots) taken() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all
+}
+
 func (s *slots) leave(client string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -26,7 +26,7 @@ func TestTheHelpPageTellsOfEveryEndpointOfTheAPI(t *testing.T) {
 		seen[m[1]] = true
 	}
 	for _, name := range a.handler.RouteNames(false) {
-		if !slices.Contains([]string{"health", "probe"}, name) && !seen[name] {
+		if !slices.Contains([]string{"health", "ready", "metrics", "probe"}, name) && !seen[name] {
 			t.Errorf("the route %s is not there", name)
 		}
 	}

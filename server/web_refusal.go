@@ -24,6 +24,7 @@ func (s *Server) refused(err error, message string) (refusal, error) {
 	case errors.Is(err, store.ErrCredentials):
 		return refusal{Message: message}, nil
 	case errors.As(err, &locked):
+		s.noteLimit(err)
 		return s.tooMany(locked.RetryAfter), nil
 	default:
 		return refusal{}, err

@@ -47,6 +47,7 @@ func (s *Server) reveal(r *request, k store.Kind, passphrase secret.Text) (reply
 	}
 	p, err := s.store.RetrieveInto(r.Context(), r.actor, r.urlToken, passphrase, s.roomFor(r, pageGrows(k)))
 	if t, ok := newTry(err, passphrase.IsZero()); ok {
+		s.noteLimit(err)
 		return s.step(r, t)
 	}
 	if err == nil {

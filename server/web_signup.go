@@ -42,6 +42,7 @@ func (s *Server) signUp(r *request) (reply, error) {
 	email := f["email"]
 	page := accountPage{Email: comesBack(email, store.MaxEmail)}
 	if full, wait := s.signUps.Full(r.actor.Client); full {
+		s.noteLimit(&limitError{name: limitSignUps})
 		page.Refused = s.tooMany(wait)
 		return page.Refused.again("signup", page), nil
 	}

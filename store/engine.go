@@ -173,6 +173,12 @@ type Engine interface {
 	CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (Coverage, error)
 	// Space tells what the engine takes of its disk.
 	Space(ctx context.Context) (Space, error)
+	// Stats tells how the engine is. It waits for nobody, so what it tells may be
+	// a moment ahead of what is durable.
+	Stats() (Stats, error)
+	// CountLive counts the live pushes while everything else goes on. When it
+	// returns nil, Stats knows their number from then on.
+	CountLive(ctx context.Context) error
 	// Compact gives space that is not in use back to the file system, while
 	// everything else goes on. It calls progress, from one goroutine, with bytes
 	// done and bytes in all, which may grow. ErrBusy if a compaction or a backup runs,

@@ -70,7 +70,10 @@ func instead(err, is, other error) error {
 }
 
 // A LockedError is an ErrLocked that knows when to try again.
-type LockedError struct{ RetryAfter time.Duration }
+type LockedError struct {
+	RetryAfter time.Duration
+	Limit      string // which one: passphrases_per_client, passphrases_per_push, sign_ins_per_client or sign_ins_per_account
+}
 
 func (*LockedError) Error() string { return ErrLocked.Error() }
 

@@ -80,10 +80,11 @@ const (
 	CauseViews              // its view limit
 	CauseTime               // its time limit
 	CauseHand               // somebody deleted it
+	CauseOther              // it went with its account
 	causeCount
 )
 
-var causeNames = [...]string{CauseNone: "", CauseViews: "views", CauseTime: "time", CauseHand: "deleted"}
+var causeNames = [...]string{CauseNone: "", CauseViews: "views", CauseTime: "time", CauseHand: "deleted", CauseOther: "other"}
 
 // String is the cause's name on the wire; empty for CauseNone.
 func (c Cause) String() string {
@@ -92,6 +93,9 @@ func (c Cause) String() string {
 	}
 	return ""
 }
+
+// Causes lists what a push can have ended by.
+func Causes() []Cause { return []Cause{CauseViews, CauseTime, CauseHand, CauseOther} }
 
 // A happening is an event and when it was.
 type happening struct {
@@ -124,6 +128,8 @@ func happened(before, after Push, e Entry) (all []happening) {
 // causeOf tells why a push ended.
 func causeOf(before, after Push) Cause {
 	switch {
+	case after.State == Purged:
+		return CauseOther
 	case after.State == Deleted:
 		return CauseHand
 	case after.Views > before.Views:

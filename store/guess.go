@@ -106,12 +106,11 @@ func (g *guesser) missed(id ID, client string) error {
 }
 
 func (g *guesser) locked(id ID, client string) error {
-	full, wait := g.perPush.Full(string(id[:]))
-	if !full {
-		full, wait = g.perClient.Full(clientKey(id, client))
+	if full, wait := g.perPush.Full(string(id[:])); full {
+		return &LockedError{RetryAfter: wait, Limit: "passphrases_per_push"}
 	}
-	if full {
-		return &LockedError{RetryAfter: wait}
+	if full, wait := g.perClient.Full(clientKey(id, client)); full {
+		return &LockedError{RetryAfter: wait, Limit: "passphrases_per_client"}
 	}
 	return nil
 }
@@ -129,7 +128,7 @@ func (g *guesser) attempt(ctx context.Context, email, client string, try func() 
 		g.enter(email)
 		defer g.leave(email)
 		if full, wait := g.wrong.Full(email); full {
-			return &LockedError{RetryAfter: wait}
+			return &LockedError{RetryAfter: wait, Limit: "sign_ins_per_account"}
 		}
 		err := try()
 		if errors.Is(err, ErrCredentials) {
@@ -143,12 +142,11 @@ func (g *guesser) attempt(ctx context.Context, email, client string, try func() 
 func (g *guesser) admit(email, client string) error {
 	g.mu.Lock() // between asking and counting
 	defer g.mu.Unlock()
-	full, wait := g.wrong.Full(email)
-	if !full {
-		full, wait = g.signIns.Full(client)
+	if full, wait := g.wrong.Full(email); full {
+		return &LockedError{RetryAfter: wait, Limit: "sign_ins_per_account"}
 	}
-	if full {
-		return &LockedError{RetryAfter: wait}
+	if full, wait := g.signIns.Full(client); full {
+		return &LockedError{RetryAfter: wait, Limit: "sign_ins_per_client"}
 	}
 	g.signIns.Add(client)
 	return nil

@@ -38,6 +38,7 @@ type daemon struct {
 	tls     tlsSide
 
 	webhooks *webhook.Dispatcher // nil: nobody is told of anything
+	watch    *watch              // nil: nobody keeps one
 
 	newProbe func() (path string, err error) // as server.Server has it
 	dumpable error                           // why a crash may leave secrets in a core dump; nil: it does not
@@ -48,13 +49,16 @@ type daemon struct {
 }
 
 // run serves until ctx ends, the store fails or a listener breaks. Then it
-// drains the doors, and stops everything else, the control socket last.
+// drains the doors, and stops everything else, last the control socket and what is
+// there for those who watch.
 func (d *daemon) run(ctx context.Context) error {
 	servers := make([]*http.Server, len(d.doors))
 	for i, at := range d.doors {
 		servers[i] = d.server(at.handler)
 	}
-	sweeper := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a sweep", d.store.Released(), d.store.Sweep) })
+	sweeper := begin(ctx, func(ctx context.Context) error {
+		return loop(ctx, d.log, "a sweep", d.store.Released(), d.watch.swept(d.store.Sweep))
+	})
 	compactor := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.Tidy) })
 	webhooks := begin(ctx, d.tell)
 	backups := begin(ctx, func(ctx context.Context) error { return keepBackups(ctx, d.cfg, d.store, d.log) })
@@ -72,10 +76,14 @@ func (d *daemon) run(ctx context.Context) error {
 	}
 	line.Str("data_dir", d.cfg.DataDir).Str("key_file", keyPlace(d.cfg)).Msg("listening")
 
+	d.watch.serving(ctx, d.store)
+
 	failed := false
 	select {
 	case <-ctx.Done():
+		d.watch.stopping()
 		d.log.Info().Msg("stopping")
+		d.linger(web.done)
 	case <-web.done:
 	case <-tls.done:
 	case <-control.done:
@@ -91,7 +99,8 @@ func (d *daemon) run(ctx context.Context) error {
 		})
 		defer cut.Stop()
 	}
-	err := errors.Join(web.stop(), tls.stop(), webhooks.stop(), backups.stop(), compactor.stop(), sweeper.stop(), signals.stop(), control.stop())
+	d.watch.stopping()
+	err := errors.Join(web.stop(), tls.stop(), webhooks.stop(), backups.stop(), compactor.stop(), sweeper.stop(), signals.stop(), control.stop(), d.watch.stop())
 	if failed {
 		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
 	}
@@ -118,6 +127,17 @@ func (d *daemon) server(handler http.Handler) *http.Server {
 	}
 	d.tls.secure(srv)
 	return srv
+}
+
+// linger serves on for a while after readiness has ended, for as long as it can.
+func (d *daemon) linger(broken <-chan struct{}) {
+	t := time.NewTimer(d.cfg.Limits.StopDelay)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-broken:
+	case <-d.store.Failed():
+	}
 }
 
 // drained turns requests that were cut off from a failure into a line in the log.

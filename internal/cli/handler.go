@@ -42,8 +42,8 @@ func readLogo(name string) (*web.Logo, error) {
 }
 
 // newHandler makes what answers requests, and the path of the page that makes the
-// first account; empty if there are accounts.
-func newHandler(ctx context.Context, cfg config.Config, s *store.Store, log zerolog.Logger) (h *server.Server, first string, err error) {
+// first account; empty if there are accounts. Each change is applied to its options.
+func newHandler(ctx context.Context, cfg config.Config, s *store.Store, log zerolog.Logger, changes ...func(*server.Options)) (h *server.Server, first string, err error) {
 	logo, err := readLogo(cfg.Brand.LogoFile)
 	if err != nil {
 		return nil, "", err
@@ -56,6 +56,9 @@ func newHandler(ctx context.Context, cfg config.Config, s *store.Store, log zero
 	if !has {
 		o.First = secret.New(rand.Text())
 		first = server.FirstPath + o.First.Reveal()
+	}
+	for _, change := range changes {
+		change(&o)
 	}
 	h, err = server.New(o)
 	return h, first, err

@@ -22,6 +22,7 @@ type opening struct {
 	environ []string         // of the process
 	create  bool             // make the directory, the key and the database if there is no database
 	wait    time.Duration    // for another process to let go of the database
+	watch   *watch           // nil: nobody keeps one
 	note    func(say string) // is told what was made or upgraded, and what is not as it should be
 }
 
@@ -48,6 +49,8 @@ func openStore(ctx context.Context, o opening) (s *store.Store, created bool, er
 		MinFree: int64(o.cfg.Limits.MinFreeSpace),
 		Timeout: o.wait,
 		Note:    o.note,
+
+		Committed: o.watch.committed(),
 	})
 	if err != nil {
 		return nil, false, err
@@ -59,7 +62,7 @@ func openStore(ctx context.Context, o opening) (s *store.Store, created bool, er
 	if err == nil {
 		options := storeOptions(o.cfg)
 		options.Root = rootKeeper(o.cfg, o.environ)
-		s, err = store.Open(ctx, engine, o.settleKey(ctx, engine, key), options)
+		s, err = store.Open(ctx, o.watch.observed(engine), o.settleKey(ctx, engine, key), options)
 	}
 	if err != nil {
 		return nil, false, errors.Join(err, engine.Close())

@@ -24,6 +24,7 @@ type reloader struct {
 	src   config.Source
 	log   zerolog.Logger
 	parts []reloadable // in the order in which they change
+	watch *watch       // is told; nil: nobody keeps one
 
 	mu      sync.Mutex    // held by reload
 	running config.Config // in force
@@ -57,6 +58,8 @@ func handlerReload(h *server.Server) reloadable {
 func (r *reloader) reload(context.Context, admin.None) (admin.Reloaded, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.watch.reloading()
+	defer r.watch.reloaded()
 	c, err := config.Reload(r.running, r.src)
 	if err == nil {
 		err = r.apply(c.Config)

@@ -53,7 +53,12 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config, src config.S
 	if dumpable != nil {
 		log.Warn().Err(dumpable).Msg("a crash may leave secrets in a core dump")
 	}
-	s, created, err := openStore(ctx, opening{cfg: cfg, environ: a.environ, create: true, wait: serveWait, note: a.say})
+	watch, err := newWatch(ctx, cfg, a.environ, log)
+	if err != nil {
+		return err
+	}
+	defer watch.close()
+	s, created, err := openStore(ctx, opening{cfg: cfg, environ: a.environ, create: true, wait: serveWait, watch: watch, note: a.say})
 	if errors.Is(err, store.ErrInUse) {
 		return withHint(err, "a server or another command uses this data directory; stop it or let it finish, or choose another with --data-dir")
 	}
@@ -64,7 +69,7 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config, src config.S
 	if err := prepareBackups(cfg, a.say); err != nil {
 		return err
 	}
-	handler, first, err := newHandler(ctx, cfg, s, log)
+	handler, first, err := newHandler(ctx, cfg, s, log, watch.options)
 	if err != nil {
 		return err
 	}
@@ -91,9 +96,11 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config, src config.S
 	if first != "" {
 		a.invite(cfg, addr, tls.reach(addr), first)
 	}
-	d := daemon{cfg: cfg, store: s, log: log, control: control, doors: doors, tls: tls, webhooks: webhooks}
+	watch.attach(s, handler, tls.expiry())
+	d := daemon{cfg: cfg, store: s, log: log, control: control, doors: doors, tls: tls, webhooks: webhooks, watch: watch}
 	d.newProbe, d.dumpable = handler.NewProbe, dumpable
 	d.hangups, d.lost = hangups, lostTerminal(a.stderr)
 	d.reloads = newReloader(cfg, src, log, level.reload, storeReload(s), handlerReload(handler), tls.reload)
+	d.reloads.watch = watch
 	return d.run(ctx)
 }

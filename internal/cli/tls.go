@@ -135,6 +135,14 @@ func (t tlsSide) reach(addr net.Addr) string {
 	}
 }
 
+// expiry is what tells when the certificate ends; nil: there is none.
+func (t tlsSide) expiry() func() time.Time {
+	if t.certs == nil {
+		return nil
+	}
+	return t.certs.Expiry
+}
+
 // reload takes up the files of the certificate as they are now; a pair that is of no
 // use is refused, and the one before stays.
 func (t tlsSide) reload(config.Config) (apply func(), err error) {

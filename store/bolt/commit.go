@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 	"syscall"
+	"time"
 
 	"go.etcd.io/bbolt"
 
@@ -53,11 +54,12 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 	h := db.current.Load()
 	h.chooseList()
 	var txid int
+	begun := time.Now()
 	err = guard(func() error {
 		return h.bolt.Update(func(b *bbolt.Tx) error {
 			txid = b.ID()
 			db.tx.reset(b)
-			db.tx.handle, db.tx.changes = h, db.changes
+			db.tx.handle, db.tx.changes, db.tx.census = h, db.changes, &db.census
 			db.tx.journal, db.tx.nextRow, db.tx.over = db.journal, db.journal.next, db.journal.writing(db.tx.local)
 			bad = db.runAll(batch)
 			if bad != nil || db.tx.writes == 0 {
@@ -73,8 +75,10 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 		h.synced.Store(int64(txid))
 		db.stirred = true
 		db.journal.publish(&db.tx)
+		db.census.add(db.tx.live)
 		h.unlisted = h.bolt.NoFreelistSync
 		h.noteWritten(db.tx.writes, db.tx.bytes+db.tx.touched)
+		db.observe(len(batch), time.Since(begun))
 		return nil, nil
 	case db.undone(err, txid):
 		return nil, store.ErrFull

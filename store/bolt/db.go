@@ -28,8 +28,10 @@ type DB struct {
 	tx      tx          // the committer's
 	writing sync.Mutex  // held while a batch runs: no page changes without it, nor the handle
 	journal *journal
-	stirred bool     // there was a commit since the mapping was let go of. Guarded by writing
-	changes *changes // what a compaction has to copy again; nil: none runs. Guarded by writing
+	stirred bool // there was a commit since the mapping was let go of. Guarded by writing
+	census  census
+	observe func(operations int, took time.Duration) // never nil
+	changes *changes                                 // what a compaction has to copy again; nil: none runs. Guarded by writing
 
 	compacting chan struct{}  // holds a value while a compaction runs, and after Close
 	replaced   sync.WaitGroup // of those that close handles

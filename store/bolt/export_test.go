@@ -260,3 +260,6 @@ func (db *DB) LeafPage(t *testing.T, name string, depth int) (id uint64) {
 	}
 	return id
 }
+
+// SetCensusStep sets how many rows are counted at a time.
+func (db *DB) SetCensusStep(n int) { db.census.step = n }

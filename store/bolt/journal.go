@@ -107,7 +107,12 @@ type journal struct {
 	pause               int        // commits for which it is left alone, as there was no room
 	stuck               bool       // folding met damage: what has gathered stays, and counts
 	awake               bool       // there was an operation since the file was opened
+
+	waiting atomic.Int64 // rows, for everybody
 }
+
+// tell tells everybody how many rows there are.
+func (j *journal) tell() { j.waiting.Store(int64(j.next - j.first)) }
 
 func newJournal() *journal {
 	j := &journal{bounds: usualJournal()}
@@ -129,6 +134,7 @@ func (j *journal) publish(t *tx) {
 		}
 	}
 	j.next = t.nextRow
+	j.tell()
 	j.commits.Store(commit)
 }
 
@@ -258,6 +264,7 @@ func (j *journal) load(t *tx) error {
 	}
 	j.gens.Store(&generations{current: g})
 	j.first, j.sealed, j.next = first, first, next
+	j.tell()
 	if first < next {
 		j.seal()
 	}

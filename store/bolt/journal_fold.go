@@ -141,6 +141,7 @@ func (j *journal) worked(w *journalWork) {
 		j.stuck = true
 	default:
 		j.fold, j.first = j.fold[len(w.folds):], w.cuts
+		j.tell()
 		if j.first == j.sealed {
 			j.gens.Store(&generations{current: j.gens.Load().current})
 		}

@@ -40,6 +40,7 @@ func (t *tx) putPush(old *store.Push, p store.Push, record []byte) error {
 	if err := t.move(owners, owner, ownerRow(p)); err != nil {
 		return err
 	}
+	t.countLive(expires, expiryRow(p))
 	return t.move(expiry, expires, expiryRow(p))
 }
 
@@ -53,6 +54,7 @@ func (t *tx) purge(p store.Push) error {
 	if err := t.move(owners, ownerRow(p), nil); err != nil {
 		return err
 	}
+	t.countLive(expiryRow(p), nil)
 	if err := t.move(expiry, expiryRow(p), nil); err != nil {
 		return err
 	}

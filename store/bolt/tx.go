@@ -45,6 +45,8 @@ type tx struct {
 	bytes   int    // in the values of them
 	touched int    // of the mapping, beside that
 	room    room
+	census  *census // of a transaction that writes
+	live    int64   // by how much this one changes it
 }
 
 // reset makes t that of another transaction, once its own has ended.

@@ -135,7 +135,8 @@ var methods = map[string]func(context.Context, store.Engine) error{
 	"SetLatestTime": func(ctx context.Context, e store.Engine) error {
 		return e.SetLatestTime(ctx, epoch)
 	},
-	"Check": func(ctx context.Context, e store.Engine) error { return e.Check(ctx, func(string) {}) },
+	"CountLive": func(ctx context.Context, e store.Engine) error { return e.CountLive(ctx) },
+	"Check":     func(ctx context.Context, e store.Engine) error { return e.Check(ctx, func(string) {}) },
 }
 
 // WantFromAll fails the test for every method of e that does not return want.

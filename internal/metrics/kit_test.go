@@ -1,0 +1,47 @@
+package metrics_test
+
+import (
+	"bytes"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
+
+	"pushbox/internal/metrics"
+	"pushbox/server"
+	"pushbox/store"
+)
+
+// attached are metrics that ask sources which have everything to tell.
+func attached(changes ...func(*metrics.Sources)) *metrics.Metrics {
+	s := metrics.Sources{
+		Vitals: func() (store.Vitals, error) {
+			return store.Vitals{Stats: store.Stats{Space: store.Space{Size: 1000, Unused: 300}, FreePages: 3, Journal: 5, Live: 7}, Lag: 9 * time.Second}, nil
+		},
+		Load:        func() server.Load { return server.Load{Uploads: 11, Downloads: 13, Bodies: 17, Reveals: 19} },
+		Certificate: func() time.Time { return time.Unix(2_000_000_000, 0) },
+	}
+	for _, change := range changes {
+		change(&s)
+	}
+	m := metrics.New("3.0.0")
+	m.Attach(s)
+	return m
+}
+
+// families are what a scrape tells, as Prometheus reads it.
+func families(t testing.TB, m *metrics.Metrics) map[string]*dto.MetricFamily {
+	t.Helper()
+	_, text, err := m.Expose()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := expfmt.NewTextParser(model.LegacyValidation)
+	all, err := p.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}

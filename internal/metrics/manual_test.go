@@ -1,0 +1,161 @@
+package metrics_test
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	dto "github.com/prometheus/client_model/go"
+)
+
+const (
+	manual = "../../docs/monitoring.md"
+	alerts = "../../deploy/prometheus-alerts.yml"
+
+	tableBegins = "<!-- the metrics: PUSHBOX_UPDATE_DOCS=1 go test ./internal/metrics -->\n"
+	tableEnds   = "<!-- the end of them -->\n"
+)
+
+// ours are the names of the metrics that are not those of any Go program.
+func ours(all map[string]*dto.MetricFamily) []string {
+	return slices.DeleteFunc(slices.Sorted(maps.Keys(all)), func(name string) bool {
+		return strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_")
+	})
+}
+
+// table is what the manual has to say of the metrics.
+func table(all map[string]*dto.MetricFamily) string {
+	var b strings.Builder
+	b.WriteString("| Metric | Type | Labels | What it is |\n|---|---|---|---|\n")
+	for _, name := range ours(all) {
+		f := all[name]
+		var labels []string
+		for _, l := range f.Metric[0].Label {
+			labels = append(labels, "`"+l.GetName()+"`")
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", name, strings.ToLower(f.GetType().String()), strings.Join(labels, ", "), f.GetHelp())
+	}
+	return b.String()
+}
+
+// TestTheManualHasEveryMetric compares the table with the registry. With
+// PUSHBOX_UPDATE_DOCS=1 it writes the table.
+func TestTheManualHasEveryMetric(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, begins := strings.Cut(string(text), tableBegins)
+	have, after, ends := strings.Cut(rest, tableEnds)
+	if !begins || !ends {
+		t.Fatal("the manual has no place for the table")
+	}
+	all := families(t, attached())
+	want := table(all)
+	if os.Getenv("PUSHBOX_UPDATE_DOCS") != "" {
+		if err := os.WriteFile(manual, []byte(before+tableBegins+want+tableEnds+after), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if have != want || len(ours(all)) < 20 {
+		t.Errorf("the table is stale; it should be\n%s", want)
+	}
+}
+
+var metricName = regexp.MustCompile(`\b(?:pushbox|process)_[a-z_]+[a-z]\b`)
+
+// What a rule asks for and nobody tells makes the rule silent.
+func TestManualAndAlertsNameOnlyMetricsThatThereAre(t *testing.T) {
+	t.Parallel()
+	all := families(t, attached())
+	for _, file := range []string{manual, alerts} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		names := metricName.FindAllString(string(text), -1)
+		for _, name := range names {
+			family := regexp.MustCompile(`_(bucket|count|sum)$`).ReplaceAllString(name, "")
+			if all[name] == nil && (all[family] == nil || all[family].GetType() != dto.MetricType_HISTOGRAM) {
+				t.Errorf("%s: there is no %s", file, name)
+			}
+		}
+		if len(names) < 8 {
+			t.Errorf("%s names %d metrics", file, len(names))
+		}
+	}
+}
+
+// matcher is a label with the values that a rule asks for.
+var matcher = regexp.MustCompile(`(route|class|limit)=~?"([^"]+)"`)
+
+func TestAlertsAskForValuesThatLabelsHave(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(alerts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, exposed, err := attached().Expose()
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := matcher.FindAllStringSubmatch(string(text), -1)
+	for _, m := range asked {
+		for value := range strings.SplitSeq(m[2], "|") {
+			if !strings.Contains(string(exposed), m[1]+`="`+value+`"`) {
+				t.Errorf("no metric has %s=%q", m[1], value)
+			}
+		}
+	}
+	if len(asked) < 4 {
+		t.Errorf("only %d labels were found", len(asked))
+	}
+}
+
+func TestPromtoolTakesMetricsAlertsAndTheManualsConfiguration(t *testing.T) {
+	t.Parallel()
+	tool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not installed here (Debian: prometheus)")
+	}
+	_, text, err := attached().Expose()
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := exec.CommandContext(t.Context(), tool, "check", "metrics")
+	check.Stdin = bytes.NewReader(text)
+	if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {
+		t.Errorf("metrics: %v\n%s", err, out)
+	}
+	if out, err := exec.CommandContext(t.Context(), tool, "check", "rules", alerts).CombinedOutput(); err != nil {
+		t.Errorf("alerts: %v\n%s", err, out)
+	}
+	text, err = os.ReadFile(manual)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, block, _ := strings.Cut(string(text), "```yaml\n")
+	block, _, _ = strings.Cut(block, "```")
+	uncommented := strings.NewReplacer("# auth", "auth", "#   cred", "  cred").Replace(block)
+	for _, content := range []string{block, uncommented} {
+		name := filepath.Join(t.TempDir(), "prometheus.yml")
+		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if out, err := exec.CommandContext(t.Context(), tool, "check", "config", "--syntax-only", name).CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", content, err, out)
+		}
+	}
+	if block == uncommented || !strings.Contains(uncommented, "\n    authorization:\n      credentials_file:") {
+		t.Errorf("the token is not there: %s", uncommented)
+	}
+}

@@ -1,0 +1,136 @@
+package metrics_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/metrics"
+	"pushbox/server"
+	"pushbox/store"
+)
+
+// wantSamples fails the test unless a scrape has those lines, and none that begins as one
+// of the others.
+func wantSamples(t *testing.T, m *metrics.Metrics, lines string, others ...string) {
+	t.Helper()
+	_, text, err := m.Expose()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(strings.TrimSpace(lines) + "\n") {
+		if line = strings.TrimSpace(line) + "\n"; !strings.Contains("\n"+string(text), "\n"+line) {
+			name, _, _ := strings.Cut(line, " ")
+			_, rest, _ := strings.Cut("\n"+string(text), "\n"+name)
+			got, _, _ := strings.Cut(rest, "\n")
+			t.Errorf("it has %s%s, not %s", name, got, line)
+		}
+	}
+	for _, o := range others {
+		if strings.Contains(string(text), "\n"+o) {
+			t.Errorf("it has %s", o)
+		}
+	}
+}
+
+func TestEachThingIsCountedWhereItBelongs(t *testing.T) {
+	t.Parallel()
+	m := attached()
+	r, p := m.Requests(), m.Pushes()
+	r.Began()
+	r.Began()
+	r.Ended(server.Label{Route: "show", Method: "GET"}, 204, 20*time.Millisecond)
+	for _, status := range []int{303, 404, 500, 507, 0} {
+		r.Began()
+		r.Ended(server.Label{Route: "create", Method: "POST"}, status, time.Second)
+	}
+	r.Limited("queue")
+	for _, k := range []store.Kind{store.Text, store.URL, store.URL} {
+		p.Created(k)
+	}
+	p.Viewed()
+	p.Ended(store.CauseViews)
+	p.Ended(store.CauseTime)
+	p.Ended(store.CauseHand)
+	p.Ended(store.CauseOther)
+	p.Ended(store.CauseOther)
+	p.PassphraseFailed()
+	p.Compacted(nil)
+	p.Compacted(store.ErrBusy)
+	p.Compacted(store.ErrFull)
+	m.Swept(time.UnixMilli(1_700_000_000_500), nil)
+	m.Swept(time.UnixMilli(1_800_000_000_000), errors.New("no"))
+	m.Committed(3, 2*time.Millisecond)
+	wantSamples(t, m, `
+		pushbox_http_requests_in_flight 1
+		pushbox_http_requests_total{class="2xx",method="GET",route="show"} 1
+		pushbox_http_requests_total{class="3xx",method="POST",route="create"} 1
+		pushbox_http_requests_total{class="4xx",method="POST",route="create"} 1
+		pushbox_http_requests_total{class="5xx",method="POST",route="create"} 3
+		pushbox_http_request_duration_seconds_bucket{route="show",le="0.01"} 0
+		pushbox_http_request_duration_seconds_bucket{route="show",le="0.025"} 1
+		pushbox_http_request_duration_seconds_count{route="create"} 5
+		pushbox_limited_total{limit="queue"} 1
+		pushbox_creates_total{kind="text"} 1
+		pushbox_creates_total{kind="url"} 2
+		pushbox_creates_total{kind="file"} 0
+		pushbox_views_total 1
+		pushbox_expiries_total{cause="views"} 1
+		pushbox_expiries_total{cause="time"} 1
+		pushbox_expiries_total{cause="deleted"} 1
+		pushbox_expiries_total{cause="other"} 2
+		pushbox_failed_passphrases_total 1
+		pushbox_compactions_total{outcome="done"} 1
+		pushbox_compactions_total{outcome="put_off"} 1
+		pushbox_compactions_total{outcome="failed"} 1
+		pushbox_sweeps_total{outcome="done"} 1
+		pushbox_sweeps_total{outcome="failed"} 1
+		pushbox_sweep_last_success_timestamp_seconds 1.7000000005e+09
+		pushbox_store_commit_duration_seconds_bucket{le="0.001"} 0
+		pushbox_store_commit_duration_seconds_bucket{le="0.0025"} 1
+		pushbox_store_commit_operations_bucket{le="2"} 0
+		pushbox_store_commit_operations_bucket{le="4"} 1
+		pushbox_live_pushes 7
+		pushbox_store_size_bytes 1000
+		pushbox_store_used_bytes 700
+		pushbox_store_free_pages 3
+		pushbox_store_journal_rows 5
+		pushbox_sweep_lag_seconds 9
+		pushbox_uploads_running 11
+		pushbox_downloads_running 13
+		pushbox_body_memory_bytes{use="requests"} 17
+		pushbox_body_memory_bytes{use="answers"} 19
+		pushbox_certificate_expiry_timestamp_seconds 2e+09`)
+}
+
+func TestWhatIsNotKnownIsNotTold(t *testing.T) {
+	t.Parallel()
+	uncounted := attached(func(s *metrics.Sources) {
+		s.Vitals = func() (store.Vitals, error) { return store.Vitals{Stats: store.Stats{Live: -1}}, nil }
+		s.Certificate = nil
+	})
+	wantSamples(t, uncounted, "pushbox_store_size_bytes 0", "pushbox_live_pushes", "pushbox_certificate")
+	failed := attached(func(s *metrics.Sources) {
+		s.Vitals = func() (store.Vitals, error) { return store.Vitals{}, store.ErrFailed }
+		s.Certificate = func() time.Time { return time.Time{} }
+	})
+	wantSamples(t, failed, "pushbox_uploads_running 11", "pushbox_live_pushes", "pushbox_store_size", "pushbox_sweep_lag", "pushbox_certificate")
+}
+
+func TestWhatNobodyKnowsIsCountedNowhere(t *testing.T) {
+	t.Parallel()
+	m := attached()
+	before := len(families(t, m)["pushbox_http_requests_total"].Metric)
+	m.Requests().Began()
+	m.Requests().Ended(server.Label{Route: "/p/secret", Method: "GET"}, 200, time.Second)
+	m.Requests().Ended(server.Label{Route: "show", Method: "FROB"}, 200, time.Second)
+	m.Requests().Limited("secret")
+	_, text, err := m.Expose()
+	if err != nil || strings.Contains(string(text), "secret") || strings.Contains(string(text), "FROB") {
+		t.Errorf("a name that is none of the program's is there: %v", err)
+	}
+	if n := len(families(t, m)["pushbox_http_requests_total"].Metric); n != before || n < 200 {
+		t.Errorf("%d series became %d", before, n)
+	}
+}

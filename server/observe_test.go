@@ -1,0 +1,309 @@
+package server_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/secret"
+	"pushbox/server"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// A tally counts what an observer is told.
+type tally struct {
+	mu      sync.Mutex
+	running int
+	told    map[string]int
+}
+
+func (o *tally) Began() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.running++
+}
+
+func (o *tally) Ended(l server.Label, status int, took time.Duration) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.running--
+	o.told[fmt.Sprint(l.Method, " ", l.Route, " ", status)]++
+	if !slices.Contains(server.Labels(), l) || took <= 0 {
+		o.told[fmt.Sprintf("wrong: %v, %v", l, took)]++
+	}
+}
+
+func (o *tally) Limited(limit string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.told["limit "+limit]++
+}
+
+// take returns what was told since the last time, once no request runs.
+func (o *tally) take(t *testing.T) map[string]int {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); ; { // an answer may be read a moment before its request has ended
+		o.mu.Lock()
+		if o.running == 0 {
+			break
+		}
+		o.mu.Unlock()
+		if time.Now().After(deadline) {
+			t.Fatal("a request does not end")
+		}
+	}
+	defer o.mu.Unlock()
+	told := o.told
+	o.told = make(map[string]int)
+	return told
+}
+
+// newWatched is newAPI with an observer.
+func newWatched(t *testing.T, changes ...func(*config.Config)) (*api, *tally) {
+	t.Helper()
+	a, o := newAPI(t, changes...), &tally{told: make(map[string]int)}
+	a.handler.SetWatch(server.Watch{Observer: o})
+	return a, o
+}
+
+func TestAnObserverHearsOfEachRequestByNamesOfThePrograms(t *testing.T) {
+	t.Parallel()
+	a, o := newWatched(t)
+	token := a.create(`"payload":"x"`)
+	for method, path := range map[string]string{
+		"GET": pushes + "/" + token, "DELETE": pushes + "/" + strings.Repeat("a", 34),
+		"FROB": pushes + "/" + token, "PUT": "/" + token, "TRACE": "/p/x", "get": pushes,
+	} {
+		a.do(method, path, "")
+	}
+	want := map[string]int{
+		"POST create 201": 1, "GET show 200": 1, "DELETE delete 404": 1,
+		"other none 405": 1, "PUT none 404": 1, "TRACE none 405": 1,
+	}
+	want["other none 405"]++ // get in lower case is another method
+	if got := o.take(t); !maps.Equal(got, want) {
+		t.Errorf("told %v, want %v", got, want)
+	}
+}
+
+func TestAPanicIsARequestThatEnded(t *testing.T) {
+	t.Parallel()
+	a, o := newWatched(t)
+	a.handler.AddPanic()
+	a.do("POST", "/panic/x", "x").want(http.StatusInternalServerError)
+	if got := o.take(t); got["wrong: {panic POST}, 0s"] != 0 || got["POST panic 500"] != 1 {
+		t.Errorf("told %v", got)
+	}
+}
+
+// Each limit of the table is hit by what it is for, and no other is told.
+func TestAnObserverHearsWhichLimitRefused(t *testing.T) {
+	t.Parallel()
+	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}}
+	guess := func(a *api) {
+		path := pushes + "/" + a.create(`"payload":"x","passphrase":"p"`) + "?passphrase=q"
+		for n := range 3 {
+			a.get(path, far(n))
+		}
+	}
+	signIn := func(email func(n int) string, client func(n int) http.Header) func(a *api) {
+		return func(a *api) {
+			a.do("POST", pushes, `{"push":{"payload":"x"}}`)
+			for n := range 3 {
+				a.do("POST", "/users/sign_in", "email="+email(n)+"&password=wrong-password", form, client(n))
+			}
+		}
+	}
+	same := func(int) string { return "ann@example.com" }
+	for limit, c := range map[string]struct {
+		change func(*config.Config)
+		act    func(*api)
+	}{
+		"anonymous":            {func(c *config.Config) { c.Limits.AnonymousPerMinute = 2 }, func(a *api) { a.thrice("/api/v2/version", far(1)) }},
+		"token":                {func(c *config.Config) { c.Limits.TokenPerMinute = 2 }, func(a *api) { a.thrice(pushes+"/active", a.user("ann@example.com"), far(1)) }},
+		"unknown_tokens":       {func(c *config.Config) { c.Limits.UnknownTokensPerMinute = 2 }, func(a *api) { a.thrice(pushes+"/nothing", far(1)) }},
+		"passphrases_per_push": {func(c *config.Config) { c.Limits.PassphrasesPerPush = 2 }, guess},
+		"passphrases_per_client": {func(c *config.Config) { c.Limits.PassphrasesPerClient = 2 }, func(a *api) {
+			path := pushes + "/" + a.create(`"payload":"x","passphrase":"p"`) + "?passphrase=q"
+			a.thrice(path, far(1))
+		}},
+		"passphrases_per_client, on a page": {func(c *config.Config) { c.Limits.PassphrasesPerClient = 2 }, func(a *api) {
+			path := "/p/" + a.create(`"payload":"x","passphrase":"p"`)
+			for range 3 {
+				a.do("POST", path, "passphrase=q", form, far(1))
+			}
+		}},
+		"sign_ups": {func(c *config.Config) { c.EnableSignups, c.Limits.SignInsPerClient = true, 2 }, func(a *api) {
+			for range 3 {
+				a.do("POST", "/users/sign_up", "email=x&password=y", form, far(1))
+			}
+		}},
+		"sign_ins_per_client":  {func(c *config.Config) { c.Limits.SignInsPerClient = 2 }, signIn(func(n int) string { return fmt.Sprintf("a%d@example.com", n) }, func(int) http.Header { return far(1) })},
+		"sign_ins_per_account": {func(c *config.Config) { c.Limits.SignInsPerAccount = 2 }, signIn(same, far)},
+		"space": {func(c *config.Config) { c.MaxStoreSize = 1 << 20 }, func(a *api) {
+			for range 3 {
+				a.do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", 600<<10)+`"}}`)
+			}
+		}},
+	} {
+		t.Run(limit, func(t *testing.T) {
+			t.Parallel()
+			limit, _, _ := strings.Cut(limit, ",")
+			a, o := newWatched(t, c.change)
+			c.act(a)
+			told := o.take(t)
+			for name, n := range told {
+				if strings.HasPrefix(name, "limit ") && (name != "limit "+limit || n < 1) {
+					t.Errorf("told of %s", name)
+				}
+			}
+			if told["limit "+limit] < 1 || !slices.Contains(server.Limits(), limit) {
+				t.Errorf("told %v", told)
+			}
+		})
+	}
+}
+
+func (a *api) thrice(path string, headers ...http.Header) {
+	a.t.Helper()
+	for range 3 {
+		a.get(path, headers...)
+	}
+}
+
+func TestReadinessIsWhatTheProgramSays(t *testing.T) {
+	t.Parallel()
+	for want, said := range map[int][]error{http.StatusOK: {nil}, http.StatusServiceUnavailable: {server.ErrStarting, server.ErrStopping}} {
+		for _, err := range said {
+			a := newAPI(t)
+			a.handler.SetWatch(server.Watch{Ready: func() error { return err }})
+			got := a.get("/readyz").want(want)
+			a.get("/healthz").want(http.StatusOK)
+			if err == nil && got.body != `{"status":"ok"}`+"\n" || err != nil && got.header.Get("Retry-After") == "" {
+				t.Errorf("%v: %s %v", err, got.body, got.header)
+			}
+			if strings.Contains(a.log.String(), `"level":"error"`) {
+				t.Errorf("%v is logged as a fault: %s", err, a.log)
+			}
+		}
+	}
+}
+
+func TestMetricsAreForWhoHasTheToken(t *testing.T) {
+	t.Parallel()
+	const token = "correct horse battery"
+	text := func() (string, []byte, error) { return "text/plain; version=0.0.4", []byte("a 1\n"), nil }
+	for name, c := range map[string]struct {
+		watch server.Watch
+		given string
+		want  int
+	}{
+		"the token":             {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metrics", 200},
+		"another":               {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metricS", 401},
+		"a part of it":          {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metric", 401},
+		"more than it":          {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metricss", 401},
+		"nothing":               {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "", 401},
+		"another scheme":        {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "Basic token-of-metrics", 401},
+		"no token to have":      {server.Watch{Metrics: text}, "Bearer ", 404},
+		"no metrics":            {server.Watch{Token: secret.New("token-of-metrics")}, "Bearer token-of-metrics", 404},
+		"metrics that are none": {server.Watch{Metrics: func() (string, []byte, error) { return "", nil, errors.New(token) }, Token: secret.New("token-of-metrics")}, "Bearer token-of-metrics", 500},
+	} {
+		a := newAPI(t)
+		a.handler.SetWatch(c.watch)
+		header := http.Header{}
+		if c.given != "" {
+			header.Set("Authorization", c.given)
+		}
+		got := a.get("/metrics", header)
+		if got.status != c.want || strings.Contains(got.body, "token-of") || strings.Contains(got.body, token) {
+			t.Errorf("%s: %d %s", name, got.status, got.body)
+		}
+		if (got.status == 200) != (got.body == "a 1\n") || got.status == 401 && got.header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("%s: %v %s", name, got.header, got.body)
+		}
+	}
+}
+
+// A failing engine has failed once its channel is closed.
+type failing struct {
+	store.Engine
+	failed chan struct{}
+}
+
+func (e failing) Failed() <-chan struct{} { return e.failed }
+
+func TestAStoreThatHasFailedIsNotReady(t *testing.T) {
+	t.Parallel()
+	failed := make(chan struct{})
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { return failing{e, failed} }
+	})
+	h, err := server.New(server.Options{Config: config.Default(), Store: f.Store, Log: zerolog.Nop(), Version: "3.0.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []int{http.StatusOK, http.StatusServiceUnavailable} {
+		answer := httptest.NewRecorder()
+		h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		if answer.Code != want {
+			t.Errorf("%d, not %d", answer.Code, want)
+		}
+		if want == http.StatusOK {
+			close(failed)
+		}
+	}
+}
+
+// What goes on is told while it does, and all of it comes back.
+func TestLoadIsWhatIsUnderWay(t *testing.T) {
+	t.Parallel()
+	a := newAPI(t)
+	reached := func(want func(server.Load) bool) {
+		t.Helper()
+		for deadline := time.Now().Add(time.Minute); !want(a.handler.Load()); a.get("/healthz") {
+			if time.Now().After(deadline) {
+				t.Fatalf("it stays at %+v", a.handler.Load())
+			}
+		}
+	}
+	none := func(l server.Load) bool { return l == server.Load{} }
+	reached(none)
+	body, send := io.Pipe()
+	answered := make(chan error, 1)
+	req, err := http.NewRequest(http.MethodPost, a.url+pushes, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/json")
+	go func() {
+		res, err := a.client.RoundTrip(req)
+		if err == nil {
+			err = res.Body.Close()
+		}
+		answered <- err
+	}()
+	if _, err := io.WriteString(send, `{"push":{"payload":"`+strings.Repeat("x", 200<<10)); err != nil {
+		t.Fatal(err)
+	}
+	reached(func(l server.Load) bool { return l.Bodies > 100<<10 && l.Reveals == 0 })
+	if _, err := io.WriteString(send, `"}}`); err != nil {
+		t.Fatal(err)
+	}
+	_ = send.Close()
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+	reached(none)
+}

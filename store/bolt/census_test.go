@@ -1,0 +1,265 @@
+package bolt_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"pushbox/internal/testenv"
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+// live is what the DB says of the number of live pushes.
+func live(t *testing.T, db *bolt.DB) int64 {
+	t.Helper()
+	s, err := db.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Live
+}
+
+// counted counts them one by one.
+func counted(t *testing.T, db *bolt.DB) (n int64) {
+	t.Helper()
+	all, err := db.Scan(t.Context(), store.ID{}, 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range all {
+		if p.Live() {
+			n++
+		}
+	}
+	return n
+}
+
+func TestNobodyKnowsTheNumberOfLivePushesBeforeTheyAreCounted(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	defer closeDB(t, db)
+	if n := live(t, db); n != -1 {
+		t.Errorf("%d are live, uncounted", n)
+	}
+	storetest.Fill(t, db)
+	if n := live(t, db); n != -1 {
+		t.Errorf("%d are live, uncounted", n)
+	}
+	for range 2 {
+		if err := db.CountLive(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n, want := live(t, db), counted(t, db); n != want || want < 20 {
+			t.Errorf("%d are live, of %d", n, want)
+		}
+	}
+}
+
+// somewhen is a push that is created as the n-th, and ends at some other time.
+func somewhen(random *rand.Rand, n int) store.Push {
+	p := newPush(n)
+	p.ExpiresAt = time.UnixMilli(random.Int64N(1 << 40)).UTC()
+	return p
+}
+
+// ended makes a push one that is live no more, or nothing.
+func ended(s store.State) store.Rule {
+	return func(p store.Push) (store.Push, store.Entry, error) {
+		p.State, p.Wrap = s, nil
+		if p.ExpiredAt.IsZero() {
+			p.ExpiredAt = p.ExpiresAt
+		}
+		return p, store.Entry{}, nil
+	}
+}
+
+// A herd are pushes that come and go.
+type herd struct {
+	*testing.T
+	db     *bolt.DB
+	random *rand.Rand
+	from   int // the number of the first that is its own
+	made   []store.ID
+}
+
+func (h *herd) create() {
+	p := somewhen(h.random, h.from+len(h.made))
+	if err := h.db.CreatePush(h.Context(), p, []byte("sealed payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
+		h.Error(err)
+	}
+	h.made = append(h.made, p.ID)
+}
+
+// step creates a push, ends or purges one, or has a batch undone that others are in.
+func (h *herd) step() {
+	switch h.random.IntN(5) {
+	case 0:
+		if _, err := h.db.CreateAccount(h.Context(), store.Account{}); err == nil { // fails while it writes
+			h.Error("an empty address was kept")
+		}
+	case 1, 2:
+		h.create()
+	default:
+		to := [...]store.State{store.Expired, store.Deleted, store.Purged}[h.random.IntN(3)]
+		id := h.made[h.random.IntN(len(h.made))]
+		if _, err := h.db.Change(h.Context(), id, ended(to)); err != nil && !errors.Is(err, store.ErrNotFound) {
+			h.Error(err)
+		}
+	}
+}
+
+// TestTheNumberOfLivePushesIsExactWhateverHappensMeanwhile counts in tiny steps
+// while pushes come and go all over the index, in batches of which some are
+// undone, and while the file is compacted.
+func TestTheNumberOfLivePushesIsExactWhateverHappensMeanwhile(t *testing.T) {
+	t.Parallel()
+	seed := testenv.Seed(t)
+	steps := int(testenv.Length(t, "PUSHBOX_TEST_CENSUS_STEPS", 300, 60))
+	db := open(t, bolt.Options{Path: newPath(t)})
+	const herds, each = 4, 100
+	var all sync.WaitGroup
+	var half sync.WaitGroup
+	half.Add(herds)
+	for w := range herds {
+		all.Go(func() {
+			h := herd{T: t, db: db, random: rand.New(rand.NewPCG(seed, uint64(w))), from: w << 13}
+			for range each {
+				h.create()
+			}
+			half.Done()
+			for range steps {
+				h.step()
+			}
+		})
+	}
+	half.Wait()
+	all.Go(func() {
+		if err := db.Compact(context.Background(), func(int64, int64) {}); err != nil && !errors.Is(err, store.ErrBusy) {
+			t.Error(err)
+		}
+	})
+	db.SetCensusStep(3)
+	if err := db.CountLive(t.Context()); err != nil {
+		t.Error(err)
+	}
+	early := live(t, db)
+	all.Wait()
+	n, want := live(t, db), counted(t, db)
+	if n != want {
+		t.Errorf("%d are live, of %d", n, want)
+	}
+	t.Logf("%d were live when all had been counted, %d are at the end", early, n)
+}
+
+func TestCountingEndsWithItsContextAndWithTheStore(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := db.CountLive(ctx); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	closeDB(t, db)
+	if err := db.CountLive(t.Context()); !errors.Is(err, store.ErrClosed) {
+		t.Error(err)
+	}
+	if _, err := db.Stats(); !errors.Is(err, store.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+func TestStatsTellTheEarliestEndOfALivePush(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: newPath(t)})
+	oldest := func() time.Time {
+		s, err := db.Stats()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s.Oldest
+	}
+	if !oldest().IsZero() {
+		t.Errorf("in an empty store: %v", oldest())
+	}
+	for n, end := range []int64{5000, 3000, 4000} {
+		p := newPush(n)
+		p.ExpiresAt = time.UnixMilli(end).UTC()
+		if err := db.CreatePush(t.Context(), p, []byte("x"), store.Entry{Kind: store.EntryCreation}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []int64{3000, 4000} {
+		if got := oldest(); got.UnixMilli() != want {
+			t.Errorf("%v, not %d", got, want)
+		}
+		if _, err := db.Change(t.Context(), id(map[int64]int{3000: 1, 4000: 2}[want]), ended(store.Expired)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestStatsTellWhatWaitsInTheJournalAndHowLargeTheFileIs(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: newPath(t)})
+	mustCreate(t, db, 1)
+	for range 2 {
+		if _, err := db.Change(t.Context(), id(1), viewRule); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := db.Stats()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if sp := space(t, db); s.Journal != 2 || s.Space != sp || s.FreePages == 0 || int64(s.FreePages)*int64(4096) > sp.Unused {
+		t.Errorf("%+v beside %+v", s, sp)
+	}
+}
+
+func viewRule(p store.Push) (store.Push, store.Entry, error) {
+	p.Views, p.Seq = p.Views+1, p.Seq+1
+	return p, store.Entry{Kind: store.EntryView}, nil
+}
+
+// TestStatsWaitForNoCommit asks while a commit is being synced: what others read
+// is told only when that is done.
+func TestStatsWaitForNoCommit(t *testing.T) {
+	t.Parallel()
+	db := open(t, bolt.Options{Path: newPath(t)})
+	mustCreate(t, db, 1)
+	end := db.MidCommit()
+	defer end(nil)
+	if _, err := db.Stats(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestEachCommitIsObserved(t *testing.T) {
+	t.Parallel()
+	var mu sync.Mutex
+	commits, operations := 0, 0
+	db := open(t, bolt.Options{Path: newPath(t), Committed: func(n int, took time.Duration) {
+		mu.Lock()
+		defer mu.Unlock()
+		commits, operations = commits+1, operations+n
+		if took <= 0 || n < 1 {
+			t.Errorf("%d operations in %v", n, took)
+		}
+	}})
+	for n := range 3 {
+		mustCreate(t, db, n)
+	}
+	if err := db.SetLatestTime(t.Context(), time.Time{}); err != nil { // writes nothing
+		t.Fatal(err)
+	}
+	mu.Lock()
+	defer mu.Unlock()
+	if commits != 3 || operations != 3 {
+		t.Errorf("%d operations in %d commits", operations, commits)
+	}
+}

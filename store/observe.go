@@ -1,0 +1,67 @@
+package store
+
+import "context"
+
+// An Observer is told what became of pushes when that is durable, and never of
+// which. It is called by many goroutines at the same time and must be quick.
+type Observer interface {
+	// Created tells of a new push.
+	Created(k Kind)
+	// Viewed tells of a view that was counted.
+	Viewed()
+	// Ended tells of a push that was live and is so no more.
+	Ended(c Cause)
+	// PassphraseFailed tells of a wrong passphrase.
+	PassphraseFailed()
+	// Compacted tells how a compaction ended: nil, or ErrBusy where it was put off.
+	Compacted(err error)
+}
+
+// Observed is an engine that tells o what it was made to do.
+func Observed(e Engine, o Observer) Engine { return observed{e, o} }
+
+type observed struct {
+	Engine
+	observer Observer
+}
+
+// CreatePush is that of the engine.
+func (e observed) CreatePush(ctx context.Context, p Push, payload []byte, first Entry) error {
+	err := e.Engine.CreatePush(ctx, p, payload, first)
+	if err == nil {
+		e.observer.Created(p.Kind)
+	}
+	return err
+}
+
+// Change is that of the engine.
+func (e observed) Change(ctx context.Context, id ID, r Rule) (Change, error) {
+	var was Push
+	c, err := e.Engine.Change(ctx, id, func(p Push) (Push, Entry, error) {
+		was = p // of the last time that it ran, which counts
+		return r(p)
+	})
+	if err == nil {
+		e.tell(was, c)
+	}
+	return c, err
+}
+
+func (e observed) tell(was Push, c Change) {
+	switch c.Entry.Kind {
+	case EntryView:
+		e.observer.Viewed()
+	case EntryFailedPassphrase:
+		e.observer.PassphraseFailed()
+	}
+	if was.Live() && !c.Push.Live() {
+		e.observer.Ended(causeOf(was, c.Push))
+	}
+}
+
+// Compact is that of the engine.
+func (e observed) Compact(ctx context.Context, progress func(done, total int64)) error {
+	err := e.Engine.Compact(ctx, progress)
+	e.observer.Compacted(err)
+	return err
+}
