@@ -30,6 +30,7 @@ var arrows = map[string][]string{
 	"pushbox/store/storetest":            {"internal/secret", "store", "store/bolt", "store/seal"},
 	"pushbox/internal/bench":             {"internal/tool"},
 	"pushbox/internal/faults":            {"internal/tool"},
+	"pushbox/internal/release":           {"internal/cli", "internal/tool"},
 	"pushbox/config":                     {"internal/secret"},
 	"pushbox/config/internal/genexample": {"config"},
 }

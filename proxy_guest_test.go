@@ -140,6 +140,9 @@ func installed(t *testing.T, program, debian string) (path string) {
 			return path
 		}
 	}
+	if debian == "" {
+		t.Skipf("%s is not installed here, and Debian does not have it: put it into the PATH", program)
+	}
 	t.Skipf("%s is not installed here; in Debian it is in the package %s", program, debian)
 	return ""
 }

@@ -11,9 +11,10 @@ import (
 // for it in deploy becomes one that can run here.
 type proxyKind struct {
 	program string
-	debian  string // the package that it is in
+	debian  string // the package that it is in; empty: in none
 	file    string // below deploy
 	main    string // where set, the program's own file, which includes the other one
+	static  string // below deploy, where set: the same, of which here replaces what it has
 
 	// here returns by turns what stands in the file and what is to stand there
 	// instead: addresses, paths, the account and the certificate, and nothing else.
@@ -36,6 +37,7 @@ var proxyKinds = map[string]proxyKind{
 	"nginx":   {program: "nginx", debian: "nginx-light", file: "nginx.conf", main: nginxMain, here: nginxHere, args: nginxArgs, log: "pushbox.log"},
 	"caddy":   {program: "caddy", debian: "caddy", file: "Caddyfile", here: caddyHere, args: caddyArgs},
 	"haproxy": {program: "haproxy", debian: "haproxy", file: "haproxy.cfg", here: haproxyHere, args: haproxyArgs},
+	"traefik": {program: "traefik", file: "traefik-dynamic.yaml", static: "traefik.yaml", here: traefikHere, args: traefikArgs},
 }
 
 // nginxMain is what Debian's nginx.conf comes down to, with other paths. Its logs
@@ -95,6 +97,18 @@ func haproxyHere(p place) []string {
 }
 
 func haproxyArgs(string) []string { return []string{"-db", "-f", "site.conf"} }
+
+func traefikHere(p place) []string {
+	return []string{
+		`address: ":443"`, `address: "` + p.tls + `"`,
+		`address: ":80"`, `address: "` + p.plain + `"`,
+		"filename: /etc/traefik/pushbox.yaml", "filename: " + p.dir + "/site.yaml",
+		" /etc/traefik/push.example.com.", " " + p.dir + "/push.example.com.",
+		"127.0.0.1:5100", p.backend,
+	}
+}
+
+func traefikArgs(string) []string { return []string{"--configFile=static.yaml"} }
 
 // port is the port of an address, behind its colon.
 func port(address string) string { return address[len("127.0.0.1"):] }

@@ -82,6 +82,10 @@ func newProxy(t *testing.T, kind proxyKind, backend string) *proxy {
 	p.account, p.group = unprivileged()
 	p.roots = p.certify(t)
 	p.write(t, p.config, settle(t, kind, p.place))
+	if kind.static != "" { // its programs want a name for each form
+		p.write(t, filepath.Join(dir, "site.yaml"), settled(t, kind.file, kind.here(p.place)))
+		p.write(t, filepath.Join(dir, "static.yaml"), settled(t, kind.static, kind.here(p.place)))
+	}
 	p.write(t, filepath.Join(dir, "main.conf"), []byte(kind.main))
 	if err := os.Chown(dir, p.account, p.group); err != nil {
 		t.Fatal(err)
@@ -93,17 +97,32 @@ func newProxy(t *testing.T, kind proxyKind, backend string) *proxy {
 // are replaced must be there, or the test would run something else.
 func settle(t *testing.T, kind proxyKind, p place) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("deploy", kind.file))
-	if err != nil {
-		t.Fatal(err)
+	here, whole := kind.here(p), read(t, kind.file)
+	if kind.static != "" {
+		whole += read(t, kind.static)
 	}
-	here := kind.here(p)
 	for i := 0; i < len(here); i += 2 {
-		if !strings.Contains(string(b), here[i]) {
+		if !strings.Contains(whole, here[i]) {
 			t.Fatalf("deploy/%s does not say %q", kind.file, here[i])
 		}
 	}
-	return []byte(strings.NewReplacer(here...).Replace(string(b)))
+	return settled(t, kind.file, here)
+}
+
+// settled is a file of deploy after what is replaced.
+func settled(t *testing.T, name string, here []string) []byte {
+	t.Helper()
+	return []byte(strings.NewReplacer(here...).Replace(read(t, name)))
+}
+
+// read returns a file of deploy.
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("deploy", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
 }
 
 // write makes a file that the proxy may read.

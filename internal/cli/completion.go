@@ -8,13 +8,14 @@ import (
 )
 
 func (a *app) completion() *cobra.Command {
-	shells := []string{"bash", "zsh", "fish"}
+	shells := []string{"bash", "zsh", "fish", "powershell"}
 	return &cobra.Command{
 		Use:   "completion " + strings.Join(shells, "|"),
 		Short: "Print a script that completes commands in your shell",
 		Example: `  source <(pushbox completion bash)
   pushbox completion zsh > "${fpath[1]}/_pushbox"
-  pushbox completion fish > ~/.config/fish/completions/pushbox.fish`,
+  pushbox completion fish > ~/.config/fish/completions/pushbox.fish
+  pushbox completion powershell | Out-String | Invoke-Expression`,
 		ValidArgs: shells,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if err := arguments("the shell")(cmd, args); err != nil {
@@ -32,8 +33,10 @@ func (a *app) completion() *cobra.Command {
 				return cmd.Root().GenBashCompletionV2(a.stdout, descriptions)
 			case "zsh":
 				return cmd.Root().GenZshCompletion(a.stdout)
-			default:
+			case "fish":
 				return cmd.Root().GenFishCompletion(a.stdout, descriptions)
+			default:
+				return cmd.Root().GenPowerShellCompletionWithDesc(a.stdout)
 			}
 		},
 	}

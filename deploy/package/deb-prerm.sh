@@ -1,0 +1,6 @@
+#!/bin/sh
+set -e
+
+if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
+	deb-systemd-invoke stop pushbox.service >/dev/null || true
+fi

@@ -1,0 +1,42 @@
+package cli
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// A Page is what the manual says of one command, from its help.
+type Page struct {
+	Path    string // such as "pushbox user add"
+	Usage   string // the same, with arguments and flags
+	Short   string // a line
+	Long    string // more; may be empty
+	Example string // commands, a line each, with an indent; may be empty
+	Flags   string // as help shows them, wrapped; may be empty
+}
+
+// Pages returns what the manual says of pushbox and each of its commands, in the
+// order of their names, each after the one that it belongs to. The flags that every
+// command has are those of the first.
+func Pages() []Page {
+	a := &app{stdout: io.Discard, stderr: io.Discard}
+	return pagesOf(a.root())
+}
+
+// Release returns the version of this program, such as "3.0.0".
+func Release() string { return release }
+
+func pagesOf(cmd *cobra.Command) []Page {
+	const columns = 72 // a page of a manual has 80, less its margin
+	all := []Page{{
+		Path: cmd.CommandPath(), Usage: cmd.UseLine(), Short: cmd.Short, Long: cmd.Long, Example: cmd.Example,
+		Flags: cmd.NonInheritedFlags().FlagUsagesWrapped(columns),
+	}}
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			all = append(all, pagesOf(sub)...)
+		}
+	}
+	return all
+}

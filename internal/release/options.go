@@ -1,0 +1,71 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"path/filepath"
+	"strings"
+
+	"pushbox/internal/tool"
+)
+
+func misused(format string, args ...any) error { return tool.UsageError(fmt.Sprintf(format, args...)) }
+
+// options are what the arguments say.
+type options struct {
+	dist         string   // absolute
+	targets      []target // never none
+	verify       bool
+	allowChanges bool
+	manual       bool
+}
+
+const help = `Build what is published of this version of pushbox.
+
+  go run ./internal/release                        everything, into dist/
+  go run ./internal/release --verify               and once more elsewhere, to compare
+  go run ./internal/release --target linux/arm64   for one system
+  go run ./internal/release --manual | man -l -    read the manual page
+
+`
+
+// parse reads the arguments. What is wrong with them is a tool.UsageError.
+func parse(args []string, notes io.Writer) (options, error) {
+	var o options
+	f := flag.NewFlagSet("release", flag.ContinueOnError)
+	f.SetOutput(notes)
+	f.Usage = func() { fmt.Fprint(notes, help); f.PrintDefaults() }
+	f.StringVar(&o.dist, "dist", "dist", "`directory` to put it into; replaced if it holds a release")
+	f.Func("target", "build for `SYSTEM/MACHINE` only, such as linux/arm64; may be repeated", o.addTarget)
+	f.BoolVar(&o.verify, "verify", false, "build a second time, in another directory and from an empty cache, and compare byte for byte")
+	f.BoolVar(&o.allowChanges, "allow-changes", false, "build although the tree has changes that are not committed; the version says so")
+	f.BoolVar(&o.manual, "manual", false, "print the manual page, and build nothing")
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		return o, err
+	} else if err != nil {
+		return o, misused("%v", err)
+	}
+	if f.NArg() > 0 {
+		return o, misused("unexpected argument %q", f.Arg(0))
+	}
+	if len(o.targets) == 0 {
+		o.targets = allTargets()
+	}
+	dist, err := filepath.Abs(o.dist)
+	o.dist = dist
+	return o, err
+}
+
+func (o *options) addTarget(value string) error {
+	var known []string
+	for _, t := range allTargets() {
+		if t.String() == value {
+			o.targets = append(o.targets, t)
+			return nil
+		}
+		known = append(known, t.String())
+	}
+	return misused("it must be one of %s", strings.Join(known, ", "))
+}
