@@ -14,7 +14,7 @@ import (
 // listed imports none.
 var arrows = map[string][]string{
 	"pushbox":                            {"internal/cli"},
-	"pushbox/internal/cli":               {"config", "internal/admin", "internal/backup", "internal/certs", "internal/client", "internal/doctor", "internal/durable", "internal/httpd", "internal/metrics", "internal/sdnotify", "internal/secret", "internal/webhook", "server", "server/web", "store", "store/bolt", "store/seal"},
+	"pushbox/internal/cli":               {"config", "internal/admin", "internal/backup", "internal/certs", "internal/client", "internal/doctor", "internal/durable", "internal/httpd", "internal/lang", "internal/mail", "internal/metrics", "internal/sdnotify", "internal/secret", "internal/webhook", "server", "server/web", "store", "store/bolt", "store/seal"},
 	"pushbox/internal/client":            {"internal/secret"},
 	"pushbox/internal/certs":             {"config", "internal/durable"},
 	"pushbox/internal/doctor":            {"config", "internal/admin", "internal/clientip"},
@@ -22,6 +22,7 @@ var arrows = map[string][]string{
 	"pushbox/internal/admin":             {"internal/httpd", "internal/secret", "store"},
 	"pushbox/internal/backup":            {"internal/durable"},
 	"pushbox/internal/webhook":           {"internal/secret", "store"},
+	"pushbox/internal/mail":              {"internal/lang", "internal/secret", "store"},
 	"pushbox/server":                     {"config", "internal/clientip", "internal/lang", "internal/limit", "internal/secret", "internal/strictjson", "server/web", "store"},
 	"pushbox/server/web":                 {"internal/lang"},
 	"pushbox/store":                      {"internal/limit", "internal/secret", "store/seal"},
@@ -44,6 +45,9 @@ var owners = map[string]string{
 	"golang.org/x/net":                    "pushbox/server",
 	"github.com/boombuler/barcode":        "pushbox/server",
 	"github.com/pquerna/otp":              "pushbox/store",
+	"github.com/wneessen/go-mail":         "pushbox/internal/mail",
+	"github.com/emersion/go-smtp":         "pushbox/internal/mail/mailtest",
+	"github.com/emersion/go-sasl":         "pushbox/internal/mail/mailtest",
 	"github.com/hanwen/go-fuse/v2":        "pushbox/internal/faultfs",
 	"filippo.io/age":                      "pushbox/internal/backup",
 	"github.com/mholt/acmez/v3":           "pushbox/internal/certs",

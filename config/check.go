@@ -15,6 +15,7 @@ func (l *loader) check(cfg Config) {
 	l.checkTLS(cfg)
 	l.checkDoors(cfg)
 	l.checkWebhooks(cfg.Webhooks)
+	l.checkMail(cfg.Mail)
 	l.checkTerms("pw", cfg.PW.Terms)
 	l.checkTerms("url", cfg.URL)
 	l.checkTerms("files", cfg.Files.Terms)

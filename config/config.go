@@ -132,6 +132,9 @@ type Config struct {
 	// Who is told of what happens to pushes.
 	Webhooks Webhooks `mapstructure:"webhooks"`
 
+	// How links of pushes are sent by mail.
+	Mail Mail `mapstructure:"mail"`
+
 	// Pushes that carry text.
 	PW DeletableTerms `mapstructure:"pw" reload:"yes"`
 

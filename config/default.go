@@ -29,6 +29,7 @@ func Default() Config {
 		Limits:            defaultLimits(),
 		Sessions:          Sessions{IdleTimeout: 12 * time.Hour, MaxAge: 30 * day},
 		Webhooks:          defaultWebhooks(),
+		Mail:              defaultMail(),
 		PW:                deletable,
 		URL:               terms,
 		Files: FileTerms{

@@ -21,6 +21,7 @@ func sample(k config.Setting) string {
 		"tls.redirect_listen": ":80", "tls.hsts": "1h", "tls.acme.domains": "a.example", "tls.acme.email": "ann@example.com",
 		"tls.acme.directory_url": "https://ca.example/acme/acme/directory",
 		"webhooks.events":        "view,expire", "webhooks.allow": "public,10.1.0.0/16,*.example.com", "webhooks.queue": "100", "webhooks.give_up": "1h",
+		"mail.host": "mail.example.com", "mail.tls": "implicit", "mail.give_up": "1h",
 	}
 	if v, ok := special[k.Key]; ok {
 		return v
@@ -46,6 +47,8 @@ func beside(k config.Setting) []string {
 		return []string{"PUSHBOX_TLS_CERT_FILE=c"}
 	case k.Key == "tls.redirect_listen", strings.HasPrefix(k.Key, "tls.acme.") && k.Key != "tls.acme.domains":
 		return []string{"PUSHBOX_TLS_ACME_DOMAINS=b.example"}
+	case k.Key == "mail.host":
+		return []string{"PUSHBOX_MAIL_FROM=push@example.com"}
 	case k.Key == "webhooks.url":
 		return []string{"PUSHBOX_WEBHOOKS_SECRET_FILE=/some/where"}
 	case strings.HasSuffix(k.Key, "_max"):

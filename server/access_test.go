@@ -43,6 +43,7 @@ var matrix = []struct {
 	{"GET", pushes + "/TOKEN/preview", "", [callers]int{200, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 	{"GET", pushes + "/TOKEN/audit", "", [callers]int{401, 401, 403, 200}, [callers]int{401, 401, 403, 200}},
 	{"DELETE", pushes + "/TOKEN", "", [callers]int{401, 401, 403, 200}, [callers]int{401, 401, 403, 200}},
+	{"POST", pushes + "/TOKEN/notify_emails", `{"notify_emails_to":"bob@example.net"}`, [callers]int{401, 401, 403, 201}, [callers]int{401, 401, 403, 201}},
 	{"GET", "/d/GRANT/1", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"HEAD", "/d/GRANT/1", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", pushes + "/active", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
@@ -52,7 +53,7 @@ var matrix = []struct {
 func TestEachRouteIsForWhomItIs(t *testing.T) {
 	t.Parallel()
 	for _, anonymous := range []bool{true, false} {
-		a := newAPI(t, func(c *config.Config) { c.AllowAnonymous = anonymous })
+		a := newAPI(t, sendsMail, func(c *config.Config) { c.AllowAnonymous = anonymous })
 		owner := a.user("owner@example.com")
 		who := [callers]http.Header{asNobody: {}, asBadToken: {"Authorization": {"Bearer bad"}}, asStranger: a.user("stranger@example.com"), asOwner: owner}
 		grant := a.pushFiles("owner@example.com", []byte("x")).grant()

@@ -147,6 +147,10 @@ func (s *Server) curlCommand(e endpoint, base string) string {
 	if s.needsToken(e.access) || s.dependsOnAddress(e.access) {
 		words = append(words, `-H "Authorization: Bearer $API_TOKEN"`)
 	}
+	if e.mail {
+		body, _ := json.Marshal(exampleNotify())
+		words = append(words, "-H 'Content-Type: "+typeJSON+"'", "-d '"+string(body)+"'")
+	}
 	if e.push {
 		body, _ := json.Marshal(ordered[any]{{"push", s.examplePush()}}) // texts and numbers always can be
 		words = append(words, "-H 'Content-Type: "+typeJSON+"'", "-d '"+string(body)+"'")

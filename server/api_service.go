@@ -50,10 +50,11 @@ func (s *Server) version(*request) (reply, error) {
 			AnonymousAccess:        s.cfg.AllowAnonymous,
 			APITokenAuthentication: true,
 			Pushes: pushFeaturesJSON{
-				Enabled:         true,
-				FileAttachments: attachmentJSON{Enabled: s.cfg.EnableFilePushes, RequiresAuthentication: true},
-				URLPushes:       switchJSON{s.cfg.EnableURLPushes},
-				QRCodePushes:    switchJSON{s.cfg.EnableQRPushes},
+				Enabled:           true,
+				EmailAutoDispatch: s.cfg.Mail.Enabled(),
+				FileAttachments:   attachmentJSON{Enabled: s.cfg.EnableFilePushes, RequiresAuthentication: true},
+				URLPushes:         switchJSON{s.cfg.EnableURLPushes},
+				QRCodePushes:      switchJSON{s.cfg.EnableQRPushes},
 			},
 		},
 	}), nil

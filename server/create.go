@@ -44,6 +44,7 @@ func (f fields) newPush(files bool) (store.NewPush, error) {
 		Views:             r.number("expire_after_views"),
 		RetrievalStep:     r.flag("retrieval_step"),
 		DeletableByViewer: r.flag("deletable_by_viewer"),
+		Mail:              r.mailing(),
 	}
 	return in, r.bad.Err()
 }

@@ -100,15 +100,15 @@ func TestPagesOfThePublicDoorLeadNowhereElse(t *testing.T) {
 	t.Parallel()
 	a := newSite(t, func(c *config.Config) { c.EnableSignups, c.Brand.Footer = true, "Our own footer" })
 	outer := a.outer()
-	token := a.create(`"payload":"the secret","expire_after_views":9`)
+	fresh := func() string { return "/p/" + a.create(`"payload":"the secret","expire_after_views":9`) } // some pages lead to its end
 	cookie := http.Header{"Cookie": {"pushbox_session=" + a.signedIn(annEmail, annPassword).session()}}
 	for name, got := range map[string]answer{
-		"the step":           outer.get("/p/"+token+"/r", cookie).want(http.StatusOK),
-		"what was opened":    outer.send("/p/"+token, nil, cookie).want(http.StatusOK),
-		"what was deleted":   outer.send("/p/"+a.create(`"payload":"x"`)+"/expire", nil).want(http.StatusOK),
+		"the step":           outer.get(fresh()+"/r", cookie).want(http.StatusOK),
+		"what was opened":    outer.send(fresh(), nil, cookie).want(http.StatusOK),
+		"what was deleted":   outer.send(fresh()+"/expire", nil).want(http.StatusOK),
 		"an unknown address": outer.get("/nowhere").want(http.StatusNotFound),
 		"an unknown push":    outer.get("/p/" + strings.Repeat("a", 34) + "/r").want(http.StatusNotFound),
-		"a bad form":         outer.do("POST", "/p/"+token, "x", http.Header{"Content-Type": {"text/plain"}}),
+		"a bad form":         outer.do("POST", fresh(), "x", http.Header{"Content-Type": {"text/plain"}}),
 	} {
 		p := got.page()
 		leads := p.find(func(n node) bool { return attr(n, "href")+attr(n, "src")+attr(n, "action") != "" })

@@ -20,6 +20,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
+	"pushbox/internal/lang"
 	"pushbox/internal/secret"
 	"pushbox/server"
 	"pushbox/store"
@@ -78,6 +79,10 @@ func newAPI(t *testing.T, changes ...func(*config.Config)) *api {
 		o.Files = store.FileLimits{MaxCount: cfg.Files.MaxFileUploads, MaxSize: int64(cfg.Files.MaxFileSize), Window: cfg.Files.DownloadWindow}
 		o.Sessions = store.SessionLimits{Idle: cfg.Sessions.IdleTimeout, MaxAge: cfg.Sessions.MaxAge}
 		o.SignIns = store.SignInLimits{PerClient: cfg.Limits.SignInsPerClient, PerAccount: cfg.Limits.SignInsPerAccount}
+		o.Mail = store.MailOptions{MaxRecipients: cfg.Mail.MaxRecipients, PerAccount: cfg.Mail.DailyLimit, PerInstance: cfg.Mail.DailyLimitTotal, GiveUp: cfg.Mail.GiveUp}
+		if cfg.Mail.Enabled() {
+			o.Mail.Languages = lang.Tags()
+		}
 		if !cfg.EnableFilePushes {
 			delete(o.Terms, store.File)
 		}

@@ -75,6 +75,9 @@ func (in *intake) push() (store.NewPush, error) {
 	}
 	p, err := in.fields.newPush(in.files != nil)
 	p.Files = in.files
+	if p.Mail != nil {
+		p.Mail.Link = linksFrom(in.r.base)
+	}
 	return p, err
 }
 

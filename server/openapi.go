@@ -29,7 +29,7 @@ func (s *Server) openAPI(base string) specDocument {
 		}
 		item.add(strings.ToLower(e.method), s.operation(e, &c))
 	}
-	c.schemas.add(specInvalid, invalidSchema(fields))
+	c.schemas.add(specInvalid, invalidSchema(append(fields, s.mailFields()...)))
 	doc.Components = specComponents{Schemas: c.schemas, SecuritySchemes: securitySchemes()}
 	return doc
 }
@@ -90,6 +90,9 @@ func (s *Server) endpoint(row route, base string) endpoint {
 	if e.push {
 		e.fields = append(e.fields, s.createFields(s.offers())...)
 	}
+	if e.mail {
+		e.fields = append(e.fields, s.notifyFields()...)
+	}
 	e.refusals = refusals(s.errorsOf(row, e.errors))
 	if e.example != nil {
 		e.body = e.example(s, base)
@@ -124,6 +127,9 @@ func (s *Server) operation(e endpoint, c *specCatalog) specOperation {
 	}
 	if e.push {
 		op.RequestBody = s.createBody(&c.schemas)
+	}
+	if e.mail {
+		op.RequestBody = s.notifyBody(&c.schemas)
 	}
 	op.Responses.add(strconv.Itoa(cmp.Or(e.status, http.StatusOK)), e.success(c))
 	if e.parts() {

@@ -53,7 +53,7 @@ var keyTexts = map[string]keyText{
 	"featuresJSON.requests":                 {text: "Asking others for secrets: never enabled here."},
 
 	"pushFeaturesJSON.enabled":             {text: "Always true."},
-	"pushFeaturesJSON.email_auto_dispatch": {text: "Whether the server sends links by mail."},
+	"pushFeaturesJSON.email_auto_dispatch": {text: "Whether the server sends links by mail: whether notify_emails_to can be set."},
 	"pushFeaturesJSON.file_attachments":    {text: "Pushes that carry files."},
 	"pushFeaturesJSON.url_pushes":          {text: "Pushes that carry a URL."},
 	"pushFeaturesJSON.qr_code_pushes":      {text: "Pushes that show a QR code."},

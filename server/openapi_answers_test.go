@@ -27,6 +27,7 @@ var calls = []call{
 	{"show", "GET", pushes + "/TOKEN", ""},
 	{"preview", "GET", pushes + "/TOKEN/preview", ""},
 	{"audit", "GET", pushes + "/TOKEN/audit", ""},
+	{"notify_emails", "POST", pushes + "/TOKEN/notify_emails", `{"notify_emails_to":"bob@example.net"}`},
 	{"download", "GET", "/d/GRANT/1", ""},
 	{"download_head", "HEAD", "/d/GRANT/1", ""},
 	{"delete", "DELETE", pushes + "/TOKEN", ""},
@@ -46,14 +47,14 @@ type asked struct{ token, grant string }
 // document says, to the last key; and it says no more than that.
 func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := newAPI(t, sendsMail)
 	d := a.document()
 	ann, bob := a.user("ann@example.com"), a.user("bob@example.com")
 	pushed := a.pushFiles("ann@example.com", []byte("hello"))
 	p := asked{pushed.token.Reveal(), pushed.grant()}
 	for _, c := range calls {
 		want := http.StatusOK
-		if c.id == "create" {
+		if c.id == "create" || c.id == "notify_emails" {
 			want = http.StatusCreated
 		}
 		d.answers(c.id, want, c.ask(a, p, ann))
@@ -61,6 +62,7 @@ func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 	d.createAnswers(a, ann)
 	d.showAnswers(a, ann)
 	d.listAnswers(a, ann, bob)
+	d.mailAnswers(a, ann, bob)
 	d.downloadAnswers(a)
 	d.refusals(a)
 	d.unlucky()
@@ -165,6 +167,31 @@ func (d *document) listAnswers(a *api, ann, bob http.Header) {
 	d.answers("delete", http.StatusUnauthorized, a.do("DELETE", own, ""))
 }
 
+func (d *document) mailAnswers(a *api, ann, bob http.Header) {
+	d.t.Helper()
+	path := pushes + "/" + a.create(`"payload":"x"`, ann) + "/notify_emails"
+	for _, test := range []struct {
+		body   string
+		status int
+		header http.Header
+	}{
+		{`{"push":{"notify_emails_to":"bob@example.net","notify_emails_to_locale":"de"}}`, http.StatusCreated, nil},
+		{`{"notify_emails_to":"bob","notify_emails_to_locale":"xx"}`, http.StatusUnprocessableEntity, nil},
+		{`[]`, http.StatusBadRequest, nil},
+		{`{`, http.StatusBadRequest, nil},
+		{`x`, http.StatusUnsupportedMediaType, http.Header{"Content-Type": {"text/plain"}}},
+		{`{"notify_emails_to":"` + strings.Repeat("x", 1<<16) + `"}`, http.StatusRequestEntityTooLarge, nil},
+		{`{"notify_emails_to":"bob@example.net"}`, http.StatusForbidden, bob},
+	} {
+		headers := []http.Header{ann, test.header}
+		if test.status == http.StatusForbidden {
+			headers = []http.Header{bob}
+		}
+		d.answers("notify_emails", test.status, a.do("POST", path, test.body, headers...))
+	}
+	d.answers("notify_emails", http.StatusUnauthorized, a.do("POST", path, `{}`))
+}
+
 func (d *document) downloadAnswers(a *api) {
 	d.t.Helper()
 	path := a.pushFiles("ann@example.com", []byte("hello")).shown()[0]
@@ -205,10 +232,14 @@ func (d *document) unlucky() {
 		_ = busy.get("/api/v2/version", far(i))
 		d.answers(c.id, http.StatusTooManyRequests, c.ask(busy, there, far(i)))
 	}
-	full := newAPI(d.t, func(c *config.Config) { c.MaxStoreSize = 1 << 20 })
+	full := newAPI(d.t, sendsMail, func(c *config.Config) { c.MaxStoreSize = 1 << 20 })
+	eve := full.user("eve@example.com")
+	mailed := pushes + "/" + full.create(`"payload":"x"`, eve) + "/notify_emails"
+	full.fill()
+	d.answers("notify_emails", http.StatusInsufficientStorage, full.do("POST", mailed, `{"notify_emails_to":"bob@example.net"}`, eve))
 	d.answers("create", http.StatusInsufficientStorage, full.do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", 1<<20)+`"}}`))
 
-	failed := newAPI(d.t)
+	failed := newAPI(d.t, sendsMail)
 	ann := failed.user("ann@example.com")
 	pushed := failed.pushFiles("ann@example.com", []byte("hello"))
 	p := asked{pushed.token.Reveal(), pushed.grant()}
@@ -228,7 +259,7 @@ func (d *document) unlucky() {
 // The document of a server that is for members alone fits its answers.
 func TestAnswersOfAServerForMembersAreDocumented(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, settings["members only"])
+	a := newAPI(t, settings["members only"], sendsMail)
 	d := a.document()
 	ann := a.user("ann@example.com")
 	for _, c := range calls {

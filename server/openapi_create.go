@@ -86,6 +86,9 @@ func (s *Server) createFields(offers []kindTerms) []apiField {
 		{name: "name", text: "A name for the sender's own lists.", bounds: bytesUpTo(store.MaxName), fallback: "empty", schema: textUpTo(store.MaxName)},
 		{name: "note", text: "A note for the sender's own lists.", bounds: bytesUpTo(store.MaxNote), fallback: "empty", schema: textUpTo(store.MaxNote)},
 	}
+	if s.cfg.Mail.Enabled() {
+		all = append(all, s.mailFields()...)
+	}
 	if s.cfg.EnableFilePushes {
 		all = append(all, s.filesField())
 	}

@@ -40,11 +40,12 @@ var headerSpecs = map[string]specHeader{
 
 // Errors that documentation shows in place of any like them.
 var (
-	errAny     = errors.New("any other error")
-	errInvalid = &store.InvalidError{Fields: map[string][]string{"payload": {"is required"}}}
-	errLimited = &limitError{wait: time.Minute}
-	errRange   = &rangeError{size: 300000}
-	errMethod  = &methodError{allow: []string{http.MethodGet}}
+	errAny         = errors.New("any other error")
+	errInvalid     = &store.InvalidError{Fields: map[string][]string{"payload": {"is required"}}}
+	errInvalidMail = invalidMail()
+	errLimited     = &limitError{wait: time.Minute}
+	errRange       = &rangeError{size: 300000}
+	errMethod      = &methodError{allow: []string{http.MethodGet}}
 )
 
 // inStore are errors of whatever asks the store.

@@ -104,6 +104,7 @@ func TestTheDocumentHasEveryOperationOnce(t *testing.T) {
 		"GET /d/{grant}/{file} download",
 		"HEAD /d/{grant}/{file} download_head",
 		"POST /api/v2/pushes create",
+		"POST /api/v2/pushes/{url_token}/notify_emails notify_emails",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("it has\n%s", strings.Join(got, "\n"))

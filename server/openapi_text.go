@@ -16,6 +16,7 @@ type routeText struct {
 	suffix  string                    // of the path as it is written
 	params  []string                  // by their names in paramFields; those of the path are known
 	push    bool                      // it takes a push to be created
+	mail    bool                      // it takes addresses to send mail to
 	status  int                       // of success; 0: 200
 	done    string                    // what the answer of success is
 	answer  reflect.Type              // of its body; nil: a file
@@ -51,7 +52,7 @@ var routeTexts = map[string]routeText{
 		example: (*Server).exampleCreated,
 		errors: append([]error{
 			errUnauthorized, errNoPush, errMediaType, errEncoding, errTooLarge, store.ErrFileSize,
-			errInvalid, errCrowded, store.ErrBusy, store.ErrFull,
+			errInvalid, errCrowded, store.ErrBusy, store.ErrFull, store.ErrQuota,
 		}, inStore...),
 	},
 	"active": {
@@ -100,13 +101,24 @@ var routeTexts = map[string]routeText{
 	},
 	"audit": {
 		summary: "The audit log of a push",
-		text: "Who did what with a push, for its owner alone, oldest first, " + pageText + ". Of the kinds failed_view, failed_passphrase and owner_view together at most " +
+		text: "Who did what with a push, for its owner alone, oldest first, " + pageText + ". Of the kinds failed_view, failed_passphrase, owner_view, edit and creation_email_send together at most " +
 			strconv.Itoa(store.MaxMinorEntries) + " entries are kept, of the others all.",
 		params:  []string{"page"},
 		done:    "A page of the log; empty beyond the last.",
 		answer:  reflect.TypeFor[auditJSON](),
 		example: (*Server).exampleAudit,
 		errors:  append([]error{errPage, store.ErrDenied}, inStore...),
+	},
+	"notify_emails": {
+		summary: "Send the link by mail",
+		text: "Has the link of a live push sent to people by mail, for its owner alone. A mail has the link, how long and how often it opens and who sends it, never the content, the passphrase, the name or the note. " +
+			"The server goes on trying until a mail was taken, was refused for good, or the push has ended. The fields may also be within an object push. It is 422 where the server sends no mail: see email_auto_dispatch of the version.",
+		mail:    true,
+		status:  http.StatusCreated,
+		done:    "The push. The mails are going to be sent.",
+		answer:  reflect.TypeFor[pushJSON](),
+		example: (*Server).exampleMailed,
+		errors:  append([]error{errMediaType, errEncoding, errTooLarge, errNoFields, errInvalidMail, store.ErrDenied, store.ErrQuota, store.ErrFull}, inStore...),
 	},
 	"download": {
 		summary: "Download a file",

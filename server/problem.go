@@ -60,6 +60,7 @@ var problems = [...]problem{
 	{err: store.ErrNotFound, status: http.StatusNotFound, code: "not-found", message: "There is nothing at this address."},
 	{err: store.ErrPassphrase, status: http.StatusUnauthorized, code: "That passphrase is incorrect.", message: "This push opens with a passphrase: give it as passphrase in the query or in the header X-Push-Passphrase."},
 	{err: store.ErrLocked, status: http.StatusTooManyRequests, code: "too-many-requests", message: "There were too many wrong passphrases for this push. Try again later."},
+	{err: store.ErrQuota, status: http.StatusTooManyRequests, code: "too-many-requests", message: "So many mails cannot be sent today any more. Nothing was done; it can be done without mail, or tomorrow."},
 	{err: store.ErrToken, status: http.StatusUnauthorized, code: "unauthorized", message: "The API token is not valid."},
 	{err: errUnauthorized, status: http.StatusUnauthorized, code: "unauthorized", message: "This needs an API token: send it as Authorization: Bearer TOKEN."},
 	{err: store.ErrCredentials, status: http.StatusUnauthorized, code: "unauthorized", message: "The address or the password is not right."},
@@ -130,6 +131,7 @@ func problemOf(r *request, err error) problem {
 		limited *limitError
 		part    *rangeError
 		locked  *store.LockedError
+		quota   *store.QuotaError
 	)
 	switch {
 	case errors.As(err, &invalid): // a page that asks for it tells what is wrong by itself
@@ -154,6 +156,9 @@ func problemOf(r *request, err error) problem {
 	p := find(err)
 	if errors.As(err, &locked) {
 		p.retry = locked.RetryAfter
+	}
+	if errors.As(err, &quota) {
+		p.retry = quota.RetryAfter
 	}
 	return p
 }

@@ -82,6 +82,7 @@ func (s *Server) routes() []route {
 		{name: "delete", links: true, method: http.MethodDelete, pattern: push, access: anyone, public: true, action: s.deletePush},
 		{name: "preview", links: true, method: http.MethodGet, pattern: push + "/preview", access: anyone, public: true, action: s.previewPush},
 		{name: "audit", method: http.MethodGet, pattern: push + "/audit", access: account, action: s.auditPush},
+		{name: "notify_emails", links: true, method: post, pattern: push + "/notify_emails", access: account, action: s.mailPush},
 		{name: "download", files: true, method: http.MethodGet, pattern: file, access: open, public: true, action: s.downloadFile},
 		{name: "download", files: true, method: http.MethodHead, pattern: file, access: open, public: true, action: s.downloadFile},
 		{name: "asset", method: http.MethodGet, pattern: web.AssetPrefix + ":" + nameParam, access: open, page: true, free: true, public: true, action: s.asset},

@@ -30,6 +30,7 @@ type auditRow struct {
 	When                moment
 	Kind                string // of a message, audit_kind_...
 	IP, Agent, Referrer string
+	To                  string // whom a mail was sent to
 }
 
 // auditPage shows what happened to a push.
@@ -58,7 +59,7 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 		p.Full = store.MaxMinorEntries
 	}
 	for i, e := range h.Log {
-		p.Log[i] = auditRow{When: newExactMoment(e.At), Kind: e.Kind.String(), IP: e.IP, Agent: e.UserAgent, Referrer: e.Referrer}
+		p.Log[i] = auditRow{When: newExactMoment(e.At), Kind: e.Kind.String(), IP: e.IP, Agent: e.UserAgent, Referrer: e.Referrer, To: e.Recipients.Reveal()}
 	}
 	if h.Live() {
 		p.QR = linkQR(p.Link)

@@ -18,6 +18,9 @@ func (s *Server) makePush(r *request) (reply, error) {
 	in.page = true
 	p, err := in.create()
 	var invalid *store.InvalidError
+	if errors.Is(err, store.ErrQuota) { // the form comes back, with what was typed
+		err = &store.InvalidError{Fields: map[string][]string{quotaField: {"is used up"}}}
+	}
 	switch {
 	case errors.As(err, &invalid):
 		return show(http.StatusUnprocessableEntity, "create", s.createPageAgain(in, invalid)), nil
@@ -32,6 +35,7 @@ func (s *Server) makePush(r *request) (reply, error) {
 const (
 	accountField  = "account"
 	leftoverField = "leftover"
+	quotaField    = "quota"
 )
 
 // readAsPage makes of the fields what the form means by them. *store.InvalidError

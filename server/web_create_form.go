@@ -19,7 +19,8 @@ type createPage struct {
 	Step        toggle // before the push can be seen
 	Deletable   toggle // by whoever sees it
 	Name, Note  secret.Text
-	MaxQR       int // characters of a qr push
+	Mail        *mailForm // nil: no mail is sent, or nobody is signed in
+	MaxQR       int       // characters of a qr push
 	MaxFiles    int
 	MaxSize     int64 // of a file, in bytes
 	MaxSizeText string
@@ -88,6 +89,7 @@ func (in *intake) tooLong(k store.Kind) (long []string) {
 		{"expire_after_views", maxNumber},
 		{"name", store.MaxName},
 		{"note", store.MaxNote},
+		{store.FieldMailTo, in.server.mostAddresses()},
 	} {
 		text := in.fields[field.name].text
 		qr := k == store.QR && field.name == "payload" && utf8.RuneCountInString(text) > store.MaxQR
@@ -114,6 +116,7 @@ func (s *Server) createPage(r *request, all []kindTerms, chosen kindTerms, f fie
 		MaxSize:     int64(s.cfg.Files.MaxFileSize),
 		MaxSizeText: fileSize(int64(s.cfg.Files.MaxFileSize)),
 	}
+	page.Mail = s.newMailForm(r, f)
 	page.Times = newTimes(page.Days, f["expire_after_duration"].text)
 	for _, t := range all {
 		page.Kinds = append(page.Kinds, kindChoice{

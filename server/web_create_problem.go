@@ -34,6 +34,9 @@ func (s *Server) formProblems(t kindTerms, in *intake, invalid *store.InvalidErr
 		{"passphrase", formProblem{Field: "passphrase", Key: "create_bad_passphrase", Max: strconv.Itoa(store.MaxPassphrase)}},
 		{"name", formProblem{Field: "name", Key: "create_bad_name", Max: strconv.Itoa(store.MaxName)}},
 		{"note", formProblem{Field: "note", Key: "create_bad_note", Max: fileSize(store.MaxNote)}},
+		{store.FieldMailTo, formProblem{Field: mailID, Key: "create_bad_mail", Max: strconv.Itoa(s.cfg.Mail.MaxRecipients)}},
+		{store.FieldMailLanguage, formProblem{Field: mailLanguageID, Key: "create_bad_mail_language"}},
+		{quotaField, formProblem{Field: mailID, Key: "create_bad_mail_limit"}},
 	} {
 		if _, bad := invalid.Fields[row.name]; bad {
 			all = append(all, row.formProblem)

@@ -17,6 +17,7 @@ type madePage struct {
 	Step      bool
 	Deletable bool
 	Owned     bool
+	Mailed    int // how many mails with the link are going to be sent
 }
 
 func newMadePage(p store.PushInfo, base string) madePage {
@@ -25,6 +26,6 @@ func newMadePage(p store.PushInfo, base string) madePage {
 		Link: secret.New(link), Path: secret.New(revealPath(p.Token)),
 		Kind: p.Kind.String(), Ends: newMoment(p.ExpiresAt), Views: p.ViewLimit,
 		Protected: p.Protected, Step: p.RetrievalStep, Deletable: p.DeletableByViewer,
-		Owned: p.Owner != 0, QR: linkQR(link),
+		Owned: p.Owner != 0, QR: linkQR(link), Mailed: p.Mailed,
 	}
 }

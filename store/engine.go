@@ -11,7 +11,8 @@ import (
 //
 // It gets the push as it is and returns the push as it is to be, with the
 // audit entry to append. The entry is appended where next.Seq is p.Seq+1, under
-// the number p.Seq, and its grant and its messages are kept with it. Where next
+// the number p.Seq, and its grant and its messages are kept with it, and its mail is
+// sent. Where next
 // equals p nothing is written. A next that is no longer live loses its payload; one that holds files
 // no more loses its grants, and its chunks become orphans; one whose state is
 // Purged goes altogether.
@@ -35,7 +36,8 @@ type Engine interface {
 	// entry. ErrExists if the ID is taken, ErrFull if there is no room,
 	// ErrToken if the owner is not an account that may act (Account.Active).
 	// The chunks of a push that holds files must be orphans, and stop to be;
-	// ErrCorrupt if they are not there.
+	// ErrCorrupt if they are not there. A *QuotaError if its mail would be too much,
+	// and ErrFull if there is no room for that.
 	CreatePush(ctx context.Context, p Push, payload []byte, e Entry) error
 	// Push returns ErrNotFound if there is none.
 	Push(ctx context.Context, id ID) (Push, error)
@@ -44,7 +46,8 @@ type Engine interface {
 	Sized(ctx context.Context, id ID) (p Push, payload int, err error)
 	// Change applies r. ErrNotFound if there is no such push; an error of r
 	// is returned as it is, and then nothing was changed. Where there is no room for
-	// messages, they are left out, and the change is made.
+	// messages, they are left out, and the change is made; not so for mail, which is
+	// refused as that of CreatePush.
 	Change(ctx context.Context, id ID, r Rule) (Change, error)
 	// Pushes lists an owner's pushes, live ones or the others, newest first.
 	Pushes(ctx context.Context, owner AccountID, live bool, skip, limit int) ([]Push, error)
@@ -93,7 +96,7 @@ type Engine interface {
 	// sessions: else ErrSession. ErrNotFound if there is no such account; an error
 	// of r is returned as it is, and then nothing was changed.
 	ChangeAccount(ctx context.Context, id AccountID, by SessionDigest, r AccountRule) (AccountChange, error)
-	// RemoveAccount forgets an account, its tokens, sessions and webhooks. ErrExists if
+	// RemoveAccount forgets an account, its tokens, sessions, webhooks and quota. ErrExists if
 	// it still owns pushes; then nothing was changed.
 	RemoveAccount(ctx context.Context, id AccountID) error
 

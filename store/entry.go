@@ -1,6 +1,10 @@
 package store
 
-import "time"
+import (
+	"time"
+
+	"pushbox/internal/secret"
+)
 
 // MaxMinorEntries is how many audit entries a push keeps of the kinds that can be
 // caused without using it up.
@@ -18,6 +22,7 @@ const (
 	EntryFailedPassphrase
 	EntryOwnerView
 	EntryEdit // of the limits
+	EntryMail // the link was given to be sent by mail
 )
 
 var entryNames = [...]string{
@@ -28,6 +33,7 @@ var entryNames = [...]string{
 	EntryFailedPassphrase: "failed_passphrase",
 	EntryOwnerView:        "owner_view",
 	EntryEdit:             "edit",
+	EntryMail:             "creation_email_send",
 }
 
 // String is the kind's name on the wire.
@@ -41,7 +47,7 @@ func (k EntryKind) String() string {
 // Minor reports whether entries of this kind stop at MaxMinorEntries.
 func (k EntryKind) Minor() bool {
 	switch k {
-	case EntryFailedView, EntryFailedPassphrase, EntryOwnerView, EntryEdit:
+	case EntryFailedView, EntryFailedPassphrase, EntryOwnerView, EntryEdit, EntryMail:
 		return true
 	default:
 		return false
@@ -56,6 +62,8 @@ type Entry struct {
 	Sealed []byte
 	Issue  *Issue // a grant issued in the same step, unless nil; it is kept elsewhere
 
+	Then     *Entry    // where a push is created: another entry of the same step, unless nil
+	Post     *Post     // mail that is sent with the step, unless nil; it is kept elsewhere
 	Messages []Message // go into the outbox in the same step, also where no entry is appended; they are kept elsewhere
 }
 
@@ -66,4 +74,6 @@ type LogEntry struct {
 	IP        string
 	UserAgent string // at most 255 characters
 	Referrer  string // at most 255 characters
+
+	Recipients secret.Text // of EntryMail: addresses, separated by commas
 }

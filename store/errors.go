@@ -36,6 +36,8 @@ var (
 	ErrDenied = errors.New("not allowed")
 	// ErrPassphrase says that the passphrase is missing or wrong; it comes as a *PassphraseError.
 	ErrPassphrase = errors.New("the passphrase is incorrect")
+	// ErrQuota says that as much was done on this day as may be; it comes as a *QuotaError.
+	ErrQuota = errors.New("as much was sent today as may be")
 	// ErrLocked says that there were too many wrong passphrases, passwords or
 	// codes, or too many sign-ins of a client; it comes as a *LockedError.
 	ErrLocked = errors.New("too many tries")
@@ -91,6 +93,17 @@ func (*PassphraseError) Error() string { return ErrPassphrase.Error() }
 
 // Unwrap returns ErrPassphrase.
 func (*PassphraseError) Unwrap() error { return ErrPassphrase }
+
+// A QuotaError is an ErrQuota that knows whose limit it is, and when to try again.
+type QuotaError struct {
+	Whole      bool          // it is that of the whole instance, not of an account
+	RetryAfter time.Duration // until the next day begins
+}
+
+func (*QuotaError) Error() string { return ErrQuota.Error() }
+
+// Unwrap returns ErrQuota.
+func (*QuotaError) Unwrap() error { return ErrQuota }
 
 // An InvalidError tells what is wrong with an input, field by field. It never
 // holds the input itself.

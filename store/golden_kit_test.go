@@ -33,7 +33,12 @@ type golden struct {
 	Accounts []goldenAccount
 	Entries  int // audit entries of all pushes
 	Views    int // counted
+	Hooks    int `json:",omitempty"` // webhooks
+	Waiting  int `json:",omitempty"` // messages for them
 }
+
+// goldenHook is where a webhook sends to, whom nobody asks.
+const goldenHook = "https://hooks.example.com/golden"
 
 // A goldenPush is what there is to know of a push.
 type goldenPush struct {
@@ -92,6 +97,7 @@ func openGolden(t *testing.T, dir string, at time.Time, options func(*bolt.Optio
 		Clock: f.Clock, Terms: storetest.Terms(), Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64, Clients: 100},
 		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
 		Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * day},
+		Hooks:    store.HookOptions{Queue: 100, GiveUp: day},
 		Root:     store.RootKeeper{File: filepath.Join(dir, goldenKey)},
 	})
 	if err != nil {

@@ -44,6 +44,7 @@ func TestMakeAGoldenDatabase(t *testing.T) {
 	m.pushes()
 	m.files()
 	m.leftovers()
+	m.hooks()
 	m.views() // last: they are to be in the journal still
 	m.At = m.Clock.Now()
 	image, err := os.ReadFile(m.Path) // as a kill would leave it
@@ -197,6 +198,14 @@ func (m *goldenMaker) leftovers() {
 	}
 }
 
+// hooks is one, which the views after it are told to.
+func (m *goldenMaker) hooks() {
+	if _, err := m.AddHook(ctx, email, secret.New(goldenHook), []store.Event{store.EventView, store.EventFailedPassphrase}); err != nil {
+		m.t.Fatal(err)
+	}
+	m.golden.Hooks = 1
+}
+
 // views are counted, and passphrases guessed.
 func (m *goldenMaker) views() {
 	for i := range m.Pushes {
@@ -224,7 +233,7 @@ func (m *goldenMaker) tell() {
 		if err != nil {
 			m.t.Fatal(err)
 		}
-		p.State, p.Views = got.State, got.Views
+		p.State, p.Views, m.golden.Waiting = got.State, got.Views, m.Fixture.Waiting()
 		m.Views, m.Entries = m.Views+got.Views, m.Entries+int(got.Seq)
 		if p.Owner != "" {
 			p.Audit = strings.TrimSpace(entryKinds(m.t, m.Fixture, actorOf(m.t, m.Fixture, p.Owner), got))

@@ -119,6 +119,15 @@ func (w goldenWorld) wantWhole() {
 	if covered := c.Payloads > 0 && c.Chunks > 0; covered != (w.g.Schema > 4) || covered != (c.Without == 0) {
 		w.t.Errorf("it covers %+v", c)
 	}
+	hooks, err := w.Store.Hooks(ctx, email)
+	if err != nil || len(hooks) != w.g.Hooks || w.Waiting() != w.g.Waiting {
+		w.t.Errorf("%d webhooks, %d messages wait, %v", len(hooks), w.Waiting(), err)
+	}
+	for _, h := range hooks {
+		if h.URL.Reveal() != goldenHook {
+			w.t.Error("a webhook has another address")
+		}
+	}
 }
 
 // wantPushes looks at every push before it retrieves any.

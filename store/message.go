@@ -14,6 +14,7 @@ type Route uint8
 // The routes. The numbers are stored.
 const (
 	ByWebhook Route = 1 + iota
+	ByMail
 	routeCount
 )
 
@@ -23,7 +24,7 @@ const (
 type Message struct {
 	Number    uint64 // among all; given by the engine
 	Route     Route
-	To        uint64    // by webhook: the HookID; 0 for the instance's
+	To        uint64    // by webhook: the HookID; 0 for the instance's. By mail: the AccountID of whoever sends it
 	CreatedAt time.Time // also the time of its first try
 	NextAt    time.Time // when it is tried next
 	Attempts  int       // so far

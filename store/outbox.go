@@ -91,18 +91,26 @@ func (s *Store) endMessages(ctx context.Context, gone []Message) (int, error) {
 func (s *Store) RetryMessage(ctx context.Context, m Message, wait time.Duration) (again bool, err error) {
 	at := s.time.read()
 	next := at.now.Add(wait)
-	if at.ends.Add(wait).Sub(m.CreatedAt) >= s.options().Hooks.GiveUp {
+	if at.ends.Add(wait).Sub(m.CreatedAt) >= s.patience(m.Route) {
 		return false, s.EndMessages(ctx, []Message{m})
 	}
 	return true, instead(s.engine.RetryMessage(ctx, m, next), ErrNotFound, nil)
 }
 
-// GiveUp forgets messages that have waited too long to be tried even once, and tells
+// patience is how long a message is tried.
+func (s *Store) patience(by Route) time.Duration {
+	if by == ByMail {
+		return s.options().Mail.GiveUp
+	}
+	return s.options().Hooks.GiveUp
+}
+
+// GiveUp forgets messages to webhooks that have waited too long to be tried even once, and tells
 // how many there were. A clock in doubt gives up none.
 func (s *Store) GiveUp(ctx context.Context) (given int, err error) {
-	none := func(Message) bool { return false }
+	others := func(m Message) bool { return m.Route != ByWebhook }
 	for {
-		old, _, err := s.engine.DueMessages(ctx, s.time.read().ends.Add(-s.options().Hooks.GiveUp), none, sweepBatch)
+		old, _, err := s.engine.DueMessages(ctx, s.time.read().ends.Add(-s.options().Hooks.GiveUp), others, sweepBatch)
 		if err != nil || len(old) == 0 {
 			return given, err
 		}

@@ -146,6 +146,8 @@ type NewPush struct {
 
 	RetrievalStep     *bool
 	DeletableByViewer *bool
+
+	Mail *Mailing // who gets its link by mail; nil: nobody
 }
 
 // PushInfo is a push as one caller may see it, at one instant.
@@ -158,4 +160,5 @@ type PushInfo struct {
 	Files      []FileInfo  // only where a retrieval delivered them
 	Grant      secret.Text // with it Store.Download gives those files
 	Ended      bool        // by DeletePush: it was live, or its files were there
+	Mailed     int         // by CreatePush and MailPush: how many mails are going to be sent
 }

@@ -15,7 +15,8 @@ const PageSize = 50
 //
 // Errors: *InvalidError; ErrFull; ErrBusy where too many passphrases wait;
 // ErrClock while the clock is in doubt; ErrToken if the actor's account was
-// removed or disabled meanwhile.
+// removed or disabled meanwhile; a *QuotaError where it asks for more mail than may be
+// sent today.
 func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
 	at := s.time.read()
 	switch {
@@ -25,7 +26,8 @@ func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		return PushInfo{}, errBroken
 	}
 	p, err := s.options().Terms[in.Kind].resolve(in, at)
-	if err != nil {
+	to, badMail := s.recipients(by, in.Mail)
+	if err := bothInvalid(err, badMail); err != nil {
 		return PushInfo{}, err
 	}
 	t, dek := s.begin(in, at)
@@ -36,13 +38,20 @@ func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	}
 	e := Entry{Kind: EntryCreation, At: at.now, Sealed: s.sealActor(p.ID, by)}
 	p.log(e.Kind, at)
-	if err := s.engine.CreatePush(ctx, p, payload, e); err != nil {
+	info := PushInfo{Push: p, At: at.now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to)}
+	if len(to) > 0 {
+		then := s.mailEntry(info, by, *in.Mail, to)
+		info.log(then.Kind, at)
+		e.Post, then.Post, e.Then = then.Post, nil, &then
+	}
+	err = s.posting(e.Post, at, func() error { return s.engine.CreatePush(ctx, info.Push, payload, e) })
+	if err != nil {
 		return PushInfo{}, err
 	}
 	if in.Files != nil {
 		in.Files.kept = p.HoldsFiles()
 	}
-	return PushInfo{Push: p, At: at.now, Token: t, Name: in.Name, Note: in.Note}, nil
+	return info, nil
 }
 
 // begin gives a new push its token and its key: those under which its files are

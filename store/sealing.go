@@ -92,6 +92,15 @@ func (s *Store) sealActor(id ID, by Actor) []byte {
 	return s.ring.Load().SealEntry(id[:], b)
 }
 
+// sealMailing seals who had the link sent by mail, and to whom.
+func (s *Store) sealMailing(id ID, by Actor, recipients string) []byte {
+	b := make([]byte, 0, 256+len(recipients))
+	for _, text := range [...]string{by.IP, cut(by.UserAgent), cut(by.Referrer), recipients} {
+		b = appendBytes(b, text)
+	}
+	return s.ring.Load().SealEntry(id[:], b)
+}
+
 func (s *Store) openEntry(id ID, e Entry) (LogEntry, error) {
 	plain, err := s.ring.Load().OpenEntry(id[:], e.Sealed)
 	if err != nil {
@@ -99,6 +108,9 @@ func (s *Store) openEntry(id ID, e Entry) (LogEntry, error) {
 	}
 	r := reader{b: plain}
 	l := LogEntry{Kind: e.Kind, At: e.At, IP: string(r.bytes()), UserAgent: string(r.bytes()), Referrer: string(r.bytes())}
+	if e.Kind == EntryMail {
+		l.Recipients = secret.New(string(r.bytes()))
+	}
 	if r.end() != nil {
 		return LogEntry{}, damaged(id, "audit log")
 	}

@@ -22,6 +22,7 @@ type Options struct {
 	Sessions   SessionLimits
 	SignIns    SignInLimits
 	Hooks      HookOptions
+	Mail       MailOptions
 	Room       Room       // that Configure gives the engine; Open leaves it what it was opened with
 	Root       RootKeeper // for Open; Configure leaves it as it is
 	Issuer     string     // what authenticator apps call this server, in its first 64 characters; empty: pushbox
@@ -45,6 +46,7 @@ type shared struct {
 	hooks   atomic.Pointer[hookBook]
 	hooking sync.Mutex // held by whoever changes webhooks
 	outbox  *outbox
+	posted  chan struct{} // has a value when there is mail that nobody has looked at
 
 	uploads   running
 	downloads downloads
@@ -70,7 +72,7 @@ func Open(ctx context.Context, e Engine, key seal.RootKey, o Options) (*Store, e
 	}
 	s := &Store{shared: &shared{
 		engine: e, root: root{key: key, keeper: o.Root}, time: newTimekeeper(o.Clock, latest), kept: latest,
-		released: make(chan struct{}, 1), searches: newTurns(1, maxSearches),
+		released: make(chan struct{}, 1), posted: make(chan struct{}, 1), searches: newTurns(1, maxSearches),
 	}}
 	s.opts.Store(&o)
 	s.guess = newGuesser(o.Clock, o.Guessing, o.SignIns, runtime.GOMAXPROCS(0))

@@ -44,6 +44,7 @@ func codes() []code {
 		{"denied", store.ErrDenied},
 		{"passphrase", store.ErrPassphrase},
 		{"locked", store.ErrLocked},
+		{"quota", store.ErrQuota},
 		{"file-size", store.ErrFileSize},
 		{"busy", store.ErrBusy},
 		{"clock", store.ErrClock},

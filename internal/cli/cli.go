@@ -62,7 +62,7 @@ without one.`,
 	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE`")
 	flags.String(dataDirFlag, "", "keep the database in `DIR` (the setting data_dir)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(a.serve(), a.user(), a.token(), a.webhook(), a.push(), a.get(), a.expire(), a.check(), a.compact(), a.backup(), a.restore(),
+	root.AddCommand(a.serve(), a.user(), a.token(), a.webhook(), a.mail(), a.push(), a.get(), a.expire(), a.check(), a.compact(), a.backup(), a.restore(),
 		a.key(), a.doctor(), a.reload(), a.config(), a.version(), a.completion())
 	return root
 }

@@ -15,6 +15,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/httpd"
+	"pushbox/internal/mail"
 	"pushbox/internal/webhook"
 	"pushbox/store"
 )
@@ -38,6 +39,7 @@ type daemon struct {
 	tls     tlsSide
 
 	webhooks *webhook.Dispatcher // nil: nobody is told of anything
+	mail     *mail.Mailer        // nil: no mail is sent
 	watch    *watch              // nil: nobody keeps one
 
 	newProbe func() (path string, err error) // as server.Server has it
@@ -56,12 +58,7 @@ func (d *daemon) run(ctx context.Context) error {
 	for i, at := range d.doors {
 		servers[i] = d.server(at.handler)
 	}
-	sweeper := begin(ctx, func(ctx context.Context) error {
-		return loop(ctx, d.log, "a sweep", d.store.Released(), d.watch.swept(d.store.Sweep))
-	})
-	compactor := begin(ctx, func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.Tidy) })
-	webhooks := begin(ctx, d.tell)
-	backups := begin(ctx, func(ctx context.Context) error { return keepBackups(ctx, d.cfg, d.store, d.log) })
+	work := d.beginWork(ctx)
 	control := begin(ctx, func(ctx context.Context) error {
 		return admin.Serve(ctx, d.control, d.store, admin.Reload.By(d.reloads.reload), admin.Examine.By(d.examine), admin.Probe.By(d.probe))
 	})
@@ -70,12 +67,7 @@ func (d *daemon) run(ctx context.Context) error {
 	tls := begin(ctx, func(ctx context.Context) error {
 		return d.tls.run(ctx, d.server(nil), d.doors[0].listener.Addr(), d.cfg.Limits.DrainTimeout)
 	})
-	line := d.log.Info().Str("version", release).Str("address", addresses(d.doors, false))
-	if public := addresses(d.doors, true); public != "" {
-		line.Str("public_address", public)
-	}
-	line.Str("data_dir", d.cfg.DataDir).Str("key_file", keyPlace(d.cfg)).Msg("listening")
-
+	d.announce()
 	d.watch.serving(ctx, d.store)
 
 	failed := false
@@ -100,12 +92,38 @@ func (d *daemon) run(ctx context.Context) error {
 		defer cut.Stop()
 	}
 	d.watch.stopping()
-	err := errors.Join(web.stop(), tls.stop(), webhooks.stop(), backups.stop(), compactor.stop(), sweeper.stop(), signals.stop(), control.stop(), d.watch.stop())
+	err := errors.Join(web.stop(), tls.stop(), stopAll(work), signals.stop(), control.stop(), d.watch.stop())
 	if failed {
 		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
 	}
 	d.log.Info().Err(err).Msg("stopped")
 	return err
+}
+
+// beginWork begins what goes on beside the answering of requests, in the order in
+// which it is to be stopped.
+func (d *daemon) beginWork(ctx context.Context) (work []*task) {
+	for _, w := range []func(context.Context) error{
+		d.tell,
+		d.sendMail,
+		func(ctx context.Context) error { return keepBackups(ctx, d.cfg, d.store, d.log) },
+		func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.Tidy) },
+		func(ctx context.Context) error {
+			return loop(ctx, d.log, "a sweep", d.store.Released(), d.watch.swept(d.store.Sweep))
+		},
+	} {
+		work = append(work, begin(ctx, w))
+	}
+	return work
+}
+
+// announce says where the server is, in the log.
+func (d *daemon) announce() {
+	line := d.log.Info().Str("version", release).Str("address", addresses(d.doors, false))
+	if public := addresses(d.doors, true); public != "" {
+		line.Str("public_address", public)
+	}
+	line.Str("data_dir", d.cfg.DataDir).Str("key_file", keyPlace(d.cfg)).Msg("listening")
 }
 
 // server is the web server of a door, with every limit that net/http has.

@@ -77,6 +77,10 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config, src config.S
 	if err != nil {
 		return err
 	}
+	mails, err := newMailer(cfg, s, log)
+	if err != nil {
+		return err
+	}
 	control, err := admin.Listen(ctx, admin.SocketPath(cfg.DataDir))
 	if err != nil {
 		return err
@@ -97,7 +101,7 @@ func (a *app) startAndServe(ctx context.Context, cfg config.Config, src config.S
 		a.invite(cfg, addr, tls.reach(addr), first)
 	}
 	watch.attach(s, handler, tls.expiry())
-	d := daemon{cfg: cfg, store: s, log: log, control: control, doors: doors, tls: tls, webhooks: webhooks, watch: watch}
+	d := daemon{cfg: cfg, store: s, log: log, control: control, doors: doors, tls: tls, webhooks: webhooks, mail: mails, watch: watch}
 	d.newProbe, d.dumpable = handler.NewProbe, dumpable
 	d.hangups, d.lost = hangups, lostTerminal(a.stderr)
 	d.reloads = newReloader(cfg, src, log, level.reload, storeReload(s), handlerReload(handler), tls.reload)

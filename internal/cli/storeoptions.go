@@ -33,6 +33,7 @@ func storeOptions(cfg config.Config) store.Options {
 		},
 		Room:   store.Room{MaxSize: int64(cfg.MaxStoreSize), MinFree: int64(cfg.Limits.MinFreeSpace)},
 		Hooks:  hookOptions(cfg.Webhooks),
+		Mail:   mailOptions(cfg.Mail),
 		Issuer: cfg.Brand.Title,
 	}
 }

@@ -1,6 +1,9 @@
 package cli
 
-import "context"
+import (
+	"context"
+	"errors"
+)
 
 // A task is a goroutine with an owner, who stops it and waits for it.
 type task struct {
@@ -18,6 +21,14 @@ func begin(ctx context.Context, work func(context.Context) error) *task {
 		t.err = work(ctx)
 	}()
 	return t
+}
+
+// stopAll ends tasks one after the other, and returns what they returned.
+func stopAll(all []*task) (err error) {
+	for _, t := range all {
+		err = errors.Join(err, t.stop())
+	}
+	return err
 }
 
 // stop ends the task and returns what it returned.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"net"
 	"sync/atomic"
 
@@ -118,11 +117,7 @@ func (w *watch) stop() error {
 	if w == nil {
 		return nil
 	}
-	var err error
-	for _, t := range w.tasks {
-		err = errors.Join(err, t.stop())
-	}
-	return err
+	return stopAll(w.tasks)
 }
 
 // tell says something to the service manager. That it cannot be told ends nothing.

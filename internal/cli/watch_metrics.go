@@ -3,9 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
-	"io"
 	"net"
-	"os"
 	"strings"
 	"time"
 
@@ -29,11 +27,8 @@ func (w *watch) openMetrics(ctx context.Context, cfg config.Metrics) (err error)
 	return nil
 }
 
-// Bounds of the token, in bytes.
-const (
-	leastToken = 16
-	mostToken  = 1 << 10
-)
+// leastToken is how short a token may be, in bytes.
+const leastToken = 16
 
 // readScrapeToken reads the token of a file, but for white space around it; none
 // where there is no name.
@@ -41,21 +36,15 @@ func readScrapeToken(name string) (secret.Text, error) {
 	if name == "" {
 		return secret.Text{}, nil
 	}
-	f, err := os.Open(name)
+	token, err := readSecretFile(name)
 	if err != nil {
-		return secret.Text{}, fmt.Errorf("metrics.token_file: %w", err)
+		return token, fmt.Errorf("metrics.token_file: %w", err)
 	}
-	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, mostToken+1))
-	if err != nil {
-		return secret.Text{}, fmt.Errorf("metrics.token_file: %w", err)
-	}
-	text := strings.TrimSpace(string(b))
-	if len(b) > mostToken || len(text) < leastToken || strings.ContainsAny(text, " \t\r\n") {
-		return secret.Text{}, withHint(fmt.Errorf("metrics.token_file: %s does not hold one word of %d to %d bytes", name, leastToken, mostToken),
+	if text := token.Reveal(); len(text) < leastToken || strings.ContainsAny(text, " \t\r\n") {
+		return secret.Text{}, withHint(fmt.Errorf("metrics.token_file: %s does not hold one word of %d bytes or more", name, leastToken),
 			"make one, for pushbox and for Prometheus: openssl rand -hex 32 > FILE")
 	}
-	return secret.New(text), nil
+	return token, nil
 }
 
 // observed is the engine, with all that becomes of pushes told.

@@ -81,6 +81,16 @@ const allowHint = "the setting webhooks.allow says where messages may go: public
 
 // readHookSecret reads a signing secret from a file that has nothing else in it.
 func readHookSecret(name string) (secret.Text, error) {
+	s, err := readSecretFile(name)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	return s, webhook.CheckSecret(s)
+}
+
+// readSecretFile reads a secret from a file that has nothing else in it, but for space
+// around it.
+func readSecretFile(name string) (secret.Text, error) {
 	f, err := os.Open(name)
 	if err != nil {
 		return secret.Text{}, err
@@ -93,8 +103,7 @@ func readHookSecret(name string) (secret.Text, error) {
 	if len(b) > maxSecretFile {
 		return secret.Text{}, errors.New("the file is larger than a secret is")
 	}
-	s := secret.New(strings.TrimSpace(string(b)))
-	return s, webhook.CheckSecret(s)
+	return secret.New(strings.TrimSpace(string(b))), nil
 }
 
 // tell tells people of what happens to their pushes until ctx ends.

@@ -89,7 +89,7 @@ func (j job) compileAll(ctx context.Context) (all []build, err error) {
 func (j job) compile(ctx context.Context, t target) (build, error) {
 	b := build{target: t, path: filepath.Join(j.work, t.label(), t.program())}
 	environ := append(t.environ(), j.environ...)
-	if _, err := run(ctx, j.root, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w", "-o", b.path, "."); err != nil {
+	if _, err := run(ctx, j.root, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -funcalign=16", "-o", b.path, "."); err != nil {
 		return b, fmt.Errorf("build for %s: %w", t, err)
 	}
 	info, err := buildinfo.ReadFile(b.path)

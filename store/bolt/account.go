@@ -178,8 +178,10 @@ func (t *tx) removeAccount(a store.Account) error {
 	if err := t.removeSessions(a.ID); err != nil {
 		return err
 	}
-	if err := t.deletePrefix(hooks, owner); err != nil {
-		return err
+	for _, b := range []bucket{hooks, quotas} {
+		if err := t.deletePrefix(b, owner); err != nil {
+			return err
+		}
 	}
 	if err := t.delete(emails, []byte(a.Email)); err != nil {
 		return err

@@ -136,7 +136,7 @@ func (c *checker) seeJournal() error {
 
 func (c *checker) rows() error {
 	for _, step := range []func() error{
-		c.findStrays, c.pushes, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.tokens, c.tokenIndexes, c.sessions, c.sessionIndex, c.hooks, c.messages,
+		c.findStrays, c.pushes, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.tokens, c.tokenIndexes, c.sessions, c.sessionIndex, c.hooks, c.messages, c.quotas,
 	} {
 		if err := step(); err != nil {
 			return err

@@ -125,7 +125,7 @@ var faults = map[string]struct {
 	"keys of another length": {
 		func(t *tx) error {
 			var errs []error
-			for _, b := range []bucket{pushes, payloads, audit, owners, expiry, chunks, orphans, grants, grantPushes, sessions, hooks, outbox} {
+			for _, b := range []bucket{pushes, payloads, audit, owners, expiry, chunks, orphans, grants, grantPushes, sessions, hooks, outbox, quotas} {
 				errs = append(errs, t.put(b, []byte("?"), nil))
 			}
 			return errors.Join(errs...)
@@ -143,6 +143,7 @@ var faults = map[string]struct {
 			"sessions: a key of 1 bytes instead of 32",
 			"hooks: a key of 1 bytes instead of 16",
 			"outbox: a key of 1 bytes instead of 16",
+			"quotas: a key of 1 bytes instead of 8",
 		},
 	},
 	"webhooks and messages that are none": {
@@ -160,6 +161,12 @@ var faults = map[string]struct {
 			"outbox: a record is malformed",
 			"message 7: only 0 numbers were given out",
 		},
+	},
+	"quotas that are none": {
+		func(t *tx) error {
+			return errors.Join(t.put(quotas, uint64Key(0), []byte("?")), t.put(quotas, uint64Key(9), make([]byte, quotaLen)))
+		},
+		[]string{"quotas: a record is malformed", "quota of account 9: it does not exist"},
 	},
 	"an account gone": {
 		func(t *tx) error { return t.delete(accounts, uint64Key(1)) },

@@ -25,7 +25,7 @@ var migrations = [...]migration{
 // from4to5 adds the buckets of what is to be sent. Payloads and chunks that are
 // there go on without digests.
 func from4to5(b *bbolt.Tx) error {
-	for _, name := range []bucket{outbox, hooks} {
+	for _, name := range []bucket{outbox, hooks, quotas} {
 		if _, err := b.CreateBucket(bucketNames[name]); err != nil {
 			return fmt.Errorf("make the bucket %s: %w", name, err)
 		}

@@ -37,7 +37,13 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 		if err := t.take(size, *db.limits.Load(), freeBytes); err != nil {
 			return err
 		}
+		if err := t.post(e.Post, *db.limits.Load()); err != nil {
+			return err
+		}
 		if err := t.createPush(p, record, key, payload, entry); err != nil {
+			return err
+		}
+		if err := t.then(p.ID, e.Then); err != nil {
 			return err
 		}
 		_, err := t.putMessages(e.Messages, *db.limits.Load())
@@ -85,6 +91,9 @@ func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (store.Chan
 		c, err = t.change(id, r)
 		if err == nil {
 			c.Entry.Messages, err = t.putMessages(c.Entry.Messages, *db.limits.Load())
+		}
+		if err == nil {
+			err = t.post(c.Entry.Post, *db.limits.Load())
 		}
 		return err
 	})

@@ -38,6 +38,7 @@ const (
 	journalRows                 // number → counts and audit entry of a push, not yet in their places
 	outbox                      // time as uint64, number as uint64 → sealed message; its sequence gives numbers out
 	hooks                       // owner as uint64, number as uint64 → sealed record; its sequence gives numbers out
+	quotas                      // account ID, or 0 for all → day as uint64, how much as uint64
 	meta                        // the names below → what they stand for
 	bucketCount
 )
@@ -62,6 +63,7 @@ var bucketNames = [bucketCount][]byte{
 	journalRows:   []byte("journal"),
 	outbox:        []byte("outbox"),
 	hooks:         []byte("hooks"),
+	quotas:        []byte("quotas"),
 	meta:          []byte("meta"),
 }
 

@@ -1,0 +1,120 @@
+package mail
+
+import (
+	"bytes"
+	"net/mail"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/lang"
+	"pushbox/internal/mail/mailtest"
+	"pushbox/internal/secret"
+	"pushbox/store"
+)
+
+// letterOf is a letter about a push with a passphrase.
+func letterOf(to string) store.Letter {
+	return store.Letter{
+		ID: "msg_1", To: secret.New(to), Link: secret.New("https://push.example/p/abc/r?a=1&b=2"), Sender: `ann+"<b>@example.com`,
+		ExpiresAt: time.Date(2026, 11, 28, 9, 5, 0, 0, time.UTC), Views: 3, Protected: true,
+	}
+}
+
+// written is a letter as it would be sent.
+func written(t *testing.T, x text) mailtest.Mail {
+	t.Helper()
+	m, err := x.message(mail.Address{Name: "Pusch ü, \"Co\"", Address: "push@example.org"}, time.Now())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	if _, err := m.WriteTo(&b); err != nil {
+		t.Fatal(err)
+	}
+	read, err := mail.ReadMessage(bytes.NewReader(b.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mailtest.Mail{Header: read.Header, Raw: b.Bytes()}
+}
+
+func TestAMailIsWrittenInTheLanguageOfItsReader(t *testing.T) {
+	t.Parallel()
+	words := lang.New()
+	for _, tag := range lang.Tags() {
+		m := written(t, letterText(letterOf("bob@example.net"), words.Choose(tag, "", ""), "Push & Co"))
+		all := parts(t, m)
+		plain, html := all["text/plain"], all["text/html"]
+		for _, want := range []string{"https://push.example/p/abc/r?a=1&b=2", `ann+"<b>@example.com`, "3", "2026-11-28 09:05 UTC", "Push & Co"} {
+			if !strings.Contains(plain, want) {
+				t.Errorf("%s: the text has no %s:\n%s", tag, want, plain)
+			}
+		}
+		if strings.ContainsAny(plain, "{}") || strings.Contains(plain, "mail_") || strings.Contains(subject(t, m), "{") {
+			t.Errorf("%s: a word is missing:\n%s\n%s", tag, subject(t, m), plain)
+		}
+		if !strings.Contains(html, `<html lang="`+tag+`">`) || !strings.Contains(html, `<a href="https://push.example/p/abc/r?a=1&amp;b=2">`) || strings.Contains(html, "<b>") {
+			t.Errorf("%s: the page is\n%s", tag, html)
+		}
+		for _, remote := range []string{"<img", "<link", "<script", "<style", "src=", "url("} {
+			if strings.Contains(html, remote) {
+				t.Errorf("%s: the page has %s", tag, remote)
+			}
+		}
+	}
+}
+
+func TestAMailSaysOnceAndLeavesThePassphraseOut(t *testing.T) {
+	t.Parallel()
+	l := letterOf("bob@example.net")
+	l.Views, l.Protected = 1, false
+	plain := parts(t, written(t, letterText(l, lang.New().Choose("en", "", ""), "Push & Co")))["text/plain"]
+	if !strings.Contains(plain, "The link works once, until") || strings.Contains(plain, "passphrase") {
+		t.Error(plain)
+	}
+}
+
+func TestTheHeaderOfAMail(t *testing.T) {
+	t.Parallel()
+	m := written(t, letterText(letterOf("bob@example.net"), lang.New().Choose("de", "", ""), "Push & Co"))
+	from, err := m.Header.AddressList("From")
+	if err != nil || len(from) != 1 || *from[0] != (mail.Address{Name: "Pusch ü, \"Co\"", Address: "push@example.org"}) {
+		t.Errorf("it is from %v, %v", from, err)
+	}
+	if m.Header.Get("Message-Id") != "<msg_1@example.org>" || m.Header.Get("Auto-Submitted") != "auto-generated" || m.Header.Get("To") != "<bob@example.net>" {
+		t.Errorf("%v", m.Header)
+	}
+	if _, err := m.Header.Date(); err != nil {
+		t.Error(err)
+	}
+	for name := range m.Header {
+		if !strings.Contains(" From To Subject Date Message-Id Mime-Version Content-Type Auto-Submitted ", " "+name+" ") {
+			t.Errorf("it has %s: %s", name, m.Header.Get(name))
+		}
+	}
+}
+
+// FuzzHeader holds that no address that the store takes, and no name of a sender or of the
+// server, makes another header, another recipient, or a mail that cannot be read.
+func FuzzHeader(f *testing.F) {
+	for _, text := range []string{"bob@example.net", "a\r\nBcc: x@y.example", "\n", "a,b@c", "<a@b>", "=?utf-8?q?=0d=0aX:y?=", "ä@ü.example", strings.Repeat("a", 300) + "@b"} {
+		f.Add(text, text, text)
+	}
+	words := lang.New().Choose("en", "", "")
+	f.Fuzz(func(t *testing.T, to, sender, brand string) {
+		if !store.IsMailAddress(to) {
+			to = "bob@example.net"
+		}
+		if !store.IsMailAddress(sender) {
+			return
+		}
+		l := letterOf(to)
+		l.Sender = sender
+		m := written(t, letterText(l, words, brand))
+		list, err := m.Header.AddressList("To")
+		if err != nil || len(list) != 1 || list[0].Address != to || len(m.Header) != 8 || m.Header.Get("Subject") == "" {
+			t.Fatalf("to %q it became %v, %v, %v", to, list, err, m.Header)
+		}
+	})
+}

@@ -1,0 +1,176 @@
+package mail
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"mime/multipart"
+	"mime/quotedprintable"
+	"net/mail"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/internal/lang"
+	"pushbox/internal/mail/mailtest"
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+const patience = 30 * time.Second
+
+// A world is a store that mail waits in, and a mailer that can be started and stopped.
+type world struct {
+	*storetest.Fixture
+	t      *testing.T
+	ann    store.Actor
+	log    *bytes.Buffer // to be read after stop
+	pace   pace
+	server *Server
+	stop   func()
+}
+
+func newWorld(t *testing.T, changes ...func(*storetest.Setup)) *world {
+	t.Helper()
+	setup := func(s *storetest.Setup) {
+		s.Clock = store.NewSystemClock()
+		s.Mail = store.MailOptions{Languages: lang.Tags(), MaxRecipients: 5, PerAccount: 100, PerInstance: 1000, GiveUp: time.Hour}
+	}
+	w := &world{Fixture: storetest.New(t, append([]func(*storetest.Setup){setup}, changes...)...), t: t, log: new(bytes.Buffer), stop: func() {}, pace: usualPace()}
+	w.pace.first, w.pace.most, w.pace.rest = 10*time.Millisecond, 50*time.Millisecond, time.Millisecond
+	w.pace.down, w.pace.long, w.pace.idle = 10*time.Millisecond, 50*time.Millisecond, 10*time.Millisecond
+	w.ann = w.Account("ann@example.com")
+	return w
+}
+
+// through is the way to a server for tests.
+func through(s *mailtest.Server, e Encryption) *Server {
+	return &Server{Host: s.Host, Port: s.Port, Encryption: e, Roots: s.Roots, From: mail.Address{Name: "Push & Co", Address: "push@example.org"}}
+}
+
+// start runs a mailer until stop, at the latest until the test ends.
+func (w *world) start() {
+	w.t.Helper()
+	m := New(Options{Store: w.Store, Server: w.server, Brand: "Push & Co", Language: "en", Log: zerolog.New(zerolog.SyncWriter(w.log))})
+	m.pace = w.pace
+	ctx, cancel := context.WithCancel(w.t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- m.Run(ctx) }()
+	w.stop = func() {
+		w.t.Helper()
+		cancel()
+		select {
+		case err := <-ended:
+			if err != nil {
+				w.t.Error(err)
+			}
+		case <-time.After(patience):
+			w.t.Fatal("it does not stop")
+		}
+		w.stop = func() {}
+	}
+	w.t.Cleanup(func() { w.stop() })
+}
+
+// send makes a push whose link goes to these addresses.
+func (w *world) send(to string, changes ...func(*store.NewPush)) store.PushInfo {
+	w.t.Helper()
+	in := store.NewPush{
+		Kind: store.Text, Payload: secret.New("payload-marker"), Name: secret.New("name-marker"), Note: secret.New("note-marker"),
+		Mail: &store.Mailing{To: secret.New(to), Link: linkOf},
+	}
+	for _, change := range changes {
+		change(&in)
+	}
+	p, err := w.CreatePush(w.t.Context(), w.ann, in)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return p
+}
+
+func linkOf(p store.PushInfo) secret.Text {
+	return secret.New("https://push.example/p/" + p.Token.Reveal() + "/r")
+}
+
+// drained waits until nothing waits any more.
+func (w *world) drained() {
+	w.t.Helper()
+	for end := time.Now().Add(patience); w.Waiting() > 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			w.t.Fatalf("%d mails still wait", w.Waiting())
+		}
+	}
+}
+
+// wantLog stops the mailer, and fails the test unless the log has these texts, and
+// nothing of an address or a link.
+func (w *world) wantLog(texts ...string) {
+	w.t.Helper()
+	w.stop()
+	for _, text := range texts {
+		if !strings.Contains(w.log.String(), text) {
+			w.t.Errorf("the log does not have %q:\n%s", text, w.log)
+		}
+	}
+	if strings.ContainsAny(w.log.String(), "@") || strings.Contains(w.log.String(), "marker") || strings.Contains(w.log.String(), "/p/") || len(texts) == 0 && w.log.Len() > 0 {
+		w.t.Errorf("the log has\n%s", w.log)
+	}
+}
+
+// parts are the texts of a mail by their types.
+func parts(t *testing.T, m mailtest.Mail) map[string]string {
+	t.Helper()
+	message, err := mail.ReadMessage(bytes.NewReader(m.Raw))
+	if err != nil {
+		t.Fatal(err)
+	}
+	media, params, err := mime.ParseMediaType(message.Header.Get("Content-Type"))
+	if err != nil || media != "multipart/alternative" {
+		t.Fatalf("it is %s, %v", media, err)
+	}
+	all := make(map[string]string)
+	r := multipart.NewReader(message.Body, params["boundary"])
+	for {
+		p, err := r.NextRawPart()
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		media, _, _ := mime.ParseMediaType(p.Header.Get("Content-Type"))
+		if encoding := p.Header.Get("Content-Transfer-Encoding"); encoding != "quoted-printable" {
+			t.Fatalf("a part is encoded as %s", encoding)
+		}
+		text, err := io.ReadAll(quotedprintable.NewReader(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[media] = strings.ReplaceAll(string(text), "\r\n", "\n")
+	}
+}
+
+// subject is the subject of a mail.
+func subject(t *testing.T, m mailtest.Mail) string {
+	t.Helper()
+	text, err := new(mime.WordDecoder).DecodeHeader(m.Header.Get("Subject"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// recipients are those of mails, in their order.
+func recipients(ms []mailtest.Mail) (to string) {
+	for _, m := range ms {
+		to += fmt.Sprint(m.To, " ")
+	}
+	return to
+}

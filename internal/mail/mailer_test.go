@@ -1,0 +1,250 @@
+package mail
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/mail"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-smtp"
+
+	"pushbox/internal/mail/mailtest"
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+func TestTheLinkIsSentToEachRecipientAlone(t *testing.T) {
+	t.Parallel()
+	s := mailtest.New(t, mailtest.Setup{StartTLS: true})
+	w := newWorld(t)
+	w.server = through(s, StartTLS)
+	first := w.send("bob@example.net, carol@example.net,bob@EXAMPLE.net")
+	w.start()
+	second := w.send("dan@example.net")
+	got := s.Wait(t, 3)
+	w.drained()
+	w.wantLog()
+	if to := recipients(got); to != "bob@example.net carol@example.net dan@example.net " {
+		t.Errorf("mail went to %s", to)
+	}
+	if most, _ := s.Most(); most != 1 {
+		t.Errorf("there were %d connections at the same time", most)
+	}
+	ids := make(map[string]bool)
+	for i, m := range got {
+		link := linkOf(first).Reveal()
+		if i == 2 {
+			link = linkOf(second).Reveal()
+		}
+		ids[m.Header.Get("Message-Id")] = true
+		if !strings.Contains(parts(t, m)["text/plain"], "\n\n"+link+"\n\n") || m.From != "push@example.org" || m.Header.Get("To") != "<"+m.To+">" {
+			t.Errorf("it came from %s:\n%s", m.From, m.Raw)
+		}
+	}
+	if len(ids) != 3 {
+		t.Errorf("the IDs are %v", ids)
+	}
+}
+
+func TestWhatIsNotTakenNowIsTriedAgainUnderTheSameID(t *testing.T) {
+	t.Parallel()
+	s := mailtest.New(t, mailtest.Setup{StartTLS: true, Refuse: func(to string, n int) *smtp.SMTPError {
+		if to == "grey@example.net" && n < 4 {
+			return mailtest.Reply(451, "greylisted: "+to)
+		}
+		return nil
+	}})
+	w := newWorld(t)
+	w.server = through(s, StartTLS)
+	w.send("grey@example.net,white@example.net")
+	w.start()
+	got := s.Wait(t, 2)
+	w.drained()
+	w.wantLog()
+	if to := recipients(got); to != "white@example.net grey@example.net " || s.Asked("grey@example.net") != 4 {
+		t.Errorf("mail went to %s, after %d tries", to, s.Asked("grey@example.net"))
+	}
+}
+
+func TestARefusedRecipientIsNotTriedAgain(t *testing.T) {
+	t.Parallel()
+	s := mailtest.New(t, mailtest.Setup{StartTLS: true, Refuse: func(to string, _ int) *smtp.SMTPError {
+		if strings.HasPrefix(to, "gone") {
+			return mailtest.Reply(550, "there is no "+to)
+		}
+		return nil
+	}})
+	w := newWorld(t)
+	w.server = through(s, StartTLS)
+	w.send("gone@example.net,here@example.net")
+	w.start()
+	s.Wait(t, 1)
+	w.drained()
+	w.wantLog(`"code":550`, "refuses it for good", "a mail is dropped")
+	if s.Asked("gone@example.net") != 1 || recipients(s.Mails()) != "here@example.net " {
+		t.Errorf("it was asked for %d times", s.Asked("gone@example.net"))
+	}
+}
+
+func TestARefusedSenderHoldsAllMailUp(t *testing.T) {
+	t.Parallel()
+	n := 0
+	s := mailtest.New(t, mailtest.Setup{StartTLS: true, RefuseFrom: func(from string) *smtp.SMTPError {
+		if n++; n <= 3 {
+			return mailtest.Reply(553, from+" is not yours")
+		}
+		return nil
+	}})
+	w := newWorld(t)
+	w.server = through(s, StartTLS)
+	w.send("bob@example.net,carol@example.net")
+	w.start()
+	s.Wait(t, 2)
+	w.drained()
+	w.wantLog(`"code":553`, "refuses mail from the address mail.from", "mail can be sent again")
+}
+
+func TestMailWaitsForAServerThatIsDown(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := newWorld(t)
+	w.server = &Server{Host: "127.0.0.1", Port: l.Addr().(*net.TCPAddr).Port, Encryption: None, From: mail.Address{Address: "push@example.org"}}
+	w.send("bob@example.net")
+	w.start()
+	for range 3 {
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Close() // before a greeting
+	}
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s := mailtest.New(t, mailtest.Setup{Address: l.Addr().String()})
+	s.Wait(t, 1)
+	w.drained()
+	w.wantLog("the connection to the mail server broke", "mail can be sent again")
+}
+
+func TestMailOfAPushThatHasEndedIsNotSent(t *testing.T) {
+	t.Parallel()
+	once := 1
+	for name, end := range map[string]func(w *world, p store.PushInfo) error{
+		"by hand": func(w *world, p store.PushInfo) error {
+			_, err := w.DeletePush(w.t.Context(), w.ann, p.Token)
+			return err
+		},
+		"by its last view": func(w *world, p store.PushInfo) error {
+			_, err := w.Retrieve(w.t.Context(), store.Actor{}, p.Token, secret.Text{})
+			return err
+		},
+		"with its account": func(w *world, _ store.PushInfo) error {
+			return w.RemoveAccount(w.t.Context(), "ann@example.com")
+		},
+		"while its account is disabled": func(w *world, _ store.PushInfo) error {
+			return w.SetDisabled(w.t.Context(), "ann@example.com", true)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := mailtest.New(t, mailtest.Setup{StartTLS: true})
+			w := newWorld(t)
+			w.server = through(s, StartTLS)
+			p := w.send("bob@example.net,carol@example.net", func(in *store.NewPush) { in.Views = &once })
+			if err := end(w, p); err != nil {
+				t.Fatal(err)
+			}
+			w.start()
+			w.drained()
+			w.wantLog()
+			if got := s.Mails(); len(got) > 0 {
+				t.Errorf("mail went to %s", recipients(got))
+			}
+		})
+	}
+}
+
+func TestMailThatCannotBeDeliveredIsGivenUp(t *testing.T) {
+	t.Parallel()
+	for name, down := range map[string]bool{"by a server that is down": true, "by one that does not take it": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := mailtest.New(t, mailtest.Setup{StartTLS: true, Refuse: func(string, int) *smtp.SMTPError { return mailtest.Reply(450, "later") }})
+			w := newWorld(t, func(s *storetest.Setup) { s.Mail.GiveUp = 200 * time.Millisecond })
+			w.server = through(s, StartTLS)
+			if down {
+				s.Close()
+			}
+			w.send("bob@example.net,carol@example.net")
+			w.start()
+			w.drained()
+			w.wantLog("could not be delivered in time (mail.give_up)")
+		})
+	}
+}
+
+func TestMailThatWaitsIsGivenUpWhereNoneIsSentAnyMore(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, func(s *storetest.Setup) { s.Mail.GiveUp = 100 * time.Millisecond })
+	w.send("bob@example.net")
+	w.start()
+	w.drained()
+	w.wantLog(`"mails":1`)
+}
+
+// A stop in the middle leaves what was not taken for the next run.
+func TestAStopLosesNoMail(t *testing.T) {
+	t.Parallel()
+	reached, release := make(chan struct{}), make(chan struct{})
+	s := mailtest.New(t, mailtest.Setup{StartTLS: true, Refuse: func(to string, n int) *smtp.SMTPError {
+		if to == "second@example.net" && n == 1 {
+			close(reached)
+			<-release
+		}
+		return nil
+	}})
+	w := newWorld(t)
+	w.server, w.pace.grace = through(s, StartTLS), time.Millisecond
+	w.send("first@example.net,second@example.net,third@example.net")
+	w.start()
+	<-reached
+	w.wantLog()
+	close(release)
+	if n := w.Waiting(); n != 2 {
+		t.Errorf("%d mails wait", n)
+	}
+	w.start()
+	w.drained()
+	if to := recipients(s.Mails()); !strings.HasPrefix(to, "first@example.net ") || !strings.Contains(to, "second@") || !strings.Contains(to, "third@") {
+		t.Errorf("mail went to %s", to)
+	}
+}
+
+func TestAPauseGrowsToItsMost(t *testing.T) {
+	t.Parallel()
+	for before, want := range []time.Duration{1, 2, 4, 8, 10, 10} {
+		if got := backoff(time.Second, 10*time.Second, before); got < want*time.Second*4/5 || got > want*time.Second*6/5 {
+			t.Errorf("after %d tries it is %v", before, got)
+		}
+	}
+}
+
+func TestWhatTheServerSaysIsForThePersonAlone(t *testing.T) {
+	t.Parallel()
+	s := mailtest.New(t, mailtest.Setup{StartTLS: true, Refuse: func(to string, _ int) *smtp.SMTPError {
+		return mailtest.Reply(550, "there is no "+to)
+	}})
+	err := through(s, StartTLS).Test(t.Context(), "bob@example.net", "Push & Co")
+	var f *Failure
+	if !errors.As(err, &f) || f.Code != 550 || !f.Permanent || strings.Contains(fmt.Sprint(err), "bob") || !strings.Contains(f.Detail(), "there is no bob@example.net") {
+		t.Errorf("it is %v", err)
+	}
+}

@@ -1,0 +1,243 @@
+// Package mailtest has an SMTP server for tests, which takes mail as it is told to.
+package mailtest
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"io"
+	"log"
+	"net"
+	"net/mail"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/emersion/go-sasl"
+	"github.com/emersion/go-smtp"
+)
+
+// A Setup says what a server does. The zero value takes all mail, without encryption.
+type Setup struct {
+	Address  string // to listen on; empty: any free port of this machine
+	StartTLS bool   // it offers STARTTLS
+	Implicit bool   // it encrypts from the first byte
+	Name     string // that its certificate is for; empty: 127.0.0.1
+	Plain    bool   // it offers to sign in without encryption, too
+	User     string // it wants this user, with the password "right"
+
+	// Refuse tells what a recipient is refused with, who is asked for the nth time,
+	// counted from 1; nil: nobody is.
+	Refuse func(to string, n int) *smtp.SMTPError
+	// RefuseFrom is the same for senders, without a count.
+	RefuseFrom func(from string) *smtp.SMTPError
+}
+
+// Reply is a refusal.
+func Reply(code int, message string) *smtp.SMTPError {
+	return &smtp.SMTPError{Code: code, EnhancedCode: smtp.NoEnhancedCode, Message: message}
+}
+
+// A Mail is one that was taken.
+type Mail struct {
+	From, To string // of the envelope
+	Header   mail.Header
+	Raw      []byte
+	User     string // who had signed in
+}
+
+// A Server is an SMTP server on a real listener.
+type Server struct {
+	Host  string
+	Port  int
+	Roots *x509.CertPool // that its certificate can be checked against
+	PEM   []byte         // the same as a file has it
+
+	setup  Setup
+	server *smtp.Server
+
+	mu     sync.Mutex
+	mails  []Mail
+	asked  map[string]int
+	open   int // connections
+	most   int // at the same time
+	signed int // times that somebody signed in
+	fresh  chan struct{}
+}
+
+// New starts a server, which ends with the test.
+func New(t testing.TB, setup Setup) *Server {
+	t.Helper()
+	if setup.Name == "" {
+		setup.Name = "127.0.0.1"
+	}
+	if setup.Address == "" {
+		setup.Address = "127.0.0.1:0"
+	}
+	certificate, authority := newCertificate(t, setup.Name)
+	s := &Server{setup: setup, asked: make(map[string]int), fresh: make(chan struct{}, 1), PEM: authority, Roots: x509.NewCertPool()}
+	s.Roots.AppendCertsFromPEM(authority)
+	s.server = smtp.NewServer(backend{s})
+	s.server.Domain, s.server.ReadTimeout, s.server.WriteTimeout = "mail.test", time.Minute, time.Minute
+	s.server.AllowInsecureAuth = setup.Plain
+	s.server.ErrorLog = log.New(io.Discard, "", 0)
+	config := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
+	if setup.StartTLS {
+		s.server.TLSConfig = config
+	}
+	l, err := net.Listen("tcp", setup.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	at := l.Addr().(*net.TCPAddr)
+	s.Host, s.Port = at.IP.String(), at.Port
+	if setup.Implicit {
+		l = tls.NewListener(l, config)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = s.server.Serve(l) // it tells that it was closed
+	}()
+	t.Cleanup(func() {
+		s.Close()
+		<-ended
+	})
+	return s
+}
+
+// Close ends the server and its connections.
+func (s *Server) Close() { _ = s.server.Close() }
+
+// Mails are those that were taken, in the order in which they were.
+func (s *Server) Mails() []Mail {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return append([]Mail(nil), s.mails...)
+}
+
+// Asked is how often a recipient was asked for.
+func (s *Server) Asked(to string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.asked[to]
+}
+
+// Most is how many connections there were at the same time at most, and Signed how often
+// somebody signed in.
+func (s *Server) Most() (connections, signed int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.most, s.signed
+}
+
+// Wait waits until so many mails were taken, and returns them.
+func (s *Server) Wait(t testing.TB, n int) []Mail {
+	t.Helper()
+	end := time.NewTimer(30 * time.Second)
+	defer end.Stop()
+	for {
+		if all := s.Mails(); len(all) >= n {
+			return all
+		}
+		select {
+		case <-s.fresh:
+		case <-end.C:
+			t.Fatalf("%d mails were taken, not %d", len(s.Mails()), n)
+		}
+	}
+}
+
+type backend struct{ *Server }
+
+func (b backend) NewSession(*smtp.Conn) (smtp.Session, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.open++
+	b.most = max(b.most, b.open)
+	s := &session{server: b.Server}
+	if b.setup.User == "" {
+		return s, nil
+	}
+	return &signedSession{s}, nil
+}
+
+// A session is one connection.
+type session struct {
+	server         *Server
+	user, from, to string
+}
+
+// A signedSession is one of a server that wants a user.
+type signedSession struct{ *session }
+
+func (s *signedSession) AuthMechanisms() []string { return []string{sasl.Plain} }
+
+func (s *signedSession) Auth(string) (sasl.Server, error) {
+	return sasl.NewPlainServer(func(_, user, password string) error {
+		if user != s.server.setup.User || password != "right" {
+			return smtp.ErrAuthFailed
+		}
+		s.server.mu.Lock()
+		defer s.server.mu.Unlock()
+		s.server.signed++
+		s.user = user
+		return nil
+	}), nil
+}
+
+func (s *session) Mail(from string, _ *smtp.MailOptions) error {
+	setup := s.server.setup
+	if setup.User != "" && s.user == "" {
+		return smtp.ErrAuthRequired
+	}
+	if setup.RefuseFrom != nil {
+		if err := setup.RefuseFrom(from); err != nil {
+			return err
+		}
+	}
+	s.from = from
+	return nil
+}
+
+func (s *session) Rcpt(to string, _ *smtp.RcptOptions) error {
+	s.server.mu.Lock()
+	s.server.asked[to]++
+	n := s.server.asked[to]
+	s.server.mu.Unlock()
+	if s.server.setup.Refuse != nil {
+		if err := s.server.setup.Refuse(to, n); err != nil {
+			return err
+		}
+	}
+	s.to = to
+	return nil
+}
+
+func (s *session) Data(r io.Reader) error {
+	raw, err := io.ReadAll(r)
+	if err != nil {
+		return err
+	}
+	m, err := mail.ReadMessage(bytes.NewReader(raw))
+	if err != nil {
+		return Reply(554, "that is no mail")
+	}
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	s.server.mails = append(s.server.mails, Mail{From: s.from, To: s.to, Header: m.Header, Raw: raw, User: s.user})
+	select {
+	case s.server.fresh <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+func (s *session) Reset() { s.from, s.to = "", "" }
+
+func (s *session) Logout() error {
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	s.server.open--
+	return nil
+}

@@ -1,0 +1,140 @@
+package mail
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"net"
+	"net/mail"
+	"time"
+
+	gomail "github.com/wneessen/go-mail"
+
+	"pushbox/internal/secret"
+)
+
+// An Encryption says how the connection to the server is encrypted.
+type Encryption uint8
+
+// The encryptions.
+const (
+	StartTLS Encryption = iota // with STARTTLS, which is required
+	Implicit                   // from the first byte
+	None                       // not at all
+)
+
+// A Server is the one that takes mail for everybody, and how it is reached.
+type Server struct {
+	Host       string
+	Port       int
+	Encryption Encryption
+	Roots      *x509.CertPool // what its certificate is checked against; nil: what the system trusts
+	User       string         // empty: without signing in
+	Password   secret.Text
+	From       mail.Address // what mail is from
+}
+
+const (
+	dialTimeout = 20 * time.Second
+	stepTimeout = time.Minute // for all of the greeting, and for all of a mail
+)
+
+// mechanisms are the ways to sign in, best first. Without encryption the library sends a
+// password in clear text to this machine alone, unless it is told to.
+func (s Server) mechanisms() []gomail.SMTPAuthType {
+	if s.Encryption == None {
+		return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthCramMD5, gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc}
+	}
+	return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthPlain, gomail.SMTPAuthLogin, gomail.SMTPAuthCramMD5}
+}
+
+// A session is a connection to the server over which mail can be sent.
+type session struct {
+	client *gomail.Client
+	conn   net.Conn
+	unwind func() bool // keeps the end of a context from closing conn
+	from   mail.Address
+}
+
+// open connects to the server and signs in. The connection ends with working. A *Failure if
+// it cannot be done.
+func (s Server) open(working context.Context) (*session, error) {
+	o := &session{from: s.From, unwind: func() bool { return true }}
+	options := []gomail.Option{
+		gomail.WithPort(s.Port), gomail.WithTimeout(stepTimeout), gomail.WithoutNoop(), gomail.WithoutSMTPUTF8(),
+		gomail.WithTLSConfig(s.tlsConfig()), gomail.WithTLSPolicy(gomail.TLSMandatory),
+		gomail.WithDialContextFunc(func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := s.dial(ctx, network, address)
+			if err == nil {
+				o.conn = conn
+				o.unwind = context.AfterFunc(working, func() { _ = conn.Close() })
+			}
+			return conn, err
+		}),
+	}
+	switch s.Encryption {
+	case Implicit:
+		options = append(options, gomail.WithSSL())
+	case None:
+		options = append(options, gomail.WithTLSPolicy(gomail.NoTLS))
+	}
+	if s.User != "" {
+		options = append(options, gomail.WithUsername(s.User), gomail.WithPassword(s.Password.Reveal()),
+			gomail.WithOpportunisticSMTPAuth(s.mechanisms()...))
+	}
+	client, err := gomail.NewClient(s.Host, options...)
+	if err == nil {
+		o.client = client
+		err = client.DialWithContext(working)
+	}
+	if err != nil {
+		o.cut()
+		return nil, connectFailure(working, err)
+	}
+	return o, nil
+}
+
+func (s Server) tlsConfig() *tls.Config {
+	return &tls.Config{ServerName: s.Host, RootCAs: s.Roots, MinVersion: tls.VersionTLS12}
+}
+
+// dial opens a connection, encrypted where it is so from the first byte.
+func (s Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
+	d := net.Dialer{Timeout: dialTimeout}
+	conn, err := d.DialContext(ctx, network, address)
+	if err != nil || s.Encryption != Implicit {
+		return conn, err
+	}
+	encrypted := tls.Client(conn, s.tlsConfig())
+	if err := encrypted.HandshakeContext(ctx); err != nil {
+		_ = conn.Close()
+		return nil, err
+	}
+	return encrypted, nil
+}
+
+// send sends a mail. A *Failure if the server did not take it.
+func (o *session) send(ctx context.Context, t text) error {
+	m, err := t.message(o.from, time.Now())
+	if err != nil {
+		return &Failure{Permanent: true, words: "it could not be written", err: err}
+	}
+	if err := o.client.Send(m); err != nil && !m.IsDelivered() {
+		return sendFailure(ctx, err)
+	}
+	return nil
+}
+
+// close says good-bye.
+func (o *session) close() {
+	_ = o.client.Close() // what was taken was taken
+	o.cut()
+}
+
+// cut ends the connection at once.
+func (o *session) cut() {
+	o.unwind()
+	if o.conn != nil {
+		_ = o.conn.Close() // it may be closed already
+	}
+}

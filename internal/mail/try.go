@@ -1,0 +1,14 @@
+package mail
+
+import "context"
+
+// Test sends a mail that says no more than that mail arrives, at once. A *Failure if it
+// was not taken.
+func (s Server) Test(ctx context.Context, to, brand string) error {
+	o, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	return o.send(ctx, testText(to, brand))
+}

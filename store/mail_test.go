@@ -1,0 +1,214 @@
+package store_test
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// sendsMail has a store take mail for people.
+func sendsMail(s *storetest.Setup) {
+	s.Mail = store.MailOptions{Languages: []string{"en", "de"}, MaxRecipients: 5, PerAccount: 10, PerInstance: 15, GiveUp: 24 * time.Hour}
+}
+
+// mailing asks for mail to these addresses.
+func mailing(to string) *store.Mailing {
+	return &store.Mailing{To: secret.New(to), Language: "de", Link: func(p store.PushInfo) secret.Text {
+		return secret.New("https://canary-push.example/p/" + p.Token.Reveal())
+	}}
+}
+
+// letters opens the mail that waits; those that are not wanted any more are left out.
+func letters(t *testing.T, f *storetest.Fixture) (all []store.Letter) {
+	t.Helper()
+	due, _, err := f.DueLetters(ctx, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range due {
+		l, wanted, err := f.OpenLetter(ctx, m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wanted {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+func TestMailAndItsCountSurviveARestart(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, sendsMail)
+	ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
+	p := push(t, f, ann, func(in *store.NewPush) { in.Mail = mailing("a@example.net,b@example.net") })
+	if p.Mailed != 2 || p.Seq != 2 {
+		t.Errorf("it is %+v", p)
+	}
+	select {
+	case <-f.Posted():
+	default:
+		t.Error("nobody was told of new mail")
+	}
+	f.Reopen()
+	got := letters(t, f)
+	if len(got) != 2 || f.Waiting() != 2 || got[0].To.Reveal() != "a@example.net" || got[0].ID == got[1].ID {
+		t.Fatalf("%d wait: %+v", f.Waiting(), got)
+	}
+	for _, l := range got {
+		if l.Link.Reveal() != mailing("").Link(p).Reveal() || l.Language != "de" || l.Sender != "ann@example.com" || !l.ExpiresAt.Equal(p.ExpiresAt) || l.Views != 5 || l.Protected {
+			t.Errorf("it is %+v", l)
+		}
+	}
+	for range 2 { // 8 are left to her, 13 to all
+		_, err := f.MailPush(ctx, ann, p.Token, *mailing("a@example.net,b@example.net,c@example.net,d@example.net"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Reopen()
+	}
+	quota := func(err error, whole bool) {
+		t.Helper()
+		var q *store.QuotaError
+		if !errors.As(err, &q) || q.Whole != whole || q.RetryAfter <= 0 || q.RetryAfter > 24*time.Hour {
+			t.Errorf("it is %v", err)
+		}
+	}
+	_, err := f.MailPush(ctx, ann, p.Token, *mailing("a@example.net"))
+	quota(err, false)
+	_, err = f.CreatePush(ctx, bob, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Mail: mailing("a@b.example,b@b.example,c@b.example,d@b.example,e@b.example")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.CreatePush(ctx, bob, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Mail: mailing("a@b.example")})
+	quota(err, true)
+	if n := f.Waiting(); n != 15 || len(letters(t, f)) != 15 {
+		t.Errorf("%d wait", n)
+	}
+}
+
+func TestOnlyTheOwnerOfALivePushSendsItsLink(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, sendsMail)
+	ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
+	hers, nobodys := push(t, f, ann, nil), push(t, f, nobody, nil)
+	ended := push(t, f, ann, nil)
+	if _, err := f.DeletePush(ctx, ann, ended.Token); err != nil {
+		t.Fatal(err)
+	}
+	var invalid *store.InvalidError
+	for name, test := range map[string]struct {
+		by    store.Actor
+		token store.Token
+		want  error
+	}{
+		"another account":       {bob, hers.Token, store.ErrDenied},
+		"nobody":                {nobody, hers.Token, store.ErrDenied},
+		"nobody's":              {ann, nobodys.Token, store.ErrDenied},
+		"one that is not there": {ann, store.NewToken(f.Clock.Now()), store.ErrNotFound},
+		"none":                  {ann, store.Token{}, store.ErrNotFound},
+	} {
+		if _, err := f.MailPush(ctx, test.by, test.token, *mailing("a@example.net")); !errors.Is(err, test.want) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := f.MailPush(ctx, ann, ended.Token, *mailing("a@example.net")); !errors.As(err, &invalid) || !strings.Contains(err.Error(), "has expired") {
+		t.Errorf("one that has ended: %v", err)
+	}
+	if _, err := f.MailPush(ctx, ann, hers.Token, *mailing("a@example.net")); err != nil {
+		t.Error(err)
+	}
+	log, err := f.Audit(ctx, ann, hers.Token, 1)
+	if err != nil || len(log) != 2 || log[1].Kind != store.EntryMail || log[1].Recipients.Reveal() != "a@example.net" || log[1].IP != ann.IP || !log[0].Recipients.IsZero() {
+		t.Errorf("the log is %+v, %v", log, err)
+	}
+	if n := f.Waiting(); n != 1 {
+		t.Errorf("%d wait", n)
+	}
+	f.Clock.Advance(8 * 24 * time.Hour)
+	f.Clock.Advance(time.Hour)
+	if got := letters(t, f); len(got) != 0 {
+		t.Errorf("mail of a push whose time is over: %+v", got)
+	}
+}
+
+func TestMailIsGivenUpInItsTimeAlone(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, sendsMail, func(s *storetest.Setup) { s.Hooks.GiveUp = time.Hour })
+	ann := f.Account("ann@example.com")
+	push(t, f, ann, func(in *store.NewPush) { in.Mail = mailing("a@example.net,b@example.net") })
+	due, _, err := f.DueLetters(ctx, 1)
+	if err != nil || len(due) != 1 {
+		t.Fatal(due, err)
+	}
+	if again, err := f.RetryMessage(ctx, due[0], 23*time.Hour); !again || err != nil {
+		t.Errorf("it is tried again: %v, %v", again, err)
+	}
+	for _, step := range []struct {
+		after time.Duration
+		given int
+	}{{2 * time.Hour, 0}, {22*time.Hour - time.Millisecond, 0}, {time.Millisecond, 2}} {
+		f.Clock.Advance(step.after)
+		if hooks, err := f.GiveUp(ctx); hooks != 0 || err != nil {
+			t.Errorf("%d messages to webhooks were given up, %v", hooks, err)
+		}
+		if given, err := f.GiveUpMail(ctx); given != step.given || err != nil {
+			t.Errorf("%d were given up, %v", given, err)
+		}
+	}
+	if f.Waiting() != 0 {
+		t.Errorf("%d wait", f.Waiting())
+	}
+}
+
+func TestTheFileHoldsNothingOfMailInClear(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, sendsMail)
+	ann := f.Account("ann@example.com")
+	const to = "canary-recipient@canary-host.example"
+	p := push(t, f, ann, func(in *store.NewPush) { in.Mail = mailing(to) })
+	if _, err := f.MailPush(ctx, ann, p.Token, *mailing(to)); err != nil {
+		t.Fatal(err)
+	}
+	due, _, err := f.DueLetters(ctx, 9)
+	if err != nil || len(due) != 2 {
+		t.Fatalf("%d wait, %v", len(due), err)
+	}
+	content, err := os.ReadFile(f.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(content, due[0].Sealed) {
+		t.Fatal("they are not in the file that was read")
+	}
+	for _, marker := range []string{to, "canary-host.example", "canary-push.example", p.Token.Reveal(), letters(t, f)[0].ID} {
+		for _, trace := range traces(marker) {
+			if bytes.Contains(content, trace) {
+				t.Errorf("it holds %q", trace)
+			}
+		}
+	}
+}
+
+func TestAddressesThatMailCanBeSentTo(t *testing.T) {
+	t.Parallel()
+	long := strings.Repeat("a", store.MaxEmail-len("@b.example"))
+	for address, want := range map[string]bool{
+		"ann@example.com": true, "a+b.c_d-e'f@x.co": true, "root@localhost": true, long + "@b.example": true, "x@xn--bcher-kva.example": true,
+		long + "a@b.example": false, "": false, "ann": false, "@example.com": false, "ann@": false, "a@b@c": false, "ann @example.com": false,
+		"Ann <ann@example.com>": false, "<ann@example.com>": false, "ann@example.com (Ann)": false, `"a b"@example.com`: false, "ann@[127.0.0.1]": false,
+		"ann@example.com\r\nBcc: eve@example.com": false, "ann@example.com\n": false, "a\x00@b.example": false, "änn@example.com": false, "ann@bücher.example": false,
+		"a,b@example.com": false, "a;b@example.com": false, "a:b@example.com": false, `a\b@example.com`: false,
+	} {
+		if got := store.IsMailAddress(address); got != want {
+			t.Errorf("%q: %v", address, got)
+		}
+	}
+}
