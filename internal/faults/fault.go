@@ -24,7 +24,7 @@ type edit struct{ file, old, new string }
 
 // allFaults are the faults that can be seeded.
 func allFaults() []fault {
-	return slices.Concat(ruleFaults(), commitFaults(), journalFaults(), diskFaults(), timeFaults(), fileFaults(), accessFaults())
+	return slices.Concat(ruleFaults(), commitFaults(), journalFaults(), diskFaults(), timeFaults(), fileFaults(), accessFaults(), keepFaults())
 }
 
 // choose returns the faults of those names, all where there are none.
