@@ -17,7 +17,7 @@ var arrows = map[string][]string{
 	"pushbox/internal/cli":               {"config", "internal/admin", "internal/backup", "internal/certs", "internal/client", "internal/doctor", "internal/durable", "internal/httpd", "internal/lang", "internal/mail", "internal/metrics", "internal/sdnotify", "internal/secret", "internal/webhook", "server", "server/web", "store", "store/bolt", "store/seal"},
 	"pushbox/internal/client":            {"internal/secret"},
 	"pushbox/internal/certs":             {"config", "internal/durable"},
-	"pushbox/internal/doctor":            {"config", "internal/admin", "internal/clientip"},
+	"pushbox/internal/doctor":            {"config", "internal/admin", "internal/backup", "internal/clientip"},
 	"pushbox/internal/metrics":           {"server", "store"},
 	"pushbox/internal/admin":             {"internal/httpd", "internal/secret", "store"},
 	"pushbox/internal/backup":            {"internal/durable"},

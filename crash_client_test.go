@@ -86,9 +86,9 @@ func text(rng *rand.Rand) string {
 	length := 1 + rng.IntN(300)
 	switch rng.IntN(20) {
 	case 0:
-		length = rng.IntN(100_000)
+		length = 1 + rng.IntN(100_000)
 	case 1, 2, 3:
-		length = rng.IntN(8_000)
+		length = 1 + rng.IntN(8_000)
 	}
 	var b strings.Builder
 	for b.Len() < length {

@@ -66,7 +66,7 @@ type Config struct {
 	// end. Empty: taken from the request. With public_listen: the address of that door.
 	BaseURL string `mapstructure:"base_url" form:"url" reload:"yes"`
 
-	// HTTPS on listen, without a proxy: with a certificate of your own, or with one
+	// HTTPS on listen and public_listen, without a proxy: with a certificate of your own, or with one
 	// that is fetched from a certificate authority and renewed by itself (ACME).
 	// docs/tls.md has recipes.
 	TLS TLS `mapstructure:"tls"`

@@ -2,7 +2,7 @@ package config
 
 // Metrics says where Prometheus can ask what the server does.
 type Metrics struct {
-	// Address and port of a listener for /metrics alone, such as 127.0.0.1:5101.
+	// Address and port of a listener for /metrics alone, such as 127.0.0.1:5102.
 	// Empty: there is none.
 	Listen string `mapstructure:"listen" form:"optional address"`
 

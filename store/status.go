@@ -12,7 +12,8 @@ import (
 type Status struct {
 	Clock  time.Time // what the clock says
 	Latest time.Time // the greatest time that the database has seen
-	Doubt  bool      // the clock jumped, and is not believed yet
+	Doubt  bool      // the clock jumped under the open store, and is not believed yet: creates wait
+	Away   bool      // it says that the store was closed for more than a day, and is not believed yet: nothing is destroyed
 	Swept  time.Time // when the last sweep ended without an error; zero: none did since the store was opened
 	Space  Space
 }
@@ -25,7 +26,7 @@ func (s *Store) Status(ctx context.Context) (st Status, err error) {
 		return st, err
 	}
 	at := s.time.read()
-	st = Status{Clock: s.time.clock.Now().UTC(), Latest: latest, Space: space, Doubt: at.jumped || !at.denies.Equal(at.ends)}
+	st = Status{Clock: s.time.clock.Now().UTC(), Latest: latest, Space: space, Doubt: at.jumped, Away: !at.jumped && !at.denies.Equal(at.ends)}
 	if ms := s.swept.Load(); ms != 0 {
 		st.Swept = time.UnixMilli(ms).UTC()
 	}

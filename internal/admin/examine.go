@@ -22,10 +22,13 @@ type Facts struct {
 
 	Clock  time.Time // what the clock says
 	Latest time.Time // the greatest time that the database has seen
-	Doubt  bool      // the clock jumped, and is not believed yet
+	Doubt  bool      // the clock jumped while the store was open, and is not believed yet
+	Away   bool      // it says that the store was closed for more than a day, and is not believed yet
 	Swept  time.Time // when the last sweep ended without an error; zero: none did
 
 	Size, Unused int64 // bytes of the database's file
+
+	CertFrom, CertTo time.Time // when the server's own certificate is good; zero: it has none
 }
 
 // A Path is one of a server's.

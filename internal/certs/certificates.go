@@ -130,13 +130,19 @@ func (c *Certificates) Reload() error {
 // Expiry is when the first of the certificates that are served ends; zero if there
 // is none yet.
 func (c *Certificates) Expiry() time.Time {
-	var first time.Time
+	_, to := c.Validity()
+	return to
+}
+
+// Validity is from when to when the certificate is good that ends first of those that
+// are served; zero if there is none yet.
+func (c *Certificates) Validity() (from, to time.Time) {
 	for _, leaf := range c.source.leaves() {
-		if first.IsZero() || leaf.NotAfter.Before(first) {
-			first = leaf.NotAfter
+		if to.IsZero() || leaf.NotAfter.Before(to) {
+			from, to = leaf.NotBefore, leaf.NotAfter
 		}
 	}
-	return first
+	return from, to
 }
 
 // Names are the hosts that the certificates are for, the main one first. There may

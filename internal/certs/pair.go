@@ -89,9 +89,7 @@ func (p *pair) take(cert *tls.Certificate, d digest) error {
 	if old != nil && now.After(cert.Leaf.NotAfter) && !now.After(old.Leaf.NotAfter) {
 		return fmt.Errorf("%s: the certificate has expired, at %s", p.certFile, cert.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	}
-	if d != p.served {
-		p.warned = time.Time{}
-	}
+	p.warned = time.Time{}
 	p.cert.Store(cert)
 	p.served = d
 	return nil
@@ -104,7 +102,20 @@ func (p *pair) reload() error {
 	if err != nil {
 		return err
 	}
-	return p.take(cert, d)
+	return p.replace(cert, d)
+}
+
+// replace serves a pair in place of the one before, if it differs, and tells of it.
+func (p *pair) replace(cert *tls.Certificate, d digest) error {
+	if d == p.served {
+		return nil
+	}
+	isFirst := p.cert.Load() == nil
+	if err := p.take(cert, d); err != nil || isFirst {
+		return err
+	}
+	p.tell(p.event("the certificate was read again"))
+	return nil
 }
 
 // look takes a pair that has changed. Of one that cannot be used it tells when it
@@ -115,10 +126,8 @@ func (p *pair) look(context.Context) time.Duration {
 	cert, d, err := p.read()
 	again := d == p.seen
 	p.seen = d
-	if err == nil && d != p.served {
-		if err = p.take(cert, d); err == nil {
-			p.tell(p.event("the certificate was read again"))
-		}
+	if err == nil {
+		err = p.replace(cert, d)
 	}
 	switch {
 	case err == nil:

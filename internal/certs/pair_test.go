@@ -220,6 +220,12 @@ func TestReloadServesAChangedPairAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	p.shows(second)
+	if err := p.certs.Reload(); err != nil { // of what is there already nothing is told
+		t.Fatal(err)
+	}
+	if told := p.told(); len(told) != 1 || told[0].Err != nil || !told[0].Expires.Equal(second.leaf.NotAfter) {
+		t.Errorf("it tells %+v", told)
+	}
 }
 
 func TestACertificateThatEndsSoonIsToldOfOnceADay(t *testing.T) {

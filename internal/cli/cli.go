@@ -43,8 +43,8 @@ func (a *app) root() *cobra.Command {
 number of views or days, whichever comes first. It is a client, too: push, get
 and expire work with any pushbox server, and with Password Pusher.
 
-Commands that deal with accounts and tokens work with a running server and
-without one.`,
+Commands that deal with accounts, the database and its key work with a running
+server and without one.`,
 		Example: `  pushbox serve
   pushbox user add alice@example.com
   pushbox token create alice@example.com --name laptop
@@ -62,9 +62,21 @@ without one.`,
 	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE`")
 	flags.String(dataDirFlag, "", "keep the database in `DIR` (the setting data_dir)")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
-	root.AddCommand(a.serve(), a.user(), a.token(), a.webhook(), a.mail(), a.push(), a.get(), a.expire(), a.check(), a.compact(), a.backup(), a.restore(),
-		a.key(), a.doctor(), a.reload(), a.config(), a.version(), a.completion())
+	section(root, "Run a server:", a.serve(), a.reload(), a.doctor(), a.config())
+	section(root, "Accounts and what they are told:", a.user(), a.token(), a.webhook(), a.mail())
+	section(root, "Keep what it has:", a.backup(), a.restore(), a.check(), a.compact(), a.key())
+	section(root, "Send and open, with any server:", a.push(), a.get(), a.expire())
+	root.AddCommand(a.version(), a.completion())
 	return root
+}
+
+// section adds commands below a heading of their own, as the help shows them.
+func section(root *cobra.Command, heading string, subs ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: heading, Title: heading})
+	for _, sub := range subs {
+		sub.GroupID = heading
+	}
+	root.AddCommand(subs...)
 }
 
 // group is a command that only has others under it.

@@ -65,7 +65,7 @@ func (d *daemon) run(ctx context.Context) error {
 	signals := begin(ctx, d.obey)
 	web := begin(ctx, func(ctx context.Context) error { return d.serveDoors(ctx, servers) })
 	tls := begin(ctx, func(ctx context.Context) error {
-		return d.tls.run(ctx, d.server(nil), d.doors[0].listener.Addr(), d.cfg.Limits.DrainTimeout)
+		return d.tls.run(ctx, d.server(nil), addressForVisitors(d.doors), d.cfg.Limits.DrainTimeout)
 	})
 	d.announce()
 	d.watch.serving(ctx, d.store)

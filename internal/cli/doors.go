@@ -93,6 +93,17 @@ func (d *daemon) serveDoors(ctx context.Context, servers []*http.Server) (err er
 	return err
 }
 
+// addressForVisitors is where browsers belong that came by plain HTTP: whoever was sent
+// a link gets to the public door, if there is one, and perhaps to no other.
+func addressForVisitors(doors []door) net.Addr {
+	for _, d := range doors {
+		if d.public {
+			return d.listener.Addr()
+		}
+	}
+	return doors[0].listener.Addr()
+}
+
 // addresses are where the doors are, those that are public or the others, for the
 // log.
 func addresses(doors []door, public bool) string {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -140,5 +141,38 @@ func TestABadDoorIsNamedAndTheOthersAreClosedAgain(t *testing.T) {
 	_, err = (&app{stderr: io.Discard}).openDoors(t.Context(), cfg, new(server.Server))
 	if err == nil || !strings.HasPrefix(err.Error(), "listen: listen tcp") || !strings.Contains(hint(nil, err), "--listen") {
 		t.Errorf("%v", err)
+	}
+}
+
+// Whoever was sent a link may get to the public door and to no other.
+func TestPlainHTTPIsSentOnToThePublicDoor(t *testing.T) {
+	t.Parallel()
+	cfg := withPair(t, shortDir(t))
+	cfg.PublicListen, cfg.TLS.RedirectListen = "127.0.0.1:0", "127.0.0.1:0"
+	d, _ := withDoors(t, cfg)
+	var err error
+	if d.tls, err = openTLS(t.Context(), cfg, zerolog.Nop()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+d.tls.redirect.Addr().String()+"/p/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = "example.com"
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if want := fmt.Sprintf("https://example.com:%d/p/x", portOf(d.doors[1].listener.Addr())); res.Header.Get("Location") != want {
+		t.Errorf("it leads to %s, not %s", res.Header.Get("Location"), want)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
 	}
 }

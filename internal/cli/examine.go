@@ -11,6 +11,7 @@ import (
 // examine tells what the server is like.
 func (d *daemon) examine(ctx context.Context, _ admin.None) (admin.Facts, error) {
 	f, err := examineStore(ctx, d.store, d.cfg)
+	f.CertFrom, f.CertTo = d.tls.validity()
 	if d.dumpable != nil {
 		f.Dumpable = d.dumpable.Error()
 	}
@@ -23,7 +24,7 @@ func examineStore(ctx context.Context, s *store.Store, cfg config.Config) (admin
 	st, err := s.Status(ctx)
 	f := admin.Facts{
 		Version: release, Key: keyPlace(cfg),
-		Clock: st.Clock, Latest: st.Latest, Doubt: st.Doubt, Swept: st.Swept,
+		Clock: st.Clock, Latest: st.Latest, Doubt: st.Doubt, Away: st.Away, Swept: st.Swept,
 		Size: st.Space.Size, Unused: st.Space.Unused,
 	}
 	key, _, fault := masterKey(cfg, true)

@@ -61,7 +61,7 @@ func (a *app) reloaded(out admin.Reloaded) error {
 		return withHint(&usageError{err}, "correct these settings, then run: pushbox reload")
 	}
 	if len(out.Changed) == 0 {
-		a.say("no setting was changed that a reload applies")
+		a.say("no setting was changed that a reload applies; a certificate and a logo, if there are any, were read again")
 	} else {
 		a.say("in force now: " + strings.Join(out.Changed, ", "))
 	}

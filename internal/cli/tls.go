@@ -143,6 +143,14 @@ func (t tlsSide) expiry() func() time.Time {
 	return t.certs.Expiry
 }
 
+// validity is from when to when the certificate is good; zero: there is none.
+func (t tlsSide) validity() (from, to time.Time) {
+	if t.certs == nil {
+		return from, to
+	}
+	return t.certs.Validity()
+}
+
 // reload takes up the files of the certificate as they are now; a pair that is of no
 // use is refused, and the one before stays.
 func (t tlsSide) reload(config.Config) (apply func(), err error) {

@@ -14,16 +14,20 @@ import (
 	"time"
 )
 
-// shortLife is how long before its end a certificate should have been renewed.
-const shortLife = 14 * 24 * time.Hour
+// How long before its end a certificate should have been renewed.
+const (
+	shortLife    = 14 * 24 * time.Hour
+	lifeFraction = 4 // of its time, for one that is good for less than eight weeks
+)
 
-// checkCertificate looks at the certificate of --url: its chain, its name, its end.
+// checkCertificate looks at the certificate of --url: its chain, its name, its end;
+// without that, at the end of the server's own.
 func checkCertificate(ctx context.Context, s *Subject) []Finding {
 	if s.URL == nil {
-		return one(skipped("name the address with --url https://push.example.com"))
+		return one(s.ownCertificate())
 	}
 	if s.URL.Scheme != "https" {
-		return one(warning("put a proxy that does TLS in front; docs/proxies.md has three", "%s is not encrypted: whoever sees the traffic sees the secrets", s.URL.Redacted()))
+		return one(warning("let the server speak HTTPS, as docs/tls.md says, or put a proxy that does in front, as docs/proxies.md says", "%s is not encrypted: whoever sees the traffic sees the secrets", s.URL.Redacted()))
 	}
 	roots, err := s.roots()
 	if err != nil {
@@ -34,6 +38,28 @@ func checkCertificate(ctx context.Context, s *Subject) []Finding {
 		return one(problem("see that a server listens there, and that this machine may reach it", "%s: %v", s.URL.Host, err))
 	}
 	return one(judgeCertificate(chain, s.URL.Hostname(), roots, s.Clock()))
+}
+
+// ownCertificate judges when the certificate ends that the server shows itself.
+func (s *Subject) ownCertificate() Finding {
+	switch {
+	case !s.Config.TLS.Enabled():
+		return s.nameURL()
+	case !s.Running || s.Facts == nil:
+		return skipped("no server is running that shows one")
+	case s.Facts.CertTo.IsZero():
+		return problem("see the server's log, which has a hint", "none was fetched yet, and so there is no HTTPS")
+	}
+	f := judgeLife(s.Facts.CertFrom, s.Facts.CertTo, s.Clock())
+	if f.Grade == OK {
+		f.Text += "; --url looks at what clients are shown"
+	}
+	return f
+}
+
+// nameURL says with which flag there would be something to look at.
+func (s *Subject) nameURL() Finding {
+	return skipped("name the address with --url %s", cmp.Or(s.Config.BaseURL, "https://push.example.com"))
 }
 
 // roots are those who may vouch for the server; nil: those whom the system trusts.
@@ -75,12 +101,8 @@ func judgeCertificate(chain []*x509.Certificate, host string, roots *x509.CertPo
 	for _, c := range chain[1:] {
 		between.AddCert(c)
 	}
-	const renew = "renew it, and see why that did not happen by itself"
-	if now.After(leaf.NotAfter) {
-		return problem(renew, "it ended at %s", leaf.NotAfter.UTC().Format(time.RFC3339))
-	}
-	if now.Before(leaf.NotBefore) {
-		return problem("set the clock of this machine right, or wait", "it begins at %s", leaf.NotBefore.UTC().Format(time.RFC3339))
+	if f := judgeLife(leaf.NotBefore, leaf.NotAfter, now); f.Grade == Problem {
+		return f
 	}
 	if err := leaf.VerifyHostname(host); err != nil {
 		return problem("get one for "+host, "it is for another name: %v", err)
@@ -91,10 +113,35 @@ func judgeCertificate(chain []*x509.Certificate, host string, roots *x509.CertPo
 	} else if err != nil {
 		return problem("get another one", "%v", err)
 	}
-	if left := leaf.NotAfter.Sub(now); left < shortLife {
-		return warning(renew, "it ends in %d days, at %s", int(left.Hours()/24), leaf.NotAfter.UTC().Format(time.RFC3339))
+	f := judgeLife(leaf.NotBefore, leaf.NotAfter, now)
+	if f.Grade == OK {
+		return fine("it is for %s until %s", host, leaf.NotAfter.UTC().Format(time.RFC3339))
 	}
-	return fine("it is for %s until %s", host, leaf.NotAfter.UTC().Format(time.RFC3339))
+	return f
+}
+
+// judgeLife says whether a certificate is good, and should have been replaced.
+func judgeLife(from, to, now time.Time) Finding {
+	const renew = "renew it, and see why that did not happen by itself"
+	end, left := to.UTC().Format(time.RFC3339), to.Sub(now)
+	switch {
+	case left < 0:
+		return problem(renew, "it ended at %s", end)
+	case now.Before(from):
+		return problem("set the clock of this machine right, or wait", "it begins at %s", from.UTC().Format(time.RFC3339))
+	case left < min(shortLife, to.Sub(from)/lifeFraction):
+		return warning(renew, "it ends in %s, at %s", inWords(left), end)
+	}
+	return fine("it is good until %s", end)
+}
+
+// inWords is a time of days or, if it is short, of hours and minutes.
+func inWords(d time.Duration) string {
+	const day = 24 * time.Hour
+	if d < 2*day {
+		return d.Round(time.Second).String()
+	}
+	return fmt.Sprintf("%d days", d/day)
 }
 
 // client makes requests of this machine, through no proxy but the one that is looked

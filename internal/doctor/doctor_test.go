@@ -118,6 +118,7 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		"a store that does not open":  {func(_ *testing.T, s *Subject) { s.Running, s.Facts, s.FactsAre = false, nil, broken }, "server", "the store does not open", Problem},
 		"an older server":             {func(_ *testing.T, s *Subject) { s.Facts.Version = "2.0.0" }, "server", "version 2.0.0", Warning},
 		"a clock in doubt":            {func(_ *testing.T, s *Subject) { s.Facts.Doubt = true }, "clock", "jumped", Problem},
+		"a store that was closed":     {func(_ *testing.T, s *Subject) { s.Facts.Away = true }, "clock", "not in use for more than a day", Warning},
 		"a clock far behind":          {func(_ *testing.T, s *Subject) { s.Facts.Latest = s.Facts.Clock.Add(2 * time.Hour) }, "clock", "2h0m0s behind", Problem},
 		"a clock behind":              {func(_ *testing.T, s *Subject) { s.Facts.Latest = s.Facts.Clock.Add(2 * time.Minute) }, "clock", "2m0s behind", Warning},
 		"no sweep":                    {func(_ *testing.T, s *Subject) { s.Facts.Swept = time.Time{} }, "sweeper", "no sweep", Warning},

@@ -100,12 +100,41 @@ func TestWhatIsWrongWithACertificate(t *testing.T) {
 	}{
 		"good":           {host, roots, 76 * 24 * time.Hour, OK, "until 2030-04-01"},
 		"ends soon":      {host, roots, 76*24*time.Hour + time.Second, Warning, "it ends in 13 days"},
+		"hardly good":    {host, roots, 90*24*time.Hour - time.Minute, Warning, "it ends in 1m0s"},
 		"ended":          {host, roots, 91 * 24 * time.Hour, Problem, "it ended at 2030-04-01"},
 		"not yet":        {host, roots, -time.Hour, Problem, "it begins at"},
 		"another name":   {"www.example.com", roots, time.Hour, Problem, "another name"},
 		"of nobody here": {host, x509.NewCertPool(), time.Hour, Problem, "vouches for it"},
 	} {
 		wants(t, name, judgeCertificate(chain, test.host, test.roots, now.Add(test.at)), test.grade, test.text)
+	}
+}
+
+func TestLinksMayLeadToTheOtherDoor(t *testing.T) {
+	t.Parallel()
+	u, err := url.Parse("https://inside.example.com/push")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Subject{URL: u}
+	for base, grade := range map[string]Grade{"": "", "https://INSIDE.example.com/push": "", "https://push.example.com/push": Warning, "http://inside.example.com/push": Warning} {
+		s.Config.BaseURL, s.Config.PublicListen = base, ""
+		wantsBase(t, s, grade)
+		if s.Config.PublicListen = ":443"; grade != "" {
+			grade = OK
+		}
+		wantsBase(t, s, grade)
+	}
+}
+
+// wantsBase fails the test unless that is found of base_url; nothing, if grade is empty.
+func wantsBase(t *testing.T, s *Subject, grade Grade) {
+	t.Helper()
+	all := s.judgeBase()
+	if len(all) > 0 && grade != "" {
+		wants(t, s.Config.BaseURL, all[0], grade, "links begin with "+s.Config.BaseURL)
+	} else if len(all) > 0 || grade != "" {
+		t.Errorf("%s, public %q: %+v", s.Config.BaseURL, s.Config.PublicListen, all)
 	}
 }
 

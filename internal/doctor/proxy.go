@@ -28,7 +28,7 @@ const maxReport = 64 << 10 // bytes
 func checkProxy(ctx context.Context, s *Subject) []Finding {
 	switch {
 	case s.URL == nil:
-		return one(skipped("name the address with --url https://push.example.com"))
+		return one(s.nameURL())
 	case !s.Running:
 		return one(skipped("no server is running"))
 	}
@@ -42,11 +42,20 @@ func checkProxy(ctx context.Context, s *Subject) []Finding {
 	if err != nil {
 		return one(notReached(err))
 	}
-	all := judgeProxy(s.URL, honest, forged)
-	if base, err := url.Parse(s.Config.BaseURL); err == nil && s.Config.BaseURL != "" && (base.Scheme != s.URL.Scheme || !strings.EqualFold(base.Host, s.URL.Host)) {
-		all = append(all, warning("set base_url to where clients reach the server, or look at that with --url", "links begin with %s, and this is %s", s.Config.BaseURL, s.URL.Redacted()))
+	return append(judgeProxy(s.URL, honest, forged), s.judgeBase()...)
+}
+
+// judgeBase compares --url with where links lead. With two doors either may be the
+// one that is looked at, and links lead to the public one.
+func (s *Subject) judgeBase() []Finding {
+	base, err := url.Parse(s.Config.BaseURL)
+	switch {
+	case err != nil || s.Config.BaseURL == "" || base.Scheme == s.URL.Scheme && strings.EqualFold(base.Host, s.URL.Host):
+		return nil
+	case s.Config.PublicListen != "":
+		return one(fine("links begin with %s: look at the public door with --url, too, if this is the other one", s.Config.BaseURL))
 	}
-	return all
+	return one(warning("set base_url to where clients reach the server, or look at that with --url", "links begin with %s, and this is %s", s.Config.BaseURL, s.URL.Redacted()))
 }
 
 func otherScheme(scheme string) string {

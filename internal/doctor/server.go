@@ -37,6 +37,8 @@ func checkClock(_ context.Context, s *Subject) []Finding {
 	switch {
 	case s.Facts.Doubt:
 		return one(problem(cure, "the clock has jumped by more than a day, and is not believed until it has agreed with itself for ten minutes; nothing is created meanwhile"))
+	case s.Facts.Away:
+		return one(warning("if the clock is right, nothing; else set it right before the server has run for ten minutes", "by the clock, the database was not in use for more than a day; what has expired since is refused, and destroyed once a server has run for ten minutes"))
 	case behind > largeLag:
 		return one(problem(cure, "the clock is %v behind what the database has seen; until it gets there, time stands nearly still for pushes", behind.Round(time.Second)))
 	case behind > smallLag:

@@ -32,7 +32,7 @@ func TestTheLinkIsSentToEachRecipientAlone(t *testing.T) {
 		t.Errorf("mail went to %s", to)
 	}
 	if most, _ := s.Most(); most != 1 {
-		t.Errorf("there were %d connections at the same time", most)
+		t.Errorf("%d mails were on their way at the same time", most)
 	}
 	ids := make(map[string]bool)
 	for i, m := range got {

@@ -59,7 +59,7 @@ type Server struct {
 	mu     sync.Mutex
 	mails  []Mail
 	asked  map[string]int
-	open   int // connections
+	open   int // mails that have a sender and are not taken yet
 	most   int // at the same time
 	signed int // times that somebody signed in
 	fresh  chan struct{}
@@ -123,9 +123,9 @@ func (s *Server) Asked(to string) int {
 	return s.asked[to]
 }
 
-// Most is how many connections there were at the same time at most, and Signed how often
-// somebody signed in.
-func (s *Server) Most() (connections, signed int) {
+// Most is how many mails were on their way at the same time at most, and Signed how
+// often somebody signed in.
+func (s *Server) Most() (mails, signed int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.most, s.signed
@@ -151,10 +151,6 @@ func (s *Server) Wait(t testing.TB, n int) []Mail {
 type backend struct{ *Server }
 
 func (b backend) NewSession(*smtp.Conn) (smtp.Session, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.open++
-	b.most = max(b.most, b.open)
 	s := &session{server: b.Server}
 	if b.setup.User == "" {
 		return s, nil
@@ -166,6 +162,7 @@ func (b backend) NewSession(*smtp.Conn) (smtp.Session, error) {
 type session struct {
 	server         *Server
 	user, from, to string
+	sending        bool
 }
 
 // A signedSession is one of a server that wants a user.
@@ -197,6 +194,11 @@ func (s *session) Mail(from string, _ *smtp.MailOptions) error {
 		}
 	}
 	s.from = from
+	s.server.mu.Lock()
+	defer s.server.mu.Unlock()
+	s.sending = true
+	s.server.open++
+	s.server.most = max(s.server.most, s.server.open)
 	return nil
 }
 
@@ -233,11 +235,17 @@ func (s *session) Data(r io.Reader) error {
 	return nil
 }
 
-func (s *session) Reset() { s.from, s.to = "", "" }
-
-func (s *session) Logout() error {
+func (s *session) Reset() {
+	s.from, s.to = "", ""
 	s.server.mu.Lock()
 	defer s.server.mu.Unlock()
-	s.server.open--
+	if s.sending {
+		s.sending = false
+		s.server.open--
+	}
+}
+
+func (s *session) Logout() error {
+	s.Reset()
 	return nil
 }

@@ -1,0 +1,130 @@
+package doctor
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/backup"
+)
+
+// backedUp is a healthy installation with a backup a day, and some that were made so
+// long ago.
+func backedUp(t *testing.T, ago ...time.Duration) *Subject {
+	t.Helper()
+	s := healthy(t)
+	s.Config.Backup.Schedule, s.Config.Backup.Dir = 24*time.Hour, filepath.Join(s.Config.DataDir, "kept")
+	if err := os.Mkdir(s.Config.Backup.Dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range ago {
+		name := backup.Name(s.Clock().Add(-d), d > 48*time.Hour) // of both kinds
+		if err := os.WriteFile(filepath.Join(s.Config.Backup.Dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func TestTheNewestBackupIsToBeAsYoungAsTheScheduleSays(t *testing.T) {
+	t.Parallel()
+	const day = 24 * time.Hour
+	for name, test := range map[string]struct {
+		ago   []time.Duration
+		grade Grade
+		text  string
+	}{
+		"none yet":               {nil, Warning, "there is none"},
+		"of an hour ago":         {[]time.Duration{9 * day, time.Hour}, OK, "the newest of 2 in"},
+		"at the limit":           {[]time.Duration{day + lateBackup}, OK, "the newest"},
+		"beyond it":              {[]time.Duration{day + lateBackup + time.Second}, Problem, "25h0m1s ago, and one is due every 24h0m0s"},
+		"of long ago, encrypted": {[]time.Duration{12 * day, 9 * day}, Problem, "9 days ago"},
+		"of a wrong clock":       {[]time.Duration{9 * day, -day}, Problem, "9 days ago"},
+		"of a wrong clock alone": {[]time.Duration{-day}, Warning, "there is none"},
+	} {
+		f := of(t, backedUp(t, test.ago...), "backups")
+		if wants(t, name, f, test.grade, test.text); f.Cure != "" && !strings.Contains(f.Cure, "a backup failed") {
+			t.Errorf("%s: the cure is %q", name, f.Cure)
+		}
+	}
+	stopped := backedUp(t, 9*day)
+	stopped.Running = false
+	if f := of(t, stopped, "backups"); !strings.Contains(f.Cure, "pushbox serve") {
+		t.Errorf("without a server: %+v", f)
+	}
+	wants(t, "no schedule", of(t, healthy(t), "backups"), Skipped, "backup.schedule")
+	notOurs := backedUp(t)
+	notOurs.Config.Backup.Dir = notOurs.File
+	wants(t, "a file for a directory", of(t, notOurs, "backups"), Problem, "not a directory")
+}
+
+func TestFilesOfSecretsAreForTheServerToRead(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("modes tell nothing there")
+	}
+	s := healthy(t)
+	wants(t, "none", of(t, s, "files of secrets"), Skipped, "no setting")
+	path := filepath.Join(s.Config.DataDir, "secret")
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for setting, field := range map[string]*string{
+		"tls.key_file": &s.Config.TLS.KeyFile, "metrics.token_file": &s.Config.Metrics.TokenFile, "webhooks.secret_file": &s.Config.Webhooks.SecretFile,
+	} {
+		*field = path
+		for mode, grade := range map[os.FileMode]Grade{0o600: OK, 0o640: OK, 0o644: Problem, 0o660: Problem, 0o604: Problem} {
+			if err := os.Chmod(path, mode); err != nil {
+				t.Fatal(err)
+			}
+			wants(t, mode.String(), of(t, s, "files of secrets"), grade, setting+": ")
+		}
+		*field = path + ".none"
+		wants(t, "no file", of(t, s, "files of secrets"), Problem, setting+": ")
+		*field = ""
+	}
+}
+
+func TestMetricsAreForPrometheus(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	wants(t, "off", of(t, s, "metrics"), Skipped, "off")
+	for address, grade := range map[string]Grade{
+		"127.0.0.1:5102": OK, "[::1]:5102": OK, "localhost:5102": OK, ":5102": Warning, "0.0.0.0:5102": Warning, "10.0.0.7:5102": Warning,
+	} {
+		s.Config.Metrics.Listen = address
+		wants(t, address, of(t, s, "metrics"), grade, address)
+	}
+	s.Config.Metrics.TokenFile = s.File
+	wants(t, "with a token", of(t, s, "metrics"), OK, "token")
+}
+
+func TestTheServersOwnCertificateIsJudgedWithoutAnAddress(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	s.Config.BaseURL = "https://push.example.com:8443/sub"
+	wants(t, "without TLS", of(t, s, "certificate"), Skipped, "--url "+s.Config.BaseURL)
+	s.Config.TLS.CertFile = s.File
+	wants(t, "not fetched", of(t, s, "certificate"), Problem, "no HTTPS")
+	const day = 24 * time.Hour
+	for name, test := range map[string]struct {
+		life, left time.Duration
+		grade      Grade
+		text       string
+	}{
+		"of three months":      {90 * day, 14 * day, OK, "good until"},
+		"to be renewed":        {90 * day, 14*day - 1, Warning, "13 days"},
+		"of a day":             {day, 6 * time.Hour, OK, "good until"},
+		"of a day, at its end": {day, 6*time.Hour - time.Second, Warning, "5h59m59s"},
+		"over":                 {90 * day, -time.Second, Problem, "it ended"},
+	} {
+		s.Facts.CertTo = s.Clock().Add(test.left)
+		s.Facts.CertFrom = s.Facts.CertTo.Add(-test.life)
+		wants(t, name, of(t, s, "certificate"), test.grade, test.text)
+	}
+	s.Running = false
+	wants(t, "without a server", of(t, s, "certificate"), Skipped, "no server")
+}
