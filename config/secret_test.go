@@ -57,6 +57,25 @@ func TestTheMasterKeyIsNeverShown(t *testing.T) {
 	}
 }
 
+// The address of a webhook often has a secret in its path.
+func TestTheAddressOfTheInstancesWebhookIsNeverShown(t *testing.T) {
+	t.Parallel()
+	const address = "https://hooks.example.com/" + marker
+	var out strings.Builder
+	l := mustLoad(t, config.Source{File: writeFile(t, "webhooks: {url: \""+address+"\", secret_file: f}")})
+	if l.Config.Webhooks.URL.Reveal() != address {
+		t.Error("the address did not arrive")
+	}
+	if err := l.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&out, "%+v %#v %v", l, l.Config, l.Values)
+	fmt.Fprintln(&out, problems(t, config.Source{File: writeFile(t, "webhooks: {url: \""+address+"\"}")}))
+	if strings.Contains(out.String(), marker) || !strings.Contains(out.String(), "url: [redacted]") {
+		t.Errorf("the address was shown:\n%s", out.String())
+	}
+}
+
 func TestTheMasterKeyAndItsFileExcludeEachOther(t *testing.T) {
 	t.Parallel()
 	got := problems(t, config.Source{

@@ -7,13 +7,15 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"pushbox/internal/secret"
 )
 
 // Webhooks says who is told of what happens to pushes, and where such messages may go.
 type Webhooks struct {
 	// Address that is told of the pushes of all senders: neither their names nor their
 	// links. Accounts have webhooks of their own (pushbox webhook add). Empty: none.
-	URL string `mapstructure:"url"`
+	URL secret.Text `mapstructure:"url"`
 
 	// File with the secret that messages to webhooks.url are signed with: whsec_ and 24
 	// to 64 random bytes in base64.
@@ -142,10 +144,10 @@ func printTexts(texts []string) string {
 
 // checkWebhooks notes what is wrong between the settings of webhooks.
 func (l *loader) checkWebhooks(w Webhooks) {
-	if w.URL != "" && w.SecretFile == "" {
+	if !w.URL.IsZero() && w.SecretFile == "" {
 		l.relation("webhooks.url", "must not be given without", "webhooks.secret_file")
 	}
-	if w.URL != "" && len(w.Events) == 0 {
+	if !w.URL.IsZero() && len(w.Events) == 0 {
 		l.relation("webhooks.url", "is told of nothing: there are no", "webhooks.events")
 	}
 }

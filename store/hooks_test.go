@@ -226,7 +226,7 @@ func TestWhatNoWebhookCanBeIsRefused(t *testing.T) {
 
 func TestAFullOutboxRefusesNoView(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, func(s *storetest.Setup) { s.Hooks.Queue = 3 })
+	f := storetest.New(t, func(s *storetest.Setup) { s.Hooks.Queue = 6 }) // of which one webhook may have half
 	ann := f.Account("ann@example.com")
 	addHook(t, f, "ann@example.com", store.EventView)
 	p := push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })

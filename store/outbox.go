@@ -22,20 +22,11 @@ type outbox struct {
 	waiting atomic.Int64 // those about to be put included
 	dropped atomic.Uint64
 	fresh   chan struct{} // has a value when there are messages that nobody has looked at
+	shares  shares
 }
 
-func newOutbox(most int) *outbox { return &outbox{most: int64(most), fresh: make(chan struct{}, 1)} }
-
-// reserve takes room for n messages, or for as many as there is room for, which it
-// returns.
-func (o *outbox) reserve(n int) int {
-	for {
-		now := o.waiting.Load()
-		got := min(int64(n), max(0, o.most-now))
-		if o.waiting.CompareAndSwap(now, now+got) {
-			return int(got)
-		}
-	}
+func newOutbox(most int) *outbox {
+	return &outbox{most: int64(most), fresh: make(chan struct{}, 1), shares: shares{held: make(map[HookID]int64)}}
 }
 
 // release gives room back.
@@ -83,7 +74,11 @@ func (s *Store) endMessages(ctx context.Context, gone []Message) (int, error) {
 	if len(gone) == 0 {
 		return 0, nil
 	}
-	return s.engine.EndMessages(ctx, gone)
+	n, err := s.engine.EndMessages(ctx, gone)
+	if err != nil {
+		return n, err
+	}
+	return n, s.settleShares(ctx, gone, n)
 }
 
 // RetryMessage has a message tried again after some time. It reports false where that

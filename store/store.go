@@ -87,7 +87,10 @@ func (s *Store) openOutbox(ctx context.Context) error {
 		return err
 	}
 	s.outbox.waiting.Store(int64(n))
-	return s.loadHooks(ctx)
+	if n > 0 {
+		err = s.countShares(ctx)
+	}
+	return errors.Join(err, s.loadHooks(ctx))
 }
 
 func (s *Store) openRing(ctx context.Context) error {

@@ -6,8 +6,8 @@ import "time"
 type telling struct {
 	store    *Store
 	book     *hookBook
-	wanted   int // messages of the run that counts
-	reserved int // of them: those with room in the outbox
+	wanted   int      // messages of the run that counts
+	reserved []HookID // to whom those of them go that have room in the outbox, in their order
 }
 
 // tell has a rule put messages into the outbox where somebody asks for what it does.
@@ -30,16 +30,16 @@ func (s *Store) tell(r Rule) (Rule, *telling) {
 // compose writes the messages of a change. It may be called again, and what it did
 // before then counts no more.
 func (t *telling) compose(before, after Push, e *Entry) {
-	t.store.outbox.release(t.reserved)
-	t.wanted, t.reserved = 0, 0
+	t.store.outbox.giveBack(t.reserved)
+	t.wanted, t.reserved = 0, nil
 	for _, h := range happened(before, after, *e) {
 		to := t.book.asking(before.Owner, h.Event)
 		if len(to) == 0 {
 			continue
 		}
-		room := t.store.outbox.reserve(len(to))
-		t.wanted, t.reserved = t.wanted+len(to), t.reserved+room
-		for _, id := range to[:room] {
+		room := t.store.outbox.reserve(to)
+		t.wanted, t.reserved = t.wanted+len(to), append(t.reserved, room...)
+		for _, id := range room {
 			e.Messages = append(e.Messages, t.store.message(id, t.store.notice(after, *e, h, id), after.UpdatedAt))
 		}
 	}
@@ -55,7 +55,7 @@ func (t *telling) end(c Change, err error) {
 		kept = len(c.Entry.Messages)
 		t.store.outbox.dropped.Add(uint64(t.wanted - kept))
 	}
-	t.store.outbox.release(t.reserved - kept)
+	t.store.outbox.giveBack(t.reserved[kept:])
 	if kept > 0 {
 		t.store.outbox.wake()
 	}

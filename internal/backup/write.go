@@ -168,7 +168,7 @@ func removeStale(dir string, now time.Time) error {
 		if !strings.HasPrefix(e.Name(), unfinished+".new-") {
 			continue
 		}
-		if info, err := e.Info(); err == nil && now.Sub(info.ModTime()) > staleAfter {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > staleAfter {
 			if err := removed(filepath.Join(dir, e.Name())); err != nil {
 				return err
 			}

@@ -96,8 +96,13 @@ func TestWhatAKilledWriterLeftGoesAndWhatARunningOneHasStays(t *testing.T) {
 	dir := t.TempDir()
 	put(t, dir, staleAfter+time.Minute, "pushbox-backup.new-1", "pushbox-backup", "pushbox.db.new-2", "notes.new-3")
 	put(t, dir, staleAfter-time.Minute, "pushbox-backup.new-4")
+	odd := filepath.Join(dir, "pushbox-backup.new-5") // is no file, and cannot be removed
+	long := time.Now().Add(-staleAfter - time.Minute)
+	if err := errors.Join(os.MkdirAll(filepath.Join(odd, "x"), 0o700), os.Chtimes(odd, long, long)); err != nil {
+		t.Fatal(err)
+	}
 	if err := (Writer{}).File(t.Context(), filepath.Join(dir, "box.db"), strings.NewReader(""), 0); err != nil {
 		t.Fatal(err)
 	}
-	wantNames(t, dir, "box.db", "notes.new-3", "pushbox-backup", "pushbox-backup.new-4", "pushbox.db.new-2")
+	wantNames(t, dir, "box.db", "notes.new-3", "pushbox-backup", "pushbox-backup.new-4", "pushbox-backup.new-5", "pushbox.db.new-2")
 }

@@ -91,6 +91,9 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 	}
 	s.Config = loaded.Config
 	s.Database, s.Socket = databasePath(s.Config), admin.SocketPath(s.Config.DataDir)
+	if s.Config.Mail.Enabled() {
+		s.Mail = checkMail(s.Config)
+	}
 	a.askFacts(cmd.Context(), s)
 	return s, nil
 }

@@ -142,3 +142,14 @@ func (a *app) explainMail(err error) error {
 	}
 	return withHint(fmt.Errorf("nothing was sent: %w", err), "docs/mail.md says what each of these means")
 }
+
+// checkMail returns what finds out whether mail could be sent.
+func checkMail(cfg config.Config) func(context.Context) error {
+	return func(ctx context.Context) error {
+		server, err := mailServer(cfg)
+		if err != nil {
+			return err
+		}
+		return server.Check(ctx)
+	}
+}

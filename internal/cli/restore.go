@@ -125,16 +125,16 @@ func (r *restoring) open(stdin io.Reader) (io.ReadCloser, int64, error) {
 		}
 		return io.NopCloser(stdin), 0, nil
 	}
-	f, err := os.Open(r.name)
+	info, err := os.Stat(r.name) // to open a pipe would wait for somebody to write to it
 	if err != nil {
 		return nil, 0, err
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = withHint(usagef("%s is not a plain file", r.name), "give what a program sends as standard input, and - as FILE")
+	if !info.Mode().IsRegular() {
+		return nil, 0, withHint(usagef("%s is not a plain file", r.name), "give what a program sends as standard input, and - as FILE")
 	}
+	f, err := os.Open(r.name)
 	if err != nil {
-		return nil, 0, errors.Join(err, f.Close())
+		return nil, 0, err
 	}
 	return f, info.Size(), nil
 }

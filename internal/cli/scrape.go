@@ -25,6 +25,8 @@ func (w *watch) expose(ctx context.Context) error {
 		ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: headerTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: maxHeader,
 		ErrorLog:       stdlog.New(debugWriter{w.log}, "", 0),
+
+		DisableGeneralOptionsHandler: true, // or net/http answers OPTIONS *
 	}
 	err := httpd.Run(ctx, w.listener, srv, scrapeDrain)
 	if err != nil && !errors.Is(err, httpd.ErrCut) {

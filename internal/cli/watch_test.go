@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -122,6 +123,24 @@ func TestTheListenerForMetricsHasNothingElse(t *testing.T) {
 		if status, body := ask(t, c.method, c.url, "", c.header); status != c.want || (status == 200) != strings.Contains(body, "pushbox_views_total 0") {
 			t.Errorf("%s %s with %s: %d", c.method, c.url, c.header, status)
 		}
+	}
+}
+
+// net/http would answer OPTIONS * by itself, to whoever asks.
+func TestTheListenerForMetricsAnswersNothingByItself(t *testing.T) {
+	t.Parallel()
+	r := watchedDaemon(t, metered(t))
+	defer r.end(t)
+	conn, err := net.Dial("tcp", r.watch.listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err := io.WriteString(conn, "OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := io.ReadAll(conn); err != nil || !strings.HasPrefix(string(got), "HTTP/1.1 404 ") {
+		t.Errorf("it answers %q, %v", got, err)
 	}
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -20,18 +21,41 @@ func (a *app) webhookAdd() *cobra.Command {
 		Long: `Have the events of an account's pushes sent to an address, and print the secret
 that the messages are signed with on standard output. It cannot be shown again.
 
+An address often has a secret in it, and arguments can be seen by others on the
+same machine: with - as URL it is read from standard input.
+
 Events are ` + eventNames(", ") + `; without --event all of them are sent.
 The setting webhooks.allow says where messages may go: by default to public
 addresses over https.`,
 		Example: `  pushbox webhook add alice@example.com https://hooks.example.com/pushbox
-  pushbox webhook add alice@example.com https://hooks.example.com/pushbox --event view --event expire`,
+  pushbox webhook add alice@example.com https://hooks.example.com/pushbox --event view --event expire
+  pushbox webhook add alice@example.com - < url.txt`,
 		Args: arguments("EMAIL", "URL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			return a.addWebhook(cmd, admin.WebhookRequest{Email: args[0], URL: admin.Clear{Text: secret.New(args[1])}, Events: events})
+			address, err := a.hookURL(args[1])
+			if err != nil {
+				return err
+			}
+			return a.addWebhook(cmd, admin.WebhookRequest{Email: args[0], URL: admin.Clear{Text: address}, Events: events})
 		},
 	}
 	cmd.Flags().StringArrayVar(&events, "event", nil, "send `EVENT`; may be given several times")
 	return cmd
+}
+
+// hookURL is the argument URL, or a line of standard input in its place.
+func (a *app) hookURL(given string) (address secret.Text, err error) {
+	if given != standard {
+		return secret.New(given), nil
+	}
+	if a.console.terminal {
+		return address, withHint(usagef("standard input is a terminal"), "let a file or a program send the URL")
+	}
+	b, err := io.ReadAll(io.LimitReader(a.console.in, store.MaxHookURL+int64(len("\r\n"))+1))
+	if err != nil {
+		return address, fmt.Errorf("read the URL: %w", err)
+	}
+	return secret.New(strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")), nil
 }
 
 // eventNames are the names of all events that can be asked for.

@@ -23,7 +23,7 @@ const maxSecretFile = 1 << 10
 // wait.
 func hookOptions(w config.Webhooks) store.HookOptions {
 	o := store.HookOptions{Queue: w.Queue, GiveUp: w.GiveUp}
-	if w.URL == "" {
+	if w.URL.IsZero() {
 		return o
 	}
 	for _, name := range w.Events {
@@ -53,7 +53,7 @@ func hookPolicy(w config.Webhooks) (p webhook.Policy) {
 func newDispatcher(cfg config.Config, s *store.Store, log zerolog.Logger) (*webhook.Dispatcher, error) {
 	policy := hookPolicy(cfg.Webhooks)
 	o := webhook.Options{Store: s, Sender: webhook.NewSender(policy, nil), Log: log}
-	if cfg.Webhooks.URL != "" {
+	if !cfg.Webhooks.URL.IsZero() {
 		target, err := instanceHook(cfg.Webhooks, policy)
 		if err != nil {
 			return nil, err
@@ -65,10 +65,10 @@ func newDispatcher(cfg config.Config, s *store.Store, log zerolog.Logger) (*webh
 
 // instanceHook is the webhook of the whole instance.
 func instanceHook(w config.Webhooks, p webhook.Policy) (t store.HookTarget, err error) {
-	if _, err := p.Check(w.URL); err != nil {
+	if _, err := p.Check(w.URL.Reveal()); err != nil {
 		return t, withHint(fmt.Errorf("the setting webhooks.url: %w", err), allowHint)
 	}
-	t.URL = secret.New(w.URL)
+	t.URL = w.URL
 	t.Secret, err = readHookSecret(w.SecretFile)
 	if err != nil {
 		return t, withHint(fmt.Errorf("the setting webhooks.secret_file: %w", err),

@@ -53,6 +53,7 @@ type Subject struct {
 	Probe   func(context.Context) (path string, err error) // asks the server for one
 	URL     *url.URL                                       // under which clients reach the server; nil: not told
 	CAFile  string                                         // has certificates of who may vouch for it, beside those whom the system trusts
+	Mail    func(context.Context) error                    // connects to the mail server and signs in; nil: no mail is sent
 	Network bool                                           // the address that the configuration names may be asked for the time
 }
 
@@ -82,6 +83,7 @@ func checks() []check {
 		{name: "backups", look: checkBackups},
 		{name: "files of secrets", look: checkSecrets},
 		{name: "metrics", look: checkMetrics},
+		{name: "mail", look: checkMail},
 		{name: "certificate", look: checkCertificate},
 		{name: "proxy", look: checkProxy},
 		{name: "time of the network", look: checkNetworkTime},

@@ -20,6 +20,7 @@ func checkSecrets(_ context.Context, s *Subject) (all []Finding) {
 		{"tls.key_file", s.Config.TLS.KeyFile},
 		{"metrics.token_file", s.Config.Metrics.TokenFile},
 		{"webhooks.secret_file", s.Config.Webhooks.SecretFile},
+		{"mail.password_file", s.Config.Mail.PasswordFile},
 	} {
 		if at.path != "" {
 			all = append(all, judgeSecret(at.setting, at.path))

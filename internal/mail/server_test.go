@@ -48,6 +48,9 @@ func TestMailGoesTheWayThatIsAskedFor(t *testing.T) {
 			if test.change != nil {
 				test.change(to)
 			}
+			if err := to.Check(t.Context()); (err == nil) != (test.says == "" || test.says == "refuses mail from") || len(s.Mails()) > 0 { // which comes later
+				t.Errorf("a look at it: %v", err)
+			}
 			err := to.Test(t.Context(), "bob@example.net", "Push & Co")
 			got := s.Mails()
 			if test.says == "" {

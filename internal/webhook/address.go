@@ -27,10 +27,7 @@ var near = prefixes("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12
 
 // metadata are addresses at which clouds tell a machine its credentials, beside those
 // that are link-local.
-var metadata = []netip.Addr{
-	netip.MustParseAddr("100.100.100.200"), netip.MustParseAddr("168.63.129.16"),
-	netip.MustParseAddr("192.0.0.192"), netip.MustParseAddr("fd00:ec2::254"), netip.MustParseAddr("fd20:ce::254"),
-}
+var metadata = prefixes("100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32", "fd00:ec2::/32", "fd20:ce::254/128")
 
 func prefixes(texts ...string) []netip.Prefix {
 	all := make([]netip.Prefix, len(texts))
@@ -64,12 +61,12 @@ func public(a netip.Addr) bool {
 	if a.Is6() && !global.Contains(a) {
 		return false
 	}
-	return a.IsValid() && !within(special, a) && !slices.Contains(metadata, a)
+	return a.IsValid() && !within(special, a) && !within(metadata, a)
 }
 
 // nearby reports whether a plain address is on a private network or this machine, and
 // nothing that a machine trusts blindly.
-func nearby(a netip.Addr) bool { return within(near, a) && !slices.Contains(metadata, a) }
+func nearby(a netip.Addr) bool { return within(near, a) && !within(metadata, a) }
 
 func within(networks []netip.Prefix, a netip.Addr) bool {
 	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(a) })

@@ -193,7 +193,7 @@ func TestAMessageThatCannotBeDeliveredIsGivenUp(t *testing.T) {
 
 func TestMessagesWithoutRoomAreInTheLog(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.Queue = 10 })
+	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.Queue = 20 }) // of which one webhook may have half
 	r := newReceiver(t, nil)
 	w.hook(r.URL + "/marker")
 	w.views(25)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -43,7 +44,7 @@ func (p Policy) Check(address string) (*url.URL, error) {
 		return nil, errors.New("it must not have a fragment (#)")
 	case !isHost(host):
 		return nil, errors.New("its host must be a name of letters, digits, dots and hyphens (others as punycode: xn--…), or an address")
-	case u.Port() == "0" || strings.HasSuffix(u.Host, ":"):
+	case strings.HasSuffix(u.Host, ":") || u.Port() != "" && !isPort(u.Port()):
 		return nil, errors.New("its port must be from 1 to 65535")
 	}
 	return u, p.checkHost(u.Scheme, host)
@@ -125,6 +126,11 @@ func isHost(host string) bool {
 	}
 	last := labels[len(labels)-1]
 	return strings.Trim(last, "0123456789") != "" && !strings.HasPrefix(last, "0x")
+}
+
+func isPort(text string) bool {
+	n, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && n > 0
 }
 
 func isLabel(label string) bool {

@@ -61,7 +61,8 @@ func TestOnlyAddressesThatThePolicyPermitsAreTaken(t *testing.T) {
 		{usual, "https://hooks.example.com\\@127.0.0.1/", false},
 		{usual, "https://127.0.0.1%2f.example.com/", false},
 		{usual, "https://hooks.example.com:0/", false},
-		{usual, "https://hooks.example.com:65536/", true}, // which no connection takes
+		{usual, "https://hooks.example.com:65536/", false},
+		{usual, "https://hooks.example.com:65535/", true},
 		{usual, "https://hooks.example.com:/", false},
 		{usual, "https:///path", false},
 		{usual, "https:hooks.example.com", false},
@@ -139,6 +140,7 @@ func TestConnectionsAreMadeToPermittedAddressesAlone(t *testing.T) {
 		{usual, "a.example", "2001:db8::1", false},
 		{usual, "a.example", "fc00::1", false},
 		{usual, "a.example", "fd00:ec2::254", false},
+		{office(), "hooks.lan", "fd00:ec2::23", false},
 		{usual, "a.example", "fe80::1", false},
 		{usual, "a.example", "4000::1", false},
 		{usual, "a.example", "ff0e::1", false},

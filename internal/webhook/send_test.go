@@ -125,7 +125,6 @@ func TestWhyAMessageWasNotSentIsToldWithoutItsURL(t *testing.T) {
 	encrypted := httptest.NewTLSServer(http.NotFoundHandler())
 	defer encrypted.Close()
 	s := NewSender(loopback(), nil)
-	s.client.Timeout = 300 * time.Millisecond
 	defer s.Close()
 	for address, want := range map[string]string{
 		closed.URL:                         "refuses connections",
@@ -136,6 +135,10 @@ func TestWhyAMessageWasNotSentIsToldWithoutItsURL(t *testing.T) {
 		"https://10.0.0.1":         "does not permit",
 		"http://hooks.example.com": "must be https",
 	} {
+		s.client.Timeout = sendTimeout
+		if strings.HasSuffix(address, silent.Addr().String()) { // the others answer, however busy the machine is
+			s.client.Timeout = 300 * time.Millisecond
+		}
 		status, err := s.Send(t.Context(), targetOf(address+"/marker"), TestNotice(birth))
 		if err == nil || status != 0 || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "marker") {
 			t.Errorf("%s: %d, %v, not %s", address, status, err, want)

@@ -1,0 +1,29 @@
+//go:build unix
+
+package cli
+
+import (
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A pipe that nobody writes to must not hold a restore up, which no signal would end.
+func TestARestoreFromANamedPipeIsRefusedAtOnce(t *testing.T) {
+	t.Parallel()
+	fresh, _ := drillFor(t, withAlice(t))
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan result, 1)
+	go func() { ended <- run(t, fresh, "", "restore", pipe) }()
+	select {
+	case r := <-ended:
+		r.want(t, exitUsage, "is not a plain file")
+	case <-time.After(10 * time.Second):
+		t.Fatal("it waits for a writer")
+	}
+	wantOnlyKey(t, fresh)
+}
