@@ -45,6 +45,9 @@ const (
 
 func TestMemoryDoesNotGrowWithFiles(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("what it measures is measured at the ordinary length, and not by the race detector")
+	}
 	size := fileSize(t)
 	for name, test := range map[string]struct {
 		as      form

@@ -134,6 +134,9 @@ func TestSmallPagesThatNobodyReadsLeaveTheMemoryToOthers(t *testing.T) {
 
 func TestLongAddressesAreShownWithinWhatTheyMayTake(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("what it measures is measured at the ordinary length, and not by the race detector")
+	}
 	a := newAPI(t)
 	for _, fill := range []string{`"`, "&", "\u200b"} {
 		for _, begin := range []string{"https://example.com/", "https://"} {
@@ -158,6 +161,9 @@ func TestLongAddressesAreShownWithinWhatTheyMayTake(t *testing.T) {
 
 func TestFormsThatComeBackTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("what it measures is measured at the ordinary length, and not by the race detector")
+	}
 	a := newAPI(t, memoryOf(12<<20))
 	form := "push[kind]=text&push[expire_after_days]=x&push[payload]="
 	tooLong := a.unread("POST", "/", form+strings.Repeat(`"`, 7<<20), urlencoded)
