@@ -1,96 +1,193 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os/exec"
 	"slices"
 	"strings"
 	"testing"
+
+	"pushbox/internal/testkit/golden"
 )
 
-// arrows are the packages of pushbox that each of them may import. What is not
-// listed imports none.
-var arrows = map[string][]string{
-	"pushbox":                            {"internal/cli"},
-	"pushbox/internal/cli":               {"config", "internal/admin", "internal/backup", "internal/certs", "internal/client", "internal/doctor", "internal/durable", "internal/httpd", "internal/lang", "internal/mail", "internal/metrics", "internal/sdnotify", "internal/secret", "internal/webhook", "server", "server/web", "store", "store/bolt", "store/seal"},
-	"pushbox/internal/client":            {"internal/secret"},
-	"pushbox/internal/certs":             {"config", "internal/durable"},
-	"pushbox/internal/doctor":            {"config", "internal/admin", "internal/backup", "internal/clientip"},
-	"pushbox/internal/metrics":           {"server", "store"},
-	"pushbox/internal/admin":             {"internal/httpd", "internal/secret", "store"},
-	"pushbox/internal/backup":            {"internal/durable"},
-	"pushbox/internal/webhook":           {"internal/secret", "store"},
-	"pushbox/internal/mail":              {"internal/lang", "internal/secret", "store"},
-	"pushbox/server":                     {"config", "internal/clientip", "internal/lang", "internal/limit", "internal/secret", "internal/strictjson", "server/web", "store"},
-	"pushbox/server/web":                 {"internal/lang"},
-	"pushbox/store":                      {"internal/limit", "internal/secret", "store/seal"},
-	"pushbox/store/seal":                 {"internal/durable", "internal/secret"},
-	"pushbox/store/bolt":                 {"internal/durable", "store"},
-	"pushbox/store/storetest":            {"internal/secret", "store", "store/bolt", "store/seal"},
-	"pushbox/internal/bench":             {"internal/tool"},
-	"pushbox/internal/faults":            {"internal/tool"},
-	"pushbox/internal/release":           {"internal/cli", "internal/tool"},
-	"pushbox/config":                     {"internal/secret"},
-	"pushbox/config/internal/genexample": {"config"},
-}
-
-// owners are the outside libraries that only one package may import.
+// owners are the outside libraries that only the packages behind them may import.
 var owners = map[string]string{
-	"go.etcd.io/bbolt":                    "pushbox/store/bolt",
+	"go.etcd.io/bbolt":                    "pushbox/store/bolt pushbox/store/bolt/page",
 	"github.com/spf13/viper":              "pushbox/config",
 	"github.com/julienschmidt/httprouter": "pushbox/server",
 	"golang.org/x/text":                   "pushbox/internal/lang",
-	"golang.org/x/net":                    "pushbox/server",
-	"github.com/boombuler/barcode":        "pushbox/server",
+	"golang.org/x/net":                    "pushbox/server/display pushbox/server/servertest",
+	"github.com/boombuler/barcode":        "pushbox/server/display",
 	"github.com/pquerna/otp":              "pushbox/store",
 	"github.com/wneessen/go-mail":         "pushbox/internal/mail",
-	"github.com/emersion/go-smtp":         "pushbox/internal/mail/mailtest",
-	"github.com/emersion/go-sasl":         "pushbox/internal/mail/mailtest",
-	"github.com/hanwen/go-fuse/v2":        "pushbox/internal/faultfs",
+	"github.com/emersion/go-smtp":         "pushbox/internal/testkit/mailtest",
+	"github.com/emersion/go-sasl":         "pushbox/internal/testkit/mailtest",
+	"github.com/hanwen/go-fuse/v2":        "pushbox/internal/testkit/faultfs",
 	"filippo.io/age":                      "pushbox/internal/backup",
 	"github.com/mholt/acmez/v3":           "pushbox/internal/certs",
-	"github.com/letsencrypt/pebble/v2":    "pushbox/internal/acmetest",
+	"github.com/letsencrypt/pebble/v2":    "pushbox/internal/testkit/acmetest",
 	"github.com/spf13/cobra":              "pushbox/internal/cli",
 	"github.com/prometheus":               "pushbox/internal/metrics",
 	"github.com/schollz/progressbar/v3":   "pushbox/internal/cli",
 }
 
-// gauge measures bbolt itself. It is no part of the server.
-const gauge = "pushbox/internal/bench"
+// gauge measures bbolt itself. It is not part of the server.
+const gauge = "pushbox/internal/tools/bench"
 
-func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
-	t.Parallel()
+// kits are the packages for tests and for work on pushbox, with the packages of pushbox
+// that each may import. No package of the product imports one.
+var kits = map[string]string{
+	"internal/harness/disk": "", "internal/harness/docs": "", "internal/harness/kill": "",
+	"internal/harness/proxy": "", "internal/harness/slow": "", "internal/harness/soak": "",
+	"internal/proctest":         "internal/cli store store/bolt store/seal",
+	"internal/testkit/acmetest": "",
+	"internal/testkit/env":      "",
+	"internal/testkit/faultfs":  "",
+	"internal/testkit/golden":   "",
+	"internal/testkit/mailtest": "",
+	"internal/testkit/unnamed":  "",
+	"internal/tools/bench":      "internal/tools/tool",
+	"internal/tools/faults":     "internal/tools/tool",
+	"internal/tools/release":    "internal/cli internal/tools/tool",
+	"internal/tools/tool":       "",
+	"server/harness/drill":      "", "server/harness/linear": "",
+	"server/servertest":    "config internal/instance internal/secret server store store/storetest",
+	"store/harness/damage": "", "store/harness/forgery": "", "store/harness/golden": "", "store/harness/model": "",
+	"store/harness/power": "", "store/harness/residue": "",
+	"store/storetest":             "internal/secret store store/bolt store/seal",
+	"store/storetest/conformance": "store",
+}
+
+// layers are the packages of the product. Each may import only packages of later lines.
+var layers = []string{
+	"main",
+	"internal/cli",
+	"internal/daemon internal/doctor internal/moving",
+	"internal/admin internal/backup internal/certs internal/client internal/instance internal/mail internal/metrics internal/pwpush/settings internal/sdnotify internal/webhook",
+	"server",
+	"config server/body server/web store/bolt",
+	"store/bolt/page",
+	"store",
+	"store/seal",
+	"internal/durable internal/pwpush",
+	"internal/clientip internal/email internal/environ internal/hint internal/httpd internal/humanize internal/lang internal/limit internal/retry internal/safename internal/secret internal/strictjson internal/terminal server/display server/openapi store/clock",
+	"internal/weburl",
+}
+
+// layer returns the line of layers that has a package, or -1.
+func layer(name string) int {
+	return slices.IndexFunc(layers, func(line string) bool { return slices.Contains(strings.Fields(line), name) })
+}
+
+// imports returns what each package imports, by import path, without the imports of its
+// tests.
+func imports(t *testing.T) map[string][]string {
+	t.Helper()
 	out, err := exec.CommandContext(t.Context(), "go", "list", "-json=ImportPath,Imports", "./...").Output()
 	if err != nil {
 		t.Fatal(err)
 	}
-	d, seen := json.NewDecoder(strings.NewReader(string(out))), 0
-	for {
+	all := make(map[string][]string)
+	for d := json.NewDecoder(strings.NewReader(string(out))); ; {
 		var p struct {
 			ImportPath string
 			Imports    []string
 		}
 		if err := d.Decode(&p); errors.Is(err, io.EOF) {
-			break
+			return all
 		} else if err != nil {
 			t.Fatal(err)
 		}
-		seen++
-		for _, i := range p.Imports {
-			inner, own := strings.CutPrefix(i, "pushbox/")
-			if own && !slices.Contains(arrows[p.ImportPath], inner) {
-				t.Errorf("%s imports %s", p.ImportPath, i)
+		all[p.ImportPath] = p.Imports
+	}
+}
+
+// TestPackagesImportOnlyWhatTheyMay checks that imports of the product lead down its
+// layers, and that ARCHITECTURE.md shows them. To write a new import there:
+//
+//	go test . -run PackagesImportOnly -update
+func TestPackagesImportOnlyWhatTheyMay(t *testing.T) {
+	t.Parallel()
+	all, lines := imports(t), make([][]string, len(layers))
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		name := cmp.Or(strings.TrimPrefix(strings.TrimPrefix(path, "pushbox"), "/"), "main")
+		may, isKit := kits[name]
+		above := layer(name)
+		if !isKit && above < 0 {
+			t.Errorf("%s is in no layer, and is no kit", path)
+			continue
+		}
+		var inner []string
+		for _, i := range all[path] {
+			own, ok := strings.CutPrefix(i, "pushbox/")
+			if !ok {
+				continue
 			}
+			inner = append(inner, own)
+			if !isKit && layer(own) <= above || isKit && !slices.Contains(strings.Fields(may), own) {
+				t.Errorf("%s imports %s", path, i)
+			}
+		}
+		if !isKit && len(inner) > 0 {
+			lines[above] = append(lines[above], arrow(name, inner))
+		}
+	}
+	if len(all) < 40 {
+		t.Errorf("only %d packages were seen", len(all))
+	}
+	const begins, ends = "<!-- imports: go test . -run PackagesImportOnly -update -->", "<!-- the end of the imports -->"
+	golden.Section(t, "ARCHITECTURE.md", begins, ends, "\n"+strings.Join(slices.Concat(lines...), "")+"\n")
+}
+
+// arrow is the line of a package, or several lines if it imports many.
+func arrow(name string, imported []string) string {
+	const widest = 120
+	line := "    " + name + " →"
+	indent := strings.Repeat(" ", len([]rune(line)))
+	var text strings.Builder
+	for _, word := range strings.Fields(grouped(imported)) {
+		if len([]rune(line+word)) >= widest {
+			text.WriteString(line + "\n")
+			line = indent
+		}
+		line += " " + word
+	}
+	return text.String() + line + "\n"
+}
+
+// grouped lists packages, with those of internal as internal/{a, b}.
+func grouped(imported []string) string {
+	var outer, inner []string
+	for _, i := range imported {
+		if name, ok := strings.CutPrefix(i, "internal/"); ok {
+			inner = append(inner, name)
+		} else {
+			outer = append(outer, i)
+		}
+	}
+	switch len(inner) {
+	case 0:
+	case 1:
+		outer = append(outer, "internal/"+inner[0])
+	default:
+		outer = append(outer, "internal/{"+strings.Join(inner, ", ")+"}")
+	}
+	return strings.Join(outer, ", ")
+}
+
+func TestPackagesImportOnlyTheirLibraries(t *testing.T) {
+	t.Parallel()
+	for path, imported := range imports(t) {
+		for _, i := range imported {
 			for library, owner := range owners {
-				if (i == library || strings.HasPrefix(i, library+"/")) && p.ImportPath != owner && p.ImportPath != gauge {
-					t.Errorf("%s imports %s, which is for %s alone", p.ImportPath, i, owner)
+				if (i == library || strings.HasPrefix(i, library+"/")) && !slices.Contains(append(strings.Fields(owner), gauge), path) {
+					t.Errorf("%s imports %s, which is for %s alone", path, i, owner)
 				}
 			}
 		}
-	}
-	if seen < len(arrows) {
-		t.Errorf("only %d packages were seen", seen)
 	}
 }

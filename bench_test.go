@@ -12,38 +12,38 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/proctest"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/seal"
-
-	"pushbox/internal/testenv"
 )
 
-// BenchmarkStart measures, for a data directory with some pushes in it, the time
-// from the start of the process to its first answer, and the memory that it has
-// then. PUSHBOX_BENCH_STORED sets how many pushes (1,000).
+// BenchmarkStart measures, for a data directory with some pushes, the time from the
+// start of the process to its first answer, and its memory at that moment.
+// PUSHBOX_BENCH_STORED sets the number of pushes (1,000).
 func BenchmarkStart(b *testing.B) {
 	const usual = 1000
-	stored := int(testenv.Length(b, "PUSHBOX_BENCH_STORED", usual, usual))
+	stored := int(env.Length(b, "PUSHBOX_BENCH_STORED", usual, usual))
 	dir := b.TempDir()
 	fill(b, filepath.Join(dir, "data"), stored)
 	var started time.Duration
 	var resident int
 	for b.Loop() {
 		begin := time.Now()
-		p, err := startServer(dir, plainEnviron(), nil)
+		p, err := proctest.Start(dir, proctest.Environ(), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		res, err := http.Get(p.url + "/healthz")
+		res, err := http.Get(p.URL + "/healthz")
 		if err != nil {
 			b.Fatal(err)
 		}
 		_ = res.Body.Close()
 		started += time.Since(begin)
-		resident += residentBytes(b, p.cmd.Process.Pid)
-		if _, err := p.signal("TERM"); err != nil {
+		resident += residentBytes(b, p.Pid())
+		if _, err := p.Signal("TERM"); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -89,8 +89,7 @@ func fill(b *testing.B, dir string, stored int) {
 	}
 }
 
-// residentBytes is the memory that a process has in use; 0 where the system does
-// not tell.
+// residentBytes is the memory that a process uses; 0 on systems that do not report it.
 func residentBytes(b *testing.B, pid int) int {
 	b.Helper()
 	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))

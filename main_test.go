@@ -6,15 +6,19 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"pushbox/internal/testkit/golden"
+
+	"pushbox/internal/proctest"
 )
 
-// TestMain puts pushbox itself into the PATH of the tests: for the scripts, and
-// for whatever else needs the whole program in a process of its own.
+// TestMain puts pushbox itself into the PATH: for the scripts, and for other tests that
+// need the whole program in a process of its own.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"pushbox": main})
 }
 
-func TestTheProgramDoesAsTheTranscriptsSay(t *testing.T) {
+func TestTheProgramDoesWhatTheTranscriptsShow(t *testing.T) {
 	t.Parallel()
 	testscript.Run(t, params("testdata/script", false))
 }
@@ -29,17 +33,20 @@ func TestCommandsWorkWithAServer(t *testing.T) {
 	testscript.Run(t, params("testdata/script/both", true))
 }
 
-// params are those of scripts that may use the commands of script_test.go.
-// Where online is set a server runs from the start, and [online] is true.
+// params are the parameters of scripts that may use the commands of script_test.go. If
+// online is set, a server runs from the start, and [online] is true.
 func params(dir string, online bool) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
+		UpdateScripts:       golden.Update(),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"age":    age,
 			"bearer": bearer,
 			"exits":  exits,
 			"fetch":  fetch,
+			"gone":   gone,
 			"halt":   halt,
 			"hangup": hangup,
 			"hang":   hang,
@@ -60,15 +67,15 @@ func params(dir string, online bool) testscript.Params {
 				return err
 			}
 			e.Setenv("GOLDEN", golden)
-			e.Setenv("GORACE", "atexit_sleep_ms=0") // or each program takes a second longer
+			e.Setenv("GORACE", "atexit_sleep_ms=0") // otherwise each program takes a second longer
 			w := &world{environ: e.Vars}
 			e.Values[worldKey{}] = w
 			if !online {
 				return nil
 			}
-			if w.server, err = startServer(e.WorkDir, e.Vars, nil); err == nil {
-				e.Defer(w.server.kill)
-				e.Setenv("URL", w.server.url)
+			if w.server, err = proctest.Start(e.WorkDir, e.Vars, nil); err == nil {
+				e.Defer(w.server.Kill)
+				e.Setenv("URL", w.server.URL)
 			}
 			return err
 		},

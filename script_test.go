@@ -11,24 +11,25 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"pushbox/internal/proctest"
 )
 
-// A world is what a script has beside its directory.
+// A world is the state of a script beside its directory.
 type world struct {
-	environ []string // of its servers
-	token   string   // that fetch sends; empty: none
-	server  *process // the one started last
+	environ []string          // of its servers
+	token   string            // that fetch sends; empty: none
+	server  *proctest.Process // the one started last
 }
 
 type worldKey struct{}
 
 func worldOf(ts *testscript.TestScript) *world { return ts.Value(worldKey{}).(*world) }
 
-// want refuses a command that was not given what it takes.
+// want ends a script with the usage of a command that has wrong arguments.
 func want(ts *testscript.TestScript, ok bool, usage string) {
 	if !ok {
 		ts.Fatalf("usage: %s", usage)
@@ -50,7 +51,7 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// mode wants permissions of files.
+// mode checks the permissions of files.
 func mode(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) >= 2, "mode OCTAL FILE...")
 	perm, err := strconv.ParseUint(args[0], 8, 32)
@@ -72,14 +73,36 @@ func tear(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.Truncate(ts.MkAbs(args[0]), n))
 }
 
-// bearer makes fetch send the API token that a file holds.
+// age makes a file look as if it was last written so many days ago.
+func age(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 2, "age DAYS FILE")
+	days, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	at := time.Now().AddDate(0, 0, -days)
+	ts.Check(os.Chtimes(ts.MkAbs(args[1]), at, at))
+}
+
+// gone waits until a file is gone.
+func gone(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 1, "gone FILE")
+	for end := time.Now().Add(proctest.Patience); ; time.Sleep(10 * time.Millisecond) {
+		if _, err := os.Lstat(ts.MkAbs(args[0])); errors.Is(err, fs.ErrNotExist) {
+			return
+		}
+		if time.Now().After(end) {
+			ts.Fatalf("%s is still there", args[0])
+		}
+	}
+}
+
+// bearer makes fetch send the API token in a file.
 func bearer(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 1, "bearer FILE")
 	worldOf(ts).token = strings.TrimSpace(ts.ReadFile(args[0]))
 }
 
-// fetch asks a running server, and wants a status. The body is then the
-// standard output.
+// fetch sends a request to the running server, and checks the status. The body becomes
+// the standard output.
 func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && (len(args) == 3 || len(args) == 4), "fetch STATUS METHOD PATH [FORM]")
 	form := strings.Join(args[3:], "")
@@ -101,33 +124,33 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// serve starts a server on a free port, and goes on when it listens. $ADDR is
-// then its address, $URL the same as a URL.
+// serve starts a server on a free port, and waits until it listens. Then $ADDR is its
+// address, and $URL its URL.
 func serve(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg, "serve [FLAG...]")
 	w := worldOf(ts)
 	environ := append(slices.Clone(w.environ), "CREDENTIALS_DIRECTORY="+ts.Getenv("CREDENTIALS_DIRECTORY"))
-	p, err := startServer(ts.MkAbs("."), environ, args)
+	p, err := proctest.Start(ts.MkAbs("."), environ, args)
 	ts.Check(err)
-	ts.Defer(p.kill)
-	ts.Setenv("URL", p.url)
-	ts.Setenv("ADDR", strings.TrimPrefix(p.url, "http://"))
+	ts.Defer(p.Kill)
+	ts.Setenv("URL", p.URL)
+	ts.Setenv("ADDR", strings.TrimPrefix(p.URL, "http://"))
 	w.server = p
 }
 
-// log writes what the server has written to standard error so far to a file.
+// log writes the server's standard error so far to a file.
 func log(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 1, "log FILE")
-	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(worldOf(ts).server.stderr.String()), 0o600))
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(worldOf(ts).server.Log()), 0o600))
 }
 
 // hang begins a request that goes on until the server ends it.
 func hang(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 0, "hang")
-	conn, err := net.DialTimeout("tcp", ts.Getenv("ADDR"), patience)
+	conn, err := net.DialTimeout("tcp", ts.Getenv("ADDR"), proctest.Patience)
 	ts.Check(err)
 	ts.Defer(func() { _ = conn.Close() })
-	ts.Check(conn.SetDeadline(time.Now().Add(patience)))
+	ts.Check(conn.SetDeadline(time.Now().Add(proctest.Patience)))
 	_, err = io.WriteString(conn, "POST /api/v2/pushes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
 		"Content-Length: 100\r\nExpect: 100-continue\r\n\r\n")
 	ts.Check(err)
@@ -135,29 +158,29 @@ func hang(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// hangup sends the server SIGHUP, and goes on when it says what came of that.
+// hangup sends the server SIGHUP, and waits until its log has the result.
 func hangup(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 0, "hangup")
 	p := worldOf(ts).server
-	said := func() int { return strings.Count(p.stderr.String(), `"message":"the configuration `) }
-	before := said()
-	ts.Check(p.cmd.Process.Signal(syscall.SIGHUP))
-	for end := time.Now().Add(patience); said() == before; time.Sleep(time.Millisecond) {
+	results := func() int { return strings.Count(p.Log(), `"message":"the configuration `) }
+	before := results()
+	ts.Check(p.Hangup())
+	for end := time.Now().Add(proctest.Patience); results() == before; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
-			ts.Fatalf("the server says nothing:\n%s", p.stderr)
+			ts.Fatalf("the server's log has no result:\n%s", p.Log())
 		}
 	}
 }
 
-// halt sends the server signals, and waits for its end. The exit code of one that
-// was killed is -1. What it wrote to standard error is then in serve.log.
+// halt sends the server signals, and waits for its end. The exit code of a killed
+// server is -1. The server's standard error is then in serve.log.
 func halt(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) >= 2, "halt CODE INT|TERM|KILL...")
 	p := worldOf(ts).server
-	code, err := p.signal(args[1:]...)
+	code, err := p.Signal(args[1:]...)
 	ts.Check(err)
 	log(ts, false, []string{"serve.log"})
 	if got := strconv.Itoa(code); got != args[0] {
-		ts.Fatalf("the exit code is %s, not %s\n%s", got, args[0], p.stderr)
+		ts.Fatalf("the exit code is %s, not %s\n%s", got, args[0], p.Log())
 	}
 }

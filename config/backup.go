@@ -3,32 +3,29 @@ package config
 import (
 	"errors"
 	"path/filepath"
-	"strconv"
 	"strings"
 	"time"
 )
 
-// Backup says when the server makes backups of its database by itself, and where.
+// Backup says when and where the server makes scheduled backups of its database.
 type Backup struct {
-	// How long after one backup the next is made, such as 24h. 0: none is made
-	// by itself.
+	// Time from one backup to the next, such as 24h. 0: no scheduled backups.
 	Schedule time.Duration `mapstructure:"schedule" min:"1h" max:"366d" off:"0"`
 
-	// Directory for them; made at the start where it is missing. Empty: backups in
-	// data_dir, which a failing disk takes with it.
+	// Directory for the backups; the start makes it if it is missing. Empty: backups in
+	// data_dir, on the same disk as the database.
 	Dir string `mapstructure:"dir"`
 
-	// How many of them stay there. The oldest goes when a new one is on the disk.
+	// How many backups stay there. The oldest is removed once a new one is on the disk.
 	Keep int `mapstructure:"keep" min:"1" max:"10000"`
 
-	// Who can read them, as age recipients (age1...), if they are to be encrypted.
-	// It holds for the command as well, unless that is told otherwise. In the
-	// environment: separated by commas.
+	// age recipients (age1...) who can decrypt the backups; set to encrypt them. It is
+	// also the default of pushbox backup. In the environment: separated by commas.
 	Recipients []string `mapstructure:"recipients" form:"recipients"`
 }
 
-// BackupDir is where scheduled backups lie: Backup.Dir, or backups in DataDir where
-// that is empty.
+// BackupDir returns the directory of scheduled backups: Backup.Dir, or backups in
+// DataDir if that is empty.
 func (c Config) BackupDir() string {
 	if c.Backup.Dir != "" {
 		return c.Backup.Dir
@@ -38,31 +35,15 @@ func (c Config) BackupDir() string {
 
 func defaultBackup() Backup { return Backup{Keep: 7, Recipients: []string{}} }
 
-// recipientLetters are what a recipient consists of; whether one is whole, whoever
-// encrypts to it finds out.
+// recipientLetters are the letters of a recipient. Its checksum is verified only
+// when something is encrypted to it.
 const recipientLetters = "abcdefghijklmnopqrstuvwxyz0123456789"
 
-// parseRecipients reads age recipients, separated by commas. The error quotes none:
-// it may be an identity, which is a secret.
-func parseRecipients(text string) ([]string, error) {
-	all := []string{}
-	if text == "" {
-		return all, nil
+// parseRecipient reads an age recipient. The error does not quote it: it may be an
+// identity, which is a secret.
+func parseRecipient(text string) (string, error) {
+	if rest, ok := strings.CutPrefix(text, "age1"); !ok || rest == "" || strings.Trim(rest, recipientLetters) != "" {
+		return "", errors.New("must be an age recipient, which begins with age1")
 	}
-	for item := range strings.SplitSeq(text, ",") {
-		item = strings.TrimSpace(item)
-		if rest, ok := strings.CutPrefix(item, "age1"); !ok || rest == "" || strings.Trim(rest, recipientLetters) != "" {
-			return nil, errors.New("entry " + strconv.Itoa(len(all)+1) + " must be an age recipient, which begins with age1")
-		}
-		all = append(all, item)
-	}
-	return all, nil
-}
-
-func printRecipients(all []string) string {
-	items := make([]string, len(all))
-	for i, r := range all {
-		items[i] = strconv.Quote(r)
-	}
-	return "[" + strings.Join(items, ", ") + "]"
+	return text, nil
 }

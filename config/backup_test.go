@@ -8,7 +8,7 @@ import (
 	"pushbox/config"
 )
 
-func TestBackupsLieInTheDataDirectoryUnlessToldOtherwise(t *testing.T) {
+func TestBackupsAreInTheDataDirectoryByDefault(t *testing.T) {
 	t.Parallel()
 	for yaml, want := range map[string]string{
 		"":                   "data/backups",
@@ -21,7 +21,7 @@ func TestBackupsLieInTheDataDirectoryUnlessToldOtherwise(t *testing.T) {
 	}
 }
 
-func TestRecipientsAreAListAndNoIdentity(t *testing.T) {
+func TestRecipientsAreAListWithoutIdentities(t *testing.T) {
 	t.Parallel()
 	l := mustLoad(t, config.Source{File: writeFile(t, "backup: {recipients: [age1abc, age1pq1def]}\n")})
 	if want := []string{"age1abc", "age1pq1def"}; !slices.Equal(l.Config.Backup.Recipients, want) {

@@ -9,10 +9,10 @@ import (
 
 type bounds struct {
 	good, bad []string
-	want      string // what is said of the bad ones
+	want      string // the problem of the bad values
 }
 
-// allBounds has both sides of every bound, in figures of its own.
+// allBounds has both sides of every bound, as figures of its own.
 func allBounds() map[string]bounds {
 	atMost := func(most, over string) bounds {
 		return bounds{[]string{"1", most}, []string{"-1", "0", over}, "must be from 1 to " + most}
@@ -57,6 +57,7 @@ func allBounds() map[string]bounds {
 		"files.download_window":            {[]string{"1m", "1d"}, []string{"0", "59s", "24h1ns"}, "must be from 1m to 24h"},
 		"default_locale":                   {[]string{"en", "zh"}, []string{"EN", "xx"}, "must be en, de, fr, es, it, nl, pt, pl, cs, sv, ja or zh"},
 		"signup_email_regexp":              {[]string{".+", `.+@(a|b)\.example`}, []string{"(", "a{2000}"}, "must be a regular expression such as .+@example\\.com"},
+		"require_mfa_tokens_from":          {[]string{"2027-01-31", "2028-02-29"}, []string{"2027-02-29", "2027-1-31", "tomorrow", "2027-01-31T00:00:00Z"}, "must be a day such as 2027-01-31"},
 		"log.level":                        {[]string{"debug", "info", "warn", "error"}, []string{"Debug", "warning"}, "must be debug, info, warn or error"},
 		"log.format":                       {[]string{"auto", "json", "console"}, []string{"text", "JSON"}, "must be auto, json or console"},
 	}
@@ -69,8 +70,8 @@ func allBounds() map[string]bounds {
 	return all
 }
 
-// fitting is an environment that sets a key, and with it what must not
-// contradict it.
+// fitting is an environment that sets a key, and the other settings that the key's
+// value needs.
 func fitting(key, value string) []string {
 	env := func(key, value string) string {
 		return "PUSHBOX_" + strings.ToUpper(strings.ReplaceAll(key, ".", "_")) + "=" + value
@@ -100,7 +101,7 @@ func TestBothSidesOfEveryBound(t *testing.T) {
 	all := allBounds()
 	for _, k := range config.Keys() {
 		if _, ok := all[k.Key]; k.Accepts != "" && !ok {
-			t.Errorf("no bounds of %s are tested", k.Key)
+			t.Errorf("the bounds of %s are not tested", k.Key)
 		}
 	}
 	envs := make(map[string]string)
@@ -129,7 +130,7 @@ func TestBothSidesOfEveryBound(t *testing.T) {
 	}
 }
 
-func TestDefaultsLieBetweenTheirMinimumAndMaximum(t *testing.T) {
+func TestDefaultsAreWithinTheirBounds(t *testing.T) {
 	t.Parallel()
 	for _, test := range []struct {
 		name, yaml, want string
@@ -181,15 +182,15 @@ func TestAMaximumBelowTheDefaultNamesBothOrigins(t *testing.T) {
 
 func TestTheLargestBodyFitsIntoTheMemoryForBodies(t *testing.T) {
 	t.Parallel()
-	const told = "limits.body_memory (PLACE): must not be less than limits.max_body (PLACE)"
+	const want = "limits.body_memory (PLACE): must not be less than limits.max_body (PLACE)"
 	for _, test := range []struct {
 		name, yaml, want string
 	}{
 		{"as much", "max_body: 1MiB, body_memory: 1MiB", ""},
-		{"a byte less", "max_body: 1MiB, body_memory: 1048575", strings.ReplaceAll(told, "PLACE", "file pushbox.yaml, line 1")},
+		{"a byte less", "max_body: 1MiB, body_memory: 1048575", strings.ReplaceAll(want, "PLACE", "file pushbox.yaml, line 1")},
 		{"as much as the default", "body_memory: 8MiB", ""},
 		{"a byte less than the default", "body_memory: 8388607", "limits.body_memory (file pushbox.yaml, line 1): must not be less than limits.max_body (default)"},
-		{"the most of a body", "max_body: 64MiB", ""},
+		{"the largest body", "max_body: 64MiB", ""},
 		{"a body out of bounds", "max_body: 1, body_memory: 64KiB", "limits.max_body (file pushbox.yaml, line 1): must be from 64KiB to 64MiB"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -208,12 +209,12 @@ func TestTheLargestBodyFitsIntoTheMemoryForBodies(t *testing.T) {
 
 func TestAnIdleSessionEndsNoLaterThanOneInUse(t *testing.T) {
 	t.Parallel()
-	const told = "sessions.idle_timeout (PLACE): must not be greater than sessions.max_age (PLACE)"
+	const want = "sessions.idle_timeout (PLACE): must not be greater than sessions.max_age (PLACE)"
 	for _, test := range []struct {
 		name, yaml, want string
 	}{
 		{"as long", "idle_timeout: 1h, max_age: 1h", ""},
-		{"a moment longer", "idle_timeout: 1h1ns, max_age: 1h", strings.ReplaceAll(told, "PLACE", "file pushbox.yaml, line 1")},
+		{"a moment longer", "idle_timeout: 1h1ns, max_age: 1h", strings.ReplaceAll(want, "PLACE", "file pushbox.yaml, line 1")},
 		{"as long as the default", "idle_timeout: 30d", ""},
 		{"longer than the default", "idle_timeout: 31d", "sessions.idle_timeout (file pushbox.yaml, line 1): must not be greater than sessions.max_age (default)"},
 		{"out of bounds", "max_age: 1m", "sessions.max_age (file pushbox.yaml, line 1): must be from 5m to 365d"},
@@ -229,5 +230,16 @@ func TestAnIdleSessionEndsNoLaterThanOneInUse(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// Without quotes YAML takes a day for a time.
+func TestADayNeedsNoQuotes(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"2027-01-31", `"2027-01-31"`} {
+		l := mustLoad(t, config.Source{File: writeFile(t, "require_mfa_tokens_from: "+text+"\n")})
+		if got := l.Config.RequireMFATokensFrom; got != "2027-01-31" {
+			t.Errorf("%s is read as %q", text, got)
+		}
 	}
 }

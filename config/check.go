@@ -1,7 +1,7 @@
 package config
 
-// check notes what is wrong between settings. Those that are wrong by
-// themselves are left out: one mistake is one problem.
+// check notes problems between settings. It leaves out settings that are wrong by
+// themselves: one mistake is one problem.
 func (l *loader) check(cfg Config) {
 	if cfg.MasterKeyFile != "" && !cfg.MasterKey.IsZero() {
 		l.relation("master_key", "cannot be given together with", "master_key_file")
@@ -13,7 +13,7 @@ func (l *loader) check(cfg Config) {
 		l.relation("sessions.idle_timeout", "must not be greater than", "sessions.max_age")
 	}
 	l.checkTLS(cfg)
-	l.checkDoors(cfg)
+	l.checkListeners(cfg)
 	l.checkWebhooks(cfg.Webhooks)
 	l.checkMail(cfg.Mail)
 	l.checkTerms("pw", cfg.PW.Terms)
@@ -39,8 +39,8 @@ func (l *loader) checkRange(prefix string, initial, least, most int) {
 	}
 }
 
-// relation notes a problem of a setting with those others, and tells where
-// they come from.
+// relation notes a problem between a setting and others, with the place that each
+// of the others comes from.
 func (l *loader) relation(key, text string, others ...string) {
 	wrong := l.wrong[key]
 	for _, o := range others {

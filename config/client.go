@@ -8,15 +8,17 @@ import (
 	"reflect"
 	"runtime"
 	"strings"
+
+	"pushbox/internal/environ"
 )
 
-// A Client is what the commands are told that act as clients of a server. What
-// was not told is empty.
+// A Client has the settings of the commands that are clients of a server. A setting
+// that is not given is empty.
 type Client struct {
 	URL       string // of the server, without a slash at the end
 	TokenFile string // has an API token
-	TokenURL  string // the server that was known where TokenFile was named, if one was; the token is for no other
-	CAFile    string // has certificates, as PEM, of those who may vouch for a server beside those whom the system trusts
+	TokenURL  string // the server in force where TokenFile was named, if any; the token is sent to no other
+	CAFile    string // certificates, as PEM, of further authorities to trust
 }
 
 // clientKeys are the settings of a Client, declared as those of Config are.
@@ -36,16 +38,16 @@ type ClientSource struct {
 }
 
 // ClientFile is the file that LoadClient reads: pushbox/client.yaml in the
-// directory for the configurations of a user, which is %AppData% on Windows, else
-// $XDG_CONFIG_HOME or ~/.config. It is empty where the environment names none.
-func ClientFile(environ []string) string { return clientFile(variables(environ)) }
+// user's configuration directory, which is %AppData% on Windows, otherwise
+// $XDG_CONFIG_HOME or ~/.config. It is empty if the environment names none.
+func ClientFile(vars []string) string { return clientFile(environ.Map(vars)) }
 
 func clientFile(env map[string]string) string {
 	dir := env["XDG_CONFIG_HOME"]
 	switch {
 	case runtime.GOOS == "windows":
 		dir = env["AppData"]
-	case !filepath.IsAbs(dir) && env["HOME"] != "": // a relative one is to be ignored
+	case !filepath.IsAbs(dir) && env["HOME"] != "": // XDG says to ignore a relative one
 		dir = filepath.Join(env["HOME"], ".config")
 	}
 	if !filepath.IsAbs(dir) {
@@ -54,13 +56,13 @@ func clientFile(env map[string]string) string {
 	return filepath.Join(dir, "pushbox", "client.yaml")
 }
 
-// LoadClient reads what the commands are told that act as clients. There need
-// not be a file. Whatever is wrong is returned together, as a *ProblemsError.
+// LoadClient reads the settings of the commands that are clients. The file may be
+// missing. It returns all problems together, as a *ProblemsError.
 func LoadClient(src ClientSource) (Client, error) {
 	l := &loader{
 		settings: clientSettings(),
 		byKey:    make(map[string]setting),
-		environ:  variables(src.Environ),
+		environ:  environ.Map(src.Environ),
 		wrong:    make(map[string]bool),
 	}
 	for _, s := range l.settings {
@@ -78,7 +80,7 @@ func LoadClient(src ClientSource) (Client, error) {
 	return c, nil
 }
 
-// overlay takes what a layer has.
+// overlay takes over the settings of a layer.
 func (c *Client) overlay(l *loader) {
 	if g, ok := l.given["url"]; ok && g.value == "" { // base_url may be empty, and has the same form
 		l.problem("url", g.place, "is empty")
@@ -128,14 +130,4 @@ func (l *loader) readClientEnvironment() {
 			l.accept(s, value, origin, origin)
 		}
 	}
-}
-
-// variables are those of an environment, by their names.
-func variables(environ []string) map[string]string {
-	all := make(map[string]string, len(environ))
-	for _, v := range environ {
-		name, value, _ := strings.Cut(v, "=")
-		all[name] = value
-	}
-	return all
 }

@@ -11,12 +11,12 @@ import (
 	"pushbox/config"
 )
 
-// atHome returns the environment of somebody whose client.yaml has that text,
-// and the directory it is in.
+// atHome returns the environment of a user whose client.yaml has that text, and the
+// directory of the file.
 func atHome(t *testing.T, text string) (environ []string, dir string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("the file has another place there")
+		t.Skip("the file has another path on this system")
 	}
 	home := t.TempDir()
 	dir = filepath.Join(home, ".config", "pushbox")
@@ -31,7 +31,7 @@ func atHome(t *testing.T, text string) (environ []string, dir string) {
 
 func flag(name, value string) config.Flag { return config.Flag{Name: "--" + name, Value: value} }
 
-func TestAClientIsToldByFlagsThenTheEnvironmentThenTheFile(t *testing.T) {
+func TestClientFlagsOverrideTheEnvironmentAndThatTheFile(t *testing.T) {
 	t.Parallel()
 	environ, dir := atHome(t, "url: https://file.example/\ntoken_file: token\nca_file: /etc/ca.pem\n")
 	inFile := config.Client{
@@ -100,10 +100,10 @@ func TestAClientNeedsNoFile(t *testing.T) {
 	}
 }
 
-func TestTheFileOfAClientIsAmongTheUsersConfigurations(t *testing.T) {
+func TestTheClientFileIsInTheUsersConfigurationDirectory(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("the file has another place there")
+		t.Skip("the file has another path on this system")
 	}
 	for want, environ := range map[string][]string{
 		"/home/ann/.config/pushbox/client.yaml": {"HOME=/home/ann", "XDG_CONFIG_HOME=relative"},
@@ -116,7 +116,7 @@ func TestTheFileOfAClientIsAmongTheUsersConfigurations(t *testing.T) {
 	}
 }
 
-func TestPathsInTheFileOfAClientAreRelativeToIt(t *testing.T) {
+func TestPathsInTheClientFileAreRelativeToIt(t *testing.T) {
 	t.Parallel()
 	for path, want := range map[string]string{
 		"token": "DIR/token", "../token": "HOME/.config/token", "/run/token": "/run/token", "~/token": "HOME/token", "~token": "DIR/~token",
@@ -131,7 +131,7 @@ func TestPathsInTheFileOfAClientAreRelativeToIt(t *testing.T) {
 	}
 }
 
-func TestWhatIsWrongWithAClientIsToldTogether(t *testing.T) {
+func TestProblemsOfAClientAreReportedTogether(t *testing.T) {
 	t.Parallel()
 	environ, dir := atHome(t, "urll: x\nurl: ''\ntoken_file: 3\nlisten: ':1'\n")
 	_, err := config.LoadClient(config.ClientSource{
@@ -161,7 +161,7 @@ func TestWhatIsWrongWithAClientIsToldTogether(t *testing.T) {
 	}
 }
 
-func TestTheServerIsNotConcernedWithTheVariablesOfAClient(t *testing.T) {
+func TestTheServerIgnoresTheVariablesOfAClient(t *testing.T) {
 	t.Parallel()
 	l := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_URL=odd", "PUSHBOX_TOKEN_FILE=", "PUSHBOX_CA_FILE=x"}})
 	for _, v := range l.Values {

@@ -1,15 +1,15 @@
-// Package config has every setting of pushbox: what it means, its default and
-// its bounds, and how it is read from a file, the environment and flags.
+// Package config has every setting of pushbox: its meaning, default and bounds,
+// and how it is read from a file, the environment and flags.
 //
-// The field comments of Config are what config.example.yaml says, and the tags
-// are what Load enforces:
+// The field comments of Config are the text of config.example.yaml. Load enforces
+// the tags:
 //
 //	mapstructure   the key
 //	min, max       bounds of a number, a duration or a size
 //	off:"0"        0 is allowed although it is below min
-//	oneof          the words that are allowed
-//	form           what a text must be: a word that kindOf knows
-//	reload:"yes"   a reload applies it, or all of a section; else it needs a restart
+//	oneof          the allowed words
+//	form           the form of a text: a word that kindOf knows
+//	reload:"yes"   a reload applies it, or all of a section; without it, a restart does
 package config
 
 import (
@@ -21,64 +21,74 @@ import (
 	"pushbox/internal/secret"
 )
 
-//go:generate go run ./internal/genexample . ../config.example.yaml
-
 // Config is the whole configuration. Default gives one to start from; what Load
 // returns is within all bounds.
 type Config struct {
-	// What to listen on: an address and a port, of which 0 is any free one;
-	// unix:/PATH for a Unix socket; systemd:NAME for a socket that systemd has opened.
-	Listen string `mapstructure:"listen" form:"door"`
+	// Where to listen: an address and a port (0: any free one), unix:/PATH for a Unix
+	// socket, or systemd:NAME for a socket that systemd has opened.
+	Listen string `mapstructure:"listen" form:"listener"`
 
-	// A second door, of the same forms, that carries only what it takes to open a
-	// push: nothing is created, listed or signed in to there. Empty: there is none.
-	PublicListen string `mapstructure:"public_listen" form:"second door"`
+	// A second, public address, in the same forms. It serves only what recipients need
+	// to open a push: no creating, no lists, no sign-in. Empty: none.
+	PublicListen string `mapstructure:"public_listen" form:"optional listener"`
 
-	// Permissions of the Unix sockets that pushbox makes.
+	// Permissions of Unix sockets that pushbox makes.
 	ListenMode fs.FileMode `mapstructure:"listen_mode"`
 
-	// The path that everything lies under, such as /push, for a proxy that has other
-	// things at the same host. It passes paths on as they are. Empty: the root.
+	// A path, such as /push, with which all addresses begin. It is for a proxy that
+	// serves other things on the same host. The proxy must pass paths on unchanged.
+	// Empty: no path.
 	BasePath string `mapstructure:"base_path" form:"base path"`
 
-	// Hosts that requests may be for, by name or address; *.example.com stands for
-	// every name below example.com. That of base_url is one of them. Empty: any.
+	// Hosts that requests may use: names or addresses; *.example.com is every name below
+	// example.com. The host of base_url is always allowed. Empty: any host.
 	AllowedHosts []string `mapstructure:"allowed_hosts" form:"hosts" reload:"yes"`
 
-	// Addresses and networks whose clients may create without a token or an
-	// account, and nobody else. Empty: as allow_anonymous says.
+	// Addresses and networks whose clients may create pushes without a token or an
+	// account; all other clients may not. Empty: allow_anonymous decides.
 	CreateNetworks []netip.Prefix `mapstructure:"create_networks" reload:"yes"`
 
-	// Directory of the database; made at the first start.
+	// Directory of the database. The first start makes it.
 	DataDir string `mapstructure:"data_dir" form:"path"`
 
-	// File that holds the master key. Empty: the credential master.key, where
-	// systemd hands one over ($CREDENTIALS_DIRECTORY), else master.key in
-	// data_dir.
+	// File with the master key, best in another directory than data_dir. Empty: the
+	// systemd credential master.key, if there is one ($CREDENTIALS_DIRECTORY); otherwise
+	// master.key in data_dir, unless it is missing there and this file is in a directory
+	// that has a directory "key": then master.key in that one.
 	MasterKeyFile string `mapstructure:"master_key_file"`
 
-	// The master key itself, in the form that the key file has, for platforms
-	// which hand secrets over in the environment. A file is better. Giving both
-	// this and master_key_file is refused.
+	// The master key itself, in the form of the key file, for platforms that pass
+	// secrets in the environment. A file is safer. Do not set this together with
+	// master_key_file.
 	MasterKey secret.Text `mapstructure:"master_key"`
 
-	// What links begin with, such as https://push.example.com, with base_path at its
-	// end. Empty: taken from the request. With public_listen: the address of that door.
+	// The address with which links begin, such as https://push.example.com; it must end
+	// with base_path. With public_listen it is the address of the public listener.
+	// Empty: the address in each request.
 	BaseURL string `mapstructure:"base_url" form:"url" reload:"yes"`
 
-	// HTTPS on listen and public_listen, without a proxy: with a certificate of your own, or with one
-	// that is fetched from a certificate authority and renewed by itself (ACME).
-	// docs/tls.md has recipes.
+	// HTTPS on listen and public_listen without a proxy: with a certificate of your
+	// own, or with one that pushbox fetches from a certificate authority and renews
+	// (ACME). docs/tls.md has recipes.
 	TLS TLS `mapstructure:"tls"`
 
-	// Proxies whose X-Forwarded headers are believed: addresses, or networks
-	// such as 10.0.0.0/8. In the environment: separated by commas.
+	// Proxies whose X-Forwarded headers are trusted: addresses, or networks such as
+	// 10.0.0.0/8. In the environment: separated by commas.
 	TrustedProxies []netip.Prefix `mapstructure:"trusted_proxies" reload:"yes"`
 
-	// Whether the API can be used without a token: to create, retrieve, preview
-	// and delete pushes; and the page that sends without an account. Otherwise only
-	// the API's version and description are open to all, and links for browsers.
+	// Whether the API works without a token, and the page for sending without an
+	// account. If false, these still work without both: links in browsers, and the API's
+	// version and description.
 	AllowAnonymous bool `mapstructure:"allow_anonymous" reload:"yes"`
+
+	// Whether clients of API version 1 are served (/p.json and the like), which Password
+	// Pusher calls deprecated. Most of its clients and scripts speak no other version.
+	EnableAPIv1 bool `mapstructure:"enable_api_v1" reload:"yes"`
+
+	// Whether scripts of other sites may create pushes at /p.json and read the links, as
+	// browser extensions do. It has no effect if create_networks is set: any site could
+	// then create pushes through the browser of a person in these networks.
+	APIv1CORS bool `mapstructure:"api_v1_cors" reload:"yes"`
 
 	// Whether pushes that carry a URL can be created.
 	EnableURLPushes bool `mapstructure:"enable_url_pushes" reload:"yes"`
@@ -86,53 +96,57 @@ type Config struct {
 	// Whether pushes that show a QR code can be created.
 	EnableQRPushes bool `mapstructure:"enable_qr_pushes" reload:"yes"`
 
-	// Whether pushes that carry files can be created; only by those who have an
-	// account.
+	// Whether pushes that carry files can be created. Only accounts can create them.
 	EnableFilePushes bool `mapstructure:"enable_file_pushes" reload:"yes"`
 
-	// Whether people may make accounts for themselves, on a page.
+	// Whether people can create accounts for themselves, on a page.
 	EnableSignups bool `mapstructure:"enable_signups" reload:"yes"`
 
-	// Which addresses they may do that with: a regular expression that the whole
-	// address must match, in lower case, such as .+@example\.com
+	// The addresses that may sign up: a regular expression that the whole address, in
+	// lower case, must match, such as .+@example\.com
 	SignupEmailRegexp string `mapstructure:"signup_email_regexp" form:"regexp" reload:"yes"`
 
-	// Whether everybody who signs in on the pages must have a second factor.
+	// Whether accounts need a second factor: to sign in on the pages, and for their API
+	// tokens.
 	RequireMFA bool `mapstructure:"require_mfa" reload:"yes"`
 
-	// Language of the pages for browsers that ask for none of those there are.
+	// With require_mfa: the day, in UTC, from which API tokens of accounts without a second
+	// factor are refused, such as 2027-01-31. Empty: at once.
+	RequireMFATokensFrom string `mapstructure:"require_mfa_tokens_from" form:"day" reload:"yes"`
+
+	// Language of the pages if the browser asks for none of the available languages.
 	DefaultLocale string `mapstructure:"default_locale" oneof:"en de fr es it nl pt pl cs sv ja zh" reload:"yes"`
 
-	// How long the record and the audit log of an expired push stay for its
-	// owner. 0: for good.
+	// How long the owner can see the record and the audit log of an expired push.
+	// 0: forever.
 	PurgeAfter time.Duration `mapstructure:"purge_after" min:"1h" off:"0" reload:"yes"`
 
-	// Size of the database beyond which no push is taken. 0: no such limit.
+	// Size of the database above which new pushes are refused. 0: no limit.
 	MaxStoreSize Size `mapstructure:"max_store_size" min:"1MiB" off:"0" reload:"yes"`
 
-	// Backups that the server makes by itself, from which pushbox restore makes a
-	// database again. The key is never in them.
+	// Scheduled backups. pushbox restore makes a database from one. They never contain
+	// the key.
 	Backup Backup `mapstructure:"backup"`
 
-	// What the pages are called, and what they say of whose they are.
+	// How the pages show the organisation that runs the server.
 	Brand Brand `mapstructure:"brand" reload:"yes"`
 
-	// What is written to standard error.
+	// The log, which goes to standard error.
 	Log Log `mapstructure:"log"`
 
-	// What Prometheus can ask for; nothing, unless one of these is set.
+	// Metrics for Prometheus. They are off unless one of these is set.
 	Metrics Metrics `mapstructure:"metrics"`
 
-	// What one client, and all of them together, may use.
+	// Limits for one client, and for all clients together.
 	Limits Limits `mapstructure:"limits"`
 
 	// How long people stay signed in to the pages.
 	Sessions Sessions `mapstructure:"sessions" reload:"yes"`
 
-	// Who is told of what happens to pushes.
+	// Webhooks: messages about events of pushes.
 	Webhooks Webhooks `mapstructure:"webhooks"`
 
-	// How links of pushes are sent by mail.
+	// Sending links of pushes by mail.
 	Mail Mail `mapstructure:"mail"`
 
 	// Pushes that carry text.
@@ -148,7 +162,7 @@ type Config struct {
 	QR DeletableTerms `mapstructure:"qr" reload:"yes"`
 }
 
-// Brand is what the pages show of whoever runs the server.
+// Brand is what the pages show of the organisation that runs the server.
 type Brand struct {
 	// Title of the pages.
 	Title string `mapstructure:"title"`
@@ -160,83 +174,83 @@ type Brand struct {
 	// .webp, of at most 256 KiB.
 	LogoFile string `mapstructure:"logo_file"`
 
-	// A line at the foot of each page, such as who runs this server.
+	// A line at the foot of each page, such as the name of the administrator.
 	Footer string `mapstructure:"footer"`
 }
 
 // Log says what is logged and how.
 type Log struct {
-	// The least level that is written.
+	// The lowest level that is logged.
 	Level string `mapstructure:"level" oneof:"debug info warn error" reload:"yes"`
 
-	// How it is written: json, one object a line; console, for people; auto,
-	// console on a terminal and json elsewhere.
+	// The form of a line: json, one object a line; console, for people; auto, console
+	// on a terminal and json otherwise.
 	Format string `mapstructure:"format" oneof:"auto json console"`
 }
 
-// Limits bounds what clients may use. The fields named PerMinute count requests
-// of one client, or of one token.
+// Limits bounds what clients may use. The fields named PerMinute count requests of
+// one client, or of one token.
 type Limits struct {
-	// The largest request body, not counting the content of files. A text of
-	// 1 MiB may take six times as much in JSON escapes.
+	// The largest request body, not counting the content of files. JSON escapes can
+	// make a text of 1 MiB six times as long.
 	MaxBody Size `mapstructure:"max_body" min:"64KiB" max:"64MiB" reload:"yes"`
 
-	// Memory for request bodies of more than 64 KiB, all together, and as much again
-	// for answers that show long texts. A request that finds none free within a few
-	// seconds is answered 503.
+	// Memory for all request bodies above 64 KiB together. Answers with long texts have
+	// the same amount again. A request that gets no memory within a few seconds gets
+	// 503.
 	BodyMemory Size `mapstructure:"body_memory" min:"64KiB"`
 
-	// Free space of the data directory's file system below which no push is
-	// taken, so that views, expiry and deletes always have room: no less than sixteen
-	// times the longest text that is sent. 0: not looked at.
+	// The least free space on the file system of the data directory. Below it new pushes
+	// are refused, so that views, expiry and deletes always have space. Set it to at
+	// least sixteen times the longest text. 0: not checked.
 	MinFreeSpace Size `mapstructure:"min_free_space" reload:"yes"`
 
-	// Requests of an anonymous client in a minute. 0: any number.
+	// Requests of an anonymous client per minute. 0: no limit.
 	AnonymousPerMinute int `mapstructure:"anonymous_per_minute" min:"1" max:"1000000" off:"0" reload:"yes"`
 
-	// Requests with one API token in a minute, and of one account on the pages.
-	// 0: any number.
+	// Requests with one API token, or of one account on the pages, per minute.
+	// 0: no limit.
 	TokenPerMinute int `mapstructure:"token_per_minute" min:"1" max:"1000000" off:"0" reload:"yes"`
 
-	// Links that lead nowhere, asked for by one client in a minute.
+	// Requests for unknown links by one client per minute.
 	UnknownTokensPerMinute int `mapstructure:"unknown_tokens_per_minute" min:"1" max:"100000" reload:"yes"`
 
-	// Wrong passphrases per push and client in a minute.
+	// Wrong passphrases per push and client per minute.
 	PassphrasesPerClient int `mapstructure:"passphrases_per_client" min:"1" max:"1000" reload:"yes"`
 
-	// Wrong passphrases per push in ten minutes, of all clients.
+	// Wrong passphrases per push in ten minutes, from all clients.
 	PassphrasesPerPush int `mapstructure:"passphrases_per_push" min:"1" max:"10000" reload:"yes"`
 
-	// Sign-ins of one client in 20 seconds, right or wrong.
+	// Sign-ins by one client in 20 seconds, right or wrong.
 	SignInsPerClient int `mapstructure:"sign_ins_per_client" min:"1" max:"1000" reload:"yes"`
 
-	// Wrong passwords and codes per account in an hour, of all clients.
+	// Wrong passwords and codes per account in an hour, from all clients.
 	SignInsPerAccount int `mapstructure:"sign_ins_per_account" min:"1" max:"10000" reload:"yes"`
 
-	// Passphrases and passwords that may wait to be checked. Beyond that the
-	// answer is 503.
+	// How many passphrases and passwords may wait to be checked. A request beyond that
+	// gets 503.
 	PassphraseQueue int `mapstructure:"passphrase_queue" min:"1" max:"10000" reload:"yes"`
 
-	// Clients that a limiter remembers.
+	// How many clients each limit remembers.
 	Clients int `mapstructure:"clients" min:"1000" max:"1000000"`
 
-	// Downloads of files at the same time, of all clients; one client may have an
-	// eighth of them. Beyond that the answer is 503.
+	// How many downloads of files may run at the same time, for all clients together.
+	// One client may have an eighth of them. A download beyond that gets 503.
 	Downloads int `mapstructure:"downloads" min:"8" max:"100000" reload:"yes"`
 
-	// How long a request may take, from first byte to last. It does not hold for
-	// the content of files.
+	// How long a request may take, from its first byte to its last. The content of
+	// files does not count.
 	RequestTimeout time.Duration `mapstructure:"request_timeout" min:"1s" max:"30m"`
 
-	// How long an upload or a download of files may go without progress, which
-	// is 64 KiB of an upload, 32 KiB of a download.
+	// How long an upload or a download of files may make no progress. Progress is
+	// 64 KiB of an upload, or 32 KiB of a download.
 	StallTimeout time.Duration `mapstructure:"stall_timeout" min:"1s" max:"30m" reload:"yes"`
 
-	// How long a stop goes on as before once /readyz says 503, so that whatever sends
-	// requests here notices. 0: not at all.
+	// How long a stopping server answers requests as before while /readyz answers 503,
+	// so that load balancers notice. 0: not at all.
 	StopDelay time.Duration `mapstructure:"stop_delay" min:"1s" max:"5m" off:"0"`
 
-	// How long a stop waits for requests that are running.
+	// How long a stopping server waits for running requests.
 	DrainTimeout time.Duration `mapstructure:"drain_timeout" min:"1s" max:"10m"`
 }
 
@@ -245,52 +259,53 @@ type Sessions struct {
 	// How long a session lasts without use.
 	IdleTimeout time.Duration `mapstructure:"idle_timeout" min:"5m" max:"90d"`
 
-	// How long a session lasts in all, however much it is used.
+	// How long a session lasts in total, used or not.
 	MaxAge time.Duration `mapstructure:"max_age" min:"5m" max:"365d"`
 }
 
-// Terms are the limits of one kind of push, and what a sender gets without
-// asking for anything. The defaults lie within their minimum and maximum.
+// Terms are the limits of one kind of push, and the defaults for senders who ask
+// for nothing else. The defaults lie within their minimum and maximum.
 type Terms struct {
-	// Days until a push expires, when its sender does not say.
+	// Days until a push expires, if its sender does not choose.
 	ExpireAfterDaysDefault int `mapstructure:"expire_after_days_default" min:"1" max:"3650"`
 
-	// The fewest days that a sender may ask for.
+	// The fewest days that a sender may choose.
 	ExpireAfterDaysMin int `mapstructure:"expire_after_days_min" min:"1" max:"3650"`
 
-	// The most days that a sender may ask for.
+	// The most days that a sender may choose.
 	ExpireAfterDaysMax int `mapstructure:"expire_after_days_max" min:"1" max:"3650"`
 
-	// Views until a push expires, when its sender does not say.
+	// Views until a push expires, if its sender does not choose.
 	ExpireAfterViewsDefault int `mapstructure:"expire_after_views_default" min:"1" max:"100000"`
 
-	// The fewest views that a sender may ask for.
+	// The fewest views that a sender may choose.
 	ExpireAfterViewsMin int `mapstructure:"expire_after_views_min" min:"1" max:"100000"`
 
-	// The most views that a sender may ask for.
+	// The most views that a sender may choose.
 	ExpireAfterViewsMax int `mapstructure:"expire_after_views_max" min:"1" max:"100000"`
 
-	// Whether pushes may have the retrieval step: a page to click through, so
-	// that link scanners do not use up a view. false: none has it.
+	// Whether pushes can have the retrieval step: a page with an “Open” button, so that
+	// link scanners use no views. false: no push has it.
 	EnableRetrievalStep bool `mapstructure:"enable_retrieval_step"`
 
-	// Whether a push has the retrieval step, when its sender does not say.
+	// Whether a push has the retrieval step, if its sender does not choose.
 	RetrievalStepDefault bool `mapstructure:"retrieval_step_default"`
 }
 
-// DeletableTerms are the Terms of a kind whose viewers may be allowed to delete.
+// DeletableTerms are the Terms of a kind that recipients may be allowed to delete.
 type DeletableTerms struct {
 	Terms `mapstructure:",squash"`
 
-	// Whether pushes may be deleted by their viewers. false: none may.
+	// Whether senders can let recipients delete a push. false: recipients can delete
+	// none.
 	EnableDeletablePushes bool `mapstructure:"enable_deletable_pushes"`
 
-	// Whether viewers may delete a push, when its sender does not say.
+	// Whether recipients may delete a push, if its sender does not choose.
 	DeletablePushesDefault bool `mapstructure:"deletable_pushes_default"`
 }
 
-// FileTerms are the DeletableTerms of pushes that carry files, and what their
-// files may be.
+// FileTerms are the DeletableTerms of pushes that carry files, and the limits of
+// their files.
 type FileTerms struct {
 	DeletableTerms `mapstructure:",squash"`
 
@@ -300,18 +315,25 @@ type FileTerms struct {
 	// The largest size of one file.
 	MaxFileSize Size `mapstructure:"max_file_size" min:"1KiB" max:"1TiB"`
 
-	// How long the address of a file is good for after the push was retrieved. A
-	// download that runs keeps extending it, to 24 hours at most.
+	// How long the address of a file works after the push was retrieved. A running
+	// download extends it, up to 24 hours in total.
 	DownloadWindow time.Duration `mapstructure:"download_window" min:"1m" max:"24h"`
 }
 
-// KeyFile is where the master key lies unless MasterKey is given: MasterKeyFile,
-// or master.key in DataDir where that is empty.
+// KeyFile returns the path of the master key's file: MasterKeyFile, which Load sets to the
+// place that it found, or master.key in DataDir if that is empty. It means nothing if
+// MasterKey is set.
 func (c Config) KeyFile() string {
 	if c.MasterKeyFile != "" {
 		return c.MasterKeyFile
 	}
 	return filepath.Join(c.DataDir, keyName)
+}
+
+// SharesAPIv1 reports whether scripts of other sites may create pushes: APIv1CORS counts
+// only without CreateNetworks.
+func (c Config) SharesAPIv1() bool {
+	return c.EnableAPIv1 && c.APIv1CORS && len(c.CreateNetworks) == 0
 }
 
 // keyName is the name of the key file, as a file and as a systemd credential.

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Default returns the configuration of a pushbox that was told nothing.
+// Default returns the configuration without any settings given.
 func Default() Config {
 	terms := defaultTerms()
 	deletable := DeletableTerms{Terms: terms, EnableDeletablePushes: true, DeletablePushesDefault: true}
@@ -18,6 +18,8 @@ func Default() Config {
 		TLS:               defaultTLS(),
 		TrustedProxies:    []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8"), netip.MustParsePrefix("::1/128")},
 		AllowAnonymous:    true,
+		EnableAPIv1:       true,
+		APIv1CORS:         true,
 		EnableURLPushes:   true,
 		EnableQRPushes:    true,
 		EnableFilePushes:  true,

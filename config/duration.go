@@ -16,8 +16,8 @@ var (
 	errDurationLong = errors.New("must be less than 106752d")
 )
 
-// parseDuration reads what time.ParseDuration reads, with whole days before it
-// if need be: 90d, 1d12h. Only 0 may stand without a unit.
+// parseDuration reads the format of time.ParseDuration, optionally after whole days:
+// 90d, 1d12h. Only 0 may stand without a unit.
 func parseDuration(text string) (time.Duration, error) {
 	if text == "0" {
 		return 0, nil

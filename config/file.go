@@ -9,16 +9,16 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A configFile is a file while it is read.
+// A configFile is a settings file that is being read.
 type configFile struct {
 	*loader
 	origin   string
 	sections []string
 }
 
-// readFile takes the settings of a YAML file. It goes over the nodes itself,
-// because a decoder forgets what is to be refused: lines, duplicates, letter
-// case, null, and whether a number was one.
+// readFile takes the settings of a YAML file. It walks the nodes itself, because a
+// decoder loses what problems are made of: lines, duplicates, letter case, null, and
+// whether a value was a number.
 func (l *loader) readFile(name string) {
 	if name == "" {
 		return
@@ -63,7 +63,7 @@ func (f configFile) mapping(n *yaml.Node, prefix string) {
 	}
 }
 
-// entry takes the value of a key, which has its sections before it.
+// entry takes the value of a key, which is preceded by its sections.
 func (f configFile) entry(key string, n *yaml.Node, place string) {
 	s, isSetting := f.byKey[key]
 	isSection := slices.Contains(f.sections, key)
@@ -81,8 +81,8 @@ func (f configFile) entry(key string, n *yaml.Node, place string) {
 	}
 }
 
-// unknown notes a key that is no setting, and perhaps which one of the same
-// section was meant.
+// unknown notes a key that is not a setting, with a similar one of the same section
+// if there is one.
 func (f configFile) unknown(key, place string) {
 	var known []string
 	for _, section := range f.sections {
@@ -100,8 +100,8 @@ func (f configFile) unknown(key, place string) {
 
 var keyLike = regexp.MustCompile(`^[A-Za-z0-9_.-]{1,64}$`)
 
-// shown is a key that may be a slip of the pen: one that does not look like a
-// key is not shown, since {master_key:X} is a key and holds a secret.
+// shown returns a key as messages may show it. A text that does not look like a key
+// is not shown: in {master_key:X} the key contains a secret.
 func shown(key string) string {
 	if keyLike.MatchString(key) {
 		return key

@@ -10,7 +10,7 @@ import (
 	"pushbox/config"
 )
 
-func TestWhatIsWrongInAFile(t *testing.T) {
+func TestProblemsInAFile(t *testing.T) {
 	t.Parallel()
 	const at = " (file pushbox.yaml, line 1): "
 	for _, test := range []struct{ name, yaml, want string }{
@@ -79,7 +79,7 @@ func TestWhatIsWrongInAFile(t *testing.T) {
 	}
 }
 
-func TestFilesThatSayNothing(t *testing.T) {
+func TestEmptyFiles(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "\n", "# nothing\n", "---\n", "---\n...\n", "~\n", "{}\n", "log: {}\n", "\ufeff# with a mark\n"} {
 		l := mustLoad(t, config.Source{File: writeFile(t, text)})
@@ -89,7 +89,7 @@ func TestFilesThatSayNothing(t *testing.T) {
 	}
 }
 
-func TestFilesThatCannotBeRead(t *testing.T) {
+func TestUnreadableFiles(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, test := range []struct{ name, file, want string }{

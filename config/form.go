@@ -6,8 +6,8 @@ import (
 	"net/netip"
 	"net/url"
 	"regexp"
-	"strconv"
 	"strings"
+	"time"
 )
 
 func parsePath(text string) (string, error) {
@@ -32,14 +32,14 @@ func isPort(text string) bool {
 	return err == nil && n <= 65535
 }
 
-// parseBaseURL reads what links begin with, and drops slashes at its end.
+// parseBaseURL reads the beginning of links, and drops slashes at its end.
 func parseBaseURL(text string) (string, error) {
 	if text == "" {
 		return "", nil
 	}
 	u, err := url.Parse(text)
 	switch {
-	case err != nil: // the error holds the text, and that perhaps a password
+	case err != nil: // the error quotes the text, which may contain a password
 		return "", errors.New("must be a URL such as https://push.example.com")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "":
 		return "", errors.New("must begin with https:// or http:// and a host")
@@ -51,13 +51,12 @@ func parseBaseURL(text string) (string, error) {
 		return "", errors.New("must have a port from 1 to 65535, or none")
 	}
 	if _, err := parseBasePath(u.EscapedPath()); err != nil {
-		return "", errors.New("must not have such a path: the path of base_path, or none")
+		return "", errors.New("must not have this path: only that of base_path, or none")
 	}
 	return strings.TrimRight(u.String(), "/"), nil
 }
 
-// parseRegexp reads a regular expression (RE2) that something is to match as a
-// whole.
+// parseRegexp reads a regular expression (RE2), which must match a whole text.
 func parseRegexp(text string) (string, error) {
 	if text == "" {
 		return "", errors.New("is empty")
@@ -68,23 +67,15 @@ func parseRegexp(text string) (string, error) {
 	return text, nil
 }
 
-// parsePrefixes reads addresses and networks, separated by commas.
-func parsePrefixes(text string) ([]netip.Prefix, error) {
-	prefixes := []netip.Prefix{}
-	if text == "" {
-		return prefixes, nil
+// parseDay reads a day.
+func parseDay(text string) (string, error) {
+	if _, err := time.Parse(time.DateOnly, text); err != nil {
+		return "", errors.New("must be a day such as 2027-01-31")
 	}
-	for item := range strings.SplitSeq(text, ",") {
-		p, err := parsePrefix(strings.TrimSpace(item))
-		if err != nil {
-			return nil, errors.New("entry " + strconv.Itoa(len(prefixes)+1) + " " + err.Error())
-		}
-		prefixes = append(prefixes, p)
-	}
-	return prefixes, nil
+	return text, nil
 }
 
-// parsePrefix reads a network, or an address as the network of it alone.
+// parsePrefix reads a network, or an address as a network of one.
 func parsePrefix(text string) (netip.Prefix, error) {
 	p, err := netip.ParsePrefix(text)
 	if err != nil {
@@ -101,12 +92,4 @@ func parsePrefix(text string) (netip.Prefix, error) {
 		return netip.Prefix{}, errors.New("has bits beyond its prefix length; did you mean " + p.Masked().String() + "?")
 	}
 	return p, nil
-}
-
-func printPrefixes(prefixes []netip.Prefix) string {
-	items := make([]string, len(prefixes))
-	for i, p := range prefixes {
-		items[i] = strconv.Quote(p.String())
-	}
-	return "[" + strings.Join(items, ", ") + "]"
 }

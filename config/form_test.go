@@ -7,7 +7,7 @@ import (
 	"pushbox/config"
 )
 
-func TestAddressesToListenOn(t *testing.T) {
+func TestListenAddresses(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"127.0.0.1:5100", ":0", ":65535", "[::1]:80", "[fe80::1%eth0]:80", "localhost:1", "push.example.com:443"} {
 		if got := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_LISTEN=" + text}}).Config.Listen; got != text {
@@ -52,7 +52,7 @@ func TestBaseURLs(t *testing.T) {
 		"https://push.example.com/#a":    "must not have a query or a fragment",
 		"https://push.example.com:0":     "must have a port from 1 to 65535, or none",
 		"https://example.com:65536":      "must have a port from 1 to 65535, or none",
-		"https://push.example.com/a%20b": "must not have such a path: the path of base_path, or none",
+		"https://push.example.com/a%20b": "must not have this path: only that of base_path, or none",
 		"https://push.example.com:x":     "must be a URL such as https://push.example.com",
 		"https://push example.com":       "must be a URL such as https://push.example.com",
 		"https://push.example.com/\n":    "must be a URL such as https://push.example.com",

@@ -9,8 +9,8 @@ import (
 	"pushbox/config"
 )
 
-// FuzzLoad: no file makes Load panic; what it refuses it explains; what it takes
-// prints as a file that loads to the same.
+// FuzzLoad checks that no file makes Load panic, that Load explains what it refuses,
+// and that what it accepts prints as a file that loads to the same.
 func FuzzLoad(f *testing.F) {
 	example, err := os.ReadFile("../config.example.yaml")
 	if err != nil {
@@ -32,7 +32,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		l, err := config.Load(config.Source{File: file})
 		if err == nil {
-			sameAgain(t, l, file)
+			wantSameAgain(t, l, file)
 			return
 		}
 		var all *config.ProblemsError
@@ -41,7 +41,7 @@ func FuzzLoad(f *testing.F) {
 		}
 		for _, p := range all.Problems {
 			if p.Origin == "" || p.Text == "" {
-				t.Errorf("half an explanation: %+v", p)
+				t.Errorf("an incomplete explanation: %+v", p)
 			}
 		}
 	})

@@ -17,7 +17,7 @@ func sample(k config.Setting) string {
 		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stop_delay": "5s", "limits.stall_timeout": "5m",
 		"files.max_file_size": "400MiB", "files.download_window": "1h",
 		"backup.schedule": "1d", "backup.recipients": "age1abc,age1pq1def",
-		"sessions.idle_timeout": "2d", "sessions.max_age": "90d",
+		"require_mfa_tokens_from": "2027-01-31", "sessions.idle_timeout": "2d", "sessions.max_age": "90d",
 		"tls.redirect_listen": ":80", "tls.hsts": "1h", "tls.acme.domains": "a.example", "tls.acme.email": "ann@example.com",
 		"tls.acme.directory_url": "https://ca.example/acme/acme/directory",
 		"webhooks.events":        "view,expire", "webhooks.allow": "public,10.1.0.0/16,*.example.com", "webhooks.queue": "100", "webhooks.give_up": "1h",
@@ -38,7 +38,7 @@ func sample(k config.Setting) string {
 	}
 }
 
-// beside is what a setting cannot be given without.
+// beside is the settings that a setting cannot be given without.
 func beside(k config.Setting) []string {
 	switch {
 	case k.Key == "tls.cert_file":
@@ -82,12 +82,12 @@ func TestEverySettingCanBeGivenInTheEnvironment(t *testing.T) {
 	}
 }
 
-func TestKeysAndVariablesAreNamedOnce(t *testing.T) {
+func TestKeysAndVariablesAreUnique(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{"PUSHBOX_CONFIG": true}
 	for _, k := range config.Keys() {
 		if seen[k.Key] || seen[k.Env] {
-			t.Errorf("%s or %s names two things", k.Key, k.Env)
+			t.Errorf("%s or %s is used twice", k.Key, k.Env)
 		}
 		seen[k.Key], seen[k.Env] = true, true
 		if want := "PUSHBOX_" + strings.ToUpper(strings.ReplaceAll(k.Key, ".", "_")); k.Env != want {
@@ -96,7 +96,7 @@ func TestKeysAndVariablesAreNamedOnce(t *testing.T) {
 	}
 }
 
-func TestKeysTellWhatIsAllowed(t *testing.T) {
+func TestKeysDescribeAllowedValues(t *testing.T) {
 	t.Parallel()
 	want := map[string]config.Setting{
 		"listen":                       {Env: "PUSHBOX_LISTEN", Default: `"127.0.0.1:5100"`},

@@ -6,6 +6,7 @@ import (
 	"math"
 	"net/netip"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -31,21 +32,21 @@ func newKind[T any](what string, parse func(string) (T, error), print func(T) st
 	}
 }
 
-// kindOf returns the kind of a field of Config. It panics on a type that no
-// setting has had so far.
+// kindOf returns the kind of a field of Config. It panics on a type that is not
+// among the types of settings.
 func kindOf(f reflect.StructField) kind {
 	switch form, words := f.Tag.Get("form"), f.Tag.Get("oneof"); {
 	case words != "":
 		all := strings.Fields(words)
-		return newKind(oneOf(all), wordParser(all), func(s string) string { return s }, tagText)
-	case form == "door":
-		return newKind(whatDoor, parseDoor, strconv.Quote, tagText)
-	case form == "second door":
-		return newKind(whatDoor, parseSecondDoor, strconv.Quote, tagText)
+		return newKind(oneOf(all), wordParser(all), text, tagText)
+	case form == "listener":
+		return newKind(listenForms, parseListen, strconv.Quote, tagText)
+	case form == "optional listener":
+		return newKind(listenForms, optional(parseListen), strconv.Quote, tagText)
 	case form == "base path":
 		return newKind("a path such as /push", parseBasePath, strconv.Quote, tagText)
 	case form == "hosts":
-		return newKind("a list of hosts", parseHosts, printHosts)
+		return newKind("a list of hosts", parseList(parseHost), printList(text))
 	case form == "optional address":
 		return newKind("an address and a port, such as :80", optional(parseAddress), strconv.Quote, tagText)
 	case form == "path":
@@ -57,11 +58,15 @@ func kindOf(f reflect.StructField) kind {
 	case form == "email":
 		return newKind("an address such as ann@example.com", optional(parseEmail), strconv.Quote, tagText)
 	case form == "domains":
-		return newKind("a list of domains", parseDomains, printDomains)
+		return newKind("a list of domains", parseDomains, printList(text))
+	case form == "day":
+		return newKind("a day such as 2027-01-31", optional(parseDay), strconv.Quote, tagText, tagTime)
 	case form == "regexp":
 		return newKind("a regular expression such as .+@example\\.com", parseRegexp, strconv.Quote, tagText)
+	case form == "events":
+		return newKind("a list of events", parseList(wordParser(hookEvents())), printList(text))
 	case form == "recipients":
-		return newKind("a list of age recipients", parseRecipients, printRecipients)
+		return newKind("a list of age recipients", parseList(parseRecipient), printList(text))
 	}
 	switch f.Type {
 	case reflect.TypeFor[string]():
@@ -75,18 +80,49 @@ func kindOf(f reflect.StructField) kind {
 	case reflect.TypeFor[Size]():
 		return newKind("a size such as 400MiB, 10MB or 1000", parseSize, Size.String, tagText, tagInt)
 	case reflect.TypeFor[time.Duration]():
-		// A number with a fraction gets as far as the complaint about its unit.
+		// tagFloat lets a number with a fraction reach the message about its unit.
 		return newKind("a duration such as 10m, 36h or 90d", parseDuration, formatDuration, tagText, tagInt, tagFloat)
 	case reflect.TypeFor[secret.Text]():
 		return newKind("text", parseSecret, printSecret, tagText)
 	case reflect.TypeFor[[]netip.Prefix]():
-		return newKind("a list of addresses and networks", parsePrefixes, printPrefixes)
-	case reflect.TypeFor[HookEvents]():
-		return newKind("a list of events", parseHookEvents, printHookEvents)
-	case reflect.TypeFor[HookHosts]():
-		return newKind("a list of hosts and networks", parseHookHosts, printHookHosts)
+		return newKind("a list of addresses and networks", parseList(parsePrefix), printList(netip.Prefix.String))
+	case reflect.TypeFor[[]HookHost]():
+		return newKind("a list of hosts and networks", parseList(parseHookHost), printList(HookHost.String))
 	default:
 		panic("config: no setting can be a " + f.Type.String())
+	}
+}
+
+// text returns a text as it is.
+func text(s string) string { return s }
+
+// parseList returns a parser of entries that are separated by commas. Its error names
+// the entry by its number.
+func parseList[T any](parse func(string) (T, error)) func(string) ([]T, error) {
+	return func(text string) ([]T, error) {
+		all := []T{}
+		if text == "" {
+			return all, nil
+		}
+		for item := range strings.SplitSeq(text, ",") {
+			one, err := parse(strings.TrimSpace(item))
+			if err != nil {
+				return nil, errors.New("entry " + strconv.Itoa(len(all)+1) + " " + err.Error())
+			}
+			all = append(all, one)
+		}
+		return all, nil
+	}
+}
+
+// printList returns what writes entries as a YAML list in one line.
+func printList[T any](print func(T) string) func([]T) string {
+	return func(all []T) string {
+		items := make([]string, len(all))
+		for i, one := range all {
+			items[i] = strconv.Quote(print(one))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
 	}
 }
 
@@ -97,12 +133,10 @@ func oneOf(words []string) string {
 
 func wordParser(words []string) func(string) (string, error) {
 	return func(text string) (string, error) {
-		for _, w := range words {
-			if text == w {
-				return w, nil
-			}
+		if !slices.Contains(words, text) {
+			return "", errors.New("must be " + oneOf(words))
 		}
-		return "", errors.New("must be " + oneOf(words))
+		return text, nil
 	}
 }
 
@@ -138,8 +172,8 @@ func parseText(text string) (string, error) {
 	return text, nil
 }
 
-// parseSecret returns the zero Text for no text, so that "given as nothing" and
-// "not given" are the same.
+// parseSecret returns the zero Text for an empty text, so that an empty setting
+// counts as not set.
 func parseSecret(text string) (secret.Text, error) {
 	if text == "" {
 		return secret.Text{}, nil
@@ -147,8 +181,8 @@ func parseSecret(text string) (secret.Text, error) {
 	return secret.New(text), nil
 }
 
-// printSecret writes what Load refuses, a list, so that a printed configuration
-// cannot pass for one that has its key.
+// printSecret writes a YAML list, which Load refuses: a printed configuration must
+// not be taken for one that has its key.
 func printSecret(s secret.Text) string {
 	if s.IsZero() {
 		return `""`

@@ -16,6 +16,8 @@ const (
 	envPrefix     = "PUSHBOX_"
 	envFile       = "PUSHBOX_CONFIG"
 	envCredential = "CREDENTIALS_DIRECTORY"
+	keyFileKey    = "master_key_file"
+	keyDir        = "key" // beside the settings file: the directory of the key file, if it exists
 )
 
 // fileName is the file to read; empty if there is none.
@@ -36,7 +38,7 @@ func (l *loader) readEnvironment() {
 	for _, s := range l.settings {
 		byEnv[s.env] = s
 	}
-	others := []string{envFile} // of this program, and no settings of a server
+	others := []string{envFile} // variables of this program that are no settings of a server
 	for _, s := range clientSettings() {
 		others = append(others, s.env)
 	}
@@ -70,20 +72,39 @@ func (l *loader) readFlags(flags map[string]Flag) {
 	}
 }
 
-// findCredential takes the master key that systemd hands over, where there is
-// one and no other was named.
-func (l *loader) findCredential(cfg *Config) {
-	dir := l.environ[envCredential]
-	if dir == "" || cfg.MasterKeyFile != "" || !cfg.MasterKey.IsZero() {
+// findKey finds the key file if no setting names it: the credential of systemd, else the
+// key in the data directory, else a file in the directory for keys beside the settings
+// file named file. Without such a directory it leaves the setting empty.
+func (l *loader) findKey(cfg *Config, file string) {
+	if cfg.MasterKeyFile != "" || !cfg.MasterKey.IsZero() || l.findCredential(cfg) || file == "" {
 		return
 	}
-	const key, origin = "master_key_file", "systemd credential " + keyName
+	_, err := os.Lstat(filepath.Join(cfg.DataDir, keyName))
+	dir := filepath.Join(filepath.Dir(file), keyDir)
+	if info, dirErr := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dirErr == nil && info.IsDir() {
+		l.keyFound(cfg, filepath.Join(dir, keyName), "directory "+oneLine(dir))
+	}
+}
+
+// findCredential uses the master key that systemd passes as a credential, if there is one.
+func (l *loader) findCredential(cfg *Config) (found bool) {
+	const origin = "systemd credential " + keyName
+	dir := l.environ[envCredential]
+	if dir == "" {
+		return false
+	}
 	path := filepath.Join(dir, keyName)
 	switch _, err := os.Stat(path); {
 	case err == nil:
-		cfg.MasterKeyFile = path
-		l.given[key] = given{path, origin, origin}
+		l.keyFound(cfg, path, origin)
+		return true
 	case !errors.Is(err, fs.ErrNotExist):
-		l.problem(key, origin, "cannot be read: %v", reason(err))
+		l.problem(keyFileKey, origin, "cannot be read: %v", reason(err))
 	}
+	return false
+}
+
+func (l *loader) keyFound(cfg *Config, path, origin string) {
+	cfg.MasterKeyFile = path
+	l.given[keyFileKey] = given{path, origin, origin}
 }

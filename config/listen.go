@@ -9,49 +9,41 @@ import (
 	"strings"
 )
 
-// What addresses to listen on begin with that are no host and port.
+// Prefixes of the forms of a listener other than a host and a port.
 const (
 	UnixPrefix    = "unix:"    // the path of a Unix socket follows
 	SystemdPrefix = "systemd:" // the name of a socket that systemd has opened follows
 )
 
-// whatDoor is what an address to listen on may be.
-const whatDoor = "an address and a port, such as 127.0.0.1:5100, or unix:/PATH, or systemd:NAME"
+// listenForms describes the forms of a listener.
+const listenForms = "an address and a port, such as 127.0.0.1:5100, or unix:/PATH, or systemd:NAME"
 
-// parseDoor reads what to listen on: an address and a port, the path of a
-// Unix socket, or the name of a socket of systemd.
-func parseDoor(text string) (string, error) {
+// parseListen reads where to listen: an address and a port, the path of a Unix
+// socket, or the name of a socket of systemd.
+func parseListen(text string) (string, error) {
 	if path, ok := strings.CutPrefix(text, UnixPrefix); ok {
-		if path == "" || path[0] == '@' { // which stands for a name in no directory, that everybody reaches
-			return "", errors.New("must have the path of a socket behind unix:, such as unix:/run/pushbox/pushbox.sock")
+		if path == "" || path[0] == '@' { // an abstract socket, which every process can reach
+			return "", errors.New("must have the path of a socket after unix:, such as unix:/run/pushbox/pushbox.sock")
 		}
 		return parseText(text)
 	}
 	if name, ok := strings.CutPrefix(text, SystemdPrefix); ok {
 		if !isSocketName(name) {
-			return "", errors.New("must have the FileDescriptorName of a socket behind systemd:, such as systemd:pushbox.socket")
+			return "", errors.New("must have the FileDescriptorName of a socket after systemd:, such as systemd:pushbox.socket")
 		}
 		return text, nil
 	}
 	if _, err := parseAddress(text); err != nil {
-		return "", errors.New("must be " + whatDoor)
+		return "", errors.New("must be " + listenForms)
 	}
 	return parseText(text)
 }
 
-// isSocketName reports whether systemd takes the name for a file descriptor
+// isSocketName reports whether systemd accepts the name for a file descriptor
 // (systemd.socket(5), FileDescriptorName=).
 func isSocketName(name string) bool {
 	odd := func(c rune) bool { return c <= ' ' || c > '~' || c == ':' }
 	return name != "" && len(name) <= 255 && !strings.ContainsFunc(name, odd)
-}
-
-// parseSecondDoor reads what else to listen on, if anything.
-func parseSecondDoor(text string) (string, error) {
-	if text == "" {
-		return "", nil
-	}
-	return parseDoor(text)
 }
 
 // parseMode reads the permissions of a file, in octal.
@@ -71,10 +63,10 @@ func printMode(mode fs.FileMode) string {
 	return strconv.Quote("0" + strconv.FormatUint(uint64(mode), 8))
 }
 
-// maxBasePath is how long a base path may be, in bytes: it is in each link.
+// maxBasePath is the longest base path, in bytes: every link contains it.
 const maxBasePath = 128
 
-// parseBasePath reads a path that others are below, and drops slashes at its end.
+// parseBasePath reads a base path, and drops slashes at its end.
 func parseBasePath(text string) (string, error) {
 	path := strings.TrimRight(text, "/")
 	if path == "" {
@@ -99,48 +91,32 @@ func isLetterOrDigit(c rune) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9'
 }
 
-// parseHosts reads names of hosts, separated by commas, in the form in which they
-// are compared: lower case, no dot at the end, addresses without brackets.
-func parseHosts(text string) ([]string, error) {
-	hosts := []string{}
-	if text == "" {
-		return hosts, nil
-	}
-	for item := range strings.SplitSeq(text, ",") {
-		host, ok := parseHost(strings.TrimSpace(item))
-		if !ok {
-			return nil, errors.New("entry " + strconv.Itoa(len(hosts)+1) +
-				" must be a host without a port, such as push.example.com, *.example.com or 192.0.2.7; other letters than a to z in the form xn--…")
-		}
-		hosts = append(hosts, host)
-	}
-	return hosts, nil
-}
+var errHost = errors.New("must be a host without a port, such as push.example.com, *.example.com or 192.0.2.7; letters other than a to z in the form xn--…")
 
-func parseHost(text string) (string, bool) {
+// parseHost reads the name of a host, and returns it as it is compared: in lower case,
+// without a dot at the end, an address without brackets.
+func parseHost(text string) (string, error) {
 	if addr, err := netip.ParseAddr(strings.Trim(text, "[]")); err == nil {
-		return addr.String(), addr.Zone() == ""
+		if addr.Zone() != "" {
+			return "", errHost
+		}
+		return addr.String(), nil
 	}
 	host := strings.TrimSuffix(strings.ToLower(text), ".")
 	for part := range strings.SplitSeq(strings.TrimPrefix(host, "*."), ".") {
 		odd := func(c rune) bool { return !isLetterOrDigit(c) && c != '-' && c != '_' }
 		if part == "" || len(part) > 63 || strings.ContainsFunc(part, odd) {
-			return "", false
+			return "", errHost
 		}
 	}
-	return host, len(host) <= 253
-}
-
-func printHosts(hosts []string) string {
-	items := make([]string, len(hosts))
-	for i, h := range hosts {
-		items[i] = strconv.Quote(h)
+	if len(host) > 253 {
+		return "", errHost
 	}
-	return "[" + strings.Join(items, ", ") + "]"
+	return host, nil
 }
 
-// checkDoors notes what is wrong between settings of where the server is.
-func (l *loader) checkDoors(cfg Config) {
+// checkListeners notes problems between the settings of listeners and addresses.
+func (l *loader) checkListeners(cfg Config) {
 	if cfg.PublicListen == cfg.Listen && !strings.HasSuffix(cfg.Listen, ":0") {
 		l.relation("public_listen", "must not be the same as", "listen")
 	}
@@ -152,4 +128,16 @@ func (l *loader) checkDoors(cfg Config) {
 	default:
 		l.relation("base_url", "must end with "+cfg.BasePath+" as said by", "base_path")
 	}
+}
+
+// Metrics says where Prometheus can read metrics.
+type Metrics struct {
+	// Address and port of a listener for /metrics alone, such as 127.0.0.1:5102.
+	// Empty: none.
+	Listen string `mapstructure:"listen" form:"optional address"`
+
+	// File with a token of 16 bytes or more, which callers must send as Authorization:
+	// Bearer. It also turns on /metrics at the address of the setting listen. Empty:
+	// /metrics is off there, and metrics.listen requires no token.
+	TokenFile string `mapstructure:"token_file"`
 }

@@ -7,9 +7,9 @@ import (
 	"pushbox/config"
 )
 
-// tried is what becomes of values of a setting in the environment: what it is
-// printed as, or else what is said of it.
-func tried(t *testing.T, key string, good, bad map[string]string, others ...string) {
+// wantValues checks values of a setting in the environment: good ones by how they are
+// printed, bad ones by their problem.
+func wantValues(t *testing.T, key string, good, bad map[string]string, others ...string) {
 	t.Helper()
 	env := "PUSHBOX_" + strings.ToUpper(key) + "="
 	for text, want := range good {
@@ -28,15 +28,15 @@ func tried(t *testing.T, key string, good, bad map[string]string, others ...stri
 	}
 }
 
-func TestAListenerCanBeAUnixSocketOrOneOfSystemd(t *testing.T) {
+func TestAListenerCanBeAUnixSocketOrASocketOfSystemd(t *testing.T) {
 	t.Parallel()
 	const (
-		path = "must have the path of a socket behind unix:"
-		name = "must have the FileDescriptorName of a socket behind systemd:"
+		path = "must have the path of a socket after unix:"
+		name = "must have the FileDescriptorName of a socket after systemd:"
 	)
 	longest := strings.Repeat("n", 255)
 	for _, key := range []string{"listen", "public_listen"} {
-		tried(t, key, map[string]string{
+		wantValues(t, key, map[string]string{
 			"unix:/run/pushbox/pushbox.sock": `"unix:/run/pushbox/pushbox.sock"`,
 			"unix:relative.sock":             `"unix:relative.sock"`,
 			"systemd:pushbox.socket":         `"systemd:pushbox.socket"`,
@@ -54,19 +54,19 @@ func TestAListenerCanBeAUnixSocketOrOneOfSystemd(t *testing.T) {
 	}
 }
 
-func TestTheSecondDoorNeedNotBeThere(t *testing.T) {
+func TestThePublicListenerIsOptional(t *testing.T) {
 	t.Parallel()
-	tried(t, "public_listen",
+	wantValues(t, "public_listen",
 		map[string]string{"": `""`, "127.0.0.1:5101": `"127.0.0.1:5101"`},
 		map[string]string{"127.0.0.1:5100": "must not be the same as listen (default)", "5101": "must be an address and a port"})
-	tried(t, "public_listen", map[string]string{"127.0.0.1:0": `"127.0.0.1:0"`}, nil, "PUSHBOX_LISTEN=127.0.0.1:0")
-	tried(t, "public_listen", nil, map[string]string{"systemd:a": "must not be the same as listen (environment PUSHBOX_LISTEN)"}, "PUSHBOX_LISTEN=systemd:a")
+	wantValues(t, "public_listen", map[string]string{"127.0.0.1:0": `"127.0.0.1:0"`}, nil, "PUSHBOX_LISTEN=127.0.0.1:0")
+	wantValues(t, "public_listen", nil, map[string]string{"systemd:a": "must not be the same as listen (environment PUSHBOX_LISTEN)"}, "PUSHBOX_LISTEN=systemd:a")
 }
 
 func TestPermissionsOfSocketsAreOctal(t *testing.T) {
 	t.Parallel()
 	const octal, owner = "must be permissions in octal, such as 0660", "must let the owner read and write"
-	tried(t, "listen_mode",
+	wantValues(t, "listen_mode",
 		map[string]string{"0600": `"0600"`, "600": `"0600"`, "0666": `"0666"`, "777": `"0777"`},
 		map[string]string{"": "is empty", "0880": octal, "0o660": octal, "1660": octal, "-600": octal, "rw": octal, "0577": owner, "0060": owner})
 	for _, text := range []string{"0600", "600", `"0600"`} {
@@ -81,7 +81,7 @@ func TestBasePaths(t *testing.T) {
 	t.Parallel()
 	const want = "must be a path such as /push"
 	longest := "/" + strings.Repeat("p", 127)
-	tried(t, "base_path",
+	wantValues(t, "base_path",
 		map[string]string{"": `""`, "/": `""`, "/push": `"/push"`, "/push/": `"/push"`, "/a.b/C-_~9": `"/a.b/C-_~9"`, longest: `"` + longest + `"`},
 		map[string]string{
 			"push": want, "/a//b": want, "/..": want, "/./a": want, "/a b": want, "/:a": want, "/*a": want, "/ä": want, "/a%20": want, "/a?b": want,
@@ -91,18 +91,18 @@ func TestBasePaths(t *testing.T) {
 
 func TestBaseURLAndBasePathAgree(t *testing.T) {
 	t.Parallel()
-	tried(t, "base_url",
+	wantValues(t, "base_url",
 		map[string]string{"https://a.example/push": `"https://a.example/push"`, "https://a.example/push/": `"https://a.example/push"`, "": `""`},
 		map[string]string{
 			"https://a.example":         "must end with /push as said by base_path (environment PUSHBOX_BASE_PATH)",
 			"https://a.example/push/in": "must end with /push as said by base_path",
 		}, "PUSHBOX_BASE_PATH=/push")
-	tried(t, "base_url", nil, map[string]string{"https://a.example/push": "has a path; set the same one as base_path (default)"})
+	wantValues(t, "base_url", nil, map[string]string{"https://a.example/push": "has a path; set the same one as base_path (default)"})
 }
 
 func TestAllowedHosts(t *testing.T) {
 	t.Parallel()
-	tried(t, "allowed_hosts", map[string]string{
+	wantValues(t, "allowed_hosts", map[string]string{
 		"":                                `[]`,
 		"push.example.com":                `["push.example.com"]`,
 		"Push.Example.COM., *.lan":        `["push.example.com", "*.lan"]`,
@@ -122,7 +122,7 @@ func TestAllowedHosts(t *testing.T) {
 
 func TestNetworksThatMayCreateAreNetworks(t *testing.T) {
 	t.Parallel()
-	tried(t, "create_networks",
+	wantValues(t, "create_networks",
 		map[string]string{"": `[]`, "10.0.0.0/8, ::1": `["10.0.0.0/8", "::1/128"]`},
 		map[string]string{"10.0.0.1/8": "entry 1 has bits beyond its prefix length", "inside": "entry 1 must be an address or a network"})
 }

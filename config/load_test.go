@@ -30,8 +30,8 @@ func mustLoad(t *testing.T, src config.Source) *config.Loaded {
 	return l
 }
 
-// problems returns what is wrong with a source, one a line, without the name of
-// the directory that the file is in.
+// problems returns the problems of a source, one a line, without the directory of the
+// file.
 func problems(t *testing.T, src config.Source) []string {
 	t.Helper()
 	l, err := config.Load(src)
@@ -57,7 +57,7 @@ func valueOf(t *testing.T, l *config.Loaded, key string) config.Value {
 	return config.Value{}
 }
 
-func TestNothingGivenIsTheDefault(t *testing.T) {
+func TestWithoutSettingsTheDefaultsHold(t *testing.T) {
 	t.Parallel()
 	l := mustLoad(t, config.Source{Environ: []string{"HOME=/root", "pushbox_listen=x", "BROKEN", "XPUSHBOX_A=1"}})
 	if !reflect.DeepEqual(l.Config, config.Default()) {
@@ -70,7 +70,7 @@ func TestNothingGivenIsTheDefault(t *testing.T) {
 	}
 }
 
-func TestTheExampleIsTheDefault(t *testing.T) {
+func TestTheExampleHasTheDefaults(t *testing.T) {
 	t.Parallel()
 	l := mustLoad(t, config.Source{File: "../config.example.yaml"})
 	if !reflect.DeepEqual(l.Config, config.Default()) {
@@ -83,7 +83,7 @@ func TestTheExampleIsTheDefault(t *testing.T) {
 	}
 }
 
-func TestLaterSourcesWin(t *testing.T) {
+func TestLaterSourcesOverrideEarlierOnes(t *testing.T) {
 	t.Parallel()
 	name := writeFile(t, "log:\n  level: warn\n")
 	environ := []string{"PUSHBOX_LOG_LEVEL=error"}
@@ -115,7 +115,7 @@ func TestLaterSourcesWin(t *testing.T) {
 	}
 }
 
-func TestAHigherSourceCanTakeAValueAway(t *testing.T) {
+func TestAHigherSourceCanUnsetAValue(t *testing.T) {
 	t.Parallel()
 	name := writeFile(t, "base_url: https://a.example\ntrusted_proxies: [10.0.0.0/8]\nmaster_key_file: /k\nmaster_key: \"\"\n")
 	l := mustLoad(t, config.Source{File: name, Environ: []string{
@@ -149,14 +149,14 @@ func TestWhichFileIsRead(t *testing.T) {
 	}
 }
 
-func TestNoFileIsLookedFor(t *testing.T) {
+func TestNoFileIsReadUnlessItIsNamed(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"pushbox.yaml", "config.yaml"} {
 		if err := os.WriteFile(name, []byte("listen: :1\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	t.Setenv("PUSHBOX_LISTEN", ":2") // the environment is what the caller gives
+	t.Setenv("PUSHBOX_LISTEN", ":2") // only the caller's environment counts
 	if got := mustLoad(t, config.Source{}).Config.Listen; got != config.Default().Listen {
 		t.Errorf("listen is %s", got)
 	}

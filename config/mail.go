@@ -1,11 +1,12 @@
 package config
 
 import (
-	"net"
 	"net/mail"
 	"net/netip"
 	"strings"
 	"time"
+
+	"pushbox/internal/clientip"
 )
 
 // Words of mail.tls.
@@ -18,41 +19,42 @@ const (
 
 // Mail says how links of pushes are sent by mail, and how many.
 type Mail struct {
-	// SMTP server that takes mail for everybody. Empty: no mail is sent.
+	// SMTP server to which pushbox gives all mail. Empty: no mail is sent.
 	Host string `mapstructure:"host"`
 
 	// Its port. 0: 587; 465 with tls implicit; 25 with tls none.
 	Port int `mapstructure:"port" min:"1" max:"65535" off:"0"`
 
-	// User name to sign in with. Empty: without.
+	// User name to sign in with. Empty: no sign-in.
 	User string `mapstructure:"user"`
 
 	// File with the password of mail.user.
 	PasswordFile string `mapstructure:"password_file"`
 
-	// Address that mail is from, such as pushbox@example.com or
-	// "Example Inc. <pushbox@example.com>". Without a name it has brand.title.
+	// Sender of the mail, such as pushbox@example.com or
+	// "Example Inc. <pushbox@example.com>". The default name is brand.title.
 	From string `mapstructure:"from"`
 
-	// How the connection is encrypted: starttls, which is required then; implicit, from
-	// the first byte; none, only to this machine; cleartext, none to another machine:
-	// whoever is between reads the links, and the password.
+	// Encryption of the connection: starttls, which the server must offer; implicit, TLS
+	// from the first byte; none, only for a server on this machine; cleartext, no
+	// encryption to another machine, so that everyone in between can read the links and
+	// the password.
 	TLS string `mapstructure:"tls" oneof:"starttls implicit none cleartext"`
 
-	// File with certificates (PEM) of authorities that the server's is checked against.
-	// Empty: those that the system trusts.
+	// File with certificates (PEM) of the authorities that may sign the mail server's
+	// certificate. Empty: those that the system trusts.
 	CAFile string `mapstructure:"ca_file"`
 
-	// Mails that one account may send in a day (UTC). One recipient is one mail.
+	// Mails that one account may send per day (UTC). Each recipient is one mail.
 	DailyLimit int `mapstructure:"daily_limit" min:"1" max:"1000000"`
 
-	// Mails that all accounts together may send in a day (UTC).
+	// Mails that all accounts together may send per day (UTC).
 	DailyLimitTotal int `mapstructure:"daily_limit_total" min:"1" max:"1000000"`
 
-	// The most recipients of one request.
+	// The most recipients per request.
 	MaxRecipients int `mapstructure:"max_recipients" min:"1" max:"100"`
 
-	// How long a mail is tried again that cannot be delivered.
+	// How long delivery of a mail is retried.
 	GiveUp time.Duration `mapstructure:"give_up" min:"1m" max:"30d"`
 }
 
@@ -63,7 +65,7 @@ func defaultMail() Mail {
 // Enabled reports whether mail is sent.
 func (m Mail) Enabled() bool { return m.Host != "" }
 
-// PortInUse is the port of the server: Port, or the usual one where that is 0.
+// PortInUse returns the port of the mail server: Port, or the usual one if that is 0.
 func (m Mail) PortInUse() int {
 	switch {
 	case m.Port != 0:
@@ -77,8 +79,8 @@ func (m Mail) PortInUse() int {
 	}
 }
 
-// Sender is what mail is from: an address, and a name, which is empty where the
-// setting has none. False if the setting is no such thing.
+// Sender returns the address and the name in From; the name may be empty. It returns
+// false if From is not an address.
 func (m Mail) Sender() (mail.Address, bool) {
 	a, err := mail.ParseAddress(m.From)
 	if err != nil || strings.ContainsFunc(a.Address, func(r rune) bool { return r <= ' ' || r > '~' || r == '"' }) {
@@ -87,7 +89,7 @@ func (m Mail) Sender() (mail.Address, bool) {
 	return *a, true
 }
 
-// checkMail notes what is wrong with mail that is to be sent.
+// checkMail notes problems of the mail settings, if mail is sent.
 func (l *loader) checkMail(m Mail) {
 	if !m.Enabled() {
 		return
@@ -100,11 +102,11 @@ func (l *loader) checkMail(m Mail) {
 	_, from := m.Sender()
 	odd := strings.ContainsAny(m.Host, " /@[]") || strings.Contains(m.Host, ":") && !isIP(m.Host)
 	note(odd, "mail.host", "must be a host name or an address, without a port, which is", "mail.port")
-	note(m.From == "", "mail.from", "must be set where mail is sent:", "mail.host")
+	note(m.From == "", "mail.from", "must be set together with", "mail.host")
 	note(m.From != "" && !from, "mail.from", "must be an address such as pushbox@example.com, for", "mail.host")
 	note(m.User != "" && m.PasswordFile == "", "mail.password_file", "must be set together with", "mail.user")
 	note(m.User == "" && m.PasswordFile != "", "mail.user", "must be set together with", "mail.password_file")
-	note(m.TLS == MailNoTLS && !isLoopback(m.Host), "mail.tls", "is none, which is for this machine alone; to send links in clear text to another one, say cleartext:", "mail.host")
+	note(m.TLS == MailNoTLS && !clientip.IsLoopback(m.Host), "mail.tls", "is none, which is for this machine alone; to send links in clear text to another one, say cleartext:", "mail.host")
 	note(m.DailyLimit > m.DailyLimitTotal, "mail.daily_limit", "must not be greater than", "mail.daily_limit_total")
 	note(m.MaxRecipients > m.DailyLimit, "mail.max_recipients", "must not be greater than", "mail.daily_limit")
 }
@@ -112,9 +114,4 @@ func (l *loader) checkMail(m Mail) {
 func isIP(host string) bool {
 	_, err := netip.ParseAddr(host)
 	return err == nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -7,7 +7,7 @@ import (
 	"pushbox/config"
 )
 
-func TestWhatMailNeeds(t *testing.T) {
+func TestSettingsThatMailNeeds(t *testing.T) {
 	t.Parallel()
 	const host, from = "PUSHBOX_MAIL_HOST=mail.example.com", "PUSHBOX_MAIL_FROM=push@example.com"
 	for name, test := range map[string]struct {

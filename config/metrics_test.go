@@ -7,7 +7,7 @@ import (
 	"pushbox/config"
 )
 
-func TestTheListenerForMetricsNeedNotBe(t *testing.T) {
+func TestTheMetricsListenerIsOptional(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{"", "127.0.0.1:5101", "[::1]:0", ":5101"} {
 		if l := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_METRICS_LISTEN=" + good}}); l.Config.Metrics.Listen != good {

@@ -48,12 +48,15 @@ tls:
     email: ""                                 # default; needs a restart
 trusted_proxies: ["10.1.2.3/32", "fd00::/8"]  # environment PUSHBOX_TRUSTED_PROXIES
 allow_anonymous: true                         # default
+enable_api_v1: true                           # default
+api_v1_cors: true                             # default
 enable_url_pushes: true                       # default
 enable_qr_pushes: true                        # default
 enable_file_pushes: true                      # default
 enable_signups: false                         # default
 signup_email_regexp: ".+"                     # default
 require_mfa: false                            # default
+require_mfa_tokens_from: ""                   # default
 default_locale: en                            # default
 purge_after: 1d                               # file ` + name + `
 max_store_size: 2GiB                          # environment PUSHBOX_MAX_STORE_SIZE
@@ -84,7 +87,7 @@ limits:
 	}
 }
 
-func TestAVeryLongLineMovesNoComment(t *testing.T) {
+func TestALongLineDoesNotMoveComments(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	long := "/" + strings.Repeat("d", 200)
@@ -100,7 +103,7 @@ func TestAVeryLongLineMovesNoComment(t *testing.T) {
 	}
 }
 
-func TestPrintTellsThatItCouldNotWrite(t *testing.T) {
+func TestPrintReportsAFailedWrite(t *testing.T) {
 	t.Parallel()
 	r, w := io.Pipe()
 	broken := errors.New("broken")
@@ -110,20 +113,20 @@ func TestPrintTellsThatItCouldNotWrite(t *testing.T) {
 	}
 }
 
-func TestWhatIsPrintedLoadsAgain(t *testing.T) {
+func TestPrintedSettingsLoadAgain(t *testing.T) {
 	t.Parallel()
 	for _, dir := range []string{`a "quoted" path`, `back\slash`, "naïve/日本", "# no comment", "[redacted]", "a: b", "\u00a0\ufeff\u2028", "'"} {
 		l := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_DATA_DIR=" + dir, "PUSHBOX_LIMITS_DRAIN_TIMEOUT=1.5s", "PUSHBOX_LIMITS_MAX_BODY=1MB"}})
 		if l.Config.DataDir != dir {
 			t.Errorf("%q became %q", dir, l.Config.DataDir)
 		}
-		sameAgain(t, l, writeFile(t, ""))
+		wantSameAgain(t, l, writeFile(t, ""))
 	}
 }
 
-// sameAgain prints a configuration to a file and checks that it loads as what
-// it was. The key is put in by hand, since it is not printed.
-func sameAgain(t *testing.T, l *config.Loaded, file string) {
+// wantSameAgain prints a configuration to a file and checks that the file loads to the
+// same. It adds the key, which is not printed.
+func wantSameAgain(t *testing.T, l *config.Loaded, file string) {
 	t.Helper()
 	var out bytes.Buffer
 	if err := l.Print(&out); err != nil {

@@ -7,15 +7,15 @@ import (
 	"unicode/utf8"
 )
 
-// A Problem is one thing that is wrong with what Load was given. It never holds
+// A Problem is one mistake in the settings that Load was given. It never contains
 // the value of a setting.
 type Problem struct {
-	Key    string // the setting; empty where no single one is meant
-	Origin string // where it was found, such as "file /etc/pushbox.yaml, line 3"
-	Text   string // what is wrong, and where it helps what to do
+	Key    string // the setting; empty if no single one is meant
+	Origin string // where it was found, such as "file /etc/pushbox/config.yaml, line 3"
+	Text   string // what is wrong, and what to do if that is not obvious
 }
 
-// String is the problem in one line.
+// String returns the problem in one line.
 func (p Problem) String() string {
 	if p.Key == "" {
 		return p.Origin + ": " + p.Text
@@ -23,8 +23,7 @@ func (p Problem) String() string {
 	return p.Key + " (" + p.Origin + "): " + p.Text
 }
 
-// A ProblemsError is everything that is wrong with a configuration. There is at
-// least one problem.
+// A ProblemsError has all problems of a configuration, at least one.
 type ProblemsError struct{ Problems []Problem }
 
 // Error lists every problem, one a line.
@@ -43,4 +42,45 @@ func oneLine(text string) string {
 		return strconv.Quote(text)
 	}
 	return text
+}
+
+// didYouMean returns a question with the known name nearest to the given one, or
+// nothing if none is near.
+func didYouMean(given string, known []string) string {
+	const longest = 64 // no known name is longer; the work stays bounded
+	if len(given) > longest {
+		return ""
+	}
+	best, least := "", 1+max(1, len(strings.TrimPrefix(given, envPrefix))/4)
+	for _, k := range known {
+		if d := distance(strings.ToLower(given), strings.ToLower(k)); d < least {
+			best, least = k, d
+		}
+	}
+	if best == "" {
+		return ""
+	}
+	return "; did you mean " + best + "?"
+}
+
+// distance is how many bytes must be inserted, dropped or replaced to make b of
+// a (Levenshtein).
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := diagonal
+			if a[i] != b[j] {
+				replaced++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }

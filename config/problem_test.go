@@ -8,7 +8,7 @@ import (
 	"pushbox/config"
 )
 
-func TestAllProblemsAreToldAtOnce(t *testing.T) {
+func TestAllProblemsAreReportedTogether(t *testing.T) {
 	t.Parallel()
 	src := config.Source{
 		File: writeFile(t, `lisen: ":1"
@@ -66,7 +66,7 @@ func TestAnUnreadableFileHidesNoOtherProblem(t *testing.T) {
 		{File: writeFile(t, "a: b: c")},
 		{File: writeFile(t, "text")},
 	} {
-		// The first is wrong whatever the file says, the second perhaps not.
+		// The first is wrong whatever the file says, the second may not be.
 		src.Environ = append(src.Environ, "PUSHBOX_LISTEN=5", "PUSHBOX_PW_EXPIRE_AFTER_DAYS_MAX=2")
 		got := problems(t, src)
 		if len(got) != 2 || !strings.HasPrefix(got[1], "listen (environment PUSHBOX_LISTEN): ") {
@@ -75,7 +75,7 @@ func TestAnUnreadableFileHidesNoOtherProblem(t *testing.T) {
 	}
 }
 
-func TestValuesThatAreOverriddenAreCheckedToo(t *testing.T) {
+func TestOverriddenValuesAreCheckedToo(t *testing.T) {
 	t.Parallel()
 	got := problems(t, config.Source{
 		File:    writeFile(t, "listen: 5\n"),

@@ -1,20 +1,23 @@
 package config
 
-import "reflect"
+import (
+	"fmt"
+	"io"
+	"reflect"
+	"strings"
+	"unicode/utf8"
+)
 
-// A Change is what becomes of a configuration in force when its sources are read
-// again.
+// A Change is the effect of reading the sources of a running configuration again.
 type Change struct {
-	Config  Config   // to go on with: what a reload applies as it was read, all else as it was
-	Changed []string // the keys that a reload applies and that have another value now
-	Waiting []string // the keys that have another value, which a restart would bring in force
+	Config  Config   // to go on with: new values where a reload applies them, else the old ones
+	Changed []string // keys with a new value that the reload applies
+	Waiting []string // keys with a new value that needs a restart
 }
 
-// Reload reads a configuration again that another one is to be replaced with
-// while a server runs, and tells what that changes. Nothing is to be changed if
-// there is an error: a *ProblemsError with all that is wrong with the new
-// configuration, or with that part of it which could be in force without a
-// restart.
+// Reload reads the configuration of a running server again, and returns the changes.
+// Change nothing if it returns an error: a *ProblemsError with all problems of the new
+// configuration, or of the part of it that a reload would apply.
 func Reload(running Config, src Source) (Change, error) {
 	l, next, err := load(src)
 	if err != nil {
@@ -40,10 +43,45 @@ func Reload(running Config, src Source) (Change, error) {
 	return c, nil
 }
 
-// Path is the file that a configuration is read from; empty if there is none.
+// Path returns the file that a configuration is read from, or an empty text.
 func (src Source) Path() string { return newLoader(src.Environ).fileName(src.File) }
 
-// field is where a configuration has a setting.
+// field returns the place of a setting in a configuration.
 func field(c *Config, s setting) reflect.Value {
 	return reflect.ValueOf(c).Elem().FieldByIndex(s.index)
+}
+
+// Print writes every setting and, as a comment, its origin, and whether a change of
+// it needs a restart. Load can read the output again, unless it has a secret: that is
+// written as [redacted], which Load refuses.
+func (l *Loaded) Print(w io.Writer) error {
+	const widest = 60 // the comment directly follows longer lines
+	lines, width := make([]string, len(l.Values)), 0
+	for i, v := range l.Values {
+		lines[i] = nested(v.Key) + ": " + v.Value
+		if n := utf8.RuneCountInString(lines[i]); n <= widest {
+			width = max(width, n)
+		}
+	}
+	var b strings.Builder
+	open := ""
+	for i, v := range l.Values {
+		if section := sectionOf(v.Key); section != open {
+			if open = section; section != "" {
+				b.WriteString(nested(section) + ":\n")
+			}
+		}
+		note := v.Origin
+		if !v.Reload {
+			note += "; needs a restart"
+		}
+		fmt.Fprintf(&b, "%-*s  # %s\n", width, lines[i], note)
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// nested returns the last word of a key or section, indented by its depth.
+func nested(key string) string {
+	return strings.Repeat("  ", strings.Count(key, ".")) + key[strings.LastIndexByte(key, '.')+1:]
 }

@@ -18,7 +18,7 @@ func rewrite(t *testing.T, name, text string) {
 	}
 }
 
-func TestAReloadAppliesWhatItMayAndNamesTheRest(t *testing.T) {
+func TestAReloadAppliesWhatItCanAndNamesTheRest(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "listen: 127.0.0.1:1\nallow_anonymous: true\npw: {expire_after_days_max: 30}\n")
 	src := config.Source{File: file}
@@ -43,11 +43,11 @@ func TestAReloadAppliesWhatItMayAndNamesTheRest(t *testing.T) {
 	}
 	again, err := config.Reload(c, src)
 	if err != nil || len(again.Changed) != 0 || len(again.Waiting) != 3 {
-		t.Errorf("once more: changed %q, waiting %q, %v", again.Changed, again.Waiting, err)
+		t.Errorf("again: changed %q, waiting %q, %v", again.Changed, again.Waiting, err)
 	}
 }
 
-func TestAReloadThatIsWrongTellsAllThatIs(t *testing.T) {
+func TestAWrongReloadReportsAllProblems(t *testing.T) {
 	t.Parallel()
 	running := mustLoad(t, config.Source{}).Config
 	_, err := config.Reload(running, config.Source{File: writeFile(t, "alow_anonymous: false\nlog: {level: loud}\n")})
@@ -57,9 +57,10 @@ func TestAReloadThatIsWrongTellsAllThatIs(t *testing.T) {
 	}
 }
 
-// TestAReloadRefusesWhatHoldsOnlyAfterARestart: the new configuration is right,
-// but the part of it that would be in force at once contradicts what is.
-func TestAReloadRefusesWhatHoldsOnlyAfterARestart(t *testing.T) {
+// TestAReloadRefusesSettingsThatAreValidOnlyAfterARestart loads a configuration that is
+// valid as a whole. But the part of it that a reload applies contradicts settings that
+// stay in force until a restart.
+func TestAReloadRefusesSettingsThatAreValidOnlyAfterARestart(t *testing.T) {
 	t.Parallel()
 	running := mustLoad(t, config.Source{}).Config
 	file := writeFile(t, "limits:\n  body_memory: 128MiB\n  max_body: 64MiB\n")
@@ -74,9 +75,9 @@ func TestAReloadRefusesWhatHoldsOnlyAfterARestart(t *testing.T) {
 	}
 }
 
-// TestWhatIsFixedAtTheStartNeedsARestart names the settings of which a change at
-// run time would do harm.
-func TestWhatIsFixedAtTheStartNeedsARestart(t *testing.T) {
+// TestSettingsFixedAtTheStartNeedARestart names settings that would do harm if they
+// changed at run time.
+func TestSettingsFixedAtTheStartNeedARestart(t *testing.T) {
 	t.Parallel()
 	fixed := []string{
 		"listen", "data_dir", "master_key_file", "master_key", "log.format",
@@ -96,7 +97,7 @@ func TestWhatIsFixedAtTheStartNeedsARestart(t *testing.T) {
 	}
 }
 
-func TestPrintTellsWhatNeedsARestart(t *testing.T) {
+func TestPrintMarksSettingsThatNeedARestart(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	if err := mustLoad(t, config.Source{}).Print(&out); err != nil {
@@ -107,11 +108,11 @@ func TestPrintTellsWhatNeedsARestart(t *testing.T) {
 		switch says := strings.HasSuffix(line, "# default; needs a restart\n"); {
 		case key == "listen" || key == "body_memory":
 			if !says {
-				t.Errorf("%q does not tell", line)
+				t.Errorf("%q is not marked", line)
 			}
 		case key == "allow_anonymous" || key == "title" || key == "expire_after_days_max":
 			if says {
-				t.Errorf("%q tells what is not so", line)
+				t.Errorf("%q is marked by mistake", line)
 			}
 		}
 	}

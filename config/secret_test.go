@@ -31,7 +31,7 @@ func TestTheMasterKeyIsNeverShown(t *testing.T) {
 		fmt.Fprintf(&out, "%+v %#v %v", l, l.Config, l.Values)
 	}
 	if !strings.Contains(out.String(), "master_key: [redacted]") {
-		t.Errorf("nothing says that there is a key:\n%s", out.String())
+		t.Errorf("the output does not show that there is a key:\n%s", out.String())
 	}
 	for _, src := range []config.Source{
 		{Environ: []string{"PUSHBOX_MASTER_KEY=" + marker, "PUSHBOX_MASTER_KEY_FILE=/k"}},
@@ -58,7 +58,7 @@ func TestTheMasterKeyIsNeverShown(t *testing.T) {
 }
 
 // The address of a webhook often has a secret in its path.
-func TestTheAddressOfTheInstancesWebhookIsNeverShown(t *testing.T) {
+func TestTheAddressOfTheServersWebhookIsNeverShown(t *testing.T) {
 	t.Parallel()
 	const address = "https://hooks.example.com/" + marker
 	var out strings.Builder
@@ -131,7 +131,65 @@ func TestTheCredentialOfSystemd(t *testing.T) {
 	}
 }
 
-func TestACredentialThatCannotBeLookedAt(t *testing.T) {
+func TestTheDirectoryForKeysBesideTheSettings(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		name    string
+		make    []string // below the directory of the settings; a name that ends with / is a directory
+		setting string
+		environ string
+		want    string // below the same
+	}{
+		{name: "none"},
+		{name: "one", make: []string{"key/"}, want: "key/master.key"},
+		{name: "one with a key", make: []string{"key/", "key/master.key"}, want: "key/master.key"},
+		{name: "a key with the data", make: []string{"key/", "data/", "data/master.key"}},
+		{name: "a key at both places", make: []string{"key/", "key/master.key", "data/", "data/master.key"}},
+		{name: "a file of that name", make: []string{"key"}},
+		{name: "a setting", make: []string{"key/"}, setting: "master_key_file: /k", want: "/k"},
+		{name: "a key as a setting", make: []string{"key/"}, setting: "master_key: k"},
+		{name: "a credential", make: []string{"key/", "master.key"}, environ: "CREDENTIALS_DIRECTORY=", want: "master.key"},
+		{name: "no credential", make: []string{"key/"}, environ: "CREDENTIALS_DIRECTORY=", want: "key/master.key"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			file := filepath.Join(dir, "pushbox.yaml")
+			text := fmt.Sprintf("data_dir: %q\n%s\n", filepath.Join(dir, "data"), test.setting)
+			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, name := range test.make {
+				err := error(nil)
+				if path := filepath.Join(dir, name); strings.HasSuffix(name, "/") {
+					err = os.Mkdir(path, 0o700)
+				} else {
+					err = os.WriteFile(path, nil, 0o600)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			src := config.Source{File: file}
+			if test.environ != "" {
+				src.Environ = []string{test.environ + dir}
+			}
+			want := test.want
+			if want != "" && !filepath.IsAbs(want) {
+				want = filepath.Join(dir, want)
+			}
+			l := mustLoad(t, src)
+			if l.Config.MasterKeyFile != want {
+				t.Errorf("got %q, want %q", l.Config.MasterKeyFile, want)
+			}
+			if test.want == "key/master.key" && valueOf(t, l, "master_key_file").Origin != "directory "+filepath.Join(dir, "key") {
+				t.Errorf("its origin is %q", valueOf(t, l, "master_key_file").Origin)
+			}
+		})
+	}
+}
+
+func TestAnUnreadableCredential(t *testing.T) {
 	t.Parallel()
 	file := writeFile(t, "")
 	if _, err := os.Stat(file + "/master.key"); errors.Is(err, fs.ErrNotExist) {
@@ -143,7 +201,7 @@ func TestACredentialThatCannotBeLookedAt(t *testing.T) {
 	}
 }
 
-func TestWhereTheKeyFileLies(t *testing.T) {
+func TestThePathOfTheKeyFile(t *testing.T) {
 	t.Parallel()
 	c := config.Default()
 	c.DataDir = "/var/lib/pushbox"

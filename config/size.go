@@ -22,7 +22,7 @@ type sizeUnit struct {
 	bytes Size
 }
 
-// sizeUnits has those with a longer name before those that end it.
+// sizeUnits lists each unit before the units that its name ends with.
 func sizeUnits() []sizeUnit {
 	return []sizeUnit{
 		{"TiB", tebibyte},
@@ -38,8 +38,8 @@ func sizeUnits() []sizeUnit {
 	}
 }
 
-// String is the size in the largest binary unit that it is a whole number of,
-// such as 8MiB; a number of bytes has no unit.
+// String returns the size in the largest binary unit that divides it, such as 8MiB; a
+// number of bytes has no unit.
 func (s Size) String() string {
 	for _, u := range sizeUnits() {
 		if strings.HasSuffix(u.name, "iB") && s != 0 && s%u.bytes == 0 {
@@ -73,8 +73,8 @@ func parseSize(text string) (Size, error) {
 	return Size(n) * unit, nil
 }
 
-// parseWhole reads digits, and nothing that could be taken for another number:
-// YAML reads 010 as 8. Its error is strconv.ErrRange or strconv.ErrSyntax.
+// parseWhole reads digits. It refuses numbers with another meaning elsewhere: YAML
+// reads 010 as 8. Its error is strconv.ErrRange or strconv.ErrSyntax.
 func parseWhole(text string) (int64, error) {
 	if strings.Trim(text, "0123456789") != "" || len(text) > 1 && text[0] == '0' {
 		return 0, strconv.ErrSyntax

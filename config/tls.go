@@ -2,58 +2,58 @@ package config
 
 import (
 	"errors"
-	"net/mail"
 	"net/netip"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
+
+	"pushbox/internal/email"
 )
 
-// letsEncrypt is the certificate authority that is asked where no other is named.
+// letsEncrypt is the default certificate authority.
 const letsEncrypt = "https://acme-v02.api.letsencrypt.org/directory"
 
 const domainsKey = "tls.acme.domains"
 
 // TLS says whether the server speaks HTTPS by itself, and with which certificate.
 type TLS struct {
-	// File with the certificate and those between it and its root, in PEM. It is
-	// read again within seconds of a change, and on SIGHUP; a new pair of files that
-	// does not fit together leaves the old one in use.
+	// File with the certificate, followed by the intermediate ones, in PEM. It is read
+	// again within seconds of a change, and on SIGHUP. If a new certificate and key do
+	// not fit together, the old ones stay in use.
 	CertFile string `mapstructure:"cert_file"`
 
 	// File with the certificate's private key, in PEM.
 	KeyFile string `mapstructure:"key_file"`
 
 	// Address for plain HTTP, such as :80, which answers the certificate authority
-	// (HTTP-01) and sends browsers on to HTTPS. Empty: none.
+	// (HTTP-01) and redirects browsers to HTTPS. Empty: none.
 	RedirectListen string `mapstructure:"redirect_listen" form:"optional address"`
 
-	// How long browsers are told to come over HTTPS alone (HSTS). 0: they are not
-	// told.
+	// How long browsers must use HTTPS only (HSTS). 0: the server does not tell them.
 	HSTS time.Duration `mapstructure:"hsts" min:"5m" max:"730d" off:"0"`
 
-	// Certificates by ACME, for servers that the authority can reach at port 443 or,
-	// through redirect_listen, at port 80 of each domain. They are kept in data_dir.
+	// Certificates by ACME, for servers that the authority can reach on port 443 or,
+	// through redirect_listen, on port 80 of each domain. They are kept in data_dir.
 	ACME ACME `mapstructure:"acme"`
 }
 
 // ACME says which certificates are fetched, and where.
 type ACME struct {
-	// Domains to fetch a certificate for, one each; in the environment separated by
-	// commas. With any of them given, you accept the terms of service of the
-	// certificate authority. Empty: no ACME.
+	// Domains to fetch a certificate for, one each. By setting them you accept the
+	// terms of service of the certificate authority. In the environment: separated by
+	// commas. Empty: no ACME.
 	Domains []string `mapstructure:"domains" form:"domains"`
 
-	// Directory of the certificate authority; a private one, such as step-ca, will do.
+	// Directory URL of the certificate authority; it may be a private one, such as
+	// step-ca.
 	DirectoryURL string `mapstructure:"directory_url" form:"directory"`
 
-	// File with the root certificate, in PEM, of the authority's own HTTPS. Empty:
-	// what this machine trusts.
+	// File with the root certificate, in PEM, of the authority's own HTTPS. Empty: the
+	// certificates that this machine trusts.
 	CAFile string `mapstructure:"ca_file"`
 
-	// Address that the authority may write to, given when the account there is made.
+	// E-mail address for the authority, given when pushbox creates its account there.
 	Email string `mapstructure:"email" form:"email"`
 }
 
@@ -64,8 +64,8 @@ func defaultTLS() TLS {
 	return TLS{HSTS: 180 * day, ACME: ACME{Domains: []string{}, DirectoryURL: letsEncrypt}}
 }
 
-// checkTLS notes what of TLS does not fit together: whoever gives half of it
-// would otherwise get plain HTTP.
+// checkTLS notes settings of TLS that do not fit together: half a configuration
+// must not end in plain HTTP.
 func (l *loader) checkTLS(cfg Config) {
 	t := cfg.TLS
 	byACME := len(t.ACME.Domains) > 0
@@ -90,7 +90,7 @@ func (l *loader) checkTLS(cfg Config) {
 	}
 }
 
-// lonely notes a setting that was given and means nothing without another.
+// lonely notes a setting that is set but means nothing without another.
 func (l *loader) lonely(key string, isGiven bool, without string) {
 	if isGiven {
 		l.relation(key, "means nothing without "+without)
@@ -105,7 +105,7 @@ func tlsKey(byACME bool) string {
 	return "tls.cert_file"
 }
 
-// optional reads no text as itself, and any other as it is told.
+// optional returns a parser that accepts an empty text and parses any other.
 func optional(parse func(string) (string, error)) func(string) (string, error) {
 	return func(text string) (string, error) {
 		if text == "" {
@@ -115,7 +115,7 @@ func optional(parse func(string) (string, error)) func(string) (string, error) {
 	}
 }
 
-// parseDirectoryURL reads where an ACME server tells what it has.
+// parseDirectoryURL reads the directory URL of an ACME server.
 func parseDirectoryURL(text string) (string, error) {
 	u, err := url.Parse(text)
 	switch {
@@ -127,32 +127,25 @@ func parseDirectoryURL(text string) (string, error) {
 	return u.String(), nil
 }
 
-// parseEmail reads an address of mail without a name.
+// parseEmail reads an e-mail address without a name.
 func parseEmail(text string) (string, error) {
-	a, err := mail.ParseAddress(text)
-	if err != nil || a.Address != text {
+	if !email.IsAddress(text) {
 		return "", errors.New("must be an address such as ann@example.com")
 	}
 	return text, nil
 }
 
-// parseDomains reads names of hosts, separated by commas.
+// parseDomains reads domains, separated by commas. It refuses a domain that is there twice.
 func parseDomains(text string) ([]string, error) {
-	domains := []string{}
-	if text == "" {
-		return domains, nil
-	}
-	for item := range strings.SplitSeq(text, ",") {
-		d, err := parseDomain(strings.TrimSpace(item))
-		if slices.Contains(domains, d) {
+	var seen []string
+	return parseList(func(item string) (string, error) {
+		d, err := parseDomain(item)
+		if err == nil && slices.Contains(seen, d) {
 			err = errors.New("is there twice")
 		}
-		if err != nil {
-			return nil, errors.New("entry " + strconv.Itoa(len(domains)+1) + " " + err.Error())
-		}
-		domains = append(domains, d)
-	}
-	return domains, nil
+		seen = append(seen, d)
+		return d, err
+	})(text)
 }
 
 // parseDomain reads the name of a host that a certificate can be fetched for by
@@ -161,7 +154,7 @@ func parseDomain(text string) (string, error) {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-"
 	text = strings.ToLower(text)
 	if strings.HasPrefix(text, "*.") {
-		return "", errors.New("must not have a star: such a certificate takes changes in the DNS; fetch it with another program, and name it in tls.cert_file")
+		return "", errors.New("must not have a star: such a certificate needs changes in the DNS; fetch it with another program, and name it in tls.cert_file")
 	}
 	if _, err := netip.ParseAddr(text); err == nil {
 		return "", errors.New("must be a name, not an address")
@@ -175,12 +168,4 @@ func parseDomain(text string) (string, error) {
 		return "", errors.New("must not be longer than 253 characters")
 	}
 	return text, nil
-}
-
-func printDomains(domains []string) string {
-	items := make([]string, len(domains))
-	for i, d := range domains {
-		items[i] = strconv.Quote(d)
-	}
-	return "[" + strings.Join(items, ", ") + "]"
 }

@@ -91,7 +91,7 @@ func TestSectionsMayHaveSections(t *testing.T) {
 	if got := l.Config.TLS; got.HSTS != 0 || !slices.Equal(got.ACME.Domains, []string{"a.example", "b.example"}) {
 		t.Errorf("got %+v", got)
 	}
-	sameAgain(t, l, writeFile(t, ""))
+	wantSameAgain(t, l, writeFile(t, ""))
 	for text, want := range map[string]string{
 		"tls:\n  acme:\n    domain: [a]\n": "tls.acme.domain (file pushbox.yaml, line 3): is not a setting; did you mean tls.acme.domains?",
 		"tls:\n  acne:\n    domains: []\n": "tls.acne (file pushbox.yaml, line 2): is not a setting; did you mean tls.acme?",

@@ -14,8 +14,8 @@ var (
 	}
 )
 
-// readSize reads a size in numbers of any length. ok is false where it is none,
-// and n is nil where it is too much for a Size.
+// readSize reads a size of any length. ok is false if the text is not a size, and n is
+// nil if it is too large for a Size.
 func readSize(text string) (n *big.Int, ok bool) {
 	found := sizeForm.FindStringSubmatch(text)
 	if found == nil {
@@ -28,8 +28,8 @@ func readSize(text string) (n *big.Int, ok bool) {
 	return n, true
 }
 
-// FuzzSize holds that a text is a size where it is one to numbers that have no
-// end, and that it is printed as one that is the same.
+// FuzzSize checks that a text is a size exactly if it is one in big integers, and that
+// it is printed as a text of the same size.
 func FuzzSize(f *testing.F) {
 	for _, text := range []string{"0", "8MiB", "010", "1e3", "8388608TiB", "9223372036854775807", "9223372036854775808", "1 MiB", "kB", "18446744073709551616KiB"} {
 		f.Add(text)
@@ -55,9 +55,9 @@ var (
 	clock     = regexp.MustCompile(`^([0-9]*\.?[0-9]*(h|m|s|ms|us|µs|μs|ns))*$`)
 )
 
-// FuzzDuration holds that a duration is days and what time.ParseDuration makes of
-// the rest, never negative and never too long, and that it is printed as one that
-// is the same.
+// FuzzDuration checks that a duration is days and what time.ParseDuration reads in the
+// rest, never negative and never too long, and that it is printed as a text of the same
+// duration.
 func FuzzDuration(f *testing.F) {
 	for _, text := range []string{"0", "5", "90d", "1d12h30m1.5s", "106751d23h47m16.854775807s", "106751d24h", "106752d", "-1h", "1d-1h", "1.5d", "1w", "1d1d", "1h1d", "00d", "2562047h47m16.854775807s"} {
 		f.Add(text)

@@ -42,7 +42,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSize(t *testing.T) {
+func TestWrongSizes(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]error{
 		"9223372036854775808":      errSizeHuge,
@@ -52,7 +52,7 @@ func TestWhatIsNoSize(t *testing.T) {
 		"8388608TiB":               errSizeHuge,
 		"9223373TB":                errSizeHuge,
 		"99999999999999999999TiB":  errSizeHuge,
-		"18446744073709551616KiB":  errSizeHuge, // 0 when it is multiplied in 64 bits
+		"18446744073709551616KiB":  errSizeHuge, // 0 if it is multiplied in 64 bits
 		"":                         errSize,
 		"MiB":                      errSize,
 		"-1":                       errSize,
@@ -67,7 +67,7 @@ func TestWhatIsNoSize(t *testing.T) {
 		"1mib":                     errSize,
 		"1MiBKiB":                  errSize,
 		"1KiB ":                    errSize,
-		"\u0661":                   errSize, // a digit, but not of ours
+		"\u0661":                   errSize, // a digit, but not ASCII
 		"1PiB":                     errSize,
 		"9223372036854775807bytes": errSize,
 	} {
@@ -113,7 +113,7 @@ func TestDurations(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoDuration(t *testing.T) {
+func TestWrongDurations(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]error{
 		"5":                          errDurationUnit,

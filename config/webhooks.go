@@ -3,90 +3,65 @@ package config
 import (
 	"errors"
 	"net/netip"
-	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"pushbox/internal/secret"
 )
 
-// Webhooks says who is told of what happens to pushes, and where such messages may go.
+// Webhooks says where events of pushes are sent, and where messages may go.
 type Webhooks struct {
-	// Address that is told of the pushes of all senders: neither their names nor their
-	// links. Accounts have webhooks of their own (pushbox webhook add). Empty: none.
+	// Address that receives the events of all pushes, without their names and links.
+	// Accounts have webhooks of their own (pushbox webhook add). Empty: none.
 	URL secret.Text `mapstructure:"url"`
 
-	// File with the secret that messages to webhooks.url are signed with: whsec_ and 24
-	// to 64 random bytes in base64.
+	// File with the secret that signs messages to webhooks.url: whsec_ and 24 to 64
+	// random bytes in base64.
 	SecretFile string `mapstructure:"secret_file"`
 
-	// Events that webhooks.url is told of: view, last_view, expire, failed_passphrase.
-	Events HookEvents `mapstructure:"events"`
+	// Events that webhooks.url receives: view, last_view, expire, failed_passphrase.
+	Events []string `mapstructure:"events" form:"events"`
 
-	// Where messages may be sent: public, for any host with a public address, over
-	// https; names of hosts, such as hooks.example.com or *.example.com, over http too
-	// and with addresses of private networks; addresses and networks, such as
-	// 10.1.0.0/16, for hosts that resolve to them.
-	Allow HookHosts `mapstructure:"allow"`
+	// Where messages may be sent: public, any host with a public address, over https;
+	// host names, such as hooks.example.com or *.example.com, also over http and with
+	// addresses of private networks; addresses and networks, such as 10.1.0.0/16, for
+	// hosts that resolve to them.
+	Allow []HookHost `mapstructure:"allow"`
 
-	// Messages that may wait to be delivered. A new one beyond them is dropped, with a
-	// line in the log; no view waits for one.
+	// How many messages may wait for delivery. Further ones are dropped, with a line in
+	// the log; no view waits for a message.
 	Queue int `mapstructure:"queue" min:"100" max:"1000000"`
 
-	// How long a message is tried again that cannot be delivered.
+	// How long delivery of a message is retried.
 	GiveUp time.Duration `mapstructure:"give_up" min:"1m" max:"30d"`
 }
 
 func defaultWebhooks() Webhooks {
 	return Webhooks{
-		Events: HookEvents(hookEvents()),
-		Allow:  HookHosts{{Name: publicHosts}},
+		Events: hookEvents(),
+		Allow:  []HookHost{{Name: publicHosts}},
 		Queue:  100_000,
 		GiveUp: day,
 	}
 }
 
-// HookEvents are names of events.
-type HookEvents []string
-
-// hookEvents are those that there are.
+// hookEvents lists all events.
 func hookEvents() []string { return []string{"view", "last_view", "expire", "failed_passphrase"} }
-
-func parseHookEvents(text string) (HookEvents, error) {
-	events := HookEvents{}
-	if text == "" {
-		return events, nil
-	}
-	for item := range strings.SplitSeq(text, ",") {
-		name := strings.TrimSpace(item)
-		if !slices.Contains(hookEvents(), name) {
-			return nil, errors.New("entry " + strconv.Itoa(len(events)+1) + " must be " + oneOf(hookEvents()))
-		}
-		events = append(events, name)
-	}
-	return events, nil
-}
-
-func printHookEvents(events HookEvents) string { return printTexts(events) }
 
 // publicHosts stands for all hosts with public addresses.
 const publicHosts = "public"
 
-// HookHosts are hosts that messages may go to.
-type HookHosts []HookHost
-
-// A HookHost is the name of a host, *. and a name for all below it, or public; or a
-// network.
+// A HookHost is where messages may go: the name of a host, *. and a name for all below
+// it, public, or a network.
 type HookHost struct {
 	Name    string // empty: a network
 	Network netip.Prefix
 }
 
-// IsPublic reports whether it stands for all hosts with public addresses.
+// IsPublic reports whether h stands for all hosts with public addresses.
 func (h HookHost) IsPublic() bool { return h.Name == publicHosts }
 
-// String is the host as it is written.
+// String returns h as the setting has it.
 func (h HookHost) String() string {
 	if h.Name != "" {
 		return h.Name
@@ -94,23 +69,8 @@ func (h HookHost) String() string {
 	return h.Network.String()
 }
 
-func parseHookHosts(text string) (HookHosts, error) {
-	hosts := HookHosts{}
-	if text == "" {
-		return hosts, nil
-	}
-	for item := range strings.SplitSeq(text, ",") {
-		h, err := parseHookHost(strings.TrimSpace(item))
-		if err != nil {
-			return nil, errors.New("entry " + strconv.Itoa(len(hosts)+1) + " " + err.Error())
-		}
-		hosts = append(hosts, h)
-	}
-	return hosts, nil
-}
-
-// parseHookHost reads a name or a network: what ends in a digit or has a colon or a
-// slash is no name.
+// parseHookHost reads a name or a network. A text that ends in a digit, or has a colon
+// or a slash, is not a name.
 func parseHookHost(text string) (HookHost, error) {
 	name := strings.ToLower(text)
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -126,28 +86,12 @@ func parseHookHost(text string) (HookHost, error) {
 	return HookHost{Name: name}, nil
 }
 
-func printHookHosts(hosts HookHosts) string {
-	texts := make([]string, len(hosts))
-	for i, h := range hosts {
-		texts[i] = h.String()
-	}
-	return printTexts(texts)
-}
-
-func printTexts(texts []string) string {
-	items := make([]string, len(texts))
-	for i, text := range texts {
-		items[i] = strconv.Quote(text)
-	}
-	return "[" + strings.Join(items, ", ") + "]"
-}
-
-// checkWebhooks notes what is wrong between the settings of webhooks.
+// checkWebhooks notes problems between the settings of webhooks.
 func (l *loader) checkWebhooks(w Webhooks) {
 	if !w.URL.IsZero() && w.SecretFile == "" {
 		l.relation("webhooks.url", "must not be given without", "webhooks.secret_file")
 	}
 	if !w.URL.IsZero() && len(w.Events) == 0 {
-		l.relation("webhooks.url", "is told of nothing: there are no", "webhooks.events")
+		l.relation("webhooks.url", "receives nothing without", "webhooks.events")
 	}
 }

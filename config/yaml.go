@@ -20,13 +20,14 @@ const maxFile = 256 << 10
 const (
 	tagNull  = "!!null"
 	tagText  = "!!str"
+	tagTime  = "!!timestamp" // YAML takes a day for one
 	tagInt   = "!!int"
 	tagFloat = "!!float"
 	tagBool  = "!!bool"
 )
 
-// parseFile returns the value that the file holds: a mapping without keys if it
-// holds none.
+// parseFile returns the value in the file; for an empty file, a mapping without
+// keys.
 func parseFile(name string) (*yaml.Node, error) {
 	data, err := readBounded(name)
 	if err != nil {
@@ -63,7 +64,7 @@ func readBounded(name string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxFile+1))
 }
 
-// reason is the error without the name of the file, which is told beside it.
+// reason returns the error without the name of the file, which its caller adds.
 func reason(err error) error {
 	if p := (*fs.PathError)(nil); errors.As(err, &p) {
 		return p.Err
@@ -71,8 +72,8 @@ func reason(err error) error {
 	return err
 }
 
-// syntaxError drops the name of an anchor from a YAML error: it is a piece of
-// the file, and may be a piece of a secret. No other error holds any.
+// syntaxError drops the name of an anchor from a YAML error: that is text of the file,
+// and may be part of a secret. No other YAML error quotes the file.
 func syntaxError(err error) error {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if strings.Contains(text, "anchor") {
@@ -81,7 +82,7 @@ func syntaxError(err error) error {
 	return errors.New("is not valid YAML: " + text)
 }
 
-// aliased is the node itself, or the one that it stands for.
+// aliased returns the node itself, or the one that it is an alias of.
 func aliased(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias

@@ -10,27 +10,27 @@ const scene = setScene({})
 
 const members = ['/p', '/users/token', '/users/password', '/users/sessions', '/users/mfa']
 
-// isSignedIn reports whether a page for members can be had.
+// isSignedIn reports whether a page for accounts opens.
 async function isSignedIn(guest) {
   await guest.go('/p')
   return new URL(guest.page.url()).pathname === '/p'
 }
 
-// turnOnMFA turns the second factor on and returns its secret and the recovery codes.
+// turnOnMFA turns on the second factor and returns its secret and the recovery codes.
 async function turnOnMFA(guest) {
   await guest.go('/users/mfa')
   const secret = await guest.page.locator('#secret').textContent()
   await guest.page.getByLabel(say('mfa_code'), { exact: true }).fill(codeOf(secret))
   await guest.page.locator('#on-password').fill('correct horse battery')
   await guest.press(say('mfa_go'))
-  await guest.page.getByRole('heading', { level: 1, name: say('mfa_codes_title') }).waitFor()
+  await guest.wholePage({ level: 1, name: say('mfa_codes_title') })
   return { secret, codes: await guest.page.locator('#codes code').allTextContents() }
 }
 
 for (const script of [true, false]) {
   const how = script ? '' : ', without scripts'
 
-  test(`somebody signs in and out${how}`, async (t) => {
+  test(`an account signs in and out${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     const account = await scene.account()
     await arriveSignedIn(guest, account)
@@ -40,24 +40,24 @@ for (const script of [true, false]) {
     await guest.page.locator('summary', { hasText: say('frame_account') }).click()
     assert.match(await guest.page.locator('header').innerText(), new RegExp(account.email))
     await guest.press(say('frame_sign_out'))
-    await guest.page.getByRole('heading', { name: say('signin_title') }).waitFor()
+    await guest.wholePage({ name: say('sign_in_title') })
     assert.equal(await isSignedIn(guest), false)
     await guest.context.addCookies([session]) // the server has ended it, too
     assert.equal(await isSignedIn(guest), false)
   })
 
-  test(`a wrong password is told, and what was typed does not come back${how}`, async (t) => {
+  test(`a wrong password is reported, and the form comes back without it${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     const account = await scene.account()
     guest.foresee(403)
     await signIn(guest, { ...account, password: 'something else altogether' })
-    await guest.page.getByRole('alert').getByText(say('signin_wrong')).waitFor()
-    assert.equal(await guest.page.getByLabel(say('signin_email')).inputValue(), account.email)
-    assert.equal(await guest.page.getByLabel(say('signin_password'), { exact: true }).inputValue(), '')
+    await guest.page.getByRole('alert').getByText(say('sign_in_wrong')).waitFor()
+    assert.equal(await guest.page.getByLabel(say('sign_in_email')).inputValue(), account.email)
+    assert.equal(await guest.page.getByLabel(say('sign_in_password'), { exact: true }).inputValue(), '')
     assert.equal(await isSignedIn(guest), false)
   })
 
-  test(`an API token is made, works, and is revoked${how}`, async (t) => {
+  test(`an API token is created, works, and is revoked${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     await arriveSignedIn(guest, await scene.account())
     await guest.go('/users/token')
@@ -66,7 +66,7 @@ for (const script of [true, false]) {
       .getByLabel(say('token_lifetime'), { exact: true })
       .selectOption({ label: say('token_days', { count: 30 }) })
     await guest.press(say('token_make'))
-    await guest.page.getByRole('heading', { name: say('token_made_title') }).waitFor()
+    await guest.wholePage({ name: say('token_made_title') })
     const token = await guest.page.locator('#token').textContent()
     const ask = async () =>
       fetch(`${scene.pushbox.url}/api/v2/pushes/active`, { headers: { Authorization: `Bearer ${token}` } })
@@ -97,7 +97,7 @@ for (const script of [true, false]) {
     assert.equal(await isSignedIn(elsewhere), false)
     elsewhere.foresee(403)
     await signIn(elsewhere, account)
-    await elsewhere.page.getByText(say('signin_wrong')).waitFor()
+    await elsewhere.page.getByText(say('sign_in_wrong')).waitFor()
     await arriveSignedIn(elsewhere, { ...account, password: 'another horse battery' })
   })
 
@@ -109,16 +109,16 @@ for (const script of [true, false]) {
     assert.equal(new Set(codes).size, 10)
 
     await signIn(elsewhere, account)
-    await elsewhere.page.getByRole('heading', { name: say('signin_code_title') }).waitFor()
+    await elsewhere.wholePage({ name: say('sign_in_code_title') })
     assert.equal(await isSignedIn(elsewhere), false)
     await elsewhere.go('/users/sign_in')
     elsewhere.foresee(403)
     const right = codeOf(secret, 1) // the one before is used up
-    await elsewhere.page.getByLabel(say('signin_code'), { exact: true }).fill(right === '000000' ? '000001' : '000000')
-    await elsewhere.press(say('signin_code_go'))
-    await elsewhere.page.getByText(say('signin_code_wrong')).waitFor()
-    await elsewhere.page.getByLabel(say('signin_code'), { exact: true }).fill(right)
-    await elsewhere.press(say('signin_code_go'))
+    await elsewhere.page.getByLabel(say('sign_in_code'), { exact: true }).fill(right === '000000' ? '000001' : '000000')
+    await elsewhere.press(say('sign_in_code_go'))
+    await elsewhere.page.getByText(say('sign_in_code_wrong')).waitFor()
+    await elsewhere.page.getByLabel(say('sign_in_code'), { exact: true }).fill(right)
+    await elsewhere.press(say('sign_in_code_go'))
     await elsewhere.page.getByRole('link', { name: say('frame_pushes') }).waitFor()
 
     await guest.go('/users/mfa')
@@ -141,16 +141,16 @@ test('a recovery code signs in once', async (t) => {
     const other = await scene.guest(t)
     other.foresee(403)
     await signIn(other, account)
-    await other.page.getByText(say('signin_recovery_more')).click()
-    await other.page.getByLabel(say('signin_recovery'), { exact: true }).fill(code)
-    await other.press(say('signin_recovery_go'))
+    await other.page.getByText(say('sign_in_recovery_more')).click()
+    await other.page.getByLabel(say('sign_in_recovery'), { exact: true }).fill(code)
+    await other.press(say('sign_in_recovery_go'))
     return other
   }
   await (await use()).page.getByRole('link', { name: say('frame_pushes') }).waitFor()
-  await (await use()).page.getByText(say('signin_code_wrong')).waitFor()
+  await (await use()).page.getByText(say('sign_in_code_wrong')).waitFor()
 })
 
-test('new recovery codes take the place of the old ones', async (t) => {
+test('new recovery codes replace the old ones', async (t) => {
   const account = await scene.account()
   const guest = await scene.guest(t)
   await arriveSignedIn(guest, account)
@@ -168,7 +168,7 @@ test('new recovery codes take the place of the old ones', async (t) => {
   assert.deepEqual(copied.trim().split(/\s+/), fresh)
 })
 
-test('after wrong passwords in a row nobody can try from there for a while', async (t) => {
+test('after several wrong passwords, sign-ins from that address are locked for a while', async (t) => {
   const guest = await scene.guest(t)
   const account = await scene.account()
   guest.foresee(403, 429)
@@ -177,11 +177,11 @@ test('after wrong passwords in a row nobody can try from there for a while', asy
     await guest.page.getByRole('alert').waitFor()
   }
   await signIn(guest, account)
-  await guest.page.getByText(say('signin_locked')).waitFor()
-  await guest.page.getByText(say('signin_until')).getByRole('time').waitFor()
+  await guest.page.getByText(say('sign_in_locked')).waitFor()
+  await guest.page.getByText(say('sign_in_retry_after')).getByRole('time').waitFor()
 })
 
-test('a session that is ended elsewhere ends', async (t) => {
+test('a session ended in another browser ends', async (t) => {
   const account = await scene.account()
   const [guest, other, third] = [await scene.guest(t), await scene.guest(t), await scene.guest(t)]
   for (const one of [guest, other, third]) await arriveSignedIn(one, account)
@@ -201,7 +201,7 @@ test('a session that is ended elsewhere ends', async (t) => {
   assert.deepEqual([await isSignedIn(guest), await isSignedIn(other), await isSignedIn(third)], [true, false, false])
 })
 
-test('pages of an account lead to the sign-in page for who has none', async (t) => {
+test('the pages of an account lead an anonymous visitor to the sign-in page', async (t) => {
   const guest = await scene.guest(t)
   for (const path of members) {
     await guest.go(path)
@@ -209,7 +209,7 @@ test('pages of an account lead to the sign-in page for who has none', async (t) 
   }
 })
 
-test('nobody makes an account where sign-up is off', async (t) => {
+test('no account can be created if sign-up is off', async (t) => {
   const guest = await scene.guest(t)
   guest.foresee(404)
   assert.equal((await guest.go('/users/sign_up')).status(), 404)
@@ -219,7 +219,7 @@ test('nobody makes an account where sign-up is off', async (t) => {
   assert.equal(status, 404)
 })
 
-test('over plain HTTP the session has a cookie of another name', async (t) => {
+test('over plain HTTP the cookie of a session has another name', async (t) => {
   const guest = await scene.guest(t, { at: scene.plain.url })
   await arriveSignedIn(guest, await scene.account())
   const names = (await guest.context.cookies()).map((cookie) => cookie.name)

@@ -13,7 +13,7 @@ const scene = setScene(
 
 const page = (text) => `<!doctype html><title>another site</title><link rel="icon" href="data:,">${text}`
 
-// What is known to fetch links that people send, and how it asks.
+// Programs that fetch links which people send, and their requests.
 const bots = {
   Slack: [
     {
@@ -90,7 +90,7 @@ for (const [name, requests] of Object.entries(bots)) {
   })
 }
 
-// What a browser fetches ahead of a person, from a page elsewhere.
+// Requests that a browser makes before a person follows a link on another site.
 const ahead = {
   'a link to be prefetched': (link) => `<link rel="prefetch" href="${link}">`,
   'a link to be prefetched as a document': (link) => `<link rel="prefetch" as="document" href="${link}">`,
@@ -119,7 +119,7 @@ for (const [name, markup] of Object.entries(ahead)) {
   })
 }
 
-test('a page that was rendered ahead shows the page before when it is visited', async (t) => {
+test('a prerendered page shows the confirmation page when it is visited', async (t) => {
   const visitor = await scene.visit(t)
   const push = await scene.pushbox.create({ payload: 'unseen ahead', retrieval_step: false })
   const link = scene.link(push)
@@ -128,14 +128,14 @@ test('a page that was rendered ahead shows the page before when it is visited', 
   await visitor.navigate(scene.site.url)
   await scene.secure.answered.first('the browser to fetch ahead', ({ path }) => path === new URL(link).pathname, before)
   await visitor.page.getByRole('link').click()
-  await visitor.page.getByRole('heading', { level: 1 }).waitFor()
+  await visitor.wholePage({ level: 1 })
   const heading = await visitor.page.getByRole('heading', { level: 1 }).innerText()
   const opened = heading === say('reveal_title')
   assert.ok(opened || heading === say('step_title'), heading)
   assert.equal((await scene.pushbox.audit(push)).views, opened ? 1 : 0)
 })
 
-test('a form of another site opens nothing, deletes nothing and makes nothing', async (t) => {
+test('a form on another site cannot open, delete or create a push', async (t) => {
   const visitor = await scene.visit(t)
   const push = await scene.pushbox.create({ payload: 'not for others' })
   for (const front of [scene.secure, scene.plain]) {
@@ -147,7 +147,7 @@ test('a form of another site opens nothing, deletes nothing and makes nothing', 
       const answered = visitor.page.waitForResponse((response) => response.request().method() === 'POST')
       await visitor.page.getByRole('button').click()
       assert.equal((await answered).status(), 403, front.url + path)
-      await visitor.page.getByRole('heading', { name: say('problem_cross_origin_title') }).waitFor()
+      await visitor.wholePage({ name: say('problem_cross_origin_title') })
     }
   }
   assert.deepEqual((await scene.pushbox.audit(push)).kinds, ['creation'])

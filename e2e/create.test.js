@@ -7,14 +7,14 @@ import { say } from './lib/words.js'
 
 const scene = setScene({ PUSHBOX_FILES_MAX_FILE_SIZE: '64MiB' })
 
-// shown is what the API has of the push behind a link, as its recipient gets it.
+// shown returns the push behind a link, as the API gives it to a recipient.
 async function shown(link, passphrase) {
   const headers = passphrase ? { 'X-Push-Passphrase': passphrase } : {}
   const response = await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`, { headers })
   return response.json()
 }
 
-// A push of each kind that anybody can make, and what becomes of it.
+// A push of each kind that needs no account.
 const kinds = [
   { kind: 'text', payload: 'first line\n  second <line> & more\n\n' },
   { kind: 'url', payload: 'https://example.com/a?b=c#d' },
@@ -25,7 +25,7 @@ for (const script of [true, false]) {
   const how = script ? '' : ', without scripts'
 
   for (const { kind, payload } of kinds) {
-    test(`a ${kind} push is made${how}`, async (t) => {
+    test(`a ${kind} push is created${how}`, async (t) => {
       const guest = await scene.guest(t, { script })
       const link = await makePush(guest, { kind, payload, days: 3, views: 2 })
       assert.equal(new URL(link).origin, guest.at)
@@ -45,7 +45,7 @@ for (const script of [true, false]) {
     })
   }
 
-  test(`a push takes a passphrase, a time and its rules from the form${how}`, async (t) => {
+  test(`a push takes a passphrase, a time and options from the form${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     await guest.go('/')
     await fillPush(guest, { payload: 'x', passphrase: 'open sesame', step: false, deletable: false })
@@ -55,14 +55,14 @@ for (const script of [true, false]) {
     await sendPush(guest)
     const link = await madeLink(guest)
     assert.match(new URL(link).pathname, /^\/p\/[a-z2-7]{34}$/)
-    await guest.page.getByText(say('made_apart')).waitFor()
+    await guest.page.getByText(say('made_passphrase_apart')).waitFor()
     assert.equal((await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).status, 401)
     const push = await shown(link, 'open sesame')
     assert.deepEqual([push.payload, push.retrieval_step, push.deletable_by_viewer], ['x', false, false])
     assert.equal(Date.parse(push.expires_at) - Date.parse(push.created_at), 6 * 3_600_000)
   })
 
-  test(`a form with faults comes back with what was typed, and says what they are${how}`, async (t) => {
+  test(`a wrong form comes back with its values and names each problem${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     guest.foresee(422)
     await guest.go('/')
@@ -86,7 +86,7 @@ for (const script of [true, false]) {
     assert.equal((await shown(await madeLink(guest))).payload, 'https://example.com/')
   })
 
-  test(`somebody signed in sends files with a name and a note${how}`, async (t) => {
+  test(`an account sends files with a name and a note${how}`, async (t) => {
     const account = await scene.account()
     const guest = await scene.guest(t, { script })
     await arriveSignedIn(guest, account)
@@ -112,14 +112,14 @@ for (const script of [true, false]) {
   })
 }
 
-test('files are for who is signed in', async (t) => {
+test('sending files needs an account', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
   assert.equal(await guest.page.locator('#kind-file').isDisabled(), true)
-  await guest.page.getByText(say('create_files_for_accounts')).waitFor()
+  await guest.page.getByText(say('create_files_need_account')).waitFor()
 })
 
-test('the link is copied, and a text to send', async (t) => {
+test('the link and the message are copied', async (t) => {
   const guest = await scene.guest(t)
   await guest.context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const link = await makePush(guest, { payload: 'x' })
@@ -127,7 +127,7 @@ test('the link is copied, and a text to send', async (t) => {
   await guest.press(say('made_copy_link'))
   await guest.page.getByRole('button', { name: say('made_copied') }).waitFor()
   assert.equal(await clipboard(), link)
-  await guest.press(say('made_copy_words'))
+  await guest.press(say('made_copy_message'))
   await guest.page
     .getByRole('button', { name: say('made_copied') })
     .nth(1)
@@ -135,7 +135,7 @@ test('the link is copied, and a text to send', async (t) => {
   assert.ok((await clipboard()).includes(link))
 })
 
-test('over plain HTTP, where there is no clipboard, the link is copied all the same', async (t) => {
+test('over plain HTTP, without a clipboard API, the link is still copied', async (t) => {
   const guest = await scene.guest(t, { at: scene.plain.url })
   const link = await makePush(guest, { payload: 'x' })
   assert.equal(await guest.page.evaluate(() => navigator.clipboard === undefined && !isSecureContext), true)
@@ -165,7 +165,7 @@ test('presets and sliders set the limits', async (t) => {
   assert.equal(Date.parse(push.expires_at) - Date.parse(push.created_at), 3_600_000)
 })
 
-test('the generator makes passwords of what it is told, another each time', async (t) => {
+test('the generator makes a new password of the chosen characters each time', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
   await guest.page.getByText(say('create_generator'), { exact: true }).click()
@@ -173,7 +173,7 @@ test('the generator makes passwords of what it is told, another each time', asyn
   await guest.page.waitForFunction(() => document.querySelector('#made').value)
   const all = new Set()
   for (let i = 0; i < 20; i++) {
-    await guest.press(say('create_another'))
+    await guest.press(say('create_generate_again'))
     const text = await made()
     assert.match(text, /^[A-Za-z2-9]{20}$/)
     assert.match(text, /[A-Z]/)
@@ -194,7 +194,7 @@ test('the generator makes passwords of what it is told, another each time', asyn
   assert.equal(await guest.page.locator('#passphrase').inputValue(), words)
 })
 
-test('the strength of a passphrase is told as it is typed', async (t) => {
+test('the strength of a passphrase is shown while it is typed', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
   const strength = guest.page.locator('#strength')
@@ -215,7 +215,7 @@ test('the strength of a passphrase is told as it is typed', async (t) => {
   assert.equal(await guest.page.locator('#passphrase').getAttribute('type'), 'password')
 })
 
-test('settings are remembered if asked, and nothing else', async (t) => {
+test('settings are remembered on request, and nothing else is', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
   const remember = guest.page.getByLabel(say('create_remember'))
@@ -237,7 +237,7 @@ test('settings are remembered if asked, and nothing else', async (t) => {
   assert.equal(await guest.page.locator('#days').inputValue(), '7')
 })
 
-test('each kind shows only what belongs to it', async (t) => {
+test('each kind shows only its own fields', async (t) => {
   const guest = await scene.guest(t)
   await arriveSignedIn(guest, await scene.account())
   await guest.go('/')
@@ -253,7 +253,7 @@ test('each kind shows only what belongs to it', async (t) => {
   }
 })
 
-test('the browser asks before what was typed is lost, and not when it was sent', async (t) => {
+test('the browser warns before typed text is lost, and not after it was sent', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
   await guest.page.locator('#payload').pressSequentially('typed')

@@ -13,8 +13,8 @@ const scene = setScene({}, {
 
 const digest = (content) => createHash('sha256').update(content).digest('hex')
 
-// What is pushed, and the name that it is saved under: Chromium puts _ for what
-// a name of some file system may not have.
+// Files, and the names that they are saved under: Chromium writes _ for characters
+// that a file system may not allow.
 const files = [
   { name: 'report.txt', content: 'plain' },
   { name: 'my "best" report, it\'s.txt', saved: 'my _best_ report, it\'s.txt', content: 'spaces and quotes' },
@@ -26,7 +26,7 @@ const files = [
   { name: 'large.bin', content: randomBytes(20 << 20) },
 ]
 
-// The two ways to an address.
+// The two ways to open an address.
 const ways = {
   'by its address': (visitor, url) => visitor.navigate(url),
   'by a link on a page': async (visitor, url) => {
@@ -51,7 +51,7 @@ for (const [way, go] of Object.entries(ways)) {
   })
 }
 
-test('the browser is told to save and never to show, keep or guess', async (t) => {
+test('headers tell the browser to save a file, and never to show, cache or sniff it', async (t) => {
   const visitor = await scene.visit(t)
   const push = await scene.pushbox.show(await scene.pushbox.push({ name: '名前.html', content: '<p>hello' }))
   const answered = visitor.page.waitForEvent('response')
@@ -72,7 +72,7 @@ test('the browser is told to save and never to show, keep or guess', async (t) =
   assert.equal('set-cookie' in headers, false)
 })
 
-test('after the push was ended the address is the page for what is not there, and saves nothing', async (t) => {
+test('after the push is deleted the address shows the page of a dead link and saves nothing', async (t) => {
   const visitor = await scene.visit(t)
   const pushed = await scene.pushbox.push(files[0])
   const { files: [{ url }] } = await scene.pushbox.show(pushed)

@@ -14,7 +14,7 @@ const scene = setScene({
   PUSHBOX_FILES_DOWNLOAD_WINDOW: '1m',
 })
 
-// arrive brings a guest who is signed in to the form for files.
+// arrive opens the form for files as a signed-in guest.
 async function arrive(t) {
   const account = await scene.account()
   const guest = await scene.guest(t)
@@ -32,7 +32,7 @@ const chosen = async (guest) =>
     .allTextContents()
 const filesOf = async (link) => (await (await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).json()).files
 
-// drop drops files onto the form, as from another window.
+// drop drops files on the form, as if from another window.
 async function drop(guest, ...files) {
   const carried = await guest.page.evaluateHandle((all) => {
     const transfer = new DataTransfer()
@@ -43,7 +43,7 @@ async function drop(guest, ...files) {
     await guest.page.locator('.drop').dispatchEvent(event, { dataTransfer: carried })
 }
 
-test('files are dropped and picked, some taken away again, and sent', async (t) => {
+test('files are dropped, picked, removed and sent', async (t) => {
   const { guest } = await arrive(t)
   await drop(guest, { name: 'dropped.txt', text: 'by drag and drop' }, { name: 'unwanted.txt', text: 'no' })
   await fillPush(guest, { files: [file('picked.txt')] })
@@ -59,7 +59,7 @@ test('files are dropped and picked, some taken away again, and sent', async (t) 
   assert.equal(await (await fetch(files[0].url)).text(), 'by drag and drop')
 })
 
-test('an upload shows how far it is, can be stopped, and sent again', async (t) => {
+test('an upload shows its progress, can be stopped, and sent again', async (t) => {
   const { guest, account } = await arrive(t)
   await fillPush(guest, {
     files: [{ name: 'large.bin', mimeType: 'application/octet-stream', buffer: randomBytes(8 << 20) }],
@@ -83,7 +83,7 @@ test('an upload shows how far it is, can be stopped, and sent again', async (t) 
   assert.equal(size, 8 << 20)
 })
 
-test('too many files and too large ones are told before they are sent', async (t) => {
+test('too many or too large files are reported before they are sent', async (t) => {
   const { guest, account } = await arrive(t)
   const posts = () => guest.guard.requests.entries.filter(({ method, kind }) => method === 'POST' && kind === 'xhr').length
   await fillPush(guest, { files: ['1', '2', '3', '4'].map((name) => file(name)) })
@@ -109,7 +109,7 @@ test('too many files and too large ones are told before they are sent', async (t
   assert.deepEqual(await scene.pushbox.active(account), [])
 })
 
-test('a push of no file is told, and the form keeps what there is', async (t) => {
+test('a file push without files is reported, and the form keeps its values', async (t) => {
   const { guest } = await arrive(t)
   guest.foresee(422)
   await fillPush(guest, { payload: 'a word with them', passphrase: 'open sesame' })
@@ -122,7 +122,7 @@ test('a push of no file is told, and the form keeps what there is', async (t) =>
   await madeLink(guest)
 })
 
-test('who was signed out meanwhile keeps the files that were chosen', async (t) => {
+test('a form keeps its chosen files after its session ended', async (t) => {
   const { guest, account } = await arrive(t)
   await fillPush(guest, { files: [file('a.txt')] })
   const cookies = await guest.context.cookies()
@@ -144,7 +144,7 @@ for (const script of [true, false]) {
     ]
     await guest.go(scene.link(await scene.pushbox.push(...sent)))
     await guest.press(say('step_open'))
-    await guest.page.getByRole('heading', { name: say('reveal_files') }).waitFor()
+    await guest.wholePage({ name: say('reveal_files') })
     assert.deepEqual(await guest.page.locator('.files .size').allTextContents(), ['8 B', '3 MiB'])
     for (const { name, content } of sent) {
       const download = await guest.download(() =>
@@ -155,7 +155,7 @@ for (const script of [true, false]) {
       assert.equal(path.basename(filePath), name.replaceAll('"', '_'))
       assert.ok((await readFile(filePath)).equals(Buffer.from(content)), name)
     }
-    await guest.page.getByRole('heading', { name: say('reveal_files') }).waitFor() // the page stays
+    await guest.wholePage({ name: say('reveal_files') }) // the page stays
   })
 }
 
@@ -181,12 +181,12 @@ test('an open page keeps its files available, on the last view too', async (t) =
   assert.equal((await download.end()).state, 'completed')
 })
 
-test('a file that is not available any more is told, on the page', async (t) => {
+test('the page reports a file that is no longer available', async (t) => {
   const guest = await scene.guest(t)
   const push = await scene.pushbox.push({ name: 'gone.txt', content: 'x' })
   await guest.go(scene.link(push))
   await guest.press(say('step_open'))
-  await guest.page.getByRole('heading', { name: say('reveal_files') }).waitFor()
+  await guest.wholePage({ name: say('reveal_files') })
   await scene.pushbox.expire(push)
   guest.foresee(404)
   await guest.page.getByRole('link', { name: say('reveal_download_name', { name: 'gone.txt' }) }).click()

@@ -20,7 +20,7 @@ test('pages are in the language that the browser asks for', async (t) => {
   }
 })
 
-test('in every language the pages fit into a small window', async (t) => {
+test('in every language the pages fit a small window', async (t) => {
   const push = await scene.pushbox.create({ payload: 'x', passphrase: 'open sesame' })
   for (const tag of languages) {
     const guest = await scene.guest(t, { locale: tag, width: 320 })
@@ -33,7 +33,7 @@ test('in every language the pages fit into a small window', async (t) => {
 })
 
 for (const script of [true, false]) {
-  test(`the language is switched, and stays so${script ? '' : ', without scripts'}`, async (t) => {
+  test(`a chosen language stays${script ? '' : ', without scripts'}`, async (t) => {
     const guest = await scene.guest(t, { script })
     const push = await scene.pushbox.create({ payload: 'x' })
     await guest.go(scene.link(push))
@@ -41,25 +41,25 @@ for (const script of [true, false]) {
     const list = guest.page.locator('footer details')
     assert.equal(await list.getByRole('link').count(), languages.length)
     await list.locator('a[hreflang=fr]').click()
-    await guest.page.getByRole('heading', { level: 1, name: say('step_title', {}, 'fr') }).waitFor()
+    await guest.wholePage({ level: 1, name: say('step_title', {}, 'fr') })
     assert.equal(new URL(guest.page.url()).pathname, new URL(scene.link(push)).pathname)
     await guest.go('/')
     assert.equal(await guest.heading(), say('create_heading', {}, 'fr'))
   })
 }
 
-test('switching the language of an open secret spends no view', async (t) => {
+test('changing the language of an open secret uses no view', async (t) => {
   const guest = await scene.guest(t)
   const push = await scene.pushbox.create({ payload: 'x', retrieval_step: false })
   await guest.go(scene.link(push))
-  await guest.page.getByRole('heading', { level: 1, name: say('reveal_title') }).waitFor()
+  await guest.wholePage({ level: 1, name: say('reveal_title') })
   await guest.page.locator('footer summary').click()
   await guest.page.locator('footer a[hreflang=sv]').click()
-  await guest.page.getByRole('heading', { level: 1, name: say('step_title', {}, 'sv') }).waitFor()
+  await guest.wholePage({ level: 1, name: say('step_title', {}, 'sv') })
   assert.equal((await scene.pushbox.audit(push)).views, 1)
 })
 
-test('the theme is that of the system until one is chosen, which stays', async (t) => {
+test('the theme follows the system until one is chosen, which stays', async (t) => {
   const guest = await scene.guest(t, { theme: 'dark' })
   const paper = async () =>
     guest.page.evaluate(() => {
@@ -86,7 +86,7 @@ test('the theme is that of the system until one is chosen, which stays', async (
   assert.equal(await paper(), 'light')
 })
 
-// tabTo presses Tab until an element has the focus, and checks that each stop can be seen.
+// tabTo presses Tab until an element has the focus, and checks that every stop is visible.
 async function tabTo(guest, target) {
   for (let i = 0; i < 60; i++) {
     await guest.page.keyboard.press('Tab')
@@ -106,7 +106,7 @@ async function tabTo(guest, target) {
   assert.fail('Tab does not lead there')
 }
 
-test('with the keyboard alone a secret is pushed and opened', async (t) => {
+test('a secret is created and opened with the keyboard alone', async (t) => {
   const guest = await scene.guest(t)
   const { page } = guest
   await guest.go('/')
@@ -114,13 +114,13 @@ test('with the keyboard alone a secret is pushed and opened', async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement.className), 'skip')
   await page.keyboard.press('Enter')
   await tabTo(guest, page.locator('#payload'))
-  await page.keyboard.type('typed by hand')
+  await page.keyboard.type('typed on the keyboard')
   await tabTo(guest, page.locator('#passphrase'))
   await page.keyboard.type('open sesame')
   await tabTo(guest, page.locator('#deletable'))
   await page.keyboard.press('Space')
   assert.equal(await page.locator('#deletable').isChecked(), false)
-  await tabTo(guest, page.getByRole('button', { name: say('create_push'), exact: true }))
+  await tabTo(guest, page.getByRole('button', { name: say('create_submit'), exact: true }))
   await page.keyboard.press('Enter')
   await guest.go(await madeLink(guest))
   await tabTo(guest, page.locator('#passphrase'))
@@ -131,7 +131,7 @@ test('with the keyboard alone a secret is pushed and opened', async (t) => {
   await tabTo(guest, page.getByRole('button', { name: say('reveal_unveil') }))
   await page.keyboard.press('Enter')
   assert.equal(await page.evaluate(() => document.activeElement.id), 'secret')
-  assert.equal(await page.locator('#secret').innerText(), 'typed by hand')
+  assert.equal(await page.locator('#secret').innerText(), 'typed on the keyboard')
 })
 
 test('the kind is chosen with the arrow keys', async (t) => {
@@ -142,7 +142,7 @@ test('the kind is chosen with the arrow keys', async (t) => {
   assert.equal(await guest.page.locator('#kind-url').isChecked(), true) // files are not for the anonymous
 })
 
-test('nothing moves where less motion is asked for', async (t) => {
+test('nothing moves if the system asks for reduced motion', async (t) => {
   const guest = await scene.guest(t, { motion: 'reduce' })
   const push = await scene.pushbox.create({ payload: 'x' })
   await guest.go(scene.link(push))
@@ -166,7 +166,7 @@ test('nothing moves where less motion is asked for', async (t) => {
   assert.deepEqual(moving, [])
 })
 
-test('times are told in the zone and language of the reader', async (t) => {
+test('times are shown in the time zone and language of the reader', async (t) => {
   const guest = await scene.guest(t, { zone: 'America/New_York', locale: 'de' })
   const push = await scene.pushbox.create({ payload: 'x', expire_after_days: 3 })
   await guest.go(scene.link(push))
@@ -174,7 +174,7 @@ test('times are told in the zone and language of the reader', async (t) => {
   assert.equal(await guest.page.locator('main time').textContent(), format.format(new Date(push.expires_at)))
 })
 
-test('every page has the headers that keep it to itself', async (t) => {
+test('every page has the headers that isolate it', async (t) => {
   const guest = await scene.guest(t)
   guest.foresee(404)
   const push = await scene.pushbox.create({ payload: 'x' })

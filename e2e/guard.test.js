@@ -8,7 +8,7 @@ import { codeOf } from './lib/totp.js'
 
 const policy = `<meta http-equiv="Content-Security-Policy" content="script-src 'nonce-1'">`
 
-// Pages that do what no page of pushbox may, and what the guard has to say of it.
+// Pages that do what no page of pushbox may do, and the report of the guard.
 const bad = {
   '/console': { page: '<script>console.warn("hm")</script>', wrong: /^on the console: hm/ },
   '/error': { page: '<script>throw new Error("oh")</script>', wrong: /^an error of a script: Error: oh/ },
@@ -35,7 +35,7 @@ const scene = setScene(
 )
 
 for (const [path, { wrong }] of Object.entries(bad)) {
-  test(`the guard sees a page that has a fault: ${path}`, async () => {
+  test(`the guard reports a faulty page: ${path}`, async () => {
     const guest = await Guest.arrive(scene.browser, { at: scene.site.url })
     await guest.go(path)
     await guest.page.waitForLoadState('networkidle')
@@ -47,7 +47,7 @@ for (const [path, { wrong }] of Object.entries(bad)) {
   })
 }
 
-test('the guard sees a hostile text that was run', async () => {
+test('the guard reports a hostile text that ran', async () => {
   const guest = await Guest.arrive(scene.browser, { at: scene.site.url })
   await guest.go('/console')
   await guest.page.evaluate(() => {
@@ -57,7 +57,7 @@ test('the guard sees a hostile text that was run', async () => {
   await assert.rejects(guest.leave())
 })
 
-test('what cannot be read, and what is too wide, is found', async (t) => {
+test('unreadable text and elements that are too wide are found', async (t) => {
   const guest = await scene.guest(t, { at: scene.site.url })
   await guest.go('/pale')
   await assert.rejects(look(guest, 'pale'), /color-contrast/)
@@ -65,8 +65,8 @@ test('what cannot be read, and what is too wide, is found', async (t) => {
   await assert.rejects(look(guest, 'wide'), /a-very-wide-box/)
 })
 
-// RFC 6238, appendix B, of which an app shows the last six digits.
-test('codes of the second factor are those of the standard', (t) => {
+// The codes of RFC 6238, appendix B; an app shows the last six digits.
+test('codes of the second factor agree with the standard', (t) => {
   const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
   t.mock.timers.enable({ apis: ['Date'], now: 59_000 })
   assert.equal(codeOf(secret), '287082')

@@ -4,8 +4,8 @@ import { test } from 'node:test'
 
 import { setScene } from './lib/scene.js'
 
-// What does harm where it is shown: each asks a site for a picture, and runs a
-// script that asks it for more and opens a dialog.
+// Files that do harm if a browser shows them: each asks a site for a picture, and runs
+// a script that asks it for more and opens a dialog.
 const hostile = {
   html: (script, picture) => `<!doctype html><title>hostile</title><img src="${picture}"><script>${script}</script>`,
   svg: (script, picture) =>
@@ -13,7 +13,7 @@ const hostile = {
   js: (script) => script,
 }
 
-// harm is such a file. What it asks the site for begins with /mark/.
+// harm returns such a file. Its requests to the site begin with /mark/.
 function harm(kind, site, mark) {
   const script = `fetch('${site.url}/${mark}/script', { mode: 'no-cors' }).finally(() => alert('${mark}'))`
   return hostile[kind](script, `${site.url}/${mark}/picture`)
@@ -26,11 +26,11 @@ const scene = setScene({}, {
   '/embedding': (site) => site.embedding,
 })
 
-// done is what files with that mark have asked for.
+// done returns the requests of the files with a mark.
 const done = (mark) => scene.site.asked.entries.filter((request) => request.path.startsWith(`/${mark}/`))
 
 for (const kind of ['html', 'svg']) {
-  test(`${kind} that is shown does harm, so it would be seen`, async (t) => {
+  test(`${kind} does harm if it is shown, so the test would notice`, async (t) => {
     const visitor = await scene.visit(t)
     const dialog = visitor.page.waitForEvent('dialog')
     await visitor.navigate(`${scene.site.url}/${kind}`)
@@ -41,7 +41,7 @@ for (const kind of ['html', 'svg']) {
     assert.equal(visitor.dialogs, 1)
   })
 
-  test(`${kind} from a push is saved, and neither shown nor run`, async (t) => {
+  test(`${kind} of a push is saved, neither shown nor run`, async (t) => {
     const visitor = await scene.visit(t)
     const content = harm(kind, scene.site, `pushed-${kind}`)
     const push = await scene.pushbox.show(await scene.pushbox.push({ name: `page.${kind}`, content }))
@@ -56,7 +56,7 @@ for (const kind of ['html', 'svg']) {
   })
 }
 
-test('a page elsewhere that embeds files of a push runs none of them', async (t) => {
+test('a page on another site that embeds files of a push runs none of them', async (t) => {
   const visitor = await scene.visit(t)
   const files = Object.keys(hostile).map((kind) => ({
     name: `embedded.${kind}`, content: harm(kind, scene.site, 'embedded'),

@@ -7,13 +7,12 @@ import { setScene } from './lib/scene.js'
 
 const scene = setScene({ PUSHBOX_LIMITS_STALL_TIMEOUT: '2s' })
 
-// Large enough that no buffers on the way hold it, and 20 seconds long when it
-// is downloaded slowly.
+// Too large for all buffers on the way, and a slow download of it takes 20 seconds.
 const file = { name: 'large.bin', content: randomBytes(40 << 20) }
 const slowly = 2 << 20
 
-// begin has a visitor download the file. answer then waits for the line of the
-// log for a download that ended with a status, whole or not.
+// begin makes a visitor download the file. answer then waits for the log line of a
+// download that ended with a status, complete or not.
 async function begin(visitor) {
   const pushed = await scene.pushbox.push(file)
   const { files: [{ url }] } = await scene.pushbox.show(pushed)
@@ -26,12 +25,12 @@ async function begin(visitor) {
   return { pushed, download, answer }
 }
 
-// part fails unless an answer was a part of the file.
+// part fails unless an answer was part of the file.
 function part({ bytes }) {
   assert.ok(bytes > 0 && bytes < file.content.length, `${bytes} bytes were sent`)
 }
 
-test('a download fails when its push is ended meanwhile', async (t) => {
+test('a download fails when its push is deleted meanwhile', async (t) => {
   const visitor = await scene.visit(t)
   const { pushed, download, answer } = await begin(visitor)
   await scene.pushbox.expire(pushed)
@@ -41,7 +40,7 @@ test('a download fails when its push is ended meanwhile', async (t) => {
   assert.equal((await visitor.saved()).includes(file.name), false)
 })
 
-test('a download that was paused for longer than the server waits goes on where it was', async (t) => {
+test('a download that was paused for longer than the server waits resumes', async (t) => {
   const visitor = await scene.visit(t)
   const { download, answer } = await begin(visitor)
   await visitor.choose('Pause')

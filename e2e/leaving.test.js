@@ -10,11 +10,11 @@ const scene = setScene({})
 const views = async (push) => (await scene.pushbox.audit(push)).views
 
 for (const step of [true, false]) {
-  test(`going back and forward and loading again brings nothing back and counts nothing, ${step ? 'with' : 'without'} the step`, async (t) => {
+  test(`going back and forward and reloading shows no secret again and counts no view, ${step ? 'with' : 'without'} the step`, async (t) => {
     const guest = await scene.guest(t)
     const push = await scene.pushbox.create({ payload: 'not twice', retrieval_step: step })
     const hidden = async (when) => {
-      await guest.page.getByRole('heading', { level: 1, name: say('step_title') }).waitFor()
+      await guest.wholePage({ level: 1, name: say('step_title') })
       assert.equal((await guest.page.content()).includes('not twice'), false, when)
       assert.equal(await views(push), 1, when)
     }
@@ -28,37 +28,37 @@ for (const step of [true, false]) {
     assert.equal(await views(push), 2)
   })
 
-  test(`leaving and coming back brings nothing back and counts nothing, ${step ? 'with' : 'without'} the step`, async (t) => {
+  test(`leaving and returning shows no secret again and counts no view, ${step ? 'with' : 'without'} the step`, async (t) => {
     const guest = await scene.guest(t)
     const push = await scene.pushbox.create({ payload: 'not twice', retrieval_step: step })
     await openPush(scene, guest, push)
     await opened(guest)
     await guest.go('/')
     await guest.page.goBack({ waitUntil: 'commit' })
-    await guest.page.getByRole('heading', { level: 1, name: say('step_title') }).waitFor()
+    await guest.wholePage({ level: 1, name: say('step_title') })
     assert.equal((await guest.page.content()).includes('not twice'), false)
     await guest.page.goForward({ waitUntil: 'commit' })
     await guest.page.goBack({ waitUntil: 'commit' })
-    await guest.page.getByRole('heading', { level: 1, name: say('step_title') }).waitFor()
+    await guest.wholePage({ level: 1, name: say('step_title') })
     assert.equal((await guest.page.content()).includes('not twice'), false)
     assert.equal(await views(push), 1)
   })
 }
 
-// Chromium keeps a page that was got by GET for some minutes after it was left,
-// no-store or not, and shows it again. Only a script can take the secret off it.
-test('without scripts, coming back to a text without the step counts nothing', async (t) => {
+// Chromium keeps a page from a GET for some minutes after it was left, in spite of
+// no-store, and shows it again. Only a script can remove the secret from it.
+test('without scripts, returning to a text without the step counts no view', async (t) => {
   const guest = await scene.guest(t, { script: false })
   const push = await scene.pushbox.create({ payload: 'not twice', retrieval_step: false })
   await openPush(scene, guest, push)
   await opened(guest)
   await guest.go('/users/sign_in')
   await guest.page.goBack({ waitUntil: 'commit' })
-  await guest.page.getByRole('heading', { level: 1 }).waitFor()
+  await guest.wholePage({ level: 1 })
   assert.equal(await views(push), 1)
 })
 
-test('without scripts, coming back to what a button opened shows nothing: the browser asks first', async (t) => {
+test('without scripts, returning to a text opened by the button shows nothing: the browser asks first', async (t) => {
   const guest = await scene.guest(t, { script: false })
   const push = await scene.pushbox.create({ payload: 'not twice' })
   await openPush(scene, guest, push)
@@ -69,12 +69,12 @@ test('without scripts, coming back to what a button opened shows nothing: the br
   assert.equal(await views(push), 1)
 })
 
-test('without scripts, loading a text without the step again counts nothing', async (t) => {
+test('without scripts, reloading a text without the step counts no view', async (t) => {
   const guest = await scene.guest(t, { script: false })
   const push = await scene.pushbox.create({ payload: 'not twice', retrieval_step: false })
   await openPush(scene, guest, push)
   await opened(guest)
   await guest.page.reload()
-  await guest.page.getByRole('heading', { level: 1, name: say('step_title') }).waitFor()
+  await guest.wholePage({ level: 1, name: say('step_title') })
   assert.equal(await views(push), 1)
 })

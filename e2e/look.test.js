@@ -12,7 +12,7 @@ const long = 'Verylongnamewithoutanyplacetobreakit'.repeat(5)
 const password = 'correct horse battery'
 const members = {} // accounts that have signed in, with their cookies
 
-// signedIn signs an account in, which is done once for all tests.
+// signedIn signs in an account, once for all tests.
 async function signedIn(guest, name) {
   if (members[name]) {
     await guest.context.addCookies(members[name].cookies)
@@ -28,7 +28,7 @@ async function askForToken(guest, label) {
   await guest.go('/users/token')
   await guest.page.locator('#label').fill(label)
   await guest.press(say('token_make'))
-  await guest.page.getByRole('heading', { name: say('token_made_title') }).waitFor()
+  await guest.wholePage({ name: say('token_made_title') })
 }
 
 async function turnOnMFA(guest) {
@@ -37,10 +37,10 @@ async function turnOnMFA(guest) {
   await guest.page.locator('#code').fill(codeOf(secret))
   await guest.page.locator('#on-password').fill(password)
   await guest.press(say('mfa_go'))
-  await guest.page.getByRole('heading', { name: say('mfa_codes_title') }).waitFor()
+  await guest.wholePage({ name: say('mfa_codes_title') })
 }
 
-// Every page, in the states that it can be in: how to get there.
+// How to open every page in each of its states.
 const pages = {
   create: async (guest) => {
     await guest.go('/')
@@ -132,7 +132,7 @@ const pages = {
     await openPush(scene, guest, await scene.pushbox.create({ payload: 'text' }))
     await guest.page.getByText(say('reveal_delete'), { exact: true }).click()
     await guest.press(say('reveal_delete_yes'))
-    await guest.page.getByRole('heading', { name: say('reveal_gone_title') }).waitFor()
+    await guest.wholePage({ name: say('reveal_deleted_title') })
   },
   'problem-not-found': async (guest) => {
     guest.foresee(404)
@@ -155,7 +155,7 @@ const pages = {
   },
   'own-expired': async (guest) => {
     const account = await signedIn(guest, 'busy')
-    for (const name of ['by hand', long])
+    for (const name of ['deleted', long])
       await scene.pushbox.expire(await scene.pushbox.create({ payload: 'x', name }, account), account)
     await guest.go('/p?state=expired')
   },
@@ -187,7 +187,7 @@ const pages = {
   },
   'sign-in-wrong': async (guest) => {
     guest.foresee(403)
-    await signIn(guest, { email: 'nobody@example.com', password })
+    await signIn(guest, { email: 'unknown@example.com', password })
     await guest.page.getByRole('alert').waitFor()
   },
   'sign-up': async (guest) => {
@@ -195,7 +195,7 @@ const pages = {
     await guest.go('/users/sign_up')
     await guest.page.locator('#email').fill('eve@example.org')
     await guest.page.locator('#password').fill(password)
-    await guest.press(say('signup_make'))
+    await guest.press(say('sign_up_make'))
     await guest.page.getByRole('alert').waitFor()
   },
   'account-menu': async (guest) => {
@@ -254,9 +254,12 @@ const pages = {
     guest.foresee(403)
     await signIn(guest, account)
     await guest.page.locator('#code').fill('abc')
-    await guest.press(say('signin_code_go'))
+    await guest.press(say('sign_in_code_go'))
     await guest.page.getByRole('alert').waitFor()
-    await guest.page.getByText(say('signin_recovery_more')).click()
+    await guest.page.getByText(say('sign_in_recovery_more')).click()
+  },
+  'link-qr': async (guest) => {
+    await guest.go(`/p/${(await scene.pushbox.create({ payload: 'x' })).url_token}/preview`)
   },
   api: async (guest) => {
     await guest.go('/help/api')
@@ -268,7 +271,7 @@ const pages = {
 }
 
 for (const [name, go] of Object.entries(pages)) {
-  test(`everybody can use the page ${name}`, async (t) => {
+  test(`the page ${name} is accessible`, async (t) => {
     const guest = await scene.guest(t)
     await go(guest)
     await look(guest, name)

@@ -8,7 +8,7 @@ import { say } from './lib/words.js'
 
 const scene = setScene({ PUSHBOX_LIMITS_TOKEN_PER_MINUTE: '0' })
 
-// arrive brings a guest who is signed in to a new account.
+// arrive returns a guest who is signed in to a new account.
 async function arrive(t, options) {
   const account = await scene.account()
   const guest = await scene.guest(t, options)
@@ -22,7 +22,7 @@ const names = async (guest) => rows(guest).locator('th a').allInnerTexts()
 for (const script of [true, false]) {
   const how = script ? '' : ', without scripts'
 
-  test(`own pushes are listed, and one is expired by hand${how}`, async (t) => {
+  test(`own pushes are listed, and one is deleted${how}`, async (t) => {
     const { guest, push } = await arrive(t, { script })
     for (const name of ['first', 'second', 'third']) await push({ name })
     await guest.go('/p')
@@ -57,10 +57,10 @@ for (const script of [true, false]) {
       await guest.page.waitForURL(/q=/)
       assert.deepEqual(await names(guest), want, query)
     }
-    await guest.page.getByRole('heading', { name: say('list_empty_search') }).waitFor()
+    await guest.wholePage({ name: say('list_empty_search') })
   })
 
-  test(`the limits of a live push are changed, and what they cannot be is told${how}`, async (t) => {
+  test(`the limits of a live push are changed, and wrong ones are reported${how}`, async (t) => {
     const { guest, account, push } = await arrive(t, { script })
     const pushed = await push({ expire_after_days: 7, expire_after_views: 5 })
     await guest.go(`/p/${pushed.url_token}/audit`)
@@ -102,7 +102,7 @@ test('lists and logs have pages', async (t) => {
   assert.equal(await rows(guest).count(), 2)
 })
 
-test('the log says who looked, when and from where, and comes as CSV', async (t) => {
+test('the log says who opened a push, when and from where, and can be downloaded as CSV', async (t) => {
   const { guest, account, push } = await arrive(t, { zone: 'Asia/Tokyo' })
   const pushed = await push({ name: 'a name', retrieval_step: false, passphrase: 'open sesame' })
   const agent = '=cmd|"/c calc"!A1, with\n"quotes"'.replace('\n', ' ')
@@ -138,18 +138,18 @@ test('the log says who looked, when and from where, and comes as CSV', async (t)
   assert.ok(csv.includes('192.0.2.7'))
 })
 
-test('a push of somebody else has no log for others', async (t) => {
+test('only the owner of a push can read its log', async (t) => {
   const { guest } = await arrive(t)
   guest.foresee(403, 404)
-  const other = await scene.pushbox.create({ payload: 'x', name: 'of somebody else' })
+  const other = await scene.pushbox.create({ payload: 'x', name: 'of another owner' })
   for (const path of ['audit', 'audit.csv']) {
     const response = await guest.go(`/p/${other.url_token}/${path}`)
     assert.ok([403, 404].includes(response.status()), path)
-    assert.equal((await response.text()).includes('of somebody else'), false)
+    assert.equal((await response.text()).includes('of another owner'), false)
   }
 })
 
-test('an expired push cannot be changed any more, and its log stays', async (t) => {
+test('an expired push cannot be changed, and its log stays', async (t) => {
   const { guest, account, push } = await arrive(t)
   const pushed = await push({ name: 'gone', expire_after_views: 1 })
   await fetch(pushed.json_url)

@@ -16,12 +16,12 @@ const text = 'first line\n  second <b>line</b> & "more"\n\n'
 for (const script of [true, false]) {
   const how = script ? '' : ', without scripts'
 
-  test(`the page before says what is waiting and counts nothing${how}`, async (t) => {
+  test(`the confirmation page says what is waiting and counts no view${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     const push = await scene.pushbox.create({ payload: text, expire_after_views: 3, expire_after_days: 9 })
     await guest.go(scene.link(push))
     const shown = await guest.text()
-    for (const line of [say('step_kind_text'), say('step_counts'), say('step_never_opened'), say('step_days', { count: 9 })])
+    for (const line of [say('step_kind_text'), say('step_counts', { count: 3 }), say('step_never_opened'), say('step_days', { count: 9 })])
       assert.ok(shown.includes(line), line)
     assert.equal((await guest.page.content()).includes('second'), false)
     assert.equal(await guest.page.getByRole('button', { name: say('step_open') }).count(), 1)
@@ -50,14 +50,14 @@ for (const script of [true, false]) {
     assert.equal(await views(push), 1)
   })
 
-  test(`a passphrase is asked for, a wrong one is told, the right one opens${how}`, async (t) => {
+  test(`a passphrase is required, a wrong one is reported, the right one opens${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     const push = await scene.pushbox.create({ payload: text, passphrase: 'open sesame' })
     guest.foresee(401, 403)
     await openPush(scene, guest, push, 'open barley')
     const alert = guest.page.getByRole('alert')
     await alert.getByText(say('step_wrong')).waitFor()
-    await alert.getByText(say('step_left', { count: 4 })).waitFor()
+    await alert.getByText(say('step_tries_left', { count: 4 })).waitFor()
     assert.equal(await guest.page.locator('#passphrase').inputValue(), '')
     assert.equal(await views(push), 0)
     await guest.page.locator('#passphrase').fill('open sesame')
@@ -67,21 +67,21 @@ for (const script of [true, false]) {
     assert.deepEqual((await scene.pushbox.audit(push)).kinds, ['creation', 'failed_passphrase', 'view'])
   })
 
-  test(`after too many wrong passphrases the page says when to go on${how}`, async (t) => {
+  test(`after too many wrong passphrases the page says when to try again${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     const push = await scene.pushbox.create({ payload: text, passphrase: 'open sesame' })
     guest.foresee(401, 403, 429)
     for (const left of [4, 3, 2, 1, 0]) {
       await openPush(scene, guest, push, 'open barley')
-      if (left) await guest.page.getByText(say('step_left', { count: left })).waitFor()
+      if (left) await guest.page.getByText(say('step_tries_left', { count: left })).waitFor()
     }
     await openPush(scene, guest, push, 'open sesame')
     await guest.page.getByText(say('step_locked')).waitFor()
-    await guest.page.getByText(say('step_again')).getByRole('time').waitFor()
+    await guest.page.getByText(say('step_retry_after')).getByRole('time').waitFor()
     assert.equal(await views(push), 0)
   })
 
-  test(`the last view is called so, and there is none after it${how}`, async (t) => {
+  test(`the last view is announced, and none follows it${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     const push = await scene.pushbox.create({ payload: text, expire_after_views: 1 })
     await guest.go(scene.link(push))
@@ -93,7 +93,7 @@ for (const script of [true, false]) {
     assert.equal((await guest.go(scene.link(push))).status(), 404)
   })
 
-  test(`what is unknown, expired or deleted looks the same${how}`, async (t) => {
+  test(`unknown, expired and deleted pushes look the same${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     guest.foresee(404)
     const [used, deleted] = [
@@ -117,7 +117,7 @@ for (const script of [true, false]) {
     assert.equal(await guest.heading(), say('problem_not_found_title'))
   })
 
-  test(`a recipient deletes it, if asked to confirm${how}`, async (t) => {
+  test(`a recipient deletes a push after confirming${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     const push = await scene.pushbox.create({ payload: text })
     await openPush(scene, guest, push)
@@ -126,13 +126,13 @@ for (const script of [true, false]) {
     assert.equal(await button.isVisible(), false)
     await guest.page.getByText(say('reveal_delete'), { exact: true }).click()
     await button.click()
-    await guest.page.getByRole('heading', { name: say('reveal_gone_title') }).waitFor()
+    await guest.wholePage({ name: say('reveal_deleted_title') })
     assert.deepEqual((await scene.pushbox.audit(push)).kinds, ['creation', 'view', 'expire'])
     guest.foresee(404)
     assert.equal((await guest.go(scene.link(push))).status(), 404)
   })
 
-  test(`a recipient who may not delete is not offered it${how}`, async (t) => {
+  test(`a recipient who may not delete a push is not offered it${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     const push = await scene.pushbox.create({ payload: text, deletable_by_viewer: false })
     await openPush(scene, guest, push)
@@ -140,7 +140,7 @@ for (const script of [true, false]) {
     assert.equal(await guest.page.getByText(say('reveal_delete'), { exact: true }).count(), 0)
   })
 
-  test(`a link shows where it leads, and leads nowhere by itself${how}`, async (t) => {
+  test(`a URL push shows where it leads, and does not go there by itself${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     const push = await scene.pushbox.create({ kind: 'url', payload: 'https://bücher.example/a?b=c' })
     await openPush(scene, guest, push)
@@ -154,7 +154,7 @@ for (const script of [true, false]) {
     assert.equal(new URL(guest.page.url()).origin, guest.at)
   })
 
-  test(`who comes later is told how often it was opened before${how}`, async (t) => {
+  test(`a later recipient sees how often the push was opened before${how}`, async (t) => {
     const push = await scene.pushbox.create({ payload: text })
     for (const before of [0, 1, 2]) {
       const guest = await scene.guest(t, { script })
@@ -169,7 +169,7 @@ for (const script of [true, false]) {
   })
 }
 
-test('to programs too, what is unknown, expired or deleted looks the same, whatever they ask for', async () => {
+test('to programs too, unknown, expired and deleted pushes look the same, whatever they ask for', async () => {
   const [used, deleted, out] = await Promise.all(
     [1, 5, 5].map((expire_after_views) => scene.pushbox.create({ payload: 'x', passphrase: 'y', expire_after_views })),
   )
@@ -206,7 +206,7 @@ test('to programs too, what is unknown, expired or deleted looks the same, whate
   }
 })
 
-test('the text is veiled until it is clicked, and again after 20 seconds', async (t) => {
+test('the text is covered until it is clicked, and again after 20 seconds', async (t) => {
   const guest = await scene.guest(t)
   await guest.page.clock.install()
   await openPush(scene, guest, await scene.pushbox.create({ payload: text }))
@@ -227,7 +227,7 @@ test('the text is veiled until it is clicked, and again after 20 seconds', async
   assert.equal(await blurred(), true)
 })
 
-test('a text is copied exactly, veiled or not', async (t) => {
+test('a text is copied exactly, covered or not', async (t) => {
   const guest = await scene.guest(t)
   await guest.context.grantPermissions(['clipboard-read', 'clipboard-write'])
   const payload = ' \ttabs, naïve 日本 👩‍👧\r\nand\u0000NUL\u2028\n\n'
@@ -239,7 +239,7 @@ test('a text is copied exactly, veiled or not', async (t) => {
   assert.equal(await unveil(guest), payload)
 })
 
-test('over plain HTTP a text is copied all the same', async (t) => {
+test('over plain HTTP a text is still copied', async (t) => {
   const guest = await scene.guest(t, { at: scene.plain.url })
   await openPush(scene, guest, await scene.pushbox.create({ payload: 'three\nshort\nlines' }))
   await opened(guest)
@@ -250,11 +250,11 @@ test('over plain HTTP a text is copied all the same', async (t) => {
   assert.equal((await guest.page.locator('#payload').inputValue()).trimEnd(), 'three\nshort\nlines')
 })
 
-test('over plain HTTP a text without the step has the page before all the same', async (t) => {
+test('over plain HTTP a text without the step still gets the confirmation page', async (t) => {
   const guest = await scene.guest(t, { at: scene.plain.url })
   const push = await scene.pushbox.create({ payload: text, retrieval_step: false })
   await guest.go(scene.link(push, scene.plain))
-  await guest.page.getByRole('heading', { level: 1, name: say('step_title') }).waitFor()
+  await guest.wholePage({ level: 1, name: say('step_title') })
   assert.equal(await views(push), 0)
   await guest.press(say('step_open'))
   await opened(guest)
@@ -270,7 +270,7 @@ test('on localhost, without TLS, a text without the step opens at once', async (
   assert.equal(await views(push), 1)
 })
 
-test('a QR code is shown, and its text behind a toggle', async (t) => {
+test('a QR code is shown, and its text on request', async (t) => {
   const guest = await scene.guest(t)
   await openPush(scene, guest, await scene.pushbox.create({ kind: 'qr', payload: 'WIFI:T:WPA;S:café;P:secret;;' }))
   await opened(guest)
@@ -280,7 +280,7 @@ test('a QR code is shown, and its text behind a toggle', async (t) => {
   assert.equal(await unveil(guest), 'WIFI:T:WPA;S:café;P:secret;;')
 })
 
-test('a name that mixes alphabets is warned of', async (t) => {
+test('the page warns of a host name that mixes alphabets', async (t) => {
   const guest = await scene.guest(t)
   await openPush(scene, guest, await scene.pushbox.create({ kind: 'url', payload: 'https://pаypal.example/' })) // with a Cyrillic a
   await opened(guest)
@@ -288,7 +288,7 @@ test('a name that mixes alphabets is warned of', async (t) => {
   assert.ok((await guest.text()).includes('xn--'))
 })
 
-test('the print has the secret, and nothing to press', async (t) => {
+test('the printed page has the secret and no buttons', async (t) => {
   const guest = await scene.guest(t)
   await openPush(scene, guest, await scene.pushbox.create({ payload: 'on paper' }))
   await opened(guest)
@@ -306,7 +306,7 @@ test('the print has the secret, and nothing to press', async (t) => {
   for (const frame of ['header nav', 'footer']) assert.equal(await guest.page.locator(frame).isVisible(), false, frame)
 })
 
-test('the sender looks without counting a view', async (t) => {
+test('a sender opens a push without counting a view', async (t) => {
   const guest = await scene.guest(t)
   const account = await scene.account()
   await arriveSignedIn(guest, account)
@@ -317,7 +317,7 @@ test('the sender looks without counting a view', async (t) => {
   assert.deepEqual((await scene.pushbox.audit(push, account)).kinds, ['creation', 'owner_view'])
 })
 
-test('addresses of other programs lead on', async (t) => {
+test('addresses of older programs redirect', async (t) => {
   const guest = await scene.guest(t)
   const push = await scene.pushbox.create({ payload: text })
   for (const prefix of ['/f/', '/r/']) {

@@ -9,7 +9,7 @@ import { setScene } from './lib/scene.js'
 import { codeOf } from './lib/totp.js'
 import { say } from './lib/words.js'
 
-// What an operator may set that people notice.
+// Settings that people notice.
 const folder = await mkdtemp(path.join(tmpdir(), 'pushbox-e2e-'))
 const logo = path.join(folder, 'logo.svg')
 await writeFile(
@@ -39,48 +39,48 @@ const password = 'correct horse battery'
 
 // fillAccount fills in and sends the form of a new account.
 async function fillAccount(guest, email) {
-  await guest.page.getByLabel(say('signup_email'), { exact: true }).fill(email)
-  await guest.page.getByLabel(say('signup_password'), { exact: true }).fill(password)
-  await guest.press(say('signup_make'))
+  await guest.page.getByLabel(say('sign_up_email'), { exact: true }).fill(email)
+  await guest.page.getByLabel(say('sign_up_password'), { exact: true }).fill(password)
+  await guest.press(say('sign_up_make'))
 }
 
-// setUpMFA does what is asked for first, and returns the secret.
+// setUpMFA sets up the required second factor and returns its secret.
 async function setUpMFA(guest) {
   await guest.page.getByText(say('mfa_required')).waitFor()
   const secret = await guest.page.locator('#secret').textContent()
   await guest.page.getByLabel(say('mfa_code'), { exact: true }).fill(codeOf(secret))
   await guest.page.locator('#on-password').fill(password)
   await guest.press(say('mfa_go'))
-  await guest.page.getByRole('heading', { name: say('mfa_codes_title') }).waitFor()
+  await guest.wholePage({ name: say('mfa_codes_title') })
   return secret
 }
 
-test('the first account is made by the link that serve prints, once', async (t) => {
+test('the link that serve prints creates the first account, once', async (t) => {
   const guest = await scene.guest(t)
   guest.foresee(404)
   const line = await scene.pushbox.said.first('the link for the first account', (text) => text.includes('/users/first/'))
   const where = new URL(/https?:\S+/.exec(line)[0]).pathname
   assert.equal((await guest.go('/users/first/AAAAAAAAAAAAAAAAAAAAAAAAAA')).status(), 404)
   await guest.go(where)
-  await guest.page.getByRole('heading', { name: say('first_title') }).waitFor()
+  await guest.wholePage({ name: say('first_title') })
   await fillAccount(guest, 'first@example.com')
   await setUpMFA(guest)
   assert.equal((await guest.go(where)).status(), 404)
   await guest.go('/p')
-  await guest.page.getByRole('heading', { name: say('list_heading') }).waitFor()
+  await guest.wholePage({ name: say('list_heading') })
   assert.doesNotMatch(JSON.stringify(scene.pushbox.log.entries), new RegExp(where.split('/').at(-1)))
 })
 
-test('everybody with an address of the right kind signs up, and has a second factor before anything else', async (t) => {
+test('an allowed address signs up, and must set up a second factor first', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/users/sign_in')
-  await guest.page.getByRole('link', { name: say('signin_sign_up') }).click()
+  await guest.page.getByRole('link', { name: say('sign_in_sign_up') }).click()
   guest.foresee(422)
   await fillAccount(guest, 'eve@example.org')
-  await guest.page.getByText(say('signup_email_foreign')).waitFor()
+  await guest.page.getByRole('alert').getByText(say('sign_up_email_foreign')).waitFor()
   await guest.go('/users/sign_up')
   await fillAccount(guest, 'eve@example.com')
-  await guest.page.getByText(say('signin_made')).waitFor()
+  await guest.page.getByText(say('sign_up_done')).waitFor()
   await signIn(guest, { email: 'eve@example.com', password })
   const secret = await setUpMFA(guest)
   await guest.go('/users/mfa')
@@ -88,36 +88,39 @@ test('everybody with an address of the right kind signs up, and has a second fac
   assert.equal(await guest.page.getByRole('button', { name: say('mfa_off_go') }).count(), 0)
   const again = await scene.guest(t)
   await signIn(again, { email: 'eve@example.com', password })
-  await again.page.getByLabel(say('signin_code'), { exact: true }).fill(codeOf(secret, 1))
-  await again.press(say('signin_code_go'))
-  await again.page.getByRole('heading', { name: say('create_heading') }).waitFor()
+  await again.page.getByLabel(say('sign_in_code'), { exact: true }).fill(codeOf(secret, 1))
+  await again.press(say('sign_in_code_go'))
+  await again.wholePage({ name: say('create_heading') })
 })
 
-test('whether an address has an account is not told to who signs up', async (t) => {
+test('signing up does not reveal whether an address has an account', async (t) => {
   const guest = await scene.guest(t)
   await scene.pushbox.account('taken@example.com')
   for (const email of ['taken@example.com', 'free@example.com']) {
     await guest.go('/users/sign_up')
     await fillAccount(guest, email)
-    await guest.page.getByText(say('signin_made')).waitFor()
+    await guest.page.getByText(say('sign_up_done')).waitFor()
   }
   guest.foresee(403)
   await signIn(guest, { email: 'taken@example.com', password: 'something else altogether' })
-  await guest.page.getByText(say('signin_wrong')).waitFor()
+  await guest.page.getByText(say('sign_in_wrong')).waitFor()
 })
 
-test('where nobody is anonymous the form is for members, and links are for everybody', async (t) => {
+test('without anonymous access only accounts can send, and links still open', async (t) => {
   const account = await scene.account()
   const guest = await scene.guest(t)
   await guest.go('/')
-  await guest.page.getByRole('heading', { name: say('signin_title') }).waitFor()
-  const push = await scene.pushbox.create({ payload: 'for everybody' }, account)
+  await guest.wholePage({ name: say('sign_in_title') })
+  const sender = await scene.guest(t)
+  await signIn(sender, account)
+  await setUpMFA(sender) // which its API token needs, too
+  const push = await scene.pushbox.create({ payload: 'for all settings' }, account)
   await guest.go(scene.link(push))
   await guest.press(say('step_open'))
-  await guest.page.getByText('for everybody').waitFor()
+  await guest.page.getByText('for all settings').waitFor()
 })
 
-test('a kind that is switched off is not offered', async (t) => {
+test('a disabled kind is not offered', async (t) => {
   const guest = await scene.guest(t)
   const account = await scene.account()
   await signIn(guest, account)
@@ -128,7 +131,7 @@ test('a kind that is switched off is not offered', async (t) => {
   assert.equal(await guest.page.locator('#kind-url').count(), 1)
 })
 
-test('the brand is shown as it was set, as text', async (t) => {
+test('the brand is shown as set, as text', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/users/sign_in')
   assert.match(await guest.page.title(), /Ärger & <b>Söhne<\/b>$/)
@@ -141,9 +144,9 @@ test('the brand is shown as it was set, as text', async (t) => {
   assert.equal(await guest.pwned(), undefined)
 })
 
-test('who asks for no language that there is gets the one of the server', async (t) => {
+test('a browser without a known language gets that of the server', async (t) => {
   const guest = await scene.guest(t, { locale: 'ko-KR' })
   await guest.go('/users/sign_in')
   assert.equal(await guest.page.locator('html').getAttribute('lang'), 'de')
-  await guest.page.getByRole('heading', { name: say('signin_title', {}, 'de') }).waitFor()
+  await guest.wholePage({ name: say('sign_in_title', {}, 'de') })
 })

@@ -5,23 +5,23 @@ import { chooseKind, fillPush, madeLink, opened, sendPush, unveil } from './lib/
 import { setScene } from './lib/scene.js'
 import { say } from './lib/words.js'
 
-// A server whose pages lie below a path, and with a door for recipients.
+// A server with its pages below a path, and with a public listener.
 const base = '/tools/push'
 const scene = setScene({ PUSHBOX_BASE_PATH: base, PUSHBOX_PUBLIC_LISTEN: '127.0.0.1:0' }, {}, { empty: true })
 
-// outside is the URL of the public door.
+// outside is the URL of the public listener.
 async function outside() {
   const { public_address } = await scene.pushbox.log.first('where it listens', ({ message }) => message === 'listening')
   return `http://${public_address}`
 }
 
-test('below a path a text and a file are sent, and outside they are opened and deleted', async (t) => {
+test('a text and a file are sent below a path, and opened and deleted at the public listener', async (t) => {
   const account = await scene.pushbox.account('ann@example.com')
   const guest = await scene.guest(t)
   await guest.go(`${base}/users/sign_in`)
-  await guest.page.getByLabel(say('signin_email')).fill(account.email)
-  await guest.page.getByLabel(say('signin_password'), { exact: true }).fill(account.password)
-  await guest.page.getByLabel(say('signin_password'), { exact: true }).press('Enter')
+  await guest.page.getByLabel(say('sign_in_email')).fill(account.email)
+  await guest.page.getByLabel(say('sign_in_password'), { exact: true }).fill(account.password)
+  await guest.page.getByLabel(say('sign_in_password'), { exact: true }).press('Enter')
   await guest.page.getByRole('link', { name: say('frame_pushes'), exact: true }).waitFor()
   await chooseKind(guest, 'file') // which a script sends
   await fillPush(guest, {
@@ -48,6 +48,6 @@ test('below a path a text and a file are sent, and outside they are opened and d
   assert.equal(download.suggestedFilename(), 'a.txt')
   await other.page.getByText(say('reveal_delete'), { exact: true }).click()
   await other.press(say('reveal_delete_yes'))
-  await other.page.getByRole('heading', { name: say('reveal_gone_title') }).waitFor()
+  await other.wholePage({ name: say('reveal_deleted_title') })
   assert.equal((await other.go(link.pathname)).status(), 404)
 })

@@ -3,8 +3,8 @@ import { test } from 'node:test'
 
 import { setScene } from './lib/scene.js'
 
-// The form is on another site: a page cannot send an API token by a form. What
-// the browser sends there is handed on as it is.
+// The form is on another site, since a form cannot send an API token. The site passes on
+// the browser's request unchanged.
 const scene = setScene({}, {
   '/form': `<form method="post" enctype="multipart/form-data" action="/sent">
     <textarea name="push[payload]"></textarea>
@@ -13,7 +13,7 @@ const scene = setScene({}, {
   '/sent': 'thank you',
 })
 
-// submit has the browser send the form, and creates a push of what it sent.
+// submit makes the browser send the form, and creates a push from its request.
 async function submit(visitor, text, files) {
   const before = scene.site.asked.mark()
   await visitor.navigate(`${scene.site.url}/form`)
@@ -24,7 +24,7 @@ async function submit(visitor, text, files) {
   return { body, pushed: await scene.pushbox.send(body, headers['content-type']) }
 }
 
-// Names of files, how the browser sends them, and what they are called after that.
+// File names, how the browser sends them, and how the server stores them.
 const names = [
   { name: 'plain.txt', sent: 'plain.txt' },
   { name: 'a"b.txt', sent: 'a%22b.txt' },
@@ -55,7 +55,7 @@ test('the names and contents of files arrive as a browser sends them', async (t)
   }
 })
 
-test('a form without a file is a push of its text', async (t) => {
+test('a form without a file makes a push of its text', async (t) => {
   const { body, pushed } = await submit(await scene.visit(t), 'only text', [])
   assert.ok(body.includes('filename=""'))
   const push = await scene.pushbox.show(pushed)

@@ -7,29 +7,36 @@ import (
 	"go/token"
 	"net/http"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 	"pushbox/store"
 )
 
-// Who asks, in the matrix of access.
+// The callers in the matrix of access.
 const (
-	asNobody = iota
+	asAnonymous = iota
 	asBadToken
 	asStranger
 	asOwner
 	callers
 )
 
-// matrix says, for each route, what the four callers get: where anonymous
-// callers are allowed, and where they are not.
-var matrix = []struct {
+// An accessRow is a request with the statuses that the four callers get: with anonymous
+// callers allowed, and without.
+type accessRow struct {
 	method, path, body string
 	open, closed       [callers]int
-}{
+}
+
+// matrix has, for each route, the statuses that the four callers get: with anonymous
+// callers allowed, and without.
+var matrix = []accessRow{
 	{"GET", "/api/v2/version", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", "/api/v2/openapi.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", "/readyz", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
@@ -37,7 +44,8 @@ var matrix = []struct {
 	{"GET", "/healthz", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", "/doctor/nothing", "", [callers]int{404, 404, 404, 404}, [callers]int{404, 404, 404, 404}},
 	{"POST", pushes, `{"push":{"payload":"x"}}`, [callers]int{201, 401, 201, 201}, [callers]int{401, 401, 201, 201}},
-	{"POST", pushes, `{"push":{"payload":"x","files":[]}}`, [callers]int{401, 401, 201, 201}, [callers]int{401, 401, 201, 201}},
+	{"POST", pushes, `{"push":{"payload":"x","files":[]}}`, [callers]int{201, 401, 201, 201}, [callers]int{401, 401, 201, 201}},
+	{"POST", pushes, `{"push":{"payload":"x","files":[{"content":""}]}}`, [callers]int{401, 401, 201, 201}, [callers]int{401, 401, 201, 201}},
 	{"POST", pushes, `{"push":{"payload":"x","kind":"file"}}`, [callers]int{401, 401, 422, 422}, [callers]int{401, 401, 422, 422}},
 	{"GET", pushes + "/TOKEN", "", [callers]int{200, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 	{"GET", pushes + "/TOKEN/preview", "", [callers]int{200, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
@@ -50,32 +58,64 @@ var matrix = []struct {
 	{"GET", pushes + "/expired", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 }
 
-func TestEachRouteIsForWhomItIs(t *testing.T) {
+// matrixV1 is the matrix of API version 1, of which each prefix reaches every push.
+func matrixV1() []accessRow {
+	const password = `{"password":{"payload":"x"}}`
+	rows := []accessRow{
+		{"GET", "/api/v1/version", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
+		{"GET", "/api/v1/version.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
+		{"OPTIONS", "/p.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
+		{"POST", "/p.json", password, [callers]int{201, 401, 201, 201}, [callers]int{401, 401, 201, 201}},
+		{"POST", "/p.json", `{"password":{"payload":"x","kind":"file"}}`, [callers]int{401, 401, 422, 422}, [callers]int{401, 401, 422, 422}},
+		{"POST", "/f.json", `{"file_push":{"payload":"x"}}`, [callers]int{401, 401, 422, 422}, [callers]int{401, 401, 422, 422}},
+		{"POST", "/r.json", `{"url":{"payload":"https://example.com"}}`, [callers]int{401, 401, 201, 201}, [callers]int{401, 401, 201, 201}},
+	}
+	for _, prefix := range []string{"/p", "/f", "/r"} {
+		rows = append(
+			rows,
+			accessRow{"GET", prefix + "/TOKEN.json", "", [callers]int{200, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
+			accessRow{"GET", prefix + "/TOKEN/r.json", "", [callers]int{200, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
+			accessRow{"GET", prefix + "/TOKEN/preview.json", "", [callers]int{200, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
+			accessRow{"GET", prefix + "/TOKEN/audit.json", "", [callers]int{401, 401, 403, 200}, [callers]int{401, 401, 403, 200}},
+			accessRow{"DELETE", prefix + "/TOKEN.json", "", [callers]int{401, 401, 401, 200}, [callers]int{401, 401, 401, 200}},
+			accessRow{"GET", prefix + "/active.json", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
+			accessRow{"GET", prefix + "/expired.json", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
+			accessRow{"HEAD", prefix + "/TOKEN.json", "", [callers]int{405, 405, 405, 405}, [callers]int{405, 405, 405, 405}}, // it would count a view
+			accessRow{"GET", prefix + "/TOKEN/nothing.json", "", [callers]int{404, 404, 404, 404}, [callers]int{404, 404, 404, 404}},
+		)
+	}
+	for _, absent := range []string{"/api/v1/accounts", "/api/v2/accounts", "/api/v2/workspaces", "/api/v2/requests"} { // a 401 would say that they exist
+		rows = append(rows, accessRow{"GET", absent, "", [callers]int{404, 404, 404, 404}, [callers]int{404, 404, 404, 404}})
+	}
+	return rows
+}
+
+func TestEachRouteChecksWhoMayCallIt(t *testing.T) {
 	t.Parallel()
 	for _, anonymous := range []bool{true, false} {
-		a := newAPI(t, sendsMail, func(c *config.Config) { c.AllowAnonymous = anonymous })
-		owner := a.user("owner@example.com")
-		who := [callers]http.Header{asNobody: {}, asBadToken: {"Authorization": {"Bearer bad"}}, asStranger: a.user("stranger@example.com"), asOwner: owner}
-		grant := a.pushFiles("owner@example.com", []byte("x")).grant()
-		for _, row := range matrix {
+		a := servertest.New(t, sendsMail, func(c *config.Config) { c.AllowAnonymous = anonymous })
+		owner := a.AddTokenUser("owner@example.com")
+		who := [callers]http.Header{asAnonymous: {}, asBadToken: {"Authorization": {"Bearer bad"}}, asStranger: a.AddTokenUser("stranger@example.com"), asOwner: owner}
+		grant := a.PushFiles("owner@example.com", []byte("x")).Grant()
+		for _, row := range slices.Concat(matrix, matrixV1()) {
 			want := row.open
 			if !anonymous {
 				want = row.closed
 			}
 			for caller, header := range who {
-				token := a.create(`"payload":"x","deletable_by_viewer":false`, owner)
+				token := a.Create(`"payload":"x","deletable_by_viewer":false`, owner)
 				path := strings.NewReplacer("TOKEN", token, "GRANT", grant).Replace(row.path)
-				got := a.do(row.method, path, row.body, header)
-				if got.status != want[caller] {
-					t.Errorf("%s %s, anonymous %v, caller %d: %d, not %d", row.method, row.path, anonymous, caller, got.status, want[caller])
+				got := a.Do(row.method, path, row.body, header)
+				if got.Status != want[caller] {
+					t.Errorf("%s %s, anonymous %v, caller %d: %d, not %d", row.method, row.path, anonymous, caller, got.Status, want[caller])
 				}
-				if got.status == http.StatusUnauthorized && (got.header.Get("WWW-Authenticate") != "Bearer" || got.problem() != "unauthorized") {
-					t.Errorf("%s %s: %v %s", row.method, row.path, got.header, got.body)
+				if got.Status == http.StatusUnauthorized && (got.Header.Get("WWW-Authenticate") != "Bearer" || got.Problem() != "unauthorized") {
+					t.Errorf("%s %s: %v %s", row.method, row.path, got.Header, got.Body)
 				}
 			}
 		}
-		for _, name := range a.handler.RouteNames(false) {
-			if !strings.Contains(a.log.String(), `"route":"`+name+`"`) {
+		for _, name := range a.Handler.RouteNames(false) {
+			if !strings.Contains(a.Log.String(), `"route":"`+name+`"`) {
 				t.Errorf("the matrix does not have the route %s", name)
 			}
 		}
@@ -84,9 +124,9 @@ func TestEachRouteIsForWhomItIs(t *testing.T) {
 
 func TestCredentials(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	good := strings.TrimPrefix(a.user("ann@example.com").Get("Authorization"), "Bearer ")
-	a.user("bob@example.com")
+	a := servertest.New(t)
+	good := strings.TrimPrefix(a.AddTokenUser("ann@example.com").Get("Authorization"), "Bearer ")
+	a.AddTokenUser("bob@example.com")
 	pair := func(email, token string) http.Header {
 		return http.Header{"X-User-Email": {email}, "X-User-Token": {token}}
 	}
@@ -99,180 +139,257 @@ func TestCredentials(t *testing.T) {
 		"bearer in upper case":         {http.Header{"Authorization": {"BEARER  " + good}}, 200},
 		"bearer with nothing":          {http.Header{"Authorization": {"Bearer "}}, 401},
 		"bearer with two":              {http.Header{"Authorization": {"Bearer " + good + " x"}}, 401},
+		"the scheme token":             {http.Header{"Authorization": {"Token " + good}}, 200},
+		"the scheme in lower case":     {http.Header{"Authorization": {"token " + good}}, 200},
 		"another scheme":               {http.Header{"Authorization": {"Basic " + good}}, 401},
-		"the token alone":              {http.Header{"Authorization": {good}}, 401},
+		"the token alone":              {http.Header{"Authorization": {good}}, 200},
+		"a bad token alone":            {http.Header{"Authorization": {good + "x"}}, 401},
 		"an empty header":              {http.Header{"Authorization": {""}}, 401},
 		"two headers":                  {http.Header{"Authorization": {"Bearer " + good, "Bearer " + good}}, 401},
 		"pair":                         {pair("ann@example.com", good), 200},
-		"pair in another case":         {pair("Ann@Example.COM", good), 200},
-		"pair of another address":      {pair("bob@example.com", good), 401},
-		"pair of an unknown address":   {pair("eve@example.com", good), 401},
+		"pair of another address":      {pair("bob@example.com", good), 200},
+		"pair of an unknown address":   {pair("eve@example.com", good), 200},
 		"pair of a bad token":          {pair("ann@example.com", "x"), 401},
 		"pair without a token":         {http.Header{"X-User-Email": {"ann@example.com"}}, 401},
-		"pair without an address":      {http.Header{"X-User-Token": {good}}, 401},
-		"pair of an empty address":     {pair("", good), 401},
+		"pair of an empty token":       {pair("ann@example.com", ""), 401},
+		"pair without an address":      {http.Header{"X-User-Token": {good}}, 200},
+		"pair of an empty address":     {pair("", good), 200},
+		"pair of two tokens":           {http.Header{"X-User-Token": {good, good}}, 401},
 		"bearer goes before pair":      {http.Header{"Authorization": {"Bearer " + good}, "X-User-Email": {"x"}, "X-User-Token": {"y"}}, 200},
 		"bad bearer goes before pair":  {http.Header{"Authorization": {"Bearer x"}, "X-User-Email": {"ann@example.com"}, "X-User-Token": {good}}, 401},
+		"empty one goes before pair":   {http.Header{"Authorization": {""}, "X-User-Token": {good}}, 401},
 		"a cookie is no credential":    {http.Header{"Cookie": {"token=" + good}}, 401},
 		"nor is a query, nor anything": {http.Header{}, 401},
 	} {
-		if got := a.get(pushes+"/active?token="+good, test.header); got.status != test.want {
-			t.Errorf("%s: %d", name, got.status)
+		if got := a.Get(pushes+"/active?token="+good, test.header); got.Status != test.want {
+			t.Errorf("%s: %d", name, got.Status)
 		}
 	}
 }
 
 func TestATokenThatEndedIsNotValid(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	a.store.Account("ann@example.com")
-	token, err := a.store.CreateToken(ctx, "ann@example.com", "", time.Hour)
+	a := servertest.New(t)
+	a.Store.Account("ann@example.com")
+	token, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, "ann@example.com", "", time.Hour)
 	if err != nil {
 		t.Fatal(err)
 	}
 	header := http.Header{"Authorization": {"Bearer " + token.Secret.Reveal()}}
-	a.get(pushes+"/active", header).want(http.StatusOK)
-	a.store.Clock.Advance(time.Hour)
-	a.get(pushes+"/active", header).want(http.StatusUnauthorized)
+	a.Get(pushes+"/active", header).Want(http.StatusOK)
+	a.Store.Clock.Advance(time.Hour)
+	a.Get(pushes+"/active", header).Want(http.StatusUnauthorized)
 }
-
-// far is a client that is not on this machine.
-func far(n int) http.Header { return http.Header{"X-Forwarded-For": {fmt.Sprintf("203.0.113.%d", n)}} }
 
 func TestRequestsAreLimited(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.Limits.AnonymousPerMinute, c.Limits.TokenPerMinute = 3, 5 })
-	ann := a.user("ann@example.com")
+	a := servertest.New(t, func(c *config.Config) { c.Limits.AnonymousPerMinute, c.Limits.TokenPerMinute = 3, 5 })
+	ann := a.AddTokenUser("ann@example.com")
 	ann.Set("X-Forwarded-For", "203.0.113.200")
 	for _, caller := range []struct {
 		header http.Header
 		limit  int
-	}{{far(1), 3}, {ann, 5}} {
+	}{{servertest.Far(1), 3}, {ann, 5}} {
 		for range caller.limit {
-			a.do("POST", pushes, "{", caller.header).want(http.StatusBadRequest)
+			a.Do("POST", pushes, "{", caller.header).Want(http.StatusBadRequest)
 		}
-		got := a.do("POST", pushes, "{", caller.header).want(http.StatusTooManyRequests)
-		if got.problem() != "too-many-requests" || got.header.Get("Retry-After") == "" {
-			t.Errorf("%s %v", got.body, got.header)
+		got := a.Do("POST", pushes, "{", caller.header).Want(http.StatusTooManyRequests)
+		if got.Problem() != "too-many-requests" || got.Header.Get("Retry-After") == "" {
+			t.Errorf("%s %v", got.Body, got.Header)
 		}
 	}
-	a.get("/api/v2/version", far(2)).want(http.StatusOK)
-	a.get("/healthz", far(1)).want(http.StatusOK)
-	a.store.Clock.Advance(time.Minute)
-	a.get("/api/v2/version", far(1)).want(http.StatusOK)
+	for _, path := range []string{"/healthz", "/api/v2/version"} { // which no limit counts
+		a.Get(path, servertest.Far(1)).Want(http.StatusOK)
+		for range 4 {
+			a.Get(path, servertest.Far(2)).Want(http.StatusOK)
+		}
+	}
+	a.Do("POST", pushes, "{", servertest.Far(2)).Want(http.StatusBadRequest)
+	a.Store.Clock.Advance(time.Minute)
+	a.Do("POST", pushes, "{", servertest.Far(1)).Want(http.StatusBadRequest)
 	for range 10 {
-		a.get("/api/v2/version").want(http.StatusOK) // from this machine, and no proxy in front
+		a.Do("POST", pushes, "{").Want(http.StatusBadRequest) // from this machine, and no proxy in front
 	}
 }
 
-func TestRequestsThatLeadNowhereAreLimited(t *testing.T) {
+// An address alone is no credential: it is not looked at.
+func TestAnAddressWithoutATokenIsAnonymous(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.Limits.AnonymousPerMinute = 2 })
-	a.get("/nowhere", far(1)).want(http.StatusNotFound)
-	a.do("PUT", pushes, "", far(1)).want(http.StatusMethodNotAllowed)
-	a.get("/nowhere", far(1)).want(http.StatusTooManyRequests)
+	a := servertest.New(t)
+	a.Do("POST", pushes, `{"push":{"payload":"x"}}`, http.Header{"X-User-Email": {"ann@example.com"}}).Want(http.StatusCreated)
+	a.Do("POST", pushes, `{"push":{"payload":"x"}}`, http.Header{"X-User-Email": {"ann@example.com"}, "X-User-Token": {"x"}}).Want(http.StatusUnauthorized)
+}
+
+func TestRequestsForUnknownPathsAreLimited(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, func(c *config.Config) { c.Limits.AnonymousPerMinute = 2 })
+	a.Get("/nowhere", servertest.Far(1)).Want(http.StatusNotFound)
+	a.Do("PUT", pushes, "", servertest.Far(1)).Want(http.StatusMethodNotAllowed)
+	a.Get("/nowhere", servertest.Far(1)).Want(http.StatusTooManyRequests)
 }
 
 func TestBadTokensAreLimitedAsAnonymousRequests(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.Limits.AnonymousPerMinute = 3 })
-	header := far(1)
+	a := servertest.New(t, func(c *config.Config) { c.Limits.AnonymousPerMinute = 3 })
+	header := servertest.Far(1)
 	header.Set("Authorization", "Bearer guess")
 	for range 3 {
-		a.get(pushes+"/active", header).want(http.StatusUnauthorized)
+		a.Get(pushes+"/active", header).Want(http.StatusUnauthorized)
 	}
-	a.get(pushes+"/active", header).want(http.StatusTooManyRequests)
+	a.Get(pushes+"/active", header).Want(http.StatusTooManyRequests)
 }
 
 func TestGuessingTokensIsLimitedEvenFromThisMachine(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	known := a.create(`"payload":"x"`)
+	a := servertest.New(t)
+	known := a.Create(`"payload":"x"`)
 	for i := range 20 {
 		tail := [...]string{"", "/preview", ""}[i%3]
-		unknown := store.NewToken(a.store.Clock.Now()).Reveal()
-		a.get(pushes + "/" + unknown[:34-i%2] + tail).want(http.StatusNotFound)
+		unknown := store.NewToken(a.Store.Clock.Now()).Reveal()
+		a.Get(pushes + "/" + unknown[:34-i%2] + tail).Want(http.StatusNotFound)
 	}
-	for _, token := range []string{known, store.NewToken(a.store.Clock.Now()).Reveal(), "x"} {
+	for _, token := range []string{known, store.NewToken(a.Store.Clock.Now()).Reveal(), "x"} {
 		for _, tail := range []string{"", "/preview"} {
-			got := a.get(pushes + "/" + token + tail).want(http.StatusTooManyRequests)
-			if got.header.Get("Retry-After") != "60" {
-				t.Errorf("Retry-After %q", got.header.Get("Retry-After"))
+			got := a.Get(pushes + "/" + token + tail).Want(http.StatusTooManyRequests)
+			if got.Header.Get("Retry-After") != "60" {
+				t.Errorf("Retry-After %q", got.Header.Get("Retry-After"))
 			}
 		}
 	}
-	a.get(pushes+"/"+known, far(1)).want(http.StatusOK)
-	a.do("POST", pushes, `{"push":{"payload":"x"}}`).want(http.StatusCreated)
-	a.store.Clock.Advance(time.Minute)
-	a.get(pushes + "/" + known).want(http.StatusOK)
+	a.Get(pushes+"/"+known, servertest.Far(1)).Want(http.StatusOK)
+	a.Do("POST", pushes, `{"push":{"payload":"x"}}`).Want(http.StatusCreated)
+	a.Store.Clock.Advance(time.Minute)
+	a.Get(pushes + "/" + known).Want(http.StatusOK)
 }
 
-func TestEveryErrorOfTheStoreHasAStatus(t *testing.T) {
+// Every error value of the packages that handlers call is in the table of problems, or
+// errorReply knows it by itself.
+func TestEveryErrorHasAStatus(t *testing.T) {
 	t.Parallel()
-	file, err := parser.ParseFile(token.NewFileSet(), "../store/errors.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
+	known := map[string]bool{"server.errAny": true} // stands for a 500 in the description of the API
+	for _, name := range errorsKnown(t) {
+		known[name] = true
 	}
-	problems, err := parser.ParseFile(token.NewFileSet(), "problem.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	rows := make(map[string]bool)
-	ast.Inspect(problems, func(n ast.Node) bool {
-		if kv, ok := n.(*ast.KeyValueExpr); ok {
-			if sel, ok := kv.Value.(*ast.SelectorExpr); ok && fmt.Sprint(kv.Key) == "err" {
-				rows[sel.Sel.Name] = true
+	for dir, least := range map[string]int{".": 8, "body": 3, "../store": 17, "../internal/limit": 1} {
+		found := errorsDeclared(t, dir)
+		if len(found) < least {
+			t.Errorf("only %d errors were found in %s: %v", len(found), dir, found)
+		}
+		for _, name := range found {
+			if !known[name] {
+				t.Errorf("%s has no row in the table of problems", name)
 			}
 		}
-		return true
-	})
-	found := 0
-	ast.Inspect(file, func(n ast.Node) bool {
-		spec, ok := n.(*ast.ValueSpec)
-		if ok && strings.HasPrefix(spec.Names[0].Name, "Err") {
-			found++
-			if !rows[spec.Names[0].Name] {
-				t.Errorf("store.%s has no row in the table of problems", spec.Names[0].Name)
-			}
-		}
-		return true
-	})
-	if found < 10 {
-		t.Errorf("only %d errors were found", found)
 	}
 }
 
-func TestAFullStoreTakesNoMoreAndGoesOnOtherwise(t *testing.T) {
+// errorsKnown returns the errors, as package.Name, that have a row in the table of
+// problems or that errorReply looks for.
+func errorsKnown(t *testing.T) (names []string) {
+	t.Helper()
+	file, err := parser.ParseFile(token.NewFileSet(), "problem.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	qualified := func(e ast.Expr) string {
+		if sel, ok := e.(*ast.SelectorExpr); ok {
+			return fmt.Sprintf("%v.%s", sel.X, sel.Sel.Name)
+		}
+		return fmt.Sprintf("server.%v", e)
+	}
+	for _, d := range file.Decls {
+		f, isFunc := d.(*ast.FuncDecl)
+		if isFunc && f.Name.Name != "errorReply" {
+			continue
+		}
+		ast.Inspect(d, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				if fmt.Sprint(n.Key) == "err" {
+					names = append(names, qualified(n.Value))
+				}
+			case *ast.CallExpr:
+				if qualified(n.Fun) == "errors.Is" {
+					names = append(names, qualified(n.Args[1]))
+				}
+			}
+			return true
+		})
+	}
+	return names
+}
+
+// errorsDeclared returns the errors, as package.Name, that the package in dir makes with
+// errors.New: of another package than this one, only the exported ones.
+func errorsDeclared(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range files {
+		if strings.HasSuffix(path, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			spec, ok := n.(*ast.ValueSpec)
+			if !ok {
+				return true
+			}
+			for i, name := range spec.Names {
+				if i >= len(spec.Values) || dir != "." && !name.IsExported() {
+					continue
+				}
+				call, ok := spec.Values[i].(*ast.CallExpr)
+				if !ok {
+					continue
+				}
+				if fun, ok := call.Fun.(*ast.SelectorExpr); ok && fmt.Sprintf("%v.%s", fun.X, fun.Sel.Name) == "errors.New" {
+					names = append(names, file.Name.Name+"."+name.Name)
+				}
+			}
+			return true
+		})
+	}
+	return names
+}
+
+func TestAFullStoreRefusesPushesAndServesTheRest(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.MaxStoreSize = 1 << 20 })
-	token := a.create(`"payload":"x"`)
+	a := servertest.New(t, func(c *config.Config) { c.MaxStoreSize = 1 << 20 })
+	token := a.Create(`"payload":"x"`)
 	large := `{"push":{"payload":"` + strings.Repeat("x", 1<<20) + `"}}`
-	if a.do("POST", pushes, large).want(http.StatusInsufficientStorage).problem() != "insufficient-storage" {
+	if a.Do("POST", pushes, large).Want(http.StatusInsufficientStorage).Problem() != "insufficient-storage" {
 		t.Error("another text")
 	}
-	a.get(pushes + "/" + token).want(http.StatusOK).has(map[string]string{"payload": "x"})
-	a.do("DELETE", pushes+"/"+token, "").want(http.StatusOK)
+	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"payload": "x"})
+	a.Do("DELETE", pushes+"/"+token, "").Want(http.StatusOK)
 }
 
-func TestAFailedStoreIsToldAs503(t *testing.T) {
+func TestAFailedStoreIsA503(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	token := a.create(`"payload":"x"`)
-	a.store.Abandon()
-	if err := os.Truncate(a.store.Path, 2*int64(os.Getpagesize())); err != nil {
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x"`)
+	a.Store.Abandon()
+	if err := os.Truncate(a.Store.Path, 2*int64(os.Getpagesize())); err != nil {
 		t.Fatal(err)
 	}
-	for _, got := range []answer{
-		a.get(pushes + "/" + token),
-		a.get(pushes + "/" + token + "/preview"),
-		a.do("POST", pushes, `{"push":{"payload":"x"}}`),
-		a.do("DELETE", pushes+"/"+token, ""),
-		a.get("/healthz"),
+	for _, got := range []servertest.Answer{
+		a.Get(pushes + "/" + token),
+		a.Get(pushes + "/" + token + "/preview"),
+		a.Do("POST", pushes, `{"push":{"payload":"x"}}`),
+		a.Do("DELETE", pushes+"/"+token, ""),
+		a.Get("/healthz"),
+		a.Get("/up"),
 	} {
-		got.want(http.StatusServiceUnavailable)
-		if got.problem() != "unavailable" || got.header.Get("Retry-After") != "10" {
-			t.Errorf("%s %v", got.body, got.header)
+		got.Want(http.StatusServiceUnavailable)
+		if got.Problem() != "unavailable" || got.Header.Get("Retry-After") != "10" {
+			t.Errorf("%s %v", got.Body, got.Header)
 		}
 	}
-	a.get("/api/v2/version").want(http.StatusOK)
+	a.Get("/api/v2/version").Want(http.StatusOK)
 }

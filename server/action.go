@@ -6,7 +6,9 @@ import (
 
 	"pushbox/internal/clientip"
 	"pushbox/internal/lang"
+	"pushbox/internal/limit"
 	"pushbox/internal/secret"
+	"pushbox/server/body"
 	"pushbox/store"
 )
 
@@ -14,34 +16,36 @@ import (
 // returns is rendered by the server, the only place that sets headers.
 type action func(*request) (reply, error)
 
-// A request is what an action needs to know of an HTTP request.
+// A request is an HTTP request, with what the server has found out about it.
 type request struct {
 	*http.Request
-	Body body // in place of the http.Request's own, which has no bounds
+	Body body.Reader // in place of the http.Request's own, which has no bounds
 
-	ctx      context.Context // in place of the http.Request's own: it ends when the request's time is over, too
-	id       string          // names the request in the log and in a 500
-	door     *door           // the way it came in
-	route    *route          // nil: there is none
-	urlToken store.Token     // of the path; zero, which no push has, where it cannot be one
-	grant    secret.Text     // of the path: for a download
-	file     string          // of the path: which one
-	name     string          // of the path: of an asset, or the code of a first account
-	base     string          // what links in the answer begin with
-	client   clientip.Client // who sent it, proxies seen through
-	actor    store.Actor
-	token    *store.APIToken   // nil: none came
-	session  store.SessionInfo // on pages: of whoever is signed in
-	pending  bool              // on pages: a password was accepted and a code is awaited
-	locale   *lang.Locale      // for what people read
-	pace     pacer
-	memory   share // what its text, and then its page, take; given back when it was answered
+	ctx       context.Context // in place of the http.Request's own: it also ends when the time for the request is over
+	id        string          // names the request in the log and in a 500
+	entry     *entryPoint     // that it came in by
+	route     *route          // nil: the path has none
+	urlToken  store.Token     // from the path; zero, which no push has, if the path has no valid one
+	sentToken secret.Text     // from the path, as it was sent
+	push      store.Name      // from the path: urlToken, or a handle
+	grant     secret.Text     // from the path of a download
+	file      string          // from the path of a download: the number of the file
+	name      secret.Text     // from the path: of an asset or a language; or a code, of the first account or of a probe
+	base      string          // of the links in the answer
+	client    clientip.Client // the sender's address, which trusted proxies pass on
+	actor     store.Actor
+	token     *store.APIToken   // nil: the request has none
+	session   store.SessionInfo // on pages: of the signed-in account
+	pending   bool              // on pages: the password was accepted, and the code is still missing
+	locale    *lang.Locale      // of texts for people
+	deadlines deadlines
+	memory    limit.Reservation // for its text, and then for its page; released after the answer
 }
 
-// Context is what the work for the request ends with.
+// Context returns the context of the work for the request.
 func (r *request) Context() context.Context { return r.ctx }
 
-// caller says for the log what kind of caller it is.
+// caller returns the kind of caller, for the log.
 func (r *request) caller() string {
 	switch {
 	case r.token != nil:

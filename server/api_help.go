@@ -6,20 +6,24 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+
+	"pushbox/server/body"
+	"pushbox/server/openapi"
 )
 
 // apiHelp is what the help page of the API shows.
 type apiHelp struct {
-	Base      string // what the addresses in commands begin with
-	Text      string // what holds for all of the API
+	Base      string // of the addresses in commands
+	Text      string // about the whole API
 	Document  string // the address of the OpenAPI document
 	Endpoints []endpointHelp
-	Statuses  []statusHelp // of all endpoints, and of what is none
+	V1        []helpV1     // the addresses of API version 1; none if it is switched off
+	Statuses  []statusHelp // of all endpoints, and of unknown paths
 }
 
-// An endpointHelp is what is shown of one method of one path.
+// An endpointHelp documents one method of one path.
 type endpointHelp struct {
-	ID          string // good for an anchor
+	ID          string // for an anchor
 	Method      string
 	Path        string // with its parameters in braces
 	Summary     string
@@ -30,7 +34,7 @@ type endpointHelp struct {
 	Curl        string // a command for a shell that has TOKEN, GRANT and API_TOKEN
 }
 
-// A fieldHelp is a row of the table of what a request has.
+// A fieldHelp is a row of the table of a request's parameters and fields.
 type fieldHelp struct {
 	Name     string
 	In       string // path, query, header or body
@@ -38,21 +42,21 @@ type fieldHelp struct {
 	Type     string
 	Text     string
 	Bounds   string // empty: none
-	Default  string // what its absence means; empty: nothing
+	Default  string // what it means if the field is absent; empty: nothing
 }
 
-// A statusHelp is a status of answers.
+// A statusHelp documents the answers with a status.
 type statusHelp struct {
 	Status int
 	Name   string
 	Text   string
-	Errors []errorBody // what the bodies say; the fields of a 422 depend on what was sent
+	Errors []errorBody // the bodies; none for 422, whose fields depend on the request
 }
 
-// apiHelp returns what the help page shows, with commands for a server whose
-// addresses begin with base.
+// apiHelp returns the content of the help page. The addresses in its commands begin
+// with base.
 func (s *Server) apiHelp(base string) apiHelp {
-	help := apiHelp{Base: base, Text: apiText}
+	help := apiHelp{Base: base, Text: apiText, V1: s.helpV1()}
 	everywhere := []error{errMethod, errAny}
 	for _, e := range s.endpoints(base) {
 		if e.name == "openapi" {
@@ -61,7 +65,7 @@ func (s *Server) apiHelp(base string) apiHelp {
 		help.Endpoints = append(help.Endpoints, s.endpointHelp(e, base))
 		everywhere = append(everywhere, s.errorsOf(e.route, e.errors)...)
 	}
-	for _, f := range refusals(everywhere) {
+	for _, f := range errorResponses(everywhere) {
 		help.Statuses = append(help.Statuses, statusHelp{Status: f.status, Name: http.StatusText(f.status), Text: statusTexts[f.status]})
 	}
 	return help
@@ -82,18 +86,18 @@ func (s *Server) endpointHelp(e endpoint, base string) endpointHelp {
 	help.Statuses = append(help.Statuses, statusHelp{Status: status, Name: http.StatusText(status), Text: e.done})
 	if e.parts() {
 		help.Statuses = append(help.Statuses, statusHelp{
-			Status: http.StatusPartialContent, Name: http.StatusText(http.StatusPartialContent), Text: aPart,
+			Status: http.StatusPartialContent, Name: http.StatusText(http.StatusPartialContent), Text: partText,
 		})
 	}
-	for _, f := range e.refusals {
+	for _, f := range e.errorResponses {
 		help.Statuses = append(help.Statuses, f.help())
 	}
 	return help
 }
 
-func (f statusAnswers) help() statusHelp {
+func (f statusResponses) help() statusHelp {
 	out := statusHelp{Status: f.status, Name: http.StatusText(f.status), Text: statusTexts[f.status]}
-	for _, rep := range f.told {
+	for _, rep := range f.replies {
 		if e, ok := rep.body.(errorBody); ok {
 			out.Errors = append(out.Errors, e)
 		}
@@ -101,23 +105,22 @@ func (f statusAnswers) help() statusHelp {
 	return out
 }
 
-// accessText says who may call an endpoint.
+// accessText describes who may call an endpoint.
 func (s *Server) accessText(a access) string {
 	switch {
-	case a == open:
-		return "everybody; API tokens are not looked at"
+	case a == public:
+		return "everyone; API tokens are ignored"
 	case s.dependsOnAddress(a):
-		return "whoever has a valid API token, and everybody at an address that may create without one"
+		return "callers with a valid API token, and anyone at an address that may create without one"
 	case !s.needsToken(a):
-		return "everybody, with a valid API token or without one"
+		return "everyone, with a valid API token or without one"
 	default:
-		return "whoever has a valid API token"
+		return "callers with a valid API token"
 	}
 }
 
-// typeWords says of which type a field is. What may be a text as well is named
-// by what it means.
-func typeWords(s *specSchema) string {
+// typeWords names the type of a field.
+func typeWords(s *openapi.Schema) string {
 	switch {
 	case slices.Contains(s.Type, "boolean"):
 		return "true or false"
@@ -130,7 +133,7 @@ func typeWords(s *specSchema) string {
 	}
 }
 
-// curlCommand shows the endpoint in use.
+// curlCommand returns a command that calls the endpoint.
 func (s *Server) curlCommand(e endpoint, base string) string {
 	words := []string{"curl -s"}
 	if e.curl != "" && e.method == http.MethodGet {
@@ -148,12 +151,17 @@ func (s *Server) curlCommand(e endpoint, base string) string {
 		words = append(words, `-H "Authorization: Bearer $API_TOKEN"`)
 	}
 	if e.mail {
-		body, _ := json.Marshal(exampleNotify())
-		words = append(words, "-H 'Content-Type: "+typeJSON+"'", "-d '"+string(body)+"'")
+		example, _ := json.Marshal(exampleNotify())
+		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
 	}
 	if e.push {
-		body, _ := json.Marshal(ordered[any]{{"push", s.examplePush()}}) // texts and numbers always can be
-		words = append(words, "-H 'Content-Type: "+typeJSON+"'", "-d '"+string(body)+"'")
+		example, _ := json.Marshal(openapi.Ordered[any]{{Name: "push", Value: s.examplePush()}}) // texts and numbers cannot fail
+		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
 	}
 	return strings.Join(words, " ")
+}
+
+// apiHelpPage documents the API.
+func (s *Server) apiHelpPage(r *request) (reply, error) {
+	return show(http.StatusOK, "help", s.apiHelp(s.home(r))), nil
 }

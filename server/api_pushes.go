@@ -1,22 +1,31 @@
 package server
 
 import (
+	"errors"
 	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"pushbox/internal/secret"
+	"pushbox/server/body"
 	"pushbox/store"
 )
 
 func (s *Server) createPush(r *request) (reply, error) {
-	in := s.newIntake(r)
-	defer in.close()
-	p, err := in.create()
+	return s.create(r, spelling{wrapper: "push"})
+}
+
+// create creates a push that is spelled in that way.
+func (s *Server) create(r *request, how spelling) (reply, error) {
+	c, p, err := s.receivePush(r, how)
 	if err != nil {
 		return reply{}, err
 	}
-	return created(newSenderJSON(p, r.base)), nil
+	made := createdJSON{senderJSON: newSenderJSON(p, r.base)}
+	if p.Mailed > 0 {
+		made.NotifyEmailsTo, made.NotifyEmailsToLocale = c.fields.text(store.FieldMailTo), c.fields.text(store.FieldMailLanguage)
+	}
+	return created(made), nil
 }
 
 func (s *Server) showPush(r *request) (reply, error) {
@@ -24,7 +33,7 @@ func (s *Server) showPush(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	p, err := s.store.RetrieveInto(r.Context(), r.actor, r.urlToken, passphrase, s.roomFor(r, payloadGrows))
+	p, err := s.store.Retrieve(r.Context(), r.actor, r.push, passphrase, s.reserveAnswer(r, jsonFactor))
 	if err != nil {
 		return reply{}, err
 	}
@@ -40,7 +49,7 @@ func (s *Server) previewPush(r *request) (reply, error) {
 }
 
 func (s *Server) deletePush(r *request) (reply, error) {
-	p, err := s.store.DeletePush(r.Context(), r.actor, r.urlToken)
+	p, err := s.store.DeletePush(r.Context(), r.actor, r.push)
 	if err != nil {
 		return reply{}, err
 	}
@@ -72,7 +81,7 @@ func (s *Server) auditPush(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	log, err := s.store.Audit(r.Context(), r.actor, r.urlToken, page)
+	log, err := s.store.Audit(r.Context(), r.actor, r.push, page)
 	if err != nil {
 		return reply{}, err
 	}
@@ -80,88 +89,122 @@ func (s *Server) auditPush(r *request) (reply, error) {
 	for i, e := range log {
 		at := Stamp(e.At)
 		body.Logs[i] = entryJSON{
-			IP: e.IP, UserAgent: e.UserAgent, Referrer: e.Referrer,
+			IP: e.IP, UserAgent: e.UserAgent, Referrer: e.Referrer.Reveal(),
 			Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at,
 		}
 	}
 	return ok(body), nil
 }
 
-// maxPage is the last page of a list that can be asked for.
+// maxPage is the last page of a list that a client may ask for.
 const maxPage = 200
 
-const errPage = badRequest("page must be a whole number from 1 to 200.")
+const errPage = badRequest("Invalid page parameter: it must be a whole number from 1 to 200.")
 
 func readPage(r *request) (int, error) {
-	pairs, err := parsePairs(r.URL.RawQuery)
+	pairs, err := body.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return 0, err
 	}
-	text, has, err := only(pairs, "page")
+	text, has, err := pairs.Only("page")
 	if err != nil || !has {
 		return 1, err
 	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > maxPage || strings.Trim(text, "0123456789") != "" {
+	n, err := strconv.Atoi(text.Reveal())
+	if err != nil || n < 1 || n > maxPage || strings.Trim(text.Reveal(), "0123456789") != "" {
 		return 0, errPage
 	}
 	return n, nil
 }
 
-// Where a passphrase is: the name of a field of the query or of a form, and a
-// header, for those who do not want it in the logs of a proxy.
+// Where a passphrase may be: in a field of the query or of a form, or in a header,
+// which keeps it out of the logs of proxies.
 const (
-	passphraseField  = "passphrase"
+	passphraseField  = store.FieldPassphrase
 	headerPassphrase = "X-Push-Passphrase"
 )
 
 // readPassphrase takes the passphrase from the query, the header, or a form.
 func (s *Server) readPassphrase(r *request) (secret.Text, error) {
-	pairs, err := parsePairs(r.URL.RawQuery)
+	pairs, err := body.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return secret.Text{}, err
 	}
-	p, _, err := only(pairs, passphraseField)
-	if p == "" {
-		p = r.Header.Get(headerPassphrase)
+	p, _, err := pairs.Only(passphraseField)
+	if p.IsZero() {
+		if given := r.Header.Get(headerPassphrase); given != "" {
+			p = secret.New(given)
+		}
 	}
-	if p == "" && err == nil && r.ContentLength != 0 {
+	if p.IsZero() && err == nil && r.ContentLength != 0 {
 		p, err = s.formPassphrase(r)
 	}
 	if err != nil {
 		return secret.Text{}, err
 	}
-	return asPassphrase(p)
+	return p, checkPassphrase(p)
 }
 
-// asPassphrase refuses what can be no passphrase.
-func asPassphrase(text string) (secret.Text, error) {
-	if !utf8.ValidString(text) || len(text) > store.MaxPassphrase {
-		return secret.Text{}, badRequest("The passphrase is not valid UTF-8, or longer than one can be.")
+// checkPassphrase refuses a text that no push can have as its passphrase.
+func checkPassphrase(p secret.Text) error {
+	if !utf8.ValidString(p.Reveal()) || p.Len() > store.MaxPassphrase {
+		return badRequest("The passphrase is too long, or not valid UTF-8.")
 	}
-	return secret.New(text), nil
+	return nil
 }
 
-// formPassphrase reads the passphrase from a form. A body of any other kind has
-// none, and is not looked at.
-func (s *Server) formPassphrase(r *request) (string, error) {
-	media, params, err := bodyType(r)
-	if err != nil || media == typeJSON || r.ContentLength > int64(s.cfg.Limits.MaxBody) {
-		return "", nil
+// formPassphrase reads the passphrase from a form. It does not read a body of
+// another type.
+func (s *Server) formPassphrase(r *request) (secret.Text, error) {
+	longest := int64(s.cfg.Limits.MaxBody)
+	if r.ContentLength > longest {
+		return secret.Text{}, nil
 	}
-	b := &r.Body
-	b.share(s.bodies.enter(r))
-	defer b.memory.done()
-	var pairs []pair
-	if media == typeMultipart {
-		pairs, err = multipartPairs(b, params["boundary"])
-	} else {
-		pairs, err = readPairs(b)
+	memory := s.limits.requestMemory.Reserve()
+	defer memory.Release()
+	var pairs body.Pairs
+	err := body.Read(r.Context(), &r.Body, body.Options{Flat: true, MaxText: longest, Memory: &memory}, &pairs)
+	if errors.Is(err, body.ErrMediaType) || errors.Is(err, body.ErrEncoding) {
+		return secret.Text{}, nil
 	}
 	if err != nil {
-		b.leave()
-		return "", err
+		return secret.Text{}, err
 	}
-	p, _, err := only(pairs, passphraseField)
+	p, _, err := pairs.Only(passphraseField)
 	return p, err
+}
+
+// mailPush sends the link of a push by mail.
+func (s *Server) mailPush(r *request) (reply, error) {
+	f := make(body.Form)
+	err := body.Read(r.Context(), &r.Body, body.Options{Object: "push", Flat: true, JSON: true, Query: true, MaxText: smallBody}, f)
+	if errors.Is(err, body.ErrNoObject) {
+		err = errNoFields
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	in := fieldReader{fields: fields(f)}
+	m := in.mailing()
+	if err := in.bad.Err(); err != nil {
+		return reply{}, err
+	}
+	if m == nil {
+		m = new(store.MailRequest)
+	}
+	m.Base, m.Language = r.base, s.mailLanguage(m.Language)
+	p, err := s.store.MailPush(r.Context(), r.actor, r.urlToken, *m)
+	if err != nil {
+		return reply{}, err
+	}
+	return created(newMailedJSON(p, r.base)), nil
+}
+
+// mailLanguage returns the language of mails that is nearest to a tag, else that of the
+// instance; empty for no tag. Password Pusher's clients send tags of its 31 languages.
+func (s *Server) mailLanguage(tag string) string {
+	if tag == "" {
+		return ""
+	}
+	return s.words.Nearest(tag, s.cfg.DefaultLocale).Tag
 }

@@ -1,12 +1,19 @@
 package server
 
-import "pushbox/store"
+import (
+	"net/http"
+
+	"pushbox/store"
+)
 
 // apiVersion is the version of Password Pusher's API that this is.
 const apiVersion = "2.1"
 
-// versionJSON is what clients look at to find out what a server can do. Its keys
-// are those of Password Pusher.
+// edition is Password Pusher's name for a server that its users run themselves.
+const edition = "oss"
+
+// versionJSON tells clients what a server can do. Its keys are those of Password
+// Pusher.
 type versionJSON struct {
 	ApplicationVersion string       `json:"application_version"`
 	APIVersion         string       `json:"api_version"`
@@ -39,13 +46,13 @@ type switchJSON struct {
 	Enabled bool `json:"enabled"`
 }
 
-// version tells which API this is. Accounts and requests are features of Password
+// version describes the server. Accounts and requests are features of Password
 // Pusher's hosted edition: several accounts for a token, and asking for secrets.
 func (s *Server) version(*request) (reply, error) {
 	return ok(versionJSON{
 		ApplicationVersion: s.release,
 		APIVersion:         apiVersion,
-		Edition:            "oss",
+		Edition:            edition,
 		Features: featuresJSON{
 			AnonymousAccess:        s.cfg.AllowAnonymous,
 			APITokenAuthentication: true,
@@ -64,7 +71,7 @@ type healthJSON struct {
 	Status string `json:"status"`
 }
 
-// health says whether the store can still be written to.
+// health reports whether the store still accepts writes.
 func (s *Server) health(*request) (reply, error) {
 	select {
 	case <-s.store.Failed():
@@ -72,4 +79,21 @@ func (s *Server) health(*request) (reply, error) {
 	default:
 		return ok(healthJSON{"ok"}), nil
 	}
+}
+
+// nameParam is the parameter of patterns for a name or a code that is no url_token.
+const nameParam = "name"
+
+// asset answers with an asset of the pages.
+func (s *Server) asset(r *request) (reply, error) {
+	a, ok := s.pages.Asset(r.name.Reveal())
+	if !ok {
+		return reply{}, store.ErrNotFound
+	}
+	return reply{status: http.StatusOK, asset: &a}, nil
+}
+
+// robots asks crawlers to visit nothing.
+func (s *Server) robots(*request) (reply, error) {
+	return reply{status: http.StatusOK, text: &text{textType[0], []byte("User-agent: *\nDisallow: /\n")}}, nil
 }

@@ -10,82 +10,77 @@ import (
 	"pushbox/store"
 )
 
-// Headers that carry credentials. The older pair is what clients of Password
-// Pusher's first API send.
+// Headers that carry an API token. Clients of Password Pusher's first API send the
+// second, with an e-mail address beside it in X-User-Email, which is not looked at.
 const (
 	headerAuthorization = "Authorization"
-	headerEmail         = "X-User-Email"
 	headerToken         = "X-User-Token"
 )
 
-// credentials are what a request shows to say whose it is.
-type credentials struct {
-	token secret.Text
-	email string // only with the older pair
+// readToken returns the API token of a request, and whether the request has one. It
+// returns store.ErrToken for a malformed header.
+func readToken(h http.Header) (token secret.Text, given bool, err error) {
+	values, has := h[headerAuthorization]
+	if has {
+		token = bearer(values)
+	} else if values, has = h[headerToken]; has && len(values) == 1 {
+		token = secret.New(values[0])
+	}
+	if has && token.IsZero() {
+		err = store.ErrToken
+	}
+	return token, has, err
 }
 
-// readCredentials returns the credentials of a request and whether it has any.
-// store.ErrToken if it has some that cannot be valid.
-func readCredentials(h http.Header) (c credentials, given bool, err error) {
-	if values, has := h[headerAuthorization]; has {
-		token, ok := bearer(values)
-		if !ok {
-			return c, true, store.ErrToken
-		}
-		return credentials{token: token}, true, nil
-	}
-	emails, tokens := h[headerEmail], h[headerToken]
-	if len(emails) == 0 && len(tokens) == 0 {
-		return c, false, nil
-	}
-	if len(emails) != 1 || len(tokens) != 1 || emails[0] == "" || tokens[0] == "" {
-		return c, true, store.ErrToken
-	}
-	return credentials{token: secret.New(tokens[0]), email: emails[0]}, true, nil
-}
-
-// bearer reads an Authorization header: RFC 6750 section 2.1, with the scheme in
-// any case as RFC 9110 section 11.1 has it.
-func bearer(values []string) (secret.Text, bool) {
+// bearer reads the token from an Authorization header (RFC 6750 section 2.1); zero if
+// there is none. The scheme may be in upper or lower case (RFC 9110 section 11.1). It
+// may also be Token, or be missing: Password Pusher reads only the last word.
+func bearer(values []string) secret.Text {
 	if len(values) != 1 {
-		return secret.Text{}, false
+		return secret.Text{}
 	}
-	scheme, token, _ := strings.Cut(values[0], " ")
-	token = strings.Trim(token, " ")
-	if !strings.EqualFold(scheme, "Bearer") || token == "" || strings.Contains(token, " ") {
-		return secret.Text{}, false
+	words := strings.FieldsFunc(values[0], func(r rune) bool { return r == ' ' })
+	switch {
+	case len(words) == 1:
+		return secret.New(words[0])
+	case len(words) == 2 && (strings.EqualFold(words[0], "Bearer") || strings.EqualFold(words[0], "Token")):
+		return secret.New(words[1])
+	default:
+		return secret.Text{}
 	}
-	return secret.New(token), true
 }
 
-// authenticate finds out whose request it is and whether the route is for it,
-// in the order that the contract sets.
+// authenticate identifies the caller and checks that the route is open to it. Wrong
+// credentials are refused even if the route is open to anonymous clients.
 func (s *Server) authenticate(r *request) error {
-	if r.route.access == open {
+	if r.route.access == public {
 		return nil
 	}
-	if r.route.page {
+	if r.route.has(isPage) {
 		return s.resume(r)
 	}
-	c, given, err := readCredentials(r.Header)
+	token, given, err := readToken(r.Header)
 	if err != nil {
 		return err
 	}
 	if given {
-		a, t, err := s.store.Authenticate(r.Context(), c.token, c.email)
+		a, t, err := s.store.Authenticate(r.Context(), r.actor, token)
 		if err != nil {
 			return err
 		}
 		r.actor.Account, r.token = a.ID, &t
+		if s.cfg.RequireMFA && !a.MFA() && !s.clock.Now().Before(s.tokensFrom) {
+			return errTokenMFA
+		}
 		return nil
 	}
-	if s.needsToken(r.route.access) || r.route.access == creator && !s.mayCreate(r) {
+	if s.needsToken(r.route.access) || r.route.access == creating && !s.mayCreate(r) {
 		return errUnauthorized
 	}
 	return nil
 }
 
-// mayCreate reports whether the client may create without saying who it is.
+// mayCreate reports whether the client may create pushes anonymously.
 func (s *Server) mayCreate(r *request) bool {
 	if len(s.cfg.CreateNetworks) == 0 {
 		return s.cfg.AllowAnonymous
@@ -93,23 +88,23 @@ func (s *Server) mayCreate(r *request) bool {
 	return slices.ContainsFunc(s.cfg.CreateNetworks, func(n netip.Prefix) bool { return n.Contains(r.client.Addr) })
 }
 
-// needsToken reports whether a route of the API is for nobody without a valid token,
-// wherever they are.
+// needsToken reports whether a route of the API needs a valid token from every
+// client, whatever its address.
 func (s *Server) needsToken(a access) bool {
 	switch a {
-	case account:
+	case required:
 		return true
-	case anyone:
+	case optional:
 		return !s.cfg.AllowAnonymous
-	case creator:
+	case creating:
 		return !s.cfg.AllowAnonymous && !s.dependsOnAddress(a)
 	default:
 		return false
 	}
 }
 
-// dependsOnAddress reports whether a route of the API needs a token of some clients,
-// and of others not.
+// dependsOnAddress reports whether the client's address decides if a route of the
+// API needs a token.
 func (s *Server) dependsOnAddress(a access) bool {
-	return a == creator && len(s.cfg.CreateNetworks) > 0
+	return a == creating && len(s.cfg.CreateNetworks) > 0
 }

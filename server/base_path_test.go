@@ -7,20 +7,21 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 )
 
 const below = "/tools/push" // a base path
 
-func newSiteBelow(t *testing.T, changes ...func(*config.Config)) *api {
+func newSiteBelow(t *testing.T, changes ...func(*config.Config)) *servertest.Server {
 	t.Helper()
-	return newSite(t, append(changes, func(c *config.Config) { c.BasePath, c.EnableSignups = below, true })...)
+	return servertest.NewSite(t, append(changes, func(c *config.Config) { c.BasePath, c.EnableSignups = below, true })...)
 }
 
-// leads are the addresses on a page, but for those within it.
-func (p page) leads() (all []string) {
+// leadsOf returns the addresses on a page, except those within it.
+func leadsOf(p servertest.Page) (all []string) {
 	for _, name := range []string{"href", "src", "action", "data-step", "data-words"} {
-		for _, n := range p.find(func(n node) bool { return attr(n, name) != "" && n.Data != "input" }) {
-			if to := attr(n, name); !strings.ContainsAny(to[:1], "#?") {
+		for _, n := range p.Find(func(n servertest.Node) bool { return servertest.Attr(n, name) != "" && n.Data != "input" }) {
+			if to := servertest.Attr(n, name); !strings.ContainsAny(to[:1], "#?") {
 				all = append(all, to)
 			}
 		}
@@ -31,16 +32,16 @@ func (p page) leads() (all []string) {
 func TestEverythingLiesBelowTheBasePath(t *testing.T) {
 	t.Parallel()
 	a := newSiteBelow(t)
-	b := a.browser()
-	b.post(below+"/users/sign_in", "email", annEmail, "password", annPassword).to(below + "/")
-	sent := b.post(below+"/", "push[payload]", "the secret", "push[kind]", "text", "push[expire_after_days]", "2", "push[expire_after_views]", "5").want(http.StatusCreated)
-	link := strings.TrimPrefix(sent.link(), a.url)
+	b := a.Browser()
+	b.Post(below+"/users/sign_in", "email", servertest.AnnEmail, "password", servertest.AnnPassword).To(below + "/")
+	sent := b.Post(below+"/", "push[payload]", "the secret", "push[kind]", "text", "push[expire_after_days]", "2", "push[expire_after_views]", "5").Want(http.StatusCreated)
+	link := strings.TrimPrefix(sent.Link(), a.URL)
 	if !strings.HasPrefix(link, below+"/p/") {
-		t.Fatalf("the link is %s", sent.link())
+		t.Fatalf("the link is %s", sent.Link())
 	}
-	todo, seen := append(sent.page().leads(), link, strings.TrimSuffix(link, "/r")+"/audit", below+"/nowhere"), make(map[string]bool)
+	todo, seen := append(leadsOf(sent.Page()), link, strings.TrimSuffix(link, "/r")+"/audit", below+"/nowhere"), make(map[string]bool)
 	for ; len(todo) > 0; todo = todo[1:] {
-		at := strings.TrimPrefix(todo[0], a.url)
+		at := strings.TrimPrefix(todo[0], a.URL)
 		if seen[at] {
 			continue
 		}
@@ -49,15 +50,15 @@ func TestEverythingLiesBelowTheBasePath(t *testing.T) {
 			t.Errorf("something leads to %s", at)
 			continue
 		}
-		got := b.get(at)
-		if got.status != http.StatusOK && got.status != http.StatusSeeOther && got.status != http.StatusMethodNotAllowed && at != below+"/nowhere" {
-			t.Errorf("%s is answered %d", at, got.status)
+		got := b.Get(at)
+		if got.Status != http.StatusOK && got.Status != http.StatusSeeOther && got.Status != http.StatusMethodNotAllowed && at != below+"/nowhere" {
+			t.Errorf("%s is answered %d", at, got.Status)
 		}
-		if got.status == http.StatusSeeOther {
-			todo = append(todo, got.header.Get("Location"))
+		if got.Status == http.StatusSeeOther {
+			todo = append(todo, got.Header.Get("Location"))
 		}
-		if strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
-			todo = append(todo, got.page().leads()...)
+		if strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") {
+			todo = append(todo, leadsOf(got.Page())...)
 		}
 	}
 	for _, at := range []string{"/", "/p", "/users/token", "/users/sessions", "/users/mfa", "/users/password", "/users/sign_in", "/help/api", "/api/v2/openapi.json"} {
@@ -65,53 +66,53 @@ func TestEverythingLiesBelowTheBasePath(t *testing.T) {
 			t.Errorf("no page leads to %s", at)
 		}
 	}
-	b.post(below + "/users/sign_out").to(below + "/users/sign_in")
+	b.Post(below + "/users/sign_out").To(below + "/users/sign_in")
 }
 
 func TestAPushIsOpenedAndDeletedBelowTheBasePath(t *testing.T) {
 	t.Parallel()
 	a := newSiteBelow(t)
-	token := a.do("POST", below+pushes+".json", `{"push":{"payload":"the secret"}}`).want(http.StatusCreated).text("url_token")
-	step := a.get(below + "/p/" + token + "/r").want(http.StatusOK).page()
-	opened := a.send(strings.TrimPrefix(step.forms()[0], "post "), nil).want(http.StatusOK).says("the secret").page()
-	a.send(strings.TrimPrefix(opened.forms()[0], "post "), nil).want(http.StatusOK)
-	a.get(below + "/p/" + token).want(http.StatusNotFound)
-	if got := a.get(below + "/f/" + token).header.Get("Location"); got != below+"/p/"+token {
+	token := a.Do("POST", below+pushes+".json", `{"push":{"payload":"the secret"}}`).Want(http.StatusCreated).Text("url_token")
+	step := a.Get(below + "/p/" + token + "/r").Want(http.StatusOK).Page()
+	opened := a.Send(strings.TrimPrefix(step.Forms()[0], "post "), nil).Want(http.StatusOK).Says("the secret").Page()
+	a.Send(strings.TrimPrefix(opened.Forms()[0], "post "), nil).Want(http.StatusOK)
+	a.Get(below + "/p/" + token).Want(http.StatusNotFound)
+	if got := a.Get(below + "/f/" + token).Header.Get("Location"); got != below+"/p/"+token {
 		t.Errorf("an old link leads to %s", got)
 	}
-	doc := a.get(below + "/api/v2/openapi").want(http.StatusOK)
-	if !strings.Contains(doc.body, `"servers":[{"url":"`+a.url+below+`"}]`) {
-		t.Errorf("the document is for %.300s", doc.body)
+	doc := a.Get(below + "/api/v2/openapi").Want(http.StatusOK)
+	if !strings.Contains(doc.Body, `"servers":[{"url":"`+a.URL+below+`"}]`) {
+		t.Errorf("the document is for %.300s", doc.Body)
 	}
-	files := a.pushFiles(annEmail, []byte("in a file"))
-	shown := a.get(below + pushes + "/" + files.token.Reveal()).want(http.StatusOK)
-	if at, _, _ := strings.Cut(shown.body[strings.Index(shown.body, a.url+below+"/d/"):], `"`); a.get(strings.TrimPrefix(at, a.url)).want(http.StatusOK).body != "in a file" {
+	files := a.PushFiles(servertest.AnnEmail, []byte("in a file"))
+	shown := a.Get(below + pushes + "/" + files.Token.Reveal()).Want(http.StatusOK)
+	if at, _, _ := strings.Cut(shown.Body[strings.Index(shown.Body, a.URL+below+"/d/"):], `"`); a.Get(strings.TrimPrefix(at, a.URL)).Want(http.StatusOK).Body != "in a file" {
 		t.Errorf("there is no file at %s", at)
 	}
 }
 
-func TestBesideTheBasePathThereIsNothingButProbes(t *testing.T) {
+func TestOutsideTheBasePathOnlyProbesAnswer(t *testing.T) {
 	t.Parallel()
 	a := newSiteBelow(t)
-	for _, row := range a.handler.Rows() {
+	for _, row := range a.Handler.Rows() {
 		path := strings.NewReplacer(":url_token", "x", ":name", "x", ":grant", "x", ":file", "1").Replace(row.Pattern)
 		for _, at := range []string{path, below + "er" + path, "/x" + below + path, below + below + path} {
 			want := http.StatusNotFound
-			if at == "/healthz" || at == "/readyz" {
+			if at == "/healthz" || at == "/readyz" || at == "/up" {
 				want = http.StatusOK
 			}
-			if got := a.do(row.Method, at, "", urlencoded); got.status != want || got.header.Get("Location") != "" {
-				t.Errorf("%s %s: %d", row.Method, at, got.status)
+			if got := a.Do(row.Method, at, "", servertest.Urlencoded); got.Status != want || got.Header.Get("Location") != "" {
+				t.Errorf("%s %s: %d", row.Method, at, got.Status)
 			}
 		}
 	}
-	a.get(below + "/healthz").want(http.StatusOK)
-	a.get(below + "/readyz").want(http.StatusOK)
-	a.get(below).want(http.StatusOK)
-	if got := a.get("/api/v2/version").problem(); got != "not-found" {
+	a.Get(below + "/healthz").Want(http.StatusOK)
+	a.Get(below + "/readyz").Want(http.StatusOK)
+	a.Get(below).Want(http.StatusOK)
+	if got := a.Get("/api/v2/version").Problem(); got != "not-found" {
 		t.Errorf("a program is told %s", got)
 	}
-	if got := a.get(below + "/api/v2/nothing").want(http.StatusNotFound).problem(); got != "not-found" {
+	if got := a.Get(below + "/api/v2/nothing").Want(http.StatusNotFound).Problem(); got != "not-found" {
 		t.Errorf("a program is told %s", got)
 	}
 }
@@ -120,10 +121,10 @@ func TestCookiesAreForTheBasePathAlone(t *testing.T) {
 	t.Parallel()
 	a := newSiteBelow(t)
 	for proto, name := range map[string]string{"http": "pushbox_session", "https": "__Secure-pushbox"} {
-		b := a.browser(http.Header{"X-Forwarded-Proto": {proto}})
-		got := b.post(below+"/users/sign_in?lang=de", "email", annEmail, "password", annPassword).want(http.StatusSeeOther)
+		b := a.Browser(http.Header{"X-Forwarded-Proto": {proto}})
+		got := b.Post(below+"/users/sign_in?lang=de", "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusSeeOther)
 		names := make([]string, 0, 1)
-		for _, c := range got.cookies() {
+		for _, c := range got.Cookies() {
 			names = append(names, c.Name)
 			if c.Path != below || c.Secure != (proto == "https") {
 				t.Errorf("%s: %v", proto, c)
@@ -132,6 +133,6 @@ func TestCookiesAreForTheBasePathAlone(t *testing.T) {
 		if !slices.Contains(names, name) {
 			t.Errorf("%s: the cookies are %v", proto, names)
 		}
-		b.get(below + "/users/token").want(http.StatusOK)
+		b.Get(below + "/users/token").Want(http.StatusOK)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 )
 
 // A bodyKind is a way to send a push.
@@ -45,62 +46,64 @@ func bodyKinds() []bodyKind {
 
 func TestEveryKindOfBodyMakesTheSamePush(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	const payload = "two\r\nlines \"quoted\" \\ + & = % é \U0001F511 \x01"
 	for _, kind := range bodyKinds() {
 		contentType, body := kind.encode(map[string]string{
 			"payload": payload, "passphrase": "p", "name": "n+1", "note": "o", "expire_after_days": "3", "expire_after_views": "04",
 			"retrieval_step": "no", "deletable_by_viewer": "ON", "kind": "text", "unknown": "x", "utf8": "✓",
 		})
-		got := a.do("POST", pushes, body, http.Header{"Content-Type": {contentType}}).want(http.StatusCreated)
-		got.has(map[string]string{
+		got := a.Do("POST", pushes, body, http.Header{"Content-Type": {contentType}}).Want(http.StatusCreated)
+		got.Has(map[string]string{
 			"name": "n+1", "note": "o", "expire_after_days": "3", "expire_after_views": "4",
 			"retrieval_step": "false", "deletable_by_viewer": "true", "passphrase_protected": "true",
 		})
-		shown := a.get(pushes + "/" + got.text("url_token") + "?passphrase=p").want(http.StatusOK)
-		if shown.text("payload") != payload {
-			t.Errorf("%s: %q", kind.name, shown.text("payload"))
+		shown := a.Get(pushes + "/" + got.Text("url_token") + "?passphrase=p").Want(http.StatusOK)
+		if shown.Text("payload") != payload {
+			t.Errorf("%s: %q", kind.name, shown.Text("payload"))
 		}
 	}
 }
 
 func TestMediaTypes(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	const body = `{"push":{"payload":"x"}}`
 	for contentType, want := range map[string]int{
-		"application/json":                  http.StatusCreated,
-		"Application/JSON; Charset=UTF-8":   http.StatusCreated,
-		"application/json; charset=latin1":  http.StatusUnsupportedMediaType,
-		"text/plain":                        http.StatusUnsupportedMediaType,
-		"application/xml":                   http.StatusUnsupportedMediaType,
-		"application/vnd.api+json":          http.StatusUnsupportedMediaType,
-		"":                                  http.StatusUnsupportedMediaType,
-		"nonsense;":                         http.StatusUnsupportedMediaType,
-		"application/x-www-form-urlencoded": http.StatusBadRequest,
-		"multipart/form-data":               http.StatusBadRequest,
-		"multipart/form-data; boundary=x":   http.StatusBadRequest,
-		"multipart/mixed; boundary=x":       http.StatusUnsupportedMediaType,
+		"application/json":                                  http.StatusCreated,
+		"Application/JSON; Charset=UTF-8":                   http.StatusCreated,
+		"application/json; charset=latin1":                  http.StatusUnsupportedMediaType,
+		"text/plain":                                        http.StatusUnsupportedMediaType,
+		"application/xml":                                   http.StatusUnsupportedMediaType,
+		"application/vnd.api+json":                          http.StatusUnsupportedMediaType,
+		"application/json; charset=utf8":                    http.StatusCreated,
+		"application/json; charset=us-ascii":                http.StatusCreated,
+		"":                                                  http.StatusBadRequest, // a form
+		"nonsense;":                                         http.StatusUnsupportedMediaType,
+		"application/x-www-form-urlencoded":                 http.StatusBadRequest,
+		"multipart/form-data":                               http.StatusBadRequest,
+		"multipart/form-data; boundary=x":                   http.StatusBadRequest,
+		"multipart/mixed; boundary=x":                       http.StatusUnsupportedMediaType,
 		"application/x-www-form-urlencoded; charset=UTF-16": http.StatusUnsupportedMediaType,
 	} {
-		got := a.do("POST", pushes, body, http.Header{"Content-Type": {contentType}})
-		if got.status != want {
-			t.Errorf("%q: %d %s", contentType, got.status, got.body)
+		got := a.Do("POST", pushes, body, http.Header{"Content-Type": {contentType}})
+		if got.Status != want {
+			t.Errorf("%q: %d %s", contentType, got.Status, got.Body)
 		}
-		if want == http.StatusUnsupportedMediaType && got.problem() != "unsupported-media-type" {
-			t.Errorf("%q: %s", contentType, got.body)
+		if want == http.StatusUnsupportedMediaType && got.Problem() != "unsupported-media-type" {
+			t.Errorf("%q: %s", contentType, got.Body)
 		}
 	}
 	for encoding, want := range map[string]int{"gzip": 415, "br": 415, "identity": 201, "Identity": 201} {
-		if got := a.do("POST", pushes, body, http.Header{"Content-Encoding": {encoding}}); got.status != want {
-			t.Errorf("encoding %q: %d", encoding, got.status)
+		if got := a.Do("POST", pushes, body, http.Header{"Content-Encoding": {encoding}}); got.Status != want {
+			t.Errorf("encoding %q: %d", encoding, got.Status)
 		}
 	}
 }
 
 func TestBadBodies(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	deep := func(n int) string {
 		return `{"push":{"payload":"x","a":` + strings.Repeat("[", n-2) + strings.Repeat("]", n-2) + `}}`
 	}
@@ -137,17 +140,17 @@ func TestBadBodies(t *testing.T) {
 		"a raw control":          {"{\"push\":{\"payload\":\"a\nb\"}}", 400},
 		"an escaped NUL is kept": {`{"push":{"payload":"a\u0000b"}}`, 201},
 	} {
-		got := a.do("POST", pushes, test.body)
-		if got.status != test.want || test.want == 400 && got.problem() != "bad-request" {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
+		got := a.Do("POST", pushes, test.body)
+		if got.Status != test.want || test.want == 400 && got.Problem() != "bad-request" {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
-	a.do("POST", pushes, "", http.Header{"Content-Type": {"application/json"}}).want(http.StatusBadRequest)
+	a.Do("POST", pushes, "", http.Header{"Content-Type": {"application/json"}}).Want(http.StatusBadRequest)
 }
 
 func TestBadForms(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
 	for body, want := range map[string]int{
 		"push[payload]=x":                               201,
@@ -162,8 +165,8 @@ func TestBadForms(t *testing.T) {
 		strings.Repeat("a=b&", 99) + "push[payload]=x":  201,
 		strings.Repeat("a=b&", 100) + "push[payload]=x": 400,
 	} {
-		if got := a.do("POST", pushes, body, form); got.status != want {
-			t.Errorf("%.40q: %d %s", body, got.status, got.body)
+		if got := a.Do("POST", pushes, body, form); got.Status != want {
+			t.Errorf("%.40q: %d %s", body, got.Status, got.Body)
 		}
 	}
 	multi := http.Header{"Content-Type": {"multipart/form-data; boundary=b"}}
@@ -175,8 +178,8 @@ func TestBadForms(t *testing.T) {
 		"--b--\r\n":               400,
 		strings.Replace(part, "x", "\xff", 1) + "--b--": 400,
 	} {
-		if got := a.do("POST", pushes, body, multi); got.status != want {
-			t.Errorf("%.40q: %d %s", body, got.status, got.body)
+		if got := a.Do("POST", pushes, body, multi); got.Status != want {
+			t.Errorf("%.40q: %d %s", body, got.Status, got.Body)
 		}
 	}
 }
@@ -184,14 +187,14 @@ func TestBadForms(t *testing.T) {
 func TestTheBodyIsBounded(t *testing.T) {
 	t.Parallel()
 	const limit = 64 << 10
-	a := newAPI(t, func(c *config.Config) { c.Limits.MaxBody = limit })
+	a := servertest.New(t, func(c *config.Config) { c.Limits.MaxBody = limit })
 	for _, kind := range bodyKinds() {
 		_, empty := kind.encode(map[string]string{"payload": ""})
 		for extra, want := range map[int]int{0: http.StatusCreated, 1: http.StatusRequestEntityTooLarge} {
 			contentType, body := kind.encode(map[string]string{"payload": strings.Repeat("x", limit-len(empty)+extra)})
-			got := a.do("POST", pushes, body, http.Header{"Content-Type": {contentType}})
-			if got.status != want || want != http.StatusCreated && got.problem() != "payload-too-large" {
-				t.Errorf("%s of %d bytes: %d", kind.name, len(body), got.status)
+			got := a.Do("POST", pushes, body, http.Header{"Content-Type": {contentType}})
+			if got.Status != want || want != http.StatusCreated && got.Problem() != "payload-too-large" {
+				t.Errorf("%s of %d bytes: %d", kind.name, len(body), got.Status)
 			}
 		}
 	}
@@ -199,56 +202,56 @@ func TestTheBodyIsBounded(t *testing.T) {
 
 func TestATextOfAMebibyteFitsHoweverItIsEscaped(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for extra, want := range map[int]int{0: 201, 1: 422} {
 		body := `{"push":{"payload":"` + strings.Repeat(`\u0001`, 1<<20+extra) + `"}}`
-		if got := a.do("POST", pushes, body); got.status != want {
-			t.Errorf("%d bytes more: %d %.100s", extra, got.status, got.body)
+		if got := a.Do("POST", pushes, body); got.Status != want {
+			t.Errorf("%d bytes more: %d %.100s", extra, got.Status, got.Body)
 		}
 	}
 }
 
 func TestOnlyAmpersandsSeparate(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-	token := a.do("POST", pushes, "push[payload]=WIFI:S:guests;T:WPA;P:x;;&push[passphrase]=a;b", form).want(http.StatusCreated).text("url_token")
-	a.get(pushes + "/" + token + "?passphrase=a;b").want(http.StatusOK).has(map[string]string{"payload": "WIFI:S:guests;T:WPA;P:x;;"})
-	a.do("GET", pushes+"/"+token, "passphrase=a;b", form).want(http.StatusOK)
+	token := a.Do("POST", pushes, "push[payload]=WIFI:S:guests;T:WPA;P:x;;&push[passphrase]=a;b", form).Want(http.StatusCreated).Text("url_token")
+	a.Get(pushes + "/" + token + "?passphrase=a;b").Want(http.StatusOK).Has(map[string]string{"payload": "WIFI:S:guests;T:WPA;P:x;;"})
+	a.Do("GET", pushes+"/"+token, "passphrase=a;b", form).Want(http.StatusOK)
 }
 
 func TestNoFieldOfAMultipartBodyIsDropped(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	part := func(head, content string) string {
 		return "--b\r\nContent-Disposition: form-data; " + head + "\r\n\r\n" + content + "\r\n"
 	}
 	multi := http.Header{"Content-Type": {"multipart/form-data; boundary=b"}}
 	body := part(`name="push[payload]"; filename="secret.txt"`, "x") + part(`name="logo"; filename="logo.png"`, "png") +
 		part(`name="push[other]"; filename="a"`, "y") + part(`name="push[passphrase]"`, "p") + part(`name="push[expire_after_views]"`, "1")
-	got := a.do("POST", pushes, body+"--b--\r\n", multi).want(http.StatusCreated)
-	got.has(map[string]string{"passphrase_protected": "true", "expire_after_views": "1"})
-	token := got.text("url_token")
-	a.do("GET", pushes+"/"+token, part(`name="passphrase"`, "p")+"--b--\r\n", multi).want(http.StatusOK).has(map[string]string{"payload": "x"})
-	a.do("POST", pushes, body, multi).want(http.StatusBadRequest)
+	got := a.Do("POST", pushes, body+"--b--\r\n", multi).Want(http.StatusCreated)
+	got.Has(map[string]string{"passphrase_protected": "true", "expire_after_views": "1"})
+	token := got.Text("url_token")
+	a.Do("GET", pushes+"/"+token, part(`name="passphrase"`, "p")+"--b--\r\n", multi).Want(http.StatusOK).Has(map[string]string{"payload": "x"})
+	a.Do("POST", pushes, body, multi).Want(http.StatusBadRequest)
 }
 
 func TestAFieldGivenTwiceIsRefused(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-	token := a.create(`"payload":"x","passphrase":"p"`)
-	for name, got := range map[string]answer{
-		"query":     a.get(pushes + "/" + token + "?passphrase=p&passphrase=q"),
-		"form":      a.do("GET", pushes+"/"+token, "passphrase=p&passphrase=q", form),
-		"page":      a.get(pushes+"/active?page=1&page=2", a.user("ann@example.com")),
-		"push":      a.do("POST", pushes, "push[payload]=x&push[payload]=y", form),
-		"too many":  a.get(pushes + "/" + token + "?" + strings.Repeat("a&", 101)),
-		"not UTF-8": a.get(pushes + "/" + token + "?passphrase=%ff"),
-		"percent":   a.get(pushes + "/" + token + "?passphrase=100%"),
+	token := a.Create(`"payload":"x","passphrase":"p"`)
+	for name, got := range map[string]servertest.Answer{
+		"query":     a.Get(pushes + "/" + token + "?passphrase=p&passphrase=q"),
+		"form":      a.Do("GET", pushes+"/"+token, "passphrase=p&passphrase=q", form),
+		"page":      a.Get(pushes+"/active?page=1&page=2", a.AddTokenUser("ann@example.com")),
+		"push":      a.Do("POST", pushes, "push[payload]=x&push[payload]=y", form),
+		"too many":  a.Get(pushes + "/" + token + "?" + strings.Repeat("a&", 101)),
+		"not UTF-8": a.Get(pushes + "/" + token + "?passphrase=%ff"),
+		"percent":   a.Get(pushes + "/" + token + "?passphrase=100%"),
 	} {
-		if got.status != http.StatusBadRequest || got.problem() != "bad-request" {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
+		if got.Status != http.StatusBadRequest || got.Problem() != "bad-request" {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
 }
@@ -256,13 +259,13 @@ func TestAFieldGivenTwiceIsRefused(t *testing.T) {
 // An early refusal must not wait for a body that the client holds back.
 func TestARefusalDoesNotWaitForABodyThatIsHeldBack(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for status, head := range map[string]string{
 		" 415 ": "Content-Type: text/plain\r\nContent-Length: 100\r\n",
 		" 413 ": "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 99999999\r\n",
 		" 401 ": "Content-Type: application/json\r\nContent-Length: 100\r\nAuthorization: Bearer bad\r\n",
 	} {
-		if got := a.raw("POST " + pushes + " HTTP/1.1\r\nHost: box\r\nExpect: 100-continue\r\n" + head + "\r\n"); !strings.Contains(got, status) {
+		if got := a.Raw("POST " + pushes + " HTTP/1.1\r\nHost: box\r\nExpect: 100-continue\r\n" + head + "\r\n"); !strings.Contains(got, status) {
 			t.Errorf("not%s: %s", status, got)
 		}
 	}

@@ -12,9 +12,10 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 )
 
-// traces are the forms in which a marker would give itself away.
+// traces returns the forms in which a marker may be left behind.
 func traces(marker string) [][]byte {
 	quoted, _ := json.Marshal(marker)
 	return [][]byte{
@@ -26,13 +27,13 @@ func traces(marker string) [][]byte {
 	}
 }
 
-// Every route, every status and a panic are met with markers for secrets: none
-// is left in a log or in the data directory.
+// Requests to every route, with every status and with a panic, carry markers in place
+// of secrets. None may be left in a log or in the data directory.
 func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.MaxStoreSize = 2 << 20 })
-	a.handler.AddPanic()
-	ann, bob := a.user("ann@example.com"), a.user("bob@example.com")
+	a := servertest.New(t, func(c *config.Config) { c.MaxStoreSize = 2 << 20 })
+	a.Handler.AddPanic()
+	ann, bob := a.AddTokenUser("ann@example.com"), a.AddTokenUser("bob@example.com")
 	const (
 		payload    = "canary-payload-5f2e9c41"
 		passphrase = "canary-passphrase-77aa01"
@@ -44,7 +45,7 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		fileName   = "canary-file-name-b7720e"
 	)
 	fields := `"payload":"` + payload + `","passphrase":"` + passphrase + `","name":"` + name + `","note":"` + note + `"`
-	owned, anonymous := a.create(fields, ann), a.create(fields)
+	owned, anonymous := a.Create(fields, ann), a.Create(fields)
 	markers := []string{
 		payload, passphrase, wrong, name, note, unknown, owned, anonymous,
 		strings.TrimPrefix(ann.Get("Authorization"), "Bearer "),
@@ -52,11 +53,11 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 	const boundary = "canary-boundary"
 	form := http.Header{"Content-Type": {"multipart/form-data; boundary=" + boundary}, "Authorization": ann["Authorization"]}
 	part := "--" + boundary + "\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"" + fileName + "\"\r\n\r\n" + strings.Repeat(file, 5000)
-	filed := a.do("POST", pushes, part+"\r\n--"+boundary+"--\r\n", form).want(http.StatusCreated).text("url_token")
-	shown := a.get(pushes + "/" + filed).want(http.StatusOK)
-	address := strings.TrimPrefix(shown.object()["files"].([]any)[0].(map[string]any)["url"].(string), a.url)
+	filed := a.Do("POST", pushes, part+"\r\n--"+boundary+"--\r\n", form).Want(http.StatusCreated).Text("url_token")
+	shown := a.Get(pushes + "/" + filed).Want(http.StatusOK)
+	address := strings.TrimPrefix(shown.Object()["files"].([]any)[0].(map[string]any)["url"].(string), a.URL)
 	markers = append(markers, file, fileName, filed, strings.Split(address, "/")[2])
-	linked := http.Header{"Referer": {a.url + "/p/" + owned}, "User-Agent": {"canary/1"}}
+	linked := http.Header{"Referer": {a.URL + "/p/" + owned}, "User-Agent": {"canary/1"}}
 	statuses := make(map[int]bool)
 	for _, test := range []struct {
 		method, path, body string
@@ -90,36 +91,46 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		{"POST", pushes, `{"push":{` + fields + `,"z":"` + strings.Repeat("z", 9<<20) + `"}}`, linked},
 		{"POST", pushes, `{"push":{"payload":"` + payload + strings.Repeat("z", 1<<20-100) + `"}}`, linked},
 		{"POST", pushes, `{"push":{"payload":"` + payload + strings.Repeat("z", 1<<20-100) + `"}}`, linked},
+		{"POST", "/p.json", `{"password":{` + fields + `}}`, linked},
+		{"POST", "/p.json", `{"password":{` + fields + `,"kind":"` + wrong + `"}}`, linked},
+		{"POST", "/p.json?password[payload]=" + payload, "", linked},
+		{"GET", "/p/" + owned + ".json?passphrase=" + wrong, "", linked},
+		{"GET", "/p/" + owned + ".json?passphrase=" + passphrase, "", linked},
+		{"GET", "/f/" + owned + "/audit.json", "", ann},
+		{"GET", "/p/" + unknown + ".json", "", linked},
+		{"DELETE", "/p/" + owned + ".json", "", linked},
+		{"GET", "/p/" + owned + "/preview", "", linked},
+		{"GET", "/de/r/" + owned + "?passphrase=" + passphrase, "", linked},
 		{"POST", "/panic/" + owned + "?passphrase=" + passphrase, fields, ann},
 		{"DELETE", pushes + "/" + owned, "", ann},
 		{"GET", pushes + "/" + owned, "", linked},
 		{"GET", pushes + "/expired", "", ann},
 	} {
-		got := a.do(test.method, test.path, test.body, test.header)
-		statuses[got.status] = true
+		got := a.Do(test.method, test.path, test.body, test.header)
+		statuses[got.Status] = true
 	}
 	for range 6 {
-		statuses[a.get(pushes+"/"+anonymous+"?passphrase="+wrong, linked).status] = true
+		statuses[a.Get(pushes+"/"+anonymous+"?passphrase="+wrong, linked).Status] = true
 	}
-	a.store.Clock.Jump(30 * day)
-	statuses[a.get(pushes+"/"+anonymous+"?passphrase="+passphrase, linked).status] = true
+	a.Store.Clock.Jump(30 * day)
+	statuses[a.Get(pushes+"/"+anonymous+"?passphrase="+passphrase, linked).Status] = true
 	for _, status := range []int{200, 201, 206, 400, 401, 403, 404, 405, 413, 415, 416, 422, 429, 500, 503, 507} {
 		if !statuses[status] {
 			t.Errorf("no answer had status %d", status)
 		}
 	}
 
-	log := a.log.String()
+	log := a.Log.String()
 	if !strings.Contains(log, `"route":"panic","status":500`) || !strings.Contains(log, "panic of type string") {
 		t.Error("the panic is not in the log")
 	}
 	places := map[string][]byte{"the log": []byte(log)}
-	files, err := os.ReadDir(filepath.Dir(a.store.Path))
+	files, err := os.ReadDir(filepath.Dir(a.Store.Path))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, f := range files {
-		b, err := os.ReadFile(filepath.Join(filepath.Dir(a.store.Path), f.Name()))
+		b, err := os.ReadFile(filepath.Join(filepath.Dir(a.Store.Path), f.Name()))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -138,41 +149,41 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 
 func TestAPanicIsA500WithItsRequestIDAndTheHeaders(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	a.handler.AddPanic()
-	got := a.do("POST", "/panic/x", `{}`).want(http.StatusInternalServerError)
+	a := servertest.New(t)
+	a.Handler.AddPanic()
+	got := a.Do("POST", "/panic/x", `{}`).Want(http.StatusInternalServerError)
 	var line struct {
 		RequestID string `json:"request_id"`
 		Stack     string `json:"stack"`
 		Level     string `json:"level"`
 	}
-	if err := json.Unmarshal([]byte(a.log.String()), &line); err != nil {
+	if err := json.Unmarshal([]byte(a.Log.String()), &line); err != nil {
 		t.Fatal(err)
 	}
-	if line.RequestID == "" || !strings.Contains(got.text("message"), line.RequestID) || got.problem() != "internal" {
-		t.Errorf("%s does not have the id of %+v", got.body, line)
+	if line.RequestID == "" || !strings.Contains(got.Text("error"), line.RequestID) || got.Problem() != "internal" {
+		t.Errorf("%s does not have the id of %+v", got.Body, line)
 	}
 	if !strings.Contains(line.Stack, "AddPanic") || line.Level != "error" {
 		t.Errorf("%+v", line)
 	}
 	for _, h := range []string{"Content-Security-Policy", "X-Content-Type-Options", "Cache-Control", "X-Robots-Tag"} {
-		if got.header.Get(h) == "" {
+		if got.Header.Get(h) == "" {
 			t.Errorf("no %s", h)
 		}
 	}
-	a.get("/healthz").want(http.StatusOK)
+	a.Get("/healthz").Want(http.StatusOK)
 }
 
 func TestARequestIsOneLineInTheLog(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	token := a.create(`"payload":"x"`, ann)
-	a.get(pushes+"/"+token, far(9))
-	a.get("/nothing")
-	lines := strings.Split(strings.TrimSpace(a.log.String()), "\n")
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	token := a.Create(`"payload":"x"`, ann)
+	a.Get(pushes+"/"+token, servertest.Far(9))
+	a.Get("/nothing")
+	lines := strings.Split(strings.TrimSpace(a.Log.String()), "\n")
 	if len(lines) != 3 {
-		t.Fatalf("%d lines: %s", len(lines), a.log)
+		t.Fatalf("%d lines: %s", len(lines), a.Log)
 	}
 	for i, want := range []map[string]any{
 		{"level": "info", "route": "create", "status": 201.0, "caller": "token", "client": "127.0.0.1"},

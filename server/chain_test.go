@@ -1,19 +1,25 @@
 package server
 
 import (
+	"net/http"
+	"net/http/httptest"
 	"testing"
 	"time"
 
 	"pushbox/config"
 )
 
-// Files have none: they may take as long as they get on.
+// A route with files has none: files may take long, as long as they make progress.
 func TestARequestWithoutFilesHasADeadline(t *testing.T) {
 	t.Parallel()
 	s := &Server{cfg: config.Default()}
 	for _, files := range []bool{false, true} {
 		asked := time.Now()
-		r := &request{ctx: t.Context(), route: &route{free: true, files: files}}
+		row := &route{traits: notCounted}
+		if files {
+			row.traits |= hasFiles
+		}
+		r := &request{Request: httptest.NewRequest(http.MethodGet, "/", nil), ctx: t.Context(), route: row}
 		r.route.action = func(r *request) (reply, error) {
 			by, limited := r.Context().Deadline()
 			if limited == files || limited && by.Before(asked.Add(s.cfg.Limits.RequestTimeout)) {

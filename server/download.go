@@ -18,7 +18,7 @@ const (
 	fileParam  = "file"
 )
 
-// downloadPath is where the file of that number, from 0, is downloaded.
+// downloadPath is the path of a file, whose number counts from 0 here.
 func downloadPath(grant secret.Text, file int) string {
 	return "/d/" + grant.Reveal() + "/" + strconv.Itoa(file+1)
 }
@@ -30,20 +30,20 @@ func (s *Server) downloadFile(r *request) (reply, error) {
 		return reply{}, store.ErrNotFound
 	}
 	client := r.actor.Client
-	if r.client.Direct {
+	if r.client.Direct { // on this machine: only the total limits it
 		client = ""
 	}
-	if !s.downloads.enter(client) {
+	if !s.limits.downloads.Take(client) {
 		return reply{}, errDownloads
 	}
 	d, err := s.store.Download(r.Context(), r.grant, n-1)
 	if err != nil {
-		s.downloads.leave(client)
+		s.limits.downloads.Free(client)
 		return reply{}, err
 	}
 	done := func() {
 		d.Close()
-		s.downloads.leave(client)
+		s.limits.downloads.Free(client)
 	}
 	rep, err := fileReply(r, d)
 	if rep.done = done; err != nil {
@@ -52,7 +52,7 @@ func (s *Server) downloadFile(r *request) (reply, error) {
 	return rep, err
 }
 
-// fileReply chooses what of a file is sent.
+// fileReply returns a reply with the file, or with the part that the request asks for.
 func fileReply(r *request, d *store.Download) (reply, error) {
 	h := r.Header
 	tag := `"` + d.Tag + `"`
@@ -60,7 +60,7 @@ func fileReply(r *request, d *store.Download) (reply, error) {
 		{"ETag", tag},
 		{"Content-Disposition", disposition(d.Name.Reveal())},
 	}}
-	if v := h.Get("If-Range"); r.Method != http.MethodGet || v != "" && v != tag { // it has a part of something else
+	if v := h.Get("If-Range"); r.Method != http.MethodGet || v != "" && v != tag { // the client has a part of another file
 		return rep, nil
 	}
 	part, partial, err := parseRange(h.Get("Range"), d.Size)
@@ -74,8 +74,8 @@ func fileReply(r *request, d *store.Download) (reply, error) {
 	return rep, nil
 }
 
-// disposition has a browser save a file under its name (RFC 6266): as it is, and
-// for old programs in ASCII.
+// disposition returns a Content-Disposition that has browsers save a file under its
+// name (RFC 6266): in UTF-8, and for old programs in ASCII.
 func disposition(name string) string {
 	var ascii, extended strings.Builder
 	for _, c := range []byte(name) {
@@ -86,7 +86,7 @@ func disposition(name string) string {
 			continue
 		case c >= ' ' && c < 0x7f && c != '"' && c != '\\' && c != '%':
 			ascii.WriteByte(c)
-		case c < 0x80 || c >= 0xc0: // one for each character
+		case c < 0x80 || c >= 0xc0: // one _ for each character
 			ascii.WriteByte('_')
 		}
 		extended.WriteByte('%')
@@ -98,17 +98,13 @@ func disposition(name string) string {
 
 const hexDigits = "0123456789ABCDEF"
 
-// sendFile sends the file of a reply, or ends in the middle: with less than the
-// length that was announced, for which net/http closes the connection. The error
-// is one of the server, not of a client that left or stalled, nor of a file that
-// came to its end.
+// sendFile sends the file of a reply. If it stops in the middle, fewer bytes than
+// announced have gone out, and net/http closes the connection. It returns an error
+// only for a fault of the server: not if the client left or stalled, nor if the push
+// ended meanwhile.
 func sendFile(w http.ResponseWriter, r *request, rep reply) (n int64, err error) {
 	defer rep.done()
-	h := w.Header()
-	h["Content-Type"] = fileType
-	h["Content-Security-Policy"] = noScript
-	h["Accept-Ranges"] = byteRanges
-	h["Content-Length"] = []string{strconv.FormatInt(rep.part.length, 10)}
+	downloadHeaders(w.Header(), rep.part.length)
 	if r.Method == http.MethodHead {
 		w.WriteHeader(rep.status)
 		return 0, nil
@@ -116,10 +112,10 @@ func sendFile(w http.ResponseWriter, r *request, rep reply) (n int64, err error)
 	if _, err := rep.file.Seek(rep.part.from, io.SeekStart); err != nil {
 		return 0, err
 	}
-	stop := rep.file.AfterEnd(r.pace.cut)
+	stop := rep.file.AfterEnd(r.deadlines.cut)
 	defer stop()
 	w.WriteHeader(rep.status)
-	from := pacedReader{file: rep.file, pace: &r.pace}
+	from := slowReader{file: rep.file, deadlines: &r.deadlines}
 	n, _ = io.CopyN(w, &from, rep.part.length)
 	if errors.Is(from.err, store.ErrNotFound) || r.Context().Err() != nil {
 		return n, nil
@@ -127,21 +123,54 @@ func sendFile(w http.ResponseWriter, r *request, rep reply) (n int64, err error)
 	return n, from.err
 }
 
-// A pacedReader reads a file that is sent, and keeps its error apart from those
-// of the connection.
-type pacedReader struct {
-	file *store.Download
-	pace *pacer
-	err  error // but io.EOF
+// A span is a part of a file.
+type span struct{ from, length int64 }
+
+// A rangeError refuses a request for a part that the file does not have.
+type rangeError struct{ size int64 }
+
+func (*rangeError) Error() string { return "range not satisfiable" }
+
+// parseRange reads a Range header (RFC 9110 section 14.2) for a file of size bytes. It
+// reports false if the whole file is to be sent: the header is absent or malformed, or
+// asks for several parts, which a server may ignore. It returns a *rangeError if the
+// file has no such part.
+func parseRange(header string, size int64) (part span, partial bool, err error) {
+	set, ok := cutPrefixFold(header, "bytes=")
+	first, last, dash := strings.Cut(strings.Trim(set, " \t"), "-")
+	if !ok || !dash || strings.Contains(set, ",") {
+		return span{}, false, nil
+	}
+	from, hasFrom := position(first)
+	to, hasTo := position(last)
+	switch {
+	case first != "" && !hasFrom || last != "" && !hasTo || !hasFrom && !hasTo || hasFrom && hasTo && to < from:
+		return span{}, false, nil
+	case !hasFrom && size == 0 && to > 0: // the whole of an empty file, which a 206 cannot describe
+		return span{}, false, nil
+	case !hasFrom && to == 0 || hasFrom && from >= size:
+		return span{}, false, &rangeError{size}
+	case !hasFrom:
+		from = max(0, size-to)
+		return span{from, size - from}, true, nil
+	case !hasTo || to >= size:
+		to = size - 1
+	}
+	return span{from, to - from + 1}, true, nil
 }
 
-// Read reads on. Between two calls the client has a while to take what the first
-// one read.
-func (p *pacedReader) Read(b []byte) (int, error) {
-	p.pace.sending()
-	n, err := p.file.Read(b)
-	if err != nil && !errors.Is(err, io.EOF) {
-		p.err = err
+// position reads digits. A number that is too large becomes the largest int64.
+func position(text string) (n int64, ok bool) {
+	if text == "" || strings.Trim(text, "0123456789") != "" {
+		return 0, false
 	}
-	return n, err
+	n, _ = strconv.ParseInt(text, 10, 64)
+	return n, true
+}
+
+func cutPrefixFold(s, prefix string) (rest string, ok bool) {
+	if len(s) < len(prefix) || !strings.EqualFold(s[:len(prefix)], prefix) {
+		return "", false
+	}
+	return s[len(prefix):], true
 }

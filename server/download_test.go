@@ -15,29 +15,30 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
 
-// noise is n bytes of which each part is different.
+// noise returns n bytes in which each part is different.
 func noise(n int) []byte {
 	b := make([]byte, n)
 	_, _ = rand.NewChaCha8([32]byte{byte(n)}).Read(b)
 	return b
 }
 
-func TestAFilePushIsShownWithWhereItsFilesAre(t *testing.T) {
+func TestAFilePushIsShownWithTheAddressesOfItsFiles(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	files := [][]byte{[]byte("hello"), noise(200_000), nil}
-	p := a.pushNamed("ann@example.com", func(in *store.NewPush, u *store.Upload) {
+	p := a.PushNamed("ann@example.com", func(in *store.NewPush, u *store.Upload) {
 		u.Describe("Überblick \"1\".pdf", "application/pdf")
 		in.Payload = secret.New("the files")
 	}, files...)
-	got := a.get(pushes + "/" + p.token.Reveal()).want(http.StatusOK).has(map[string]string{
+	got := a.Get(pushes + "/" + p.Token.Reveal()).Want(http.StatusOK).Has(map[string]string{
 		"kind": "file", "payload": "the files", "views_remaining": "4", "expired": "false",
 	})
-	list := got.object()["files"].([]any)
+	list := got.Object()["files"].([]any)
 	if len(list) != len(files) {
 		t.Fatalf("%d files", len(list))
 	}
@@ -46,9 +47,9 @@ func TestAFilePushIsShownWithWhereItsFilesAre(t *testing.T) {
 		if len(f) != 4 || fmt.Sprint(f["size"]) != fmt.Sprint(len(files[i])) {
 			t.Errorf("file %d: %v", i, f)
 		}
-		path, _ := strings.CutPrefix(f["url"].(string), a.url)
-		if back := a.get(path).want(http.StatusOK); back.body != string(files[i]) {
-			t.Errorf("file %d: %d bytes came back", i, len(back.body))
+		path, _ := strings.CutPrefix(f["url"].(string), a.URL)
+		if back := a.Get(path).Want(http.StatusOK); back.Body != string(files[i]) {
+			t.Errorf("file %d: %d bytes came back", i, len(back.Body))
 		}
 	}
 	last := list[2].(map[string]any)
@@ -57,12 +58,12 @@ func TestAFilePushIsShownWithWhereItsFilesAre(t *testing.T) {
 	}
 }
 
-func TestADownloadHasTheHeadersOfWhatIsSavedAndNotShown(t *testing.T) {
+func TestADownloadHasHeadersToSaveItAndNotShowIt(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	p := a.pushNamed("ann@example.com", func(_ *store.NewPush, u *store.Upload) { u.Describe(`naïve "x" 100%.html`, "text/html") }, []byte("<script>"))
+	a := servertest.New(t)
+	p := a.PushNamed("ann@example.com", func(_ *store.NewPush, u *store.Upload) { u.Describe(`naïve "x" 100%.html`, "text/html") }, []byte("<script>"))
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
-		got := a.do(method, p.shown()[0], "").want(http.StatusOK)
+		got := a.Do(method, p.Shown()[0], "").Want(http.StatusOK)
 		for name, want := range map[string]string{
 			"Content-Type":            "application/octet-stream",
 			"Content-Disposition":     `attachment; filename="na_ve _x_ 100_.html"; filename*=UTF-8''na%C3%AFve%20%22x%22%20100%25.html`,
@@ -74,28 +75,28 @@ func TestADownloadHasTheHeadersOfWhatIsSavedAndNotShown(t *testing.T) {
 			"X-Robots-Tag":            "noindex, nofollow",
 			"Accept-Ranges":           "bytes",
 		} {
-			if got.header.Get(name) != want {
-				t.Errorf("%s: %s is %q, not %q", method, name, got.header.Get(name), want)
+			if got.Header.Get(name) != want {
+				t.Errorf("%s: %s is %q, not %q", method, name, got.Header.Get(name), want)
 			}
 		}
-		if tag := got.header.Get("ETag"); len(tag) < 10 || tag[0] != '"' {
+		if tag := got.Header.Get("ETag"); len(tag) < 10 || tag[0] != '"' {
 			t.Errorf("%s: ETag %s", method, tag)
 		}
-		if part := a.do(method, p.shown()[0], "", http.Header{"Range": {"bytes=0-1"}}); (part.status == http.StatusPartialContent) != (method == http.MethodGet) {
-			t.Errorf("%s of a part: %d", method, part.status)
+		if part := a.Do(method, p.Shown()[0], "", http.Header{"Range": {"bytes=0-1"}}); (part.Status == http.StatusPartialContent) != (method == http.MethodGet) {
+			t.Errorf("%s of a part: %d", method, part.Status)
 		}
-		if (got.body == "") != (method == http.MethodHead) {
-			t.Errorf("%s: body %q", method, got.body)
+		if (got.Body == "") != (method == http.MethodHead) {
+			t.Errorf("%s: body %q", method, got.Body)
 		}
 	}
 }
 
 func TestPartsOfAFile(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	file := noise(150_000)
-	path := a.pushFiles("ann@example.com", file).shown()[0]
-	tag := a.do(http.MethodHead, path, "").header.Get("ETag")
+	path := a.PushFiles("ann@example.com", file).Shown()[0]
+	tag := a.Do(http.MethodHead, path, "").Header.Get("ETag")
 	for name, test := range map[string]struct {
 		ranges, ifRange string
 		status          int
@@ -123,7 +124,7 @@ func TestPartsOfAFile(t *testing.T) {
 		if test.ifRange != "" {
 			header.Set("If-Range", test.ifRange)
 		}
-		got := a.get(path, header)
+		got := a.Get(path, header)
 		where := ""
 		switch test.status {
 		case 206:
@@ -131,59 +132,59 @@ func TestPartsOfAFile(t *testing.T) {
 		case 416:
 			where = fmt.Sprintf("bytes */%d", len(file))
 		}
-		if got.status != test.status || got.header.Get("Content-Range") != where {
-			t.Errorf("%s: status %d, %q, not %d, %q", name, got.status, got.header.Get("Content-Range"), test.status, where)
+		if got.Status != test.status || got.Header.Get("Content-Range") != where {
+			t.Errorf("%s: status %d, %q, not %d, %q", name, got.Status, got.Header.Get("Content-Range"), test.status, where)
 			continue
 		}
 		if test.status == 416 {
-			if got.problem() != "range-not-satisfiable" || got.header.Get("Cache-Control") != "no-store" {
-				t.Errorf("%s: %v %s", name, got.header, got.body)
+			if got.Problem() != "range-not-satisfiable" || got.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s: %v %s", name, got.Header, got.Body)
 			}
 			continue
 		}
-		if got.body != string(file[test.from:test.to]) {
-			t.Errorf("%s: %d other bytes", name, len(got.body))
+		if got.Body != string(file[test.from:test.to]) {
+			t.Errorf("%s: %d other bytes", name, len(got.Body))
 		}
 	}
 }
 
-func TestAGrantIsAllThatADownloadNeeds(t *testing.T) {
+func TestADownloadNeedsOnlyAGrant(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.AllowAnonymous = false })
-	ann := a.user("ann@example.com")
-	p := a.pushFiles("ann@example.com", []byte("x"))
-	path := p.shown(ann)[0]
-	a.get(path).want(http.StatusOK)
-	a.get(path, http.Header{"Authorization": {"Bearer nonsense"}}).want(http.StatusOK)
+	a := servertest.New(t, func(c *config.Config) { c.AllowAnonymous = false })
+	ann := a.AddTokenUser("ann@example.com")
+	p := a.PushFiles("ann@example.com", []byte("x"))
+	path := p.Shown(ann)[0]
+	a.Get(path).Want(http.StatusOK)
+	a.Get(path, http.Header{"Authorization": {"Bearer nonsense"}}).Want(http.StatusOK)
 	grant := strings.Split(path, "/")[2]
-	unknown := a.get("/d/" + strings.Repeat("a", len(grant)) + "/1").want(http.StatusNotFound)
+	unknown := a.Get("/d/" + strings.Repeat("a", len(grant)) + "/1").Want(http.StatusNotFound)
 	for _, other := range []string{"/d/x/1", "/d/" + grant + "/2", "/d/" + grant + "/0", "/d/" + grant + "/01", "/d/" + grant + "/+1", "/d/" + grant + "/-1", "/d/" + grant + "/99999999999999999999"} {
-		if got := a.get(other).want(http.StatusNotFound); got.body != unknown.body {
-			t.Errorf("%s: %s", other, got.body)
+		if got := a.Get(other).Want(http.StatusNotFound); got.Body != unknown.Body {
+			t.Errorf("%s: %s", other, got.Body)
 		}
 	}
-	a.store.Clock.Advance(15 * time.Minute)
-	if got := a.get(path).want(http.StatusNotFound); got.body != unknown.body {
-		t.Errorf("an ended one: %s", got.body)
+	a.Store.Clock.Advance(15 * time.Minute)
+	if got := a.Get(path).Want(http.StatusNotFound); got.Body != unknown.Body {
+		t.Errorf("an ended one: %s", got.Body)
 	}
 }
 
 func TestGuessingGrantsIsLimited(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	path := a.pushFiles("ann@example.com", []byte("x")).shown()[0]
+	a := servertest.New(t)
+	path := a.PushFiles("ann@example.com", []byte("x")).Shown()[0]
 	for range 20 {
-		a.get("/d/guess/1", far(7)).want(http.StatusNotFound)
+		a.Get("/d/guess/1", servertest.Far(7)).Want(http.StatusNotFound)
 	}
-	a.get(path, far(7)).want(http.StatusTooManyRequests)
-	a.get(path, far(8)).want(http.StatusOK)
+	a.Get(path, servertest.Far(7)).Want(http.StatusTooManyRequests)
+	a.Get(path, servertest.Far(8)).Want(http.StatusOK)
 }
 
-// begin asks for a file on a connection of its own and reads the head of the
-// answer. The kernel keeps little of the body.
-func begin(t *testing.T, a *api, path string) (net.Conn, *http.Response) {
+// begin requests a file on a connection of its own and reads the header of the
+// answer. The kernel buffers little of the body.
+func begin(t *testing.T, a *servertest.Server, path string) (net.Conn, *http.Response) {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
+	conn, err := net.Dial("tcp", strings.TrimPrefix(a.URL, "http://"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -192,7 +193,7 @@ func begin(t *testing.T, a *api, path string) (net.Conn, *http.Response) {
 		t.Fatal(err)
 	}
 	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
-	req, _ := http.NewRequest(http.MethodGet, a.url+path, nil)
+	req, _ := http.NewRequest(http.MethodGet, a.URL+path, nil)
 	if err := req.Write(conn); err != nil {
 		t.Fatal(err)
 	}
@@ -203,22 +204,21 @@ func begin(t *testing.T, a *api, path string) (net.Conn, *http.Response) {
 	return conn, res
 }
 
-// large is more than the kernel takes from a server for a client that reads
-// nothing.
+// large is more than the kernel buffers for a client that reads nothing.
 const large = 24 << 20
 
 func TestDeletingCutsADownloadThatRuns(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	p := a.pushFiles("ann@example.com", noise(large))
-	_, res := begin(t, a, p.shown()[0])
-	a.do(http.MethodDelete, pushes+"/"+p.token.Reveal(), "", ann).want(http.StatusOK)
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	p := a.PushFiles("ann@example.com", noise(large))
+	_, res := begin(t, a, p.Shown()[0])
+	a.Do(http.MethodDelete, pushes+"/"+p.Token.Reveal(), "", ann).Want(http.StatusOK)
 	n, err := io.Copy(io.Discard, res.Body)
 	wantCut(t, n, err)
 }
 
-// wantCut fails the test unless a download ended early, and by the server's hand.
+// wantCut fails the test unless the server ended a download early.
 func wantCut(t *testing.T, n int64, err error) {
 	t.Helper()
 	var slow net.Error
@@ -229,8 +229,8 @@ func wantCut(t *testing.T, n int64, err error) {
 
 func TestAClientThatStallsIsCutAndOthersAreNot(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.Limits.StallTimeout = config.Default().Limits.StallTimeout / 60 })
-	path := a.pushFiles("ann@example.com", noise(large)).shown()[0]
+	a := servertest.New(t, func(c *config.Config) { c.Limits.StallTimeout = config.Default().Limits.StallTimeout / 60 })
+	path := a.PushFiles("ann@example.com", noise(large)).Shown()[0]
 	_, res := begin(t, a, path)
 	for range 3 { // each takes about as long as a stall may
 		slow, from := make([]byte, 1), time.Now()
@@ -238,9 +238,9 @@ func TestAClientThatStallsIsCutAndOthersAreNot(t *testing.T) {
 			if _, err := res.Body.Read(slow); err != nil {
 				t.Fatalf("%v", err)
 			}
-			got, err := a.try(http.MethodGet, path, "", http.Header{"Range": {"bytes=-100000"}})
-			if err != nil || got.status != http.StatusPartialContent || len(got.body) != 100000 {
-				t.Fatalf("the healthy one: %d, %v", got.status, err)
+			got, err := a.Try(http.MethodGet, path, "", http.Header{"Range": {"bytes=-100000"}})
+			if err != nil || got.Status != http.StatusPartialContent || len(got.Body) != 100000 {
+				t.Fatalf("the healthy one: %d, %v", got.Status, err)
 			}
 		}
 	}
@@ -250,19 +250,19 @@ func TestAClientThatStallsIsCutAndOthersAreNot(t *testing.T) {
 
 func TestADamagedChunkEndsTheConnectionAndIsInTheLog(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	p := a.pushFiles("ann@example.com", noise(300_000))
-	path := p.shown()[0]
+	a := servertest.New(t)
+	p := a.PushFiles("ann@example.com", noise(300_000))
+	path := p.Shown()[0]
 	spoil := func(which int) {
-		a.store.Forge(&storetest.Forgery{Spoil: func(_, n int, sealed []byte) {
+		a.Store.Forge(&storetest.Forgery{Spoil: func(_, n int, sealed []byte) {
 			if n == which {
 				sealed[7] ^= 1
 			}
 		}})
 	}
 	spoil(2)
-	req, _ := http.NewRequest(http.MethodGet, a.url+path, nil)
-	res, err := a.client.RoundTrip(req)
+	req, _ := http.NewRequest(http.MethodGet, a.URL+path, nil)
+	res, err := a.Client.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,10 +271,10 @@ func TestADamagedChunkEndsTheConnectionAndIsInTheLog(t *testing.T) {
 	if !errors.Is(err, io.ErrUnexpectedEOF) || !bytes.Equal(got, noise(300_000)[:2*65536]) {
 		t.Errorf("%d bytes, %v", len(got), err)
 	}
-	a.get("/healthz").want(http.StatusOK)
-	if log := a.log.String(); !strings.Contains(log, `"level":"error"`) || !strings.Contains(log, "chunk 2 of file 0") {
+	a.Get("/healthz").Want(http.StatusOK)
+	if log := a.Log.String(); !strings.Contains(log, `"level":"error"`) || !strings.Contains(log, "chunk 2 of file 0") {
 		t.Errorf("the log is %s", log)
 	}
 	spoil(4) // the last one: refused before the first byte
-	a.get(path).want(http.StatusInternalServerError)
+	a.Get(path).Want(http.StatusInternalServerError)
 }

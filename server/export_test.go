@@ -4,37 +4,36 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"sort"
 
 	"pushbox/server/web"
 )
 
-// AddPanic adds a route whose action panics with all that it knows of its
+// AddPanic adds a route whose action panics with everything it knows about its
 // request.
 func (s *Server) AddPanic() {
-	s.inner.router = newRouter(append(s.routes(), route{
-		name: "panic", method: http.MethodPost, pattern: "/panic/:" + tokenParam, access: anyone,
+	s.full.router = newRouter(append(s.routes(), route{
+		name: "panic", method: http.MethodPost, pattern: "/panic/:" + tokenParam, access: optional,
 		action: func(r *request) (reply, error) {
-			body, _ := io.ReadAll(&r.Body)
+			body, _ := io.ReadAll(r.Request.Body)
 			panic(fmt.Sprintf("%s %s %v", body, r.URL, r.Header))
 		},
 	}), "")
 }
 
-// RouteNames are the names of the routes that are pages, or of the others.
+// RouteNames returns the names of the routes that are pages, or of the others.
 func (s *Server) RouteNames(pages bool) (names []string) {
 	for _, r := range s.routes() {
-		if r.page == pages {
+		if r.has(isPage) == pages {
 			names = append(names, r.name)
 		}
 	}
 	return names
 }
 
-// A Row is what tests see of a route.
+// A Row is a route as tests see it.
 type Row struct{ Name, Method, Pattern, Word string }
 
-// Rows are the rows of the table.
+// Rows returns the rows of the table.
 func (s *Server) Rows() (rows []Row) {
 	for _, r := range s.routes() {
 		rows = append(rows, Row{r.name, r.method, r.pattern, r.word})
@@ -42,28 +41,28 @@ func (s *Server) Rows() (rows []Row) {
 	return rows
 }
 
-// AddBrokenPages adds routes whose pages fail to render, at /broken/error with an
-// error and at /broken/panic with a panic in what a template calls, each when a part of it was rendered.
+// AddBrokenPages adds routes whose pages fail after a part was rendered: /broken/error
+// with an error, and /broken/panic with a panic in a method that the template calls.
 func (s *Server) AddBrokenPages() {
 	all := s.routes()
-	for path, page := range map[string]any{"error": struct{}{}, "panic": brokenPage{}} {
+	for path, page := range map[string]any{"error": struct{}{}, "panic": brokenView{}} {
 		all = append(all, route{
-			name: "broken", method: http.MethodGet, pattern: "/broken/" + path, access: visitor, page: true,
+			name: "broken", method: http.MethodGet, pattern: "/broken/" + path, access: optional, traits: isPage,
 			action: func(*request) (reply, error) {
-				return show(http.StatusOK, "signin", page).with(&http.Cookie{Name: "broken", Value: "1"}), nil
+				return show(http.StatusOK, "sign_in", page).with(&http.Cookie{Name: "broken", Value: "1"}), nil
 			},
 		})
 	}
-	s.inner.router = newRouter(all, "")
+	s.full.router = newRouter(all, "")
 }
 
-// A brokenPage is a page whose template panics.
-type brokenPage struct{ signInPage }
+// A brokenView is a page whose template panics.
+type brokenView struct{ signInView }
 
-func (brokenPage) Refused() refusal { panic("broken") }
+func (brokenView) Error() formError { panic("broken") }
 
-// BreakPages leaves no page that can be rendered: each is an error, or with panics a
-// panic.
+// BreakPages makes the rendering of every page fail: with an error, or with panics set
+// with a panic.
 func (s *Server) BreakPages(panics bool) {
 	s.pages = new(web.Pages)
 	if panics {
@@ -71,25 +70,9 @@ func (s *Server) BreakPages(panics bool) {
 	}
 }
 
-// Held is the bytes of memory that bodies and pages have, and those that open
-// pushes.
-func (s *Server) Held() (bodies, reveals int64) { return s.bodies.held(), s.reveals.held() }
-
-// held is what is taken, where nobody takes anything meanwhile.
-func (b *bodies) held() int64 {
-	free := sort.Search(int(b.all), func(n int) bool {
-		fits := b.memory.TryAcquire(int64(n + 1))
-		if fits {
-			b.memory.Release(int64(n + 1))
-		}
-		return !fits
-	})
-	return b.all - int64(free)
-}
-
-// SetWatch has w watch a server that has answered no request yet.
-func (s *Server) SetWatch(w Watch) {
-	if s.watch = w; w.Observer == nil {
-		s.watch.Observer = unobserved{}
+// SetMonitoring sets the monitoring of a server that has answered no request yet.
+func (s *Server) SetMonitoring(w Monitoring) {
+	if s.monitoring = w; w.Observer == nil {
+		s.monitoring.Observer = unobserved{}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -14,11 +15,14 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/server/body"
 	"pushbox/store"
+	"pushbox/store/clock"
+	"pushbox/store/storetest"
 )
 
-// FuzzRoutes holds that routing never panics, that .json changes nothing, and
-// that what a path leads to is what a plain reading of the table says.
+// FuzzRoutes checks that routing never panics, that .json changes nothing, and that a
+// path leads to the same route as a plain reading of the table.
 func FuzzRoutes(f *testing.F) {
 	s := &Server{}
 	r := newRouter(s.routes(), "")
@@ -29,6 +33,8 @@ func FuzzRoutes(f *testing.F) {
 	f.Add("GET", "/api/v2/pushes/active/audit")
 	f.Add("HEAD", "//")
 	f.Add("GET", "/api/v2/pushes//audit")
+	f.Add("GET", "//api///v2/version//")
+	f.Add("GET", "/api/v2/pushes/.json")
 	f.Fuzz(func(t *testing.T, method, path string) {
 		if !strings.HasPrefix(path, "/") && path != "*" {
 			return // net/http lets nothing else through
@@ -38,7 +44,7 @@ func FuzzRoutes(f *testing.F) {
 		if (route == nil) != (want == nil) || route != nil && (route.name != want.name || !slices.Equal(key, wantKey)) {
 			t.Fatalf("%s %q leads to %+v with %q, not %+v with %q", method, path, route, key, want, wantKey)
 		}
-		if strings.HasPrefix(path, "/api/") && !strings.HasSuffix(path, ".json") {
+		if strings.HasPrefix(path, "/api/") && !strings.HasSuffix(path, ".json") && !strings.HasSuffix(path, "/") {
 			again, keyAgain := r.find(method, path+".json")
 			if (again == nil) != (route == nil) || again != nil && (again.name != route.name || !slices.Equal(keyAgain, key)) {
 				t.Fatalf("%s %q leads elsewhere with .json", method, path)
@@ -48,14 +54,27 @@ func FuzzRoutes(f *testing.F) {
 	})
 }
 
+// pathsV1 are the paths of API version 1 beside those of pages.
+var pathsV1 = regexp.MustCompile(`\A/[pfr](/(?s:.*))?\.json\z`)
+
+// languages begin paths of older versions of Password Pusher.
+var languages = regexp.MustCompile(`\A/([^/]{2}|[^/]{2}-[^/]{2}|:language)/`)
+
 // readTable finds a route by going through the table.
 func readTable(rows []route, method, path string) (*route, httprouter.Params) {
-	path = trimJSON(path, "")
+	if path != "*" {
+		path = "/" + strings.Join(strings.FieldsFunc(path, func(r rune) bool { return r == '/' }), "/")
+	}
+	v1 := pathsV1.MatchString(path)
+	if v1 || strings.HasPrefix(path, "/api/") {
+		path = strings.TrimSuffix(path, ".json")
+	}
 	var other *route
 	var params httprouter.Params
 	for i, row := range rows {
-		got, ok := match(row.pattern, path)
-		if row.method != method || !ok {
+		pattern, isV1 := strings.CutSuffix(row.pattern, ".json")
+		got, ok := match(pattern, path)
+		if row.method != method || !ok || v1 != isV1 || hasParam(pattern, languageParam) && !languages.MatchString(path) {
 			continue
 		}
 		if row.word != "" && row.word == got.ByName(tokenParam) || !hasParam(row.pattern, tokenParam) {
@@ -85,69 +104,79 @@ func match(pattern, path string) (params httprouter.Params, ok bool) {
 	return params, true
 }
 
-// FuzzAuthorization holds that a bearer token is taken exactly where the header
-// is the scheme and one word.
+// FuzzAuthorization checks that a token is read exactly if the header is the token
+// alone, or behind one of two schemes.
 func FuzzAuthorization(f *testing.F) {
-	for _, v := range []string{"Bearer x", "bearer  x", "Bearer", "Bearer ", "Basic x", "Bearer x y", "BEARER\tx", ""} {
+	for _, v := range []string{"Bearer x", "bearer  x", "Bearer", "Bearer ", "x", " x ", "token x", "Basic x", "Bearer x y", "BEARER\tx", ""} {
 		f.Add(v)
 	}
+	scheme := regexp.MustCompile(`^ *((?i:bearer|token) +)?([^ ]+) *$`)
 	f.Fuzz(func(t *testing.T, v string) {
-		token, ok := bearer([]string{v})
-		words := strings.FieldsFunc(v, func(r rune) bool { return r == ' ' })
-		want := len(words) == 2 && strings.EqualFold(words[0], "Bearer") && !strings.HasPrefix(v, " ")
-		if ok != want || ok && token.Reveal() != words[1] {
-			t.Fatalf("%q: %v", v, ok)
+		want := ""
+		if parts := scheme.FindStringSubmatch(v); parts != nil {
+			want = parts[2]
 		}
-		c, given, err := readCredentials(http.Header{headerAuthorization: {v}})
-		if !given || (err == nil) != want || err != nil && !errors.Is(err, store.ErrToken) || err == nil && c.token.Reveal() != words[1] {
-			t.Fatalf("%q as a header: %v", v, err)
+		token, given, err := readToken(http.Header{headerAuthorization: {v}})
+		if !given || (err == nil) != (want != "") || err != nil && !errors.Is(err, store.ErrToken) || token.Reveal() != want {
+			t.Fatalf("%q: %v", v, err)
 		}
 	})
 }
 
-// FuzzCreateBody holds that a body of any type is refused with an error that
-// has a status, or gives fields that give a push or a 422; and that a text that
-// was sent in JSON is the text that comes out.
+// FuzzCreateBody checks that a body of any type is refused with an error that has a
+// status, or gives fields that make a push or a 422; that a text in JSON comes out as
+// it was sent; and that no chunk of a file is left if its push is not created.
 func FuzzCreateBody(f *testing.F) {
 	f.Add("application/json", `{"push":{"payload":"x","expire_after_days":1,"files":[]}}`)
 	f.Add("application/json", `{"push":{"payload":"\ud83d\udd11","kind":"url"}}`)
+	f.Add("application/json", `{"push":{"files":[{"content":"aGk="},{"content":"?"}]}}`)
 	f.Add("application/x-www-form-urlencoded", "push[payload]=x&push[files][]=y")
 	f.Add("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"push[payload]\"\r\n\r\nx\r\n--b--\r\n")
-	s := newParser(nil)
-	f.Fuzz(func(t *testing.T, contentType, body string) {
-		in := s.newIntake(posted(t, s, contentType, body))
-		err := in.readPush()
-		if err == nil {
-			var push store.NewPush
-			push, err = in.push()
-			if err == nil && push.Payload.Reveal() != in.fields["payload"].text {
-				t.Fatal("the payload is not what was sent")
+	f.Add("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"f\"\r\n\r\nx\r\n--b\r\n\r\n")
+	fixture := storetest.New(f)
+	s := newParser(fixture.Store)
+	f.Fuzz(func(t *testing.T, contentType, content string) {
+		for account := range store.AccountID(2) { // anonymous, and with an account
+			r := posted(t, s, contentType, content)
+			r.actor.Account = account
+			c := s.newCreateRequest(r, spelling{wrapper: "push"})
+			err := c.read()
+			if err == nil {
+				var push store.NewPush
+				push, err = c.newPush()
+				if err == nil && push.Payload.Reveal() != c.fields.text("payload") {
+					t.Fatal("the payload is not what was sent")
+				}
 			}
-		}
-		if err != nil && s.tell(in.r, err).status >= http.StatusInternalServerError {
-			t.Fatalf("%v is told as the server's fault", err)
+			if err != nil && s.errorReply(c.r, err).status >= http.StatusInternalServerError {
+				t.Fatalf("%v is answered as the server's fault", err)
+			}
+			c.close()
+			if ids, err := fixture.Engine().Orphans(t.Context(), store.ID{}, 1); len(ids) > 0 || err != nil {
+				t.Fatalf("there are chunks of a push that was not created: %v, %v", ids, err)
+			}
 		}
 	})
 }
 
-// newParser is a server that reads bodies and does no more.
+// newParser returns a server that only reads bodies.
 func newParser(s *store.Store) *Server {
 	cfg := config.Default()
-	return &Server{cfg: cfg, store: s, bodies: newBodies(int64(cfg.Limits.BodyMemory)), uploads: newSlots(100, 100)}
+	return &Server{cfg: cfg, store: s, limits: newLimits(cfg.Limits, clock.NewSystem().Elapsed)}
 }
 
-// posted is a request with a body, as actions get it.
-func posted(t *testing.T, s *Server, contentType, body string) *request {
+// posted returns a request with a body, as actions get it.
+func posted(t *testing.T, s *Server, contentType, content string) *request {
 	t.Helper()
 	w := httptest.NewRecorder()
-	hr := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v2/pushes", strings.NewReader(body))
+	hr := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v2/pushes", strings.NewReader(content))
 	hr.Header.Set("Content-Type", contentType)
-	r := &request{Request: hr, door: &door{router: newRouter(nil, "")}, Body: s.limitBody(w, hr), ctx: t.Context(), pace: pacer{control: http.NewResponseController(w)}}
-	r.memory = *s.bodies.enter(r)
+	r := &request{Request: hr, entry: &entryPoint{router: newRouter(nil, "")}, Body: body.NewReader(hr), ctx: t.Context(), deadlines: deadlines{control: *http.NewResponseController(w)}}
+	r.memory = s.limits.requestMemory.Reserve()
 	return r
 }
 
-// FuzzPayloadSurvives holds that any text that can be sent comes back exactly.
+// FuzzPayloadSurvives checks that any text that can be sent comes back exactly.
 func FuzzPayloadSurvives(f *testing.F) {
 	f.Add("plain")
 	f.Add("\x00\u2028\U0001F511\"\\/<&>")
@@ -156,9 +185,9 @@ func FuzzPayloadSurvives(f *testing.F) {
 			return // a test cannot put it into JSON; that it is refused is tested elsewhere
 		}
 		s := newParser(nil)
-		in := s.newIntake(posted(t, s, typeJSON, encoded(t, map[string]any{"push": map[string]string{"payload": payload}})))
-		if err := in.readPush(); err != nil || in.fields["payload"].text != payload {
-			t.Fatalf("%q was read as %q, %v", payload, in.fields["payload"].text, err)
+		c := s.newCreateRequest(posted(t, s, body.TypeJSON, encoded(t, map[string]any{"push": map[string]string{"payload": payload}})), spelling{wrapper: "push"})
+		if err := c.read(); err != nil || c.fields.text("payload") != payload {
+			t.Fatalf("%q was read as %q, %v", payload, c.fields.text("payload"), err)
 		}
 		p := store.PushInfo{Push: store.Push{State: store.Live, Kind: store.Text}, Payload: secret.New(payload)}
 		w := httptest.NewRecorder()

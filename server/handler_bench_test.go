@@ -16,15 +16,16 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/clock"
 	"pushbox/store/storetest"
 )
 
-// BenchmarkHandler measures what a request costs in this program alone: no
-// connection, no database, and a log that goes nowhere.
+// BenchmarkHandler measures the cost of a request in this program alone: without a
+// connection or a database, and with a log that is discarded.
 func BenchmarkHandler(b *testing.B) {
 	views := 1 << 30
 	f := storetest.New(b, func(s *storetest.Setup) {
-		s.Clock = store.NewSystemClock()
+		s.Clock = clock.NewSystem()
 		s.Wrap = func(e store.Engine) store.Engine { return &quickEngine{Engine: e} }
 		terms := s.Terms[store.Text]
 		terms.Views.Max = views
@@ -45,7 +46,7 @@ func BenchmarkHandler(b *testing.B) {
 	b.Run("view", func(b *testing.B) { ask(b, h, http.MethodGet, pushes+"/"+p.Token.Reveal(), "", http.StatusOK) })
 }
 
-// ask has a handler answer the same request over and over.
+// ask has a handler answer the same request repeatedly.
 func ask(b *testing.B, h http.Handler, method, path, body string, want int) {
 	content := strings.NewReader(body)
 	r := &http.Request{
@@ -69,7 +70,7 @@ func ask(b *testing.B, h http.Handler, method, path, body string, want int) {
 	b.ReportMetric(float64(w.wrote)/float64(b.N), "answer-B/op")
 }
 
-// A counter is a http.ResponseWriter that keeps nothing of a body.
+// A counter is an http.ResponseWriter that discards the body.
 type counter struct {
 	header http.Header
 	status int
@@ -100,7 +101,7 @@ func (e *quickEngine) CreatePush(_ context.Context, p store.Push, payload []byte
 	return nil
 }
 
-func (e *quickEngine) Sized(context.Context, store.ID) (store.Push, int, error) {
+func (e *quickEngine) PushAndSize(context.Context, store.ID) (store.Push, int, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.push, len(e.payload), nil

@@ -8,15 +8,17 @@ import (
 	"strings"
 
 	"pushbox/config"
+	"pushbox/internal/clientip"
 )
 
-// hosts are the hosts that requests may be for. Without any, all are.
+// hosts are the hosts that the server answers for. If there are none, it answers for
+// every host.
 type hosts struct {
 	names []string // in lower case; addresses as netip writes them
-	below []string // such as .example.com, for every name that ends so
+	below []string // such as .example.com, for every name with that suffix
 }
 
-// newHosts are the hosts that the configuration allows, and that of base_url.
+// newHosts returns the hosts that the configuration allows, and that of base_url.
 func newHosts(cfg config.Config) hosts {
 	var h hosts
 	for _, name := range cfg.AllowedHosts {
@@ -32,14 +34,14 @@ func newHosts(cfg config.Config) hosts {
 	return h
 }
 
-// has reports whether a host, with its port or without, is one of them.
+// has reports whether a host, with or without its port, is one of them.
 func (h hosts) has(host string) bool {
 	name := hostName(host)
 	return slices.Contains(h.names, name) ||
 		slices.ContainsFunc(h.below, func(tail string) bool { return len(name) > len(tail) && strings.HasSuffix(name, tail) })
 }
 
-// hostName is a host without its port, in the form in which hosts are compared.
+// hostName returns a host without its port, in a form that can be compared.
 func hostName(host string) string {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -50,22 +52,48 @@ func hostName(host string) string {
 	return strings.TrimSuffix(strings.ToLower(host), ".")
 }
 
-// answersTo reports whether the request is for one of the hosts that there are: by
-// its own header and by what a trusted proxy tells, since a script in a browser on
-// the proxy's machine could add that. Programs on this machine may ask for the
-// machine itself.
+// answersTo reports whether the request is for one of the server's hosts. Both its
+// Host header and the host that a trusted proxy passes on must be one: a script in a
+// browser on the proxy's machine could forge the latter. Programs on this machine may
+// also use a loopback name.
 func (s *Server) answersTo(r *request) bool {
-	if len(s.hosts.names)+len(s.hosts.below) == 0 || r.route != nil && r.route.probe {
+	if len(s.hosts.names)+len(s.hosts.below) == 0 || r.route != nil && r.route.has(isHealthCheck) {
 		return true
 	}
-	if r.client.Direct && isLoopback(hostName(r.Host)) {
+	if r.client.Direct && clientip.IsLoopback(hostName(r.Host)) {
 		return true
 	}
 	told, ok := s.proxies.Host(r.Request)
 	return ok && s.hosts.has(r.Host) && s.hosts.has(told)
 }
 
-func isLoopback(name string) bool {
-	addr, err := netip.ParseAddr(name)
-	return name == "localhost" || err == nil && addr.IsLoopback()
+// errHost refuses a request whose Host cannot be part of a link.
+const errHost = badRequest("The request's Host is not a valid host name.")
+
+// base returns the beginning of links: base_url if it is set, else the address that
+// the client used.
+func (s *Server) base(r *request) (string, error) {
+	if s.cfg.BaseURL != "" {
+		return s.cfg.BaseURL, nil
+	}
+	return s.requestBase(r)
+}
+
+// requestBase returns the address at which the client reached the server: the scheme
+// and the host, which a trusted proxy may pass on, and the base path.
+func (s *Server) requestBase(r *request) (string, error) {
+	host, ok := s.proxies.Host(r.Request)
+	if !ok {
+		return "", errHost
+	}
+	return s.proxies.Scheme(r.Request) + "://" + host + s.cfg.BasePath, nil
+}
+
+// home returns the beginning of addresses of this entry point. It is that of links,
+// unless links lead to the other entry point.
+func (s *Server) home(r *request) string {
+	if at, err := s.requestBase(r); err == nil && !r.entry.named {
+		return at
+	}
+	return r.base
 }

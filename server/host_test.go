@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 )
 
 func TestOnlyAllowedHostsAreAnswered(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) {
+	a := servertest.New(t, func(c *config.Config) {
 		c.AllowedHosts = []string{"push.example.com", "*.lan", "192.0.2.7", "2001:db8::1"}
 		c.BaseURL = "https://Named.example:8443"
 	})
@@ -48,24 +49,24 @@ func TestOnlyAllowedHostsAreAnswered(t *testing.T) {
 		{"the machine itself, by way of a proxy", proxied("127.0.0.1", "127.0.0.1"), false},
 	} {
 		for _, path := range []string{"/", "/api/v2/version", "/p/x", "/nowhere"} {
-			got := a.get(path, c.header)
-			if (got.status != http.StatusMisdirectedRequest) != c.good {
-				t.Errorf("%s, %s: %d", c.name, path, got.status)
+			got := a.Get(path, c.header)
+			if (got.Status != http.StatusMisdirectedRequest) != c.good {
+				t.Errorf("%s, %s: %d", c.name, path, got.Status)
 			}
-			if !c.good && (got.body != "" || got.header.Get("Cache-Control") != "no-store" || got.header.Get("X-Content-Type-Options") != "nosniff") {
-				t.Errorf("%s, %s: %v %q", c.name, path, got.header, got.body)
+			if !c.good && (got.Body != "" || got.Header.Get("Cache-Control") != "no-store" || got.Header.Get("X-Content-Type-Options") != "nosniff") {
+				t.Errorf("%s, %s: %v %q", c.name, path, got.Header, got.Body)
 			}
 		}
-		a.get("/healthz", c.header).want(http.StatusOK)
+		a.Get("/healthz", c.header).Want(http.StatusOK)
 	}
-	if line := a.raw("GET / HTTP/1.0\r\n\r\n"); !strings.Contains(line, " 421 ") {
+	if line := a.Raw("GET / HTTP/1.0\r\n\r\n"); !strings.Contains(line, " 421 ") {
 		t.Errorf("no host at all: %s", line)
 	}
-	a.outer().get("/robots.txt", host("evil.example")).want(http.StatusMisdirectedRequest)
+	recipientsOf(a).Get("/robots.txt", host("evil.example")).Want(http.StatusMisdirectedRequest)
 }
 
 func TestWithoutAllowedHostsAnyIsAnswered(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.BaseURL = "https://push.example.com" })
-	a.get("/", http.Header{"Host": {"evil.example"}}).want(http.StatusOK)
+	a := servertest.New(t, func(c *config.Config) { c.BaseURL = "https://push.example.com" })
+	a.Get("/", http.Header{"Host": {"evil.example"}}).Want(http.StatusOK)
 }

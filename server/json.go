@@ -1,8 +1,13 @@
 package server
 
-import "pushbox/store"
+import (
+	"time"
 
-// pushJSON are the keys of a push that every answer about it has.
+	"pushbox/server/display"
+	"pushbox/store"
+)
+
+// pushJSON has the keys that every answer about a push has.
 type pushJSON struct {
 	URLToken            string  `json:"url_token"`
 	Kind                string  `json:"kind"`
@@ -20,7 +25,7 @@ type pushJSON struct {
 	Deleted             bool    `json:"deleted"`
 	DeletableByViewer   bool    `json:"deletable_by_viewer"`
 	RetrievalStep       bool    `json:"retrieval_step"`
-	Passphrase          *string `json:"passphrase"` // always null: it is never given back
+	Passphrase          *string `json:"passphrase"` // always null
 	PassphraseProtected bool    `json:"passphrase_protected"`
 }
 
@@ -29,6 +34,24 @@ type senderJSON struct {
 	pushJSON
 	Name string `json:"name"`
 	Note string `json:"note"`
+}
+
+// createdJSON is a push as its sender creates it, with the recipients of mail, if any.
+type createdJSON struct {
+	senderJSON
+	NotifyEmailsTo       string `json:"notify_emails_to,omitempty"`
+	NotifyEmailsToLocale string `json:"notify_emails_to_locale,omitempty"`
+}
+
+// mailedJSON is a push whose link goes out by mail.
+type mailedJSON struct {
+	Message string `json:"message"`
+	pushJSON
+}
+
+// newMailedJSON says it in the words of Password Pusher.
+func newMailedJSON(p store.PushInfo, base string) mailedJSON {
+	return mailedJSON{"Recipient(s) are added to the queue to be sent.", newPushJSON(p, base)}
 }
 
 // viewerJSON is a push as it is retrieved.
@@ -62,14 +85,13 @@ type entryJSON struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
-// newPushJSON renders what every answer about a push has. Its links begin with
-// base.
+// newPushJSON renders a push without its content. Its links begin with base.
 func newPushJSON(p store.PushInfo, base string) pushJSON {
 	j := pushJSON{
-		URLToken:            p.Token.Reveal(),
+		URLToken:            p.URLToken(),
 		Kind:                p.Kind.String(),
 		HTMLURL:             htmlURL(p, base),
-		JSONURL:             base + "/api/v2/pushes/" + p.Token.Reveal(),
+		JSONURL:             base + "/api/v2/pushes/" + p.URLToken(),
 		CreatedAt:           Stamp(p.CreatedAt),
 		UpdatedAt:           Stamp(p.UpdatedAt),
 		ExpiresAt:           Stamp(p.ExpiresAt),
@@ -109,11 +131,20 @@ func newViewerJSON(p store.PushInfo, base string) viewerJSON {
 	return j
 }
 
-// htmlURL is the link that a sender gives away.
+// htmlURL returns the link that a sender gives to a recipient.
 func htmlURL(p store.PushInfo, base string) string {
-	step := ""
-	if p.RetrievalStep {
-		step = "/r"
-	}
-	return base + "/p/" + p.Token.Reveal() + step
+	return display.PushLink(base, p.URLToken(), p.RetrievalStep)
+}
+
+// StampLayout is the layout of a time in the API and the log: ISO 8601 in UTC with
+// milliseconds.
+const StampLayout = "2006-01-02T15:04:05.000Z"
+
+// Stamp writes a time in StampLayout. It formats RFC 3339 and adds the milliseconds: Format
+// is much slower with a layout that it has no special case for.
+func Stamp(t time.Time) string {
+	var room [len(StampLayout)]byte
+	b := t.UTC().AppendFormat(room[:0], time.RFC3339)
+	ms := t.Nanosecond() / int(time.Millisecond)
+	return string(append(b[:len(b)-1], '.', '0'+byte(ms/100), '0'+byte(ms/10%10), '0'+byte(ms%10), 'Z'))
 }

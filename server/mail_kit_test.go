@@ -6,32 +6,34 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/display"
+	"pushbox/server/servertest"
 	"pushbox/store"
 )
 
-// sendsMail has a server take addresses. Nobody sends what it takes: it stays in the
+// sendsMail has a server accept addresses. Mail to them is never sent: it stays in the
 // outbox.
 func sendsMail(c *config.Config) { c.Mail.Host, c.Mail.From = "mail.example.com", "push@example.com" }
 
-// letters are those that wait in the outbox.
-func (a *api) letters() (all []store.Letter) {
-	a.t.Helper()
-	due, _, err := a.store.DueLetters(ctx, 1000)
+// lettersOf returns the mails that wait in the outbox.
+func lettersOf(a *servertest.Server) (all []store.Mail) {
+	a.T.Helper()
+	due, _, err := a.Store.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: 1000})
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	for _, m := range due {
-		l, wanted, err := a.store.OpenLetter(ctx, m)
+		l, wanted, err := a.Store.OpenMail(ctx, m)
 		if err != nil || !wanted {
-			a.t.Fatalf("a letter is wanted: %v, %v", wanted, err)
+			a.T.Fatalf("a letter is wanted: %v, %v", wanted, err)
 		}
 		all = append(all, l)
 	}
 	return all
 }
 
-// addressees are whom letters go to.
-func addressees(ls []store.Letter) string {
+// addressees returns the recipients of mails.
+func addressees(ls []store.Mail) string {
 	var all []string
 	for _, l := range ls {
 		all = append(all, l.To.Reveal())
@@ -39,26 +41,31 @@ func addressees(ls []store.Letter) string {
 	return strings.Join(all, " ")
 }
 
-// fill creates pushes until there is no room for a small one.
-func (a *api) fill() {
-	a.t.Helper()
+// fillStore creates pushes until there is no space for a small one.
+func fillStore(a *servertest.Server) {
+	a.T.Helper()
 	for n := 256 << 10; n > 0; {
-		got := a.do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", n)+`"}}`)
-		if got.status == http.StatusInsufficientStorage {
+		got := a.Do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", n)+`"}}`)
+		if got.Status == http.StatusInsufficientStorage {
 			n /= 2
 		} else {
-			got.want(http.StatusCreated)
+			got.Want(http.StatusCreated)
 		}
 	}
 }
 
-// audited are the kinds of the entries of a push's audit log.
-func (a *api) audited(t *testing.T, token string, as http.Header) string {
+// auditedOf returns the kinds of the entries in a push's audit log.
+func auditedOf(a *servertest.Server, t *testing.T, token string, as http.Header) string {
 	t.Helper()
 	var kinds []string
-	logs, _ := a.get(pushes+"/"+token+"/audit", as).want(http.StatusOK).object()["logs"].([]any)
+	logs, _ := a.Get(pushes+"/"+token+"/audit", as).Want(http.StatusOK).Object()["logs"].([]any)
 	for _, l := range logs {
 		kinds = append(kinds, l.(map[string]any)["kind"].(string))
 	}
 	return strings.Join(kinds, " ")
+}
+
+// linkIn returns the link in a mail.
+func linkIn(l store.Mail) string {
+	return display.PushLink(l.Base, l.Push.Token.Reveal(), l.Push.RetrievalStep)
 }

@@ -1,19 +1,19 @@
 package server
 
 import (
+	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"time"
 
-	"pushbox/store"
+	"pushbox/internal/secret"
 )
 
-// An Observer is told of requests: of names that the program has, never of what a
-// request says. It is called by many goroutines at the same time and must be quick.
+// An Observer learns of each request. It gets only names that the program defines, never
+// text from a request. Many goroutines call it at the same time, so it must be quick.
 type Observer interface {
-	// Began tells of a request that begins. Ended follows in any case.
+	// Began tells of a request that begins. Ended always follows.
 	Began()
 	// Ended tells of a request that was answered: its label is one of Labels. The
 	// status is 0 where there was no answer.
@@ -23,13 +23,13 @@ type Observer interface {
 }
 
 // A Label is what a request counts as: the name and the method of its route.
-// Requests that no route is for are told apart by their methods alone.
+// Requests without a route differ by their methods alone.
 type Label struct{ Route, Method string }
 
-// otherMethod stands for all methods that have no name in HTTP (RFC 9110 section 9).
+// otherMethod stands for all methods that HTTP does not define (RFC 9110 section 9).
 const otherMethod = "other"
 
-// methodNames are the methods that requests without a route can be told apart by.
+// methodNames are the methods in the labels of requests without a route.
 func methodNames() []string {
 	return []string{
 		http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPut, http.MethodPatch,
@@ -51,7 +51,7 @@ func Labels() []Label {
 	return all
 }
 
-// label is what a request counts as.
+// label returns the Label of a request.
 func (s *Server) label(r *request) Label {
 	switch {
 	case r.route != nil:
@@ -63,71 +63,73 @@ func (s *Server) label(r *request) Label {
 	}
 }
 
-// Names of limits that are none of the store's.
-const (
-	limitAnonymous  = "anonymous"      // requests of an anonymous client
-	limitToken      = "token"          // requests with an API token, or of an account
-	limitUnknown    = "unknown_tokens" // links that lead nowhere
-	limitSignUps    = "sign_ups"
-	limitQueue      = "queue"       // of passphrases to be checked, and of searches
-	limitBodyMemory = "body_memory" // for large bodies and answers
-	limitUploads    = "uploads"
-	limitDownloads  = "downloads"
-	limitSpace      = "space" // on the disk, or in the database
-)
-
-// Limits lists the names of all limits that an Observer hears of.
-func Limits() []string {
-	return []string{
-		limitAnonymous, limitToken, limitUnknown, limitSignUps, limitQueue, limitBodyMemory, limitUploads, limitDownloads, limitSpace,
-		"passphrases_per_client", "passphrases_per_push", "sign_ins_per_client", "sign_ins_per_account",
-	}
-}
-
-// Two reasons to be crowded that are not the memory for bodies.
-var (
-	errUploads   = fmt.Errorf("%w: uploads", errCrowded)
-	errDownloads = fmt.Errorf("%w: downloads", errCrowded)
-)
-
-// noteLimit tells the observer of an error that is a limit's.
-func (s *Server) noteLimit(err error) {
-	if name := limitOf(err); name != "" {
-		s.watch.Observer.Limited(name)
-	}
-}
-
-// limitOf is the name of the limit whose error it is; empty if it is none's.
-func limitOf(err error) string {
-	var (
-		limited *limitError
-		locked  *store.LockedError
-	)
-	switch {
-	case err == nil:
-		return ""
-	case errors.As(err, &limited):
-		return limited.name
-	case errors.As(err, &locked):
-		return locked.Limit
-	case errors.Is(err, errUploads):
-		return limitUploads
-	case errors.Is(err, errDownloads):
-		return limitDownloads
-	case errors.Is(err, errCrowded):
-		return limitBodyMemory
-	case errors.Is(err, store.ErrBusy):
-		return limitQueue
-	case errors.Is(err, store.ErrFull):
-		return limitSpace
-	default:
-		return ""
-	}
-}
-
-// unobserved is the Observer where nobody asks.
+// unobserved is the Observer that does nothing.
 type unobserved struct{}
 
 func (unobserved) Began()                          {}
 func (unobserved) Ended(Label, int, time.Duration) {}
 func (unobserved) Limited(string)                  {}
+
+// Monitoring connects a server with what monitors it. The zero value is valid: nothing
+// does.
+type Monitoring struct {
+	Observer Observer     // may be nil
+	Ready    func() error // for /readyz: returns nil, ErrStarting or ErrStopping; nil: always ready
+
+	Metrics func() (media string, text []byte, err error) // the answer of /metrics; nil: /metrics does not exist
+	Token   secret.Text                                   // a request for /metrics must have it; zero: /metrics does not exist
+}
+
+// Why a server is not ready.
+var (
+	// ErrStarting says that the server does not serve yet.
+	ErrStarting = errors.New("the server is starting")
+	// ErrStopping says that the server will soon stop serving.
+	ErrStopping = errors.New("the server is stopping")
+)
+
+// ready reports whether a balancer should send requests here.
+func (s *Server) ready(r *request) (reply, error) {
+	if s.monitoring.Ready != nil {
+		if err := s.monitoring.Ready(); err != nil {
+			return reply{}, err
+		}
+	}
+	return s.health(r)
+}
+
+// noRouteName stands in logs for the name of a route where a request has none.
+const noRouteName = "none"
+
+// isExpected reports whether an error is no fault of the server: the client left, or
+// a monitor asked a server that is not ready.
+func isExpected(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, ErrStarting) || errors.Is(err, ErrStopping)
+}
+
+// logAccess logs one line for a request. It has the route's name, and not the path,
+// query, Referer or anything else that may have a link or a secret in it. It has an
+// error only if the server is at fault.
+func (s *Server) logAccess(r *request, status int, bytes int64, took time.Duration, err error) {
+	name := noRouteName
+	if r.route != nil {
+		name = r.route.name
+	}
+	line := s.log.Info()
+	fault := status >= http.StatusInternalServerError || r.route != nil && r.route.has(hasFiles) && status < http.StatusMultipleChoices && err != nil
+	if fault && !isExpected(err) {
+		line = s.log.Error().AnErr("error", err)
+		var p *panicError
+		if errors.As(err, &p) {
+			line = line.Bytes("stack", p.stack)
+		}
+	}
+	line.Str("request_id", r.id).
+		Str("route", name).
+		Int("status", status).
+		Float64("ms", float64(took.Microseconds())/1000).
+		Int64("bytes", bytes).
+		Str("client", r.actor.IP).
+		Str("caller", r.caller()).
+		Msg("request")
+}

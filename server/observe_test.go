@@ -18,6 +18,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/server"
+	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -51,7 +52,7 @@ func (o *tally) Limited(limit string) {
 	o.told["limit "+limit]++
 }
 
-// take returns what was told since the last time, once no request runs.
+// take waits until no request runs, and returns what was counted since the last call.
 func (o *tally) take(t *testing.T) map[string]int {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); ; { // an answer may be read a moment before its request has ended
@@ -70,23 +71,23 @@ func (o *tally) take(t *testing.T) map[string]int {
 	return told
 }
 
-// newWatched is newAPI with an observer.
-func newWatched(t *testing.T, changes ...func(*config.Config)) (*api, *tally) {
+// newWatched is servertest.New with an observer.
+func newWatched(t *testing.T, changes ...func(*config.Config)) (*servertest.Server, *tally) {
 	t.Helper()
-	a, o := newAPI(t, changes...), &tally{told: make(map[string]int)}
-	a.handler.SetWatch(server.Watch{Observer: o})
+	a, o := servertest.New(t, changes...), &tally{told: make(map[string]int)}
+	a.Handler.SetMonitoring(server.Monitoring{Observer: o})
 	return a, o
 }
 
-func TestAnObserverHearsOfEachRequestByNamesOfThePrograms(t *testing.T) {
+func TestAnObserverIsToldOfEachRequestByItsRoute(t *testing.T) {
 	t.Parallel()
 	a, o := newWatched(t)
-	token := a.create(`"payload":"x"`)
+	token := a.Create(`"payload":"x"`)
 	for method, path := range map[string]string{
 		"GET": pushes + "/" + token, "DELETE": pushes + "/" + strings.Repeat("a", 34),
 		"FROB": pushes + "/" + token, "PUT": "/" + token, "TRACE": "/p/x", "get": pushes,
 	} {
-		a.do(method, path, "")
+		a.Do(method, path, "")
 	}
 	want := map[string]int{
 		"POST create 201": 1, "GET show 200": 1, "DELETE delete 404": 1,
@@ -98,63 +99,75 @@ func TestAnObserverHearsOfEachRequestByNamesOfThePrograms(t *testing.T) {
 	}
 }
 
-func TestAPanicIsARequestThatEnded(t *testing.T) {
+func TestAnObserverIsToldThatAPanickingRequestEnded(t *testing.T) {
 	t.Parallel()
 	a, o := newWatched(t)
-	a.handler.AddPanic()
-	a.do("POST", "/panic/x", "x").want(http.StatusInternalServerError)
+	a.Handler.AddPanic()
+	a.Do("POST", "/panic/x", "x").Want(http.StatusInternalServerError)
 	if got := o.take(t); got["wrong: {panic POST}, 0s"] != 0 || got["POST panic 500"] != 1 {
 		t.Errorf("told %v", got)
 	}
 }
 
-// Each limit of the table is hit by what it is for, and no other is told.
-func TestAnObserverHearsWhichLimitRefused(t *testing.T) {
+// Each limit in the table is reported by its own requests, and no other is.
+func TestAnObserverIsToldWhichLimitRefused(t *testing.T) {
 	t.Parallel()
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}}
-	guess := func(a *api) {
-		path := pushes + "/" + a.create(`"payload":"x","passphrase":"p"`) + "?passphrase=q"
+	guess := func(a *servertest.Server) {
+		path := pushes + "/" + a.Create(`"payload":"x","passphrase":"p"`) + "?passphrase=q"
 		for n := range 3 {
-			a.get(path, far(n))
+			a.Get(path, servertest.Far(n))
 		}
 	}
-	signIn := func(email func(n int) string, client func(n int) http.Header) func(a *api) {
-		return func(a *api) {
-			a.do("POST", pushes, `{"push":{"payload":"x"}}`)
+	signIn := func(email func(n int) string, client func(n int) http.Header) func(a *servertest.Server) {
+		return func(a *servertest.Server) {
+			a.Do("POST", pushes, `{"push":{"payload":"x"}}`)
 			for n := range 3 {
-				a.do("POST", "/users/sign_in", "email="+email(n)+"&password=wrong-password", form, client(n))
+				a.Do("POST", "/users/sign_in", "email="+email(n)+"&password=wrong-password", form, client(n))
 			}
 		}
 	}
 	same := func(int) string { return "ann@example.com" }
 	for limit, c := range map[string]struct {
 		change func(*config.Config)
-		act    func(*api)
+		act    func(*servertest.Server)
 	}{
-		"anonymous":            {func(c *config.Config) { c.Limits.AnonymousPerMinute = 2 }, func(a *api) { a.thrice("/api/v2/version", far(1)) }},
-		"token":                {func(c *config.Config) { c.Limits.TokenPerMinute = 2 }, func(a *api) { a.thrice(pushes+"/active", a.user("ann@example.com"), far(1)) }},
-		"unknown_tokens":       {func(c *config.Config) { c.Limits.UnknownTokensPerMinute = 2 }, func(a *api) { a.thrice(pushes+"/nothing", far(1)) }},
+		"anonymous": {func(c *config.Config) { c.Limits.AnonymousPerMinute = 2 }, func(a *servertest.Server) { askThrice(a, "/api/v2/openapi", servertest.Far(1)) }},
+		"token": {func(c *config.Config) { c.Limits.TokenPerMinute = 2 }, func(a *servertest.Server) {
+			askThrice(a, pushes+"/active", a.AddTokenUser("ann@example.com"), servertest.Far(1))
+		}},
+		"unknown_tokens":       {func(c *config.Config) { c.Limits.UnknownTokensPerMinute = 2 }, func(a *servertest.Server) { askThrice(a, pushes+"/nothing", servertest.Far(1)) }},
 		"passphrases_per_push": {func(c *config.Config) { c.Limits.PassphrasesPerPush = 2 }, guess},
-		"passphrases_per_client": {func(c *config.Config) { c.Limits.PassphrasesPerClient = 2 }, func(a *api) {
-			path := pushes + "/" + a.create(`"payload":"x","passphrase":"p"`) + "?passphrase=q"
-			a.thrice(path, far(1))
+		"passphrases_per_client": {func(c *config.Config) { c.Limits.PassphrasesPerClient = 2 }, func(a *servertest.Server) {
+			path := pushes + "/" + a.Create(`"payload":"x","passphrase":"p"`) + "?passphrase=q"
+			askThrice(a, path, servertest.Far(1))
 		}},
-		"passphrases_per_client, on a page": {func(c *config.Config) { c.Limits.PassphrasesPerClient = 2 }, func(a *api) {
-			path := "/p/" + a.create(`"payload":"x","passphrase":"p"`)
+		"passphrases_per_client, on a page": {func(c *config.Config) { c.Limits.PassphrasesPerClient = 2 }, func(a *servertest.Server) {
+			path := "/p/" + a.Create(`"payload":"x","passphrase":"p"`)
 			for range 3 {
-				a.do("POST", path, "passphrase=q", form, far(1))
+				a.Do("POST", path, "passphrase=q", form, servertest.Far(1))
 			}
 		}},
-		"sign_ups": {func(c *config.Config) { c.EnableSignups, c.Limits.SignInsPerClient = true, 2 }, func(a *api) {
+		"sign_ups": {func(c *config.Config) { c.EnableSignups, c.Limits.SignInsPerClient = true, 2 }, func(a *servertest.Server) {
 			for range 3 {
-				a.do("POST", "/users/sign_up", "email=x&password=y", form, far(1))
+				a.Do("POST", "/users/sign_up", "email=x&password=y", form, servertest.Far(1))
 			}
 		}},
-		"sign_ins_per_client":  {func(c *config.Config) { c.Limits.SignInsPerClient = 2 }, signIn(func(n int) string { return fmt.Sprintf("a%d@example.com", n) }, func(int) http.Header { return far(1) })},
-		"sign_ins_per_account": {func(c *config.Config) { c.Limits.SignInsPerAccount = 2 }, signIn(same, far)},
-		"space": {func(c *config.Config) { c.MaxStoreSize = 1 << 20 }, func(a *api) {
+		"sign_ins_per_client":  {func(c *config.Config) { c.Limits.SignInsPerClient = 2 }, signIn(func(n int) string { return fmt.Sprintf("a%d@example.com", n) }, func(int) http.Header { return servertest.Far(1) })},
+		"sign_ins_per_account": {func(c *config.Config) { c.Limits.SignInsPerAccount = 2 }, signIn(same, servertest.Far)},
+		"tokens_per_account": {func(*config.Config) {}, func(a *servertest.Server) {
+			a.AddAccount(servertest.AnnEmail, servertest.AnnPassword)
+			b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+			for range store.TokensPerAccount {
+				b.Post("/users/token", "days", "30").Want(http.StatusCreated)
+			}
+			if got := b.Post("/users/token", "days", "30").Want(http.StatusTooManyRequests); got.Header.Get("Retry-After") != "3600" {
+				a.T.Errorf("the header is %v", got.Header)
+			}
+		}},
+		"space": {func(c *config.Config) { c.MaxStoreSize = 1 << 20 }, func(a *servertest.Server) {
 			for range 3 {
-				a.do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", 600<<10)+`"}}`)
+				a.Do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", 600<<10)+`"}}`)
 			}
 		}},
 	} {
@@ -176,62 +189,62 @@ func TestAnObserverHearsWhichLimitRefused(t *testing.T) {
 	}
 }
 
-func (a *api) thrice(path string, headers ...http.Header) {
-	a.t.Helper()
+func askThrice(a *servertest.Server, path string, headers ...http.Header) {
+	a.T.Helper()
 	for range 3 {
-		a.get(path, headers...)
+		a.Get(path, headers...)
 	}
 }
 
-func TestReadinessIsWhatTheProgramSays(t *testing.T) {
+func TestReadinessIsThatOfTheProgram(t *testing.T) {
 	t.Parallel()
 	for want, said := range map[int][]error{http.StatusOK: {nil}, http.StatusServiceUnavailable: {server.ErrStarting, server.ErrStopping}} {
 		for _, err := range said {
-			a := newAPI(t)
-			a.handler.SetWatch(server.Watch{Ready: func() error { return err }})
-			got := a.get("/readyz").want(want)
-			a.get("/healthz").want(http.StatusOK)
-			if err == nil && got.body != `{"status":"ok"}`+"\n" || err != nil && got.header.Get("Retry-After") == "" {
-				t.Errorf("%v: %s %v", err, got.body, got.header)
+			a := servertest.New(t)
+			a.Handler.SetMonitoring(server.Monitoring{Ready: func() error { return err }})
+			got := a.Get("/readyz").Want(want)
+			a.Get("/healthz").Want(http.StatusOK)
+			if err == nil && got.Body != `{"status":"ok"}`+"\n" || err != nil && got.Header.Get("Retry-After") == "" {
+				t.Errorf("%v: %s %v", err, got.Body, got.Header)
 			}
-			if strings.Contains(a.log.String(), `"level":"error"`) {
-				t.Errorf("%v is logged as a fault: %s", err, a.log)
+			if strings.Contains(a.Log.String(), `"level":"error"`) {
+				t.Errorf("%v is logged as a fault: %s", err, a.Log)
 			}
 		}
 	}
 }
 
-func TestMetricsAreForWhoHasTheToken(t *testing.T) {
+func TestMetricsNeedTheirToken(t *testing.T) {
 	t.Parallel()
 	const token = "correct horse battery"
 	text := func() (string, []byte, error) { return "text/plain; version=0.0.4", []byte("a 1\n"), nil }
 	for name, c := range map[string]struct {
-		watch server.Watch
+		watch server.Monitoring
 		given string
 		want  int
 	}{
-		"the token":             {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metrics", 200},
-		"another":               {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metricS", 401},
-		"a part of it":          {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metric", 401},
-		"more than it":          {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metricss", 401},
-		"nothing":               {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "", 401},
-		"another scheme":        {server.Watch{Metrics: text, Token: secret.New("token-of-metrics")}, "Basic token-of-metrics", 401},
-		"no token to have":      {server.Watch{Metrics: text}, "Bearer ", 404},
-		"no metrics":            {server.Watch{Token: secret.New("token-of-metrics")}, "Bearer token-of-metrics", 404},
-		"metrics that are none": {server.Watch{Metrics: func() (string, []byte, error) { return "", nil, errors.New(token) }, Token: secret.New("token-of-metrics")}, "Bearer token-of-metrics", 500},
+		"the token":             {server.Monitoring{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metrics", 200},
+		"another":               {server.Monitoring{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metricS", 401},
+		"a part of it":          {server.Monitoring{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metric", 401},
+		"more than it":          {server.Monitoring{Metrics: text, Token: secret.New("token-of-metrics")}, "Bearer token-of-metricss", 401},
+		"nothing":               {server.Monitoring{Metrics: text, Token: secret.New("token-of-metrics")}, "", 401},
+		"another scheme":        {server.Monitoring{Metrics: text, Token: secret.New("token-of-metrics")}, "Basic token-of-metrics", 401},
+		"no token to have":      {server.Monitoring{Metrics: text}, "Bearer ", 404},
+		"no metrics":            {server.Monitoring{Token: secret.New("token-of-metrics")}, "Bearer token-of-metrics", 404},
+		"metrics that are none": {server.Monitoring{Metrics: func() (string, []byte, error) { return "", nil, errors.New(token) }, Token: secret.New("token-of-metrics")}, "Bearer token-of-metrics", 500},
 	} {
-		a := newAPI(t)
-		a.handler.SetWatch(c.watch)
+		a := servertest.New(t)
+		a.Handler.SetMonitoring(c.watch)
 		header := http.Header{}
 		if c.given != "" {
 			header.Set("Authorization", c.given)
 		}
-		got := a.get("/metrics", header)
-		if got.status != c.want || strings.Contains(got.body, "token-of") || strings.Contains(got.body, token) {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
+		got := a.Get("/metrics", header)
+		if got.Status != c.want || strings.Contains(got.Body, "token-of") || strings.Contains(got.Body, token) {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
-		if (got.status == 200) != (got.body == "a 1\n") || got.status == 401 && got.header.Get("WWW-Authenticate") != "Bearer" {
-			t.Errorf("%s: %v %s", name, got.header, got.body)
+		if (got.Status == 200) != (got.Body == "a 1\n") || got.Status == 401 && got.Header.Get("WWW-Authenticate") != "Bearer" {
+			t.Errorf("%s: %v %s", name, got.Header, got.Body)
 		}
 	}
 }
@@ -266,29 +279,29 @@ func TestAStoreThatHasFailedIsNotReady(t *testing.T) {
 	}
 }
 
-// What goes on is told while it does, and all of it comes back.
-func TestLoadIsWhatIsUnderWay(t *testing.T) {
+// The figures rise while work is in progress, and fall to zero afterwards.
+func TestStatsAreOfWhatIsInProgress(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	reached := func(want func(server.Load) bool) {
+	a := servertest.New(t)
+	reached := func(want func(server.Stats) bool) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !want(a.handler.Load()); a.get("/healthz") {
+		for deadline := time.Now().Add(time.Minute); !want(a.Handler.Stats()); a.Get("/healthz") {
 			if time.Now().After(deadline) {
-				t.Fatalf("it stays at %+v", a.handler.Load())
+				t.Fatalf("it stays at %+v", a.Handler.Stats())
 			}
 		}
 	}
-	none := func(l server.Load) bool { return l == server.Load{} }
+	none := func(l server.Stats) bool { return l == server.Stats{} }
 	reached(none)
 	body, send := io.Pipe()
 	answered := make(chan error, 1)
-	req, err := http.NewRequest(http.MethodPost, a.url+pushes, body)
+	req, err := http.NewRequest(http.MethodPost, a.URL+pushes, body)
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/json")
 	go func() {
-		res, err := a.client.RoundTrip(req)
+		res, err := a.Client.RoundTrip(req)
 		if err == nil {
 			err = res.Body.Close()
 		}
@@ -297,7 +310,7 @@ func TestLoadIsWhatIsUnderWay(t *testing.T) {
 	if _, err := io.WriteString(send, `{"push":{"payload":"`+strings.Repeat("x", 200<<10)); err != nil {
 		t.Fatal(err)
 	}
-	reached(func(l server.Load) bool { return l.Bodies > 100<<10 && l.Reveals == 0 })
+	reached(func(l server.Stats) bool { return l.RequestMemory > 100<<10 && l.AnswerMemory == 0 })
 	if _, err := io.WriteString(send, `"}}`); err != nil {
 		t.Fatal(err)
 	}

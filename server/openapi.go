@@ -6,6 +6,9 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
+
+	"pushbox/server/body"
+	"pushbox/server/openapi"
 )
 
 // describe answers with the API's documentation for programs.
@@ -13,49 +16,72 @@ func (s *Server) describe(r *request) (reply, error) { return ok(s.openAPI(s.hom
 
 // openAPI is the API as an OpenAPI 3.1 document. Its examples have links that
 // begin with base.
-func (s *Server) openAPI(base string) specDocument {
-	var c specCatalog
+func (s *Server) openAPI(base string) openapi.Document {
+	c := openapi.Catalog{Types: typeTexts, Keys: keyTexts}
 	fields := s.createFields(s.offers())
-	doc := specDocument{
+	doc := openapi.Document{
 		OpenAPI: "3.1.0",
-		Info:    specInfo{Title: "pushbox", Version: apiVersion, Description: apiText},
-		Servers: []specServer{{URL: base}},
+		Info: openapi.Info{
+			Title: "pushbox", Version: apiVersion, Description: apiText + s.aboutV1(),
+			Contact: openapi.Contact{Name: "The administrator of this server", URL: base},
+			License: openapi.License{Name: "MIT", Identifier: "MIT"},
+		},
+		Servers: []openapi.Server{{URL: base}},
+		Tags:    apiTags(),
 	}
 	for _, e := range s.endpoints(base) {
-		item := doc.Paths.get(e.path)
+		item := doc.Paths.Get(e.path)
 		if item == nil {
-			doc.Paths.add(e.path, nil)
-			item = doc.Paths.get(e.path)
+			doc.Paths.Add(e.path, nil)
+			item = doc.Paths.Get(e.path)
 		}
-		item.add(strings.ToLower(e.method), s.operation(e, &c))
+		item.Add(strings.ToLower(e.method), s.operation(e, &c))
 	}
-	c.schemas.add(specInvalid, invalidSchema(append(fields, s.mailFields()...)))
-	doc.Components = specComponents{Schemas: c.schemas, SecuritySchemes: securitySchemes()}
+	c.Schemas.Add(schemaInvalid, invalidSchema(append(fields, s.mailFields()...)))
+	doc.Components = openapi.Components{Schemas: c.Schemas, SecuritySchemes: securitySchemes()}
 	return doc
 }
 
-// apiText is what holds for all of the API.
+// apiText documents the whole API.
 const apiText = "Shares secrets that vanish: Password Pusher's JSON API, version 2. " +
-	"Each path under /api/v2 may end in .json. Answers are JSON in UTF-8 and never to be stored; times are UTC. " +
-	"Objects may get more keys. A method that an address does not have is answered 405, with a header Allow."
+	"Each path under /api/v2 may end in .json. Answers are JSON in UTF-8 and must not be stored; times are UTC. " +
+	"Clients must ignore keys they do not know. HEAD is GET without a body, except that it cannot retrieve a push. Other methods get 405 with an Allow header."
 
-// An endpoint is a route of the API with what is said of it: what its parts of
-// the OpenAPI document and of the help page are made of.
+// Names of the groups of endpoints.
+const (
+	tagPushes = "pushes"
+	tagOwn    = "own pushes"
+	tagFiles  = "files"
+	tagServer = "server"
+)
+
+func apiTags() []openapi.Tag {
+	return []openapi.Tag{
+		{Name: tagServer, Description: "What the server is and can do."},
+		{Name: tagPushes, Description: "For senders and recipients: create, retrieve and delete a push."},
+		{Name: tagOwn, Description: "For senders with an account: their pushes, audit logs, and links by mail."},
+		{Name: tagFiles, Description: "For recipients: the files of a push."},
+	}
+}
+
+// An endpoint is a route of the API with its documentation, from which the OpenAPI
+// document and the help page are made.
 type endpoint struct {
 	route
 	routeText
-	id       string // its name, and its method where another one has the same name
-	path     string // with its parameters in braces
-	fields   []apiField
-	refusals []statusAnswers
-	body     any // an example of what success answers with; nil: there is none
+	id             string // its name, and its method where another one has the same name
+	path           string // with its parameters in braces
+	fields         []apiField
+	errorResponses []statusResponses
+	body           any // an example of what success answers with; nil: there is none
 }
 
-// endpoints are the routes of the API in the order of the table: all but pages
-// and what balancers ask.
+// endpoints returns the routes of the API in the order of the table: all but pages,
+// health checks and metrics.
 func (s *Server) endpoints(base string) (all []endpoint) {
 	for _, row := range s.routes() {
-		if inAPI(row.pattern) {
+		isFile := routeTexts[row.name].answer == nil // for others HEAD needs no words
+		if inAPI(row.pattern) && (row.method != http.MethodHead || isFile) {
 			all = append(all, s.endpoint(row, base))
 		}
 	}
@@ -66,6 +92,7 @@ func inAPI(pattern string) bool {
 	return strings.HasPrefix(pattern, "/api/v2/") || strings.HasPrefix(pattern, "/d/")
 }
 
+// endpoint documents a route: its path and fields, its errors and its example.
 func (s *Server) endpoint(row route, base string) endpoint {
 	e := endpoint{route: row, routeText: routeTexts[row.name], id: row.name}
 	var parts []string
@@ -93,7 +120,7 @@ func (s *Server) endpoint(row route, base string) endpoint {
 	if e.mail {
 		e.fields = append(e.fields, s.notifyFields()...)
 	}
-	e.refusals = refusals(s.errorsOf(row, e.errors))
+	e.errorResponses = errorResponses(s.errorsOf(row, e.errors))
 	if e.example != nil {
 		e.body = e.example(s, base)
 	}
@@ -107,56 +134,56 @@ func (e *endpoint) param(name string) {
 	e.fields = append(e.fields, f)
 }
 
-// parts reports whether a part of the answer can be asked for.
+// parts reports whether a client may ask for a part of the answer.
 func (e endpoint) parts() bool { return e.answer == nil && e.method == http.MethodGet }
 
-const aPart = "The part of the file that was asked for."
+const partText = "The requested part of the file."
 
 // operation is the endpoint's part of the document. The schemas that it needs
 // go into the catalog.
-func (s *Server) operation(e endpoint, c *specCatalog) specOperation {
-	op := specOperation{
-		OperationID: e.id, Summary: e.summary, Description: e.text, Security: s.security(e.access),
+func (s *Server) operation(e endpoint, c *openapi.Catalog) openapi.Operation {
+	op := openapi.Operation{
+		OperationID: e.id, Tags: []string{e.tag}, Summary: e.summary, Description: e.text, Security: s.security(e.access),
 	}
 	for _, f := range e.fields {
 		if f.in != "body" {
-			op.Parameters = append(op.Parameters, specParameter{
+			op.Parameters = append(op.Parameters, openapi.Parameter{
 				Name: f.name, In: f.in, Description: f.describe().Description, Required: f.required, Schema: f.schema,
 			})
 		}
 	}
 	if e.push {
-		op.RequestBody = s.createBody(&c.schemas)
+		op.RequestBody = s.createBody(&c.Schemas)
 	}
 	if e.mail {
-		op.RequestBody = s.notifyBody(&c.schemas)
+		op.RequestBody = s.notifyBody(&c.Schemas)
 	}
-	op.Responses.add(strconv.Itoa(cmp.Or(e.status, http.StatusOK)), e.success(c))
+	op.Responses.Add(strconv.Itoa(cmp.Or(e.status, http.StatusOK)), e.success(c))
 	if e.parts() {
 		part := e.success(c)
-		part.Description = aPart
-		part.Headers.add("Content-Range", headerSpecs["Content-Range"])
-		op.Responses.add(strconv.Itoa(http.StatusPartialContent), part)
+		part.Description = partText
+		part.Headers.Add("Content-Range", headerSpecs["Content-Range"])
+		op.Responses.Add(strconv.Itoa(http.StatusPartialContent), part)
 	}
-	c.object(reflect.TypeFor[errorBody]())
-	for _, f := range e.refusals {
-		op.Responses.add(strconv.Itoa(f.status), f.response(e.method != http.MethodHead))
+	c.Object(reflect.TypeFor[errorBody]())
+	for _, f := range e.errorResponses {
+		op.Responses.Add(strconv.Itoa(f.status), f.response(e.method != http.MethodHead))
 	}
 	return op
 }
 
 // success describes the answer of success.
-func (e endpoint) success(c *specCatalog) specResponse {
-	out := specResponse{Description: e.done}
+func (e endpoint) success(c *openapi.Catalog) openapi.Response {
+	out := openapi.Response{Description: e.done}
 	for _, name := range e.headers {
-		out.Headers.add(name, headerSpecs[name])
+		out.Headers.Add(name, headerSpecs[name])
 	}
 	switch {
 	case e.method == http.MethodHead:
 	case e.answer == nil:
-		out.Content.add(fileType[0], specMedia{})
+		out.Content.Add(fileType[0], openapi.Media{})
 	default:
-		out.Content.add(typeJSON, specMedia{Schema: c.of(e.answer), Example: e.body})
+		out.Content.Add(body.TypeJSON, openapi.Media{Schema: c.Of(e.answer), Example: e.body})
 	}
 	return out
 }
@@ -164,27 +191,25 @@ func (e endpoint) success(c *specCatalog) specResponse {
 // The names of security schemes.
 const (
 	schemeBearer = "bearer"
-	schemeEmail  = "email"
 	schemeToken  = "token"
 )
 
-// security says who may call an endpoint. An empty need is nobody in
-// particular; no need at all is a route that looks at no token.
-func (s *Server) security(a access) []specNeed {
-	needs := []specNeed{}
-	if a != open && !s.needsToken(a) {
-		needs = append(needs, specNeed{})
+// security returns who may call an endpoint. An empty need allows anonymous callers;
+// an empty list is for a route that ignores tokens.
+func (s *Server) security(a access) []openapi.Need {
+	needs := []openapi.Need{}
+	if a != public && !s.needsToken(a) {
+		needs = append(needs, openapi.Need{})
 	}
-	if a != open {
-		needs = append(needs, specNeed{schemeBearer: {}}, specNeed{schemeEmail: {}, schemeToken: {}})
+	if a != public {
+		needs = append(needs, openapi.Need{schemeBearer: {}}, openapi.Need{schemeToken: {}})
 	}
 	return needs
 }
 
-func securitySchemes() ordered[specScheme] {
-	return ordered[specScheme]{
-		{schemeBearer, specScheme{Type: "http", Scheme: "bearer", Description: "An API token."}},
-		{schemeEmail, specScheme{Type: "apiKey", In: "header", Name: headerEmail, Description: "The address of the account, together with its API token in " + headerToken + "."}},
-		{schemeToken, specScheme{Type: "apiKey", In: "header", Name: headerToken, Description: "An API token, together with the address of its account in " + headerEmail + "."}},
+func securitySchemes() openapi.Ordered[openapi.Scheme] {
+	return openapi.Ordered[openapi.Scheme]{
+		{Name: schemeBearer, Value: openapi.Scheme{Type: "http", Scheme: "bearer", Description: "An API token."}},
+		{Name: schemeToken, Value: openapi.Scheme{Type: "apiKey", In: "header", Name: headerToken, Description: "An API token, as older clients send it. The address in X-User-Email is not looked at."}},
 	}
 }

@@ -2,33 +2,31 @@ package server
 
 import (
 	"strconv"
+	"time"
 
+	"pushbox/internal/secret"
+	"pushbox/server/openapi"
 	"pushbox/store"
 )
 
-// A typeText says what a type of answers is called and what it is.
-type typeText struct {
-	name   string
-	text   string
-	opaque bool // its keys are described elsewhere
-}
-
-// typeTexts are the types of answers, by their names in Go.
-var typeTexts = map[string]typeText{
-	"versionJSON":      {name: "Version", text: "What this server is and can do."},
-	"featuresJSON":     {name: "Features", text: "What this server can do."},
-	"pushFeaturesJSON": {name: "PushFeatures", text: "What pushes can be."},
-	"attachmentJSON":   {name: "AttachmentFeature", text: "Whether pushes can carry files, and for whom."},
-	"switchJSON":       {name: "Feature", text: "Whether there is such a thing."},
-	"pushJSON":         {name: "Push", text: "A push, without its content."},
-	"senderJSON":       {name: "SentPush", text: "A push as its sender sees it."},
-	"viewerJSON":       {name: "RetrievedPush", text: "A push as it is retrieved, with its content."},
-	"fileJSON":         {name: "File", text: "A file of a push, and where it is downloaded."},
-	"previewJSON":      {name: "Preview", text: "Where a push is seen in a browser."},
-	"auditJSON":        {name: "AuditLog", text: "A page of the audit log of a push."},
-	"entryJSON":        {name: "AuditEntry", text: "What happened to a push."},
-	"errorBody":        {name: "Error", text: "Why a request was refused; all statuses from 400 on have it but 422."},
-	"specDocument":     {name: "OpenAPI", text: "An OpenAPI 3.1 document.", opaque: true},
+// typeTexts document the types of answers, by their names in Go.
+var typeTexts = map[string]openapi.TypeText{
+	"versionJSON":      {Name: "Version", Text: "What this server is and can do."},
+	"featuresJSON":     {Name: "Features", Text: "What this server can do."},
+	"pushFeaturesJSON": {Name: "PushFeatures", Text: "What pushes can be."},
+	"attachmentJSON":   {Name: "AttachmentFeature", Text: "Whether pushes can carry files, and for whom."},
+	"switchJSON":       {Name: "Feature", Text: "Whether the server has a feature."},
+	"pushJSON":         {Name: "Push", Text: "A push, without its content."},
+	"senderJSON":       {Name: "SentPush", Text: "A push as its sender sees it."},
+	"createdJSON":      {Name: "CreatedPush", Text: "A push as it is created."},
+	"mailedJSON":       {Name: "MailedPush", Text: "A push whose link is sent by mail."},
+	"viewerJSON":       {Name: "RetrievedPush", Text: "A push as it is retrieved, with its content."},
+	"fileJSON":         {Name: "File", Text: "A file of a push, and where it is downloaded."},
+	"previewJSON":      {Name: "Preview", Text: "The address of a push in a browser."},
+	"auditJSON":        {Name: "AuditLog", Text: "A page of the audit log of a push."},
+	"entryJSON":        {Name: "AuditEntry", Text: "What happened to a push."},
+	"errorBody":        {Name: "Error", Text: "Why a request was refused; all statuses from 400 on have it, except 422."},
+	"Document":         {Name: "OpenAPI", Text: "An OpenAPI 3.1 document.", Opaque: true},
 }
 
 const (
@@ -36,76 +34,162 @@ const (
 	formatURI  = "uri"
 
 	stampPattern = `^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$`
-	tokenPattern = "^[a-z2-7]{34}$"
+	tokenPattern = "^([a-z2-7]{34}([a-z2-7]{2})?|[a-z0-9_-]{8,33})$" // or a handle; behind the bar, of an imported push
 )
 
-// keyTexts are the keys of answers, by their struct in Go and their name.
-var keyTexts = map[string]keyText{
-	"versionJSON.application_version": {text: "The version of this program."},
-	"versionJSON.api_version":         {text: "The version of Password Pusher's API that this is."},
-	"versionJSON.edition":             {text: "Always oss: Password Pusher's name for a server that one runs oneself."},
-	"versionJSON.features":            {text: "What this server can do."},
+// keyTexts document the keys of answers, by their struct in Go and their name.
+var keyTexts = map[string]openapi.KeyText{
+	"versionJSON.application_version": {Text: "The version of this program."},
+	"versionJSON.api_version":         {Text: "The version of Password Pusher's API that this is."},
+	"versionJSON.edition":             {Text: "Always oss: Password Pusher's name for a self-hosted server."},
+	"versionJSON.features":            {Text: "What this server can do."},
 
-	"featuresJSON.anonymous_access":         {text: "Whether pushes can be created and retrieved without an API token."},
-	"featuresJSON.api_token_authentication": {text: "Always true."},
-	"featuresJSON.accounts":                 {text: "Several accounts for one API token: never enabled here."},
-	"featuresJSON.pushes":                   {text: "What pushes can be."},
-	"featuresJSON.requests":                 {text: "Asking others for secrets: never enabled here."},
+	"featuresJSON.anonymous_access":         {Text: "Whether pushes can be created and retrieved without an API token."},
+	"featuresJSON.api_token_authentication": {Text: "Always true."},
+	"featuresJSON.accounts":                 {Text: "Several accounts for one API token: never enabled here."},
+	"featuresJSON.pushes":                   {Text: "What pushes can be."},
+	"featuresJSON.requests":                 {Text: "Asking others for secrets: never enabled here."},
 
-	"pushFeaturesJSON.enabled":             {text: "Always true."},
-	"pushFeaturesJSON.email_auto_dispatch": {text: "Whether the server sends links by mail: whether notify_emails_to can be set."},
-	"pushFeaturesJSON.file_attachments":    {text: "Pushes that carry files."},
-	"pushFeaturesJSON.url_pushes":          {text: "Pushes that carry a URL."},
-	"pushFeaturesJSON.qr_code_pushes":      {text: "Pushes that show a QR code."},
+	"pushFeaturesJSON.enabled":             {Text: "Always true."},
+	"pushFeaturesJSON.email_auto_dispatch": {Text: "Whether the server sends links by mail: whether notify_emails_to can be set."},
+	"pushFeaturesJSON.file_attachments":    {Text: "Pushes that carry files."},
+	"pushFeaturesJSON.url_pushes":          {Text: "Pushes that carry a URL."},
+	"pushFeaturesJSON.qr_code_pushes":      {Text: "Pushes that show a QR code."},
 
-	"attachmentJSON.enabled":                 {text: "Whether they can be created."},
-	"attachmentJSON.requires_authentication": {text: "Whether that needs an API token."},
-	"switchJSON.enabled":                     {text: "Whether it is there."},
+	"attachmentJSON.enabled":                 {Text: "Whether they can be created."},
+	"attachmentJSON.requires_authentication": {Text: "Whether that needs an API token."},
+	"switchJSON.enabled":                     {Text: "Whether the server has it."},
 
-	"pushJSON.url_token":            {text: "The secret part of the push's link. Whoever has it can retrieve the push.", pattern: tokenPattern},
-	"pushJSON.kind":                 {text: "What the push carries.", words: words(store.Kind.String)},
-	"pushJSON.html_url":             {text: "The link to give away.", format: formatURI},
-	"pushJSON.json_url":             {text: "Where a program retrieves the push.", format: formatURI},
-	"pushJSON.created_at":           {text: "When it was created.", format: formatTime, pattern: stampPattern},
-	"pushJSON.updated_at":           {text: "When it last changed; a counted view is a change.", format: formatTime, pattern: stampPattern},
-	"pushJSON.expires_at":           {text: "When its time limit ends it.", format: formatTime, pattern: stampPattern},
-	"pushJSON.expire_after_days":    {text: "Its time limit in days, rounded up."},
-	"pushJSON.expire_after_views":   {text: "Its view limit."},
-	"pushJSON.days_remaining":       {text: "The days that are left, rounded up; 0 once it has expired."},
-	"pushJSON.views_remaining":      {text: "The views that are left."},
-	"pushJSON.expired":              {text: "Whether it can no longer be retrieved."},
-	"pushJSON.expired_on":           {text: "When it expired; null until then.", format: formatTime, pattern: stampPattern},
-	"pushJSON.deleted":              {text: "Whether it was ended by hand."},
-	"pushJSON.deletable_by_viewer":  {text: "Whether anybody with the link may end it."},
-	"pushJSON.retrieval_step":       {text: "Whether its link leads to a page with a button first."},
-	"pushJSON.passphrase":           {text: "Always null: a passphrase is never given back.", null: true},
-	"pushJSON.passphrase_protected": {text: "Whether it opens with a passphrase."},
-	"senderJSON.name":               {text: "Its name, for its sender alone."},
-	"senderJSON.note":               {text: "A note, for its sender alone."},
-	"viewerJSON.payload":            {text: "The secret, exactly as it was sent; null once the push has expired."},
-	"viewerJSON.files":              {text: "Its files; none once the push has expired."},
+	"pushJSON.url_token":            {Text: "The secret part of the push's link: 34 characters, or fewer for a push that came from another server. Anyone who has it can retrieve the push. The list of expired pushes has a handle of 36 characters in its place, which opens nothing.", Pattern: tokenPattern},
+	"pushJSON.kind":                 {Text: "What the push carries.", Words: words(store.Kind.String)},
+	"pushJSON.html_url":             {Text: "The link to give away.", Format: formatURI},
+	"pushJSON.json_url":             {Text: "Where a program retrieves the push.", Format: formatURI},
+	"pushJSON.created_at":           {Text: "When it was created.", Format: formatTime, Pattern: stampPattern},
+	"pushJSON.updated_at":           {Text: "When it last changed; a counted view is a change.", Format: formatTime, Pattern: stampPattern},
+	"pushJSON.expires_at":           {Text: "When its time limit is reached.", Format: formatTime, Pattern: stampPattern},
+	"pushJSON.expire_after_days":    {Text: "Its time limit in days, rounded up."},
+	"pushJSON.expire_after_views":   {Text: "Its view limit."},
+	"pushJSON.days_remaining":       {Text: "The days that are left, rounded up; 0 once it has expired."},
+	"pushJSON.views_remaining":      {Text: "The views that are left."},
+	"pushJSON.expired":              {Text: "Whether it can no longer be retrieved."},
+	"pushJSON.expired_on":           {Text: "When it expired; null until then.", Format: formatTime, Pattern: stampPattern},
+	"pushJSON.deleted":              {Text: "Whether a person deleted it."},
+	"pushJSON.deletable_by_viewer":  {Text: "Whether anyone with the link may delete it."},
+	"pushJSON.retrieval_step":       {Text: "Whether its link leads to a page with a button first."},
+	"pushJSON.passphrase":           {Text: "Always null: a passphrase is never returned.", Null: true},
+	"pushJSON.passphrase_protected": {Text: "Whether it opens with a passphrase."},
+	"senderJSON.name":               {Text: "Its name, for its sender alone."},
+	"senderJSON.note":               {Text: "A note, for its sender alone."},
 
-	"fileJSON.filename":     {text: "Its name, without path parts and invisible characters."},
-	"fileJSON.content_type": {text: "Its type, as its sender says."},
-	"fileJSON.size":         {text: "Its size in bytes."},
-	"fileJSON.url":          {text: "Where it is downloaded, for a while, without an API token.", format: formatURI},
-	"previewJSON.url":       {text: "The link to give away.", format: formatURI},
-	"auditJSON.logs":        {text: "Entries, oldest first, " + strconv.Itoa(store.PageSize) + " a page."},
-	"entryJSON.ip":          {text: "The address of whoever it was."},
-	"entryJSON.user_agent":  {text: "Their program, cut to 255 characters; empty if it was not sent."},
-	"entryJSON.referrer":    {text: "Where they came from, cut to 255 characters; empty if it was not sent."},
-	"entryJSON.kind":        {text: "What happened.", words: words(store.EntryKind.String)},
-	"entryJSON.created_at":  {text: "When it happened.", format: formatTime, pattern: stampPattern},
-	"entryJSON.updated_at":  {text: "The same.", format: formatTime, pattern: stampPattern},
+	"createdJSON.notify_emails_to":        {Text: "The addresses that get the link by mail, as they were sent; absent if there are none."},
+	"createdJSON.notify_emails_to_locale": {Text: "The language of the mail, as it was sent; absent if there was none."},
+	"mailedJSON.message":                  {Text: "What happens now, for people."},
 
-	"errorBody.error":   {text: "A short text that stays the same, for programs."},
-	"errorBody.message": {text: "A sentence for people. It never repeats what was sent."},
+	"viewerJSON.payload": {Text: "The secret, exactly as it was sent; null once the push has expired."},
+	"viewerJSON.files":   {Text: "Its files; none once the push has expired."},
+
+	"fileJSON.filename":     {Text: "Its name, without path parts and invisible characters."},
+	"fileJSON.content_type": {Text: "Its type, as its sender says."},
+	"fileJSON.size":         {Text: "Its size in bytes."},
+	"fileJSON.url":          {Text: "The address to download it from, without an API token; it expires.", Format: formatURI},
+	"previewJSON.url":       {Text: "The link to give away.", Format: formatURI},
+	"auditJSON.logs":        {Text: "Entries, oldest first, " + strconv.Itoa(store.PageSize) + " a page."},
+	"entryJSON.ip":          {Text: "The client's address."},
+	"entryJSON.user_agent":  {Text: "The client's program, cut to 255 characters; empty if it was not sent."},
+	"entryJSON.referrer":    {Text: "The page that the client came from, cut to 255 characters; empty if it was not sent."},
+	"entryJSON.kind":        {Text: "What happened.", Words: words(store.EntryKind.String)},
+	"entryJSON.created_at":  {Text: "When it happened.", Format: formatTime, Pattern: stampPattern},
+	"entryJSON.updated_at":  {Text: "The same.", Format: formatTime, Pattern: stampPattern},
+
+	"errorBody.error":   {Text: "A sentence for people, which never repeats the request. For a push that is not found always not-found."},
+	"errorBody.code":    {Text: "A short word that stays the same, for programs."},
+	"errorBody.message": {Text: "What to do, where error does not say it."},
 }
 
-// words are the names of an enumeration of the store, which begins with 1.
+// words returns the names of an enumeration of the store, which begins with 1.
 func words[K ~uint8](name func(K) string) (all []string) {
 	for k := K(1); name(k) != ""; k++ {
 		all = append(all, name(k))
 	}
 	return all
+}
+
+// The code that renders real pushes also renders the examples, of made-up ones.
+
+// exampleAt is when the pushes of examples were created.
+func exampleAt() time.Time { return time.Date(2026, 11, 21, 11, 39, 25, 834_000_000, time.UTC) }
+
+// examplePush are the fields of a push to be created.
+func (s *Server) examplePush() openapi.Ordered[any] {
+	text := s.offers()[0]
+	return openapi.Ordered[any]{
+		{Name: store.FieldPayload, Value: "correct horse battery staple"},
+		{Name: store.FieldName, Value: "wifi"},
+		{Name: store.FieldDays, Value: text.Days.Default},
+		{Name: store.FieldViews, Value: text.Views.Default},
+	}
+}
+
+// exampleInfo is the push that these fields create.
+func (s *Server) exampleInfo() store.PushInfo {
+	text := s.offers()[0]
+	days := text.Days.Default
+	return store.PushInfo{
+		At: exampleAt(), Token: store.Token{Text: secret.New("buh66o4ikeyessa67bs4hdfpptg55e4sd6")}, Name: secret.New("wifi"),
+		Push: store.Push{
+			Kind: store.Text, State: store.Live, Days: days, ViewLimit: text.Views.Default,
+			CreatedAt: exampleAt(), UpdatedAt: exampleAt(), ExpiresAt: exampleAt().Add(time.Duration(days) * day),
+			RetrievalStep: usually(text.RetrievalStep), DeletableByViewer: usually(text.Deletable),
+		},
+	}
+}
+
+// exampleEnd is the same push an hour later, deleted.
+func (s *Server) exampleEnd() store.PushInfo {
+	p := s.exampleInfo()
+	p.State, p.At = store.Deleted, p.At.Add(time.Hour)
+	p.UpdatedAt, p.ExpiredAt = p.At, p.At
+	return p
+}
+
+func (s *Server) exampleVersion(string) any {
+	rep, _ := s.version(nil) // it has no errors
+	return rep.body
+}
+
+func (s *Server) exampleCreated(base string) any {
+	return createdJSON{senderJSON: newSenderJSON(s.exampleInfo(), base)}
+}
+
+func (s *Server) exampleActive(base string) any {
+	return []senderJSON{newSenderJSON(s.exampleInfo(), base)}
+}
+
+func (s *Server) exampleExpired(base string) any {
+	return []senderJSON{newSenderJSON(s.exampleEnd(), base)}
+}
+
+// exampleShown is a push with a file, so that each key has a value.
+func (s *Server) exampleShown(base string) any {
+	p := s.exampleInfo()
+	p.Kind, p.Views, p.UpdatedAt = store.File, 1, p.UpdatedAt.Add(time.Minute)
+	p.Payload = secret.New("see the file")
+	p.Grant = secret.New("d56aw76iprjcwfvccv72okkm45tqznyj")
+	p.Files = []store.FileInfo{{Name: secret.New("hello.txt"), ContentType: "text/plain", Size: 11}}
+	return newViewerJSON(p, base)
+}
+
+func (s *Server) exampleEnded(base string) any { return newPushJSON(s.exampleEnd(), base) }
+
+func (s *Server) exampleMailed(base string) any { return newMailedJSON(s.exampleInfo(), base) }
+
+func (s *Server) examplePreview(base string) any {
+	return previewJSON{URL: htmlURL(s.exampleInfo(), base)}
+}
+
+func (s *Server) exampleAudit(string) any {
+	at := Stamp(exampleAt())
+	return auditJSON{Logs: []entryJSON{{
+		IP: "192.0.2.1", UserAgent: "curl/8.14.1", Kind: store.EntryCreation.String(), CreatedAt: at, UpdatedAt: at,
+	}}}
 }

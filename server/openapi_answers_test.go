@@ -11,11 +11,12 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 	"pushbox/store"
 )
 
-// A call is a request of an operation, where TOKEN and GRANT stand for those of
-// a push that is there.
+// A call is a request of an operation. TOKEN and GRANT stand for those of an existing
+// push.
 type call struct{ id, method, path, body string }
 
 var calls = []call{
@@ -34,24 +35,24 @@ var calls = []call{
 }
 
 // ask makes a call about a push of files.
-func (c call) ask(a *api, p asked, headers ...http.Header) answer {
-	a.t.Helper()
+func (c call) ask(a *servertest.Server, p asked, headers ...http.Header) servertest.Answer {
+	a.T.Helper()
 	path := strings.NewReplacer("TOKEN", p.token, "GRANT", p.grant).Replace(c.path)
-	return a.do(c.method, path, c.body, headers...)
+	return a.Do(c.method, path, c.body, headers...)
 }
 
-// asked is what calls are about.
+// asked is the push of the calls.
 type asked struct{ token, grant string }
 
-// Answers of each operation with each status that can be had are what the
-// document says, to the last key; and it says no more than that.
-func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
+// Each operation is called for each status that it can answer. Every answer matches the
+// document, to the last key, and the document has no other statuses.
+func TestAnswersMatchTheDocument(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, sendsMail)
-	d := a.document()
-	ann, bob := a.user("ann@example.com"), a.user("bob@example.com")
-	pushed := a.pushFiles("ann@example.com", []byte("hello"))
-	p := asked{pushed.token.Reveal(), pushed.grant()}
+	a := servertest.New(t, sendsMail)
+	d := documentOf(a)
+	ann, bob := a.AddTokenUser("ann@example.com"), a.AddTokenUser("bob@example.com")
+	pushed := a.PushFiles("ann@example.com", []byte("hello"))
+	p := asked{pushed.Token.Reveal(), pushed.Grant()}
 	for _, c := range calls {
 		want := http.StatusOK
 		if c.id == "create" || c.id == "notify_emails" {
@@ -64,12 +65,12 @@ func TestAnswersAreWhatTheDocumentSays(t *testing.T) {
 	d.listAnswers(a, ann, bob)
 	d.mailAnswers(a, ann, bob)
 	d.downloadAnswers(a)
-	d.refusals(a)
+	d.commonErrors(a)
 	d.unlucky()
 	d.wantAll(http.StatusInternalServerError) // which a test cannot have
 }
 
-// wantAll fails the test if a documented status was not seen, but for those.
+// wantAll fails the test if a documented status was not seen, except for these.
 func (d *document) wantAll(but ...int) {
 	d.t.Helper()
 	for id, op := range d.byID {
@@ -85,7 +86,7 @@ func (d *document) wantAll(but ...int) {
 	}
 }
 
-func (d *document) createAnswers(a *api, ann http.Header) {
+func (d *document) createAnswers(a *servertest.Server, ann http.Header) {
 	d.t.Helper()
 	const ok, bad, invalid = http.StatusCreated, http.StatusBadRequest, http.StatusUnprocessableEntity
 	for _, test := range []struct {
@@ -98,78 +99,80 @@ func (d *document) createAnswers(a *api, ann http.Header) {
 		{jsonFiles(`"files":[{"filename":"a","content":"aGk="}]`), ok, ann},
 		{`{`, bad, nil},
 		{`{}`, bad, nil},
-		{jsonFiles(`"files":[]`), http.StatusUnauthorized, nil},
+		{jsonFiles(`"files":[{}]`), http.StatusUnauthorized, nil},
 		{`{"push":{"payload":"` + strings.Repeat("x", 9<<20) + `"}}`, http.StatusRequestEntityTooLarge, nil},
 		{`x`, http.StatusUnsupportedMediaType, http.Header{"Content-Type": {"text/plain"}}},
 		{`x`, http.StatusUnsupportedMediaType, http.Header{"Content-Encoding": {"gzip"}}},
 		{`{"push":{"payload":"","kind":"url","expire_after_days":0,"expire_after_views":"x","expire_after_duration":18}}`, invalid, nil},
-		{`{"push":{"payload":1,"kind":2,"name":3,"note":4,"passphrase":5}}`, invalid, nil},
+		{`{"push":{"payload":[],"kind":2,"name":[],"note":{},"passphrase":[]}}`, invalid, nil},
 		{jsonFiles(`"files":"a"`), invalid, ann},
+		{`{"push":{"payload":"x"}}`, http.StatusForbidden, http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"no-cors"}}},
 	} {
 		if test.header == nil {
 			test.header = http.Header{}
 		}
-		d.answers("create", test.status, a.do("POST", pushes, test.body, test.header))
+		d.answers("create", test.status, a.Do("POST", pushes, test.body, test.header))
 	}
 }
 
-func (d *document) showAnswers(a *api, ann http.Header) {
+func (d *document) showAnswers(a *servertest.Server, ann http.Header) {
 	d.t.Helper()
-	locked := pushes + "/" + a.create(`"payload":"x","passphrase":"p"`, ann)
-	d.answers("show", http.StatusOK, a.get(locked+"?passphrase=p"))
-	d.answers("show", http.StatusUnauthorized, a.get(locked))
+	locked := pushes + "/" + a.Create(`"payload":"x","passphrase":"p"`, ann)
+	d.answers("show", http.StatusOK, a.Get(locked+"?passphrase=p"))
+	d.answers("show", http.StatusUnauthorized, a.Get(locked))
+	d.answers("show", http.StatusForbidden, a.Get(locked, http.Header{"Purpose": {"prefetch"}}))
 	for range 5 {
-		d.answers("show", http.StatusUnauthorized, a.get(locked+"?passphrase=q"))
+		d.answers("show", http.StatusUnauthorized, a.Get(locked+"?passphrase=q"))
 	}
-	d.answers("show", http.StatusTooManyRequests, a.get(locked+"?passphrase=p"))
-	d.answers("show", http.StatusBadRequest, a.get(locked+"?passphrase=%"))
-	d.answers("show", http.StatusRequestEntityTooLarge, a.getWithForm(locked, 9<<20))
-	once := pushes + "/" + a.create(`"payload":"x","expire_after_views":1`, ann)
+	d.answers("show", http.StatusTooManyRequests, a.Get(locked+"?passphrase=p"))
+	d.answers("show", http.StatusBadRequest, a.Get(locked+"?passphrase=%"))
+	d.answers("show", http.StatusRequestEntityTooLarge, getWithForm(a, locked, 9<<20))
+	once := pushes + "/" + a.Create(`"payload":"x","expire_after_views":1`, ann)
 	for range 2 {
-		d.answers("show", http.StatusOK, a.get(once))
+		d.answers("show", http.StatusOK, a.Get(once))
 	}
-	d.answers("delete", http.StatusOK, a.do("DELETE", once, "", ann))
+	d.answers("delete", http.StatusOK, a.Do("DELETE", once, "", ann))
 }
 
-// getWithForm is a GET request with a form of so many bytes and no length.
-func (a *api) getWithForm(path string, n int) answer {
-	a.t.Helper()
-	req, err := http.NewRequest(http.MethodGet, a.url+path, io.MultiReader(strings.NewReader(strings.Repeat("x", n)))) // which has no length that net/http would find
+// getWithForm is a GET request with a form of that many bytes and no length.
+func getWithForm(a *servertest.Server, path string, n int) servertest.Answer {
+	a.T.Helper()
+	req, err := http.NewRequest(http.MethodGet, a.URL+path, io.MultiReader(strings.NewReader(strings.Repeat("x", n)))) // which has no length that net/http would find
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	res, err := a.client.RoundTrip(req)
+	res, err := a.Client.RoundTrip(req)
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	defer res.Body.Close()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
-	return answer{a.t, res.StatusCode, res.Header, string(body)}
+	return servertest.Answer{T: a.T, Status: res.StatusCode, Header: res.Header, Body: string(body)}
 }
 
-func (d *document) listAnswers(a *api, ann, bob http.Header) {
+func (d *document) listAnswers(a *servertest.Server, ann, bob http.Header) {
 	d.t.Helper()
-	own := pushes + "/" + a.create(`"payload":"x","name":"n","note":"m","deletable_by_viewer":false`, ann)
+	own := pushes + "/" + a.Create(`"payload":"x","name":"n","note":"m","deletable_by_viewer":false`, ann)
 	for _, state := range []string{"active", "expired"} {
-		d.answers(state, http.StatusOK, a.get(pushes+"/"+state, ann))
-		d.answers(state, http.StatusBadRequest, a.get(pushes+"/"+state+"?page=0", ann))
-		d.answers(state, http.StatusUnauthorized, a.get(pushes+"/"+state))
+		d.answers(state, http.StatusOK, a.Get(pushes+"/"+state, ann))
+		d.answers(state, http.StatusBadRequest, a.Get(pushes+"/"+state+"?page=0", ann))
+		d.answers(state, http.StatusUnauthorized, a.Get(pushes+"/"+state))
 	}
-	d.answers("audit", http.StatusOK, a.get(own+"/audit?page=2", ann))
-	d.answers("audit", http.StatusBadRequest, a.get(own+"/audit?page=x", ann))
-	d.answers("audit", http.StatusUnauthorized, a.get(own+"/audit"))
-	d.answers("audit", http.StatusForbidden, a.get(own+"/audit", bob))
-	d.answers("delete", http.StatusForbidden, a.do("DELETE", own, "", bob))
-	d.answers("delete", http.StatusUnauthorized, a.do("DELETE", own, ""))
+	d.answers("audit", http.StatusOK, a.Get(own+"/audit?page=2", ann))
+	d.answers("audit", http.StatusBadRequest, a.Get(own+"/audit?page=x", ann))
+	d.answers("audit", http.StatusUnauthorized, a.Get(own+"/audit"))
+	d.answers("audit", http.StatusForbidden, a.Get(own+"/audit", bob))
+	d.answers("delete", http.StatusForbidden, a.Do("DELETE", own, "", bob))
+	d.answers("delete", http.StatusUnauthorized, a.Do("DELETE", own, ""))
 }
 
-func (d *document) mailAnswers(a *api, ann, bob http.Header) {
+func (d *document) mailAnswers(a *servertest.Server, ann, bob http.Header) {
 	d.t.Helper()
-	path := pushes + "/" + a.create(`"payload":"x"`, ann) + "/notify_emails"
+	path := pushes + "/" + a.Create(`"payload":"x"`, ann) + "/notify_emails"
 	for _, test := range []struct {
 		body   string
 		status int
@@ -187,27 +190,27 @@ func (d *document) mailAnswers(a *api, ann, bob http.Header) {
 		if test.status == http.StatusForbidden {
 			headers = []http.Header{bob}
 		}
-		d.answers("notify_emails", test.status, a.do("POST", path, test.body, headers...))
+		d.answers("notify_emails", test.status, a.Do("POST", path, test.body, headers...))
 	}
-	d.answers("notify_emails", http.StatusUnauthorized, a.do("POST", path, `{}`))
+	d.answers("notify_emails", http.StatusUnauthorized, a.Do("POST", path, `{}`))
 }
 
-func (d *document) downloadAnswers(a *api) {
+func (d *document) downloadAnswers(a *servertest.Server) {
 	d.t.Helper()
-	path := a.pushFiles("ann@example.com", []byte("hello")).shown()[0]
-	ranged := func(text string) answer { return a.get(path, http.Header{"Range": {text}}) }
+	path := a.PushFiles("ann@example.com", []byte("hello")).Shown()[0]
+	ranged := func(text string) servertest.Answer { return a.Get(path, http.Header{"Range": {text}}) }
 	d.answers("download", http.StatusPartialContent, ranged("bytes=1-2"))
 	d.answers("download", http.StatusRequestedRangeNotSatisfiable, ranged("bytes=5-"))
-	d.answers("download_head", http.StatusOK, a.do("HEAD", path, "", http.Header{"Range": {"bytes=1-2"}}))
-	d.answers("download_head", http.StatusOK, a.do("HEAD", path, "", http.Header{"Range": {"bytes=5-"}}))
+	d.answers("download_head", http.StatusOK, a.Do("HEAD", path, "", http.Header{"Range": {"bytes=1-2"}}))
+	d.answers("download_head", http.StatusOK, a.Do("HEAD", path, "", http.Header{"Range": {"bytes=5-"}}))
 }
 
-// refusals are what every operation of a sort is answered with.
-func (d *document) refusals(a *api) {
+// commonErrors checks the errors that operations of one sort share.
+func (d *document) commonErrors(a *servertest.Server) {
 	d.t.Helper()
-	ann := a.user("refused@example.com")
-	there := asked{a.create(`"payload":"x"`), a.pushFiles("ann@example.com", []byte("x")).grant()}
-	nowhere := asked{store.NewToken(a.store.Clock.Now()).Reveal(), "nothing"}
+	ann := a.AddTokenUser("refused@example.com")
+	there := asked{a.Create(`"payload":"x"`), a.PushFiles("ann@example.com", []byte("x")).Grant()}
+	nowhere := asked{store.NewToken(a.Store.Clock.Now()).Reveal(), "nothing"}
 	for _, c := range calls {
 		op := d.byID[c.id]
 		if len(op.Security) > 0 {
@@ -222,29 +225,33 @@ func (d *document) refusals(a *api) {
 	}
 }
 
-// unlucky are answers of servers that cannot do as they are asked: to too many
-// requests, with too little room, and with a store that failed.
+// unlucky checks the answers of servers that cannot do what is asked: after too many
+// requests, with too little space, and with a store that failed.
 func (d *document) unlucky() {
 	d.t.Helper()
-	busy := newAPI(d.t, func(c *config.Config) { c.Limits.AnonymousPerMinute = 1 })
+	busy := servertest.New(d.t, func(c *config.Config) { c.Limits.AnonymousPerMinute = 1 })
 	for i, c := range calls {
-		there := asked{busy.create(`"payload":"x"`), "nothing"}
-		_ = busy.get("/api/v2/version", far(i))
-		d.answers(c.id, http.StatusTooManyRequests, c.ask(busy, there, far(i)))
+		there := asked{busy.Create(`"payload":"x"`), "nothing"}
+		_ = busy.Get("/api/v2/openapi", servertest.Far(i))
+		if c.id == "version" { // which no limit counts
+			c.ask(busy, there, servertest.Far(i)).Want(http.StatusOK)
+			continue
+		}
+		d.answers(c.id, http.StatusTooManyRequests, c.ask(busy, there, servertest.Far(i)))
 	}
-	full := newAPI(d.t, sendsMail, func(c *config.Config) { c.MaxStoreSize = 1 << 20 })
-	eve := full.user("eve@example.com")
-	mailed := pushes + "/" + full.create(`"payload":"x"`, eve) + "/notify_emails"
-	full.fill()
-	d.answers("notify_emails", http.StatusInsufficientStorage, full.do("POST", mailed, `{"notify_emails_to":"bob@example.net"}`, eve))
-	d.answers("create", http.StatusInsufficientStorage, full.do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", 1<<20)+`"}}`))
+	full := servertest.New(d.t, sendsMail, func(c *config.Config) { c.MaxStoreSize = 1 << 20 })
+	eve := full.AddTokenUser("eve@example.com")
+	mailed := pushes + "/" + full.Create(`"payload":"x"`, eve) + "/notify_emails"
+	fillStore(full)
+	d.answers("notify_emails", http.StatusInsufficientStorage, full.Do("POST", mailed, `{"notify_emails_to":"bob@example.net"}`, eve))
+	d.answers("create", http.StatusInsufficientStorage, full.Do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", 1<<20)+`"}}`))
 
-	failed := newAPI(d.t, sendsMail)
-	ann := failed.user("ann@example.com")
-	pushed := failed.pushFiles("ann@example.com", []byte("hello"))
-	p := asked{pushed.token.Reveal(), pushed.grant()}
-	failed.store.Abandon()
-	if err := os.Truncate(failed.store.Path, 2*int64(os.Getpagesize())); err != nil {
+	failed := servertest.New(d.t, sendsMail)
+	ann := failed.AddTokenUser("ann@example.com")
+	pushed := failed.PushFiles("ann@example.com", []byte("hello"))
+	p := asked{pushed.Token.Reveal(), pushed.Grant()}
+	failed.Store.Abandon()
+	if err := os.Truncate(failed.Store.Path, 2*int64(os.Getpagesize())); err != nil {
 		d.t.Fatal(err)
 	}
 	for _, c := range calls {
@@ -256,23 +263,23 @@ func (d *document) unlucky() {
 	}
 }
 
-// The document of a server that is for members alone fits its answers.
+// The document of a server without anonymous callers matches its answers.
 func TestAnswersOfAServerForMembersAreDocumented(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, settings["members only"], sendsMail)
-	d := a.document()
-	ann := a.user("ann@example.com")
+	a := servertest.New(t, settings["members only"], sendsMail)
+	d := documentOf(a)
+	ann := a.AddTokenUser("ann@example.com")
 	for _, c := range calls {
 		if strings.Contains(c.path, "GRANT") {
 			continue
 		}
-		there := asked{token: a.create(`"payload":"x"`, ann)}
+		there := asked{token: a.Create(`"payload":"x"`, ann)}
 		if len(d.byID[c.id].Security) > 0 {
 			d.answers(c.id, http.StatusUnauthorized, c.ask(a, there))
 		}
 		got := c.ask(a, there, ann)
-		if d.answers(c.id, got.status, got); got.status >= 300 {
-			t.Errorf("%s: %d", c.id, got.status)
+		if d.answers(c.id, got.Status, got); got.Status >= 300 {
+			t.Errorf("%s: %d", c.id, got.Status)
 		}
 		if _, documented := d.byID[c.id].Responses["400"]; c.id == "openapi" && documented {
 			t.Error("the host of a request does not matter where base_url is set")
@@ -283,10 +290,10 @@ func TestAnswersOfAServerForMembersAreDocumented(t *testing.T) {
 // A key that is not documented, or is of another type, must be noticed.
 func TestAnswersThatAreNotDocumentedAreNoticed(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	d := a.document()
-	token := a.create(`"payload":"x"`)
-	shown := a.get(pushes + "/" + token).want(http.StatusOK)
+	a := servertest.New(t)
+	d := documentOf(a)
+	token := a.Create(`"payload":"x"`)
+	shown := a.Get(pushes + "/" + token).Want(http.StatusOK)
 	at := func(id, status string) string {
 		return d.byID[id].pointer + "/responses/" + status + "/content/application~1json/schema"
 	}
@@ -303,7 +310,7 @@ func TestAnswersThatAreNotDocumentedAreNoticed(t *testing.T) {
 		"a file's key":   func(o map[string]any) { o["files"] = []any{map[string]any{"filename": "x"}} },
 		"below nothing":  func(o map[string]any) { o["views_remaining"] = -1 },
 	} {
-		o := shown.object()
+		o := shown.Object()
 		if change != nil {
 			change(o)
 		}

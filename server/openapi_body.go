@@ -3,133 +3,133 @@ package server
 import (
 	"slices"
 
+	"pushbox/server/body"
+	"pushbox/server/openapi"
 	"pushbox/store"
 )
 
-// The schemas of what is sent, as the document calls them.
+// Names of the schemas of a request to create a push.
 const (
-	specNewPush      = "NewPush"
-	specNewFile      = "NewFile"
-	specNewJSON      = "NewPushJSON"
-	specNewForm      = "NewPushForm"
-	specNewMultipart = "NewPushMultipart"
+	schemaNewPush      = "NewPush"
+	schemaNewFile      = "NewFile"
+	schemaNewJSON      = "NewPushJSON"
+	schemaNewForm      = "NewPushForm"
+	schemaNewMultipart = "NewPushMultipart"
 )
 
 // createBody is the body of a create request, in each of its types.
-func (s *Server) createBody(schemas *ordered[*specSchema]) *specBody {
+func (s *Server) createBody(schemas *openapi.Ordered[*openapi.Schema]) *openapi.Body {
 	offers := s.offers()
 	fields := s.createFields(offers)
-	texts := slices.DeleteFunc(slices.Clone(fields), func(f apiField) bool { return f.name == filesField })
+	texts := slices.DeleteFunc(slices.Clone(fields), func(f apiField) bool { return f.name == store.FieldFiles })
 	textOffers := slices.DeleteFunc(slices.Clone(offers), func(o kindTerms) bool { return o.kind == store.File })
 
-	schemas.add(specNewJSON, &specSchema{
-		Type: specTypes{"object"}, Required: []string{"push"},
-		Properties: ordered[*specSchema]{{"push", schemaNamed(specNewPush)}},
+	schemas.Add(schemaNewJSON, &openapi.Schema{
+		Type: openapi.Types{"object"}, Required: []string{"push"},
+		Properties: openapi.Ordered[*openapi.Schema]{{Name: "push", Value: openapi.Ref(schemaNewPush)}},
 	})
-	schemas.add(specNewPush, pushSchema(fields, offers, func(name string) string { return name }))
+	schemas.Add(schemaNewPush, pushSchema(fields, offers, func(name string) string { return name }))
 	if s.cfg.EnableFilePushes {
-		schemas.add(specNewFile, newFileSchema())
+		schemas.Add(schemaNewFile, newFileSchema())
 	}
-	schemas.add(specNewForm, pushSchema(texts, textOffers, bracketed))
-	schemas.add(specNewMultipart, pushSchema(inParts(fields), offers, bracketed))
+	schemas.Add(schemaNewForm, pushSchema(texts, textOffers, bracketed))
+	schemas.Add(schemaNewMultipart, pushSchema(inParts(fields), offers, bracketed))
 
 	example := s.examplePush()
-	form := make(ordered[any], len(example))
+	form := make(openapi.Ordered[any], len(example))
 	for i, m := range example {
-		form[i] = entryOf[any]{bracketed(m.name), m.value}
+		form[i] = openapi.Member[any]{Name: bracketed(m.Name), Value: m.Value}
 	}
-	return &specBody{Required: true, Content: ordered[specMedia]{
-		{typeJSON, specMedia{Schema: schemaNamed(specNewJSON), Example: ordered[any]{{"push", example}}}},
-		{typeForm, specMedia{Schema: schemaNamed(specNewForm), Example: form}},
-		{typeMultipart, specMedia{Schema: schemaNamed(specNewMultipart), Example: form}},
+	return &openapi.Body{Required: true, Content: openapi.Ordered[openapi.Media]{
+		{Name: body.TypeJSON, Value: openapi.Media{Schema: openapi.Ref(schemaNewJSON), Example: openapi.Ordered[any]{{Name: "push", Value: example}}}},
+		{Name: body.TypeForm, Value: openapi.Media{Schema: openapi.Ref(schemaNewForm), Example: form}},
+		{Name: body.TypeMultipart, Value: openapi.Media{Schema: openapi.Ref(schemaNewMultipart), Example: form}},
 	}}
 }
 
-// bracketed is the name of a field of a push in a form.
+// bracketed returns the name that a field of a push has in a form.
 func bracketed(name string) string {
-	if name == filesField {
+	if name == store.FieldFiles {
 		return "push[" + name + "][]"
 	}
 	return "push[" + name + "]"
 }
 
-// inParts are the fields with files as multipart/form-data has them.
+// inParts returns the fields with the schema of files for multipart/form-data.
 func inParts(fields []apiField) []apiField {
 	fields = slices.Clone(fields)
 	for i, f := range fields {
-		if f.name == filesField {
+		if f.name == store.FieldFiles {
 			s := *f.schema
-			s.Items = &specSchema{Type: specTypes{"string"}, ContentMediaType: fileType[0]}
+			s.Items = &openapi.Schema{Type: openapi.Types{"string"}, ContentMediaType: fileType[0]}
 			fields[i].schema = &s
 		}
 	}
 	return fields
 }
 
-// pushSchema is a push to be created. What holds for one kind alone is a rule
-// that asks for the kind.
-func pushSchema(fields []apiField, offers []kindTerms, named func(string) string) *specSchema {
-	s := &specSchema{Type: specTypes{"object"}, MinProperties: 1, Description: "A push to be created. Keys that are not known are ignored."}
+// pushSchema returns the schema of a push to be created. Each kind has a rule, on the
+// condition that the push is of that kind. Conditions and rules say that they leave other
+// properties alone: some linters take them for schemas of a whole push.
+func pushSchema(fields []apiField, offers []kindTerms, named func(string) string) *openapi.Schema {
+	s := &openapi.Schema{Type: openapi.Types{"object"}, MinProperties: 1, Description: "A push to create. Unknown keys are ignored."}
 	for _, f := range fields {
-		s.Properties.add(named(f.name), f.describe())
+		s.Properties.Add(named(f.name), f.describe())
 	}
 	for _, o := range offers {
-		s.AllOf = append(s.AllOf, &specSchema{If: o.asked(named), Then: o.rule(named)})
+		s.AllOf = append(s.AllOf, &openapi.Schema{If: o.asked(named), Then: o.rule(named), Unevaluated: true})
 	}
 	return s
 }
 
-// asked says when a push is of the kind: a push with files is a file push, and may
-// say no other kind.
-func (o kindTerms) asked(named func(string) string) *specSchema {
-	kind, files := named("kind"), named(filesField)
-	says := ordered[*specSchema]{{kind, &specSchema{Enum: []string{o.kind.String()}}}}
-	if o.kind == store.File {
-		return &specSchema{AnyOf: []*specSchema{
-			{Properties: says, Required: []string{kind}},
-			{Properties: ordered[*specSchema]{{files, &specSchema{MinItems: 1}}}, Required: []string{files}},
-		}}
-	}
-	says.add(files, &specSchema{MaxItems: new(0)})
-	s := &specSchema{Properties: says}
-	if o.kind != store.Text { // which is what silence means
-		s.Required = []string{kind}
-	}
-	return s
-}
-
-// rule is what a push of the kind must be.
-func (o kindTerms) rule(named func(string) string) *specSchema {
-	payload := &specSchema{MinLength: 1, MaxLength: store.MaxText}
-	days, views := o.days(), o.views()
-	s := &specSchema{Required: []string{named("payload")}}
+// asked is the condition that a push is of the kind. A push that names none is of kind
+// file if it has files, else of kind text.
+func (o kindTerms) asked(named func(string) string) *openapi.Schema {
+	kind, files := named(store.FieldKind), named(store.FieldFiles)
+	says := openapi.Ordered[*openapi.Schema]{{Name: kind, Value: &openapi.Schema{Enum: []string{o.kind.String()}}}}
+	stated := &openapi.Schema{Properties: says, Required: []string{kind}, Unevaluated: true}
+	implied := &openapi.Schema{Properties: slices.Clone(says), Unevaluated: true}
 	switch o.kind {
 	case store.File:
-		s.Required = []string{named(filesField)}
-		s.Properties.add(named(filesField), &specSchema{MinItems: 1})
-		s.Properties.add(named("kind"), &specSchema{Enum: []string{o.kind.String()}})
+		implied.Properties.Add(files, &openapi.Schema{MinItems: 1})
+		implied.Required = []string{files}
+	case store.Text:
+		implied.Properties.Add(files, &openapi.Schema{MaxItems: new(0)})
+	default:
+		return stated
+	}
+	return &openapi.Schema{AnyOf: []*openapi.Schema{stated, implied}, Unevaluated: true}
+}
+
+// rule is the schema that a push of the kind must match.
+func (o kindTerms) rule(named func(string) string) *openapi.Schema {
+	payload := &openapi.Schema{MinLength: 1, MaxLength: store.MaxText}
+	days, views := o.Days, o.Views
+	s := &openapi.Schema{Required: []string{named(store.FieldPayload)}, Unevaluated: true}
+	switch o.kind {
+	case store.File:
+		s.Required = []string{named(store.FieldFiles)}
+		s.Properties.Add(named(store.FieldFiles), &openapi.Schema{MinItems: 1})
 		payload.MinLength = 0
 	case store.QR:
 		payload.MaxLength = store.MaxQR
 	case store.URL:
 		payload.Pattern = "^[Hh][Tt][Tt][Pp][Ss]?://"
 	}
-	s.Properties.add(named("payload"), payload)
-	s.Properties.add(named("expire_after_days"), &specSchema{Minimum: &days.Min, Maximum: &days.Max, Default: days.Default})
-	s.Properties.add(named("expire_after_views"), &specSchema{Minimum: &views.Min, Maximum: &views.Max, Default: views.Default})
-	s.Properties.add(named("retrieval_step"), &specSchema{Default: usually(o.step())})
-	s.Properties.add(named("deletable_by_viewer"), &specSchema{Default: usually(o.delete())})
+	s.Properties.Add(named(store.FieldPayload), payload)
+	s.Properties.Add(named(store.FieldDays), &openapi.Schema{Minimum: &days.Min, Maximum: &days.Max})
+	s.Properties.Add(named(store.FieldViews), &openapi.Schema{Minimum: &views.Min, Maximum: &views.Max})
 	return s
 }
 
-// newFileSchema is a file in JSON.
-func newFileSchema() *specSchema {
-	return &specSchema{
-		Type: specTypes{"object"}, Required: []string{"content"}, Description: "A file to be pushed.",
-		Properties: ordered[*specSchema]{
-			{"filename", &specSchema{Type: specTypes{"string", "null"}, Description: "Its name. Path parts and invisible characters are dropped."}},
-			{"content_type", &specSchema{Type: specTypes{"string", "null"}, Description: "Its type, which is told to whoever retrieves it."}},
-			{"content", &specSchema{Type: specTypes{"string"}, ContentEncoding: "base64", Description: "Its content in standard base64 with padding."}},
+// newFileSchema is the schema of a file in JSON.
+func newFileSchema() *openapi.Schema {
+	return &openapi.Schema{
+		Type: openapi.Types{"object"}, Required: []string{"content"}, Description: "A file of the push.",
+		Properties: openapi.Ordered[*openapi.Schema]{
+			{Name: "filename", Value: &openapi.Schema{Type: openapi.Types{"string", "null"}, Description: "Its name. Path parts and invisible characters are dropped."}},
+			{Name: "content_type", Value: &openapi.Schema{Type: openapi.Types{"string", "null"}, Description: "Its type, which recipients see."}},
+			{Name: "content", Value: &openapi.Schema{Type: openapi.Types{"string"}, ContentEncoding: "base64", Description: "Its content in standard base64 with padding."}},
 		},
 	}
 }

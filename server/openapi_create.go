@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/server/openapi"
 	"pushbox/store"
 )
 
@@ -16,13 +17,13 @@ type apiField struct {
 	in       string // where it goes: path, query, header or body
 	text     string // what it means
 	bounds   string // in words; empty: none
-	fallback string // what its absence means; empty: nothing
-	schema   *specSchema
+	fallback string // what it means if the field is absent; empty: nothing
+	schema   *openapi.Schema
 	required bool
 }
 
-// describe returns the schema of the field with all that is said of it.
-func (f apiField) describe() *specSchema {
+// describe returns the schema of the field with its text, bounds and default.
+func (f apiField) describe() *openapi.Schema {
 	s := *f.schema
 	s.Description = f.text
 	if f.bounds != "" {
@@ -34,8 +35,8 @@ func (f apiField) describe() *specSchema {
 	return &s
 }
 
-// offers are the kinds of push that can be created here, files last: they need an
-// account.
+// offers returns the kinds of push that can be created here. Files come last, since
+// they need an account.
 func (s *Server) offers() []kindTerms {
 	all := s.kinds()
 	isFile := func(t kindTerms) bool { return t.kind == store.File }
@@ -45,46 +46,46 @@ func (s *Server) offers() []kindTerms {
 	return all
 }
 
-// usually is what silence means.
+// usually is the value of an absent field.
 func usually(c store.Choice) bool { return c.Enabled && c.Default }
 
-// perKind says something of each kind, of kinds for which it is the same together.
+// perKind joins the texts for all kinds. Kinds with the same text share one part.
 func perKind(offers []kindTerms, say func(kindTerms) string) string {
-	var kinds ordered[string] // by what is said of them
+	var kinds openapi.Ordered[string] // by their text
 	for _, o := range offers {
 		names := o.kind.String()
-		if same := kinds.get(say(o)); same != nil {
+		if same := kinds.Get(say(o)); same != nil {
 			names = *same + ", " + names
 		}
-		kinds.add(say(o), names)
+		kinds.Add(say(o), names)
 	}
 	if len(kinds) == 1 {
-		return kinds[0].name
+		return kinds[0].Name
 	}
 	parts := make([]string, len(kinds))
 	for i, m := range kinds {
-		parts[i] = m.value + ": " + m.name
+		parts[i] = m.Value + ": " + m.Name
 	}
 	return strings.Join(parts, "; ")
 }
 
-// createFields are the fields of a push to be created.
+// createFields documents the fields of a push to be created.
 func (s *Server) createFields(offers []kindTerms) []apiField {
-	kinds := &specSchema{Type: specTypes{"string"}}
+	kinds := &openapi.Schema{Type: openapi.Types{"string"}}
 	for _, o := range offers {
 		kinds.Enum = append(kinds.Enum, o.kind.String())
 	}
 	all := []apiField{
-		{name: "payload", text: "The secret, stored exactly as it is sent. Required, and not blank, unless there are files. Of a url push: an absolute http or https address without user name or password.", bounds: perKind(offers, payloadBounds), schema: textUpTo(store.MaxText)},
-		{name: "kind", text: "What the push carries.", bounds: "one of " + strings.Join(kinds.Enum, ", "), fallback: "file if there are files, else text", schema: kinds},
-		{name: "passphrase", text: "Asked for at each retrieval. A blank one is none.", bounds: bytesUpTo(store.MaxPassphrase), fallback: "none", schema: textUpTo(store.MaxPassphrase)},
-		rangeField(offers, "expire_after_days", "Days until the push expires.", kindTerms.days),
-		rangeField(offers, "expire_after_views", "Views until the push expires.", kindTerms.views),
-		{name: "expire_after_duration", text: "Instead of days, a code: " + durationCodes() + ". The days that it comes to, rounded up, are bounded as expire_after_days is, which goes before it.", bounds: "0 to " + strconv.Itoa(len(durations)-1), schema: numberSchema(0, len(durations)-1)},
-		flagField(offers, "retrieval_step", "Whether the link leads to a page with a button first, so that programs which look at links use up no view.", func(o kindTerms) bool { return usually(o.step()) }),
-		flagField(offers, "deletable_by_viewer", "Whether anybody with the link may end the push; never true of a url push.", func(o kindTerms) bool { return usually(o.delete()) }),
-		{name: "name", text: "A name for the sender's own lists.", bounds: bytesUpTo(store.MaxName), fallback: "empty", schema: textUpTo(store.MaxName)},
-		{name: "note", text: "A note for the sender's own lists.", bounds: bytesUpTo(store.MaxNote), fallback: "empty", schema: textUpTo(store.MaxNote)},
+		{name: store.FieldPayload, text: "The secret, stored exactly as sent. Required, and not blank, except for a file push. For a url push: an absolute http or https address without user name or password.", bounds: perKind(offers, payloadBounds), schema: textUpTo(store.MaxText)},
+		{name: store.FieldKind, text: "What the push carries.", bounds: "one of " + strings.Join(kinds.Enum, ", "), fallback: "file if there are files, else text", schema: kinds},
+		{name: store.FieldPassphrase, text: "Required for each retrieval. Blank means none.", bounds: bytesUpTo(store.MaxPassphrase), fallback: "none", schema: textUpTo(store.MaxPassphrase)},
+		rangeField(offers, store.FieldDays, "Days until the push expires.", kindTerms.daysRange),
+		rangeField(offers, store.FieldViews, "Views until the push expires.", kindTerms.viewsRange),
+		{name: store.FieldDuration, text: "A code in place of days: " + durationCodes() + ". Its days, rounded up, have the bounds of expire_after_days. If both are given, expire_after_days counts.", bounds: "0 to " + strconv.Itoa(len(durations)-1), schema: openapi.Number(0, len(durations)-1)},
+		flagField(offers, store.FieldRetrievalStep, "Whether the link leads to a page with a button first, so that link previews and scanners use no view.", func(o kindTerms) bool { return usually(o.RetrievalStep) }),
+		flagField(offers, store.FieldDeletable, "Whether anyone with the link may delete the push; always false for a url push.", func(o kindTerms) bool { return usually(o.Deletable) }),
+		{name: store.FieldName, text: "A name for the sender's own lists.", bounds: bytesUpTo(store.MaxName), fallback: "empty", schema: textUpTo(store.MaxName)},
+		{name: store.FieldNote, text: "A note for the sender's own lists.", bounds: bytesUpTo(store.MaxNote), fallback: "empty", schema: textUpTo(store.MaxNote)},
 	}
 	if s.cfg.Mail.Enabled() {
 		all = append(all, s.mailFields()...)
@@ -98,49 +99,39 @@ func (s *Server) createFields(offers []kindTerms) []apiField {
 	return all
 }
 
-// filesField are the files of a push in JSON.
+// filesField describes the files of a push in JSON.
 func (s *Server) filesField() apiField {
 	most := s.cfg.Files.MaxFileUploads
 	return apiField{
-		name:     filesField,
-		text:     "Files, which need an API token. In multipart/form-data they are parts named push[files][], each with a filename; in JSON a list of objects with filename, content_type and content, which is base64.",
+		name:     store.FieldFiles,
+		text:     "Files, which need an API token. They can come along with any kind. In multipart/form-data they are parts named push[files][], each with a filename; in JSON a list of objects with filename, content_type and content, which is base64.",
 		bounds:   "at most " + strconv.Itoa(most) + " files, each at most " + s.cfg.Files.MaxFileSize.String(),
 		fallback: "none",
-		schema:   &specSchema{Type: specTypes{"array"}, MaxItems: &most, Items: schemaNamed(specNewFile)},
+		schema:   &openapi.Schema{Type: openapi.Types{"array"}, MaxItems: &most, Items: openapi.Ref(schemaNewFile)},
 	}
 }
 
-// rangeField is a number whose bounds the kinds have. Its schema has the widest.
+// rangeField documents a number whose bounds depend on the kind. Its schema has the
+// widest bounds. The default is in the text alone: generators of clients take a field
+// with a default in its schema for one that is always there.
 func rangeField(offers []kindTerms, name, text string, of func(kindTerms) store.Range) apiField {
-	first := of(offers[0])
-	least, most := first.Min, first.Max
-	var fallback any = first.Default
+	least, most := of(offers[0]).Min, of(offers[0]).Max
 	for _, o := range offers {
-		r := of(o)
-		least, most = min(least, r.Min), max(most, r.Max)
-		if r.Default != first.Default {
-			fallback = nil
-		}
+		least, most = min(least, of(o).Min), max(most, of(o).Max)
 	}
-	s := numberSchema(least, most)
-	s.Default = fallback
 	return apiField{
-		name: name, text: text, schema: s,
+		name: name, text: text, schema: openapi.Number(least, most),
 		bounds:   perKind(offers, func(o kindTerms) string { return strconv.Itoa(of(o).Min) + " to " + strconv.Itoa(of(o).Max) }),
 		fallback: perKind(offers, func(o kindTerms) string { return strconv.Itoa(of(o).Default) }),
 	}
 }
 
-// flagField is a yes or no.
+// flagField documents a yes or no.
 func flagField(offers []kindTerms, name, text string, of func(kindTerms) bool) apiField {
-	s := &specSchema{Type: specTypes{"boolean", "string", "integer"}}
-	fallback := perKind(offers, func(o kindTerms) string { return boolWord(of(o)) })
-	if fallback == boolWord(of(offers[0])) {
-		s.Default = of(offers[0])
-	}
 	return apiField{
-		name: name, text: text + " The words true, on, yes, checked and 1 mean true, any other value false.",
-		fallback: fallback, schema: s,
+		name: name, text: text + " In a form the words true, on, yes, checked and 1 mean true, any other value false.",
+		fallback: perKind(offers, func(o kindTerms) string { return strconv.FormatBool(of(o)) }),
+		schema:   &openapi.Schema{Type: openapi.Types{"boolean"}},
 	}
 }
 
@@ -158,11 +149,13 @@ func bytesUpTo(n int) string {
 	return "at most " + config.Size(n).String()
 }
 
-// textUpTo is a text of so many bytes. JSON Schema counts characters, of which
-// there are no more than bytes.
-func textUpTo(n int) *specSchema { return &specSchema{Type: specTypes{"string"}, MaxLength: n} }
+// textUpTo is the schema of a text of at most n bytes. JSON Schema counts characters,
+// and a text has no more of them than bytes.
+func textUpTo(n int) *openapi.Schema {
+	return &openapi.Schema{Type: openapi.Types{"string"}, MaxLength: n}
+}
 
-// durationCodes says what the codes of expire_after_duration mean.
+// durationCodes explains the codes of expire_after_duration.
 func durationCodes() string {
 	var codes []string
 	for code, d := range durations {

@@ -8,66 +8,77 @@ import (
 	"strconv"
 	"time"
 
+	"pushbox/server/body"
+	"pushbox/server/openapi"
 	"pushbox/store"
 )
 
-// statusTexts say when a status comes, whatever the endpoint.
+// statusTexts explain each status, whatever the endpoint.
 var statusTexts = map[int]string{
 	http.StatusBadRequest:                   "The body, the query or a header is not valid.",
 	http.StatusUnauthorized:                 "There is no API token, or no valid one, or not the right passphrase.",
-	http.StatusForbidden:                    "The push belongs to another account.",
-	http.StatusNotFound:                     "There is nothing. What is unknown, malformed and purged is not told apart.",
+	http.StatusForbidden:                    "The push belongs to another account, the account has no second factor where one is required, or a browser sent the request on behalf of another site or ahead of time.",
+	http.StatusNotFound:                     "Nothing is there. Unknown, malformed and purged pushes look the same.",
 	http.StatusMethodNotAllowed:             "The address has other methods.",
 	http.StatusRequestEntityTooLarge:        "The body is too large.",
 	http.StatusUnsupportedMediaType:         "The body has another media type, charset or content encoding.",
 	http.StatusRequestedRangeNotSatisfiable: "The file has no such part.",
 	http.StatusUnprocessableEntity:          "Fields are wrong: an object of field names to lists of messages.",
-	http.StatusTooManyRequests:              "There were too many requests, wrong passphrases, or requests for what is not there.",
-	http.StatusInternalServerError:          "A fault of the server. Its log has the cause, under the request id in the message.",
+	http.StatusTooManyRequests:              "There were too many requests, wrong passphrases, or requests for unknown links.",
+	http.StatusInternalServerError:          "An error in the server. Its log has the cause, under the request id in the message.",
 	http.StatusServiceUnavailable:           "The server is busy, stopping, failed, or in doubt about its clock.",
 	http.StatusInsufficientStorage:          "There is no room for another push.",
 }
 
-// headerSpecs are headers of answers that mean something to a client.
-var headerSpecs = map[string]specHeader{
-	"WWW-Authenticate":    {"Always Bearer.", true, textSchema()},
-	"Retry-After":         {"After how many seconds to try again.", true, &specSchema{Type: specTypes{"integer"}, Minimum: new(1)}},
-	"Content-Range":       {"Which bytes of the file they are, of how many; or just of how many.", true, textSchema()},
-	"Content-Disposition": {"attachment, with the file's name.", true, textSchema()},
-	"ETag":                {"What If-Range takes.", true, textSchema()},
-	"Accept-Ranges":       {"Always bytes.", true, textSchema()},
+// headerSpecs document the headers of answers that clients use.
+var headerSpecs = map[string]openapi.Header{
+	"WWW-Authenticate":    {Description: "Always Bearer.", Required: true, Schema: openapi.Text()},
+	"Retry-After":         {Description: "The number of seconds to wait before the next try.", Required: true, Schema: &openapi.Schema{Type: openapi.Types{"integer"}, Minimum: new(1)}},
+	"Content-Range":       {Description: "The bytes of the file in the body, and the size of the file; or the size alone.", Required: true, Schema: openapi.Text()},
+	"Content-Disposition": {Description: "attachment, with the file's name.", Required: true, Schema: openapi.Text()},
+	"ETag":                {Description: "The value for If-Range.", Required: true, Schema: openapi.Text()},
+	"Accept-Ranges":       {Description: "Always bytes.", Required: true, Schema: openapi.Text()},
 }
 
-// Errors that documentation shows in place of any like them.
+// Errors that stand in the documentation for all of their type.
 var (
 	errAny         = errors.New("any other error")
-	errInvalid     = &store.InvalidError{Fields: map[string][]string{"payload": {"is required"}}}
+	errInvalid     = &store.InvalidError{Fields: map[string][]string{store.FieldPayload: {"is required"}}}
 	errInvalidMail = invalidMail()
 	errLimited     = &limitError{wait: time.Minute}
 	errRange       = &rangeError{size: 300000}
 	errMethod      = &methodError{allow: []string{http.MethodGet}}
 )
 
-// inStore are errors of whatever asks the store.
+// inStore are the errors of any call of the store.
 var inStore = []error{store.ErrClock, store.ErrFailed, store.ErrClosed, context.DeadlineExceeded}
 
-// errorsOf are the errors that a route can answer with: those that its row in
-// routeTexts has, and those that follow from the route.
+// errorsOf returns the errors that a route can answer with: those that its row in
+// routeTexts has, and those that follow from its row in the table of routes.
 func (s *Server) errorsOf(row route, said []error) []error {
 	var all []error
-	if row.access != open {
+	if row.access != public {
 		all = append(all, store.ErrToken)
+	}
+	if row.access != public && s.cfg.RequireMFA {
+		all = append(all, errTokenMFA)
 	}
 	if s.needsToken(row.access) || s.dependsOnAddress(row.access) {
 		all = append(all, errUnauthorized)
 	}
-	if row.links && s.cfg.BaseURL == "" {
+	if row.has(hasLinks) && s.cfg.BaseURL == "" {
 		all = append(all, errHost)
+	}
+	if changes(row.method) {
+		all = append(all, errCrossOrigin)
+	}
+	if row.has(countsViews) {
+		all = append(all, errUnmeant)
 	}
 	if row.guessable() {
 		all = append(all, store.ErrNotFound, errLimited)
 	}
-	if !row.free {
+	if !row.has(notCounted) {
 		all = append(all, errLimited)
 	}
 	all = append(append(all, said...), errAny)
@@ -83,64 +94,64 @@ func (s *Server) errorsOf(row route, said []error) []error {
 	return once
 }
 
-// statusAnswers are a status, and the answers with it that a route can give.
-type statusAnswers struct {
-	status int
-	told   []reply
+// statusResponses are the responses of a route with the same status.
+type statusResponses struct {
+	status  int
+	replies []reply
 }
 
-// refusals are the answers that errors become, by status.
-func refusals(errs []error) (all []statusAnswers) {
+// errorResponses returns the responses to errors, by status.
+func errorResponses(errs []error) (all []statusResponses) {
 	r := &request{id: "EXAMPLEREQUESTID", token: new(store.APIToken), actor: store.Actor{Account: 1}}
 	for _, err := range errs {
-		rep := tellJSON(r, err)
-		i := slices.IndexFunc(all, func(x statusAnswers) bool { return x.status == rep.status })
+		rep := problemOf(r, err).json(r)
+		i := slices.IndexFunc(all, func(x statusResponses) bool { return x.status == rep.status })
 		if i < 0 {
 			i = len(all)
-			all = append(all, statusAnswers{status: rep.status})
+			all = append(all, statusResponses{status: rep.status})
 		}
-		all[i].told = append(all[i].told, rep)
+		all[i].replies = append(all[i].replies, rep)
 	}
-	slices.SortFunc(all, func(a, b statusAnswers) int { return a.status - b.status })
+	slices.SortFunc(all, func(a, b statusResponses) int { return a.status - b.status })
 	return all
 }
 
-// response describes a statusAnswers. The answer to a HEAD request has no body.
-func (f statusAnswers) response(hasBody bool) specResponse {
-	out := specResponse{Description: statusTexts[f.status]}
-	for _, kv := range f.told[0].header {
-		out.Headers.add(kv[0], headerSpecs[kv[0]])
+// response describes the responses of one status. The response to a HEAD request has no body.
+func (f statusResponses) response(hasBody bool) openapi.Response {
+	out := openapi.Response{Description: statusTexts[f.status]}
+	for _, kv := range f.replies[0].header {
+		out.Headers.Add(kv[0], headerSpecs[kv[0]])
 	}
 	if !hasBody {
 		return out
 	}
-	media := specMedia{Schema: schemaNamed(typeTexts["errorBody"].name)}
+	media := openapi.Media{Schema: openapi.Ref(typeTexts["errorBody"].Name)}
 	if f.status == http.StatusUnprocessableEntity {
-		media.Schema = schemaNamed(specInvalid)
+		media.Schema = openapi.Ref(schemaInvalid)
 	}
-	for i, rep := range f.told {
-		media.Examples.add(strconv.Itoa(i+1), specExample{Summary: rep.code(), Value: rep.body})
+	for i, rep := range f.replies {
+		media.Examples.Add(strconv.Itoa(i+1), openapi.Example{Summary: rep.code(), Value: rep.body})
 	}
-	out.Content.add(typeJSON, media)
+	out.Content.Add(body.TypeJSON, media)
 	return out
 }
 
-// code is the short text of an error, where its body has one.
+// code returns the word for an error, if its body has one.
 func (r reply) code() string {
 	if e, ok := r.body.(errorBody); ok {
-		return e.Error
+		return e.Code
 	}
 	return "Messages for each field that is wrong"
 }
 
-// specInvalid is the body of a 422, as the document calls it.
-const specInvalid = "InvalidFields"
+// schemaInvalid is the body of a 422, as the document calls it.
+const schemaInvalid = "InvalidFields"
 
-// invalidSchema is the body of a 422: lists of messages for fields of a push.
-func invalidSchema(fields []apiField) *specSchema {
-	s := &specSchema{Type: specTypes{"object"}, MinProperties: 1, Description: "What is wrong, by field. A kind of push that is switched off is an error of kind."}
+// invalidSchema is the schema of the body of a 422: a list of messages for each field.
+func invalidSchema(fields []apiField) *openapi.Schema {
+	s := &openapi.Schema{Type: openapi.Types{"object"}, MinProperties: 1, Description: "What is wrong, by field. A disabled kind of push is an error of kind."}
 	for _, f := range fields {
-		s.Properties.add(f.name, &specSchema{Type: specTypes{"array"}, MinItems: 1, Items: textSchema()})
+		s.Properties.Add(f.name, &openapi.Schema{Type: openapi.Types{"array"}, MinItems: 1, Items: openapi.Text()})
 	}
 	return s
 }

@@ -10,9 +10,11 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"pushbox/server/servertest"
 )
 
-// A document is the OpenAPI document of a server, and what it says of schemas.
+// A document is the OpenAPI document of a server, with its schemas.
 type document struct {
 	t        *testing.T
 	raw      any
@@ -22,7 +24,7 @@ type document struct {
 	seen     map[string]map[int]bool // statuses of answers, by operation
 }
 
-// An operation is what tests read of one.
+// An operation has the parts of an operation that tests read.
 type operation struct {
 	OperationID string `json:"operationId"`
 	Security    []map[string][]string
@@ -38,7 +40,7 @@ type operation struct {
 		Content map[string]struct {
 			Example  any
 			Examples map[string]struct {
-				Value struct{ Error string }
+				Value struct{ Code string }
 			}
 		}
 	}
@@ -47,18 +49,18 @@ type operation struct {
 
 const documentURL = "https://push.example/openapi.json"
 
-// document fetches what the server says of itself. In the schemas of answers a
-// key that is not there is not allowed.
-func (a *api) document(headers ...http.Header) *document {
-	a.t.Helper()
-	text := a.get("/api/v2/openapi.json", headers...).want(http.StatusOK).body
-	d := &document{t: a.t, raw: parsed(a.t, text), compiler: jsonschema.NewCompiler()}
+// documentOf fetches the server's document. It makes the schemas of answers refuse
+// unknown keys.
+func documentOf(a *servertest.Server, headers ...http.Header) *document {
+	a.T.Helper()
+	text := a.Get("/api/v2/openapi.json", headers...).Want(http.StatusOK).Body
+	d := &document{t: a.T, raw: parsed(a.T, text), compiler: jsonschema.NewCompiler()}
 	d.byID, d.seen = make(map[string]operation), make(map[string]map[int]bool)
 	var doc struct {
 		Paths map[string]map[string]operation
 	}
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	d.paths = doc.Paths
 	for path, item := range doc.Paths {
@@ -67,7 +69,7 @@ func (a *api) document(headers ...http.Header) *document {
 			d.byID[op.OperationID], d.seen[op.OperationID] = op, make(map[int]bool)
 		}
 	}
-	strict := parsed(a.t, text).(map[string]any)
+	strict := parsed(a.T, text).(map[string]any)
 	for name, s := range strict["components"].(map[string]any)["schemas"].(map[string]any) {
 		if s := s.(map[string]any); s["properties"] != nil && !strings.HasPrefix(name, "New") {
 			s["additionalProperties"] = false
@@ -75,7 +77,7 @@ func (a *api) document(headers ...http.Header) *document {
 	}
 	d.compiler.AssertFormat()
 	if err := d.compiler.AddResource(documentURL, strict); err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	return d
 }
@@ -114,7 +116,7 @@ func official(t *testing.T) *jsonschema.Schema {
 	return c.MustCompile("official.json")
 }
 
-// refused says why a value is not valid; nil if it is.
+// refused returns why a value is not valid; nil if it is valid.
 func refused(s *jsonschema.Schema, v any) error {
 	var b bytes.Buffer
 	if err := json.NewEncoder(&b).Encode(v); err != nil {
@@ -127,39 +129,39 @@ func refused(s *jsonschema.Schema, v any) error {
 	return s.Validate(again)
 }
 
-// answers fails the test unless an answer has that status and is what the
-// document says of the operation.
-func (d *document) answers(id string, status int, got answer) {
+// answers fails the test unless an answer has that status and matches the document of
+// the operation.
+func (d *document) answers(id string, status int, got servertest.Answer) {
 	d.t.Helper()
 	op, known := d.byID[id]
-	said, documented := op.Responses[strconv.Itoa(got.status)]
-	if got.status != status || !known || !documented {
-		d.t.Errorf("%s: status %d, not %d, documented %v: %s", id, got.status, status, documented, got.body)
+	said, documented := op.Responses[strconv.Itoa(got.Status)]
+	if got.Status != status || !known || !documented {
+		d.t.Errorf("%s: status %d, not %d, documented %v: %s", id, got.Status, status, documented, got.Body)
 		return
 	}
 	d.seen[id][status] = true
 	for name := range said.Headers {
-		if got.header.Get(name) == "" {
+		if got.Header.Get(name) == "" {
 			d.t.Errorf("%s: %d has no header %s", id, status, name)
 		}
 	}
-	media, _, _ := strings.Cut(got.header.Get("Content-Type"), ";")
+	media, _, _ := strings.Cut(got.Header.Get("Content-Type"), ";")
 	switch content, has := said.Content[media]; {
 	case strings.HasSuffix(id, "_head"):
-		if got.body != "" || said.Content != nil {
+		if got.Body != "" || said.Content != nil {
 			d.t.Errorf("%s: %d has a body", id, status)
 		}
 	case !has:
 		d.t.Errorf("%s: %d is of type %s", id, status, media)
 	case media == "application/json":
 		at := op.pointer + "/responses/" + strconv.Itoa(status) + "/content/application~1json/schema"
-		if err := d.schema(at).Validate(parsed(d.t, got.body)); err != nil {
-			d.t.Errorf("%s: %d: %v: %s", id, status, err, got.body)
+		if err := d.schema(at).Validate(parsed(d.t, got.Body)); err != nil {
+			d.t.Errorf("%s: %d: %v: %s", id, status, err, got.Body)
 		}
 		if status >= 400 && status != http.StatusUnprocessableEntity {
-			code := got.problem()
+			code := got.Problem()
 			for _, e := range content.Examples {
-				if e.Value.Error == code {
+				if e.Value.Code == code {
 					return
 				}
 			}

@@ -5,11 +5,13 @@ import (
 	"strings"
 
 	"pushbox/internal/lang"
+	"pushbox/server/body"
+	"pushbox/server/openapi"
 	"pushbox/store"
 )
 
-// specNotify is what is sent to have mail sent, as the document calls it.
-const specNotify = "NewMail"
+// schemaNotify is the name of the schema of a request for mail.
+const schemaNotify = "NewMail"
 
 const errNoFields = badRequest("The request body must be an object with notify_emails_to, such as {\"notify_emails_to\":\"ann@example.com\"}, or a form with that field.")
 
@@ -19,46 +21,46 @@ func (s *Server) mailFields() []apiField {
 	return []apiField{
 		{
 			name: store.FieldMailTo, in: "body",
-			text:     "E-mail addresses, separated by commas and without names, that the link is sent to; only with an API token.",
+			text:     "E-mail addresses that get the link, separated by commas and without names; only with an API token.",
 			bounds:   "at most " + strconv.Itoa(most) + " addresses",
-			fallback: "nobody", schema: textSchema(),
+			fallback: "no mail", schema: openapi.Text(),
 		},
 		{
 			name: store.FieldMailLanguage, in: "body",
-			text:     "Language of the mail.",
+			text:     "Language of the mail. Another tag, such as pt-BR, means the nearest of them, or else the server's language.",
 			bounds:   "one of " + strings.Join(lang.Tags(), ", "),
-			fallback: s.cfg.DefaultLocale, schema: &specSchema{Type: specTypes{"string"}, Enum: lang.Tags()},
+			fallback: s.cfg.DefaultLocale, schema: &openapi.Schema{Type: openapi.Types{"string"}, Enum: lang.Tags()},
 		},
 	}
 }
 
-// notifyFields are the fields of a request for mail.
+// notifyFields documents the fields of a request for mail.
 func (s *Server) notifyFields() []apiField {
 	all := s.mailFields()
 	all[0].fallback = ""
 	return all
 }
 
-// notifyBody is the body of a request for mail, in each of its types.
-func (s *Server) notifyBody(schemas *ordered[*specSchema]) *specBody {
-	schema := &specSchema{
-		Type: specTypes{"object"}, Required: []string{store.FieldMailTo},
-		Description: "Who gets the link of the push. Keys that are not known are ignored.",
+// notifyBody documents the body of a request for mail, in each media type.
+func (s *Server) notifyBody(schemas *openapi.Ordered[*openapi.Schema]) *openapi.Body {
+	schema := &openapi.Schema{
+		Type: openapi.Types{"object"}, Required: []string{store.FieldMailTo},
+		Description: "Recipients of the push's link. Unknown keys are ignored.",
 	}
 	for _, f := range s.notifyFields() {
-		schema.Properties.add(f.name, f.describe())
+		schema.Properties.Add(f.name, f.describe())
 	}
-	schemas.add(specNotify, schema)
-	media := specMedia{Schema: schemaNamed(specNotify), Example: exampleNotify()}
-	return &specBody{Required: true, Content: ordered[specMedia]{{typeJSON, media}, {typeForm, media}, {typeMultipart, media}}}
+	schemas.Add(schemaNotify, schema)
+	media := openapi.Media{Schema: openapi.Ref(schemaNotify), Example: exampleNotify()}
+	return &openapi.Body{Required: true, Content: openapi.Ordered[openapi.Media]{{Name: body.TypeJSON, Value: media}, {Name: body.TypeForm, Value: media}, {Name: body.TypeMultipart, Value: media}}}
 }
 
-// exampleNotify are such fields.
-func exampleNotify() ordered[any] {
-	return ordered[any]{{store.FieldMailTo, "ann@example.com, bob@example.com"}, {store.FieldMailLanguage, "en"}}
+// exampleNotify is an example of these fields.
+func exampleNotify() openapi.Ordered[any] {
+	return openapi.Ordered[any]{{Name: store.FieldMailTo, Value: "ann@example.com, bob@example.com"}, {Name: store.FieldMailLanguage, Value: "en"}}
 }
 
-// invalidMail is an error of such fields.
+// invalidMail is an example of an error in these fields.
 func invalidMail() *store.InvalidError {
 	var bad store.InvalidError
 	bad.Add(store.FieldMailTo, "is required")

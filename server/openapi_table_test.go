@@ -9,23 +9,26 @@ import (
 	"testing"
 
 	"pushbox/config"
-
+	"pushbox/internal/instance"
 	"pushbox/store"
+	"pushbox/store/storetest"
 )
 
-// docServer is a server that is only asked what it says of itself.
-func docServer(change func(*config.Config)) *Server {
+// docServer returns a server that only makes its documentation.
+func docServer(t *testing.T, change func(*config.Config)) *Server {
+	t.Helper()
 	cfg := config.Default()
 	if change != nil {
 		change(&cfg)
 	}
-	return &Server{cfg: cfg, release: "3.0.0"}
+	f := storetest.New(t, func(o *storetest.Setup) { o.Terms = instance.StoreOptions(cfg).Terms })
+	return &Server{cfg: cfg, release: "3.0.0", store: f.Store}
 }
 
 func TestEveryRouteOfTheAPIIsDescribed(t *testing.T) {
 	t.Parallel()
 	known := make(map[string]bool)
-	for _, row := range docServer(nil).routes() {
+	for _, row := range docServer(t, nil).routes() {
 		text, described := routeTexts[row.name]
 		if inAPI(row.pattern) {
 			known[row.name] = true
@@ -33,7 +36,7 @@ func TestEveryRouteOfTheAPIIsDescribed(t *testing.T) {
 				t.Errorf("routeTexts says nothing, or too little, of the route %s", row.name)
 			}
 		}
-		if described && row.files && row.method == http.MethodPost != text.push {
+		if described && row.has(hasFiles) && row.method == http.MethodPost != text.push {
 			t.Errorf("%s: whether it takes a push is not said right", row.name)
 		}
 	}
@@ -44,7 +47,7 @@ func TestEveryRouteOfTheAPIIsDescribed(t *testing.T) {
 	}
 }
 
-func TestPagesAndHealthAreNoRoutesOfTheAPI(t *testing.T) {
+func TestPagesAndHealthChecksAreNotDocumentedAsTheAPI(t *testing.T) {
 	t.Parallel()
 	for pattern, want := range map[string]bool{
 		"/api/v2/version": true, "/d/:grant/:file": true,
@@ -56,10 +59,10 @@ func TestPagesAndHealthAreNoRoutesOfTheAPI(t *testing.T) {
 	}
 }
 
-func TestEveryParameterIsDescribedAndUsed(t *testing.T) {
+func TestEveryParameterIsDocumentedAndUsed(t *testing.T) {
 	t.Parallel()
 	used := make(map[string]bool)
-	for _, e := range docServer(nil).endpoints("") {
+	for _, e := range docServer(t, nil).endpoints("") {
 		for _, f := range e.fields {
 			used[f.name] = true
 			if f.text == "" || f.in == "" || f.schema == nil {
@@ -74,14 +77,14 @@ func TestEveryParameterIsDescribedAndUsed(t *testing.T) {
 	}
 }
 
-// keysOf collects the keys of a type of answers and of those in it.
+// keysOf collects the keys of a type of answers and of the types in it.
 func keysOf(t reflect.Type, types, keys map[string]bool) {
 	switch t.Kind() {
 	case reflect.Slice, reflect.Pointer:
 		keysOf(t.Elem(), types, keys)
 	case reflect.Struct:
 		types[t.Name()] = true
-		if typeTexts[t.Name()].opaque {
+		if typeTexts[t.Name()].Opaque {
 			return
 		}
 		for i := range t.NumField() {
@@ -104,7 +107,7 @@ func TestEveryKeyOfAnAnswerIsDescribed(t *testing.T) {
 		}
 	}
 	for key := range keys {
-		if keyTexts[key].text == "" {
+		if keyTexts[key].Text == "" {
 			t.Errorf("keyTexts says nothing of %s", key)
 		}
 	}
@@ -116,27 +119,27 @@ func TestEveryKeyOfAnAnswerIsDescribed(t *testing.T) {
 	names := make(map[string]bool)
 	for name := range types {
 		said := typeTexts[name]
-		if said.name == "" || said.text == "" || names[said.name] {
+		if said.Name == "" || said.Text == "" || names[said.Name] {
 			t.Errorf("typeTexts says nothing of %s, or what it says of another", name)
 		}
-		names[said.name] = true
+		names[said.Name] = true
 	}
 	if len(typeTexts) != len(types) || len(keys) < 50 {
 		t.Errorf("%d types are described, there are %d, with %d keys", len(typeTexts), len(types), len(keys))
 	}
 }
 
-// A problem of the table can be met somewhere, and is documented there.
+// Every problem of the table is documented for an operation.
 func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 	t.Parallel()
-	s := docServer(nil)
+	s := docServer(t, func(c *config.Config) { c.RequireMFA = true })
 	said := make(map[errorBody]bool)
 	for _, e := range s.endpoints("") {
-		for _, f := range e.refusals {
+		for _, f := range e.errorResponses {
 			if statusTexts[f.status] == "" {
 				t.Errorf("%s: nothing is said of the status %d", e.id, f.status)
 			}
-			for _, rep := range f.told {
+			for _, rep := range f.replies {
 				if body, ok := rep.body.(errorBody); ok {
 					said[body] = true
 				}
@@ -149,10 +152,11 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 		}
 	}
 	for _, p := range problems {
-		given := p.message == "The request was given up." // nobody is there to read that
-		onPages := errors.Is(p.err, store.ErrCredentials) || errors.Is(p.err, store.ErrSession) || errors.Is(p.err, errCrossOrigin)
+		given := p.message == "The request was cancelled." // the client that could read it has gone
+		onPages := errors.Is(p.err, store.ErrCredentials) || errors.Is(p.err, store.ErrSession)
 		watching := errors.Is(p.err, errScrape) || errors.Is(p.err, ErrStarting) || errors.Is(p.err, ErrStopping)
-		if documented := said[errorBody{p.code, p.message}]; documented == (given || onPages || watching) && p.message != "" {
+		inV1 := errors.Is(p.err, errNoV1) || errors.Is(p.err, errNotDeletable) // the document is of version 2
+		if documented := said[p.body()]; documented == (given || onPages || watching || inV1) && p.message != "" {
 			t.Errorf("documented %v: %s", documented, p.message)
 		}
 	}
@@ -160,7 +164,7 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 
 func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
 	t.Parallel()
-	s := docServer(nil)
+	s := docServer(t, nil)
 	const base = "https://push.example"
 	help, doc := s.apiHelp(base), s.openAPI(base)
 	if help.Document != base+"/api/v2/openapi.json" || help.Base != base || help.Text == "" {
@@ -168,13 +172,13 @@ func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
 	}
 	operations := 0
 	for _, path := range doc.Paths {
-		operations += len(path.value)
+		operations += len(path.Value)
 	}
 	if len(help.Endpoints) != operations {
 		t.Errorf("%d endpoints, %d operations", len(help.Endpoints), operations)
 	}
 	for _, e := range help.Endpoints {
-		op := (*doc.Paths.get(e.Path)).get(strings.ToLower(e.Method))
+		op := (*doc.Paths.Get(e.Path)).Get(strings.ToLower(e.Method))
 		if op == nil || op.OperationID != e.ID || len(op.Responses) != len(e.Statuses) {
 			t.Fatalf("%s is not as in the document", e.ID)
 		}
@@ -201,19 +205,19 @@ func TestTheHelpHasWhatTheDocumentHas(t *testing.T) {
 	}
 }
 
-func TestTheHelpSaysWhoMayCallAndWhatMayBeSent(t *testing.T) {
+func TestTheHelpSaysWhoMayCallAndWhatToSend(t *testing.T) {
 	t.Parallel()
-	const everybody, holders = "everybody, with a valid API token or without one", "whoever has a valid API token"
+	const everyone, holders = "everyone, with a valid API token or without one", "callers with a valid API token"
 	for name, test := range map[string]struct {
 		change                func(*config.Config)
 		create, active, kinds string
 	}{
-		"as it comes":  {nil, everybody, holders, "one of text, url, qr, file"},
+		"as it comes":  {nil, everyone, holders, "one of text, url, qr, file"},
 		"members only": {func(c *config.Config) { c.AllowAnonymous = false }, holders, holders, "one of text, url, qr, file"},
-		"no files":     {func(c *config.Config) { c.EnableFilePushes = false }, everybody, holders, "one of text, url, qr"},
+		"no files":     {func(c *config.Config) { c.EnableFilePushes = false }, everyone, holders, "one of text, url, qr"},
 	} {
-		for _, e := range docServer(test.change).apiHelp("").Endpoints {
-			want := map[string]string{"create": test.create, "active": test.active, "version": "everybody; API tokens are not looked at"}[e.ID]
+		for _, e := range docServer(t, test.change).apiHelp("").Endpoints {
+			want := map[string]string{"create": test.create, "active": test.active, "version": "everyone; API tokens are ignored"}[e.ID]
 			if want != "" && e.Access != want {
 				t.Errorf("%s: %s is for %s", name, e.ID, e.Access)
 			}
@@ -235,31 +239,11 @@ func TestTypesInWords(t *testing.T) {
 		"payload": "text", "expire_after_days": "whole number", "retrieval_step": "true or false", "files": "list",
 		"file": "whole number", "page": "whole number", "Range": "text",
 	}
-	for _, e := range docServer(nil).apiHelp("").Endpoints {
+	for _, e := range docServer(t, nil).apiHelp("").Endpoints {
 		for _, f := range e.Fields {
 			if w := want[f.Name]; w != "" && f.Type != w {
 				t.Errorf("%s of %s is %s", f.Name, e.ID, f.Type)
 			}
 		}
-	}
-}
-
-func TestMembersKeepTheirOrderAndAreThereOnce(t *testing.T) {
-	t.Parallel()
-	var o ordered[int]
-	for i, name := range []string{"b", "a", "b", `"<`} {
-		o.add(name, i)
-	}
-	if got := encoded(t, o); got != `{"b":2,"a":1,"\"\u003c":3}` {
-		t.Errorf("it is %s", got)
-	}
-	if got := encoded(t, ordered[int](nil)); got != `{}` {
-		t.Errorf("without members it is %s", got)
-	}
-	if got := encoded(t, []specTypes{{"string"}, {"string", "null"}}); got != `["string",["string","null"]]` {
-		t.Errorf("types are %s", got)
-	}
-	if o.get("c") != nil || *o.get("a") != 1 {
-		t.Error("a member is not found, or one that is not there")
 	}
 }

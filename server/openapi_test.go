@@ -11,9 +11,10 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 )
 
-// settings are servers whose documents differ.
+// settings are the settings of servers whose documents differ.
 var settings = map[string]func(*config.Config){
 	"as it comes":  func(*config.Config) {},
 	"members only": func(c *config.Config) { c.AllowAnonymous, c.BaseURL = false, "https://push.example" },
@@ -29,7 +30,7 @@ func TestTheDocumentIsOpenAPI(t *testing.T) {
 	t.Parallel()
 	schema := official(t)
 	for name, change := range settings {
-		d := newAPI(t, change).document()
+		d := documentOf(servertest.New(t, change))
 		if err := schema.Validate(d.raw); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -61,7 +62,7 @@ func (d *document) walk(pointer string, v any) {
 	}
 }
 
-// A schema that is broken must not pass for one that is not looked at.
+// The check must notice a broken schema.
 func TestABrokenDocumentIsNoticed(t *testing.T) {
 	t.Parallel()
 	schema := official(t)
@@ -74,7 +75,7 @@ func TestABrokenDocumentIsNoticed(t *testing.T) {
 			get["responses"].(map[string]any)["200"].(map[string]any)["description"] = 1
 		},
 	} {
-		doc := newAPI(t).document().raw.(map[string]any)
+		doc := documentOf(servertest.New(t)).raw.(map[string]any)
 		breakage(doc)
 		if schema.Validate(doc) == nil {
 			t.Error("it was not noticed")
@@ -84,7 +85,7 @@ func TestABrokenDocumentIsNoticed(t *testing.T) {
 
 func TestTheDocumentHasEveryOperationOnce(t *testing.T) {
 	t.Parallel()
-	d := newAPI(t).document()
+	d := documentOf(servertest.New(t))
 	var got []string
 	for path, item := range d.paths {
 		for method, op := range item {
@@ -113,7 +114,7 @@ func TestTheDocumentHasEveryOperationOnce(t *testing.T) {
 
 func TestParametersOfAPathAreDescribed(t *testing.T) {
 	t.Parallel()
-	d := newAPI(t).document()
+	d := documentOf(servertest.New(t))
 	for path, item := range d.paths {
 		for method, op := range item {
 			var want, got []string
@@ -137,12 +138,12 @@ func TestParametersOfAPathAreDescribed(t *testing.T) {
 
 func TestTheDocumentSaysWhoMayCall(t *testing.T) {
 	t.Parallel()
-	token := `{"bearer":[]},{"email":[],"token":[]}]`
+	token := `{"bearer":[]},{"token":[]}]`
 	for name, want := range map[string]map[string]string{
 		"as it comes":  {"version": `[]`, "openapi": `[]`, "download": `[]`, "create": `[{},` + token, "show": `[{},` + token, "active": `[` + token, "audit": `[` + token},
 		"members only": {"version": `[]`, "download": `[]`, "create": `[` + token, "show": `[` + token, "active": `[` + token},
 	} {
-		d := newAPI(t, settings[name]).document()
+		d := documentOf(servertest.New(t, settings[name]))
 		for id, want := range want {
 			if got, _ := json.Marshal(d.byID[id].Security); string(got) != want {
 				t.Errorf("%s: %s is for %s, not %s", name, id, got, want)
@@ -153,22 +154,52 @@ func TestTheDocumentSaysWhoMayCall(t *testing.T) {
 
 func TestLinksInTheDocumentAreThoseOfTheServer(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	body := a.get("/api/v2/openapi.json", http.Header{"Host": {"box.lan:8080"}}).want(http.StatusOK).body
+	a := servertest.New(t)
+	body := a.Get("/api/v2/openapi.json", http.Header{"Host": {"box.lan:8080"}}).Want(http.StatusOK).Body
 	for _, want := range []string{`"servers":[{"url":"http://box.lan:8080"}]`, `"html_url":"http://box.lan:8080/p/`} {
 		if !strings.Contains(body, want) {
 			t.Errorf("there is no %s", want)
 		}
 	}
-	if body := newAPI(t, settings["members only"]).get("/api/v2/openapi.json").body; !strings.Contains(body, `"servers":[{"url":"https://push.example"}]`) {
+	if body := servertest.New(t, settings["members only"]).Get("/api/v2/openapi.json").Body; !strings.Contains(body, `"servers":[{"url":"https://push.example"}]`) {
 		t.Error("base_url is not the server's address")
+	}
+}
+
+func TestOperationsAreGrouped(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	doc := a.Get("/api/v2/openapi.json").Want(http.StatusOK).Object()
+	known := make(map[string]int)
+	for _, tag := range doc["tags"].([]any) {
+		if known[tag.(map[string]any)["name"].(string)] = 0; tag.(map[string]any)["description"] == "" {
+			t.Errorf("%v says nothing", tag)
+		}
+	}
+	for _, item := range doc["paths"].(map[string]any) {
+		for _, op := range item.(map[string]any) {
+			tags := op.(map[string]any)["tags"].([]any)
+			if _, has := known[tags[0].(string)]; len(tags) != 1 || !has {
+				t.Errorf("%v is of the groups %v", op.(map[string]any)["operationId"], tags)
+			}
+			known[tags[0].(string)]++
+		}
+	}
+	for tag, n := range known {
+		if n == 0 {
+			t.Errorf("nothing is of the group %s", tag)
+		}
+	}
+	info := doc["info"].(map[string]any)
+	if got, _ := json.Marshal([]any{info["license"], info["contact"]}); string(got) != `[{"identifier":"MIT","name":"MIT"},{"name":"The administrator of this server","url":"`+a.URL+`"}]` {
+		t.Errorf("they are %s", got)
 	}
 }
 
 func TestExamplesAreValid(t *testing.T) {
 	t.Parallel()
 	for name, change := range settings {
-		d := newAPI(t, change).document()
+		d := documentOf(servertest.New(t, change))
 		checked := 0
 		check := func(pointer string, example any) {
 			if checked++; example == nil {
@@ -201,7 +232,7 @@ func TestExamplesAreValid(t *testing.T) {
 	}
 }
 
-// at is what stands at a place of the document.
+// at returns the value at a place of the document.
 func (d *document) at(pointer string) (v any) {
 	v = d.raw
 	for part := range strings.SplitSeq(strings.TrimPrefix(pointer, "#/"), "/") {
@@ -210,10 +241,10 @@ func (d *document) at(pointer string) (v any) {
 	return v
 }
 
-func TestExamplesOfRequestsAreTaken(t *testing.T) {
+func TestExamplesOfRequestsAreAccepted(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	content := a.document().byID["create"].RequestBody.Content
+	a := servertest.New(t)
+	content := documentOf(a).byID["create"].RequestBody.Content
 	if got := slices.Sorted(maps.Keys(content)); len(got) != 3 {
 		t.Fatalf("bodies are %q", got)
 	}
@@ -221,13 +252,13 @@ func TestExamplesOfRequestsAreTaken(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.do("POST", pushes, string(body)).want(http.StatusCreated).has(map[string]string{"name": "wifi"})
+	a.Do("POST", pushes, string(body)).Want(http.StatusCreated).Has(map[string]string{"name": "wifi"})
 	var form []string
 	var parts string
 	for name, v := range content["multipart/form-data"].Example.(map[string]any) {
 		form = append(form, name+"="+fmt.Sprint(v))
-		parts += textPart(name, fmt.Sprint(v))
+		parts += servertest.TextPart(name, fmt.Sprint(v))
 	}
-	a.post("application/x-www-form-urlencoded", strings.ReplaceAll(strings.Join(form, "&"), " ", "+"), nil).want(http.StatusCreated)
-	a.do("POST", pushes, parts+"--b--\r\n", multi).want(http.StatusCreated)
+	a.Post("application/x-www-form-urlencoded", strings.ReplaceAll(strings.Join(form, "&"), " ", "+"), nil).Want(http.StatusCreated)
+	a.Do("POST", pushes, parts+"--b--\r\n", servertest.Multi).Want(http.StatusCreated)
 }

@@ -5,50 +5,37 @@ import (
 	"strconv"
 	"strings"
 
+	"pushbox/internal/lang"
 	"pushbox/server/web"
 	"pushbox/store"
 )
 
-// show is a reply that is a page: the template of that name with what it shows.
+// show returns a reply with a page: the name of a template, and what it shows.
 func show(status int, template string, page any) reply {
 	return reply{status: status, template: template, body: page}
 }
 
-// goTo is a reply that sends the browser on, to a path of ours that nobody else
-// chose (RFC 9110 section 15.4.4).
+// goTo redirects the browser (RFC 9110 section 15.4.4), to a path that the server
+// chose and never the client.
 func goTo(path string) reply { return reply{status: http.StatusSeeOther, to: path} }
 
-// with returns the reply with a cookie more.
+// with returns the reply with another cookie.
 func (r reply) with(c *http.Cookie) reply {
 	r.cookies = append(r.cookies, c)
 	return r
 }
 
-// pagePolicy is the Content-Security-Policy of pages: what they need is served
-// beside them, and nothing is inline.
-var pagePolicy = []string{"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"}
-
-// pageReferrer has a browser tell no path to anybody. It must tell the origin: on
-// plain HTTP nothing else says where a form was sent from.
-var pageReferrer = []string{"strict-origin"}
-
-var (
-	htmlType   = []string{"text/html; charset=utf-8"}
-	sameOrigin = []string{"same-origin"}
-	immutable  = []string{"public, max-age=31536000, immutable"}
-)
-
-// siteFor is the site as its pages show it in the request's language.
+// siteFor returns the site as pages show it in the request's language.
 func (s *Server) siteFor(r *request) web.Site {
 	site := s.site
 	if site.Tagline == "" {
 		site.Tagline = r.locale.Text("frame_tagline")
 	}
-	site.Public = r.door.public
+	site.Public = r.entry.recipients
 	return site
 }
 
-// sendBytes writes a body, or to a HEAD request no more than how long it is.
+// sendBytes writes a body. For a HEAD request it sends only the body's length.
 func sendBytes(w http.ResponseWriter, r *request, status int, body []byte) (int64, error) {
 	w.Header()["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(status)
@@ -59,13 +46,9 @@ func sendBytes(w http.ResponseWriter, r *request, status int, body []byte) (int6
 	return int64(n), err
 }
 
-// sendAsset writes a file that pages need, to be kept for good.
+// sendAsset writes an asset, which browsers may keep forever.
 func sendAsset(w http.ResponseWriter, r *request, a web.Asset) (int64, error) {
-	h := w.Header()
-	h["Content-Type"] = []string{a.Type}
-	h["Cache-Control"] = immutable
-	h["Content-Security-Policy"] = noScript
-	h["Cross-Origin-Resource-Policy"] = sameOrigin
+	assetHeaders(w.Header(), a)
 	return sendBytes(w, r, http.StatusOK, a.Content)
 }
 
@@ -83,35 +66,81 @@ func (r *request) where() string {
 	return r.route.nav
 }
 
-// forPeople reports whether what goes wrong with a request is told as a page: on
-// the routes of pages, where a browser opens the address of a file, and where
-// there is nothing.
+// forPeople reports whether an error becomes a page and not JSON: on the routes of
+// pages, where a browser opens the address of a file, and at an unknown path that is
+// not one for programs.
 func (r *request) forPeople() bool {
-	if r.route != nil && r.route.page {
+	if r.route != nil && r.route.has(isPage) {
 		return true
 	}
 	if r.route != nil {
-		return r.Header.Get("Sec-Fetch-Dest") == "document" && r.route.guessable() && r.route.files
+		return r.Header.Get("Sec-Fetch-Dest") == "document" && r.route.guessable() && r.route.has(hasFiles)
 	}
+	path := strings.TrimPrefix(squeeze(r.URL.Path), r.entry.router.base)
 	for _, programs := range [...]string{"/api/", "/d/", healthPath} {
-		if strings.HasPrefix(strings.TrimPrefix(r.URL.Path, r.door.router.base), programs) {
+		if strings.HasPrefix(path, programs) {
 			return false
 		}
 	}
-	return true
+	return !isPathV1(path)
 }
 
-// problemPage is what the page of an error shows.
-type problemPage struct {
-	Key     string // of its messages, less _title and _text
-	Request string // the request's id, where the log has more
-	Seconds int    // until it is worth trying again; 0: not known
+// problemView is what the page of an error shows.
+type problemView struct {
+	Key     string // of its messages, without _title and _text
+	Request string // the request's ID; empty: the log has no more
+	Seconds int    // to wait before the next try; 0: not known
 }
 
-// gone is the one page for pushes that are unknown, have expired, or were deleted.
-func gone(p store.PushInfo) error {
+// notFoundIfExpired returns store.ErrNotFound for a push that has expired or was
+// deleted: it has the same page as an unknown one.
+func notFoundIfExpired(p store.PushInfo) error {
 	if p.Live() && p.At.Before(p.ExpiresAt) {
 		return nil
 	}
 	return store.ErrNotFound
+}
+
+// languageName is the name of the field of the query that switches the language, and
+// of the cookie that keeps the choice.
+const languageName = "lang"
+
+// localeName is the name of the field of the query in which links of Password Pusher
+// have a language.
+const localeName = "locale"
+
+// languageKept is how long the cookie lasts, in seconds: a year.
+const languageKept = 365 * 24 * 60 * 60
+
+// chooseLocale chooses the language of the answer: the one that the reader switched
+// to, now or before, else the one that the browser asks for.
+func (s *Server) chooseLocale(r *request) *lang.Locale {
+	wanted := s.askedLanguage(r)
+	if wanted == "" {
+		if c, err := r.Cookie(languageName); err == nil {
+			wanted = c.Value
+		}
+	}
+	return s.words.Choose(wanted, r.Header.Get("Accept-Language"), s.cfg.DefaultLocale)
+}
+
+// askedLanguage returns the tag of the language that the query asks for, or of the
+// nearest one to that in a link of Password Pusher; empty if it asks for none.
+func (s *Server) askedLanguage(r *request) string {
+	query := r.URL.Query()
+	if tag := query.Get(languageName); s.words.Speaks(tag) {
+		return tag
+	}
+	return s.words.Near(query.Get(localeName))
+}
+
+// languageCookie returns a cookie that keeps the language that the request switches
+// to; nil if it switches to none.
+func (s *Server) languageCookie(r *request) *http.Cookie {
+	if tag := s.askedLanguage(r); tag == r.locale.Tag {
+		c := s.cookie(r, languageName, tag)
+		c.MaxAge = languageKept
+		return c
+	}
+	return nil
 }

@@ -9,17 +9,17 @@ import (
 	"pushbox/store"
 )
 
-// ProbePath is where a request is answered with how it arrived, with a code
-// behind it.
-const ProbePath = "/doctor/"
+// probePath, with a code behind it, is the path of a request that is answered with a
+// report of how it arrived.
+const probePath = "/doctor/"
 
 const (
-	probeTime  = time.Minute // that a code is good for
-	mostProbes = 16          // codes that are good at the same time
+	probeTime  = time.Minute // that a code is valid for
+	mostProbes = 16          // valid codes at the same time
 )
 
-// probes are the codes for ProbePath, each good for one request. They go through
-// proxies, whose logs may keep them, so they are good for nothing else.
+// probes are the codes for probePath, each valid for one request. They pass through
+// proxies, whose logs may keep them, so they must not open anything else.
 type probes struct {
 	clock limit.Clock
 	mu    sync.Mutex
@@ -28,7 +28,7 @@ type probes struct {
 
 func newProbes(c limit.Clock) *probes { return &probes{clock: c, ends: make(map[string]time.Duration)} }
 
-// add makes a code; store.ErrBusy if there are too many.
+// add makes a code. It returns store.ErrBusy if there are too many.
 func (p *probes) add() (code string, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -46,7 +46,7 @@ func (p *probes) add() (code string, err error) {
 	return code, nil
 }
 
-// take uses up a code, and reports whether it was good.
+// take uses up a code, and reports whether it was valid.
 func (p *probes) take(code string) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -55,17 +55,17 @@ func (p *probes) take(code string) bool {
 	return ok && p.clock() < end
 }
 
-// NewProbe returns the path of one request, to be made within a minute, that is
-// answered with a clientip.Report of how it arrived. store.ErrBusy if there are
-// many such paths.
+// NewProbe returns a path for one request within the next minute. The answer is a
+// clientip.Report of how the request arrived. NewProbe returns store.ErrBusy if there
+// are too many such paths.
 func (s *Server) NewProbe() (path string, err error) {
 	code, err := s.probes.add()
-	return ProbePath + code, err
+	return probePath + code, err
 }
 
-// probe tells how the request arrived to whoever has a code.
+// probe reports how the request arrived, if it has a valid code.
 func (s *Server) probe(r *request) (reply, error) {
-	if !s.probes.take(r.name) {
+	if !s.probes.take(r.name.Reveal()) {
 		return reply{}, store.ErrNotFound
 	}
 	return ok(s.proxies.Report(r.Request)), nil

@@ -8,7 +8,7 @@ import (
 	"pushbox/store"
 )
 
-func TestAProbeIsGoodOnceAndForAMinute(t *testing.T) {
+func TestAProbeIsValidOnceAndForAMinute(t *testing.T) {
 	t.Parallel()
 	var now time.Duration
 	p := newProbes(func() time.Duration { return now })

@@ -6,120 +6,129 @@ import (
 	"errors"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
+	"pushbox/internal/limit"
+	"pushbox/server/body"
 	"pushbox/store"
 )
 
 // Errors that only a server has.
 var (
 	errUnauthorized = errors.New("this needs a valid API token")
-	errMediaType    = errors.New("unsupported media type")
-	errTooLarge     = errors.New("the request body is too large")
-	errCrowded      = errors.New("too many large requests")
 	errOwnerOnly    = errors.New("only the owner may do this")
-	errEncoding     = errors.New("unsupported content encoding")
-	errCrossOrigin  = errors.New("a form of another site")
+	errTokenMFA     = errors.New("the token's account needs a second factor")
+	errCrossOrigin  = errors.New("the form is of another site")
+	errNoV1         = errors.New("API version 1 is switched off")
 	errHostUnknown  = errors.New("the request is for another host")
 )
 
-// A badRequest is a request that makes no sense; its text may be shown.
+// A badRequest says what is wrong with a request. Clients may see its text.
 type badRequest string
 
 func (e badRequest) Error() string { return string(e) }
 
-// A methodError is a request whose path has other methods.
+// A methodError refuses a request whose path has only other methods.
 type methodError struct{ allow []string }
 
 func (*methodError) Error() string { return "method not allowed" }
 
-// A limitError is a request too many.
-type limitError struct {
-	wait time.Duration
-	name string // of the limit
-}
-
-func (*limitError) Error() string { return "too many requests" }
-
-// A problem is how an error is told to a client.
+// A problem is an error as a client sees it. An error becomes an answer in these steps:
+//
+//  1. Server.renderError takes the error of an action, or of the checks before it.
+//  2. Server.errorReply redirects a browser that must sign in, or chooses step 4.
+//  3. problemOf finds the status, the code and the sentence, mostly in the table problems.
+//  4. problem.page makes a page for people, and problem.json makes JSON for programs.
 type problem struct {
 	err     error
 	status  int
-	code    string
-	message string
-	name    string // of its page's texts, where the code says too little
+	code    string // a word that stays the same, for programs
+	message string // a sentence, in the words of Password Pusher where it has some
+	fixed   string // what Password Pusher says in place of the sentence, and its clients know
+	name    string // of its page's texts, if they are not those of the code
 	header  [][2]string
-	retry   time.Duration // a Retry-After, where the error does not know better
+	retry   time.Duration // the Retry-After, unless the error has one
+
+	invalid *store.InvalidError // of a 422: its fields are the JSON body
 }
 
-// problems is the one place that gives errors their statuses. What is not in
-// it is a 500. Errors with a message of their own come through tell.
+// problems is the one table that gives errors their statuses. An error that is not in
+// it is a 500. Errors that carry values come through problemOf.
 var problems = [...]problem{
-	{err: store.ErrNotFound, status: http.StatusNotFound, code: "not-found", message: "There is nothing at this address."},
-	{err: store.ErrPassphrase, status: http.StatusUnauthorized, code: "That passphrase is incorrect.", message: "This push opens with a passphrase: give it as passphrase in the query or in the header X-Push-Passphrase."},
-	{err: store.ErrLocked, status: http.StatusTooManyRequests, code: "too-many-requests", message: "There were too many wrong passphrases for this push. Try again later."},
-	{err: store.ErrQuota, status: http.StatusTooManyRequests, code: "too-many-requests", message: "So many mails cannot be sent today any more. Nothing was done; it can be done without mail, or tomorrow."},
+	{err: store.ErrNotFound, status: http.StatusNotFound, code: "not-found", fixed: "not-found", message: "There is nothing at this address."},
+	{err: errNoV1, status: http.StatusNotFound, code: "not-found", message: "API version 1 is switched off on this server. Use version 2, at /api/v2."},
+	{err: store.ErrPassphrase, status: http.StatusUnauthorized, code: "passphrase", fixed: "That passphrase is incorrect.", message: "This push needs a passphrase: send it as passphrase in the query or in the header X-Push-Passphrase."},
+	{err: store.ErrLocked, status: http.StatusTooManyRequests, code: "too-many-requests", message: "Too many passphrase attempts. Please try again later."},
+	{err: store.ErrQuota, status: http.StatusTooManyRequests, code: "too-many-requests", message: "You cannot send that many mails today, so nothing was done. Create the push without mail, or try again tomorrow."},
 	{err: store.ErrToken, status: http.StatusUnauthorized, code: "unauthorized", message: "The API token is not valid."},
 	{err: errUnauthorized, status: http.StatusUnauthorized, code: "unauthorized", message: "This needs an API token: send it as Authorization: Bearer TOKEN."},
-	{err: store.ErrCredentials, status: http.StatusUnauthorized, code: "unauthorized", message: "The address or the password is not right."},
+	{err: errTokenMFA, status: http.StatusForbidden, code: "mfa-required", name: "forbidden", message: "Two-factor authentication is required. Please set it up to continue: sign in to this server as the token's owner and open " + mfaPath + ". The token then works again."},
+	{err: store.ErrCredentials, status: http.StatusUnauthorized, code: "unauthorized", message: "The address or the password is wrong."},
 	{err: store.ErrSession, status: http.StatusUnauthorized, code: "unauthorized", message: "The session has ended. Sign in again."},
-	{err: store.ErrDenied, status: http.StatusForbidden, code: "forbidden", message: "Only the owner of this push may do this."},
-	{err: errMediaType, status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body as application/json, multipart/form-data or application/x-www-form-urlencoded, in UTF-8."},
-	{err: errEncoding, status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body without a content encoding."},
+	{err: store.ErrDenied, status: http.StatusForbidden, code: "forbidden", message: "That push doesn't belong to you."},
+	{err: body.ErrMediaType, status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body as application/json, multipart/form-data or application/x-www-form-urlencoded, in UTF-8."},
+	{err: body.ErrEncoding, status: http.StatusUnsupportedMediaType, code: "unsupported-media-type", message: "Send the body without a content encoding."},
 	{err: errCrossOrigin, status: http.StatusForbidden, code: "forbidden", name: "cross-origin", message: "This was sent from a page of another site."},
-	{err: errOwnerOnly, status: http.StatusUnauthorized, code: "unauthorized", message: "Only the owner of this push may do this: send an API token of theirs as Authorization: Bearer TOKEN."},
-	{err: errTooLarge, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "The request body is larger than this server takes."},
-	{err: store.ErrFileSize, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "A file is larger than this server takes."},
-	{err: store.ErrFull, status: http.StatusInsufficientStorage, code: "insufficient-storage", message: "The server has no room left for this. What it holds is not affected."},
-	{err: store.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too much is waiting, such as passphrases to be checked. Try again in a moment.", retry: time.Second},
-	{err: errCrowded, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many large requests are on their way. Try again in a moment.", retry: bodyWait},
-	{err: store.ErrClock, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's clock jumped, and it is waiting whether that was right. Try again later.", retry: time.Minute},
-	{err: store.ErrFailed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The store has failed. Nothing was lost that was acknowledged; the server must be started again.", retry: 10 * time.Second},
-	{err: errScrape, status: http.StatusUnauthorized, code: "unauthorized", message: "This needs the token that metrics.token_file has: send it as Authorization: Bearer TOKEN."},
+	{err: errUnmeant, status: http.StatusForbidden, code: "forbidden", name: "cross-origin", message: "A browser asked for this push ahead of time or as a part of a page. No view was counted."},
+	{err: errOwnerOnly, status: http.StatusUnauthorized, code: "unauthorized", message: "That push is not deletable by viewers. Send one of its owner's API tokens as Authorization: Bearer TOKEN."},
+	{err: errNotDeletable, status: http.StatusUnauthorized, code: "unauthorized", message: "That push is not deletable by viewers."},
+	{err: body.ErrTooLarge, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "The request body is larger than this server accepts."},
+	{err: store.ErrFileSize, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "A file is larger than this server accepts."},
+	{err: store.ErrFull, status: http.StatusInsufficientStorage, code: "insufficient-storage", message: "The server has no space left for this. Stored pushes are not affected."},
+	{err: store.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many requests are waiting, such as for the check of a passphrase. Try again in a moment.", retry: time.Second},
+	{err: limit.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is busy with too many large requests. Try again in a moment.", retry: memoryWait},
+	{err: store.ErrClock, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's clock jumped, and the server does not trust it yet. Try again later.", retry: time.Minute},
+	{err: store.ErrFailed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The store has failed, and an administrator must restart the server. Nothing that was acknowledged is lost.", retry: 10 * time.Second},
+	{err: errScrape, status: http.StatusUnauthorized, code: "unauthorized", message: scrapeMessage},
 	{err: ErrStarting, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is starting.", retry: time.Second},
-	{err: ErrStopping, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is stopping: requests should go elsewhere.", retry: 10 * time.Second},
+	{err: ErrStopping, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is stopping. Send requests elsewhere.", retry: 10 * time.Second},
 	{err: store.ErrClosed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is stopping.", retry: 10 * time.Second},
-	{err: context.Canceled, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request was given up.", retry: time.Second},
+	{err: context.Canceled, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request was cancelled.", retry: time.Second},
 	{err: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request took too long.", retry: time.Second},
-	// No endpoint should meet these; their cause is for the log.
+	// No endpoint should return these. Their cause is for the log.
 	{err: store.ErrExists, status: http.StatusInternalServerError, code: "internal"},
+	{err: store.ErrEnded, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrInUse, status: http.StatusInternalServerError, code: "internal"},
+	{err: store.ErrNoKeys, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrKey, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrSchema, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrCorrupt, status: http.StatusInternalServerError, code: "internal"},
 }
 
-// An errorBody is the body of every error but 422.
+// An errorBody is the body of every error but 422. Clients of Password Pusher show
+// people what error says, and nothing else.
 type errorBody struct {
 	Error   string `json:"error"`
-	Message string `json:"message"`
+	Code    string `json:"code"`
+	Message string `json:"message,omitempty"`
 }
 
-// tell turns an error into a reply: a page where people are.
-func (s *Server) tell(r *request, err error) reply {
+// body returns the body of the problem's answer. Its sentence is the error, or the
+// message beside an error that Password Pusher fixes.
+func (p problem) body() errorBody {
+	if p.fixed != "" {
+		return errorBody{p.fixed, p.code, p.message}
+	}
+	return errorBody{Error: p.message, Code: p.code}
+}
+
+// errorReply turns an error into a reply: a page for people, and JSON for programs.
+func (s *Server) errorReply(r *request, err error) reply {
 	switch {
 	case errors.Is(err, errSignIn), errors.Is(err, store.ErrSession):
 		return goTo(signInPath)
 	case errors.Is(err, errMFA):
 		return goTo(mfaPath)
-	case errors.Is(err, errHostUnknown): // whoever asks for another host learns nothing of this one
+	case errors.Is(err, errHostUnknown): // a client of another host must learn nothing about this one
 		return reply{status: http.StatusMisdirectedRequest}
 	case r.forPeople():
 		return problemOf(r, err).page(r)
 	default:
-		return tellJSON(r, err)
+		return problemOf(r, err).json(r)
 	}
-}
-
-// tellJSON turns an error into a reply for programs.
-func tellJSON(r *request, err error) reply {
-	var invalid *store.InvalidError
-	if errors.As(err, &invalid) {
-		return reply{status: http.StatusUnprocessableEntity, body: invalid.Fields}
-	}
-	return problemOf(r, err).reply(r)
 }
 
 // problemOf turns an error into a problem.
@@ -127,6 +136,7 @@ func problemOf(r *request, err error) problem {
 	var (
 		invalid *store.InvalidError
 		bad     badRequest
+		badBody body.Bad
 		method  *methodError
 		limited *limitError
 		part    *rangeError
@@ -134,10 +144,10 @@ func problemOf(r *request, err error) problem {
 		quota   *store.QuotaError
 	)
 	switch {
-	case errors.As(err, &invalid): // a page that asks for it tells what is wrong by itself
-		return problem{status: http.StatusUnprocessableEntity, code: "bad-request", message: "The form is not filled in as it should be."}
-	case errors.As(err, &bad):
-		return problem{status: http.StatusBadRequest, code: "bad-request", message: string(bad)}
+	case errors.As(err, &invalid): // pages with a form show themselves what is wrong
+		return problem{status: http.StatusUnprocessableEntity, code: "bad-request", message: "Some fields of the form are not valid.", invalid: invalid}
+	case errors.As(err, &bad), errors.As(err, &badBody):
+		return problem{status: http.StatusBadRequest, code: "bad-request", message: string(bad) + string(badBody)}
 	case errors.As(err, &method):
 		return problem{
 			status: http.StatusMethodNotAllowed, code: "method-not-allowed", message: "This endpoint has other methods; see the header Allow.",
@@ -153,7 +163,10 @@ func problemOf(r *request, err error) problem {
 	case errors.Is(err, store.ErrDenied) && r.actor.Account == 0 && !r.forPeople():
 		err = errOwnerOnly
 	}
-	p := find(err)
+	p := problem{status: http.StatusInternalServerError, code: "internal"}
+	if i := slices.IndexFunc(problems[:], func(p problem) bool { return errors.Is(err, p.err) }); i >= 0 {
+		p = problems[i]
+	}
 	if errors.As(err, &locked) {
 		p.retry = locked.RetryAfter
 	}
@@ -163,36 +176,29 @@ func problemOf(r *request, err error) problem {
 	return p
 }
 
-// find returns the row of an error.
-func find(err error) problem {
-	for _, p := range problems {
-		if errors.Is(err, p.err) {
-			return p
-		}
-	}
-	return problem{status: http.StatusInternalServerError, code: "internal"}
-}
-
-// whatWentWrong is all that is told of a fault of the server.
+// whatWentWrong is all that a client learns about a fault of the server.
 func (r *request) whatWentWrong() string {
 	return "Something went wrong on the server. Its log has the cause under request id " + r.id + "."
 }
 
-// reply renders a problem for programs. The cause of a 500 is for the log alone.
-func (p problem) reply(r *request) reply {
+// json makes the reply for programs. Only the log has the cause of a 500.
+func (p problem) json(r *request) reply {
+	if p.invalid != nil {
+		return reply{status: p.status, body: p.invalid.Fields}
+	}
 	if p.message == "" {
 		p.message = r.whatWentWrong()
 	}
-	rep := reply{status: p.status, body: errorBody{Error: p.code, Message: p.message}, header: p.headers()}
+	rep := reply{status: p.status, body: p.body(), header: p.headers()}
 	if p.status == http.StatusUnauthorized {
 		rep.header = append(rep.header, [2]string{"WWW-Authenticate", "Bearer"})
 	}
 	return rep
 }
 
-// page renders a problem for people.
+// page makes the reply for people.
 func (p problem) page(r *request) reply {
-	page := problemPage{Key: "problem_" + strings.ReplaceAll(cmp.Or(p.name, p.code), "-", "_")}
+	page := problemView{Key: "problem_" + strings.ReplaceAll(cmp.Or(p.name, p.code), "-", "_")}
 	if p.message == "" {
 		page.Request = r.id
 	}
@@ -204,7 +210,7 @@ func (p problem) page(r *request) reply {
 	return rep
 }
 
-// headers are what a problem's answer has beside what every answer has.
+// headers returns the headers of a problem, in addition to those of every answer.
 func (p problem) headers() [][2]string {
 	if p.status == http.StatusTooManyRequests || p.status == http.StatusServiceUnavailable {
 		return append(p.header, [2]string{"Retry-After", strconv.Itoa(p.seconds())})

@@ -3,31 +3,34 @@ package server
 import (
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/julienschmidt/httprouter"
 )
 
 // A router finds the route of a request. httprouter does not allow a word and a
-// parameter in the same place, so rows that share method and pattern are one
-// entry of it, and the parameter's value chooses among them. Its redirects and
-// its own answers are never used: it is only asked, by Lookup.
+// parameter in the same place, so rows that share method and pattern are one entry of
+// it, and the parameter's value chooses among them. Only httprouter's Lookup is used,
+// never its redirects and its own answers.
 type router struct {
 	tree    *httprouter.Router
+	v1      *httprouter.Router // of the paths of API version 1 that are beside those of pages
+	old     *httprouter.Router // of paths that begin with a language
 	methods []string
 	base    string // what all patterns lie under
 }
 
-// found is where Lookup leaves its answer, since its handles cannot return one.
-type found struct {
+// A foundRoute is where Lookup leaves the route it finds, since its handles return nothing.
+type foundRoute struct {
 	http.ResponseWriter
 	route *route
 }
 
-// newRouter makes a router of rows whose patterns lie under base, which is empty or
+// newRouter returns a router for rows. Their patterns lie under base, which is empty or
 // a path without a slash at its end.
 func newRouter(rows []route, base string) *router {
-	r := &router{tree: httprouter.New(), base: base}
+	r := &router{tree: httprouter.New(), v1: httprouter.New(), old: httprouter.New(), base: base}
 	groups := make(map[[2]string][]route)
 	for _, row := range rows {
 		if !slices.Contains(r.methods, row.method) {
@@ -40,22 +43,19 @@ func newRouter(rows []route, base string) *router {
 	}
 	slices.Sort(r.methods)
 	for key, group := range groups {
-		r.tree.Handle(key[0], key[1], func(w http.ResponseWriter, _ *http.Request, ps httprouter.Params) {
-			w.(*found).route = choose(group, ps.ByName(tokenParam))
+		tree, pattern := r.place(key[1])
+		tree.Handle(key[0], pattern, func(w http.ResponseWriter, _ *http.Request, ps httprouter.Params) {
+			w.(*foundRoute).route = choose(group, ps.ByName(tokenParam))
 		})
 	}
 	return r
 }
 
-// places are the patterns of the route under base. The front page is there without
-// the slash at the end, too.
+// places returns the patterns of the route under base. A health check also has its place
+// outside base.
 func (r route) places(base string) []string {
-	all := []string{base + r.pattern}
-	switch {
-	case base == "":
-	case r.pattern == "/":
-		all = append(all, base)
-	case r.probe:
+	all := []string{squeeze(base + r.pattern)}
+	if base != "" && r.has(isHealthCheck) {
 		all = append(all, r.pattern)
 	}
 	return all
@@ -77,12 +77,13 @@ func choose(group []route, value string) *route {
 
 // find returns the route of a path, with the values of its parameters.
 func (r *router) find(method, path string) (*route, httprouter.Params) {
-	handle, ps, _ := r.tree.Lookup(method, trimJSON(path, r.base))
+	tree, path := r.place(squeeze(path))
+	handle, ps, _ := tree.Lookup(method, path)
 	empty := func(p httprouter.Param) bool { return p.Value == "" }
-	if handle == nil || slices.ContainsFunc(ps, empty) { // httprouter takes // for an empty parameter
+	if handle == nil || slices.ContainsFunc(ps, empty) { // /.json leaves one
 		return nil, nil
 	}
-	var f found
+	var f foundRoute
 	handle(&f, nil, ps)
 	return f.route, ps
 }
@@ -97,12 +98,45 @@ func (r *router) allowed(path string) (methods []string) {
 	return methods
 }
 
-// trimJSON takes off the suffix that every path of the API may have.
-func trimJSON(path, base string) string {
-	if strings.HasPrefix(path, base+"/api/") {
-		return strings.TrimSuffix(path, ".json")
+// squeeze returns a path in which repeated slashes are one, and one at the end is none.
+func squeeze(path string) string {
+	for strings.Contains(path, "//") {
+		path = strings.ReplaceAll(path, "//", "/")
+	}
+	if len(path) > 1 {
+		path = strings.TrimSuffix(path, "/")
 	}
 	return path
+}
+
+// isPlain reports whether an escaped path has no more escapes than it needs. Where it has
+// more, a proxy that compares paths may see another one than the router.
+func isPlain(escaped string) bool {
+	for _, part := range strings.Split(escaped, "%")[1:] {
+		if c, err := strconv.ParseUint(part[:2], 16, 8); err != nil || strings.ContainsRune(plain, rune(c)) {
+			return false
+		}
+	}
+	return true
+}
+
+// plain are the characters that a path may have without an escape (RFC 3986 section 3.3).
+const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~!$&'()*+,;=:@/"
+
+// place returns the tree that a path or a pattern is in, and how it stands there: without
+// the suffix that every path of the API may have.
+func (r *router) place(path string) (*httprouter.Router, string) {
+	under, ok := strings.CutPrefix(path, r.base)
+	switch {
+	case ok && isPathV1(under):
+		return r.v1, strings.TrimSuffix(path, jsonSuffix)
+	case ok && hasLanguage(under):
+		return r.old, path
+	case ok && strings.HasPrefix(under, "/api/"):
+		return r.tree, strings.TrimSuffix(path, jsonSuffix)
+	default:
+		return r.tree, path
+	}
 }
 
 func hasParam(pattern, name string) bool { return strings.Contains(pattern, "/:"+name) }

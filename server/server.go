@@ -1,5 +1,5 @@
-// Package server is pushbox's HTTP side: the API of Password Pusher, version 2,
-// and pages for people, over a store.
+// Package server serves a store over HTTP: through the API of Password Pusher,
+// version 2, and through pages for people.
 //
 // A request passes router, limits and authentication, and then one action,
 // which makes one call of the store and returns a reply or an error. Actions
@@ -20,93 +20,71 @@ import (
 	"pushbox/config"
 	"pushbox/internal/clientip"
 	"pushbox/internal/lang"
-	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/server/web"
 	"pushbox/store"
+
+	"pushbox/store/clock"
 )
 
-// What suits a process that serves: requests leave garbage that collecting less
-// often makes cheaper, while passphrases take memory by the 19 MiB, which must
-// not add up. For debug.SetGCPercent and debug.SetMemoryLimit.
-const (
-	GCPercent   = 400
-	MemoryLimit = 64 << 20 // bytes; beyond it the collector works harder, nothing is refused
-)
-
-// Options are what a Server is made of.
+// Options configure a Server.
 type Options struct {
-	Config  config.Config
-	Store   *store.Store
-	Log     zerolog.Logger
-	Version string      // what /api/v2/version tells; 3.0.0 or later
-	Clock   store.Clock // what limits count by; nil: the machine's
-	Logo    *web.Logo   // nil: the program's own
-	First   secret.Text // the code that makes the first account, where there is none; zero: none does
-	Watch   Watch
+	Config     config.Config
+	Store      *store.Store
+	Log        zerolog.Logger
+	Version    string      // for /api/v2/version; 3.0.0 or later
+	Clock      clock.Clock // for limits; nil: the machine's
+	Logo       *web.Logo   // nil: pushbox's
+	First      secret.Text // the code for making the first account; zero: there is none
+	Monitoring Monitoring
 }
 
 // A Server answers HTTP requests. It is an http.Handler, safe for concurrent
 // use, and owns no goroutine.
 //
-// It is also one set of settings: after a reload there is another one, which new
-// requests go by, while those that run end by the one they began with.
+// A Server is also one set of settings. A reload makes another Server: new requests
+// use it, and running ones keep the one that they began with.
 type Server struct {
-	latest  *atomic.Pointer[Server] // the one that new requests go by; all share this
+	latest  *atomic.Pointer[Server] // the one that new requests use; shared by all
 	cfg     config.Config
 	store   *store.Store
 	log     zerolog.Logger
 	release string
 	proxies clientip.Proxies
 	hosts   hosts
-	bodies  *bodies
-	reveals *bodies // of answers that open a push: what others take leaves those alone
 
-	downloads *slots
-	uploads   *slots
-	watch     Watch
+	limits     *limits
+	monitoring Monitoring
 
-	inner, outer door // to everything, and to what is public
+	full, recipients entryPoint // all routes, and only those for recipients
 
 	pages *web.Pages
 	site  web.Site
 	words *lang.Catalog
-	clock store.Clock
+	clock clock.Clock
 
-	first       *atomic.Pointer[secret.Text] // makes the first account; nil: nothing does, or not any more
-	signUpEmail *regexp.Regexp               // whole addresses that may sign up
-	signUps     *limit.Window                // per client
+	first       *atomic.Pointer[secret.Text] // the code for the first account; nil: none, or no longer
+	signUpEmail *regexp.Regexp               // matches the whole of addresses that may sign up
+	tokensFrom  time.Time                    // when require_mfa begins to hold for API tokens
 
 	probes *probes
-
-	unknown   *limit.Window // requests for url_tokens that are not there, per client
-	anonymous *limit.Rate   // requests per anonymous client
-	tokens    *limit.Rate   // requests per API token
 }
 
-// New returns a server over an open store. An error names what of the
-// configuration cannot be: the logo, or an address for links.
+// New returns a server over an open store. An error is about a setting that is not
+// valid: the logo, the address for links, or the pattern for sign-ups.
 func New(o Options) (*Server, error) {
 	if o.Clock == nil {
-		o.Clock = store.NewSystemClock()
+		o.Clock = clock.NewSystem()
 	}
-	l, clock := o.Config.Limits, o.Clock.Elapsed
 	s := &Server{
-		latest: new(atomic.Pointer[Server]), first: new(atomic.Pointer[secret.Text]), probes: newProbes(clock),
-		store: o.Store.Pinned(), log: o.Log, release: o.Version,
-		downloads: newSlots(l.Downloads, l.Downloads/8),
-		uploads:   newUploadSlots(int64(l.BodyMemory)),
-		bodies:    newBodies(int64(l.BodyMemory)),
-		reveals:   newBodies(int64(l.BodyMemory)),
-		unknown:   limit.NewWindow(l.UnknownTokensPerMinute, time.Minute, l.Clients, clock),
-		anonymous: limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
-		tokens:    limit.NewRate(l.TokenPerMinute, l.Clients, clock),
+		latest: new(atomic.Pointer[Server]), first: new(atomic.Pointer[secret.Text]), probes: newProbes(o.Clock.Elapsed),
+		store: o.Store.Snapshot(), log: o.Log, release: o.Version,
+		limits: newLimits(o.Config.Limits, o.Clock.Elapsed),
+		words:  lang.New(), clock: o.Clock,
 	}
-	if s.watch = o.Watch; s.watch.Observer == nil {
-		s.watch.Observer = unobserved{}
+	if s.monitoring = o.Monitoring; s.monitoring.Observer == nil {
+		s.monitoring.Observer = unobserved{}
 	}
-	s.words, s.clock = lang.New(), o.Clock
-	s.signUps = limit.NewWindow(l.SignInsPerClient, signUpSpan, l.Clients, clock)
 	if !o.First.IsZero() {
 		s.first.Store(&o.First)
 	}
@@ -114,34 +92,51 @@ func New(o Options) (*Server, error) {
 	return s, s.configure(o.Config, o.Logo)
 }
 
-// signUpSpan is within which the sign-ups of a client are counted.
-const signUpSpan = 20 * time.Second
-
-// configure makes what a server has of a configuration, for nobody but itself.
+// configure sets the fields that follow from a configuration and are not shared.
 func (s *Server) configure(cfg config.Config, logo *web.Logo) error {
 	s.cfg = cfg
 	s.proxies = clientip.New(cfg.TrustedProxies)
 	s.hosts = newHosts(cfg)
-	return errors.Join(s.openDoors(), s.openPages(logo), s.openAccounts())
+	return errors.Join(s.openEntries(), s.openPages(logo), s.openAccounts())
 }
 
-// openAccounts reads who may make accounts.
+// Reload prepares the server for another configuration, which must not differ in a
+// setting that needs a restart. Calling apply puts it into force, together with the
+// store's options of that moment; apply is immediate and cannot fail. New requests use
+// the new configuration, and running ones keep theirs. The limits keep what they have
+// counted, under the new bounds, for all requests.
+//
+// The errors are those of New; after one, nothing has changed. Only one reload may run
+// at a time.
+func (s *Server) Reload(cfg config.Config, logo *web.Logo) (apply func(), err error) {
+	next := *s.latest.Load()
+	if err := next.configure(cfg, logo); err != nil {
+		return nil, err
+	}
+	return func() {
+		next.store = next.store.Snapshot()
+		next.limits.bound(cfg.Limits)
+		next.latest.Store(&next)
+	}, nil
+}
+
+// openAccounts reads which addresses may sign up, and when API tokens need a second
+// factor.
 func (s *Server) openAccounts() (err error) {
 	s.signUpEmail, err = regexp.Compile(`\A(?:` + s.cfg.SignupEmailRegexp + `)\z`)
 	if err != nil {
 		return fmt.Errorf("signup_email_regexp: %w", err)
 	}
+	s.tokensFrom = time.Time{}
+	if day := s.cfg.RequireMFATokensFrom; day != "" {
+		if s.tokensFrom, err = time.Parse(time.DateOnly, day); err != nil {
+			return fmt.Errorf("require_mfa_tokens_from: %w", err)
+		}
+	}
 	return nil
 }
 
-// newUploadSlots makes slots for as many uploads as there is memory for. One account
-// may have three quarters of them.
-func newUploadSlots(memory int64) *slots {
-	most := int(max(1, memory/uploadMemory))
-	return newSlots(most, most*3/4)
-}
-
-// openPages reads what pages are made of.
+// openPages prepares the pages, with the logo and the brand.
 func (s *Server) openPages(logo *web.Logo) (err error) {
 	if s.pages, err = s.pages.With(logo, s.cfg.BasePath); err != nil {
 		return err

@@ -10,35 +10,35 @@ import (
 	"pushbox/store"
 )
 
-// Names of the cookie that has a session. A browser takes the second and the third
-// over TLS only, and the second from no other host and for all of its paths (RFC
-// 6265bis section 4.1.3).
+// Names of the session cookie. A browser accepts the second and the third only over
+// TLS, and the second only from the host itself and for all of its paths (RFC 6265bis
+// section 4.1.3).
 const (
 	sessionCookie            = "pushbox_session"
 	secureSessionCookie      = "__Host-pushbox"
 	secureSessionCookieBelow = "__Secure-pushbox"
 )
 
-// Where a page is for somebody else.
+// Errors of a page that is not open to the user.
 var (
-	errSignIn = errors.New("this page is for those who are signed in")
+	errSignIn = errors.New("this page needs a sign-in")
 	errMFA    = errors.New("this account needs a second factor first")
 )
 
-// isSecure reports whether the browser came over TLS, as far as a proxy or the
-// configuration tells.
+// isSecure reports whether the browser uses TLS, according to the connection, a
+// trusted proxy or base_url.
 func (s *Server) isSecure(r *request) bool {
-	return s.proxies.Scheme(r.Request) == "https" || r.door.named && strings.HasPrefix(s.cfg.BaseURL, "https://")
+	return s.proxies.Scheme(r.Request) == "https" || r.entry.named && strings.HasPrefix(s.cfg.BaseURL, "https://")
 }
 
-// checkOrigin refuses what a page of another site sent. The host that the browser
-// asked for may be known to the proxy alone.
+// checkOrigin refuses a request that a page of another site sent. Only the proxy may
+// know the host that the browser asked for.
 func (s *Server) checkOrigin(r *request) error {
 	asked := *r.Request
 	if host, ok := s.proxies.Host(r.Request); ok {
 		asked.Host = host
 	}
-	if r.door.cross.Check(&asked) != nil {
+	if r.entry.cross.Check(&asked) != nil {
 		return errCrossOrigin
 	}
 	return nil
@@ -55,19 +55,19 @@ func (s *Server) sessionCookieName(r *request) string {
 	}
 }
 
-// newSessionCookie hands a session to the browser, for as long as the session can
-// last; the store ends it sooner.
+// newSessionCookie returns the cookie of a session. It lasts as long as the session
+// can; the store may end the session sooner.
 func (s *Server) newSessionCookie(r *request, n store.NewSession) *http.Cookie {
 	c := s.cookie(r, s.sessionCookieName(r), n.Secret.Reveal())
 	c.Expires = n.ExpiresAt
 	return c
 }
 
-// begin hands a session that was just begun to the browser, and ends the one that
-// it had: nobody goes on with what they knew before.
+// begin gives the browser a new session, and ends its old one: a client that knew the
+// old secret cannot use it any more.
 func (s *Server) begin(r *request, n store.NewSession) (reply, error) {
 	if old := s.sessionSecret(r); !old.IsZero() {
-		if err := s.store.SignOut(r.Context(), old); err != nil {
+		if err := s.store.SignOut(r.Context(), r.actor, old); err != nil {
 			return reply{}, err
 		}
 	}
@@ -78,7 +78,7 @@ func (s *Server) begin(r *request, n store.NewSession) (reply, error) {
 	return goTo(next).with(s.newSessionCookie(r, n)), nil
 }
 
-// noSessionCookie takes the session away from the browser.
+// noSessionCookie removes the session's cookie from the browser.
 func (s *Server) noSessionCookie(r *request) *http.Cookie {
 	c := s.cookie(r, s.sessionCookieName(r), "")
 	c.MaxAge = -1
@@ -90,7 +90,7 @@ func (s *Server) cookie(r *request, name, value string) *http.Cookie {
 	return &http.Cookie{Name: name, Value: value, Path: path, Secure: s.isSecure(r), HttpOnly: true, SameSite: http.SameSiteLaxMode}
 }
 
-// sessionSecret is the secret of the session that the browser sent; zero if none.
+// sessionSecret returns the secret of the session that the browser sent; zero if none.
 func (s *Server) sessionSecret(r *request) secret.Text {
 	c, err := r.Cookie(s.sessionCookieName(r))
 	if err != nil {
@@ -99,10 +99,10 @@ func (s *Server) sessionSecret(r *request) secret.Text {
 	return secret.New(c.Value)
 }
 
-// resume finds out who is at the browser, and whether the page is for them. Behind
-// the public door everybody is a visitor.
+// resume identifies the user of the browser, and checks that the page is open to the
+// user. The entry point for recipients ignores sessions.
 func (s *Server) resume(r *request) error {
-	if sent := s.sessionSecret(r); !sent.IsZero() && !r.door.public {
+	if sent := s.sessionSecret(r); !sent.IsZero() && !r.entry.recipients {
 		i, err := s.store.Resume(r.Context(), sent)
 		switch {
 		case errors.Is(err, store.ErrSession):
@@ -117,14 +117,14 @@ func (s *Server) resume(r *request) error {
 	return s.mayEnter(r)
 }
 
-// mayEnter refuses a page that is for others.
+// mayEnter refuses a page that needs a sign-in, or a second factor, first.
 func (s *Server) mayEnter(r *request) error {
 	signedIn := r.actor.Account != 0
-	members := r.route.access == member || r.route.access == sender && !s.mayCreate(r)
+	members := r.route.access == required || r.route.access == creating && !s.mayCreate(r)
 	switch {
 	case members && !signedIn:
 		return errSignIn
-	case signedIn && s.cfg.RequireMFA && !r.session.MFA && (members || r.route.access == sender) && !r.route.firstSteps:
+	case signedIn && s.cfg.RequireMFA && !r.session.MFA && (members || r.route.access == creating) && !r.route.has(beforeMFA):
 		return errMFA
 	default:
 		return nil

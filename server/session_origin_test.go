@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 )
 
-// On plain HTTP to the proxy, and with older browsers, Origin is all that tells
-// where a form came from.
+// On plain HTTP to the proxy, and with older browsers, only Origin tells where a form
+// came from.
 func TestFormsPassAProxyThatKeepsTheHostToItself(t *testing.T) {
 	t.Parallel()
 	const origin = "https://push.example.com"
@@ -26,12 +27,12 @@ func TestFormsPassAProxyThatKeepsTheHostToItself(t *testing.T) {
 		"the browser says another site":   {origin, http.Header{"Origin": {"https://evil.example"}, "Sec-Fetch-Site": {"cross-site"}}, 0},
 		"the browser says nothing at all": {"", nil, http.StatusForbidden},
 	} {
-		a := newAPI(t, func(cfg *config.Config) { cfg.BaseURL = strings.TrimSuffix(c.base, "/") })
-		got := a.do("POST", "/users/sign_in", url.Values{"email": {"a@example.com"}, "password": {"wrong wrong wrong"}}.Encode(),
+		a := servertest.New(t, func(cfg *config.Config) { cfg.BaseURL = strings.TrimSuffix(c.base, "/") })
+		got := a.Do("POST", "/users/sign_in", url.Values{"email": {"a@example.com"}, "password": {"wrong wrong wrong"}}.Encode(),
 			http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, c.headers)
-		refused := strings.Contains(got.body, "This came from another site")
-		if got.status != http.StatusForbidden || refused != (c.want == 0) {
-			t.Errorf("%s: %d, refused as another site's: %t", name, got.status, refused)
+		refused := strings.Contains(got.Body, "This came from another site")
+		if got.Status != http.StatusForbidden || refused != (c.want == 0) {
+			t.Errorf("%s: %d, refused as another site's: %t", name, got.Status, refused)
 		}
 	}
 }
@@ -39,8 +40,8 @@ func TestFormsPassAProxyThatKeepsTheHostToItself(t *testing.T) {
 func TestACookieIsForTLSWhereTheBaseURLIs(t *testing.T) {
 	t.Parallel()
 	for base, want := range map[string]string{"": "lang=", "http://push.example.com": "lang=", "https://push.example.com": "Secure"} {
-		a := newAPI(t, func(cfg *config.Config) { cfg.BaseURL = base })
-		cookie := a.get("/users/sign_in?lang=de").header.Get("Set-Cookie")
+		a := servertest.New(t, func(cfg *config.Config) { cfg.BaseURL = base })
+		cookie := a.Get("/users/sign_in?lang=de").Header.Get("Set-Cookie")
 		if !strings.Contains(cookie, want) || (want == "Secure") != strings.Contains(cookie, "Secure") {
 			t.Errorf("%s: %s", base, cookie)
 		}

@@ -7,16 +7,17 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/server/servertest"
 	"pushbox/store"
 )
 
 func TestTheLastViewAndAfter(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	token := a.create(`"payload":"x","expire_after_views":1`)
-	a.get(pushes + "/" + token).want(http.StatusOK).has(map[string]string{"payload": "x", "expired": "false", "expired_on": "null", "views_remaining": "0"})
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x","expire_after_views":1`)
+	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"payload": "x", "expired": "false", "expired_on": "null", "views_remaining": "0"})
 	for range 2 {
-		a.get(pushes + "/" + token).want(http.StatusOK).has(map[string]string{
+		a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{
 			"payload": "null", "files": "[]", "expired": "true", "deleted": "false", "views_remaining": "0", "days_remaining": "0",
 		})
 	}
@@ -24,148 +25,150 @@ func TestTheLastViewAndAfter(t *testing.T) {
 
 func TestADeletedPush(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	token := a.create(`"payload":"x"`)
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x"`)
 	for range 2 {
-		a.do("DELETE", pushes+"/"+token, "").want(http.StatusOK).has(map[string]string{
+		a.Do("DELETE", pushes+"/"+token, "").Want(http.StatusOK).Has(map[string]string{
 			"expired": "true", "deleted": "true", "expired_on": "2026-01-01T00:00:00.000Z", "views_remaining": "5",
 		})
-		a.store.Clock.Advance(time.Minute)
+		a.Store.Clock.Advance(time.Minute)
 	}
-	a.get(pushes + "/" + token).want(http.StatusOK).has(map[string]string{"payload": "null", "expired": "true", "deleted": "true"})
-	a.get(pushes + "/" + token + "/preview").want(http.StatusOK).has(map[string]string{"url": a.url + "/p/" + token + "/r"})
+	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"payload": "null", "expired": "true", "deleted": "true"})
+	a.Get(pushes + "/" + token + "/preview").Want(http.StatusOK).Has(map[string]string{"url": a.URL + "/p/" + token + "/r"})
 }
 
 func TestWhoMayDelete(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann, bob := a.user("ann@example.com"), a.user("bob@example.com")
-	kept := a.create(`"payload":"x","deletable_by_viewer":false`, ann)
-	if a.do("DELETE", pushes+"/"+kept, "").want(http.StatusUnauthorized).problem() != "unauthorized" {
-		t.Error("another text for nobody")
+	a := servertest.New(t)
+	ann, bob := a.AddTokenUser("ann@example.com"), a.AddTokenUser("bob@example.com")
+	kept := a.Create(`"payload":"x","deletable_by_viewer":false`, ann)
+	if a.Do("DELETE", pushes+"/"+kept, "").Want(http.StatusUnauthorized).Problem() != "unauthorized" {
+		t.Error("an anonymous client gets another error")
 	}
-	if a.do("DELETE", pushes+"/"+kept, "", bob).want(http.StatusForbidden).problem() != "forbidden" {
-		t.Error("another text for a stranger")
+	if a.Do("DELETE", pushes+"/"+kept, "", bob).Want(http.StatusForbidden).Problem() != "forbidden" {
+		t.Error("a stranger gets another error")
 	}
-	a.do("DELETE", pushes+"/"+kept, "", ann).want(http.StatusOK)
-	free := a.create(`"payload":"x","deletable_by_viewer":true`, ann)
-	a.do("DELETE", pushes+"/"+free, "", bob).want(http.StatusOK)
+	a.Do("DELETE", pushes+"/"+kept, "", ann).Want(http.StatusOK)
+	free := a.Create(`"payload":"x","deletable_by_viewer":true`, ann)
+	a.Do("DELETE", pushes+"/"+free, "", bob).Want(http.StatusOK)
 }
 
 func TestUnknownMalformedAndPurgedAreTheSame(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	purged := a.create(`"payload":"x","expire_after_days":1`)
-	a.store.Clock.Advance(3 * day)
-	a.store.SweepAll()
-	tokens := []string{purged, store.NewToken(a.store.Clock.Now()).Reveal(), "x", strings.Repeat("a", 34), strings.Repeat("0", 34), strings.Repeat("a", 5000), "%00", "..%2f"}
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	purged := a.Create(`"payload":"x","expire_after_days":1`)
+	a.Store.Clock.Advance(3 * day)
+	a.Store.SweepAll()
+	tokens := []string{purged, store.NewToken(a.Store.Clock.Now()).Reveal(), "x", strings.Repeat("a", 34), strings.Repeat("0", 34), strings.Repeat("a", 5000), "%00", "..%5c"}
 	for _, tail := range []string{"", "?passphrase=p", "/preview", "/audit", "/audit?page=2"} {
 		bodies := make(map[string]bool)
 		for _, token := range tokens {
-			a.store.Clock.Advance(time.Minute) // past the limit of guessing
-			got := a.get(pushes+"/"+token+tail, ann).want(http.StatusNotFound)
-			got.header.Del("Date")
-			bodies[got.body+fmt.Sprint(got.header)] = true
+			a.Store.Clock.Advance(time.Minute) // past the limit of guessing
+			got := a.Get(pushes+"/"+token+tail, ann).Want(http.StatusNotFound)
+			got.Header.Del("Date")
+			bodies[got.Body+fmt.Sprint(got.Header)] = true
 		}
 		if len(bodies) != 1 {
 			t.Errorf("%q: they are told apart: %v", tail, bodies)
 		}
 	}
-	if got := a.get(pushes + "/" + purged); got.body != `{"error":"not-found","message":"There is nothing at this address."}`+"\n" {
-		t.Errorf("it is %s", got.body)
+	if got := a.Get(pushes + "/" + purged); got.Body != `{"error":"not-found","code":"not-found","message":"There is nothing at this address."}`+"\n" {
+		t.Errorf("it is %s", got.Body)
 	}
 }
 
 func TestTheOwnersOwnRetrieval(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	token := a.create(`"payload":"x","passphrase":"p","expire_after_views":1`, ann)
-	a.get(pushes+"/"+token, ann).want(http.StatusUnauthorized)
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	token := a.Create(`"payload":"x","passphrase":"p","expire_after_views":1`, ann)
+	a.Get(pushes+"/"+token, ann).Want(http.StatusUnauthorized)
 	for range 2 {
-		a.get(pushes+"/"+token+"?passphrase=p", ann).want(http.StatusOK).has(map[string]string{"payload": "x", "views_remaining": "1"})
+		a.Get(pushes+"/"+token+"?passphrase=p", ann).Want(http.StatusOK).Has(map[string]string{"payload": "x", "views_remaining": "1"})
 	}
 }
 
 func TestAPassphrase(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	const p = "päss wörd&+%"
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-	for name, ask := range map[string]func(path string) answer{
-		"query":  func(path string) answer { return a.get(path + "?passphrase=p%C3%A4ss+w%C3%B6rd%26%2B%25") },
-		"header": func(path string) answer { return a.get(path, http.Header{"X-Push-Passphrase": {p}}) },
-		"form":   func(path string) answer { return a.do("GET", path, "passphrase=p%C3%A4ss+w%C3%B6rd%26%2B%25", form) },
+	for name, ask := range map[string]func(path string) servertest.Answer{
+		"query":  func(path string) servertest.Answer { return a.Get(path + "?passphrase=p%C3%A4ss+w%C3%B6rd%26%2B%25") },
+		"header": func(path string) servertest.Answer { return a.Get(path, http.Header{"X-Push-Passphrase": {p}}) },
+		"form": func(path string) servertest.Answer {
+			return a.Do("GET", path, "passphrase=p%C3%A4ss+w%C3%B6rd%26%2B%25", form)
+		},
 	} {
-		path := pushes + "/" + a.create(`"payload":"x","passphrase":"`+p+`"`)
-		for _, wrong := range []answer{a.get(path), a.get(path + "?passphrase=wrong"), a.get(path, http.Header{"X-Push-Passphrase": {"wrong"}})} {
-			wrong.want(http.StatusUnauthorized)
-			if wrong.problem() != "That passphrase is incorrect." || wrong.header.Get("WWW-Authenticate") != "Bearer" {
-				t.Errorf("%s: %s %v", name, wrong.body, wrong.header)
+		path := pushes + "/" + a.Create(`"payload":"x","passphrase":"`+p+`"`)
+		for _, wrong := range []servertest.Answer{a.Get(path), a.Get(path + "?passphrase=wrong"), a.Get(path, http.Header{"X-Push-Passphrase": {"wrong"}})} {
+			wrong.Want(http.StatusUnauthorized)
+			if wrong.Problem() != "passphrase" || wrong.Text("error") != "That passphrase is incorrect." || wrong.Header.Get("WWW-Authenticate") != "Bearer" {
+				t.Errorf("%s: %s %v", name, wrong.Body, wrong.Header)
 			}
 		}
-		ask(path).want(http.StatusOK).has(map[string]string{"payload": "x", "views_remaining": "4", "passphrase": "null", "passphrase_protected": "true"})
+		ask(path).Want(http.StatusOK).Has(map[string]string{"payload": "x", "views_remaining": "4", "passphrase": "null", "passphrase_protected": "true"})
 	}
 }
 
 func TestABlankPassphraseIsNone(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for _, blank := range []string{`""`, `" "`, `null`} {
-		token := a.create(`"payload":"x","passphrase":` + blank)
-		a.get(pushes + "/" + token + "?passphrase=ignored").want(http.StatusOK).has(map[string]string{"passphrase_protected": "false"})
+		token := a.Create(`"payload":"x","passphrase":` + blank)
+		a.Get(pushes + "/" + token + "?passphrase=ignored").Want(http.StatusOK).Has(map[string]string{"passphrase_protected": "false"})
 	}
 }
 
 func TestAnExpiredPushAsksForNoPassphrase(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	token := a.create(`"payload":"x","passphrase":"p"`)
-	a.do("DELETE", pushes+"/"+token, "").want(http.StatusOK)
-	a.get(pushes + "/" + token).want(http.StatusOK).has(map[string]string{"expired": "true", "payload": "null"})
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x","passphrase":"p"`)
+	a.Do("DELETE", pushes+"/"+token, "").Want(http.StatusOK)
+	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"expired": "true", "payload": "null"})
 }
 
 func TestWrongPassphrasesAreLimited(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	path := pushes + "/" + a.create(`"payload":"x","passphrase":"p"`)
+	a := servertest.New(t)
+	path := pushes + "/" + a.Create(`"payload":"x","passphrase":"p"`)
 	for range 6 {
-		a.get(path).want(http.StatusUnauthorized) // none at all is not a guess
+		a.Get(path).Want(http.StatusUnauthorized) // none at all is not a guess
 	}
 	for range 5 {
-		a.get(path + "?passphrase=wrong").want(http.StatusUnauthorized)
+		a.Get(path + "?passphrase=wrong").Want(http.StatusUnauthorized)
 	}
-	got := a.get(path + "?passphrase=p").want(http.StatusTooManyRequests)
-	if got.problem() != "too-many-requests" || got.header.Get("Retry-After") != "60" {
-		t.Errorf("%s, Retry-After %q", got.body, got.header.Get("Retry-After"))
+	got := a.Get(path + "?passphrase=p").Want(http.StatusTooManyRequests)
+	if got.Problem() != "too-many-requests" || got.Header.Get("Retry-After") != "60" {
+		t.Errorf("%s, Retry-After %q", got.Body, got.Header.Get("Retry-After"))
 	}
-	a.store.Clock.Advance(time.Minute)
-	a.get(path + "?passphrase=p").want(http.StatusOK)
+	a.Store.Clock.Advance(time.Minute)
+	a.Get(path + "?passphrase=p").Want(http.StatusOK)
 }
 
 func TestWrongPassphrasesOfManyClientsAreLimitedPerPush(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	path := pushes + "/" + a.create(`"payload":"x","passphrase":"p"`)
+	a := servertest.New(t)
+	path := pushes + "/" + a.Create(`"payload":"x","passphrase":"p"`)
 	from := func(n int) http.Header { return http.Header{"X-Forwarded-For": {fmt.Sprintf("203.0.113.%d", n)}} }
 	for n := range 20 {
-		a.get(path+"?passphrase=wrong", from(n)).want(http.StatusUnauthorized)
+		a.Get(path+"?passphrase=wrong", from(n)).Want(http.StatusUnauthorized)
 	}
-	a.get(path+"?passphrase=p", from(99)).want(http.StatusTooManyRequests)
+	a.Get(path+"?passphrase=p", from(99)).Want(http.StatusTooManyRequests)
 }
 
-func TestAJumpOfTheClockIsToldAs503(t *testing.T) {
+func TestAJumpOfTheClockIsA503(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	token := a.create(`"payload":"x"`)
-	a.store.Clock.Jump(30 * day)
-	for _, got := range []answer{a.get(pushes + "/" + token), a.do("POST", pushes, `{"push":{"payload":"x"}}`)} {
-		got.want(http.StatusServiceUnavailable)
-		if got.problem() != "unavailable" || got.header.Get("Retry-After") != "60" {
-			t.Errorf("%s %v", got.body, got.header)
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x"`)
+	a.Store.Clock.Jump(30 * day)
+	for _, got := range []servertest.Answer{a.Get(pushes + "/" + token), a.Do("POST", pushes, `{"push":{"payload":"x"}}`)} {
+		got.Want(http.StatusServiceUnavailable)
+		if got.Problem() != "unavailable" || got.Header.Get("Retry-After") != "60" {
+			t.Errorf("%s %v", got.Body, got.Header)
 		}
 	}
-	a.store.Clock.Jump(-30 * day)
-	a.get(pushes + "/" + token).want(http.StatusOK).has(map[string]string{"payload": "x"})
+	a.Store.Clock.Jump(-30 * day)
+	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"payload": "x"})
 }

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
+	"pushbox/store/storetest"
 )
 
 // jsonFiles is a create request with these members of a push.
@@ -25,9 +27,9 @@ const (
 
 func TestFilesThatAreRefusedAndWhy(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	large := base64.StdEncoding.EncodeToString(bytesOf(2 << 20)) // more than is kept at a time
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	large := base64.StdEncoding.EncodeToString(servertest.BytesOf(2 << 20)) // more than is kept at a time
 	for members, want := range map[string]string{
 		`"kind":"file"`:                              "are required: a file push has at least one",
 		`"kind":"file","payload":"x","files":[]`:     "are required: a file push has at least one",
@@ -63,76 +65,76 @@ func TestFilesThatAreRefusedAndWhy(t *testing.T) {
 		filesFirst + large + `aGk="},{"content":"*"}]`:  badBase64,
 		filesFirst + large[:len(large)/8*4] + `=AAA"}]`: badBase64,
 	} {
-		got := a.do("POST", pushes, jsonFiles(members), ann)
-		if got.want(http.StatusUnprocessableEntity); got.body != `{"files":[`+quoted(want)+"]}\n" {
-			t.Errorf("%.80s: %s", members, got.body)
+		got := a.Do("POST", pushes, jsonFiles(members), ann)
+		if got.Want(http.StatusUnprocessableEntity); got.Body != `{"files":[`+servertest.Quoted(want)+"]}\n" {
+			t.Errorf("%.80s: %s", members, got.Body)
 		}
 	}
 	form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}
-	for name, got := range map[string]answer{
-		"a form":               a.do("POST", pushes, "push[payload]=x&push[files][]=a", form, ann),
-		"a form with objects":  a.do("POST", pushes, "push[files][0][filename]=a&push[files][0][content]=aGk%3D", form, ann),
-		"a part without name":  a.do("POST", pushes, textPart("push[files][]", "a")+"--b--", multi, ann),
-		"a part of a text box": a.do("POST", pushes, textPart("push[files]", "\r\n")+"--b--", multi, ann),
+	for name, got := range map[string]servertest.Answer{
+		"a form":               a.Do("POST", pushes, "push[payload]=x&push[files][]=a", form, ann),
+		"a form with objects":  a.Do("POST", pushes, "push[files][0][filename]=a&push[files][0][content]=aGk%3D", form, ann),
+		"a part without name":  a.Do("POST", pushes, servertest.TextPart("push[files][]", "a")+"--b--", servertest.Multi, ann),
+		"a part of a text box": a.Do("POST", pushes, servertest.TextPart("push[files]", "\r\n")+"--b--", servertest.Multi, ann),
 	} {
-		if got.want(http.StatusUnprocessableEntity); got.body != `{"files":[`+quoted(howToSend)+"]}\n" {
-			t.Errorf("%s: %s", name, got.body)
+		if got.Want(http.StatusUnprocessableEntity); got.Body != `{"files":[`+servertest.Quoted(howToSend)+"]}\n" {
+			t.Errorf("%s: %s", name, got.Body)
 		}
 	}
-	a.wantNothing(ann)
+	a.WantNothing(ann)
 }
 
 func TestAFieldThatIsRefusedLeavesNothingOfTheFiles(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	files := []file{{"a", "", bytesOf(1 << 20)}, {"b", "", nil}}
-	for field, text := range map[string]string{"expire_after_days": "0", "expire_after_views": "x", "kind": "text", "name": strings.Repeat("n", 256)} {
-		for _, p := range []filePush{
-			{files: files, after: map[string]string{field: text}},
-			{files: files, before: map[string]string{field: text}},
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	files := []servertest.File{{Name: "a", Media: "", Content: servertest.BytesOf(1 << 20)}, {Name: "b", Media: "", Content: nil}}
+	for field, text := range map[string]string{"expire_after_days": "0", "expire_after_views": "x", "kind": "letter", "name": strings.Repeat("n", 256)} {
+		for _, p := range []servertest.FilePush{
+			{Files: files, After: map[string]string{field: text}},
+			{Files: files, Before: map[string]string{field: text}},
 		} {
-			for _, encode := range fileKinds {
+			for _, encode := range servertest.FileKinds {
 				contentType, body := encode(p)
-				got := a.post(contentType, body, ann)
-				if fields := got.invalid(); !slices.Equal(fields, []string{field}) {
-					t.Errorf("%s: %s", field, got.body)
+				got := a.Post(contentType, body, ann)
+				if fields := invalidOf(got); !slices.Equal(fields, []string{field}) {
+					t.Errorf("%s: %s", field, got.Body)
 				}
 			}
 		}
 	}
-	a.store.SweepAll()
-	a.wantNothing(ann)
+	a.Store.SweepAll()
+	a.WantNothing(ann)
 }
 
 func TestBadMultipartBodiesLeaveNothing(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	good := filePart(file{"a", "a/b", bytesOf(100_000)})
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	good := servertest.FilePart(servertest.File{Name: "a", Media: "a/b", Content: servertest.BytesOf(100_000)})
 	for name, body := range map[string]string{
 		"cut in the content":          good[:50_000],
 		"cut before the last line":    good,
 		"cut in the last line":        good + "--b",
 		"cut behind a line between":   good + "--b\r\n",
 		"cut in a header":             good + "--b\r\nContent-Disposition: form-data; name=\"push[payload]\"",
-		"cut in the next text":        good + strings.TrimSuffix(textPart("push[payload]", "x"), "\r\n"),
+		"cut in the next text":        good + strings.TrimSuffix(servertest.TextPart("push[payload]", "x"), "\r\n"),
 		"half of the last line's end": good + "--b-",
-		"no name":                     good + part(`Content-Disposition: form-data; filename="x"`, "x") + "--b--",
-		"no form-data":                good + part(`Content-Disposition: attachment; name="push[files][]"; filename="x"`, "x") + "--b--",
-		"no disposition":              good + part(`Content-Type: text/plain`, "x") + "--b--",
-		"an open quote":               good + part(`Content-Disposition: form-data; name="push[files][]"; filename="x`, "x") + "--b--",
-		"two names":                   good + part(`Content-Disposition: form-data; name="a"; name="push[files][]"`, "x") + "--b--",
-		"a name that is not UTF-8":    good + part("Content-Disposition: form-data; name=\"\xff\"", "x") + "--b--",
-		"a file name that is not":     good + part("Content-Disposition: form-data; name=\"push[files][]\"; filename=\"a\xff\"", "x") + "--b--",
-		"an extended one that is not": good + part("Content-Disposition: form-data; name=\"push[files][]\"; filename*=UTF-8''a%FF", "x") + "--b--",
-		"a text that is not UTF-8":    good + textPart("push[payload]", "\xff") + "--b--",
-		"a header that is none":       good + part("nonsense", "x") + "--b--",
-		"a field twice":               good + textPart("push[name]", "x") + textPart("push[name]", "y") + "--b--",
-		"too many fields":             good + strings.Repeat(textPart("x", ""), 110) + "--b--",
+		"no name":                     good + servertest.Part(`Content-Disposition: form-data; filename="x"`, "x") + "--b--",
+		"no form-data":                good + servertest.Part(`Content-Disposition: attachment; name="push[files][]"; filename="x"`, "x") + "--b--",
+		"no disposition":              good + servertest.Part(`Content-Type: text/plain`, "x") + "--b--",
+		"an open quote":               good + servertest.Part(`Content-Disposition: form-data; name="push[files][]"; filename="x`, "x") + "--b--",
+		"two names":                   good + servertest.Part(`Content-Disposition: form-data; name="a"; name="push[files][]"`, "x") + "--b--",
+		"a name that is not UTF-8":    good + servertest.Part("Content-Disposition: form-data; name=\"\xff\"", "x") + "--b--",
+		"a file name that is not":     good + servertest.Part("Content-Disposition: form-data; name=\"push[files][]\"; filename=\"a\xff\"", "x") + "--b--",
+		"an extended one that is not": good + servertest.Part("Content-Disposition: form-data; name=\"push[files][]\"; filename*=UTF-8''a%FF", "x") + "--b--",
+		"a text that is not UTF-8":    good + servertest.TextPart("push[payload]", "\xff") + "--b--",
+		"a header that is none":       good + servertest.Part("nonsense", "x") + "--b--",
+		"a field twice":               good + servertest.TextPart("push[name]", "x") + servertest.TextPart("push[name]", "y") + "--b--",
+		"too many fields":             good + strings.Repeat(servertest.TextPart("x", ""), 110) + "--b--",
 	} {
-		if got := a.do("POST", pushes, body, multi, ann); got.status != http.StatusBadRequest || got.problem() != "bad-request" {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
+		if got := a.Do("POST", pushes, body, servertest.Multi, ann); got.Status != http.StatusBadRequest || got.Problem() != "bad-request" {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
 	for name, body := range map[string]string{
@@ -144,34 +146,34 @@ func TestBadMultipartBodiesLeaveNothing(t *testing.T) {
 		"content twice":         jsonFiles(filesFirst + `aGk=","content":"aGk="}]`),
 		"more behind it":        jsonFiles(filesFirst+`aGk="}]`) + "{}",
 	} {
-		if got := a.do("POST", pushes, body, ann); got.status != http.StatusBadRequest || got.problem() != "bad-request" {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
+		if got := a.Do("POST", pushes, body, ann); got.Status != http.StatusBadRequest || got.Problem() != "bad-request" {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
-	a.wantNothing(ann)
+	a.WantNothing(ann)
 }
 
-// What is known before a file has come is told before it comes.
+// What is known before a file arrives is refused before it arrives.
 func TestARefusalDoesNotWaitForAFile(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, fileLimits(2, 1000))
-	off := newAPI(t, func(c *config.Config) { c.EnableFilePushes = false })
-	ann, offAnn := a.user("ann@example.com"), off.user("ann@example.com")
-	head := strings.TrimSuffix(filePart(file{"f", "", nil}), "\r\n")
-	small := filePart(file{"f", "", []byte("x")})
+	a := servertest.New(t, servertest.FileLimits(2, 1000))
+	off := servertest.New(t, func(c *config.Config) { c.EnableFilePushes = false })
+	ann, offAnn := a.AddTokenUser("ann@example.com"), off.AddTokenUser("ann@example.com")
+	head := strings.TrimSuffix(servertest.FilePart(servertest.File{Name: "f", Media: "", Content: nil}), "\r\n")
+	small := servertest.FilePart(servertest.File{Name: "f", Media: "", Content: []byte("x")})
 	list := `{"push":{"files":[`
 	one := `{"content":"aGk="},`
 	for name, c := range map[string]struct {
-		a           *api
+		a           *servertest.Server
 		caller      http.Header
 		contentType string
 		body        string
 		want        int
 	}{
 		"401, multipart":      {a, nil, "multipart/form-data; boundary=b", head, 401},
-		"401, an empty field": {a, nil, "multipart/form-data; boundary=b", textPart("push[files][]", "") + "--b", 401},
-		"401, kind in a form": {a, nil, "multipart/form-data; boundary=b", textPart("push[kind]", "file") + "--b\r\n", 401},
-		"401, JSON":           {a, nil, "application/json", `{"push":{"files":`, 401},
+		"401, without a name": {a, nil, "multipart/form-data; boundary=b", strings.TrimSuffix(servertest.TextPart("push[files][]", "x"), "\r\n"), 401},
+		"401, kind in a form": {a, nil, "multipart/form-data; boundary=b", servertest.TextPart("push[kind]", "file") + "--b\r\n", 401},
+		"401, JSON":           {a, nil, "application/json", `{"push":{"files":[{`, 401},
 		"401, kind in JSON":   {a, nil, "application/json", `{"push":{"kind":" file","x":`, 401},
 		"disabled, multipart": {off, offAnn, "multipart/form-data; boundary=b", head, 422},
 		"disabled, JSON":      {off, offAnn, "application/json", list + `{"content":"`, 422},
@@ -179,109 +181,109 @@ func TestARefusalDoesNotWaitForAFile(t *testing.T) {
 		"too many, JSON":      {a, ann, "application/json", list + one + one + `{"content":"`, 422},
 		"a declared length":   {a, ann, "multipart/form-data; boundary=b", strings.Replace(head, "\r\n\r\n", "\r\nContent-Length: 1001\r\n\r\n", 1), 413},
 		"a real length":       {a, ann, "multipart/form-data; boundary=b", head + strings.Repeat("x", 65<<10), 413},
-		"a text":              {a, ann, "application/json", `{"push":{"files":"`, 422},
+		"a text":              {a, ann, "application/json", `{"push":{"files":"a",`, 422},
 		"a number":            {a, ann, "application/json", list + `{"content":7`, 422},
 		"bad base64":          {a, ann, "application/json", list + `{"content":"*******` + strings.Repeat("*", 2000), 422},
 		"bad JSON":            {a, ann, "application/json", list + `{"content":"` + "\n", 400},
 	} {
-		length := declared(c.contentType, int64(len(c.body))+10, c.caller)
+		length := servertest.Declared(c.contentType, int64(len(c.body))+10, c.caller)
 		chunked := length.Clone()
 		chunked.Del("Content-Length")
 		chunked.Set("Transfer-Encoding", "chunked")
-		for _, l := range []*line{
-			c.a.dial(length, c.body),
-			c.a.dial(chunked, strconv.FormatInt(int64(len(c.body)), 16)+"\r\n"+c.body+"\r\n"),
+		for _, l := range []*servertest.Line{
+			c.a.Dial(length, c.body),
+			c.a.Dial(chunked, strconv.FormatInt(int64(len(c.body)), 16)+"\r\n"+c.body+"\r\n"),
 		} {
-			if got := l.want(c.want); got.header.Get("Connection") != "close" {
-				t.Errorf("%s: %v", name, got.header)
+			if got := l.Want(c.want); got.Header.Get("Connection") != "close" {
+				t.Errorf("%s: %v", name, got.Header)
 			}
 		}
 	}
-	a.wantNothing(ann)
+	a.WantNothing(ann)
 }
 
 func TestAnUploadThatIsCutLeavesNothing(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	for _, encode := range fileKinds {
-		contentType, body := encode(filePush{files: []file{{"a", "", bytesOf(1 << 20)}, {"b", "", bytesOf(1 << 20)}}})
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	for _, encode := range servertest.FileKinds {
+		contentType, body := encode(servertest.FilePush{Files: []servertest.File{{Name: "a", Media: "", Content: servertest.BytesOf(1 << 20)}, {Name: "b", Media: "", Content: servertest.BytesOf(1 << 20)}}})
 		for _, cut := range []int{len(body) / 3, len(body) * 2 / 3, len(body) - 1} {
-			l := a.dial(declared(contentType, int64(len(body)), ann), body[:cut])
+			l := a.Dial(servertest.Declared(contentType, int64(len(body)), ann), body[:cut])
 			_ = l.CloseWrite()
-			l.want(http.StatusBadRequest)
-			a.wantNothing(ann)
+			l.Want(http.StatusBadRequest)
+			a.WantNothing(ann)
 		}
 	}
 }
 
 func TestAnUploadThatStallsIsCut(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.Limits.StallTimeout = 100 * time.Millisecond })
-	ann := a.user("ann@example.com")
-	for _, encode := range fileKinds {
-		contentType, body := encode(filePush{files: []file{{"a", "", bytesOf(1 << 20)}}})
-		l := a.dial(declared(contentType, int64(len(body)), ann), body[:len(body)/2])
-		l.want(http.StatusBadRequest)
+	a := servertest.New(t, func(c *config.Config) { c.Limits.StallTimeout = time.Second })
+	ann := a.AddTokenUser("ann@example.com")
+	for _, encode := range servertest.FileKinds {
+		contentType, body := encode(servertest.FilePush{Files: []servertest.File{{Name: "a", Media: "", Content: servertest.BytesOf(1 << 20)}}})
+		l := a.Dial(servertest.Declared(contentType, int64(len(body)), ann), body[:len(body)/2])
+		l.Want(http.StatusBadRequest)
 	}
-	a.wantNothing(ann)
+	a.WantNothing(ann)
 }
 
 func TestAFullStoreTakesNoFileAndKeepsNothingOfIt(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.MaxStoreSize = 4 << 20 })
-	ann := a.user("ann@example.com")
-	for _, encode := range fileKinds {
-		contentType, body := encode(filePush{files: []file{{"a", "", bytesOf(8 << 20)}}})
-		if got := a.post(contentType, body, ann).want(http.StatusInsufficientStorage); got.problem() != "insufficient-storage" {
-			t.Errorf("%s", got.body)
+	a := servertest.New(t, func(c *config.Config) { c.MaxStoreSize = 4 << 20 })
+	ann := a.AddTokenUser("ann@example.com")
+	for _, encode := range servertest.FileKinds {
+		contentType, body := encode(servertest.FilePush{Files: []servertest.File{{Name: "a", Media: "", Content: servertest.BytesOf(8 << 20)}}})
+		if got := a.Post(contentType, body, ann).Want(http.StatusInsufficientStorage); got.Problem() != "insufficient-storage" {
+			t.Errorf("%s", got.Body)
 		}
-		a.wantNothing(ann)
+		a.WantNothing(ann)
 	}
-	f := file{"a", "a/b", bytesOf(1 << 20)}
-	contentType, body := filePush{files: []file{f}}.multipart()
-	a.wantFiles(a.post(contentType, body, ann).want(http.StatusCreated).text("url_token"), f)
+	f := servertest.File{Name: "a", Media: "a/b", Content: servertest.BytesOf(1 << 20)}
+	contentType, body := servertest.FilePush{Files: []servertest.File{f}}.Multipart()
+	a.WantFiles(a.Post(contentType, body, ann).Want(http.StatusCreated).Text("url_token"), f)
 }
 
 func TestNamesAndContentsOfFilesAreNowhereInClear(t *testing.T) {
 	t.Parallel()
 	const marker = "MARKER-of-a-file"
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	for _, encode := range fileKinds {
-		contentType, body := encode(filePush{files: []file{{marker, "x/" + marker, bytes.Repeat([]byte(marker), 10)}}})
-		got := a.post(contentType, body, ann).want(http.StatusCreated)
-		bad := a.post(contentType, body[:len(body)-1]+"*", ann)
-		if strings.Contains(got.body+bad.body+a.log.String(), marker) {
-			t.Errorf("it is in an answer or in the log: %s %s", got.body, bad.body)
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	for _, encode := range servertest.FileKinds {
+		contentType, body := encode(servertest.FilePush{Files: []servertest.File{{Name: marker, Media: "x/" + marker, Content: bytes.Repeat([]byte(marker), 10)}}})
+		got := a.Post(contentType, body, ann).Want(http.StatusCreated)
+		bad := a.Post(contentType, body[:len(body)-1]+"*", ann)
+		if strings.Contains(got.Body+bad.Body+a.Log.String(), marker) {
+			t.Errorf("it is in an answer or in the log: %s %s", got.Body, bad.Body)
 		}
 	}
 }
 
-// A token that is revoked while a file comes creates no push with it.
+// A token that is revoked while a file arrives creates no push with the file.
 func TestARevokedTokenDoesNotFinishItsUpload(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	a.store.Account("ann@example.com")
-	token, err := a.store.CreateToken(ctx, "ann@example.com", "", 0)
+	a := servertest.New(t)
+	a.Store.Account("ann@example.com")
+	token, err := a.Store.CreateToken(ctx, storetest.Operator, "ann@example.com", "", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	r, w := io.Pipe()
-	req, err := http.NewRequest(http.MethodPost, a.url+pushes, r)
+	req, err := http.NewRequest(http.MethodPost, a.URL+pushes, r)
 	if err != nil {
 		t.Fatal(err)
 	}
-	req.Header = http.Header{"Authorization": {"Bearer " + token.Secret.Reveal()}, "Content-Type": multi["Content-Type"]}
+	req.Header = http.Header{"Authorization": {"Bearer " + token.Secret.Reveal()}, "Content-Type": servertest.Multi["Content-Type"]}
 	revoked := make(chan error, 1)
 	go func() {
-		whole := filePart(file{name: "a", content: bytesOf(3 << 20)})
+		whole := servertest.FilePart(servertest.File{Name: "a", Content: servertest.BytesOf(3 << 20)})
 		_, _ = io.WriteString(w, whole[:2<<20]) // by now it was let in
-		revoked <- a.store.RevokeToken(ctx, token.ID)
+		revoked <- a.Store.RevokeToken(ctx, storetest.Operator, token.ID)
 		_, _ = io.WriteString(w, whole[2<<20:]+"--b--\r\n")
 		_ = w.Close()
 	}()
-	res, err := a.client.RoundTrip(req)
+	res, err := a.Client.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,19 +291,19 @@ func TestARevokedTokenDoesNotFinishItsUpload(t *testing.T) {
 	if err := <-revoked; err != nil || res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("status %d, %v", res.StatusCode, err)
 	}
-	if a.store.Orphans() != 0 {
+	if a.Store.Orphans() != 0 {
 		t.Error("something was left")
 	}
 }
 
-func TestWhoMayPushNoFilesIsToldSoHoweverMuchWasDeclared(t *testing.T) {
+func TestACallerWhoMayPushNoFilesIsRefusedWhateverTheDeclaredLength(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.Limits.MaxBody = 64 << 10 })
-	large := file{"f", "a/b", bytesOf(1 << 20)}
-	for name, encode := range fileKinds {
-		contentType, body := encode(filePush{files: []file{large}})
-		if got := a.post(contentType, body, nil); got.status != http.StatusUnauthorized {
-			t.Errorf("%v: %d %s", name, got.status, got.body)
+	a := servertest.New(t, func(c *config.Config) { c.Limits.MaxBody = 64 << 10 })
+	large := servertest.File{Name: "f", Media: "a/b", Content: servertest.BytesOf(1 << 20)}
+	for name, encode := range servertest.FileKinds {
+		contentType, body := encode(servertest.FilePush{Files: []servertest.File{large}})
+		if got := a.Post(contentType, body, nil); got.Status != http.StatusUnauthorized {
+			t.Errorf("%v: %d %s", name, got.Status, got.Body)
 		}
 	}
 }

@@ -12,45 +12,46 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 )
 
 func TestFilesComeOutAsTheyWentIn(t *testing.T) {
 	t.Parallel()
 	const chunk, step = 64 << 10, 512 << 10
-	var p filePush
+	var p servertest.FilePush
 	for i, size := range []int{0, 1, chunk - 1, chunk, chunk + 1, step - 1, step, step + 1, 3<<20 + 7} {
-		p.files = append(p.files, file{string(rune('a'+i)) + ".bin", "application/x-test", bytesOf(size)})
+		p.Files = append(p.Files, servertest.File{Name: string(rune('a'+i)) + ".bin", Media: "application/x-test", Content: servertest.BytesOf(size)})
 	}
-	p.before = map[string]string{"payload": "a word with it", "name": "n"}
-	p.after = map[string]string{"note": "o", "expire_after_days": "3"}
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	for name, encode := range fileKinds {
+	p.Before = map[string]string{"payload": "a word with it", "name": "n"}
+	p.After = map[string]string{"note": "o", "expire_after_days": "3"}
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	for name, encode := range servertest.FileKinds {
 		contentType, body := encode(p)
-		got := a.post(contentType, body, ann).want(http.StatusCreated)
-		got.has(map[string]string{"kind": "file", "name": "n", "note": "o", "expire_after_days": "3"})
-		a.wantFiles(got.text("url_token"), p.files...)
-		shown := a.get(pushes + "/" + got.text("url_token")).want(http.StatusOK)
-		if shown.text("payload") != "a word with it" {
-			t.Errorf("%s: the payload is %q", name, shown.text("payload"))
+		got := a.Post(contentType, body, ann).Want(http.StatusCreated)
+		got.Has(map[string]string{"kind": "file", "name": "n", "note": "o", "expire_after_days": "3"})
+		a.WantFiles(got.Text("url_token"), p.Files...)
+		shown := a.Get(pushes + "/" + got.Text("url_token")).Want(http.StatusOK)
+		if shown.Text("payload") != "a word with it" {
+			t.Errorf("%s: the payload is %q", name, shown.Text("payload"))
 		}
 	}
 }
 
-func TestAFileComesAsWellInPieces(t *testing.T) {
+func TestAFileMayArriveInPieces(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	files := []file{{"a", "text/plain", bytesOf(10_000)}, {"b", "text/plain", bytesOf(20)}}
-	for name, encode := range fileKinds {
-		contentType, body := encode(filePush{files: files})
-		req, err := http.NewRequest("POST", a.url+pushes, io.MultiReader(strings.NewReader(body[:600]), strings.NewReader(body[600:])))
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	files := []servertest.File{{Name: "a", Media: "text/plain", Content: servertest.BytesOf(10_000)}, {Name: "b", Media: "text/plain", Content: servertest.BytesOf(20)}}
+	for name, encode := range servertest.FileKinds {
+		contentType, body := encode(servertest.FilePush{Files: files})
+		req, err := http.NewRequest("POST", a.URL+pushes, io.MultiReader(strings.NewReader(body[:600]), strings.NewReader(body[600:])))
 		if err != nil {
 			t.Fatal(err)
 		}
-		req.Header = declared(contentType, 0, ann) // not sent: the length is not known
+		req.Header = servertest.Declared(contentType, 0, ann) // not sent: the length is not known
 		req.Header.Del("Content-Length")
-		res, err := a.client.RoundTrip(req)
+		res, err := a.Client.RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -59,38 +60,38 @@ func TestAFileComesAsWellInPieces(t *testing.T) {
 		if err != nil || res.StatusCode != http.StatusCreated {
 			t.Fatalf("%s: %d %s, %v", name, res.StatusCode, got, err)
 		}
-		a.wantFiles(answer{t, res.StatusCode, res.Header, string(got)}.text("url_token"), files...)
+		a.WantFiles(servertest.Answer{T: t, Status: res.StatusCode, Header: res.Header, Body: string(got)}.Text("url_token"), files...)
 	}
 }
 
 func TestMembersOfAFileMayComeInAnyOrder(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	for files, want := range map[string][]file{
-		`[{"content":"aGk=","filename":"a.txt","content_type":"text/plain"}]`:             {{"a.txt", "text/plain", []byte("hi")}},
-		`[{"filename":"a.txt","content":"aGk=","content_type":"text/plain"}]`:             {{"a.txt", "text/plain", []byte("hi")}},
-		`[{"x":{"content":[1]},"content":"aGk=","size":7,"url":null}]`:                    {{"file", "application/octet-stream", []byte("hi")}},
-		`[{"content":"aGk=","filename":null,"content_type":null}]`:                        {{"file", "application/octet-stream", []byte("hi")}},
-		`[{"content":""},{"filename":"b","content":"aGk="}]`:                              {{"file", "application/octet-stream", nil}, {"b", "application/octet-stream", []byte("hi")}},
-		`[{"content":"aGk=\r\n"}]`:                                                        {{"file", "application/octet-stream", []byte("hi")}},
-		`[{"content":"\na\r\nG\n\nk\n=\n"}]`:                                              {{"file", "application/octet-stream", []byte("hi")}},
-		`[{"content":"\u0061Gk\u003d"}]`:                                                  {{"file", "application/octet-stream", []byte("hi")}},
-		`[{"content":"aGk=","filename":"a\u0000\u0001\r\n\"\u202eb\ud83d\ude00%22"}]`:     {{"a\"b😀%22", "application/octet-stream", []byte("hi")}},
-		`[{"content":"\/\/\/\/"}]`:                                                        {{"file", "application/octet-stream", []byte("\xff\xff\xff")}},
-		`[{"filename":"` + strings.Repeat("n", 16<<10) + `","content":""}]`:               {{strings.Repeat("n", 200), "application/octet-stream", nil}},
-		`[{"content":"` + strings.Repeat(`QUFB\r\n`, 50_000) + `","filename":"a"}]`:       {{"a", "application/octet-stream", []byte(strings.Repeat("AAA", 50_000))}},
-		`[{"filename":"a/b\\c.txt","content":"aGk=","content_type":"text/plain; a=\"b"}]`: {{"c.txt", "application/octet-stream", []byte("hi")}},
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	for files, want := range map[string][]servertest.File{
+		`[{"content":"aGk=","filename":"a.txt","content_type":"text/plain"}]`:             {{Name: "a.txt", Media: "text/plain", Content: []byte("hi")}},
+		`[{"filename":"a.txt","content":"aGk=","content_type":"text/plain"}]`:             {{Name: "a.txt", Media: "text/plain", Content: []byte("hi")}},
+		`[{"x":{"content":[1]},"content":"aGk=","size":7,"url":null}]`:                    {{Name: "file", Media: "application/octet-stream", Content: []byte("hi")}},
+		`[{"content":"aGk=","filename":null,"content_type":null}]`:                        {{Name: "file", Media: "application/octet-stream", Content: []byte("hi")}},
+		`[{"content":""},{"filename":"b","content":"aGk="}]`:                              {{Name: "file", Media: "application/octet-stream", Content: nil}, {Name: "b", Media: "application/octet-stream", Content: []byte("hi")}},
+		`[{"content":"aGk=\r\n"}]`:                                                        {{Name: "file", Media: "application/octet-stream", Content: []byte("hi")}},
+		`[{"content":"\na\r\nG\n\nk\n=\n"}]`:                                              {{Name: "file", Media: "application/octet-stream", Content: []byte("hi")}},
+		`[{"content":"\u0061Gk\u003d"}]`:                                                  {{Name: "file", Media: "application/octet-stream", Content: []byte("hi")}},
+		`[{"content":"aGk=","filename":"a\u0000\u0001\r\n\"\u202eb\ud83d\ude00%22"}]`:     {{Name: "a\"b😀%22", Media: "application/octet-stream", Content: []byte("hi")}},
+		`[{"content":"\/\/\/\/"}]`:                                                        {{Name: "file", Media: "application/octet-stream", Content: []byte("\xff\xff\xff")}},
+		`[{"filename":"` + strings.Repeat("n", 16<<10) + `","content":""}]`:               {{Name: strings.Repeat("n", 200), Media: "application/octet-stream", Content: nil}},
+		`[{"content":"` + strings.Repeat(`QUFB\r\n`, 50_000) + `","filename":"a"}]`:       {{Name: "a", Media: "application/octet-stream", Content: []byte(strings.Repeat("AAA", 50_000))}},
+		`[{"filename":"a/b\\c.txt","content":"aGk=","content_type":"text/plain; a=\"b"}]`: {{Name: "c.txt", Media: "application/octet-stream", Content: []byte("hi")}},
 	} {
-		got := a.do("POST", pushes, `{"push":{"files":`+files+`}}`, ann).want(http.StatusCreated)
-		a.wantFiles(got.text("url_token"), want...)
+		got := a.Do("POST", pushes, `{"push":{"files":`+files+`}}`, ann).Want(http.StatusCreated)
+		a.WantFiles(got.Text("url_token"), want...)
 	}
 }
 
 func TestNamesOfFiles(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
 	names := map[string]string{ // as it is sent, and as it is kept
 		`filename="a.txt"`:                   "a.txt",
 		`filename=a.txt`:                     "a.txt",
@@ -116,76 +117,76 @@ func TestNamesOfFiles(t *testing.T) {
 	sent := slices.Sorted(maps.Keys(names))
 	for batch := range slices.Chunk(sent, 10) {
 		body := ""
-		var want []file
+		var want []servertest.File
 		for _, s := range batch {
-			body += part(`Content-Disposition: form-data; name="push[files][]"; `+s, "x")
-			want = append(want, file{names[s], "application/octet-stream", []byte("x")})
+			body += servertest.Part(`Content-Disposition: form-data; name="push[files][]"; `+s, "x")
+			want = append(want, servertest.File{Name: names[s], Media: "application/octet-stream", Content: []byte("x")})
 		}
-		got := a.do("POST", pushes, body+"--b--\r\n", multi, ann).want(http.StatusCreated)
-		a.wantFiles(got.text("url_token"), want...)
+		got := a.Do("POST", pushes, body+"--b--\r\n", servertest.Multi, ann).Want(http.StatusCreated)
+		a.WantFiles(got.Text("url_token"), want...)
 	}
 }
 
 func TestFilesOfAFormMayBeNamedInSeveralWays(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
 	body := ""
-	var want []file
+	var want []servertest.File
 	for _, name := range []string{"push[files][]", "push[files][0]", "push[files][1]", "push[files]", "push[files]"} {
-		body += part(`Content-Disposition: form-data; filename="f"; name="`+name+`"`+"\r\nContent-Type: image/png", name)
-		want = append(want, file{"f", "image/png", []byte(name)})
+		body += servertest.Part(`Content-Disposition: form-data; filename="f"; name="`+name+`"`+"\r\nContent-Type: image/png", name)
+		want = append(want, servertest.File{Name: "f", Media: "image/png", Content: []byte(name)})
 	}
-	got := a.do("POST", pushes, body+"--b--", multi, ann).want(http.StatusCreated)
-	a.wantFiles(got.text("url_token"), want...)
+	got := a.Do("POST", pushes, body+"--b--", servertest.Multi, ann).Want(http.StatusCreated)
+	a.WantFiles(got.Text("url_token"), want...)
 }
 
 func TestContentThatLooksLikeTheEndOfAPartIsKept(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	f := file{"f", "a/b", []byte("\r\n--\r\n--bb\r\n-b--\r\n--b-\r\n" + strings.Repeat("\r\n--", 40_000) + "\r\n")}
-	_, body := filePush{files: []file{f, f}}.multipart()
-	a.wantFiles(a.do("POST", pushes, body, multi, ann).want(http.StatusCreated).text("url_token"), f, f)
-	unix := strings.ReplaceAll(part("Content-Disposition: form-data; name=\"push[files]\"; filename=f", "a\rb")+"--b--\r\n", "\r\n", "\n")
-	a.wantFiles(a.do("POST", pushes, unix, multi, ann).want(http.StatusCreated).text("url_token"), file{"f", "application/octet-stream", []byte("a\rb")})
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	f := servertest.File{Name: "f", Media: "a/b", Content: []byte("\r\n--\r\n--bb\r\n-b--\r\n--b-\r\n" + strings.Repeat("\r\n--", 40_000) + "\r\n")}
+	_, body := servertest.FilePush{Files: []servertest.File{f, f}}.Multipart()
+	a.WantFiles(a.Do("POST", pushes, body, servertest.Multi, ann).Want(http.StatusCreated).Text("url_token"), f, f)
+	unix := strings.ReplaceAll(servertest.Part("Content-Disposition: form-data; name=\"push[files]\"; filename=f", "a\rb")+"--b--\r\n", "\r\n", "\n")
+	a.WantFiles(a.Do("POST", pushes, unix, servertest.Multi, ann).Want(http.StatusCreated).Text("url_token"), servertest.File{Name: "f", Media: "application/octet-stream", Content: []byte("a\rb")})
 }
 
-func TestWhatMeansNoFileMakesATextPush(t *testing.T) {
+func TestARequestWithoutAFileMakesATextPush(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	payload := textPart("push[payload]", "x")
-	for name, got := range map[string]answer{
-		"an empty list":                       a.do("POST", pushes, `{"push":{"payload":"x","files":[]}}`, ann),
-		"null":                                a.do("POST", pushes, `{"push":{"files":null,"payload":"x"}}`, ann),
-		"a field that a browser leaves empty": a.do("POST", pushes, payload+part("Content-Disposition: form-data; name=\"push[files][]\"; filename=\"\"\r\nContent-Type: application/octet-stream", "")+"--b--", multi, ann),
-		"what Rails puts before the files":    a.do("POST", pushes, textPart("push[files][]", "")+payload+"--b--", multi, ann),
-		"an empty field of a form":            a.do("POST", pushes, "push[payload]=x&push[files][]=", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, ann),
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	payload := servertest.TextPart("push[payload]", "x")
+	for name, got := range map[string]servertest.Answer{
+		"an empty list":                       a.Do("POST", pushes, `{"push":{"payload":"x","files":[]}}`, ann),
+		"null":                                a.Do("POST", pushes, `{"push":{"files":null,"payload":"x"}}`, ann),
+		"a field that a browser leaves empty": a.Do("POST", pushes, payload+servertest.Part("Content-Disposition: form-data; name=\"push[files][]\"; filename=\"\"\r\nContent-Type: application/octet-stream", "")+"--b--", servertest.Multi, ann),
+		"what Rails puts before the files":    a.Do("POST", pushes, servertest.TextPart("push[files][]", "")+payload+"--b--", servertest.Multi, ann),
+		"an empty field of a form":            a.Do("POST", pushes, "push[payload]=x&push[files][]=", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}, ann),
 	} {
-		if got.want(http.StatusCreated).text("kind") != "text" {
-			t.Errorf("%s: %s", name, got.body)
+		if got.Want(http.StatusCreated).Text("kind") != "text" {
+			t.Errorf("%s: %s", name, got.Body)
 		}
 	}
-	mixed := textPart("push[files][]", "") + filePart(file{"", "", []byte("x")}) + part(`Content-Disposition: form-data; name="push[files][]"; filename=""`, "") + filePart(file{"empty", "", nil})
-	got := a.do("POST", pushes, mixed+"--b--", multi, ann).want(http.StatusCreated)
-	a.wantFiles(got.text("url_token"), file{"file", "application/octet-stream", []byte("x")}, file{"empty", "application/octet-stream", nil})
+	mixed := servertest.TextPart("push[files][]", "") + servertest.FilePart(servertest.File{Name: "", Media: "", Content: []byte("x")}) + servertest.Part(`Content-Disposition: form-data; name="push[files][]"; filename=""`, "") + servertest.FilePart(servertest.File{Name: "empty", Media: "", Content: nil})
+	got := a.Do("POST", pushes, mixed+"--b--", servertest.Multi, ann).Want(http.StatusCreated)
+	a.WantFiles(got.Text("url_token"), servertest.File{Name: "file", Media: "application/octet-stream", Content: []byte("x")}, servertest.File{Name: "empty", Media: "application/octet-stream", Content: nil})
 }
 
 func TestManyUploadsAtOnce(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	f := file{"f", "a/b", bytesOf(200_000)}
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	f := servertest.File{Name: "f", Media: "a/b", Content: servertest.BytesOf(200_000)}
 	var wg sync.WaitGroup
-	var answers [64]answer
+	var answers [64]servertest.Answer
 	for i := range answers {
 		wg.Go(func() {
-			contentType, body := filePush{files: []file{f}}.multipart()
+			contentType, body := servertest.FilePush{Files: []servertest.File{f}}.Multipart()
 			if i%2 == 0 {
-				contentType, body = filePush{files: []file{f}}.json()
+				contentType, body = servertest.FilePush{Files: []servertest.File{f}}.JSON()
 			}
-			got, err := a.try("POST", pushes, body, http.Header{"Content-Type": {contentType}}, ann)
+			got, err := a.Try("POST", pushes, body, http.Header{"Content-Type": {contentType}}, ann)
 			if err != nil {
 				t.Error(err)
 			}
@@ -194,12 +195,12 @@ func TestManyUploadsAtOnce(t *testing.T) {
 	}
 	wg.Wait()
 	for _, got := range answers {
-		a.wantFiles(got.want(http.StatusCreated).text("url_token"), f)
+		a.WantFiles(got.Want(http.StatusCreated).Text("url_token"), f)
 	}
 }
 
-// A filler yields a text, then n times another, and a third, and notes how large
-// the heap grows meanwhile.
+// A filler is a reader of a text, n times a second one, and a third. It records how
+// large the heap grows meanwhile.
 type filler struct {
 	io.Reader
 	most *uint64
@@ -217,11 +218,11 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) { // not parallel: it looks 
 		t.Skip("what it measures is measured at the ordinary length, and not by the race detector")
 	}
 	const size, bound = 48 << 20, 32 << 20
-	a := newAPI(t, func(c *config.Config) { c.Limits.MaxBody = 64 << 10 })
-	ann := a.user("ann@example.com")
-	mebibyte := string(bytesOf(3 << 18))
+	a := servertest.New(t, func(c *config.Config) { c.Limits.MaxBody = 64 << 10 })
+	ann := a.AddTokenUser("ann@example.com")
+	mebibyte := string(servertest.BytesOf(3 << 18))
 	for name, text := range map[string][3]string{
-		"multipart/form-data; boundary=b": {strings.TrimSuffix(filePart(file{"f", "a/b", nil}), "\r\n"), mebibyte, "\r\n--b--\r\n"},
+		"multipart/form-data; boundary=b": {strings.TrimSuffix(servertest.FilePart(servertest.File{Name: "f", Media: "a/b", Content: nil}), "\r\n"), mebibyte, "\r\n--b--\r\n"},
 		"application/json":                {`{"push":{"files":[{"content":"`, base64.StdEncoding.EncodeToString([]byte(mebibyte)), `"}]}}`},
 	} {
 		readers := []io.Reader{strings.NewReader(text[0])}
@@ -233,13 +234,13 @@ func TestMemoryDoesNotGrowWithTheFile(t *testing.T) { // not parallel: it looks 
 		var before runtime.MemStats
 		runtime.ReadMemStats(&before)
 		most := uint64(0)
-		req, err := http.NewRequest("POST", a.url+pushes, filler{io.MultiReader(readers...), &most})
+		req, err := http.NewRequest("POST", a.URL+pushes, filler{io.MultiReader(readers...), &most})
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Header = ann.Clone()
 		req.Header.Set("Content-Type", name)
-		res, err := a.client.RoundTrip(req)
+		res, err := a.Client.RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -3,22 +3,23 @@ package server
 import (
 	"net/http"
 	"net/url"
-	"time"
 
+	"pushbox/internal/secret"
+	"pushbox/server/display"
 	"pushbox/store"
 )
 
-// auditPage is what the page of one of a person's own pushes shows.
-type auditPage struct {
+// auditView shows one of the account's own pushes with its audit log.
+type auditView struct {
 	ownRow
 	Note      string
-	Ends      moment   // its time limit
-	Step      bool     // its link leads to a page with a button first
-	Deletable bool     // by whoever has the link
-	QR        *qrImage // nil: the link is too long for one
+	Ends      display.Time // when its time limit is reached
+	Step      bool         // its link leads to a page with a button first
+	Deletable bool         // by recipients, who have the link
+	QR        *display.QR  // nil: the link is too long for one
 
 	Log   []auditRow
-	Full  int // how many entries of the lesser kinds there are, where no more are kept; 0: fewer
+	Full  int // the number of minor entries once no more are kept; 0 before
 	Pages pager
 	CSV   string
 
@@ -27,10 +28,11 @@ type auditPage struct {
 
 // An auditRow is a line of the audit log.
 type auditRow struct {
-	When                moment
-	Kind                string // of a message, audit_kind_...
-	IP, Agent, Referrer string
-	To                  string // whom a mail was sent to
+	When      display.Time
+	Kind      string // of a message, audit_kind_...
+	IP, Agent string
+	Referrer  secret.Text
+	To        secret.Text // the recipients of a mail
 }
 
 // auditPage shows what happened to a push.
@@ -39,18 +41,18 @@ func (s *Server) auditPage(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	h, err := s.store.History(r.Context(), r.actor, r.urlToken, page)
+	h, err := s.store.History(r.Context(), r.actor, r.push, page)
 	if err != nil {
 		return reply{}, err
 	}
 	return showHistory(http.StatusOK, h, newEditForm(h), page, r.base)
 }
 
-// showHistory shows a push with its audit log and the form of its limits.
+// showHistory returns the page of a push, with its audit log and the form of its limits.
 func showHistory(status int, h store.History, edit editForm, page int, base string) (reply, error) {
-	at := func(page int) string { return pagePath(revealPath(h.Token)+"/audit", url.Values{}, page) }
-	p := auditPage{
-		ownRow: newOwnRow(h.PushInfo, base), Note: h.Note.Reveal(), Ends: newMoment(h.ExpiresAt),
+	at := func(page int) string { return pagePath(ownerPath(h.PushInfo)+"/audit", url.Values{}, page) }
+	p := auditView{
+		ownRow: newOwnRow(h.PushInfo, base), Note: h.Note.Reveal(), Ends: display.NewTime(h.ExpiresAt),
 		Step: h.RetrievalStep, Deletable: h.DeletableByViewer,
 		Log: make([]auditRow, len(h.Log)), Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, at),
 		CSV: at(1) + ".csv", Edit: edit,
@@ -59,17 +61,10 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 		p.Full = store.MaxMinorEntries
 	}
 	for i, e := range h.Log {
-		p.Log[i] = auditRow{When: newExactMoment(e.At), Kind: e.Kind.String(), IP: e.IP, Agent: e.UserAgent, Referrer: e.Referrer, To: e.Recipients.Reveal()}
+		p.Log[i] = auditRow{When: display.NewExactTime(e.At), Kind: e.Kind.String(), IP: e.IP, Agent: e.UserAgent, Referrer: e.Referrer, To: e.Recipients}
 	}
 	if h.Live() {
-		p.QR = linkQR(p.Link)
+		p.QR = display.LinkQR(p.Link)
 	}
 	return show(status, "audit", p), nil
-}
-
-// newExactMoment is a moment to the second.
-func newExactMoment(t time.Time) moment {
-	m := newMoment(t)
-	m.Text = t.UTC().Format("2006-01-02 15:04:05") + " UTC"
-	return m
 }

@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"pushbox/server/servertest"
 )
 
-// fault is the one line that the log has of a request that the server failed.
-func (a *api) fault() (line struct {
+// faultOf returns the only line in the log about a fault of the server.
+func faultOf(a *servertest.Server) (line struct {
 	RequestID string `json:"request_id"`
 	Level     string
 	Status    int
@@ -16,12 +18,12 @@ func (a *api) fault() (line struct {
 	Stack     string
 },
 ) {
-	a.t.Helper()
-	if err := json.Unmarshal([]byte(a.log.String()), &line); err != nil {
-		a.t.Fatalf("%v: %s", err, a.log)
+	a.T.Helper()
+	if err := json.Unmarshal([]byte(a.Log.String()), &line); err != nil {
+		a.T.Fatalf("%v: %s", err, a.Log)
 	}
 	if line.Level != "error" || line.Status != http.StatusInternalServerError || line.Error == "" || line.RequestID == "" {
-		a.t.Errorf("%+v", line)
+		a.T.Errorf("%+v", line)
 	}
 	return line
 }
@@ -29,38 +31,38 @@ func (a *api) fault() (line struct {
 func TestAPageThatFailsToRenderIsA500(t *testing.T) {
 	t.Parallel()
 	for name, cause := range map[string]string{"error": "can't evaluate field", "panic": "broken"} {
-		a := newAPI(t)
-		a.handler.AddBrokenPages()
-		got := a.get("/broken/" + name).want(http.StatusInternalServerError)
-		line := a.fault()
-		got.page().has(line.RequestID)
-		if !strings.Contains(line.Error, cause) || strings.Contains(got.body, cause) {
-			t.Errorf("%s: %q, and the page: %s", name, line.Error, got.body)
+		a := servertest.New(t)
+		a.Handler.AddBrokenPages()
+		got := a.Get("/broken/" + name).Want(http.StatusInternalServerError)
+		line := faultOf(a)
+		got.Page().Has(line.RequestID)
+		if !strings.Contains(line.Error, cause) || strings.Contains(got.Body, cause) {
+			t.Errorf("%s: %q, and the page: %s", name, line.Error, got.Body)
 		}
-		if got.header.Get("Set-Cookie") != "" || strings.Count(got.body, "<html") != 1 {
-			t.Errorf("%s: something of the broken page was sent: %v", name, got.header)
+		if got.Header.Get("Set-Cookie") != "" || strings.Count(got.Body, "<html") != 1 {
+			t.Errorf("%s: something of the broken page was sent: %v", name, got.Header)
 		}
 	}
 }
 
-func TestWhereNoPageRendersThereIsALineOfText(t *testing.T) {
+func TestIfNoPageRendersTheAnswerIsALineOfText(t *testing.T) {
 	t.Parallel()
 	for _, panics := range []bool{false, true} {
 		for path, method := range map[string]string{"/": "GET", "/nothing": "GET", "/users/sign_in": "POST", "/users/sign_up": "HEAD"} {
-			a := newAPI(t)
-			a.handler.BreakPages(panics)
-			got := a.do(method, path, "").want(http.StatusInternalServerError)
-			line := a.fault()
-			if method != "HEAD" && !strings.Contains(got.body, line.RequestID) || strings.Contains(got.body, "<") {
-				t.Errorf("%s: %s", path, got.body)
+			a := servertest.New(t)
+			a.Handler.BreakPages(panics)
+			got := a.Do(method, path, "").Want(http.StatusInternalServerError)
+			line := faultOf(a)
+			if method != "HEAD" && !strings.Contains(got.Body, line.RequestID) || strings.Contains(got.Body, "<") {
+				t.Errorf("%s: %s", path, got.Body)
 			}
 			if panics != (line.Stack != "") {
 				t.Errorf("%s: the stack is %q", path, line.Stack)
 			}
-			if got.header.Get("Content-Type") != "text/plain; charset=utf-8" || got.header.Get("Content-Security-Policy") == "" || got.header.Get("Cache-Control") != "no-store" {
-				t.Errorf("%s: %v", path, got.header)
+			if got.Header.Get("Content-Type") != "text/plain; charset=utf-8" || got.Header.Get("Content-Security-Policy") == "" || got.Header.Get("Cache-Control") != "no-store" {
+				t.Errorf("%s: %v", path, got.Header)
 			}
-			a.get("/healthz").want(http.StatusOK)
+			a.Get("/healthz").Want(http.StatusOK)
 		}
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 	"pushbox/store"
 )
 
-func TestWhatIsTooLongDoesNotComeBack(t *testing.T) {
+func TestTextThatIsTooLongIsNotShownAgain(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt(annEmail)
+	a := servertest.New(t)
+	ann := a.AddSessionUser(servertest.AnnEmail)
 	for _, c := range []struct {
 		field, id, kind, unit string
 		most                  int
@@ -30,90 +31,90 @@ func TestWhatIsTooLongDoesNotComeBack(t *testing.T) {
 		{"expire_after_days", "days", "text", `"`, 64, "Days must be a whole number from 1 to 90."},
 	} {
 		for extra, comes := range map[int]bool{0: true, 1: false} {
-			typed := typed(map[string]string{"kind": c.kind, "expire_after_days": "x", c.field: strings.Repeat(c.unit, c.most+extra)})
-			got := a.sendForm(typed, ann).want(http.StatusUnprocessableEntity)
-			if back := got.typedInto(c.id); comes && back != typed[c.field] || !comes && back != "" {
+			typed := servertest.Typed(map[string]string{"kind": c.kind, "expire_after_days": "x", c.field: strings.Repeat(c.unit, c.most+extra)})
+			got := a.SendForm(typed, ann).Want(http.StatusUnprocessableEntity)
+			if back := got.TypedInto(c.id); comes && back != typed[c.field] || !comes && back != "" {
 				t.Errorf("%s of %s, %d more: %d bytes came back", c.field, c.kind, extra, len(back))
 			}
 			numbers := strings.HasPrefix(c.field, "expire")
-			if told := slices.Contains(got.problems(), c.says); told == comes && !numbers || !told && numbers {
-				t.Errorf("%s of %s, %d more: %q", c.field, c.kind, extra, got.problems())
+			if told := slices.Contains(got.Problems(), c.says); told == comes && !numbers || !told && numbers {
+				t.Errorf("%s of %s, %d more: %q", c.field, c.kind, extra, got.Problems())
 			}
-			if !comes && len(got.body) > 64<<10 {
-				t.Errorf("%s of %s: a page of %d bytes", c.field, c.kind, len(got.body))
+			if !comes && len(got.Body) > 64<<10 {
+				t.Errorf("%s of %s: a page of %d bytes", c.field, c.kind, len(got.Body))
 			}
 		}
 	}
 }
 
-func TestAnAddressOrLabelThatIsTooLongDoesNotComeBack(t *testing.T) {
+func TestAnAddressOrLabelThatIsTooLongIsNotShownAgain(t *testing.T) {
 	t.Parallel()
 	free, full := func(c *config.Config) { c.EnableSignups = true }, func(c *config.Config) {
 		c.EnableSignups, c.Limits.SignInsPerClient = true, 1
 	}
-	a, limited := newSite(t, free), newSite(t, full)
+	a, limited := servertest.NewSite(t, free), servertest.NewSite(t, full)
 	for range 2 {
-		limited.browser().signIn(annEmail, "wrong")
-		limited.browser().post("/users/sign_up", "email", "x", "password", "x")
+		limited.Browser().SignIn(servertest.AnnEmail, "wrong")
+		limited.Browser().Post("/users/sign_up", "email", "x", "password", "x")
 	}
-	ann := a.signedIn(annEmail, annPassword)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	for _, c := range []struct {
-		at          *browser
+		at          *servertest.Browser
 		path, field string
 		most, want  int
 	}{
 		{ann, "/users/token", "label", store.MaxLabel, 422},
-		{a.browser(), "/users/sign_in", "email", store.MaxEmail, 403},
-		{limited.browser(), "/users/sign_in", "email", store.MaxEmail, 429},
-		{a.browser(), "/users/sign_up", "email", store.MaxEmail, 422},
-		{limited.browser(), "/users/sign_up", "email", store.MaxEmail, 429},
-		{newAPI(t).browser(), firstPath, "email", store.MaxEmail, 422},
+		{a.Browser(), "/users/sign_in", "email", store.MaxEmail, 403},
+		{limited.Browser(), "/users/sign_in", "email", store.MaxEmail, 429},
+		{a.Browser(), "/users/sign_up", "email", store.MaxEmail, 422},
+		{limited.Browser(), "/users/sign_up", "email", store.MaxEmail, 429},
+		{servertest.New(t).Browser(), firstPath, "email", store.MaxEmail, 422},
 	} {
 		for extra, comes := range map[int]bool{0: true, 1: false} {
 			text := strings.Repeat(`"`, c.most+extra)
-			got := c.at.post(c.path, c.field, text, "password", annPassword, "days", "x").want(c.want)
-			if back := got.inputs(c.field)[0]; comes && back != text || !comes && back != "" {
+			got := c.at.Post(c.path, c.field, text, "password", servertest.AnnPassword, "days", "x").Want(c.want)
+			if back := got.Inputs(c.field)[0]; comes && back != text || !comes && back != "" {
 				t.Errorf("%s, %d more: %d bytes came back with %d", c.path, extra, len(back), c.want)
 			}
-			if c.field == "label" && (got.shows("at most 100 bytes") == comes || !got.shows("Choose one of these.")) {
-				t.Errorf("%d more: it does not say what is wrong: %s", extra, got.body)
+			if c.field == "label" && (got.Shows("at most 100 bytes") == comes || !got.Shows("Choose one of these.")) {
+				t.Errorf("%d more: it does not say what is wrong: %s", extra, got.Body)
 			}
 		}
 	}
 }
 
-func TestALimitThatIsTooLongDoesNotComeBack(t *testing.T) {
+func TestALimitThatIsTooLongIsNotShownAgain(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt(annEmail)
-	token := a.sendForm(typed(nil), ann).pushed()
+	a := servertest.New(t)
+	ann := a.AddSessionUser(servertest.AnnEmail)
+	token := a.SendForm(servertest.Typed(nil), ann).PushToken()
 	for _, field := range []string{"days", "views"} {
 		for extra, comes := range map[int]bool{0: true, 1: false} {
 			text := strings.Repeat("9", 64+extra)
-			got := a.send("/p/"+token+"/edit", map[string]string{field: text}, ann).want(http.StatusUnprocessableEntity)
-			if back, _ := got.page().field(field); comes && back != text || !comes && back != "" {
+			got := a.Send("/p/"+token+"/edit", map[string]string{field: text}, ann).Want(http.StatusUnprocessableEntity)
+			if back, _ := got.Page().Field(field); comes && back != text || !comes && back != "" {
 				t.Errorf("%s, %d more: %q came back", field, extra, back)
 			}
 		}
 	}
 }
 
-func TestSearchWordsHaveABound(t *testing.T) {
+func TestTheTextOfASearchIsBounded(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt(annEmail)
+	a := servertest.New(t)
+	ann := a.AddSessionUser(servertest.AnnEmail)
 	for size, want := range map[int]int{255: http.StatusOK, 256: http.StatusBadRequest} {
 		words := strings.Repeat(`"`, size)
-		got := a.get("/p?q="+url.QueryEscape(words), ann).want(want)
-		if back, _ := got.page().field("q"); (back == words) != (want == http.StatusOK) {
+		got := a.Get("/p?q="+url.QueryEscape(words), ann).Want(want)
+		if back, _ := got.Page().Field("q"); (back == words) != (want == http.StatusOK) {
 			t.Errorf("%d bytes: %q came back", size, back)
 		}
 	}
 }
 
-func TestASmallFormHasABound(t *testing.T) {
+func TestASmallFormIsBounded(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
+	a := servertest.NewSite(t)
 	const most = 64 << 10
 	parts := func(size int) string {
 		rest := "\r\n--b--\r\n"
@@ -124,32 +125,32 @@ func TestASmallFormHasABound(t *testing.T) {
 		header http.Header
 		body   func(size int) string
 	}{
-		"urlencoded": {urlencoded, func(size int) string { return "email=" + strings.Repeat("x", size-6) }},
+		"urlencoded": {servertest.Urlencoded, func(size int) string { return "email=" + strings.Repeat("x", size-6) }},
 		"multipart":  {http.Header{"Content-Type": {"multipart/form-data; boundary=b"}}, parts},
 	} {
 		for size, want := range map[int]int{most: http.StatusForbidden, most + 1: http.StatusRequestEntityTooLarge, 7 << 20: http.StatusRequestEntityTooLarge} {
-			got := a.do("POST", "/users/sign_in", c.body(size), c.header)
-			if got.status != want || want == http.StatusRequestEntityTooLarge && !got.shows("This is too large") {
-				t.Errorf("%s of %d bytes: %d %.300s", name, size, got.status, got.body)
+			got := a.Do("POST", "/users/sign_in", c.body(size), c.header)
+			if got.Status != want || want == http.StatusRequestEntityTooLarge && !got.Shows("This is too large") {
+				t.Errorf("%s of %d bytes: %d %.300s", name, size, got.Status, got.Body)
 			}
-			if status := a.chunked("/users/sign_in", c.body(size), c.header); status != want {
+			if status := sendChunked(a, "/users/sign_in", c.body(size), c.header); status != want {
 				t.Errorf("%s of %d bytes that did not say so: %d", name, size, status)
 			}
 		}
 	}
 }
 
-// chunked sends a body without its length, and returns the status.
-func (a *api) chunked(path, body string, header http.Header) int {
-	a.t.Helper()
-	req, err := http.NewRequest(http.MethodPost, a.url+path, struct{ *strings.Reader }{strings.NewReader(body)})
+// sendChunked sends a body without its length, and returns the status.
+func sendChunked(a *servertest.Server, path, body string, header http.Header) int {
+	a.T.Helper()
+	req, err := http.NewRequest(http.MethodPost, a.URL+path, struct{ *strings.Reader }{strings.NewReader(body)})
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	req.Header = header.Clone()
-	res, err := a.client.RoundTrip(req)
+	res, err := a.Client.RoundTrip(req)
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	defer res.Body.Close()
 	return res.StatusCode

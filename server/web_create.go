@@ -5,79 +5,109 @@ import (
 	"net/http"
 	"strings"
 
+	"pushbox/internal/secret"
+	"pushbox/server/body"
+	"pushbox/server/display"
 	"pushbox/store"
 )
 
 func (s *Server) pushForm(r *request) (reply, error) {
-	return show(http.StatusOK, "create", s.newCreatePage(r)), nil
+	return show(http.StatusOK, "create", s.emptyCreateView(r)), nil
 }
 
 func (s *Server) makePush(r *request) (reply, error) {
-	in := s.newIntake(r)
-	defer in.close()
-	in.page = true
-	p, err := in.create()
+	c, p, err := s.receivePush(r, spelling{wrapper: "push", page: true})
 	var invalid *store.InvalidError
-	if errors.Is(err, store.ErrQuota) { // the form comes back, with what was typed
+	if errors.Is(err, store.ErrQuota) { // the form is shown again, with what was typed
 		err = &store.InvalidError{Fields: map[string][]string{quotaField: {"is used up"}}}
 	}
 	switch {
 	case errors.As(err, &invalid):
-		return show(http.StatusUnprocessableEntity, "create", s.createPageAgain(in, invalid)), nil
+		return show(http.StatusUnprocessableEntity, "create", s.createViewAgain(c, invalid)), nil
 	case err != nil:
 		return reply{}, err
 	default:
-		return show(http.StatusCreated, "made", newMadePage(p, r.base)), nil
+		return show(http.StatusCreated, "made", newMadeView(p, r.base)), nil
 	}
 }
 
-// What a page has to say that the API has not: names of fields among problems.
+// Names of problems that only the page has, in addition to the names of fields.
 const (
 	accountField  = "account"
 	leftoverField = "leftover"
 	quotaField    = "quota"
 )
 
-// readAsPage makes of the fields what the form means by them. *store.InvalidError
-// where what the person saw is not what the request would do.
-func (in *intake) readAsPage() error {
-	f := in.fields
-	for _, name := range [...]string{"payload", "note"} {
+// convertForm turns the fields of the form into those of the API. It returns a
+// *store.InvalidError if the push would not be what the page showed.
+func (c *createRequest) convertForm() error {
+	f := c.fields
+	for _, name := range [...]string{store.FieldPayload, store.FieldNote} {
 		f.change(name, oneBreak)
 	}
-	if f["kind"].text == store.URL.String() {
-		f.change("payload", strings.TrimSpace)
+	if f.text(store.FieldKind) == store.URL.String() {
+		f.change(store.FieldPayload, strings.TrimSpace)
 	}
-	for _, name := range [...]string{"retrieval_step", "deletable_by_viewer"} {
+	for _, name := range [...]string{store.FieldRetrievalStep, store.FieldDeletable} {
 		if _, ticked := f[name]; !ticked {
-			f[name] = value{shape: asText}
+			f[name] = textValue("")
 		}
 	}
-	if f["expire_after_duration"].text == "" {
-		delete(f, "expire_after_duration")
+	if f.text(store.FieldDuration) == "" {
+		delete(f, store.FieldDuration)
 	} else {
-		delete(f, "expire_after_days") // the form says so: days would win
+		delete(f, store.FieldDays) // the form says that the code counts; the store would use the days
 	}
-	return in.agrees()
+	return c.agrees()
 }
 
-// agrees refuses a form of somebody who was signed in when it was opened, and
-// files beside a kind that does not show them.
-func (in *intake) agrees() error {
+// agrees refuses a form that was opened in a session which has ended, and files
+// together with a kind that has none.
+func (c *createRequest) agrees() error {
 	var bad store.InvalidError
-	if _, named := in.fields["name"]; named && in.r.actor.Account == 0 {
+	if _, named := c.fields[store.FieldName]; named && c.r.actor.Account == 0 {
 		bad.Add(accountField, "has ended")
 	}
-	if in.files != nil && in.fields["kind"].text != store.File.String() {
+	if c.files != nil && c.fields.text(store.FieldKind) != store.File.String() {
 		bad.Add(leftoverField, "are of another kind")
 	}
 	return bad.Err()
 }
 
-// change changes a field that is a text.
+// change replaces the text of a field, if the field was sent.
 func (f fields) change(name string, how func(string) string) {
 	if v, has := f[name]; has {
-		v.text = how(v.text)
+		v.Text = secret.New(how(v.Text.Reveal()))
 		f[name] = v
+	}
+}
+
+// textValue is a field that holds a text.
+func textValue(text string) body.Value {
+	return body.Value{Shape: body.String, Text: secret.New(text)}
+}
+
+// A madeView shows a new push to its sender.
+type madeView struct {
+	Link      secret.Text
+	QR        *display.QR // of the link; nil: it is too long for one
+	Path      secret.Text
+	Kind      string
+	Ends      display.Time
+	Views     int
+	Protected bool // by a passphrase
+	Step      bool
+	Deletable bool
+	Owned     bool
+	Mailed    int // the number of mails with the link that will be sent
+}
+
+func newMadeView(p store.PushInfo, base string) madeView {
+	link := htmlURL(p, base)
+	return madeView{
+		Link: secret.New(link), Path: secret.New(revealPath(p.Token)),
+		Kind: p.Kind.String(), Ends: display.NewTime(p.ExpiresAt), Views: p.ViewLimit,
+		Protected: p.Protected, Step: p.RetrievalStep, Deletable: p.DeletableByViewer,
+		Owned: p.Owner != 0, QR: display.LinkQR(link), Mailed: p.Mailed,
 	}
 }

@@ -9,83 +9,85 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/server/servertest"
+	"pushbox/store"
 )
 
-// cookieOf is the secret of the session that a browser has.
-func (a *api) cookieOf(browser http.Header) secret.Text {
+// cookieOf returns the secret of a browser's session.
+func cookieOf(a *servertest.Server, browser http.Header) secret.Text {
 	_, value, _ := strings.Cut(browser.Get("Cookie"), "=")
 	return secret.New(value)
 }
 
 func TestFilesGoThroughTheForm(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt("ann@example.com")
-	files := []file{{"a.txt", "text/plain", []byte("a\r\nb")}, {"b \"x\".bin", "application/x-test", bytesOf(200_000)}, {"empty", "a/b", nil}}
-	sent := filePush{before: typed(map[string]string{"kind": "file", "payload": "for\r\nyou"}), files: files}
-	sent.files[1].name = `b %22x%22.bin` // as browsers write it
-	got := a.sendParts(sent, ann)
-	files[1].name = `b "x".bin`
-	a.wantFiles(got.pushed(), files...)
-	a.get(pushes + "/" + got.pushed()).has(map[string]string{"kind": "file", "payload": "for\nyou"})
-	none := a.sendParts(filePush{before: typed(map[string]string{"kind": "file", "payload": ""}), files: files[:1]}, ann)
-	a.wantFiles(none.pushed(), files[0])
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
+	files := []servertest.File{{Name: "a.txt", Media: "text/plain", Content: []byte("a\r\nb")}, {Name: "b \"x\".bin", Media: "application/x-test", Content: servertest.BytesOf(200_000)}, {Name: "empty", Media: "a/b", Content: nil}}
+	sent := servertest.FilePush{Before: servertest.Typed(map[string]string{"kind": "file", "payload": "for\r\nyou"}), Files: files}
+	sent.Files[1].Name = `b %22x%22.bin` // as browsers write it
+	got := a.SendParts(sent, ann)
+	files[1].Name = `b "x".bin`
+	a.WantFiles(got.PushToken(), files...)
+	a.Get(pushes + "/" + got.PushToken()).Has(map[string]string{"kind": "file", "payload": "for\nyou"})
+	none := a.SendParts(servertest.FilePush{Before: servertest.Typed(map[string]string{"kind": "file", "payload": ""}), Files: files[:1]}, ann)
+	a.WantFiles(none.PushToken(), files[0])
 }
 
-func TestAFieldForFilesThatIsLeftEmptyIsNothing(t *testing.T) {
+func TestAnEmptyFieldForFilesIsIgnored(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	_, body := filePush{before: typed(nil)}.multipart()
-	for _, caller := range []http.Header{{}, a.senderAt("ann@example.com")} {
-		got := a.do("POST", "/", nothingChosen+body, multi, caller)
-		a.get(pushes + "/" + got.pushed()).has(map[string]string{"kind": "text"})
-		a.sendForm(typed(map[string]string{"files][": ""}), caller).want(http.StatusCreated)
+	a := servertest.New(t)
+	_, body := servertest.FilePush{Before: servertest.Typed(nil)}.Multipart()
+	for _, caller := range []http.Header{{}, a.AddSessionUser("ann@example.com")} {
+		got := a.Do("POST", "/", servertest.NothingChosen+body, servertest.Multi, caller)
+		a.Get(pushes + "/" + got.PushToken()).Has(map[string]string{"kind": "text"})
+		a.SendForm(servertest.Typed(map[string]string{"files][": ""}), caller).Want(http.StatusCreated)
 	}
 }
 
-func TestFilesAreForThoseWhoAreSignedIn(t *testing.T) {
+func TestFilesNeedASignIn(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt("ann@example.com")
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
 	for who, test := range map[string]struct {
 		caller  http.Header
 		offered bool
-	}{"nobody": {http.Header{}, false}, "ann": {ann, true}, "a token": {a.user("bob@example.com"), false}, "a bad cookie": {http.Header{"Cookie": {"pushbox_session=x"}}, false}} {
-		form := a.get("/", test.caller).want(http.StatusOK)
-		if strings.Contains(form.tag("kind-file"), " disabled") == test.offered || (form.tag("files") != "") != test.offered || (form.tag("kind-hint") == "") != test.offered {
-			t.Errorf("%s: %s %s", who, form.tag("kind-file"), form.tag("files"))
+	}{"anonymous": {http.Header{}, false}, "ann": {ann, true}, "a token": {a.AddTokenUser("bob@example.com"), false}, "a bad cookie": {http.Header{"Cookie": {"pushbox_session=x"}}, false}} {
+		form := a.Get("/", test.caller).Want(http.StatusOK)
+		if strings.Contains(form.Tag("kind-file"), " disabled") == test.offered || (form.Tag("files") != "") != test.offered || (form.Tag("kind-hint") == "") != test.offered {
+			t.Errorf("%s: %s %s", who, form.Tag("kind-file"), form.Tag("files"))
 		}
 		if test.offered {
 			continue
 		}
 		for _, kind := range []string{"file", "text"} {
-			a.sendParts(filePush{before: typed(map[string]string{"kind": kind}), files: []file{{"f", "a/b", []byte("x")}}}, test.caller).want(http.StatusUnauthorized)
+			a.SendParts(servertest.FilePush{Before: servertest.Typed(map[string]string{"kind": kind}), Files: []servertest.File{{Name: "f", Media: "a/b", Content: []byte("x")}}}, test.caller).Want(http.StatusUnauthorized)
 		}
-		a.sendForm(typed(map[string]string{"kind": "file"}), test.caller).want(http.StatusUnauthorized)
+		a.SendForm(servertest.Typed(map[string]string{"kind": "file"}), test.caller).Want(http.StatusUnauthorized)
 	}
-	a.wantNothing(a.user("eve@example.com"))
+	a.WantNothing(a.AddTokenUser("eve@example.com"))
 }
 
-func TestASessionThatEndsDuringAnUploadSendsNothing(t *testing.T) {
+func TestASessionThatEndsDuringAnUploadCreatesNothing(t *testing.T) {
 	t.Parallel()
 	for anonymous, want := range map[bool]int{true: http.StatusUnauthorized, false: http.StatusSeeOther} {
-		a := newAPI(t, func(c *config.Config) { c.AllowAnonymous = anonymous })
-		ann := a.senderAt("ann@example.com")
-		_, body := filePush{before: typed(map[string]string{"kind": "file"}), files: []file{{"f", "a/b", bytesOf(300_000)}}}.multipart()
+		a := servertest.New(t, func(c *config.Config) { c.AllowAnonymous = anonymous })
+		ann := a.AddSessionUser("ann@example.com")
+		_, body := servertest.FilePush{Before: servertest.Typed(map[string]string{"kind": "file"}), Files: []servertest.File{{Name: "f", Media: "a/b", Content: servertest.BytesOf(300_000)}}}.Multipart()
 		ending := readerFunc(func([]byte) (int, error) {
-			if err := a.store.SignOut(ctx, a.cookieOf(ann)); err != nil {
+			if err := a.Store.SignOut(ctx, store.Actor{}, cookieOf(a, ann)); err != nil {
 				t.Error(err)
 			}
 			return 0, io.EOF
 		})
 		half := len(body) / 2
-		req, err := http.NewRequest("POST", a.url+"/", io.MultiReader(strings.NewReader(body[:half]), &ending, strings.NewReader(body[half:])))
+		req, err := http.NewRequest("POST", a.URL+"/", io.MultiReader(strings.NewReader(body[:half]), &ending, strings.NewReader(body[half:])))
 		if err != nil {
 			t.Fatal(err)
 		}
 		req.Header = ann.Clone()
-		req.Header.Set("Content-Type", multi.Get("Content-Type"))
-		res, err := a.client.RoundTrip(req)
+		req.Header.Set("Content-Type", servertest.Multi.Get("Content-Type"))
+		res, err := a.Client.RoundTrip(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -93,7 +95,7 @@ func TestASessionThatEndsDuringAnUploadSendsNothing(t *testing.T) {
 		if res.StatusCode != want {
 			t.Errorf("anonymous %v: %d", anonymous, res.StatusCode)
 		}
-		if n := a.store.Orphans(); n > 0 {
+		if n := a.Store.Orphans(); n > 0 {
 			t.Errorf("chunks of %d uploads are there", n)
 		}
 	}
@@ -104,66 +106,66 @@ type readerFunc func([]byte) (int, error)
 
 func (f *readerFunc) Read(p []byte) (int, error) { return (*f)(p) }
 
-func TestHowManyFilesTheFormTakes(t *testing.T) {
+func TestTheFormLimitsTheNumberOfFiles(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, fileLimits(2, 1000))
-	ann := a.senderAt("ann@example.com")
-	send := func(kind string, sizes ...int) answer {
-		p := filePush{before: typed(map[string]string{"kind": kind})}
+	a := servertest.New(t, servertest.FileLimits(2, 1000))
+	ann := a.AddSessionUser("ann@example.com")
+	send := func(kind string, sizes ...int) servertest.Answer {
+		p := servertest.FilePush{Before: servertest.Typed(map[string]string{"kind": kind})}
 		for _, n := range sizes {
-			p.files = append(p.files, file{"f", "a/b", bytesOf(n)})
+			p.Files = append(p.Files, servertest.File{Name: "f", Media: "a/b", Content: servertest.BytesOf(n)})
 		}
-		return a.sendParts(p, ann)
+		return a.SendParts(p, ann)
 	}
-	send("file", 1000, 0).want(http.StatusCreated)
+	send("file", 1000, 0).Want(http.StatusCreated)
 	for name, test := range map[string]struct {
-		got  answer
+		got  servertest.Answer
 		want string
 	}{
 		"none":            {send("file"), "Choose at least one file"},
-		"too many":        {send("file", 1, 2, 3), "too many files: at most 2"},
-		"of another kind": {send("text", 1), "the kind was not Files"},
+		"too many":        {send("file", 1, 2, 3), "Too many files: at most 2"},
+		"of another kind": {send("text", 1), "the kind is not Files"},
 	} {
-		if told := test.got.problems(); len(told) != 1 || !strings.Contains(told[0], test.want) {
+		if told := test.got.Problems(); len(told) != 1 || !strings.Contains(told[0], test.want) {
 			t.Errorf("%s: %q", name, told)
 		}
-		if test.got.typedInto("payload") != "hunter2" || !strings.Contains(test.got.body, "Files must be chosen again") {
-			t.Errorf("%s: %s", name, test.got.body)
+		if test.got.TypedInto("payload") != "hunter2" || !strings.Contains(test.got.Body, "Files must be chosen again") {
+			t.Errorf("%s: %s", name, test.got.Body)
 		}
 	}
-	a.sendForm(typed(map[string]string{"kind": "file", "files][": "x"}), ann).problems() // as programs may
-	got := send("file", 1001).want(http.StatusRequestEntityTooLarge)
-	if !strings.Contains(got.body, "This is too large") {
-		t.Error(got.body)
+	a.SendForm(servertest.Typed(map[string]string{"kind": "file", "files][": "x"}), ann).Problems() // as programs may
+	got := send("file", 1001).Want(http.StatusRequestEntityTooLarge)
+	if !strings.Contains(got.Body, "This is too large") {
+		t.Error(got.Body)
 	}
-	if n := a.store.Orphans(); n > 0 {
+	if n := a.Store.Orphans(); n > 0 {
 		t.Errorf("chunks of %d uploads are there", n)
 	}
 }
 
-func TestAFormThatIsCutByAProblemHasTheRestAsAtFirst(t *testing.T) {
+func TestAFormThatWasNotReadToItsEndHasDefaultsForTheRest(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, fileLimits(1, 1000))
-	rest := typed(nil)
+	a := servertest.New(t, servertest.FileLimits(1, 1000))
+	rest := servertest.Typed(nil)
 	delete(rest, "kind")
 	delete(rest, "payload")
-	got := a.sendParts(filePush{
-		before: map[string]string{"kind": "file", "payload": "word"}, after: rest,
-		files: []file{{"f", "a/b", nil}, {"g", "a/b", nil}},
-	}, a.senderAt("ann@example.com"))
-	got.problems()
-	if got.typedInto("days") != "7" || got.typedInto("views") != "5" || !strings.Contains(got.tag("step"), " checked") || !strings.Contains(got.tag("kind-file"), " checked") {
-		t.Error(got.body)
+	got := a.SendParts(servertest.FilePush{
+		Before: map[string]string{"kind": "file", "payload": "word"}, After: rest,
+		Files: []servertest.File{{Name: "f", Media: "a/b", Content: nil}, {Name: "g", Media: "a/b", Content: nil}},
+	}, a.AddSessionUser("ann@example.com"))
+	got.Problems()
+	if got.TypedInto("days") != "7" || got.TypedInto("views") != "5" || !strings.Contains(got.Tag("step"), " checked") || !strings.Contains(got.Tag("kind-file"), " checked") {
+		t.Error(got.Body)
 	}
 }
 
 func TestMemoryDoesNotGrowWithAFileOfTheForm(t *testing.T) { // not parallel: it looks at all memory
 	const size, bound = 64 << 20, 32 << 20
-	a := newAPI(t, func(c *config.Config) { c.Limits.MaxBody = 64 << 10 })
-	ann := a.senderAt("ann@example.com")
-	_, fields := filePush{before: typed(map[string]string{"kind": "file"})}.multipart()
-	mebibyte := string(bytesOf(1 << 20))
-	readers := []io.Reader{strings.NewReader(strings.TrimSuffix(fields, "--b--\r\n") + strings.TrimSuffix(filePart(file{"f", "a/b", nil}), "\r\n"))}
+	a := servertest.New(t, func(c *config.Config) { c.Limits.MaxBody = 64 << 10 })
+	ann := a.AddSessionUser("ann@example.com")
+	_, fields := servertest.FilePush{Before: servertest.Typed(map[string]string{"kind": "file"})}.Multipart()
+	mebibyte := string(servertest.BytesOf(1 << 20))
+	readers := []io.Reader{strings.NewReader(strings.TrimSuffix(fields, "--b--\r\n") + strings.TrimSuffix(servertest.FilePart(servertest.File{Name: "f", Media: "a/b", Content: nil}), "\r\n"))}
 	for range size / len(mebibyte) {
 		readers = append(readers, strings.NewReader(mebibyte))
 	}
@@ -172,13 +174,13 @@ func TestMemoryDoesNotGrowWithAFileOfTheForm(t *testing.T) { // not parallel: it
 	var before runtime.MemStats
 	runtime.ReadMemStats(&before)
 	most := uint64(0)
-	req, err := http.NewRequest("POST", a.url+"/", filler{io.MultiReader(readers...), &most})
+	req, err := http.NewRequest("POST", a.URL+"/", filler{io.MultiReader(readers...), &most})
 	if err != nil {
 		t.Fatal(err)
 	}
 	req.Header = ann.Clone()
-	req.Header.Set("Content-Type", multi.Get("Content-Type"))
-	res, err := a.client.RoundTrip(req)
+	req.Header.Set("Content-Type", servertest.Multi.Get("Content-Type"))
+	res, err := a.Client.RoundTrip(req)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,21 +5,22 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
 
-// A createPage is the form for a new push.
-type createPage struct {
+// A createView is the form for a new push.
+type createView struct {
 	Kinds       []kindChoice
-	NoFiles     bool // files are for those who are signed in, and nobody is
+	NoFiles     bool // file pushes need an account, and the reader is not signed in
 	Payload     secret.Text
-	Days, Views dial
+	Days, Views numberField
 	Times       []timeChoice
-	Step        toggle // before the push can be seen
-	Deletable   toggle // by whoever sees it
+	Step        checkbox // before the push can be seen
+	Deletable   checkbox // by the viewer
 	Name, Note  secret.Text
-	Mail        *mailForm // nil: no mail is sent, or nobody is signed in
+	Mail        *mailForm // nil: no mail is sent, or the reader is not signed in
 	MaxQR       int       // characters of a qr push
 	MaxFiles    int
 	MaxSize     int64 // of a file, in bytes
@@ -27,7 +28,8 @@ type createPage struct {
 	Problems    []formProblem
 }
 
-// A kindChoice is a kind to choose, with its terms as the script reads them.
+// A kindChoice is a kind that can be chosen, with its terms in the form that the script
+// reads.
 type kindChoice struct {
 	Name             string
 	Chosen, Disabled bool
@@ -35,108 +37,108 @@ type kindChoice struct {
 	Step, Deletable  string // on, off, or empty: never
 }
 
-// newCreatePage is the form as it is before anybody filled it in.
-func (s *Server) newCreatePage(r *request) createPage {
+// emptyCreateView returns the form before it is filled in.
+func (s *Server) emptyCreateView(r *request) createView {
 	all := s.kinds()
-	return s.createPage(r, all, all[0], fields{
-		"expire_after_days":   {text: strconv.Itoa(all[0].ExpireAfterDaysDefault)},
-		"expire_after_views":  {text: strconv.Itoa(all[0].ExpireAfterViewsDefault)},
-		"retrieval_step":      {text: flagText(all[0].step().Default)},
-		"deletable_by_viewer": {text: flagText(all[0].delete().Default)},
+	return s.newCreateView(r, all, all[0], fields{
+		store.FieldDays:          textValue(strconv.Itoa(all[0].Days.Default)),
+		store.FieldViews:         textValue(strconv.Itoa(all[0].Views.Default)),
+		store.FieldRetrievalStep: textValue(flagText(all[0].RetrievalStep.Default)),
+		store.FieldDeletable:     textValue(flagText(all[0].Deletable.Default)),
 	})
 }
 
-// createPageAgain is the form as it was filled in, but for passphrase and files,
-// with what is wrong with it.
-func (s *Server) createPageAgain(in *intake, invalid *store.InvalidError) createPage {
+// createViewAgain returns the form as it was filled in, except passphrase and files,
+// with its problems.
+func (s *Server) createViewAgain(c *createRequest, invalid *store.InvalidError) createView {
 	all := s.kinds()
 	t := all[0]
 	for _, other := range all {
-		if other.kind.String() == in.fields["kind"].text {
+		if other.kind.String() == c.fields.text(store.FieldKind) {
 			t = other
 		}
 	}
-	if !in.whole || in.fields["expire_after_duration"].text != "" { // what was not read, or not sent on, is as at first
-		in.fields.fill("expire_after_days", strconv.Itoa(t.ExpireAfterDaysDefault))
+	if !c.bodyRead || c.fields.text(store.FieldDuration) != "" { // a field that was not read, or is not in use, gets its default
+		c.fields.fill(store.FieldDays, strconv.Itoa(t.Days.Default))
 	}
-	if !in.whole {
-		in.fields.fill("expire_after_views", strconv.Itoa(t.ExpireAfterViewsDefault))
-		in.fields.fill("retrieval_step", flagText(t.step().Default))
-		in.fields.fill("deletable_by_viewer", flagText(t.delete().Default))
+	if !c.bodyRead {
+		c.fields.fill(store.FieldViews, strconv.Itoa(t.Views.Default))
+		c.fields.fill(store.FieldRetrievalStep, flagText(t.RetrievalStep.Default))
+		c.fields.fill(store.FieldDeletable, flagText(t.Deletable.Default))
 	}
-	long := in.tooLong(t.kind)
+	long := c.tooLong(t.kind)
 	for _, name := range long {
 		invalid.Add(name, "is too long")
 	}
-	problems := s.formProblems(t, in, invalid)
+	problems := s.formProblems(t, c, invalid)
 	for _, name := range long {
-		in.fields.change(name, func(string) string { return "" })
+		c.fields.change(name, func(string) string { return "" })
 	}
-	page := s.createPage(in.r, all, t, in.fields)
+	page := s.newCreateView(c.r, all, t, c.fields)
 	page.Problems = problems
 	return page
 }
 
-// tooLong names the fields that are longer than they may be in a push of that kind,
-// of those that come back.
-func (in *intake) tooLong(k store.Kind) (long []string) {
+// tooLong names the fields that are too long for a push of that kind, among those that
+// the form shows again.
+func (c *createRequest) tooLong(k store.Kind) (long []string) {
 	for _, field := range [...]struct {
 		name string
 		most int
 	}{
-		{"payload", store.MaxText},
-		{"expire_after_days", maxNumber},
-		{"expire_after_views", maxNumber},
-		{"name", store.MaxName},
-		{"note", store.MaxNote},
-		{store.FieldMailTo, in.server.mostAddresses()},
+		{store.FieldPayload, store.MaxText},
+		{store.FieldDays, maxNumber},
+		{store.FieldViews, maxNumber},
+		{store.FieldName, store.MaxName},
+		{store.FieldNote, store.MaxNote},
+		{store.FieldMailTo, c.server.maxMailBytes()},
 	} {
-		text := in.fields[field.name].text
-		qr := k == store.QR && field.name == "payload" && utf8.RuneCountInString(text) > store.MaxQR
-		if qr || comesBack(text, field.most) != text {
+		text := c.fields.text(field.name)
+		qr := k == store.QR && field.name == store.FieldPayload && utf8.RuneCountInString(text) > store.MaxQR
+		if qr || shownAgain(text, field.most) != text {
 			long = append(long, field.name)
 		}
 	}
 	return long
 }
 
-// createPage is the form with the kind of these terms chosen, and these fields.
-func (s *Server) createPage(r *request, all []kindTerms, chosen kindTerms, f fields) createPage {
-	page := createPage{
+// newCreateView returns the form with this kind chosen and these fields filled in.
+func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f fields) createView {
+	page := createView{
 		NoFiles:     s.cfg.EnableFilePushes && r.actor.Account == 0,
-		Payload:     secret.New(f["payload"].text),
-		Days:        newDial(all, kindTerms.days, f["expire_after_days"].text),
-		Views:       newDial(all, kindTerms.views, f["expire_after_views"].text),
-		Step:        newToggle(all, kindTerms.step, f.on("retrieval_step")),
-		Deletable:   newToggle(all, kindTerms.delete, f.on("deletable_by_viewer")),
-		Name:        secret.New(f["name"].text),
-		Note:        secret.New(f["note"].text),
+		Payload:     f[store.FieldPayload].Text,
+		Days:        newNumberField(all, kindTerms.daysRange, f.text(store.FieldDays)),
+		Views:       newNumberField(all, kindTerms.viewsRange, f.text(store.FieldViews)),
+		Step:        newCheckbox(all, kindTerms.stepChoice, f.on(store.FieldRetrievalStep)),
+		Deletable:   newCheckbox(all, kindTerms.deleteChoice, f.on(store.FieldDeletable)),
+		Name:        f[store.FieldName].Text,
+		Note:        f[store.FieldNote].Text,
 		MaxQR:       store.MaxQR,
 		MaxFiles:    s.cfg.Files.MaxFileUploads,
 		MaxSize:     int64(s.cfg.Files.MaxFileSize),
-		MaxSizeText: fileSize(int64(s.cfg.Files.MaxFileSize)),
+		MaxSizeText: humanize.Size(int64(s.cfg.Files.MaxFileSize)),
 	}
 	page.Mail = s.newMailForm(r, f)
-	page.Times = newTimes(page.Days, f["expire_after_duration"].text)
+	page.Times = newTimes(page.Days, f.text(store.FieldDuration))
 	for _, t := range all {
 		page.Kinds = append(page.Kinds, kindChoice{
 			Name: t.kind.String(), Chosen: t.kind == chosen.kind, Disabled: t.kind == store.File && r.actor.Account == 0,
-			Days: rangeText(t.days()), Views: rangeText(t.views()),
-			Step: choiceText(t.step()), Deletable: choiceText(t.delete()),
+			Days: rangeText(t.Days), Views: rangeText(t.Views),
+			Step: choiceText(t.RetrievalStep), Deletable: choiceText(t.Deletable),
 		})
 	}
 	return page
 }
 
-// fill gives a field a text unless it was sent.
+// fill sets the text of a field that was not sent.
 func (f fields) fill(name, text string) {
 	if _, sent := f[name]; !sent {
-		f[name] = value{shape: asText, text: text}
+		f[name] = textValue(text)
 	}
 }
 
-// on reports whether a box is ticked.
-func (f fields) on(name string) bool { return strings.EqualFold(f[name].text, "on") }
+// on reports whether a checkbox is ticked.
+func (f fields) on(name string) bool { return strings.EqualFold(f.text(name), "on") }
 
 func flagText(on bool) string {
 	if on {

@@ -6,67 +6,52 @@ import (
 	"strings"
 	"time"
 
-	"pushbox/config"
+	"pushbox/internal/lang"
+	"pushbox/internal/secret"
 	"pushbox/store"
 )
 
-// kindTerms are what may be asked for with one kind of push.
+// kindTerms are a kind of push and its terms.
 type kindTerms struct {
 	kind store.Kind
-	config.Terms
-	deletable, deletableDefault bool
+	store.Terms
 }
 
-// kinds lists the kinds that are switched on, in the order of the form.
-func (s *Server) kinds() []kindTerms {
-	c := &s.cfg
-	of := func(k store.Kind, t config.DeletableTerms) kindTerms {
-		return kindTerms{k, t.Terms, t.EnableDeletablePushes, t.DeletablePushesDefault}
-	}
-	all := []kindTerms{of(store.Text, c.PW)}
-	if c.EnableFilePushes {
-		all = append(all, of(store.File, c.Files.DeletableTerms))
-	}
-	if c.EnableURLPushes {
-		all = append(all, kindTerms{kind: store.URL, Terms: c.URL})
-	}
-	if c.EnableQRPushes {
-		all = append(all, of(store.QR, c.QR))
+// kinds lists the kinds that are enabled, in the order of the form.
+func (s *Server) kinds() (all []kindTerms) {
+	for _, k := range store.Kinds() {
+		if t := s.store.Terms(k); t.Enabled {
+			all = append(all, kindTerms{k, t})
+		}
 	}
 	return all
 }
 
-func (t kindTerms) days() store.Range {
-	return store.Range{Default: t.ExpireAfterDaysDefault, Min: t.ExpireAfterDaysMin, Max: t.ExpireAfterDaysMax}
-}
+// Each of these selects one of the terms, for newNumberField or newCheckbox.
 
-func (t kindTerms) views() store.Range {
-	return store.Range{Default: t.ExpireAfterViewsDefault, Min: t.ExpireAfterViewsMin, Max: t.ExpireAfterViewsMax}
-}
+func (t kindTerms) daysRange() store.Range { return t.Days }
 
-func (t kindTerms) step() store.Choice {
-	return store.Choice{Enabled: t.EnableRetrievalStep, Default: t.RetrievalStepDefault}
-}
+func (t kindTerms) viewsRange() store.Range { return t.Views }
 
-func (t kindTerms) delete() store.Choice {
-	return store.Choice{Enabled: t.deletable, Default: t.deletableDefault}
-}
+func (t kindTerms) stepChoice() store.Choice { return t.RetrievalStep }
 
-// A dial is a number that is chosen within bounds, which may differ by kind.
-type dial struct {
+func (t kindTerms) deleteChoice() store.Choice { return t.Deletable }
+
+// A numberField is a number within bounds, which may differ by kind.
+type numberField struct {
 	Value    string // as it was typed
 	Min, Max int    // of all kinds
 	Bounds   []bound
 }
 
-// A bound is the bounds of some kinds, as the names of classes.
+// A bound is the bounds that some kinds share. Their names are classes on the page.
 type bound struct {
 	Kinds    string
 	Min, Max int
 }
 
-func newDial(all []kindTerms, of func(kindTerms) store.Range, value string) dial {
-	d := dial{Value: value, Min: of(all[0]).Min, Max: of(all[0]).Max}
+func newNumberField(all []kindTerms, of func(kindTerms) store.Range, value string) numberField {
+	d := numberField{Value: value, Min: of(all[0]).Min, Max: of(all[0]).Max}
 	for _, t := range all {
 		r := of(t)
 		d.Min, d.Max = min(d.Min, r.Min), max(d.Max, r.Max)
@@ -80,20 +65,20 @@ func newDial(all []kindTerms, of func(kindTerms) store.Range, value string) dial
 	return d
 }
 
-// A toggle is a yes or no that some kinds have.
-type toggle struct {
+// A checkbox is a choice of yes or no that some kinds have.
+type checkbox struct {
 	Kinds string // as the names of classes; empty: none
 	On    bool
 }
 
-func newToggle(all []kindTerms, of func(kindTerms) store.Choice, on bool) toggle {
+func newCheckbox(all []kindTerms, of func(kindTerms) store.Choice, on bool) checkbox {
 	var names []string
 	for _, t := range all {
 		if of(t).Enabled {
 			names = append(names, t.kind.String())
 		}
 	}
-	return toggle{strings.Join(names, " "), on}
+	return checkbox{strings.Join(names, " "), on}
 }
 
 // A timeChoice is a time limit other than a typed number of days.
@@ -101,12 +86,12 @@ type timeChoice struct {
 	Code   string // of expire_after_duration
 	Key    string // of its message
 	Count  int    // of minutes, hours or days
-	Days   int    // rounded up, by which it is bounded
+	Days   int    // rounded up; the bounds of days hold for it
 	Chosen bool
 }
 
-// newTimes lists the time limits that one kind at least allows.
-func newTimes(days dial, chosen string) (times []timeChoice) {
+// newTimes lists the time limits that at least one kind allows.
+func newTimes(days numberField, chosen string) (times []timeChoice) {
 	for code, d := range durations {
 		c := timeChoice{Code: strconv.Itoa(code), Days: int((d + day - 1) / day)}
 		switch {
@@ -123,3 +108,36 @@ func newTimes(days dial, chosen string) (times []timeChoice) {
 	}
 	return times
 }
+
+// IDs of the fields for mail on the page.
+const (
+	mailID         = "mail-to"
+	mailLanguageID = "mail-language"
+)
+
+// A mailForm is the part of the form that asks to send the link by mail.
+type mailForm struct {
+	To        secret.Text
+	Max       int // addresses
+	Language  string
+	Languages []lang.Language
+}
+
+// newMailForm returns that part with these fields filled in; nil if it is not offered.
+func (s *Server) newMailForm(r *request, f fields) *mailForm {
+	if !s.cfg.Mail.Enabled() || r.actor.Account == 0 {
+		return nil
+	}
+	m := &mailForm{
+		To: f[store.FieldMailTo].Text, Max: s.cfg.Mail.MaxRecipients,
+		Language: f.text(store.FieldMailLanguage), Languages: lang.Languages(),
+	}
+	if !s.words.Speaks(m.Language) {
+		m.Language = r.locale.Tag
+	}
+	return m
+}
+
+// maxMailBytes is the length in bytes of the longest list of addresses that is shown
+// again.
+func (s *Server) maxMailBytes() int { return s.cfg.Mail.MaxRecipients * (store.MaxEmail + len(", ")) }

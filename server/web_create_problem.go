@@ -4,36 +4,37 @@ import (
 	"strconv"
 	"strings"
 
+	"pushbox/internal/humanize"
 	"pushbox/store"
 )
 
-// A formProblem is what is wrong with a field of the form for a new push, in
-// words of the page.
+// A formProblem says, in words of the page, what is wrong with a field of the form for
+// a new push.
 type formProblem struct {
-	Field    string // its id on the page; empty: it is about none
+	Field    string // its ID on the page; empty: the problem is about no field
 	Key      string // of its message
 	Min, Max string // the placeholders min and max
 }
 
-// formProblems puts it into words what is wrong with a push of these terms, in
-// the order of the form.
-func (s *Server) formProblems(t kindTerms, in *intake, invalid *store.InvalidError) (all []formProblem) {
-	text, days, views := s.payloadProblem(t.kind, in.fields["payload"].text), t.days(), t.views()
+// formProblems lists what is wrong with a push of these terms, in the order of the
+// form.
+func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.InvalidError) (all []formProblem) {
+	text, days, views := s.payloadProblem(t.kind, c.fields.text(store.FieldPayload)), t.Days, t.Views
 	for _, row := range [...]struct {
-		name string // that the store calls it by
+		name string // in the *store.InvalidError
 		formProblem
 	}{
 		{accountField, formProblem{Key: "create_bad_account"}},
-		{"kind", formProblem{Field: "kind", Key: "create_bad_kind"}},
-		{"payload", text},
-		{filesField, s.filesProblem(in)},
+		{store.FieldKind, formProblem{Field: "kind", Key: "create_bad_kind"}},
+		{store.FieldPayload, text},
+		{store.FieldFiles, s.filesProblem(c)},
 		{leftoverField, formProblem{Field: "kind", Key: "create_bad_leftover"}},
-		{"expire_after_days", between("days", "create_bad_days", days)},
-		{"expire_after_duration", between("time", "create_bad_time", days)},
-		{"expire_after_views", between("views", "create_bad_views", views)},
-		{"passphrase", formProblem{Field: "passphrase", Key: "create_bad_passphrase", Max: strconv.Itoa(store.MaxPassphrase)}},
-		{"name", formProblem{Field: "name", Key: "create_bad_name", Max: strconv.Itoa(store.MaxName)}},
-		{"note", formProblem{Field: "note", Key: "create_bad_note", Max: fileSize(store.MaxNote)}},
+		{store.FieldDays, between("days", "create_bad_days", days)},
+		{store.FieldDuration, between("time", "create_bad_time", days)},
+		{store.FieldViews, between("views", "create_bad_views", views)},
+		{store.FieldPassphrase, formProblem{Field: "passphrase", Key: "create_bad_passphrase", Max: strconv.Itoa(store.MaxPassphrase)}},
+		{store.FieldName, formProblem{Field: "name", Key: "create_bad_name", Max: strconv.Itoa(store.MaxName)}},
+		{store.FieldNote, formProblem{Field: "note", Key: "create_bad_note", Max: humanize.Size(store.MaxNote)}},
 		{store.FieldMailTo, formProblem{Field: mailID, Key: "create_bad_mail", Max: strconv.Itoa(s.cfg.Mail.MaxRecipients)}},
 		{store.FieldMailLanguage, formProblem{Field: mailLanguageID, Key: "create_bad_mail_language"}},
 		{quotaField, formProblem{Field: mailID, Key: "create_bad_mail_limit"}},
@@ -51,7 +52,7 @@ func between(field, key string, r store.Range) formProblem {
 
 // payloadProblem says what can be wrong with the text of a push of that kind.
 func (s *Server) payloadProblem(k store.Kind, text string) formProblem {
-	p := formProblem{Field: "payload", Key: "create_bad_long", Max: fileSize(store.MaxText)}
+	p := formProblem{Field: "payload", Key: "create_bad_long", Max: humanize.Size(store.MaxText)}
 	switch {
 	case k != store.File && strings.TrimSpace(text) == "":
 		p.Key = "create_bad_empty"
@@ -64,16 +65,16 @@ func (s *Server) payloadProblem(k store.Kind, text string) formProblem {
 }
 
 // filesProblem says what can be wrong with the files of a push.
-func (s *Server) filesProblem(in *intake) formProblem {
+func (s *Server) filesProblem(c *createRequest) formProblem {
 	p := formProblem{Field: "files", Key: "create_bad_files", Max: strconv.Itoa(s.cfg.Files.MaxFileUploads)}
-	if in.files == nil {
+	if c.files == nil {
 		p.Key = "create_bad_no_files"
 	}
 	return p
 }
 
-// Problem is what is wrong with a field, by its id; nil: nothing.
-func (p createPage) Problem(field string) *formProblem {
+// Problem returns the problem of a field, by its ID; nil if there is none.
+func (p createView) Problem(field string) *formProblem {
 	for i := range p.Problems {
 		if p.Problems[i].Field == field {
 			return &p.Problems[i]

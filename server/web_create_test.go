@@ -7,24 +7,25 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 	"pushbox/store"
 )
 
-// payloads are one of each kind that has no file.
+// payloads has one payload for each kind without files.
 var payloads = map[string]string{"text": "hunter2 ü\t€\n  two  ", "url": "https://example.com/a?b=c#d", "qr": "WIFI:S:a;;"}
 
 func TestEachKindGoesThroughTheForm(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	for who, caller := range map[string]http.Header{"nobody": {}, "ann": a.senderAt("ann@example.com")} {
+	a := servertest.New(t)
+	for who, caller := range map[string]http.Header{"anonymous": {}, "ann": a.AddSessionUser("ann@example.com")} {
 		for kind, payload := range payloads {
-			fields := typed(map[string]string{"kind": kind, "payload": payload, "expire_after_days": "3", "expire_after_views": "2"})
-			for how, got := range map[string]answer{
-				"urlencoded": a.sendForm(fields, caller),
-				"multipart":  a.sendParts(filePush{before: fields}, caller),
+			fields := servertest.Typed(map[string]string{"kind": kind, "payload": payload, "expire_after_days": "3", "expire_after_views": "2"})
+			for how, got := range map[string]servertest.Answer{
+				"urlencoded": a.SendForm(fields, caller),
+				"multipart":  a.SendParts(servertest.FilePush{Before: fields}, caller),
 			} {
-				shown := a.get(pushes + "/" + got.pushed()).want(http.StatusOK)
-				shown.has(map[string]string{"kind": kind, "payload": payload, "expire_after_days": "3", "expire_after_views": "2"})
+				shown := a.Get(pushes + "/" + got.PushToken()).Want(http.StatusOK)
+				shown.Has(map[string]string{"kind": kind, "payload": payload, "expire_after_days": "3", "expire_after_views": "2"})
 				if t.Failed() {
 					t.Fatal(who, kind, how)
 				}
@@ -33,17 +34,17 @@ func TestEachKindGoesThroughTheForm(t *testing.T) {
 	}
 }
 
-func TestAPushBelongsToWhoeverIsSignedIn(t *testing.T) {
+func TestAPushBelongsToTheSignedInAccount(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt("ann@example.com")
-	got := a.sendForm(typed(map[string]string{"name": "n", "note": "a\r\nb"}), ann)
-	who, err := a.store.Resume(ctx, a.cookieOf(ann))
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
+	got := a.SendForm(servertest.Typed(map[string]string{"name": "n", "note": "a\r\nb"}), ann)
+	who, err := a.Store.Resume(ctx, cookieOf(a, ann))
 	if err != nil {
 		t.Fatal(err)
 	}
-	own, err := a.store.Pushes(ctx, store.Actor{Account: who.Owner}, true, 1)
-	if err != nil || len(own) != 1 || own[0].Token.Reveal() != got.pushed() {
+	own, err := a.Store.Pushes(ctx, store.Actor{Account: who.Owner}, true, 1)
+	if err != nil || len(own) != 1 || own[0].Token.Reveal() != got.PushToken() {
 		t.Fatalf("%d pushes, %v", len(own), err)
 	}
 	if own[0].Name.Reveal() != "n" || own[0].Note.Reveal() != "a\nb" {
@@ -53,21 +54,21 @@ func TestAPushBelongsToWhoeverIsSignedIn(t *testing.T) {
 
 func TestLinesEndAsTheyWereTyped(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for sent, want := range map[string]string{
 		"a\r\nb\r\n": "a\nb\n",
 		"\r\na":      "\na",
 		"a\nb\rc":    "a\nb\rc",
 		"a\r\r\nb":   "a\r\nb",
 	} {
-		fields := typed(map[string]string{"payload": sent})
-		for _, got := range []answer{a.sendForm(fields), a.sendParts(filePush{before: fields})} {
-			if text := a.get(pushes + "/" + got.pushed()).text("payload"); text != want {
+		fields := servertest.Typed(map[string]string{"payload": sent})
+		for _, got := range []servertest.Answer{a.SendForm(fields), a.SendParts(servertest.FilePush{Before: fields})} {
+			if text := a.Get(pushes + "/" + got.PushToken()).Text("payload"); text != want {
 				t.Errorf("%q became %q", sent, text)
 			}
 		}
-		exact := a.create(`"payload":` + quoted(sent))
-		if text := a.get(pushes + "/" + exact).text("payload"); text != sent {
+		exact := a.Create(`"payload":` + servertest.Quoted(sent))
+		if text := a.Get(pushes + "/" + exact).Text("payload"); text != sent {
 			t.Errorf("by the API %q became %q", sent, text)
 		}
 	}
@@ -75,34 +76,34 @@ func TestLinesEndAsTheyWereTyped(t *testing.T) {
 
 func TestAnAddressLosesTheSpaceAroundIt(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	got := a.sendForm(typed(map[string]string{"kind": "url", "payload": " https://example.com/ \r\n"}))
-	a.get(pushes + "/" + got.pushed()).has(map[string]string{"payload": "https://example.com/"})
+	a := servertest.New(t)
+	got := a.SendForm(servertest.Typed(map[string]string{"kind": "url", "payload": " https://example.com/ \r\n"}))
+	a.Get(pushes + "/" + got.PushToken()).Has(map[string]string{"payload": "https://example.com/"})
 }
 
-func TestABoxThatIsNotTickedMeansNo(t *testing.T) {
+func TestAnUntickedBoxMeansNo(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	for _, ticked := range []string{"on", unticked} {
-		got := a.sendForm(typed(map[string]string{"retrieval_step": ticked, "deletable_by_viewer": ticked}))
-		want := map[string]string{"on": "true", unticked: "false"}[ticked]
-		a.get(pushes + "/" + got.pushed()).has(map[string]string{"retrieval_step": want, "deletable_by_viewer": want})
+	a := servertest.New(t)
+	for _, ticked := range []string{"on", servertest.Unticked} {
+		got := a.SendForm(servertest.Typed(map[string]string{"retrieval_step": ticked, "deletable_by_viewer": ticked}))
+		want := map[string]string{"on": "true", servertest.Unticked: "false"}[ticked]
+		a.Get(pushes + "/" + got.PushToken()).Has(map[string]string{"retrieval_step": want, "deletable_by_viewer": want})
 	}
 }
 
-func TestATimeGoesBeforeTheDays(t *testing.T) {
+func TestATimeCountsInsteadOfTheDays(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for code, want := range map[string]string{"": "2026-01-08T00:00:00.000Z", "0": "2026-01-01T00:15:00.000Z", "5": "2026-01-01T12:00:00.000Z", "17": "2026-04-01T00:00:00.000Z"} {
-		got := a.sendForm(typed(map[string]string{"expire_after_duration": code}))
-		a.get(pushes + "/" + got.pushed()).has(map[string]string{"expires_at": want})
+		got := a.SendForm(servertest.Typed(map[string]string{"expire_after_duration": code}))
+		a.Get(pushes + "/" + got.PushToken()).Has(map[string]string{"expires_at": want})
 	}
 }
 
 func TestBothSidesOfEachBound(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt("ann@example.com")
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
 	x := strings.Repeat
 	for _, test := range []struct {
 		field string
@@ -118,109 +119,109 @@ func TestBothSidesOfEachBound(t *testing.T) {
 		{"note", "text", []string{"", x("n", 10<<10), x("\r\n", 10<<10)}, map[string]string{x("n", 10<<10+1): "at most 10 KiB"}},
 		{"payload", "text", []string{"x", x("x", 1<<20)}, map[string]string{"": "nothing to send", " \r\n": "nothing to send", x("x", 1<<20+1): "at most 1 MiB"}},
 		{"payload", "qr", []string{"x", x("ü", 1024)}, map[string]string{"": "nothing to send", x("ü", 1025): "at most 1024 characters"}},
-		{"payload", "url", []string{"http://a"}, map[string]string{"": "nothing to send", "ftp://a": "begin with http", "https://u:p@a": "begin with http", "a\r\nb": "begin with http", "https://a/" + x("x", 1<<20): "at most 1 MiB"}},
+		{"payload", "url", []string{"http://a"}, map[string]string{"": "nothing to send", "ftp://a": "begins with http", "https://u:p@a": "begins with http", "a\r\nb": "begins with http", "https://a/" + x("x", 1<<20): "at most 1 MiB"}},
 		{"kind", "text", []string{"text", ""}, map[string]string{"secret": "cannot be sent here", "File": "cannot be sent here"}},
 	} {
 		fields := map[string]string{"kind": test.kind, "name": "", "note": ""}
 		for _, good := range test.good {
 			fields[test.field] = good
-			a.sendForm(typed(fields), ann).want(http.StatusCreated)
+			a.SendForm(servertest.Typed(fields), ann).Want(http.StatusCreated)
 		}
 		for bad, want := range test.bad {
 			fields[test.field] = bad
-			got := a.sendForm(typed(fields), ann)
-			if told := got.problems(); len(told) != 1 || !strings.Contains(told[0], want) {
+			got := a.SendForm(servertest.Typed(fields), ann)
+			if told := got.Problems(); len(told) != 1 || !strings.Contains(told[0], want) {
 				t.Errorf("%s %.30q: %q, not %q", test.field, bad, told, want)
 			}
-			if strings.Contains(got.body, ">create_") || test.field != "kind" && !strings.Contains(got.body, `aria-invalid="true"`) {
-				t.Errorf("%s %.30q: %s", test.field, bad, got.body)
+			if strings.Contains(got.Body, ">create_") || test.field != "kind" && !strings.Contains(got.Body, `aria-invalid="true"`) {
+				t.Errorf("%s %.30q: %s", test.field, bad, got.Body)
 			}
 		}
 	}
 }
 
-func TestWhatWasTypedComesBackButForThePassphrase(t *testing.T) {
+func TestTheFormIsShownAgainWithAllButThePassphrase(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt("ann@example.com")
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
 	const pass = "open sesame"
-	got := a.sendForm(typed(map[string]string{
+	got := a.SendForm(servertest.Typed(map[string]string{
 		"kind": "qr", "payload": "\r\nline\r\n", "passphrase": pass, "name": "n", "note": "\r\no", "expire_after_days": "0",
-		"expire_after_views": "9", "retrieval_step": unticked,
+		"expire_after_views": "9", "retrieval_step": servertest.Unticked,
 	}), ann)
-	got.problems()
+	got.Problems()
 	for id, want := range map[string]string{"payload": "\nline\n", "passphrase": "", "name": "n", "note": "\no", "days": "0", "views": "9"} {
-		if text := got.typedInto(id); text != want {
+		if text := got.TypedInto(id); text != want {
 			t.Errorf("%s has %q", id, text)
 		}
 	}
 	for id, want := range map[string]bool{"kind-qr": true, "kind-text": false, "step": false, "deletable": true} {
-		if strings.Contains(got.tag(id), " checked") != want {
-			t.Errorf("%s: %s", id, got.tag(id))
+		if strings.Contains(got.Tag(id), " checked") != want {
+			t.Errorf("%s: %s", id, got.Tag(id))
 		}
 	}
-	if strings.Contains(got.body, pass) || strings.Contains(a.log.String(), pass) {
+	if strings.Contains(got.Body, pass) || strings.Contains(a.Log.String(), pass) {
 		t.Error("the passphrase came back")
 	}
-	again := a.sendForm(typed(map[string]string{"payload": "", "expire_after_duration": "4"}), ann)
-	if !strings.Contains(again.body, `<option value="4" data-days="1" selected>`) || again.typedInto("days") != "7" {
-		t.Errorf("the time did not come back: %s", again.body)
+	again := a.SendForm(servertest.Typed(map[string]string{"payload": "", "expire_after_duration": "4"}), ann)
+	if !strings.Contains(again.Body, `<option value="4" data-days="1" selected>`) || again.TypedInto("days") != "7" {
+		t.Errorf("the time did not come back: %s", again.Body)
 	}
 }
 
-func TestHostileTextsComeBackInert(t *testing.T) {
+func TestHostileTextsAreShownAgainInert(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt("ann@example.com")
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
 	for _, evil := range []string{
 		`</textarea><script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' autofocus onfocus=alert(1) x='`,
 		`{{.}}`, `<!--`, `&lt;b&gt;&quot;`, "\u202e\u2066evil", `javascript:alert(1)`, `]]><svg/onload=alert(1)>`,
 	} {
 		fields := map[string]string{}
-		for name := range typed(map[string]string{"name": "", "note": ""}) {
+		for name := range servertest.Typed(map[string]string{"name": "", "note": ""}) {
 			fields[name] = evil
 		}
-		a.sendForm(fields, ann).problems()
+		a.SendForm(fields, ann).Problems()
 		fields["expire_after_duration"] = "" // or the days are as at first
-		got := a.sendForm(fields, ann)
-		got.problems()
+		got := a.SendForm(fields, ann)
+		got.Problems()
 		for _, id := range []string{"payload", "name", "note", "days", "views"} {
-			if text := got.typedInto(id); text != evil {
+			if text := got.TypedInto(id); text != evil {
 				t.Errorf("%s has %q, not %q", id, text, evil)
 			}
 		}
 		for _, live := range []string{"<script>alert", "<img", "<svg/onload", `onfocus=alert(1) x='`, "<!--"} {
-			if strings.Contains(strings.ReplaceAll(got.body, "&#39;", ""), live) {
+			if strings.Contains(strings.ReplaceAll(got.Body, "&#39;", ""), live) {
 				t.Errorf("%q is live", live)
 			}
 		}
 	}
 }
 
-func TestAKindThatIsSwitchedOffIsNotOffered(t *testing.T) {
+func TestADisabledKindIsNotOffered(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.EnableURLPushes, c.EnableQRPushes, c.EnableFilePushes = false, false, false })
-	ann := a.senderAt("ann@example.com")
-	form := a.get("/", ann).want(http.StatusOK)
-	if form.tag("kind-text") == "" || form.tag("kind-url")+form.tag("kind-qr")+form.tag("kind-file")+form.tag("files") != "" {
-		t.Error(form.body)
+	a := servertest.New(t, func(c *config.Config) { c.EnableURLPushes, c.EnableQRPushes, c.EnableFilePushes = false, false, false })
+	ann := a.AddSessionUser("ann@example.com")
+	form := a.Get("/", ann).Want(http.StatusOK)
+	if form.Tag("kind-text") == "" || form.Tag("kind-url")+form.Tag("kind-qr")+form.Tag("kind-file")+form.Tag("files") != "" {
+		t.Error(form.Body)
 	}
 	for kind, payload := range map[string]string{"url": "https://a", "qr": "x", "file": "x"} {
-		a.sendForm(typed(map[string]string{"kind": kind, "payload": payload}), ann).problems()
+		a.SendForm(servertest.Typed(map[string]string{"kind": kind, "payload": payload}), ann).Problems()
 	}
-	a.sendParts(filePush{before: typed(map[string]string{"kind": "file"}), files: []file{{"f", "a/b", nil}}}, ann).problems()
-	a.wantNothing(a.user("bob@example.com"))
+	a.SendParts(servertest.FilePush{Before: servertest.Typed(map[string]string{"kind": "file"}), Files: []servertest.File{{Name: "f", Media: "a/b", Content: nil}}}, ann).Problems()
+	a.WantNothing(a.AddTokenUser("bob@example.com"))
 }
 
 func TestTheFormHasTheTermsOfEachKind(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) {
+	a := servertest.New(t, func(c *config.Config) {
 		c.PW.ExpireAfterDaysDefault, c.PW.ExpireAfterDaysMin, c.PW.ExpireAfterDaysMax = 4, 2, 14
 		c.PW.RetrievalStepDefault = false
 		c.QR.EnableRetrievalStep, c.QR.EnableDeletablePushes = false, false
 		c.URL.ExpireAfterViewsDefault = 9
 	})
-	form := a.get("/", a.senderAt("ann@example.com")).want(http.StatusOK)
+	form := a.Get("/", a.AddSessionUser("ann@example.com")).Want(http.StatusOK)
 	for id, want := range map[string]string{
 		"kind-text": `data-days="4 2 14" data-views="5 1 100" data-step="off" data-deletable="on"`,
 		"kind-url":  `data-days="7 1 90" data-views="9 1 100" data-step="on" data-deletable=""`,
@@ -230,58 +231,58 @@ func TestTheFormHasTheTermsOfEachKind(t *testing.T) {
 		"step":      `name="push[retrieval_step]">`,
 		"deletable": `name="push[deletable_by_viewer]" checked>`,
 	} {
-		if !strings.Contains(form.tag(id), want) {
-			t.Errorf("%s: %s", id, form.tag(id))
+		if !strings.Contains(form.Tag(id), want) {
+			t.Errorf("%s: %s", id, form.Tag(id))
 		}
 	}
 	for _, want := range []string{
 		`<span class="for text">From 2 to 14.</span><span class="for file url qr">From 1 to 90.</span>`,
 		`<div class="for text file url"><label class="check switch">`, `<div class="for text file"><label class="check switch">`,
 	} {
-		if !strings.Contains(form.body, want) {
+		if !strings.Contains(form.Body, want) {
 			t.Errorf("no %s", want)
 		}
 	}
 }
 
-func TestTheFormIsForWhomItShouldBe(t *testing.T) {
+func TestTheFormChecksWhoMayCreate(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.AllowAnonymous = false })
-	for _, got := range []answer{a.get("/"), a.sendForm(typed(nil)), a.get("/", a.user("bob@example.com"))} {
-		if got.want(http.StatusSeeOther).header.Get("Location") != "/users/sign_in" {
-			t.Errorf("%v", got.header)
+	a := servertest.New(t, func(c *config.Config) { c.AllowAnonymous = false })
+	for _, got := range []servertest.Answer{a.Get("/"), a.SendForm(servertest.Typed(nil)), a.Get("/", a.AddTokenUser("bob@example.com"))} {
+		if got.Want(http.StatusSeeOther).Header.Get("Location") != "/users/sign_in" {
+			t.Errorf("%v", got.Header)
 		}
 	}
-	ann := a.senderAt("ann@example.com")
-	a.get("/", ann).want(http.StatusOK)
-	a.sendForm(typed(nil), ann).want(http.StatusCreated)
+	ann := a.AddSessionUser("ann@example.com")
+	a.Get("/", ann).Want(http.StatusOK)
+	a.SendForm(servertest.Typed(nil), ann).Want(http.StatusCreated)
 }
 
-func TestAFormOfSomebodyWhoWasSignedInIsNotSentAsNobodys(t *testing.T) {
+func TestAFormFromAnEndedSessionCreatesNoAnonymousPush(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	got := a.sendForm(typed(map[string]string{"name": "", "note": "", "payload": "kept"}))
-	if told := got.problems(); !strings.Contains(told[0], "not signed in any more") || got.typedInto("payload") != "kept" || got.tag("name") != "" {
-		t.Errorf("%q, %s", told, got.body)
+	a := servertest.New(t)
+	got := a.SendForm(servertest.Typed(map[string]string{"name": "", "note": "", "payload": "kept"}))
+	if told := got.Problems(); !strings.Contains(told[0], "no longer signed in") || got.TypedInto("payload") != "kept" || got.Tag("name") != "" {
+		t.Errorf("%q, %s", told, got.Body)
 	}
-	a.sendForm(typed(map[string]string{"payload": "kept"})).want(http.StatusCreated)
+	a.SendForm(servertest.Typed(map[string]string{"payload": "kept"})).Want(http.StatusCreated)
 }
 
 func TestAFormOfAnotherSiteIsRefused(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt("ann@example.com")
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
 	for _, h := range []http.Header{{"Sec-Fetch-Site": {"cross-site"}}, {"Sec-Fetch-Site": {"same-site"}}, {"Origin": {"https://evil.example"}}, {"Origin": {"null"}}} {
-		a.sendForm(typed(nil), ann, h).want(http.StatusForbidden)
+		a.SendForm(servertest.Typed(nil), ann, h).Want(http.StatusForbidden)
 	}
-	for _, h := range []http.Header{{"Sec-Fetch-Site": {"same-origin"}}, {"Sec-Fetch-Site": {"none"}}, {"Origin": {a.url}}} {
-		a.sendForm(typed(nil), ann, h).want(http.StatusCreated)
+	for _, h := range []http.Header{{"Sec-Fetch-Site": {"same-origin"}}, {"Sec-Fetch-Site": {"none"}}, {"Origin": {a.URL}}} {
+		a.SendForm(servertest.Typed(nil), ann, h).Want(http.StatusCreated)
 	}
 }
 
-func TestBodiesThatAreNoFormOfThePage(t *testing.T) {
+func TestTheFormRefusesOtherBodies(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for name, test := range map[string]struct {
 		header http.Header
 		body   string
@@ -289,33 +290,33 @@ func TestBodiesThatAreNoFormOfThePage(t *testing.T) {
 	}{
 		"JSON":         {http.Header{"Content-Type": {"application/json"}}, `{"push":{"payload":"x"}}`, 415},
 		"text":         {http.Header{"Content-Type": {"text/plain"}}, "push[payload]=x", 415},
-		"nothing":      {urlencoded, "", 400},
-		"others":       {urlencoded, "payload=x", 400},
-		"twice":        {urlencoded, "push[payload]=x&push[payload]=y", 400},
-		"bad percent":  {urlencoded, "push[payload]=%x", 400},
-		"too large":    {urlencoded, "push[payload]=" + strings.Repeat("x", 9<<20), 413},
-		"a cut body":   {multi, textPart("push[payload]", "x"), 400},
-		"a list":       {urlencoded, "push[payload][]=x&push[kind]=text", 422},
-		"with a token": {http.Header{"Content-Type": {urlencoded.Get("Content-Type")}, "Authorization": {"Bearer bad"}}, "push[payload]=x&push[expire_after_days]=1&push[expire_after_views]=1", 201},
+		"nothing":      {servertest.Urlencoded, "", 400},
+		"others":       {servertest.Urlencoded, "payload=x", 400},
+		"twice":        {servertest.Urlencoded, "push[payload]=x&push[payload]=y", 400},
+		"bad percent":  {servertest.Urlencoded, "push[payload]=%x", 400},
+		"too large":    {servertest.Urlencoded, "push[payload]=" + strings.Repeat("x", 9<<20), 413},
+		"a cut body":   {servertest.Multi, servertest.TextPart("push[payload]", "x"), 400},
+		"a list":       {servertest.Urlencoded, "push[payload][]=x&push[kind]=text", 422},
+		"with a token": {http.Header{"Content-Type": {servertest.Urlencoded.Get("Content-Type")}, "Authorization": {"Bearer bad"}}, "push[payload]=x&push[expire_after_days]=1&push[expire_after_views]=1", 201},
 	} {
-		got := a.do("POST", "/", test.body, test.header)
-		if got.status != test.want || !strings.HasPrefix(got.header.Get("Content-Type"), "text/html") {
-			t.Errorf("%s: %d %s", name, got.status, got.body)
+		got := a.Do("POST", "/", test.body, test.header)
+		if got.Status != test.want || !strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") {
+			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}
 }
 
 func TestThePagesHaveAMessageForEachKey(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt("ann@example.com")
-	for _, got := range []answer{a.get("/"), a.get("/", ann), a.sendForm(typed(map[string]string{"passphrase": "p"}), ann), a.sendForm(typed(nil))} {
-		for _, word := range strings.FieldsFunc(got.body, func(r rune) bool { return strings.ContainsRune(" \n<>\"", r) }) {
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
+	for _, got := range []servertest.Answer{a.Get("/"), a.Get("/", ann), a.SendForm(servertest.Typed(map[string]string{"passphrase": "p"}), ann), a.SendForm(servertest.Typed(nil))} {
+		for _, word := range strings.FieldsFunc(got.Body, func(r rune) bool { return strings.ContainsRune(" \n<>\"", r) }) {
 			if slices.ContainsFunc([]string{"create_", "made_", "frame_"}, func(p string) bool { return strings.HasPrefix(word, p) }) {
 				t.Errorf("there is no message %s", word)
 			}
 		}
-		if strings.ContainsAny(strings.NewReplacer("{name}", "", "{done}", "", "{all}", "", "{bits}", "").Replace(got.body), "{}") {
+		if strings.ContainsAny(strings.NewReplacer("{name}", "", "{done}", "", "{all}", "", "{bits}", "").Replace(got.Body), "{}") {
 			t.Error("a placeholder has no value")
 		}
 	}

@@ -9,31 +9,31 @@ import (
 	"pushbox/store"
 )
 
-// csvName is what a downloaded log is called. It says nothing of which push: names
-// of files stay in many places.
+// csvName is the file name of a downloaded log. It does not identify the push, since
+// file names stay in many places.
 const csvName = "audit-log.csv"
 
-// csvHead is the first row: the names that the API has for the same things.
+// csvHead is the first row: the names of the same keys in the API.
 var csvHead = []string{"created_at", "kind", "ip", "user_agent", "referrer"}
 
-// maxCSV is how many pages of a log go into a file at most: more than there can be,
-// which is a row for each view that a push may have, and the lesser ones.
+// maxCSV is the most pages of a log that go into a file. No log has more: it has at
+// most one entry for each view that a push may have, and the minor entries.
 const maxCSV = 4096
 
-// auditCSV gives the whole audit log of a push as CSV (RFC 4180), oldest first. It
-// reads the log page by page; entries do not move in it.
+// auditCSV answers with the whole audit log of a push as CSV (RFC 4180), oldest first.
+// It reads the log page by page, which is safe because entries never move.
 func (s *Server) auditCSV(r *request) (reply, error) {
 	var b bytes.Buffer
 	w := csv.NewWriter(&b)
 	w.UseCRLF = true
 	rows := [][]string{csvHead}
 	for page := 1; page <= maxCSV; page++ {
-		log, err := s.store.Audit(r.Context(), r.actor, r.urlToken, page)
+		log, err := s.store.Audit(r.Context(), r.actor, r.push, page)
 		if err != nil {
 			return reply{}, err
 		}
 		for _, e := range log {
-			rows = append(rows, []string{Stamp(e.At), e.Kind.String(), harmless(e.IP), harmless(e.UserAgent), harmless(e.Referrer)})
+			rows = append(rows, []string{Stamp(e.At), e.Kind.String(), escapeFormulas(e.IP), escapeFormulas(e.UserAgent), escapeFormulas(e.Referrer.Reveal())})
 		}
 		if err := w.WriteAll(rows); err != nil {
 			return reply{}, err
@@ -49,10 +49,10 @@ func (s *Server) auditCSV(r *request) (reply, error) {
 	}, nil
 }
 
-// harmless keeps a spreadsheet from taking for a formula what a visitor sent: it
-// puts an apostrophe before =, +, -, @ and controls that a cell begins with. It
-// does so behind a semicolon or a tab too, at which some programs divide cells.
-func harmless(cell string) string {
+// escapeFormulas keeps a spreadsheet from reading a client's text as a formula: it puts an
+// apostrophe before =, +, -, @ and controls at the beginning of a cell. It does so
+// behind a semicolon or a tab too, since some programs split cells there.
+func escapeFormulas(cell string) string {
 	if !strings.ContainsAny(cell, "=+-@\t\r\n") {
 		return cell
 	}

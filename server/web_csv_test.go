@@ -9,50 +9,51 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/server/servertest"
 	"pushbox/store"
 )
 
 func TestTheAuditLogAsCSV(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann, by := a.signIn("ann@example.com")
-	p := a.mine(by, func(in *store.NewPush) { in.Views = new(100) })
+	a := servertest.New(t)
+	ann, by := a.AddSessionUser("ann@example.com"), a.Actor("ann@example.com")
+	p := a.Mine(by, func(in *store.NewPush) { in.Views = new(100) })
 	path := "/p/" + p.Token.Reveal() + "/audit.csv"
 	for i := range 100 {
-		a.store.Clock.Advance(time.Second)
-		who := store.Actor{IP: "203.0.113.7", Client: "203.0.113.7", UserAgent: fmt.Sprintf("a, \"b\"; é %d", i), Referrer: "https://example.com/?a=b-c"}
-		if _, err := a.store.Retrieve(ctx, who, p.Token, secret.Text{}); err != nil {
+		a.Store.Clock.Advance(time.Second)
+		who := store.Actor{IP: "203.0.113.7", Client: "203.0.113.7", UserAgent: fmt.Sprintf("a, \"b\"; é %d", i), Referrer: secret.New("https://example.com/?a=b-c")}
+		if _, err := a.Store.Retrieve(ctx, who, p.Token, secret.Text{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if n := i + 2; n == 49 || n == 50 || n == 51 || n == 100 || n == 101 { // entries: about the end of a page
-			if rows := a.csv(path, ann); len(rows) != n+1 {
+			if rows := csvOf(a, path, ann); len(rows) != n+1 {
 				t.Errorf("%d rows for %d entries", len(rows), n)
 			}
 		}
 	}
-	got := a.get(path, ann).want(200)
+	got := a.Get(path, ann).Want(200)
 	for name, want := range map[string]string{"Content-Type": "text/csv; charset=utf-8", "Content-Disposition": `attachment; filename="audit-log.csv"`, "Cache-Control": "no-store"} {
-		if got.header.Get(name) != want {
-			t.Errorf("%s: %s", name, got.header.Get(name))
+		if got.Header.Get(name) != want {
+			t.Errorf("%s: %s", name, got.Header.Get(name))
 		}
 	}
-	if strings.Contains(fmt.Sprint(got.header)+got.body, p.Token.Reveal()) {
+	if strings.Contains(fmt.Sprint(got.Header)+got.Body, p.Token.Reveal()) {
 		t.Error("the token is in it")
 	}
-	if strings.Count(got.body, "\r\n") != strings.Count(got.body, "\n") || !strings.HasSuffix(got.body, "\r\n") {
+	if strings.Count(got.Body, "\r\n") != strings.Count(got.Body, "\n") || !strings.HasSuffix(got.Body, "\r\n") {
 		t.Error("lines do not end with CRLF")
 	}
-	rows := a.csv(path, ann)
+	rows := csvOf(a, path, ann)
 	if strings.Join(rows[0], " ") != "created_at kind ip user_agent referrer" {
 		t.Errorf("head %q", rows[0])
 	}
 	for page := 1; page <= 3; page++ {
-		log, err := a.store.Audit(ctx, by, p.Token, page)
+		log, err := a.Store.Audit(ctx, by, p.Token, page)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i, e := range log {
-			want := []string{e.At.Format("2006-01-02T15:04:05.000Z"), e.Kind.String(), e.IP, e.UserAgent, e.Referrer}
+			want := []string{e.At.Format("2006-01-02T15:04:05.000Z"), e.Kind.String(), e.IP, e.UserAgent, e.Referrer.Reveal()}
 			if got := rows[1+(page-1)*store.PageSize+i]; strings.Join(got, "|") != strings.Join(want, "|") {
 				t.Errorf("row %q, entry %q", got, want)
 			}
@@ -60,19 +61,19 @@ func TestTheAuditLogAsCSV(t *testing.T) {
 	}
 }
 
-func (a *api) csv(path string, headers ...http.Header) [][]string {
-	a.t.Helper()
-	rows, err := csv.NewReader(strings.NewReader(a.get(path, headers...).want(200).body)).ReadAll()
+func csvOf(a *servertest.Server, path string, headers ...http.Header) [][]string {
+	a.T.Helper()
+	rows, err := csv.NewReader(strings.NewReader(a.Get(path, headers...).Want(200).Body)).ReadAll()
 	if err != nil {
-		a.t.Fatal(err)
+		a.T.Fatal(err)
 	}
 	return rows
 }
 
 func TestNoCellOfTheCSVIsAFormula(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann, by := a.signIn("ann@example.com")
+	a := servertest.New(t)
+	ann, by := a.AddSessionUser("ann@example.com"), a.Actor("ann@example.com")
 	for sent, want := range map[string]string{
 		"=1+1":                 `'=1+1`,
 		"+1":                   `'+1`,
@@ -92,12 +93,12 @@ func TestNoCellOfTheCSVIsAFormula(t *testing.T) {
 		"":                     "",
 		"é=1":                  "é=1",
 	} {
-		p := a.mine(by)
-		who := store.Actor{IP: "203.0.113.7", Client: "203.0.113.7", UserAgent: sent, Referrer: sent}
-		if _, err := a.store.Retrieve(ctx, who, p.Token, secret.Text{}); err != nil {
+		p := a.Mine(by)
+		who := store.Actor{IP: "203.0.113.7", Client: "203.0.113.7", UserAgent: sent, Referrer: secret.New(sent)}
+		if _, err := a.Store.Retrieve(ctx, who, p.Token, secret.Text{}, nil); err != nil {
 			t.Fatal(err)
 		}
-		row := a.csv("/p/"+p.Token.Reveal()+"/audit.csv", ann)[2]
+		row := csvOf(a, "/p/"+p.Token.Reveal()+"/audit.csv", ann)[2]
 		if row[3] != want || row[4] != want {
 			t.Errorf("%q became %q", sent, row[3])
 		}

@@ -8,7 +8,7 @@ import (
 	"pushbox/store"
 )
 
-// The fields of the form of a push's limits.
+// Fields of the form of a push's limits.
 const (
 	daysField  = "days"
 	viewsField = "views"
@@ -18,7 +18,7 @@ const (
 type editForm struct {
 	Action      string
 	Days, Views limitField
-	InDays      bool // the time limit is whole days; no days then mean that it stays
+	InDays      bool // the time limit is whole days
 }
 
 // A limitField is a field of that form.
@@ -31,12 +31,12 @@ type limitField struct {
 // Open reports whether there is anything to choose from.
 func (f limitField) Open() bool { return f.Min <= f.Max }
 
-// Wrong reports whether something must be put right.
+// Wrong reports whether a field must be corrected.
 func (f editForm) Wrong() bool { return f.Days.Wrong || f.Views.Wrong }
 
 func newEditForm(h store.History) editForm {
 	f := editForm{
-		Action: revealPath(h.Token) + "/edit",
+		Action: ownerPath(h.PushInfo) + "/edit",
 		Days:   limitField{Min: h.Days.Min, Max: h.Days.Max},
 		Views:  limitField{Value: strconv.Itoa(h.ViewLimit), Min: h.Views.Min, Max: h.Views.Max},
 		InDays: h.InDays(),
@@ -47,36 +47,32 @@ func newEditForm(h store.History) editForm {
 	return f
 }
 
-// editPush sets the limits of a push anew. One that has expired meanwhile stays as
-// it is, and the page of it says so.
-func (s *Server) editPush(r *request) (reply, error) {
-	f, err := s.readFields(r)
-	if err != nil {
-		return reply{}, err
-	}
-	p, err := s.store.EditPush(r.Context(), r.actor, r.urlToken, readEdit(f))
+// editPush changes the limits of a push. One that has expired meanwhile stays
+// unchanged, and its page says so.
+func (s *Server) editPush(r *request, f webForm) (reply, error) {
+	p, err := s.store.EditPush(r.Context(), r.actor, r.push, readEdit(f))
 	if err == nil {
-		return goTo(revealPath(p.Token) + "/audit"), nil
+		return goTo(ownerPath(p) + "/audit"), nil
 	}
 	wrong, invalid := wrongFields(err)
 	if !invalid {
 		return reply{}, err
 	}
-	h, err := s.store.History(r.Context(), r.actor, r.urlToken, 1)
+	h, err := s.store.History(r.Context(), r.actor, r.push, 1)
 	if err != nil {
 		return reply{}, err
 	}
 	form := newEditForm(h)
-	form.Days.Value, form.Days.Wrong = comesBack(f[daysField], maxNumber), wrong["expire_after_days"]
-	form.Views.Value, form.Views.Wrong = comesBack(f[viewsField], maxNumber), wrong["expire_after_views"]
+	form.Days.Value, form.Days.Wrong = shownAgain(f.text(daysField), maxNumber), wrong[store.FieldDays]
+	form.Views.Value, form.Views.Wrong = shownAgain(f.text(viewsField), maxNumber), wrong[store.FieldViews]
 	return showHistory(http.StatusUnprocessableEntity, h, form, 1, r.base)
 }
 
-// readEdit reads the form. A field that is empty leaves the limit as it is; one
-// that is no number is one that no limit can be.
-func readEdit(f webFields) (edit store.PushEdit) {
+// readEdit reads the form. An empty field leaves its limit unchanged. A field that is
+// no number becomes -1, which the store refuses.
+func readEdit(f webForm) (edit store.PushEdit) {
 	for name, limit := range map[string]**int{daysField: &edit.Days, viewsField: &edit.Views} {
-		text := strings.TrimSpace(f[name])
+		text := strings.TrimSpace(f.text(name))
 		if text == "" {
 			continue
 		}

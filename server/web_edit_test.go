@@ -8,13 +8,15 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/server/servertest"
 	"pushbox/store"
 )
 
 func TestEditingLimits(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	_, by := a.signIn("ann@example.com")
+	a := servertest.New(t)
+	a.AddSessionUser("ann@example.com")
+	by := a.Actor("ann@example.com")
 	for name, test := range map[string]struct {
 		days, views string
 		status      int
@@ -37,19 +39,19 @@ func TestEditingLimits(t *testing.T) {
 		"more than time lasts":  {"9223372036854775807", "", 422, 7, 5, []string{"Days must be"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p := a.mine(by)
+			p := a.Mine(by)
 			path := "/p/" + p.Token.Reveal()
-			a.get(pushes + path[2:]).want(200)
-			a.store.Clock.Advance(2 * day)
-			ann := a.signInAgain("ann@example.com")
-			got := a.sendOwn(path+"/edit", map[string]string{"days": test.days, "views": test.views}, ann).want(test.status).says(test.says...)
-			if at := got.header.Get("Location"); test.status == 303 && at != path+"/audit" {
+			a.Get(pushes + path[2:]).Want(200)
+			a.Store.Clock.Advance(2 * day)
+			ann := a.SignInAgain("ann@example.com")
+			got := a.SendOwn(path+"/edit", map[string]string{"days": test.days, "views": test.views}, ann).Want(test.status).Says(test.says...)
+			if at := got.Header.Get("Location"); test.status == 303 && at != path+"/audit" {
 				t.Errorf("sent to %q", at)
 			}
-			if strings.Contains(got.body, "<script>") {
+			if strings.Contains(got.Body, "<script>") {
 				t.Error("what was typed is alive")
 			}
-			h, err := a.store.History(ctx, by, p.Token, 1)
+			h, err := a.Store.History(ctx, by, p.Token, 1)
 			if err != nil || h.Push.Days != test.wantDays || h.ViewLimit != test.wantViews || h.ExpiresAt.Sub(h.CreatedAt) != time.Duration(test.wantDays)*day {
 				t.Errorf("%d days, %d views, ends after %v, %v", h.Push.Days, h.ViewLimit, h.ExpiresAt.Sub(h.CreatedAt), err)
 			}
@@ -57,51 +59,51 @@ func TestEditingLimits(t *testing.T) {
 	}
 }
 
-func TestEditingWhatIsLessThanDaysOrHasEnded(t *testing.T) {
+func TestEditingAPushWithATimeInHoursOrAnEndedOne(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann, by := a.signIn("ann@example.com")
-	p := a.mine(by, func(in *store.NewPush) { in.Lifetime = time.Hour })
+	a := servertest.New(t)
+	ann, by := a.AddSessionUser("ann@example.com"), a.Actor("ann@example.com")
+	p := a.Mine(by, func(in *store.NewPush) { in.Lifetime = time.Hour })
 	path := "/p/" + p.Token.Reveal()
-	a.get(path+"/audit", ann).says("Leave this empty", `max="90" value=""`)
-	a.sendOwn(path+"/edit", map[string]string{"days": "", "views": "9"}, ann).want(303)
-	a.get(path+"/audit", ann).says("0 of 9", "60 minutes", "Limits changed")
-	a.sendOwn(path+"/edit", map[string]string{"days": "1", "views": "9"}, ann).want(303)
-	a.get(path+"/audit", ann).says("24 hours").lacks("Leave this empty")
-	a.store.Clock.Advance(day)
-	ann = a.signInAgain("ann@example.com")
-	a.sendOwn(path+"/edit", map[string]string{"days": "9"}, ann).want(303)
-	a.get(path+"/audit", ann).says("Time is over").lacks(`name="days"`)
-	a.sendOwn(path+"/edit", map[string]string{"days": "x"}, ann).want(303)
-	if got := a.do(http.MethodPost, path+"/edit", `{"days":3}`, ann, http.Header{"Sec-Fetch-Site": {"same-origin"}}); got.status != 415 {
-		t.Errorf("JSON: %d", got.status)
+	a.Get(path+"/audit", ann).Says("Leave this empty", `max="90" value=""`)
+	a.SendOwn(path+"/edit", map[string]string{"days": "", "views": "9"}, ann).Want(303)
+	a.Get(path+"/audit", ann).Says("0 of 9", "60 minutes", "Limits changed")
+	a.SendOwn(path+"/edit", map[string]string{"days": "1", "views": "9"}, ann).Want(303)
+	a.Get(path+"/audit", ann).Says("24 hours").Lacks("Leave this empty")
+	a.Store.Clock.Advance(day)
+	ann = a.SignInAgain("ann@example.com")
+	a.SendOwn(path+"/edit", map[string]string{"days": "9"}, ann).Want(303)
+	a.Get(path+"/audit", ann).Says("Time is up").Lacks(`name="days"`)
+	a.SendOwn(path+"/edit", map[string]string{"days": "x"}, ann).Want(303)
+	if got := a.Do(http.MethodPost, path+"/edit", `{"days":3}`, ann, http.Header{"Sec-Fetch-Site": {"same-origin"}}); got.Status != 415 {
+		t.Errorf("JSON: %d", got.Status)
 	}
-	a.do(http.MethodPost, path+"/edit", "days=1&days=2", ann, http.Header{"Sec-Fetch-Site": {"same-origin"}, "Content-Type": {"application/x-www-form-urlencoded"}}).want(400)
+	a.Do(http.MethodPost, path+"/edit", "days=1&days=2", ann, http.Header{"Sec-Fetch-Site": {"same-origin"}, "Content-Type": {"application/x-www-form-urlencoded"}}).Want(400)
 }
 
 func TestEditsAndViewsRace(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann, by := a.signIn("ann@example.com")
-	p := a.mine(by, func(in *store.NewPush) { in.Views = new(40) })
+	a := servertest.New(t)
+	ann, by := a.AddSessionUser("ann@example.com"), a.Actor("ann@example.com")
+	p := a.Mine(by, func(in *store.NewPush) { in.Views = new(40) })
 	path := "/p/" + p.Token.Reveal()
 	var all sync.WaitGroup
 	for i := range 64 {
 		all.Go(func() {
 			if i%2 == 0 {
-				if got, err := a.try("GET", pushes+path[2:], ""); err != nil || got.status != 200 {
-					t.Errorf("%d %v", got.status, err)
+				if got, err := a.Try("GET", pushes+path[2:], ""); err != nil || got.Status != 200 {
+					t.Errorf("%d %v", got.Status, err)
 				}
 				return
 			}
 			form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}}
-			if got, err := a.try("POST", path+"/edit", fmt.Sprintf("views=%d", 1+i%16), form, ann); err != nil || got.status != 303 && got.status != 422 {
-				t.Errorf("%d %v", got.status, err)
+			if got, err := a.Try("POST", path+"/edit", fmt.Sprintf("views=%d", 1+i%16), form, ann); err != nil || got.Status != 303 && got.Status != 422 {
+				t.Errorf("%d %v", got.Status, err)
 			}
 		})
 	}
 	all.Wait() // and the check of the file at the end compares views and entries
-	h, err := a.store.History(ctx, by, p.Token, 1)
+	h, err := a.Store.History(ctx, by, p.Token, 1)
 	if err != nil || h.PushInfo.Views > h.ViewLimit || h.Live() != (h.PushInfo.Views < h.ViewLimit) {
 		t.Errorf("%d views of %d, live: %t, %v", h.PushInfo.Views, h.ViewLimit, h.Live(), err)
 	}

@@ -10,32 +10,34 @@ import (
 
 	"pushbox/config"
 	"pushbox/server"
+	"pushbox/server/servertest"
+	"pushbox/store"
 )
 
-const firstPath = server.FirstPath + firstCode
+const firstPath = server.FirstPath + servertest.FirstCode
 
 func TestTheFirstAccount(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	b := a.browser()
-	b.get(firstPath).want(http.StatusOK).says("The first account")
-	b.post(firstPath, "email", "nobody", "password", "short").want(http.StatusUnprocessableEntity).inner("password-error")
-	b.post(firstPath, "email", annEmail, "password", annPassword).to("/")
-	b.get("/users/sessions").want(http.StatusOK).says(annEmail)
-	b.get(firstPath).want(http.StatusNotFound)
-	b.post(firstPath, "email", "eve@example.com", "password", annPassword).want(http.StatusNotFound)
-	a.signedIn(annEmail, annPassword)
-	a.browser().signIn("eve@example.com", annPassword).want(http.StatusForbidden)
+	a := servertest.New(t)
+	b := a.Browser()
+	b.Get(firstPath).Want(http.StatusOK).Says("The first account")
+	b.Post(firstPath, "email", "not-an-address", "password", "short").Want(http.StatusUnprocessableEntity).Inner("password-error")
+	b.Post(firstPath, "email", servertest.AnnEmail, "password", servertest.AnnPassword).To("/")
+	b.Get("/users/sessions").Want(http.StatusOK).Says(servertest.AnnEmail)
+	b.Get(firstPath).Want(http.StatusNotFound)
+	b.Post(firstPath, "email", "eve@example.com", "password", servertest.AnnPassword).Want(http.StatusNotFound)
+	a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	a.Browser().SignIn("eve@example.com", servertest.AnnPassword).Want(http.StatusForbidden)
 }
 
-func TestTwoCannotBothBeFirst(t *testing.T) {
+func TestOnlyOneOfTwoCanMakeTheFirstAccount(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	var wg sync.WaitGroup
 	statuses := make([]int, 4)
 	for i := range statuses {
 		wg.Go(func() {
-			statuses[i] = a.browser().post(firstPath, "email", string(rune('a'+i))+"@example.com", "password", annPassword).status
+			statuses[i] = a.Browser().Post(firstPath, "email", string(rune('a'+i))+"@example.com", "password", servertest.AnnPassword).Status
 		})
 	}
 	wg.Wait()
@@ -49,64 +51,64 @@ func TestTwoCannotBothBeFirst(t *testing.T) {
 			t.Errorf("status %d", status)
 		}
 	}
-	all, err := a.store.Accounts(ctx)
+	all, err := a.Store.Accounts(ctx)
 	if made != 1 || len(all) != 1 || err != nil {
 		t.Errorf("%d were told that they are first, there are %d accounts, %v", made, len(all), err)
 	}
 }
 
-func TestTheCodeIsOfNoUseWhereACommandMadeAnAccount(t *testing.T) {
+func TestTheFirstCodeIsInvalidOnceACommandMadeAnAccount(t *testing.T) {
 	t.Parallel()
 	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		a := newSite(t)
-		b := a.browser()
+		a := servertest.NewSite(t)
+		b := a.Browser()
 		if method == http.MethodGet {
-			b.get(firstPath).want(http.StatusNotFound)
+			b.Get(firstPath).Want(http.StatusNotFound)
 		} else {
-			b.post(firstPath, "email", "eve@example.com", "password", annPassword).want(http.StatusNotFound)
+			b.Post(firstPath, "email", "eve@example.com", "password", servertest.AnnPassword).Want(http.StatusNotFound)
 		}
-		if err := a.store.RemoveAccount(ctx, annEmail); err != nil {
+		if err := a.Store.RemoveAccount(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail); err != nil {
 			t.Fatal(err)
 		}
-		b.get(firstPath).want(http.StatusNotFound) // it was forgotten
+		b.Get(firstPath).Want(http.StatusNotFound) // it was forgotten
 	}
 }
 
 func TestGuessingTheCodeOfTheFirstAccountIsLimited(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.Limits.UnknownTokensPerMinute = 3 })
-	b := a.browser(far(1))
-	for _, wrong := range []string{"x", firstCode + "x", firstCode[1:]} {
-		b.get(server.FirstPath + wrong).want(http.StatusNotFound)
+	a := servertest.New(t, func(c *config.Config) { c.Limits.UnknownTokensPerMinute = 3 })
+	b := a.Browser(servertest.Far(1))
+	for _, wrong := range []string{"x", servertest.FirstCode + "x", servertest.FirstCode[1:]} {
+		b.Get(server.FirstPath + wrong).Want(http.StatusNotFound)
 	}
-	b.get(firstPath).want(http.StatusTooManyRequests)
-	b.post(firstPath, "email", annEmail, "password", annPassword).want(http.StatusTooManyRequests)
-	a.browser(far(2)).get(firstPath).want(http.StatusOK)
-	a.store.Clock.Advance(time.Minute)
-	b.get(firstPath).want(http.StatusOK)
-	b.post(server.FirstPath+"x", "email", annEmail, "password", annPassword).want(http.StatusNotFound)
+	b.Get(firstPath).Want(http.StatusTooManyRequests)
+	b.Post(firstPath, "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusTooManyRequests)
+	a.Browser(servertest.Far(2)).Get(firstPath).Want(http.StatusOK)
+	a.Store.Clock.Advance(time.Minute)
+	b.Get(firstPath).Want(http.StatusOK)
+	b.Post(server.FirstPath+"x", "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusNotFound)
 }
 
 func TestWithoutACodeThereIsNoFirstAccount(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	handler, err := server.New(server.Options{Config: config.Default(), Store: a.store.Store, Log: zerolog.Nop()})
+	a := servertest.New(t)
+	handler, err := server.New(server.Options{Config: config.Default(), Store: a.Store.Store, Log: zerolog.Nop()})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, path := range []string{server.FirstPath, server.FirstPath + "x", firstPath} {
-		if got := serve(handler, http.MethodGet, path); got != http.StatusNotFound {
+		if got := servertest.Serve(handler, http.MethodGet, path); got != http.StatusNotFound {
 			t.Errorf("%s: %d", path, got)
 		}
 	}
 }
 
-func TestTheFirstAccountIsThereEvenWhereItCannotSignInAtOnce(t *testing.T) {
+func TestTheFirstAccountIsMadeEvenIfItCannotSignInAtOnce(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.Limits.SignInsPerClient = 1 })
-	b := a.browser()
-	b.signIn(annEmail, annPassword).want(http.StatusForbidden)
-	b.post(firstPath, "email", annEmail, "password", annPassword).to("/users/sign_in")
-	a.store.Clock.Advance(20 * time.Second)
-	b.signIn(annEmail, annPassword).to("/")
+	a := servertest.New(t, func(c *config.Config) { c.Limits.SignInsPerClient = 1 })
+	b := a.Browser()
+	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).Want(http.StatusForbidden)
+	b.Post(firstPath, "email", servertest.AnnEmail, "password", servertest.AnnPassword).To("/users/sign_in")
+	a.Store.Clock.Advance(20 * time.Second)
+	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/")
 }

@@ -2,77 +2,70 @@ package server
 
 import (
 	"errors"
+	"net/http"
+	"strconv"
 	"strings"
+	"time"
 
-	"pushbox/internal/secret"
+	"pushbox/server/body"
+	"pushbox/server/display"
 	"pushbox/store"
 )
 
-// webFields are the fields of a form that a page sent, each given once.
-type webFields map[string]string
+// A webForm is a small form of a page. It has no files.
+type webForm struct{ body.Form }
 
-// readFields reads a small form, one without files. errTooLarge if it has more
-// than 64 KiB.
-func (s *Server) readFields(r *request) (webFields, error) {
-	media, params, err := bodyType(r)
-	if err != nil {
-		return nil, err
-	}
-	b := &r.Body
-	if b.limit = smallBody; r.ContentLength > b.limit {
-		return nil, errTooLarge
-	}
-	var pairs []pair
-	switch media {
-	case typeForm:
-		pairs, err = readPairs(b)
-	case typeMultipart:
-		pairs, err = multipartPairs(b, params["boundary"])
-	default:
-		return nil, errMediaType
-	}
-	if err == nil {
-		err = b.end()
-	}
-	if err != nil {
-		b.leave()
-		return nil, err
-	}
-	f := make(webFields, len(pairs))
-	for _, p := range pairs {
-		if _, twice := f[p.name]; twice {
-			return nil, errTwice
-		}
-		f[p.name] = p.text
-	}
-	return f, nil
+// readForm reads a form of 64 KiB at most, in which each field stands once.
+func (s *Server) readForm(r *request) (webForm, error) {
+	f := webForm{make(body.Form)}
+	return f, body.Read(r.Context(), &r.Body, body.Options{Flat: true, MaxText: smallBody}, f.Form)
 }
 
-// comesBack is what a form shows again of a text that may have so many bytes. One
-// that has more is not sent back: its problem says that it is too long.
-func comesBack(text string, most int) string {
+// withForm is the action of a page's form: it reads the form and passes it to act.
+func (s *Server) withForm(act func(*request, webForm) (reply, error)) action {
+	return func(r *request) (reply, error) {
+		f, err := s.readForm(r)
+		if err != nil {
+			return reply{}, err
+		}
+		return act(r, f)
+	}
+}
+
+// text returns the text of a field that is no secret.
+func (f webForm) text(name string) string { return f.Text(name).Reveal() }
+
+// checked reports whether a checkbox was ticked.
+func (f webForm) checked(name string) bool { return !f.Text(name).IsZero() }
+
+// number reads the ID of a session or a token; 0, which none has, if the field is not
+// an ID.
+func (f webForm) number(name string) uint64 {
+	n, err := strconv.ParseUint(f.text(name), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// shownAgain returns a text as its form shows it again: empty if it has more than most
+// bytes. In that case the form says that it is too long.
+func shownAgain(text string, most int) string {
 	if len(text) > most {
 		return ""
 	}
 	return text
 }
 
-// maxNumber is the most bytes that come back of what was typed for a number.
+// maxNumber is the length in bytes of the longest number that is shown again.
 const maxNumber = 64
 
-// secret returns a field that is a password, a passphrase or a code.
-func (f webFields) secret(name string) secret.Text { return secret.New(f[name]) }
-
-// yes reports whether a box was ticked.
-func (f webFields) yes(name string) bool { return f[name] != "" }
-
-// oneBreak undoes what browsers do to the lines of a text in a form: they end
-// with CR LF there (HTML Standard, constructing the entry list), whatever was
-// typed.
+// oneBreak restores the line breaks of a text in a form: browsers end each line with
+// CR LF (HTML Standard, constructing the entry list).
 func oneBreak(text string) string { return strings.ReplaceAll(text, "\r\n", "\n") }
 
-// wrongFields returns the names of the fields that a store found wrong, and
-// whether err says no more than that.
+// wrongFields returns the names of the fields that the store refused, and whether err
+// is a *store.InvalidError.
 func wrongFields(err error) (map[string]bool, bool) {
 	var invalid *store.InvalidError
 	if !errors.As(err, &invalid) {
@@ -83,4 +76,55 @@ func wrongFields(err error) (map[string]bool, bool) {
 		wrong[name] = true
 	}
 	return wrong, true
+}
+
+// unlessGone returns err, or nil if it says that a session or token is not found: it
+// has ended already, or is not the caller's.
+func unlessGone(err error) error {
+	if errors.Is(err, store.ErrNotFound) {
+		return nil
+	}
+	return err
+}
+
+// markDone is the mark in the query of a page whose form was accepted.
+const markDone = "done"
+
+// A formError says on a form why a password or a code was refused. The zero value is
+// no error.
+type formError struct {
+	Message string        // key of the message
+	Until   *display.Time // when the next attempt may be, after too many of them
+	wait    time.Duration
+}
+
+// newFormError returns the formError for an error from the check of a password or a
+// code; message is for a wrong one. Any other error is returned as it is.
+func (s *Server) newFormError(err error, message string) (formError, error) {
+	var locked *store.LockedError
+	switch {
+	case errors.Is(err, store.ErrCredentials):
+		return formError{Message: message}, nil
+	case errors.As(err, &locked):
+		s.noteLimit(err)
+		return s.tooManyAttempts(locked.RetryAfter), nil
+	default:
+		return formError{}, err
+	}
+}
+
+// tooManyAttempts refuses one attempt too many.
+func (s *Server) tooManyAttempts(wait time.Duration) formError {
+	wait = max(wait, time.Second)
+	return formError{Message: "sign_in_locked", Until: display.OptionalTime(s.clock.Now().Add(wait + time.Minute - 1)), wait: wait}
+}
+
+// rerender shows the form again, with this error in its page.
+func (e formError) rerender(template string, page any) reply {
+	if e.Until == nil {
+		return show(http.StatusForbidden, template, page)
+	}
+	rep := show(http.StatusTooManyRequests, template, page)
+	rep.header = problem{status: rep.status, retry: e.wait}.headers()
+	return rep
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 )
 
 func TestThePageOfANewPushHasItsLink(t *testing.T) {
@@ -20,33 +21,33 @@ func TestThePageOfANewPushHasItsLink(t *testing.T) {
 		"a proxy":             {"", http.Header{"Host": {"inner"}, "X-Forwarded-For": {"203.0.113.9"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {"out.example"}}, "https://out.example/p/"},
 		"base_url of a proxy": {"https://push.example.com", http.Header{"X-Forwarded-For": {"203.0.113.9"}, "X-Forwarded-Host": {"out.example"}}, "https://push.example.com/p/"},
 	} {
-		a := newAPI(t, func(c *config.Config) { c.BaseURL = test.base })
-		got := a.sendForm(typed(nil), test.header)
-		if link := got.link(); !strings.HasPrefix(link, test.want) || !strings.HasSuffix(link, "/r") {
+		a := servertest.New(t, func(c *config.Config) { c.BaseURL = test.base })
+		got := a.SendForm(servertest.Typed(nil), test.header)
+		if link := got.Link(); !strings.HasPrefix(link, test.want) || !strings.HasSuffix(link, "/r") {
 			t.Errorf("%s: %s", name, link)
 		}
-		for _, want := range []string{`href="/p/` + got.pushed() + `/r" target="_blank" rel="noopener noreferrer"`, `<svg class="qr"`, got.link() + "\nThe link works 5 times"} {
-			if !strings.Contains(got.body, want) {
+		for _, want := range []string{`href="/p/` + got.PushToken() + `/r" target="_blank" rel="noopener noreferrer"`, `<svg class="qr"`, got.Link() + "\nThe link works 5 times"} {
+			if !strings.Contains(got.Body, want) {
 				t.Errorf("%s: no %s", name, want)
 			}
 		}
-		if strings.Contains(a.log.String(), got.pushed()) || got.header.Get("Location") != "" {
+		if strings.Contains(a.Log.String(), got.PushToken()) || got.Header.Get("Location") != "" {
 			t.Errorf("%s: the link is in the log or in a header", name)
 		}
 	}
-	newAPI(t).sendForm(typed(nil), http.Header{"Host": {"a/b"}}).want(http.StatusBadRequest)
+	servertest.New(t).SendForm(servertest.Typed(nil), http.Header{"Host": {"a/b"}}).Want(http.StatusBadRequest)
 }
 
 func TestWhatThePageOfANewPushSays(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.senderAt("ann@example.com")
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
 	const (
-		apart  = "Do not send the passphrase the same way"
+		apart  = "Do not put the passphrase into the same message"
 		other  = "You will get the passphrase another way."
 		audit  = `/audit"`
 		once   = "The link works once, until 2026-01-08 00:00 UTC."
-		button = "Asks before opening</dt><dd>"
+		button = "Shows an “Open” button first</dt><dd>"
 		deadly = "Recipients may delete it</dt><dd>"
 	)
 	for name, test := range map[string]struct {
@@ -54,29 +55,29 @@ func TestWhatThePageOfANewPushSays(t *testing.T) {
 		caller    http.Header
 		has, hasn []string
 	}{
-		"plain":        {nil, nil, []string{button + "Yes", deadly + "Yes", "not shown again"}, []string{apart, other, audit}},
+		"plain":        {nil, nil, []string{button + "Yes", deadly + "Yes", "not be shown again"}, []string{apart, other, audit}},
 		"a passphrase": {map[string]string{"passphrase": "open sesame"}, nil, []string{apart, other}, []string{"open sesame", audit}},
-		"an owner's":   {map[string]string{"name": "n"}, ann, []string{audit, "among your pushes"}, []string{apart}},
+		"an owner's":   {map[string]string{"name": "n"}, ann, []string{audit, "under My pushes"}, []string{apart}},
 		"one view":     {map[string]string{"expire_after_views": "1"}, nil, []string{once}, nil},
-		"no button":    {map[string]string{"retrieval_step": unticked, "deletable_by_viewer": unticked}, nil, []string{button + "No", deadly + "No"}, nil},
+		"no button":    {map[string]string{"retrieval_step": servertest.Unticked, "deletable_by_viewer": servertest.Unticked}, nil, []string{button + "No", deadly + "No"}, nil},
 		"a URL":        {map[string]string{"kind": "url", "payload": "https://a"}, nil, []string{"Web address"}, []string{deadly}},
 	} {
-		got := a.sendForm(typed(test.fields), test.caller).want(http.StatusCreated)
+		got := a.SendForm(servertest.Typed(test.fields), test.caller).Want(http.StatusCreated)
 		for _, text := range test.has {
-			if !strings.Contains(got.body, text) {
+			if !strings.Contains(got.Body, text) {
 				t.Errorf("%s: no %q", name, text)
 			}
 		}
 		for _, text := range append(test.hasn, "hunter2") {
-			if strings.Contains(got.body, text) {
+			if strings.Contains(got.Body, text) {
 				t.Errorf("%s: it has %q", name, text)
 			}
 		}
-		if link := got.link(); strings.HasSuffix(link, "/r") != strings.Contains(got.body, button+"Yes") {
+		if link := got.Link(); strings.HasSuffix(link, "/r") != strings.Contains(got.Body, button+"Yes") {
 			t.Errorf("%s: %s", name, link)
 		}
-		if got.header.Get("Cache-Control") != "no-store" || got.header.Get("Content-Security-Policy") == "" {
-			t.Errorf("%s: %v", name, got.header)
+		if got.Header.Get("Cache-Control") != "no-store" || got.Header.Get("Content-Security-Policy") == "" {
+			t.Errorf("%s: %v", name, got.Header)
 		}
 	}
 }

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 	"pushbox/store"
 )
 
-// A reader is a client that takes nothing of an answer until it may.
+// A reader is a client that reads nothing of an answer until it is released.
 type reader struct {
 	*httptest.ResponseRecorder
 	began chan struct{}
@@ -28,16 +29,16 @@ func (r *reader) Write(b []byte) (int, error) {
 	return r.ResponseRecorder.Write(b)
 }
 
-// unread sends a request whose answer is not read until read was called, which then
+// sendUnread sends a request and leaves its answer unread. read reads the answer and
 // returns it.
-func (a *api) unread(method, path, body string, header http.Header) (read func() *httptest.ResponseRecorder) {
+func sendUnread(a *servertest.Server, method, path, body string, header http.Header) (read func() *httptest.ResponseRecorder) {
 	w := &reader{ResponseRecorder: httptest.NewRecorder(), began: make(chan struct{}), may: make(chan struct{})}
 	hr := httptest.NewRequest(method, path, strings.NewReader(body))
 	hr.Header = header.Clone()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		a.handler.ServeHTTP(w, hr)
+		a.Handler.ServeHTTP(w, hr)
 	}()
 	<-w.began
 	return func() *httptest.ResponseRecorder {
@@ -47,8 +48,8 @@ func (a *api) unread(method, path, body string, header http.Header) (read func()
 	}
 }
 
-// memoryOf bounds the memory of bodies and that of opened pushes, and waits no longer
-// than a second.
+// memoryOf bounds the memory of bodies and that of opened pushes, with waits of at most
+// a second.
 func memoryOf(size config.Size) func(*config.Config) {
 	return func(c *config.Config) {
 		c.Limits.BodyMemory, c.Limits.RequestTimeout = size, time.Second
@@ -58,131 +59,131 @@ func memoryOf(size config.Size) func(*config.Config) {
 
 var quotes = strings.Repeat(`"`, store.MaxText)
 
-func TestPagesThatNobodyReadsTakeBoundedMemory(t *testing.T) {
+func TestPagesThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, memoryOf(16<<20))
-	long := a.create(`"payload":` + quoted(quotes))
-	small := a.create(`"payload":"x"`)
+	a := servertest.New(t, memoryOf(16<<20))
+	long := a.Create(`"payload":` + servertest.Quoted(quotes))
+	small := a.Create(`"payload":"x"`)
 	var reads []func() *httptest.ResponseRecorder
 	for range 2 {
-		reads = append(reads, a.unread("POST", "/p/"+long, "", urlencoded))
+		reads = append(reads, sendUnread(a, "POST", "/p/"+long, "", servertest.Urlencoded))
 	}
-	if _, held := a.handler.Held(); held < 10*store.MaxText || held > 11*store.MaxText {
+	if held := a.Handler.Stats().AnswerMemory; held < 10*store.MaxText || held > 11*store.MaxText {
 		t.Errorf("two pages hold %d bytes", held)
 	}
-	before := a.trace(long)
-	got := a.send("/p/"+long, nil).want(http.StatusServiceUnavailable)
-	if got.header.Get("Retry-After") == "" {
+	before := a.Trace(long)
+	got := a.Send("/p/"+long, nil).Want(http.StatusServiceUnavailable)
+	if got.Header.Get("Retry-After") == "" {
 		t.Error("it does not say when to try again")
 	}
-	if after := a.trace(long); after != before {
+	if after := a.Trace(long); after != before {
 		t.Errorf("a view was counted: %+v, %+v", before, after)
 	}
-	a.send("/p/"+small, nil).want(http.StatusOK)    // and does not wait for the others
-	a.sendForm(typed(nil)).want(http.StatusCreated) // what opens pushes is apart from what makes them
+	a.Send("/p/"+small, nil).Want(http.StatusOK)               // and does not wait for the others
+	a.SendForm(servertest.Typed(nil)).Want(http.StatusCreated) // what opens pushes is apart from what makes them
 	for _, read := range reads {
 		if w := read(); w.Code != http.StatusOK || w.Body.Len() < 5*store.MaxText {
 			t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
 		}
 	}
-	if bodies, reveals := a.handler.Held(); bodies != 0 || reveals != 0 {
+	if bodies, reveals := a.Handler.Stats().RequestMemory, a.Handler.Stats().AnswerMemory; bodies != 0 || reveals != 0 {
 		t.Errorf("%d and %d bytes stay held", bodies, reveals)
 	}
 }
 
-// What an answer of the API takes is bounded, too, and small ones go on.
-func TestAnswersThatNobodyReadsTakeBoundedMemory(t *testing.T) {
+// The memory for answers of the API is bounded, too, and small answers need none.
+func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, memoryOf(16<<20))
-	long, small := pushes+"/"+a.create(`"payload":`+quoted(quotes)), pushes+"/"+a.create(`"payload":"x"`)
+	a := servertest.New(t, memoryOf(16<<20))
+	long, small := pushes+"/"+a.Create(`"payload":`+servertest.Quoted(quotes)), pushes+"/"+a.Create(`"payload":"x"`)
 	var reads []func() *httptest.ResponseRecorder
 	for range 2 {
-		reads = append(reads, a.unread("GET", long, "", nil))
+		reads = append(reads, sendUnread(a, "GET", long, "", nil))
 	}
-	if _, held := a.handler.Held(); held < 6*store.MaxText || held > 10*store.MaxText {
+	if held := a.Handler.Stats().AnswerMemory; held < 6*store.MaxText || held > 10*store.MaxText {
 		t.Errorf("two answers hold %d bytes", held)
 	}
-	a.do("GET", long, "").want(http.StatusServiceUnavailable)
-	a.do("GET", small, "").want(http.StatusOK)
+	a.Do("GET", long, "").Want(http.StatusServiceUnavailable)
+	a.Do("GET", small, "").Want(http.StatusOK)
 	for _, read := range reads {
 		if w := read(); w.Code != http.StatusOK || w.Body.Len() < 2*store.MaxText {
 			t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
 		}
 	}
-	if _, held := a.handler.Held(); held != 0 {
+	if held := a.Handler.Stats().AnswerMemory; held != 0 {
 		t.Errorf("%d bytes stay held", held)
 	}
-	if got := a.do("GET", long, "").want(http.StatusOK); !strings.Contains(string(got.body), `"views_remaining":2,`) {
+	if got := a.Do("GET", long, "").Want(http.StatusOK); !strings.Contains(string(got.Body), `"views_remaining":2,`) {
 		t.Error("what was refused counted a view")
 	}
 }
 
-// While a small text is shown, it takes none of the memory.
-func TestSmallPagesThatNobodyReadsLeaveTheMemoryToOthers(t *testing.T) {
+// A small text that is being shown takes none of the memory.
+func TestSmallPagesThatAreNotReadTakeNoMemoryFromOthers(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, memoryOf(8<<20))
+	a := servertest.New(t, memoryOf(8<<20))
 	for _, members := range []string{`"payload":"x"`, `"payload":"x","kind":"qr"`, `"payload":"https://example.com","kind":"url"`} {
-		token := a.create(members)
+		token := a.Create(members)
 		for range 4 {
-			defer a.unread("POST", "/p/"+token, "", urlencoded)()
+			defer sendUnread(a, "POST", "/p/"+token, "", servertest.Urlencoded)()
 		}
-		if _, held := a.handler.Held(); held != 0 {
+		if held := a.Handler.Stats().AnswerMemory; held != 0 {
 			t.Errorf("%s: %d bytes", members, held)
 		}
 	}
 }
 
-func TestLongAddressesAreShownWithinWhatTheyMayTake(t *testing.T) {
+func TestThePagesOfLongAddressesFitTheirReservation(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("what it measures is measured at the ordinary length, and not by the race detector")
 	}
-	a := newAPI(t)
+	a := servertest.New(t)
 	for _, fill := range []string{`"`, "&", "\u200b"} {
 		for _, begin := range []string{"https://example.com/", "https://"} {
 			address := begin + strings.Repeat(fill, (store.MaxText-len(begin))/len(fill))
-			got := a.do("POST", pushes, `{"push":{"kind":"url","payload":`+quoted(address)+`}}`)
-			if got.status != http.StatusCreated {
+			got := a.Do("POST", pushes, `{"push":{"kind":"url","payload":`+servertest.Quoted(address)+`}}`)
+			if got.Status != http.StatusCreated {
 				continue // no such address is taken
 			}
-			if page := a.send("/p/"+got.text("url_token"), nil).want(http.StatusOK); len(page.body) > 16<<20 {
-				t.Errorf("%.30q: %d bytes", address, len(page.body))
+			if page := a.Send("/p/"+got.Text("url_token"), nil).Want(http.StatusOK); len(page.Body) > 16<<20 {
+				t.Errorf("%.30q: %d bytes", address, len(page.Body))
 			}
 		}
 	}
-	if text := a.send("/p/"+a.create(`"payload":`+quoted(quotes[1:]+"\x00")), nil).want(http.StatusOK); len(text.body) > 7<<20 {
-		t.Errorf("%d bytes", len(text.body))
+	if text := a.Send("/p/"+a.Create(`"payload":`+servertest.Quoted(quotes[1:]+"\x00")), nil).Want(http.StatusOK); len(text.Body) > 7<<20 {
+		t.Errorf("%d bytes", len(text.Body))
 	}
 	code := strings.Repeat("7", store.MaxQR)
-	if qr := a.send("/p/"+a.create(`"kind":"qr","payload":`+quoted(code)), nil).want(http.StatusOK); len(qr.body) > 384<<10 {
-		t.Errorf("%d bytes", len(qr.body))
+	if qr := a.Send("/p/"+a.Create(`"kind":"qr","payload":`+servertest.Quoted(code)), nil).Want(http.StatusOK); len(qr.Body) > 384<<10 {
+		t.Errorf("%d bytes", len(qr.Body))
 	}
 }
 
-func TestFormsThatComeBackTakeBoundedMemory(t *testing.T) {
+func TestFormsThatAreShownAgainTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("what it measures is measured at the ordinary length, and not by the race detector")
 	}
-	a := newAPI(t, memoryOf(12<<20))
+	a := servertest.New(t, memoryOf(12<<20))
 	form := "push[kind]=text&push[expire_after_days]=x&push[payload]="
-	tooLong := a.unread("POST", "/", form+strings.Repeat(`"`, 7<<20), urlencoded)
-	if held, _ := a.handler.Held(); held != 0 {
+	tooLong := sendUnread(a, "POST", "/", form+strings.Repeat(`"`, 7<<20), servertest.Urlencoded)
+	if held := a.Handler.Stats().RequestMemory; held != 0 {
 		t.Errorf("a form whose text is too long holds %d bytes", held)
 	}
-	longest := a.unread("POST", "/", form+quotes, urlencoded)
-	if held, _ := a.handler.Held(); held < 5*store.MaxText || held > 6*store.MaxText {
+	longest := sendUnread(a, "POST", "/", form+quotes, servertest.Urlencoded)
+	if held := a.Handler.Stats().RequestMemory; held < 5*store.MaxText || held > 6*store.MaxText {
 		t.Errorf("the longest form holds %d bytes", held)
 	}
-	again := a.unread("POST", "/", form+quotes[:store.MaxText/2], urlencoded)
-	a.do("POST", "/", form+quotes, urlencoded).want(http.StatusServiceUnavailable)
-	a.sendForm(typed(nil)).want(http.StatusCreated)
+	again := sendUnread(a, "POST", "/", form+quotes[:store.MaxText/2], servertest.Urlencoded)
+	a.Do("POST", "/", form+quotes, servertest.Urlencoded).Want(http.StatusServiceUnavailable)
+	a.SendForm(servertest.Typed(nil)).Want(http.StatusCreated)
 	for _, read := range []func() *httptest.ResponseRecorder{tooLong, longest, again} {
 		if w := read(); w.Code != http.StatusUnprocessableEntity {
 			t.Errorf("%d", w.Code)
 		}
 	}
-	if bodies, reveals := a.handler.Held(); bodies != 0 || reveals != 0 {
+	if bodies, reveals := a.Handler.Stats().RequestMemory, a.Handler.Stats().AnswerMemory; bodies != 0 || reveals != 0 {
 		t.Errorf("%d and %d bytes stay held", bodies, reveals)
 	}
 }

@@ -7,122 +7,125 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 )
 
 func TestASecondFactor(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	b := a.signedIn(annEmail, annPassword)
-	totpSecret, recovery := b.enableMFA()
+	a := servertest.NewSite(t)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	totpSecret, recovery := b.EnableMFA()
 	slices.Sort(recovery)
 	if len(slices.Compact(recovery)) != 10 {
 		t.Errorf("recovery codes: %d", len(recovery))
 	}
-	b.get("/users/mfa").want(http.StatusOK).says("Two-factor sign-in is on.")
-	again := a.browser()
-	again.signIn(annEmail, annPassword).to("/users/sign_in")
-	again.post("/users/sign_in/code", "code", a.code(totpSecret, -1)).want(http.StatusForbidden) // used before
-	again.post("/users/sign_in/code", "code", " "+a.code(totpSecret, 0)[:3]+" "+a.code(totpSecret, 0)[3:]).to("/")
-	again.get("/users/mfa").want(http.StatusOK)
+	b.Get("/users/mfa").Want(http.StatusOK).Says("Two-factor sign-in is on.")
+	again := a.Browser()
+	again.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/users/sign_in")
+	again.Post("/users/sign_in/code", "code", a.Code(totpSecret, -1)).Want(http.StatusForbidden) // used before
+	again.Post("/users/sign_in/code", "code", " "+a.Code(totpSecret, 0)[:3]+" "+a.Code(totpSecret, 0)[3:]).To("/")
+	again.Get("/users/mfa").Want(http.StatusOK)
 }
 
 func TestARecoveryCodeWorksOnce(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	_, recovery := a.signedIn(annEmail, annPassword).enableMFA()
+	a := servertest.NewSite(t)
+	_, recovery := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword).EnableMFA()
 	for i, want := range []int{http.StatusSeeOther, http.StatusForbidden} {
-		b := a.browser()
-		b.signIn(annEmail, annPassword).to("/users/sign_in")
-		if got := b.post("/users/sign_in/code", "code", recovery[4]); got.status != want {
-			t.Errorf("time %d: %d", i, got.status)
+		b := a.Browser()
+		b.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/users/sign_in")
+		if got := b.Post("/users/sign_in/code", "code", recovery[4]); got.Status != want {
+			t.Errorf("time %d: %d", i, got.Status)
 		}
 	}
 }
 
-// Whoever mistypes a code has the secret in the app already.
+// A user who mistypes a code has the secret in the app already.
 func TestAWrongCodeOffersTheSameSecretAgain(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	b := a.signedIn(annEmail, annPassword)
-	qr := func(r answer) string { return regexp.MustCompile(`class="qr-dark" d="([^"]+)"`).FindString(r.body) }
-	first := b.get("/users/mfa").want(http.StatusOK)
-	totpSecret := first.inner("secret")
-	if other := b.get("/users/mfa"); other.inner("secret") == totpSecret || qr(other) == qr(first) {
+	a := servertest.NewSite(t)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	qr := func(r servertest.Answer) string {
+		return regexp.MustCompile(`class="qr-dark" d="([^"]+)"`).FindString(r.Body)
+	}
+	first := b.Get("/users/mfa").Want(http.StatusOK)
+	totpSecret := first.Inner("secret")
+	if other := b.Get("/users/mfa"); other.Inner("secret") == totpSecret || qr(other) == qr(first) {
 		t.Error("two offers are the same")
 	}
-	got := b.post("/users/mfa", "password", annPassword, "secret", totpSecret, "code", "000000").want(http.StatusForbidden).says("The password or the code is not right.")
-	if got.inner("secret") != totpSecret || got.inputs("secret")[0] != totpSecret || qr(got) != qr(first) || qr(got) == "" {
+	got := b.Post("/users/mfa", "password", servertest.AnnPassword, "secret", totpSecret, "code", "000000").Want(http.StatusForbidden).Says("The password or the code is wrong.")
+	if got.Inner("secret") != totpSecret || got.Inputs("secret")[0] != totpSecret || qr(got) != qr(first) || qr(got) == "" {
 		t.Error("another one is offered")
 	}
-	b.post("/users/mfa", "password", annPassword, "secret", totpSecret, "code", a.code(totpSecret, 0)).want(http.StatusOK)
-	b.post("/users/mfa", "password", annPassword, "secret", totpSecret, "code", a.code(totpSecret, 1)).to("/users/mfa") // it is on
+	b.Post("/users/mfa", "password", servertest.AnnPassword, "secret", totpSecret, "code", a.Code(totpSecret, 0)).Want(http.StatusOK)
+	b.Post("/users/mfa", "password", servertest.AnnPassword, "secret", totpSecret, "code", a.Code(totpSecret, 1)).To("/users/mfa") // it is on
 }
 
 func TestNewRecoveryCodesReplaceTheOld(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	b := a.signedIn(annEmail, annPassword)
-	b.post("/users/mfa/codes", "password", annPassword).to("/users/mfa") // there is no second factor
-	_, old := b.enableMFA()
-	b.post("/users/mfa/codes", "password", "wrong").want(http.StatusForbidden).says("That is not your password.")
-	recovery := recoveryCodes(b.post("/users/mfa/codes", "password", annPassword).want(http.StatusOK).says("take the place of the old ones"))
-	b = a.browser()
-	b.signIn(annEmail, annPassword).to("/users/sign_in")
-	b.post("/users/sign_in/code", "code", old[0]).want(http.StatusForbidden)
-	b.post("/users/sign_in/code", "code", recovery[0]).to("/")
+	a := servertest.NewSite(t)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	b.Post("/users/mfa/codes", "password", servertest.AnnPassword).To("/users/mfa") // there is no second factor
+	_, old := b.EnableMFA()
+	b.Post("/users/mfa/codes", "password", "wrong").Want(http.StatusForbidden).Says("That is not your password.")
+	recovery := servertest.RecoveryCodes(b.Post("/users/mfa/codes", "password", servertest.AnnPassword).Want(http.StatusOK).Says("take the place of the old ones"))
+	b = a.Browser()
+	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/users/sign_in")
+	b.Post("/users/sign_in/code", "code", old[0]).Want(http.StatusForbidden)
+	b.Post("/users/sign_in/code", "code", recovery[0]).To("/")
 }
 
 func TestASecondFactorIsTurnedOff(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	b := a.signedIn(annEmail, annPassword)
-	b.enableMFA()
-	b.post("/users/mfa/off", "password", "wrong").want(http.StatusForbidden).says("That is not your password.")
-	a.browser().signIn(annEmail, annPassword).to("/users/sign_in")
-	b.post("/users/mfa/off", "password", annPassword).to("/users/mfa?done=1")
-	b.get("/users/mfa?done=1").says("Two-factor sign-in is off.").inner("secret")
-	a.signedIn(annEmail, annPassword)
+	a := servertest.NewSite(t)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	b.EnableMFA()
+	b.Post("/users/mfa/off", "password", "wrong").Want(http.StatusForbidden).Says("That is not your password.")
+	a.Browser().SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/users/sign_in")
+	b.Post("/users/mfa/off", "password", servertest.AnnPassword).To("/users/mfa?done=1")
+	b.Get("/users/mfa?done=1").Says("Two-factor sign-in is off.").Inner("secret")
+	a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 }
 
-func TestWhereASecondFactorIsRequired(t *testing.T) {
+func TestARequiredSecondFactor(t *testing.T) {
 	t.Parallel()
-	a := newSite(t, func(c *config.Config) { c.RequireMFA = true })
-	b := a.signedIn(annEmail, annPassword)
+	a := servertest.NewSite(t, func(c *config.Config) { c.RequireMFA = true })
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	for _, path := range []string{"/", "/p", "/users/token", "/users/password", "/users/sessions"} {
-		b.get(path).to("/users/mfa")
+		b.Get(path).To("/users/mfa")
 	}
-	b.post("/users/token", "days", "0").to("/users/mfa")
-	b.post("/users/mfa/codes", "password", annPassword).to("/users/mfa")
-	b.get("/users/mfa").want(http.StatusOK).says("everybody who signs in needs a second factor. Set yours up to go on.")
-	a.get(pushes+"/active", a.user("bob@example.com")).want(http.StatusOK)
-	b.enableMFA()
-	b.get("/users/token").want(http.StatusOK)
-	on := b.get("/users/mfa").want(http.StatusOK).says("it cannot be turned off")
-	if on.shows("/users/mfa/off") {
+	b.Post("/users/token", "days", "0").To("/users/mfa")
+	b.Post("/users/mfa/codes", "password", servertest.AnnPassword).To("/users/mfa")
+	b.Get("/users/mfa").Want(http.StatusOK).Says("This server requires two-factor sign-in. Set it up to continue.")
+	a.Get(pushes+"/active", a.AddTokenUser("bob@example.com")).Want(http.StatusForbidden)
+	b.EnableMFA()
+	b.Get("/users/token").Want(http.StatusOK)
+	on := b.Get("/users/mfa").Want(http.StatusOK).Says("you cannot turn it off")
+	if on.Shows("/users/mfa/off") {
 		t.Error("the page offers to turn it off")
 	}
-	b.post("/users/mfa/off", "password", annPassword).want(http.StatusForbidden).says("it cannot be turned off")
-	a.browser().signIn(annEmail, annPassword).to("/users/sign_in")
-	b.post("/users/sign_out").to("/users/sign_in")
+	b.Post("/users/mfa/off", "password", servertest.AnnPassword).Want(http.StatusForbidden).Says("you cannot turn it off")
+	a.Browser().SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/users/sign_in")
+	b.Post("/users/sign_out").To("/users/sign_in")
 }
 
-func TestWhoHasNoSecondFactorMaySignOutWhereItIsRequired(t *testing.T) {
+func TestAnAccountThatStillNeedsASecondFactorMaySignOut(t *testing.T) {
 	t.Parallel()
-	a := newSite(t, func(c *config.Config) { c.RequireMFA = true })
-	b := a.signedIn(annEmail, annPassword)
-	b.post("/users/sign_out").to("/users/sign_in")
-	b.get("/users/sign_in").want(http.StatusOK)
+	a := servertest.NewSite(t, func(c *config.Config) { c.RequireMFA = true })
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	b.Post("/users/sign_out").To("/users/sign_in")
+	b.Get("/users/sign_in").Want(http.StatusOK)
 }
 
-func TestOnlyASecretThatIsOneIsTaken(t *testing.T) {
+func TestOnlyAValidSecretIsAccepted(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	b := a.signedIn(annEmail, annPassword)
+	a := servertest.NewSite(t)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	for _, bad := range []string{"", "x", "AAAA", `"><script>alert(1)</script>`} {
-		got := b.post("/users/mfa", "password", annPassword, "secret", bad, "code", "000000").want(http.StatusUnprocessableEntity)
-		if bad != "" && got.shows(`alert(1)`) {
-			t.Error(got.body)
+		got := b.Post("/users/mfa", "password", servertest.AnnPassword, "secret", bad, "code", "000000").Want(http.StatusUnprocessableEntity)
+		if bad != "" && got.Shows(`alert(1)`) {
+			t.Error(got.Body)
 		}
 	}
-	b.get("/users/mfa").want(http.StatusOK).inner("secret")
+	b.Get("/users/mfa").Want(http.StatusOK).Inner("secret")
 }

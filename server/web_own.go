@@ -7,10 +7,12 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/server/body"
+	"pushbox/server/display"
 	"pushbox/store"
 )
 
-// Fields of the query of a person's own pushes.
+// Fields of the query of the list of own pushes.
 const (
 	stateField  = "state"
 	searchField = "q"
@@ -19,19 +21,19 @@ const (
 	ownPath      = "/p"
 )
 
-// maxSearch is how long what is searched for may be, in bytes.
+// maxSearch is the length in bytes of the longest text to search for.
 const maxSearch = 255
 
-const errSearch = badRequest("What is searched for is too long.")
+const errSearch = badRequest("The text to search for is too long.")
 
-// ownPage is what the page of a person's own pushes shows.
-type ownPage struct {
-	Live   bool   // those that are active, or those that have expired
-	Query  string // what is searched for
+// ownView lists the account's own pushes.
+type ownView struct {
+	Live   bool   // the list of live pushes, not of expired ones
+	Query  string // the text that is searched for
 	Rows   []ownRow
-	Cut    int // how many were searched, where there are more; 0: all
+	Cut    int // how many were searched, if there are more; 0: all
 	Pages  pager
-	Active string // the path of the other list, of this one, with the same words
+	Active string // the paths of both lists, with the same search
 	Ended  string
 }
 
@@ -42,8 +44,8 @@ type ownRow struct {
 	Kind         string // of a message, list_kind_...
 	State        string // of a message, list_state_...
 	Live         bool
-	Created      moment
-	Ended        moment
+	Created      display.Time
+	Ended        display.Time
 	Left         timeLeft
 	Views, Limit int
 	Protected    bool
@@ -52,35 +54,36 @@ type ownRow struct {
 	Expire       string
 }
 
-// ownPushes lists the pushes of whoever is signed in.
+// ownPushes lists the pushes of the account.
 func (s *Server) ownPushes(r *request) (reply, error) {
 	page, err := readPage(r)
 	if err != nil {
 		return reply{}, err
 	}
-	pairs, err := parsePairs(r.URL.RawQuery)
+	pairs, err := body.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return reply{}, err
 	}
-	state, _, err1 := only(pairs, stateField)
-	words, _, err2 := only(pairs, searchField)
+	state, _, err1 := pairs.Only(stateField)
+	search, _, err2 := pairs.Only(searchField)
 	if err1 != nil || err2 != nil {
-		return reply{}, errTwice
+		return reply{}, body.ErrTwice
 	}
-	if words = strings.TrimSpace(words); len(words) > maxSearch {
+	words := strings.TrimSpace(search.Reveal())
+	if len(words) > maxSearch {
 		return reply{}, errSearch
 	}
-	live := state != expiredState
+	live := state.Reveal() != expiredState
 	found, err := s.store.SearchPushes(r.Context(), r.actor, live, words, page)
 	if err != nil {
 		return reply{}, err
 	}
-	return show(http.StatusOK, "own", newOwnPage(found, live, words, page, r.base)), nil
+	return show(http.StatusOK, "own", newOwnView(found, live, words, page, r.base)), nil
 }
 
-func newOwnPage(found store.Found, live bool, words string, page int, base string) ownPage {
+func newOwnView(found store.Found, live bool, words string, page int, base string) ownView {
 	at := func(page int) string { return listPath(live, words, page) }
-	p := ownPage{
+	p := ownView{
 		Live: live, Query: words, Rows: make([]ownRow, len(found.Pushes)),
 		Pages: newPager(page, found.More, at), Active: listPath(true, words, 1), Ended: listPath(false, words, 1),
 	}
@@ -95,20 +98,20 @@ func newOwnPage(found store.Found, live bool, words string, page int, base strin
 }
 
 func newOwnRow(p store.PushInfo, base string) ownRow {
-	path := revealPath(p.Token)
+	path := ownerPath(p)
 	row := ownRow{
 		Name: p.Name.Reveal(), Kind: p.Kind.String(), State: stateName(p.Push), Live: p.Live(),
-		Created: newMoment(p.CreatedAt), Left: newTimeLeft(p.ExpiresAt.Sub(p.At)),
+		Created: display.NewTime(p.CreatedAt), Left: newTimeLeft(p.ExpiresAt.Sub(p.At)),
 		Views: p.Views, Limit: p.ViewLimit, Protected: p.Protected,
 		Link: htmlURL(p, base), Audit: path + "/audit", Expire: path + "/expire",
 	}
 	if !p.Live() {
-		row.Ended = newMoment(p.ExpiredAt)
+		row.Ended = display.NewTime(p.ExpiredAt)
 	}
 	return row
 }
 
-// listPath is the path of a page of a list.
+// listPath returns the path of a page of a list.
 func listPath(live bool, words string, page int) string {
 	q := url.Values{}
 	if !live {
@@ -130,7 +133,7 @@ func pagePath(path string, q url.Values, page int) string {
 	return path + "?" + q.Encode()
 }
 
-// stateName says why a push has ended, if it has.
+// stateName names the state of a push, for its message: live, or why it has ended.
 func stateName(p store.Push) string {
 	switch {
 	case p.Live():
@@ -144,7 +147,7 @@ func stateName(p store.Push) string {
 	}
 }
 
-// A timeLeft is a number of days, hours or minutes, rounded up, and what they are.
+// A timeLeft is a number of days, hours or minutes, rounded up.
 type timeLeft struct {
 	Unit  string // of a message, list_left_...
 	Count int
@@ -162,7 +165,7 @@ func newTimeLeft(d time.Duration) timeLeft {
 	}
 }
 
-// A pager leads from a page of a list to its neighbours.
+// A pager links a page of a list to the previous and the next one.
 type pager struct {
 	Page           int
 	Previous, Next string // their paths; empty: there is none

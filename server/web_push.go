@@ -3,98 +3,84 @@ package server
 import (
 	"errors"
 	"net/http"
-	"slices"
 	"strings"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
 
-// revealPath is where a push is opened.
+// revealPath returns the path that opens a push.
 func revealPath(t store.Token) string { return "/p/" + t.Reveal() }
 
-// stepPath is the page before that.
+// ownerPath returns the path below which the pages of a push for its owner are.
+func ownerPath(p store.PushInfo) string { return "/p/" + p.URLToken() }
+
+// stepPath returns the path of the step before it.
 func stepPath(t store.Token) string { return revealPath(t) + "/r" }
 
-// pushPage opens a push at once where its sender wants no step before, and a
-// person follows the link; all else gets the page with the button.
+// pushPage opens a push at once if its sender wants no step before it and a person
+// follows the link. Any other request gets the page with the button.
 func (s *Server) pushPage(r *request) (reply, error) {
 	if !isVisit(r) {
 		return s.stepPage(r)
 	}
-	p, err := s.look(r) // without an entry of a view that failed, which only the button leaves
+	v, err := s.look(r) // an expired push gets no entry of a failed view: only the button leaves one
 	if err != nil {
 		return reply{}, err
 	}
-	if !opensAtOnce(p) {
-		return s.stepOf(r, p, noTry)
+	if !opensAtOnce(v.PushInfo) {
+		return newStepPage(r, v, noAttempt), nil
 	}
-	return s.reveal(r, p.Kind, secret.Text{})
+	return s.reveal(r, secret.Text{})
 }
 
 // opensAtOnce reports whether a visit is enough to open the push.
 func opensAtOnce(p store.PushInfo) bool { return !p.RetrievalStep && !p.Protected }
 
-// isVisit reports whether a GET is a person's own way to the page, and the first
-// from this browser: no preview of a chat, no scanner, nothing fetched ahead
-// (Fetch Metadata; Sec-Purpose of the Fetch Standard, and older names of it), no
-// return to what was opened, and no switch to another language of it. What does
-// not say so is none.
+// isVisit reports whether a request is a person who opens the page for the first time in
+// this browser. It is not the preview of a chat, a scanner, a prefetch (Fetch Metadata), a return to an opened page,
+// or a switch of its language. A request without Fetch Metadata is no visit.
 func isVisit(r *request) bool {
 	h := r.Header
-	if h.Get("Sec-Fetch-Mode") != "navigate" || h.Get("Sec-Fetch-Dest") != "document" {
+	if r.Method != http.MethodGet || h.Get("Sec-Fetch-Mode") != "navigate" || h.Get("Sec-Fetch-Dest") != "document" || isAhead(h) {
 		return false
-	}
-	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
-		purpose := strings.ToLower(strings.Join(h.Values(name), ","))
-		ahead := func(word string) bool { return strings.Contains(purpose, word) }
-		if slices.ContainsFunc([]string{"prefetch", "prerender", "preview"}, ahead) {
-			return false
-		}
 	}
 	_, err := r.Cookie(openedCookie)
 	return err != nil && !r.URL.Query().Has(languageName)
 }
 
-// openedCookie is the name of a cookie that says, of one push that opens at once,
-// that this browser did: going back, forward, or loading again spends no view.
+// openedCookie is the name of a cookie for one push that opens at once. It says that
+// this browser has opened the push, so that going back, forward, or loading again
+// spends no view.
 const openedCookie = "opened"
 
 func (s *Server) newOpenedCookie(r *request) *http.Cookie {
 	c := s.cookie(r, openedCookie, "1")
-	c.Path = r.URL.EscapedPath() // as the browser has it, whose case may be another
+	c.Path = r.URL.EscapedPath() // as the browser has it: upper and lower case may differ from ours
 	return c
 }
 
-// revealPush opens a push for whoever pressed the button.
-func (s *Server) revealPush(r *request) (reply, error) {
-	f, err := s.readFields(r)
-	if err != nil {
+// revealPush opens a push for a reader who pressed the button.
+func (s *Server) revealPush(r *request, f webForm) (reply, error) {
+	passphrase := f.Text(passphraseField)
+	if err := checkPassphrase(passphrase); err != nil {
 		return reply{}, err
 	}
-	passphrase, err := asPassphrase(f[passphraseField])
-	if err != nil {
-		return reply{}, err
-	}
-	if strings.TrimSpace(passphrase.Reveal()) == "" { // which no push has: it is no try
+	if strings.TrimSpace(passphrase.Reveal()) == "" { // no push has such a passphrase: it is no attempt
 		passphrase = secret.Text{}
 	}
-	p, err := s.store.Preview(r.Context(), r.urlToken)
-	if err != nil {
-		return reply{}, err
-	}
-	return s.reveal(r, p.Kind, passphrase)
+	return s.reveal(r, passphrase)
 }
 
-// goneForGood is what the page after a delete shows.
-type goneForGood struct{}
+// deletedView is the page after a delete. It shows nothing of the push.
+type deletedView struct{}
 
-// expirePush deletes a push for its owner, or for anybody with the link where
-// the sender allows that.
+// expirePush deletes a push for its owner, or for anyone with the link if the sender
+// allows that.
 func (s *Server) expirePush(r *request) (reply, error) {
-	p, err := s.store.DeletePush(r.Context(), r.actor, r.urlToken)
+	p, err := s.store.DeletePush(r.Context(), r.actor, r.push)
 	switch {
-	case errors.Is(err, store.ErrDenied): // one that has expired looks like any other that is not there
+	case errors.Is(err, store.ErrDenied): // an expired push looks like an unknown one
 		if _, lookErr := s.look(r); lookErr != nil {
 			err = lookErr
 		}
@@ -104,6 +90,6 @@ func (s *Server) expirePush(r *request) (reply, error) {
 	case !p.Ended:
 		return reply{}, store.ErrNotFound
 	default:
-		return show(http.StatusOK, "expired", goneForGood{}), nil
+		return show(http.StatusOK, "deleted", deletedView{}), nil
 	}
 }

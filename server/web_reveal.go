@@ -5,69 +5,66 @@ import (
 	"net/http"
 	"time"
 
+	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
+	"pushbox/server/display"
 	"pushbox/store"
 )
 
-// A revealed is what the page of an opened push shows.
-type revealed struct {
+// A revealView shows an opened push.
+type revealView struct {
 	Path string // of the push
-	Step string // where reloading and going back lead
+	Step string // for reloading and going back
 	Kind string
 
-	Text  template.HTML // empty: there is none
-	Exact string        // the text in base64, where HTML cannot hold it
-	To    destination   // of a url push
-	Code  qrImage       // of a qr push; zero where the text is too long for one
+	Text  template.HTML       // empty: none
+	Exact string              // the text in base64, if HTML cannot hold it
+	To    display.Destination // of a url push
+	Code  display.QR          // of a qr push; zero if the text is too long for one
 	Files []fileRow
-	Renew int // seconds after which the page asks for a part of a file, to keep the files available
+	Renew int // seconds after which the page asks for a part of a file, so that the grant stays valid
 
 	Views     int // that are left
 	Days      int // that are left, rounded up
-	Until     moment
-	Opened    opened // before this time
-	Own       bool   // the reader sent it: no view was counted
-	Last      bool   // this was the last view
-	Deletable bool   // there is something that the reader may delete
+	Until     display.Time
+	Before    viewHistory
+	Own       bool // the reader sent it: no view was counted
+	Last      bool // this was the last view
+	Deletable bool // something is left that the reader may delete
 }
 
-// A fileRow is a file to be downloaded.
+// A fileRow is a file to download.
 type fileRow struct {
 	Name, Size string
 	Bytes      int64
 	Path       string
 }
 
-// reveal opens a push. What comes before is asked first: once a view is counted,
-// nothing may fail any more.
-func (s *Server) reveal(r *request, k store.Kind, passphrase secret.Text) (reply, error) {
-	before, err := s.store.Openings(r.Context(), r.urlToken)
-	if err != nil {
-		return reply{}, err
-	}
-	p, err := s.store.RetrieveInto(r.Context(), r.actor, r.urlToken, passphrase, s.roomFor(r, pageGrows(k)))
-	if t, ok := newTry(err, passphrase.IsZero()); ok {
+// reveal opens a push.
+func (s *Server) reveal(r *request, passphrase secret.Text) (reply, error) {
+	v, err := s.store.Reveal(r.Context(), r.actor, r.urlToken, passphrase, s.reserveAnswer(r, pageFactor))
+	if a, ok := newAttempt(err, passphrase.IsZero()); ok {
 		s.noteLimit(err)
-		return s.step(r, t)
+		return s.stepAfter(r, a)
 	}
 	if err == nil {
-		err = gone(p)
+		err = notFoundIfExpired(v.PushInfo)
 	}
 	if err != nil {
 		return reply{}, err
 	}
-	rep := show(http.StatusOK, "push", s.newRevealed(r, p, before))
-	rep.paid = true
-	if opensAtOnce(p) {
+	rep := show(http.StatusOK, "reveal", s.newRevealView(r, v))
+	rep.reserved = true
+	if opensAtOnce(v.PushInfo) {
 		rep = rep.with(s.newOpenedCookie(r))
 	}
 	return rep, nil
 }
 
-// pageGrows is how many times as long as its payload the page can be that opens a push
-// of that kind. HTML takes five bytes for a quote. A text may be there in base64 as
-// well, and an address is there as that, as a link, and as a host.
-func pageGrows(k store.Kind) int64 {
+// pageFactor is the greatest length of the page that opens a push of that kind, in
+// lengths of the payload. HTML takes five bytes for a quote. A page may also have a
+// text in base64, and an address as a text, as a link and as a host.
+func pageFactor(k store.Kind) int64 {
 	switch k {
 	case store.QR:
 		return 512 // a small text, and an image of it
@@ -78,40 +75,37 @@ func pageGrows(k store.Kind) int64 {
 	}
 }
 
-func (s *Server) newRevealed(r *request, p store.PushInfo, before store.Openings) revealed {
-	own := r.owns(p)
-	if before.Count = p.Views; !own { // others may have come in between
-		before.Count--
-	}
-	page := revealed{
+func (s *Server) newRevealView(r *request, v store.Viewing) revealView {
+	p, own := v.PushInfo, r.owns(v.PushInfo)
+	page := revealView{
 		Path: revealPath(p.Token), Step: stepPath(p.Token), Kind: p.Kind.String(),
 		Files: fileRows(p), Renew: renewal(s.cfg.Files.DownloadWindow),
-		Views: p.ViewsRemaining(), Days: p.DaysRemaining(p.At), Until: newMoment(p.ExpiresAt),
-		Opened: newOpened(before), Own: own, Last: p.ViewsRemaining() == 0,
+		Views: p.ViewsRemaining(), Days: p.DaysRemaining(p.At), Until: display.NewTime(p.ExpiresAt),
+		Before: newViewHistory(v.Before), Own: own, Last: p.ViewsRemaining() == 0,
 	}
 	page.Deletable = (own || p.DeletableByViewer) && (!page.Last || len(p.Files) > 0)
 	text := p.Payload.Reveal()
 	switch p.Kind {
 	case store.URL:
-		page.To = newDestination(text)
+		page.To = display.NewDestination(text)
 	case store.QR:
-		page.Code, _ = newQR(text) // its text is there in any case
+		page.Code, _ = display.NewQR(text) // the page has its text in any case
 		fallthrough
 	default:
-		page.Text, page.Exact = exactHTML(text)
+		page.Text, page.Exact = display.ExactHTML(text)
 	}
 	return page
 }
 
-// renewals is how often the page renews a download grant within the time that it
-// lasts: some of them may fail.
+// renewals is how often the page renews a grant within the grant's time, so that some
+// renewals may fail.
 const renewals = 5
 
 func renewal(window time.Duration) int { return max(1, int(window.Seconds())/renewals) }
 
 func fileRows(p store.PushInfo) (rows []fileRow) {
 	for i, f := range p.Files {
-		rows = append(rows, fileRow{Name: f.Name.Reveal(), Size: fileSize(f.Size), Bytes: f.Size, Path: downloadPath(p.Grant, i)})
+		rows = append(rows, fileRow{Name: f.Name.Reveal(), Size: humanize.Size(f.Size), Bytes: f.Size, Path: downloadPath(p.Grant, i)})
 	}
 	return rows
 }

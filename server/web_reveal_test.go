@@ -6,11 +6,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"pushbox/config"
+	"pushbox/internal/secret"
+	"pushbox/server/servertest"
 	"pushbox/store"
 )
 
-// exact are payloads that a page may not change, and that may not change a page.
+// exact are payloads that a page must not change, and that must not change a page.
 var exact = map[string]string{
 	"plain":               "correct horse battery staple",
 	"a tag":               "<script>alert(1)</script>",
@@ -35,32 +39,32 @@ var exact = map[string]string{
 	"a mebibyte":          strings.Repeat("<&\r\n'\">abcdefgh\t", 1<<16),
 }
 
-func TestATextIsShownToTheLetter(t *testing.T) {
+func TestATextIsShownExactly(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for name, text := range exact {
-		token := a.create(`"payload":` + quoted(text))
-		got := a.send("/p/"+token, nil).want(http.StatusOK).page()
-		if shown := textOf(got.id("secret")); shown != text {
+		token := a.Create(`"payload":` + servertest.Quoted(text))
+		got := a.Send("/p/"+token, nil).Want(http.StatusOK).Page()
+		if shown := servertest.TextOf(got.ID("secret")); shown != text {
 			t.Errorf("%s: %.60q is not %.60q", name, shown, text)
 		}
 		inert(t, name, got)
 	}
 }
 
-// inert fails the test where a payload became a part of its page.
-func inert(t *testing.T, name string, p page) {
+// inert fails the test if a payload became markup of its page.
+func inert(t *testing.T, name string, p servertest.Page) {
 	t.Helper()
-	scripts := p.elements("script")
+	scripts := p.Elements("script")
 	for _, n := range scripts {
-		if !strings.HasPrefix(attr(n, "src"), "/assets/") || textOf(n) != "" {
-			t.Errorf("%s: a script of %q", name, attr(n, "src"))
+		if !strings.HasPrefix(servertest.Attr(n, "src"), "/assets/") || servertest.TextOf(n) != "" {
+			t.Errorf("%s: a script of %q", name, servertest.Attr(n, "src"))
 		}
 	}
-	if len(scripts) != 2 || len(p.elements("img")) != 0 || len(p.elements("main")) != 1 || p.id("said") == nil {
+	if len(scripts) != 2 || len(p.Elements("img")) != 0 || len(p.Elements("main")) != 1 || p.ID("said") == nil {
 		t.Errorf("%s: the page is another", name)
 	}
-	for _, n := range p.find(func(node) bool { return true }) {
+	for _, n := range p.Find(func(servertest.Node) bool { return true }) {
 		for _, at := range n.Attr {
 			if strings.HasPrefix(at.Key, "on") || at.Key == "style" {
 				t.Errorf("%s: <%s %s>", name, n.Data, at.Key)
@@ -69,16 +73,16 @@ func inert(t *testing.T, name string, p page) {
 	}
 }
 
-func TestATextThatHTMLCannotHoldIsThereForTheScript(t *testing.T) {
+func TestATextThatHTMLCannotHoldIsGivenToTheScript(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	const text = "\na\x00b<\r\n\x00"
-	token := a.create(`"payload":` + quoted(text))
-	got := a.send("/p/"+token, nil).want(http.StatusOK).page()
-	if shown := textOf(got.id("secret")); shown != strings.ReplaceAll(text, "\x00", "\ufffd") {
+	token := a.Create(`"payload":` + servertest.Quoted(text))
+	got := a.Send("/p/"+token, nil).Want(http.StatusOK).Page()
+	if shown := servertest.TextOf(got.ID("secret")); shown != strings.ReplaceAll(text, "\x00", "\ufffd") {
 		t.Errorf("shown as %q", shown)
 	}
-	if sent, err := base64.StdEncoding.DecodeString(attr(got.id("secret"), "data-exact")); err != nil || string(sent) != text {
+	if sent, err := base64.StdEncoding.DecodeString(servertest.Attr(got.ID("secret"), "data-exact")); err != nil || string(sent) != text {
 		t.Errorf("sent as %q, %v", sent, err)
 	}
 	inert(t, "NUL", got)
@@ -86,16 +90,16 @@ func TestATextThatHTMLCannotHoldIsThereForTheScript(t *testing.T) {
 
 func TestAQRCodeHasItsTextBehindAToggle(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for text, drawn := range map[string]bool{"WIFI:T:WPA;S:net;P:<secret>;;": true, strings.Repeat("ä", 1024): true, strings.Repeat("👩", 1024): false} {
-		token := a.create(`"kind":"qr","payload":` + quoted(text))
-		got := a.send("/p/"+token, nil).want(http.StatusOK).page()
-		codes := got.find(func(n node) bool { return n.Data == "path" && attr(n, "class") == "qr-dark" })
-		if len(codes) == 1 != drawn || drawn && len(attr(codes[0], "d")) < 1000 {
+		token := a.Create(`"kind":"qr","payload":` + servertest.Quoted(text))
+		got := a.Send("/p/"+token, nil).Want(http.StatusOK).Page()
+		codes := got.Find(func(n servertest.Node) bool { return n.Data == "path" && servertest.Attr(n, "class") == "qr-dark" })
+		if len(codes) == 1 != drawn || drawn && len(servertest.Attr(codes[0], "d")) < 1000 {
 			t.Errorf("%.20q: %d codes", text, len(codes))
 		}
-		secret := got.id("secret")
-		if textOf(secret) != text || (secret.Parent.Parent.Data == "details") != drawn {
+		secret := got.ID("secret")
+		if servertest.TextOf(secret) != text || (secret.Parent.Parent.Data == "details") != drawn {
 			t.Errorf("%.20q: its text is in %s", text, secret.Parent.Parent.Data)
 		}
 		inert(t, "QR", got)
@@ -104,102 +108,102 @@ func TestAQRCodeHasItsTextBehindAToggle(t *testing.T) {
 
 func TestAURLIsShownAndNotFollowed(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for text, link := range map[string]string{
 		"https://example.com/a?b=<script>&c='\"#d": "https://example.com/a?b=%3cscript%3e&c=%27%22#d",
 		"https://Example.com:8443/x":               "https://Example.com:8443/x",
 		"https://bücher.example/ü":                 "https://xn--bcher-kva.example/%C3%BC",
 		"HTTP://EXAMPLE.COM":                       "http://EXAMPLE.COM",
 	} {
-		token := a.create(`"kind":"url","payload":` + quoted(text))
-		res := a.send("/p/"+token, nil, visit).want(http.StatusOK)
-		got := res.page()
-		if res.header.Get("Location")+res.header.Get("Refresh") != "" || len(got.find(func(n node) bool { return attr(n, "http-equiv") != "" })) > 0 {
+		token := a.Create(`"kind":"url","payload":` + servertest.Quoted(text))
+		res := a.Send("/p/"+token, nil, servertest.Visit).Want(http.StatusOK)
+		got := res.Page()
+		if res.Header.Get("Location")+res.Header.Get("Refresh") != "" || len(got.Find(func(n servertest.Node) bool { return servertest.Attr(n, "http-equiv") != "" })) > 0 {
 			t.Errorf("%s is followed", text)
 		}
-		if textOf(got.id("link")) != text {
-			t.Errorf("shown as %q", textOf(got.id("link")))
+		if servertest.TextOf(got.ID("link")) != text {
+			t.Errorf("shown as %q", servertest.TextOf(got.ID("link")))
 		}
-		if to := got.link("Open the address"); !strings.EqualFold(to, link) {
+		if to := got.Link("Open the address"); !strings.EqualFold(to, link) {
 			t.Errorf("%s leads to %s", text, to)
 		}
-		away := got.find(func(n node) bool { return attr(n, "target") != "" })
-		if len(away) != 1 || attr(away[0], "rel") != "noreferrer noopener nofollow" {
+		away := got.Find(func(n servertest.Node) bool { return servertest.Attr(n, "target") != "" })
+		if len(away) != 1 || servertest.Attr(away[0], "rel") != "noreferrer noopener nofollow" {
 			t.Errorf("%d links away", len(away))
 		}
 		inert(t, text, got)
 	}
 }
 
-func TestAURLIsTakenApartForPeople(t *testing.T) {
+func TestThePageNamesWhereAURLLeads(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ask := func(text string) page {
-		token := a.create(`"kind":"url","payload":` + quoted(text))
-		return a.send("/p/"+token, nil).want(http.StatusOK).page()
+	a := servertest.New(t)
+	ask := func(text string) servertest.Page {
+		token := a.Create(`"kind":"url","payload":` + servertest.Quoted(text))
+		return a.Send("/p/"+token, nil).Want(http.StatusOK).Page()
 	}
-	ask("https://example.com/x").has("This address leads to example.com").lacks("alphabets", "may look like others", "not a valid one")
-	ask("https://bücher.example/").has("leads to bücher.example", "xn--bcher-kva.example").lacks("alphabets")
-	ask("https://аpple.com/").has("leads to аpple.com", "xn--pple-43d.com", "several alphabets")
-	ask("https://xn--pple-43d.com/").has("leads to аpple.com", "xn--pple-43d.com", "several alphabets")
-	bad := ask("https://xn--zzzzzzzzzzz99999.com/").has("not a valid one", "https://xn--zzzzzzzzzzz99999.com/")
-	if bad.link("Open the address") != "" {
+	ask("https://example.com/x").Has("This address leads to example.com").Lacks("alphabets", "mistaken for others", "is not valid")
+	ask("https://bücher.example/").Has("leads to bücher.example", "xn--bcher-kva.example").Lacks("alphabets")
+	ask("https://аpple.com/").Has("leads to аpple.com", "xn--pple-43d.com", "several alphabets")
+	ask("https://xn--pple-43d.com/").Has("leads to аpple.com", "xn--pple-43d.com", "several alphabets")
+	bad := ask("https://xn--zzzzzzzzzzz99999.com/").Has("is not valid", "https://xn--zzzzzzzzzzz99999.com/")
+	if bad.Link("Open the address") != "" {
 		t.Error("it has a link")
 	}
 }
 
 func TestFileNamesAreInertOnThePage(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	names := []string{`"><script>alert(1)</script>.txt`, "</span><img src=x onerror=alert(1)>", "{{.}}.pdf", "a'b&c.txt"}
-	var files []file
+	var files []servertest.File
 	for _, name := range names {
-		files = append(files, file{name: strings.ReplaceAll(name, `"`, "%22"), content: []byte("x")})
+		files = append(files, servertest.File{Name: strings.ReplaceAll(name, `"`, "%22"), Content: []byte("x")})
 	}
-	media, body := filePush{files: files}.json()
-	got := a.do("POST", pushes, body, a.user("ann@example.com"), http.Header{"Content-Type": {media}}).want(http.StatusCreated)
-	p := a.send("/p/"+got.text("url_token"), nil).want(http.StatusOK).page()
+	media, body := servertest.FilePush{Files: files}.JSON()
+	got := a.Do("POST", pushes, body, a.AddTokenUser("ann@example.com"), http.Header{"Content-Type": {media}}).Want(http.StatusCreated)
+	p := a.Send("/p/"+got.Text("url_token"), nil).Want(http.StatusOK).Page()
 	var shown []string
-	for _, n := range p.find(func(n node) bool { return attr(n, "class") == "name" }) {
-		shown = append(shown, textOf(n))
+	for _, n := range p.Find(func(n servertest.Node) bool { return servertest.Attr(n, "class") == "name" }) {
+		shown = append(shown, servertest.TextOf(n))
 	}
 	for i, f := range files {
-		if want := f.name[strings.LastIndex(f.name, "/")+1:]; len(shown) != len(files) || shown[i] != want { // path parts are dropped
+		if want := f.Name[strings.LastIndex(f.Name, "/")+1:]; len(shown) != len(files) || shown[i] != want { // path parts are dropped
 			t.Errorf("shown are %q", shown)
 		}
 	}
 	inert(t, "names", p)
 }
 
-func TestARevealedPageIsKeptByNobody(t *testing.T) {
+func TestARevealedPageIsNotCached(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	token := a.create(`"payload":"x"`)
-	got := a.send("/p/"+token, nil, http.Header{"X-Forwarded-Proto": {"https"}}).want(http.StatusOK).page()
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x"`)
+	got := a.Send("/p/"+token, nil, http.Header{"X-Forwarded-Proto": {"https"}}).Want(http.StatusOK).Page()
 	for name, want := range map[string]string{
 		"Cache-Control": "no-store", "X-Robots-Tag": "noindex, nofollow", "Referrer-Policy": "strict-origin",
 		"Cross-Origin-Opener-Policy": "same-origin", "X-Content-Type-Options": "nosniff", "Set-Cookie": "",
 	} {
-		if got.header.Get(name) != want {
-			t.Errorf("%s: %q", name, got.header.Get(name))
+		if got.Header.Get(name) != want {
+			t.Errorf("%s: %q", name, got.Header.Get(name))
 		}
 	}
-	if step := got.id("opened"); attr(step, "data-step") != "/p/"+token+"/r" {
-		t.Errorf("back leads to %q", attr(step, "data-step"))
+	if step := got.ID("opened"); servertest.Attr(step, "data-step") != "/p/"+token+"/r" {
+		t.Errorf("back leads to %q", servertest.Attr(step, "data-step"))
 	}
-	if !slices.Equal(got.forms(), []string{"post /p/" + token + "/expire"}) {
-		t.Errorf("forms %v", got.forms())
+	if !slices.Equal(got.Forms(), []string{"post /p/" + token + "/expire"}) {
+		t.Errorf("forms %v", got.Forms())
 	}
 }
 
 func TestViewsAtTheSameTimeAreCountedOnThePage(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	token := a.create(`"payload":"inside it","expire_after_views":3`)
-	answers := make(chan answer)
+	a := servertest.New(t)
+	token := a.Create(`"payload":"inside it","expire_after_views":3`)
+	answers := make(chan servertest.Answer)
 	for range 8 {
 		go func() {
-			got, err := a.try(http.MethodPost, "/p/"+token, "", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
+			got, err := a.Try(http.MethodPost, "/p/"+token, "", http.Header{"Content-Type": {"application/x-www-form-urlencoded"}})
 			if err != nil {
 				t.Error(err)
 			}
@@ -208,13 +212,66 @@ func TestViewsAtTheSameTimeAreCountedOnThePage(t *testing.T) {
 	}
 	opened := 0
 	for range 8 {
-		if got := <-answers; got.status == http.StatusOK {
+		if got := <-answers; got.Status == http.StatusOK {
 			opened++
-		} else if got.status != http.StatusNotFound || strings.Contains(got.body, "inside it") {
-			t.Errorf("%d", got.status)
+		} else if got.Status != http.StatusNotFound || strings.Contains(got.Body, "inside it") {
+			t.Errorf("%d", got.Status)
 		}
 	}
-	if after := a.trace(token); opened != 3 || after.views != 3 || after.state != store.Expired {
+	if after := a.Trace(token); opened != 3 || after.Views != 3 || after.State != store.Expired {
 		t.Errorf("%d were opened: %v", opened, after)
+	}
+}
+
+func TestThePageOfTheLastView(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x","expire_after_views":2`)
+	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("Views left 1", "Delete it now").Lacks("last view", "before this")
+	a.Get("/p/" + token + "/r").Want(http.StatusOK).Page().Has("You can open it once.")
+	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("This was the last view", "It had been opened once before this.").Lacks("Views left", "Delete it now")
+	a.Send("/p/"+token, nil).Want(http.StatusNotFound)
+}
+
+// openFiles opens a file push on its page.
+func openFiles(a *servertest.Server, p servertest.Pushed) servertest.Page {
+	a.T.Helper()
+	return a.Send("/p/"+p.Token.Reveal(), nil).Want(http.StatusOK).Page()
+}
+
+func TestFilesOnThePage(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	one := 1
+	p := a.PushNamed("ann@example.com", func(in *store.NewPush, _ *store.Upload) {
+		in.Payload, in.Views = secret.New("read me first"), &one
+	}, []byte("hello"), servertest.BytesOf(1536))
+	got := openFiles(a, p).Has("read me first", "5 B", "1.5 KiB", "This was the last view", "The files can still be downloaded", "Delete it now")
+	list := got.Find(func(n servertest.Node) bool { return servertest.Attr(n, "class") == "files" })
+	if len(list) != 1 || servertest.Attr(list[0], "data-renew") != "180" {
+		t.Fatalf("%d lists of files", len(list))
+	}
+	var paths []string
+	for _, link := range got.Find(func(n servertest.Node) bool { return servertest.Attr(n, "data-size") != "" }) {
+		paths = append(paths, servertest.Attr(link, "href"))
+	}
+	if len(paths) != 2 || a.Get(paths[0]).Want(http.StatusOK).Body != "hello" || len(a.Get(paths[1]).Want(http.StatusOK).Body) != 1536 {
+		t.Errorf("paths %d", len(paths))
+	}
+	for range 10 { // as the script does, past what the grant lasts without
+		a.Store.Clock.Advance(3 * time.Minute)
+		a.Get(paths[1], http.Header{"Range": {"bytes=0-0"}}).Want(http.StatusPartialContent)
+	}
+	a.Send("/p/"+p.Token.Reveal()+"/expire", nil).Want(http.StatusOK)
+	a.Get(paths[0]).Want(http.StatusNotFound)
+}
+
+func TestTheRenewalFollowsTheWindow(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, func(c *config.Config) { c.Files.DownloadWindow = time.Minute })
+	got := openFiles(a, a.PushFiles("ann@example.com", []byte("x")))
+	list := got.Find(func(n servertest.Node) bool { return servertest.Attr(n, "class") == "files" })
+	if servertest.Attr(list[0], "data-renew") != "12" || got.ID("secret") != nil {
+		t.Errorf("after %s seconds", servertest.Attr(list[0], "data-renew"))
 	}
 }

@@ -3,55 +3,51 @@ package server
 import (
 	"net/http"
 
+	"pushbox/server/display"
 	"pushbox/store"
 )
 
-// sessionsPage is the list of an account's sessions.
-type sessionsPage struct {
+// sessionsView is the list of an account's sessions.
+type sessionsView struct {
 	Sessions []sessionRow
-	Others   bool // there are some beside the one that asks
+	Others   bool // there are others than the browser's own
 }
 
 // A sessionRow is a session in the list.
 type sessionRow struct {
 	ID          store.SessionID
-	Agent       agent
+	Agent       display.Agent
 	IP          string
-	Begun, Used moment
+	Begun, Used display.Time
 	Own         bool
 }
 
-// sessionsPage shows where somebody is signed in.
+// sessionsPage shows the sessions of the account.
 func (s *Server) sessionsPage(r *request) (reply, error) {
 	list, err := s.store.Sessions(r.Context(), s.sessionSecret(r))
 	if err != nil {
 		return reply{}, err
 	}
-	page := sessionsPage{Others: len(list) > 1}
+	page := sessionsView{Others: len(list) > 1}
 	for _, i := range list {
 		page.Sessions = append(page.Sessions, sessionRow{
-			ID: i.ID, Agent: readAgent(i.UserAgent), IP: i.IP, Own: i.Own,
-			Begun: newMoment(i.CreatedAt), Used: newMoment(i.LastUsedAt),
+			ID: i.ID, Agent: display.ParseAgent(i.UserAgent), IP: i.IP, Own: i.Own,
+			Begun: display.NewTime(i.CreatedAt), Used: display.NewTime(i.LastUsedAt),
 		})
 	}
 	return show(http.StatusOK, "sessions", page), nil
 }
 
-// endSession ends the session that the form names, or all but the one that asks.
-func (s *Server) endSession(r *request) (reply, error) {
-	f, err := s.readFields(r)
-	if err != nil {
-		return reply{}, err
+// endSession ends the session that the form names, or all but the browser's own.
+func (s *Server) endSession(r *request, f webForm) (reply, error) {
+	if f.checked("others") {
+		return goTo(sessionsPath), s.endOthers(r)
 	}
-	if f.yes("others") {
-		err = s.endOthers(r)
-	} else {
-		err = unlessGone(s.store.EndSession(r.Context(), s.sessionSecret(r), store.SessionID(f.number("id"))))
-	}
-	return goTo(sessionsPath), err
+	err := s.store.EndSession(r.Context(), r.actor, s.sessionSecret(r), store.SessionID(f.number("id")))
+	return goTo(sessionsPath), unlessGone(err)
 }
 
-// endOthers ends every session of the account but the one that asks.
+// endOthers ends every session of the account but the browser's own.
 func (s *Server) endOthers(r *request) error {
 	own := s.sessionSecret(r)
 	list, err := s.store.Sessions(r.Context(), own)
@@ -62,7 +58,7 @@ func (s *Server) endOthers(r *request) error {
 		if i.Own {
 			continue
 		}
-		if err := unlessGone(s.store.EndSession(r.Context(), own, i.ID)); err != nil {
+		if err := unlessGone(s.store.EndSession(r.Context(), r.actor, own, i.ID)); err != nil {
 			return err
 		}
 	}

@@ -5,53 +5,55 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pushbox/server/servertest"
 )
 
 func userAgent(text string) http.Header { return http.Header{"User-Agent": {text}} }
 
 func TestSessionsAreListedAndEnded(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	b := a.signedIn(annEmail, annPassword, userAgent("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"))
-	alone := b.get("/users/sessions").want(http.StatusOK).says("Firefox on Linux").says("This session").says("127.0.0.1")
-	if len(alone.inputs("id")) != 0 || alone.shows("End all other sessions") {
-		t.Error(alone.body)
+	a := servertest.NewSite(t)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword, userAgent("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"))
+	alone := b.Get("/users/sessions").Want(http.StatusOK).Says("Firefox on Linux").Says("This session").Says("127.0.0.1")
+	if len(alone.Inputs("id")) != 0 || alone.Shows("End all other sessions") {
+		t.Error(alone.Body)
 	}
-	a.store.Clock.Advance(time.Hour)
-	phone := a.signedIn(annEmail, annPassword, far(7), userAgent("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1"))
-	list := b.get("/users/sessions").says("Safari on iPhone").says("203.0.113.7").says("2026-01-01 01:00 UTC").says("2026-01-01 00:00 UTC").says("End all other sessions")
-	if ids := list.inputs("id"); len(ids) != 1 || strings.Count(list.body, "This session") != 1 {
-		t.Fatal(list.body)
+	a.Store.Clock.Advance(time.Hour)
+	phone := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword, servertest.Far(7), userAgent("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.0 Mobile/15E148 Safari/604.1"))
+	list := b.Get("/users/sessions").Says("Safari on iPhone").Says("203.0.113.7").Says("2026-01-01 01:00 UTC").Says("2026-01-01 00:00 UTC").Says("End all other sessions")
+	if ids := list.Inputs("id"); len(ids) != 1 || strings.Count(list.Body, "This session") != 1 {
+		t.Fatal(list.Body)
 	}
-	b.post("/users/sessions/end", "id", list.inputs("id")[0]).to("/users/sessions")
-	phone.get("/users/sessions").to("/users/sign_in")
-	b.get("/users/sessions").want(http.StatusOK)
-	for _, gone := range []string{list.inputs("id")[0], "0", "-1", "x", "", "99999999999999999999"} {
-		b.post("/users/sessions/end", "id", gone).to("/users/sessions")
+	b.Post("/users/sessions/end", "id", list.Inputs("id")[0]).To("/users/sessions")
+	phone.Get("/users/sessions").To("/users/sign_in")
+	b.Get("/users/sessions").Want(http.StatusOK)
+	for _, gone := range []string{list.Inputs("id")[0], "0", "-1", "x", "", "99999999999999999999"} {
+		b.Post("/users/sessions/end", "id", gone).To("/users/sessions")
 	}
 }
 
 func TestAllOtherSessionsEnd(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	a.person("bob@example.com", annPassword)
-	bob := a.signedIn("bob@example.com", annPassword)
-	var others []*browser
+	a := servertest.NewSite(t)
+	a.AddAccount("bob@example.com", servertest.AnnPassword)
+	bob := a.SignedIn("bob@example.com", servertest.AnnPassword)
+	var others []*servertest.Browser
 	for range 3 {
-		others = append(others, a.signedIn(annEmail, annPassword))
+		others = append(others, a.SignedIn(servertest.AnnEmail, servertest.AnnPassword))
 	}
-	b := a.signedIn(annEmail, annPassword)
-	b.post("/users/sessions/end", "others", "yes").to("/users/sessions")
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	b.Post("/users/sessions/end", "others", "yes").To("/users/sessions")
 	for _, other := range others {
-		other.get("/users/sessions").to("/users/sign_in")
+		other.Get("/users/sessions").To("/users/sign_in")
 	}
-	b.get("/users/sessions").want(http.StatusOK)
-	bob.get("/users/sessions").want(http.StatusOK)
+	b.Get("/users/sessions").Want(http.StatusOK)
+	bob.Get("/users/sessions").Want(http.StatusOK)
 }
 
 func TestAgentsAreShownInWordsThatPeopleKnow(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
+	a := servertest.NewSite(t)
 	const webkit = " AppleWebKit/537.36 (KHTML, like Gecko) "
 	for header, want := range map[string]string{
 		"Mozilla/5.0 (Windows NT 10.0; Win64; x64)" + webkit + "Chrome/140.0.0.0 Safari/537.36":                              "Chrome on Windows",
@@ -67,8 +69,8 @@ func TestAgentsAreShownInWordsThatPeopleKnow(t *testing.T) {
 		"":                                    "An unknown program",
 		strings.Repeat("x", 4000) + "Chrome/": "An unknown program",
 	} {
-		got := a.signedIn(annEmail, annPassword, userAgent(header)).get("/users/sessions")
-		row := got.body[strings.Index(got.body, "<tbody>"):strings.Index(got.body, "This session")]
+		got := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword, userAgent(header)).Get("/users/sessions")
+		row := got.Body[strings.Index(got.Body, "<tbody>"):strings.Index(got.Body, "This session")]
 		if !strings.Contains(row[strings.LastIndex(row, "<tr>"):], ">"+want) {
 			t.Errorf("%.80s: %s", header, row)
 		}

@@ -6,110 +6,107 @@ import (
 	"net/http"
 	"time"
 
+	"pushbox/server/display"
 	"pushbox/store"
 )
 
-// A step is what the page before an opening shows.
-type step struct {
+// A stepView is the step: the page before a push.
+type stepView struct {
 	Path      string // where the push is opened
 	Kind      string
 	Views     int // that are left
 	Days      int // that are left, rounded up
-	Until     moment
-	Opened    opened // until now
+	Until     display.Time
+	Before    viewHistory
 	Protected bool
 	Own       bool // the reader sent it: no view is counted
-	Try       try
+	Attempt   attempt
 }
 
-// opened tells how often a push was opened before, and when, the latest first.
-type opened struct {
+// A viewHistory is how often a push was viewed before, and when, the latest first.
+type viewHistory struct {
 	Count int
-	Last  []moment
+	Last  []display.Time
 }
 
-func newOpened(o store.Openings) opened {
-	all := opened{Count: o.Count}
-	for _, at := range o.Last {
-		all.Last = append(all.Last, newMoment(at))
+func newViewHistory(h store.ViewHistory) viewHistory {
+	shown := viewHistory{Count: h.Count}
+	for _, at := range h.Last {
+		shown.Last = append(shown.Last, display.NewTime(at))
 	}
-	return all
+	return shown
 }
 
-// A try is how it went with a passphrase.
-type try struct {
+// An attempt is the outcome of trying a passphrase.
+type attempt struct {
 	Status  int
 	Key     string // of its message; empty: none was tried
-	Left    int    // how many more wrong ones may come
-	Limited bool   // so many, and not any number
+	Left    int    // how many more wrong ones are allowed
+	Limited bool   // false: any number is
 	Wait    time.Duration
-	Again   moment // when the wait is over; zero: there is none
+	Again   display.Time // when the wait is over; zero: there is none
 }
 
-// stepPage says what waits behind a link. It opens nothing and leaves no trace.
-func (s *Server) stepPage(r *request) (reply, error) {
-	return s.step(r, noTry)
-}
+// noAttempt stands for no attempt.
+var noAttempt = attempt{Status: http.StatusOK}
 
-// noTry is where no passphrase was tried.
-var noTry = try{Status: http.StatusOK}
-
-func (s *Server) step(r *request, t try) (reply, error) {
-	p, err := s.look(r)
-	if err != nil {
-		return reply{}, err
-	}
-	return s.stepOf(r, p, t)
-}
-
-// look is the push that the path names, while there is one to open.
-func (s *Server) look(r *request) (store.PushInfo, error) {
-	p, err := s.store.Look(r.Context(), r.urlToken)
-	if err == nil {
-		err = gone(p)
-	}
-	return p, err
-}
-
-// stepOf is the page for a push that was looked at.
-func (s *Server) stepOf(r *request, p store.PushInfo, t try) (reply, error) {
-	before, err := s.store.Openings(r.Context(), r.urlToken)
-	if err != nil {
-		return reply{}, err
-	}
-	if t.Wait > 0 {
-		t.Again = newMoment(p.At.Add(t.Wait))
-	}
-	rep := show(t.Status, "step", step{
-		Path: revealPath(p.Token), Kind: p.Kind.String(),
-		Views: p.ViewsRemaining(), Days: p.DaysRemaining(p.At), Until: newMoment(p.ExpiresAt),
-		Opened: newOpened(before), Protected: p.Protected, Own: r.owns(p), Try: t,
-	})
-	rep.header = problem{status: t.Status, retry: t.Wait}.headers()
-	return rep, nil
-}
-
-// owns reports whether the reader sent the push.
-func (r *request) owns(p store.PushInfo) bool {
-	return r.actor.Account != 0 && r.actor.Account == p.Owner
-}
-
-// newTry says of an error of opening a push whether it is about the passphrase,
-// and then what to tell; missing says that none was given.
-func newTry(err error, missing bool) (try, bool) {
+// newAttempt turns an error of opening a push into an attempt. It reports false if the
+// error is not about the passphrase. missing says that none was given.
+func newAttempt(err error, missing bool) (attempt, bool) {
 	var (
 		wrong  *store.PassphraseError
 		locked *store.LockedError
 	)
 	switch {
 	case errors.As(err, &locked):
-		return try{Status: http.StatusTooManyRequests, Key: "step_locked", Limited: true, Wait: locked.RetryAfter}, true
+		return attempt{Status: http.StatusTooManyRequests, Key: "step_locked", Limited: true, Wait: locked.RetryAfter}, true
 	case !errors.As(err, &wrong):
-		return try{}, false
+		return attempt{}, false
 	}
-	t := try{Status: http.StatusForbidden, Key: "step_wrong", Left: wrong.Left, Limited: wrong.Left != math.MaxInt, Wait: wrong.RetryAfter}
+	a := attempt{Status: http.StatusForbidden, Key: "step_wrong", Left: wrong.Left, Limited: wrong.Left != math.MaxInt, Wait: wrong.RetryAfter}
 	if missing {
-		t.Key = "step_missing"
+		a.Key = "step_missing"
 	}
-	return t, true
+	return a, true
+}
+
+// stepPage describes the push behind a link. It opens nothing and leaves no trace.
+func (s *Server) stepPage(r *request) (reply, error) {
+	return s.stepAfter(r, noAttempt)
+}
+
+// stepAfter returns the page after an attempt to open the push.
+func (s *Server) stepAfter(r *request, a attempt) (reply, error) {
+	v, err := s.look(r)
+	if err != nil {
+		return reply{}, err
+	}
+	return newStepPage(r, v, a), nil
+}
+
+// look returns the push that the path names, if it can still be opened.
+func (s *Server) look(r *request) (store.Viewing, error) {
+	v, err := s.store.Look(r.Context(), r.urlToken)
+	if err == nil {
+		err = notFoundIfExpired(v.PushInfo)
+	}
+	return v, err
+}
+
+func newStepPage(r *request, v store.Viewing, a attempt) reply {
+	if a.Wait > 0 {
+		a.Again = display.NewTime(v.At.Add(a.Wait))
+	}
+	rep := show(a.Status, "step", stepView{
+		Path: revealPath(v.Token), Kind: v.Kind.String(),
+		Views: v.ViewsRemaining(), Days: v.DaysRemaining(v.At), Until: display.NewTime(v.ExpiresAt),
+		Before: newViewHistory(v.Before), Protected: v.Protected, Own: r.owns(v.PushInfo), Attempt: a,
+	})
+	rep.header = problem{status: a.Status, retry: a.Wait}.headers()
+	return rep
+}
+
+// owns reports whether the reader sent the push.
+func (r *request) owns(p store.PushInfo) bool {
+	return r.actor.Account != 0 && r.actor.Account == p.Owner
 }

@@ -7,47 +7,44 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 )
-
-func bearer(token string) http.Header {
-	return http.Header{"Authorization": {"Bearer " + token}}
-}
 
 func TestATokenIsMadeListedAndRevoked(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	b := a.signedIn(annEmail, annPassword)
-	b.get("/users/token").want(http.StatusOK).says("You have none.")
-	made := b.post("/users/token", "label", `Backup <b> & "more"`, "days", "30").want(http.StatusCreated)
-	made.says(`Backup <b> & "more"`).says("2026-01-31 00:00 UTC")
-	token := made.inner("token")
-	list := b.get("/users/token").want(http.StatusOK).says(`Backup <b> & "more"`).says("2026-01-31 00:00 UTC")
-	if strings.Contains(list.body, "<b>") || strings.Contains(list.body, token) {
-		t.Error(list.body)
+	a := servertest.NewSite(t)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	b.Get("/users/token").Want(http.StatusOK).Says("You have none.")
+	made := b.Post("/users/token", "label", `Backup <b> & "more"`, "days", "30").Want(http.StatusCreated)
+	made.Says(`Backup <b> & "more"`).Says("2026-01-31 00:00 UTC")
+	token := made.Inner("token")
+	list := b.Get("/users/token").Want(http.StatusOK).Says(`Backup <b> & "more"`).Says("2026-01-31 00:00 UTC")
+	if strings.Contains(list.Body, "<b>") || strings.Contains(list.Body, token) {
+		t.Error(list.Body)
 	}
-	a.store.Clock.Advance(time.Hour)
-	a.get(pushes+"/active", bearer(token)).want(http.StatusOK)
-	b.get("/users/token").says("2026-01-01 01:00 UTC")
-	id := list.inputs("id")[0]
-	b.post("/users/token/revoke", "id", id).to("/users/token")
-	a.get(pushes+"/active", bearer(token)).want(http.StatusUnauthorized)
-	b.get("/users/token").says("You have none.")
+	a.Store.Clock.Advance(time.Hour)
+	a.Get(pushes+"/active", servertest.Bearer(token)).Want(http.StatusOK)
+	b.Get("/users/token").Says("2026-01-01 01:00 UTC")
+	id := list.Inputs("id")[0]
+	b.Post("/users/token/revoke", "id", id).To("/users/token")
+	a.Get(pushes+"/active", servertest.Bearer(token)).Want(http.StatusUnauthorized)
+	b.Get("/users/token").Says("You have none.")
 	for _, gone := range []string{id, "0", "-1", "x", "", "99999999999999999999"} {
-		b.post("/users/token/revoke", "id", gone).to("/users/token")
+		b.Post("/users/token/revoke", "id", gone).To("/users/token")
 	}
 }
 
 func TestHowLongATokenWorks(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	b := a.signedIn(annEmail, annPassword)
+	a := servertest.NewSite(t)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	ends := map[string]string{"30": "2026-01-31", "90": "2026-04-01", "365": "2027-01-01", "0": "until you revoke it"}
 	for days, want := range ends {
-		b.post("/users/token", "label", "", "days", days).want(http.StatusCreated).says(want).says("No label")
+		b.Post("/users/token", "label", "", "days", days).Want(http.StatusCreated).Says(want).Says("No label")
 	}
 	for _, days := range []string{"", "1", "31", "-30", "30.0", "x", "9999999999"} {
-		got := b.post("/users/token", "label", "kept", "days", days).want(http.StatusUnprocessableEntity).says("Choose one of these.")
-		if got.inputs("label")[0] != "kept" {
+		got := b.Post("/users/token", "label", "kept", "days", days).Want(http.StatusUnprocessableEntity).Says("Choose one of these.")
+		if got.Inputs("label")[0] != "kept" {
 			t.Errorf("%q: the label is gone", days)
 		}
 	}
@@ -55,26 +52,26 @@ func TestHowLongATokenWorks(t *testing.T) {
 
 func TestATokenThatEndedIsMarked(t *testing.T) {
 	t.Parallel()
-	a := newSite(t, func(c *config.Config) { c.Sessions.IdleTimeout, c.Sessions.MaxAge = 60*day, 60*day })
-	b := a.signedIn(annEmail, annPassword)
-	b.post("/users/token", "days", "30")
-	a.store.Clock.Advance(30*day - time.Second)
-	if b.get("/users/token").shows("Ended") {
+	a := servertest.NewSite(t, func(c *config.Config) { c.Sessions.IdleTimeout, c.Sessions.MaxAge = 60*day, 60*day })
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	b.Post("/users/token", "days", "30")
+	a.Store.Clock.Advance(30*day - time.Second)
+	if b.Get("/users/token").Shows("Expired") {
 		t.Error("too early")
 	}
-	a.store.Clock.Advance(time.Second)
-	b.get("/users/token").says("Ended")
+	a.Store.Clock.Advance(time.Second)
+	b.Get("/users/token").Says("Expired")
 }
 
 func TestTheLabelOfAToken(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	b := a.signedIn(annEmail, annPassword)
-	b.post("/users/token", "label", strings.Repeat("x", 100), "days", "0").want(http.StatusCreated)
+	a := servertest.NewSite(t)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	b.Post("/users/token", "label", strings.Repeat("x", 100), "days", "0").Want(http.StatusCreated)
 	for _, label := range []string{strings.Repeat("x", 101), "a\x00b"} {
-		got := b.post("/users/token", "label", label, "days", "365").want(http.StatusUnprocessableEntity)
-		got.inner("label-error")
-		if !strings.Contains(got.body, `<option value="365" selected>`) {
+		got := b.Post("/users/token", "label", label, "days", "365").Want(http.StatusUnprocessableEntity)
+		got.Inner("label-error")
+		if !strings.Contains(got.Body, `<option value="365" selected>`) {
 			t.Error("the choice is gone")
 		}
 	}
@@ -82,24 +79,24 @@ func TestTheLabelOfAToken(t *testing.T) {
 
 func TestTheExampleHasTheAddressOfTheServer(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	b := a.signedIn(annEmail, annPassword)
-	b.get("/users/token").says(a.url + "/api/v2/pushes")
-	b.post("/users/token", "days", "0").says(a.url + "/api/v2/pushes")
-	named := newSite(t, func(c *config.Config) { c.BaseURL = "https://push.example.com" })
-	named.signedIn(annEmail, annPassword).get("/users/token").says("https://push.example.com/api/v2/pushes")
+	a := servertest.NewSite(t)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	b.Get("/users/token").Says(a.URL + "/api/v2/pushes")
+	b.Post("/users/token", "days", "0").Says(a.URL + "/api/v2/pushes")
+	named := servertest.NewSite(t, func(c *config.Config) { c.BaseURL = "https://push.example.com" })
+	named.SignedIn(servertest.AnnEmail, servertest.AnnPassword).Get("/users/token").Says("https://push.example.com/api/v2/pushes")
 }
 
 func TestTokensOfOthersAreNotTouched(t *testing.T) {
 	t.Parallel()
-	a := newSite(t)
-	a.person("bob@example.com", annPassword)
-	b, bob := a.signedIn(annEmail, annPassword), a.signedIn("bob@example.com", annPassword)
-	token := b.post("/users/token", "label", "mine", "days", "0").inner("token")
-	id := b.get("/users/token").inputs("id")[0]
-	if bob.get("/users/token").shows("mine") {
+	a := servertest.NewSite(t)
+	a.AddAccount("bob@example.com", servertest.AnnPassword)
+	b, bob := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword), a.SignedIn("bob@example.com", servertest.AnnPassword)
+	token := b.Post("/users/token", "label", "mine", "days", "0").Inner("token")
+	id := b.Get("/users/token").Inputs("id")[0]
+	if bob.Get("/users/token").Shows("mine") {
 		t.Error("another sees it")
 	}
-	bob.post("/users/token/revoke", "id", id).to("/users/token")
-	a.get(pushes+"/active", bearer(token)).want(http.StatusOK)
+	bob.Post("/users/token/revoke", "id", id).To("/users/token")
+	a.Get(pushes+"/active", servertest.Bearer(token)).Want(http.StatusOK)
 }

@@ -8,39 +8,40 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/server/servertest"
 )
 
-// everyAnswer is an answer of each kind: success, each class of error, each
-// kind of route.
-func everyAnswer(a *api) map[string]answer {
-	ann := a.user("every@example.com")
-	token := a.create(`"payload":"x","passphrase":"p"`, ann)
-	return map[string]answer{
-		"version":      a.get("/api/v2/version"),
-		"openapi":      a.get("/api/v2/openapi.json"),
-		"health":       a.get("/healthz"),
-		"created":      a.do("POST", pushes, `{"push":{"payload":"x"}}`),
-		"bad body":     a.do("POST", pushes, `{`),
-		"invalid":      a.do("POST", pushes, `{"push":{"payload":""}}`),
-		"media type":   a.do("POST", pushes, `x`, http.Header{"Content-Type": {"text/plain"}}),
-		"bad token":    a.get(pushes+"/active", http.Header{"Authorization": {"Bearer x"}}),
-		"no token":     a.get(pushes + "/active"),
-		"active":       a.get(pushes+"/active", ann),
-		"expired":      a.get(pushes+"/expired", ann),
-		"passphrase":   a.get(pushes + "/" + token),
-		"shown":        a.get(pushes + "/" + token + "?passphrase=p"),
-		"preview":      a.get(pushes + "/" + token + "/preview"),
-		"audit":        a.get(pushes+"/"+token+"/audit", ann),
-		"unknown":      a.get(pushes + "/nothing"),
-		"no endpoint":  a.get("/api/v2/nothing"),
-		"wrong method": a.do("PUT", pushes, ""),
-		"deleted":      a.do("DELETE", pushes+"/"+token, "", ann),
+// everyAnswer returns answers of every sort: successes, each class of error, each kind
+// of route.
+func everyAnswer(a *servertest.Server) map[string]servertest.Answer {
+	ann := a.AddTokenUser("every@example.com")
+	token := a.Create(`"payload":"x","passphrase":"p"`, ann)
+	return map[string]servertest.Answer{
+		"version":      a.Get("/api/v2/version"),
+		"openapi":      a.Get("/api/v2/openapi.json"),
+		"health":       a.Get("/healthz"),
+		"created":      a.Do("POST", pushes, `{"push":{"payload":"x"}}`),
+		"bad body":     a.Do("POST", pushes, `{`),
+		"invalid":      a.Do("POST", pushes, `{"push":{"payload":""}}`),
+		"media type":   a.Do("POST", pushes, `x`, http.Header{"Content-Type": {"text/plain"}}),
+		"bad token":    a.Get(pushes+"/active", http.Header{"Authorization": {"Bearer x"}}),
+		"no token":     a.Get(pushes + "/active"),
+		"active":       a.Get(pushes+"/active", ann),
+		"expired":      a.Get(pushes+"/expired", ann),
+		"passphrase":   a.Get(pushes + "/" + token),
+		"shown":        a.Get(pushes + "/" + token + "?passphrase=p"),
+		"preview":      a.Get(pushes + "/" + token + "/preview"),
+		"audit":        a.Get(pushes+"/"+token+"/audit", ann),
+		"unknown":      a.Get(pushes + "/nothing"),
+		"no endpoint":  a.Get("/api/v2/nothing"),
+		"wrong method": a.Do("PUT", pushes, ""),
+		"deleted":      a.Do("DELETE", pushes+"/"+token, "", ann),
 	}
 }
 
-func TestEveryAnswerIsJSONAndKeptNowhere(t *testing.T) {
+func TestEveryAnswerIsJSONAndNotCached(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for name, got := range everyAnswer(a) {
 		for header, want := range map[string]string{
 			"Content-Type":           "application/json; charset=utf-8",
@@ -49,103 +50,219 @@ func TestEveryAnswerIsJSONAndKeptNowhere(t *testing.T) {
 			"X-Content-Type-Options": "nosniff",
 			"Referrer-Policy":        "no-referrer",
 		} {
-			if v := got.header.Values(header); !slices.Equal(v, []string{want}) {
+			if v := got.Header.Values(header); !slices.Equal(v, []string{want}) {
 				t.Errorf("%s: %s is %q", name, header, v)
 			}
 		}
-		if len(got.header.Values("Access-Control-Allow-Origin")) != 0 || len(got.header.Values("Set-Cookie")) != 0 {
-			t.Errorf("%s: CORS or a cookie: %v", name, got.header)
+		if len(got.Header.Values("Access-Control-Allow-Origin")) != 0 || len(got.Header.Values("Set-Cookie")) != 0 {
+			t.Errorf("%s: CORS or a cookie: %v", name, got.Header)
 		}
 	}
 }
 
 func TestAcceptChangesNothing(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for _, accept := range []string{"text/html", "application/xml", "*/*", "", "application/json;q=0"} {
-		got := a.get("/api/v2/version", http.Header{"Accept": {accept}}).want(http.StatusOK)
-		if got.header.Get("Content-Type") != "application/json; charset=utf-8" {
-			t.Errorf("Accept %q: %v", accept, got.header)
+		got := a.Get("/api/v2/version", http.Header{"Accept": {accept}}).Want(http.StatusOK)
+		if got.Header.Get("Content-Type") != "application/json; charset=utf-8" {
+			t.Errorf("Accept %q: %v", accept, got.Header)
 		}
 	}
 }
 
 func TestEveryPathTakesASuffix(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	ann := a.user("ann@example.com")
-	token := a.do("POST", pushes+".json", `{"push":{"payload":"x"}}`, ann).want(http.StatusCreated).text("url_token")
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	token := a.Do("POST", pushes+".json", `{"push":{"payload":"x"}}`, ann).Want(http.StatusCreated).Text("url_token")
 	for _, path := range []string{
 		"/api/v2/version.json", "/api/v2/openapi.json", pushes + "/active.json", pushes + "/expired.json",
 		pushes + "/" + token + ".json", pushes + "/" + token + "/preview.json", pushes + "/" + token + "/audit.json",
 	} {
-		a.get(path, ann).want(http.StatusOK)
+		a.Get(path, ann).Want(http.StatusOK)
 	}
-	a.do("DELETE", pushes+"/"+token+".json", "", ann).want(http.StatusOK)
+	a.Do("DELETE", pushes+"/"+token+".json", "", ann).Want(http.StatusOK)
 }
 
 func TestNothingRedirects(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	token := a.create(`"payload":"x"`)
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x"`)
 	for _, path := range []string{
-		"/api/v2/version/", "/API/v2/version", "//api/v2/version", "/api/v2/../v2/version", "/api//v2/version",
-		pushes + "/", pushes + "/" + token + "/", pushes + "/" + token + "/Preview", pushes + "/" + token + "/preview/",
-		pushes + "//" + token, pushes + "//audit", pushes + "//preview", pushes + ".json/", pushes + "/" + token + ".json.json",
+		"/API/v2/version", "/api/v2/../v2/version", "/api/v2/./version",
+		pushes + "/" + token + "/Preview", pushes + "//audit", pushes + "//preview", pushes + "/.json", pushes + "/" + token + ".json.json",
 	} {
-		if got := a.get(path); got.status != http.StatusNotFound || got.header.Get("Location") != "" {
-			t.Errorf("%s: %d %v", path, got.status, got.header)
+		got := a.Get(path)
+		if known := got.Status == http.StatusMethodNotAllowed && path == pushes+"/.json"; got.Status != http.StatusNotFound && !known || got.Header.Get("Location") != "" {
+			t.Errorf("%s: %d %v", path, got.Status, got.Header)
 		}
 	}
-	a.get(pushes + "/" + token).want(http.StatusOK).has(map[string]string{"views_remaining": "4"})
+	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"views_remaining": "4"})
 }
 
-func TestATokenIsReadInAnyCase(t *testing.T) {
+// Some clients join an address that ends in a slash with a path that begins with one.
+func TestMoreSlashesChangeNothing(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	token := a.create(`"payload":"x"`)
-	a.get(pushes + "/" + strings.ToUpper(token)).want(http.StatusOK).has(map[string]string{"url_token": token, "payload": "x"})
+	for _, base := range []string{"", "/push"} {
+		a := servertest.New(t, func(c *config.Config) { c.BasePath = base })
+		at := func(path string) string { return "//" + strings.TrimPrefix(base+"/", "/") + path }
+		token := a.Do("POST", at("api/v2//pushes/"), `{"push":{"payload":"x"}}`).Want(http.StatusCreated).Text("url_token")
+		for _, path := range []string{
+			"api/v2/version", "api//v2/version/", "/api/v2/version.json", "api/v2/version.json/", "healthz/",
+			"api/v2/pushes//" + token + "/preview//", "p/" + token + "/", "/p//" + token + "/r", "/", "",
+		} {
+			a.Get(at(path)).Want(http.StatusOK)
+		}
+		for _, path := range []string{"api/v2", "api/v2/pushes//audit", "api/v2/versio/n"} {
+			if got := a.Get(at(path)).Want(http.StatusNotFound); got.Problem() != "not-found" {
+				t.Errorf("%s: %s", path, got.Body)
+			}
+		}
+		a.Get(at("api/v2/pushes/" + token + "//")).Want(http.StatusOK).Has(map[string]string{"payload": "x", "views_remaining": "4"})
+	}
 }
 
-func TestOtherMethodsAreToldWhichThereAre(t *testing.T) {
+// A proxy that compares paths must see what the router sees.
+func TestAPathWithNeedlessEscapesIsRefused(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
-	token := a.create(`"payload":"x","expire_after_views":1`)
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x"`)
+	for path, want := range map[string]int{
+		"/api/v2/%76ersion":                            400,
+		"/api/v2%2Fversion":                            400,
+		"/api/v2%2fversion":                            400,
+		"/api/v2/version%2E":                           400,
+		"/%6detrics":                                   400,
+		"/api/v2/pushes/%2e%2e/version":                400,
+		pushes + "/%" + escape(token[0]) + token[1:]:   400,
+		"/p/%" + escape(token[0]) + token[1:]:          400,
+		pushes + "/a%3Ab":                              400,
+		pushes + "/a:b":                                404,
+		pushes + "/a!b":                                404,
+		pushes + "/%00":                                404,
+		pushes + "/%C3%A4":                             404,
+		pushes + "/%c3%a4":                             404,
+		pushes + "/a%5cb":                              404,
+		pushes + "/" + token + "%20":                   404,
+		pushes + "/%25" + escape(token[0]) + token[1:]: 404,
+	} {
+		if got := a.Raw("GET " + path + " HTTP/1.1\r\nHost: box\r\n\r\n"); !strings.Contains(got, fmt.Sprintf(" %d ", want)) {
+			t.Errorf("%s: %s", path, got)
+		}
+	}
+	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"views_remaining": "4"})
+}
+
+func escape(c byte) string { return fmt.Sprintf("%02X", c) }
+
+func TestAURLTokenMayBeInUpperOrLowerCase(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x"`)
+	a.Get(pushes + "/" + strings.ToUpper(token)).Want(http.StatusOK).Has(map[string]string{"url_token": token, "payload": "x"})
+}
+
+func TestOtherMethodsGetAnAllowHeader(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	token := a.Create(`"payload":"x","expire_after_views":1`)
 	for _, test := range []struct{ method, path, allow string }{
 		{"HEAD", pushes + "/" + token, "DELETE, GET"},
 		{"HEAD", pushes + "/" + token + ".json", "DELETE, GET"},
 		{"POST", pushes + "/" + token, "DELETE, GET"},
 		{"OPTIONS", pushes + "/" + token, "DELETE, GET"},
-		{"PATCH", pushes + "/" + token + "/preview", "GET"},
-		{"HEAD", pushes + "/" + token + "/audit", "GET"},
+		{"PATCH", pushes + "/" + token + "/preview", "GET, HEAD"},
+		{"PUT", pushes + "/active", "DELETE, GET, HEAD"},
 		{"GET", pushes, "POST"},
 		{"OPTIONS", pushes, "POST"},
-		{"POST", "/api/v2/version", "GET"},
-		{"DELETE", "/healthz", "GET"},
+		{"POST", "/api/v2/version", "GET, HEAD"},
+		{"DELETE", "/healthz", "GET, HEAD"},
 		{"BREW", pushes, "POST"},
 		{"POST", "/d/a/1", "GET, HEAD"},
 	} {
-		got := a.do(test.method, test.path, "")
-		if got.status != http.StatusMethodNotAllowed || got.header.Get("Allow") != test.allow {
-			t.Errorf("%s %s: %d, Allow %q", test.method, test.path, got.status, got.header.Get("Allow"))
+		got := a.Do(test.method, test.path, "")
+		if got.Status != http.StatusMethodNotAllowed || got.Header.Get("Allow") != test.allow {
+			t.Errorf("%s %s: %d, Allow %q", test.method, test.path, got.Status, got.Header.Get("Allow"))
 		}
-		if test.method != "HEAD" && got.problem() != "method-not-allowed" {
-			t.Errorf("%s %s: %s", test.method, test.path, got.body)
+		if test.method != "HEAD" && got.Problem() != "method-not-allowed" {
+			t.Errorf("%s %s: %s", test.method, test.path, got.Body)
 		}
 	}
-	a.get(pushes + "/" + token).want(http.StatusOK).has(map[string]string{"payload": "x"})
+	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"payload": "x"})
 }
 
-func TestTheVersionTellsWhatThereIs(t *testing.T) {
+// Services that watch a server ask with HEAD.
+func TestHEADIsGETWithoutABody(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	push := a.Create(`"payload":"x","retrieval_step":false`, ann)
+	for _, path := range []string{
+		"/api/v2/version", "/api/v2/openapi.json", "/healthz", "/readyz", "/robots.txt", "/help/api", "/", "/p/" + push, "/p/" + push + "/r", "/users/sign_in",
+		pushes + "/active", pushes + "/expired", pushes + "/" + push + "/preview", pushes + "/" + push + "/audit", pushes + "/nothing/preview", "/p/nothing",
+	} {
+		get, head := a.Get(path, ann), a.Do("HEAD", path, "", ann)
+		if head.Status != get.Status || head.Body != "" || head.Header.Get("Content-Length") != get.Header.Get("Content-Length") || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
+			t.Errorf("%s: %d %v, and HEAD %d %v", path, get.Status, get.Header, head.Status, head.Header)
+		}
+	}
+	navigates := http.Header{"Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"document"}}
+	a.Do("HEAD", "/p/"+push, "", navigates).Want(http.StatusOK)
+	a.Do("HEAD", pushes+"/"+push, "", ann).Want(http.StatusMethodNotAllowed)
+	a.Get(pushes + "/" + push).Want(http.StatusOK).Has(map[string]string{"views_remaining": "4"})
+}
+
+// A browser says when it asks for something that the user did not ask for.
+func TestARetrievalThatIsNotMeantCountsNothing(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	push := pushes + "/" + a.Create(`"payload":"x"`)
+	for _, h := range []http.Header{
+		{"Sec-Purpose": {"prefetch"}}, {"Sec-Purpose": {"prefetch;prerender"}}, {"Purpose": {"prefetch"}}, {"X-Moz": {"prefetch"}}, {"Sec-Fetch-Mode": {"no-cors"}},
+	} {
+		if got := a.Get(push, h).Want(http.StatusForbidden); got.Problem() != "forbidden" {
+			t.Errorf("%v: %s", h, got.Body)
+		}
+		a.Get(push+"/preview", h).Want(http.StatusOK)
+	}
+	for i, mode := range []string{"navigate", "cors", "same-origin", ""} {
+		views := fmt.Sprint(4 - i)
+		a.Get(push, http.Header{"Sec-Fetch-Mode": {mode}, "Sec-Fetch-Site": {"cross-site"}}).Want(http.StatusOK).Has(map[string]string{"views_remaining": views})
+	}
+}
+
+// A page of another site can send a form, or an image's request, and cannot set a header.
+func TestAnotherSitesFormChangesNothing(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	push := pushes + "/" + a.Create(`"payload":"x"`)
+	send := func(site, mode string) (post, del servertest.Answer) {
+		h := http.Header{"Sec-Fetch-Site": {site}, "Sec-Fetch-Mode": {mode}}
+		return a.Do("POST", pushes, `{"push":{"payload":"x"}}`, h), a.Do("DELETE", push, "", h)
+	}
+	for _, mode := range []string{"navigate", "no-cors"} {
+		post, del := send("cross-site", mode)
+		if post.Want(http.StatusForbidden).Problem() != "forbidden" || del.Want(http.StatusForbidden).Problem() != "forbidden" {
+			t.Errorf("%s: %s %s", mode, post.Body, del.Body)
+		}
+	}
+	for site, mode := range map[string]string{"cross-site": "cors", "same-origin": "navigate", "same-site": "navigate", "none": "navigate", "": ""} {
+		post, _ := send(site, mode)
+		post.Want(http.StatusCreated)
+	}
+}
+
+func TestTheVersionTellsTheFeatures(t *testing.T) {
 	t.Parallel()
 	const all = `{"application_version":"3.0.0","api_version":"2.1","edition":"oss","features":{"anonymous_access":%t,"api_token_authentication":true,"accounts":{"enabled":false},"pushes":{"enabled":true,"email_auto_dispatch":false,"file_attachments":{"enabled":%[1]t,"requires_authentication":true},"url_pushes":{"enabled":%[1]t},"qr_code_pushes":{"enabled":%[1]t}},"requests":{"enabled":false}}}` + "\n"
 	for _, on := range []bool{true, false} {
-		a := newAPI(t, func(c *config.Config) {
+		a := servertest.New(t, func(c *config.Config) {
 			c.AllowAnonymous, c.EnableFilePushes, c.EnableURLPushes, c.EnableQRPushes = on, on, on, on
 		})
 		for _, h := range []http.Header{{}, {"Authorization": {"Bearer nonsense"}}, {"X-User-Token": {"x"}}} {
-			if got := a.get("/api/v2/version", h).want(http.StatusOK); got.body != fmt.Sprintf(all, on) {
-				t.Errorf("it is %s", got.body)
+			if got := a.Get("/api/v2/version", h).Want(http.StatusOK); got.Body != fmt.Sprintf(all, on) {
+				t.Errorf("it is %s", got.Body)
 			}
 		}
 	}
@@ -159,18 +276,18 @@ var senderKeys = []string{
 
 func TestHealthSaysOK(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t, func(c *config.Config) { c.AllowAnonymous = false })
-	if got := a.get("/healthz", http.Header{"Authorization": {"Bearer x"}}).want(http.StatusOK); got.body != `{"status":"ok"}`+"\n" {
-		t.Errorf("%s", got.body)
+	a := servertest.New(t, func(c *config.Config) { c.AllowAnonymous = false })
+	if got := a.Get("/healthz", http.Header{"Authorization": {"Bearer x"}}).Want(http.StatusOK); got.Body != `{"status":"ok"}`+"\n" {
+		t.Errorf("%s", got.Body)
 	}
 }
 
 // Balancers ask in this way.
 func TestHealthNeedsNoHost(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for _, path := range []string{"/healthz", "/api/v2/version"} {
-		if got := a.raw("GET " + path + " HTTP/1.0\r\n\r\n"); !strings.Contains(got, " 200 ") {
+		if got := a.Raw("GET " + path + " HTTP/1.0\r\n\r\n"); !strings.Contains(got, " 200 ") {
 			t.Errorf("%s: %s", path, got)
 		}
 	}
@@ -178,14 +295,14 @@ func TestHealthNeedsNoHost(t *testing.T) {
 
 func TestOddRequestTargets(t *testing.T) {
 	t.Parallel()
-	a := newAPI(t)
+	a := servertest.New(t)
 	for target, status := range map[string]string{
 		"OPTIONS *": " 200 ", // the test's server answers that itself; serve does not
 		"GET http://other.example/api/v2/version": " 200 ",
-		"GET /api/v2/pushes/%2e%2e/version":       " 404 ",
-		"GET /api/v2/pushes/a%2fpreview":          " 404 ",
+		"GET /api/v2/pushes/%2e%2e/version":       " 400 ",
+		"GET /api/v2/pushes/a%2fpreview":          " 400 ",
 	} {
-		if got := a.raw(target + " HTTP/1.1\r\nHost: box\r\n\r\n"); !strings.Contains(got, status) {
+		if got := a.Raw(target + " HTTP/1.1\r\nHost: box\r\n\r\n"); !strings.Contains(got, status) {
 			t.Errorf("%s: %s", target, got)
 		}
 	}

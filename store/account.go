@@ -6,21 +6,21 @@ import (
 	"pushbox/internal/secret"
 )
 
-// An AccountID names an account for good; a removed account's ID is not given
-// out again. 0 is nobody.
+// An AccountID names an account; the ID of a removed account is never used again. 0 is
+// no account.
 type AccountID uint64
 
-// An Account is somebody who may own pushes.
+// An Account may own pushes.
 type Account struct {
 	ID           AccountID
 	Email        string // in lower case
-	PasswordHash string // Argon2id in PHC string form
+	PasswordHash string // Argon2id in PHC string form; bcrypt until the first sign-in of an imported account
 	CreatedAt    time.Time
-	Disabled     bool   // no token or session of it is valid
-	Removing     bool   // its pushes are being purged; it will be gone when they are
+	Disabled     bool   // none of its tokens and sessions is valid
+	Removing     bool   // its pushes are being purged, and it goes after them
 	TOTP         string // the secret of its second factor, sealed; empty: it has none
-	TOTPStep     int64  // codes count steps of 30 seconds since 1970: the last of which one was accepted
-	Recovery     string // digests of the recovery codes that are left, one behind the other
+	TOTPStep     int64  // the last step whose code was accepted: steps are 30 seconds, counted since 1970
+	Recovery     string // digests of the remaining recovery codes, concatenated
 }
 
 // Active reports whether the account may act.
@@ -29,7 +29,7 @@ func (a Account) Active() bool { return !a.Disabled && !a.Removing }
 // MFA reports whether signing in takes a second factor.
 func (a Account) MFA() bool { return a.TOTP != "" }
 
-// A TokenID names an API token among all; it is not a secret.
+// A TokenID names an API token; it is not a secret.
 type TokenID uint64
 
 // A TokenDigest is the SHA-256 digest of an API token.
@@ -46,17 +46,18 @@ type APIToken struct {
 	LastUsedAt time.Time // written once a minute at most; zero: never
 }
 
-// An Actor is who asks for something, as far as permission and the audit log
-// care.
+// An Actor is who does something, for permissions and the audit log.
 type Actor struct {
-	Account   AccountID // 0: anonymous
-	Client    string    // what limits count by: an IPv4 address or an IPv6 /64
+	Role      Role
+	Account   AccountID // of a Client; 0: anonymous
+	Client    string    // that limits count by: an IPv4 address or an IPv6 /64
 	IP        string
 	UserAgent string
-	Referrer  string
+	Referrer  secret.Text // it may hold a link
 }
 
-// NewAPIToken is an API token that was just made: the only time it can be seen.
+// A NewAPIToken is an API token at its creation, the only time that its secret can be
+// seen.
 type NewAPIToken struct {
 	APIToken
 	Secret secret.Text

@@ -3,41 +3,37 @@ package store
 import (
 	"context"
 	"errors"
-	"net/mail"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
+	"pushbox/internal/email"
 	"pushbox/internal/secret"
 	"pushbox/store/seal"
 )
 
 // Limits of accounts and API tokens.
 const (
-	MaxEmail    = 254  // bytes; RFC 5321 section 4.5.3.1.3, less the angle brackets
-	MinPassword = 10   // characters
-	MaxPassword = 1024 // bytes
-	MaxLabel    = 100  // bytes
+	MaxEmail    = email.MaxLength // bytes
+	MinPassword = 10              // characters
+	MaxPassword = 1024            // bytes
+	MaxLabel    = 100             // bytes
 )
 
-// listBatch is how many accounts or tokens are read at a time.
-const listBatch = 500
-
-// AddAccount adds an account. *InvalidError, or ErrExists if the address has
-// one already.
-func (s *Store) AddAccount(ctx context.Context, email string, password secret.Text) (Account, error) {
-	return s.addAccount(ctx, email, password, s.engine.CreateAccount)
+// AddAccount adds an account, for any actor. *InvalidError; ErrExists if the address
+// has an account.
+func (s *Store) AddAccount(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
+	return s.addAccount(ctx, email, password, s.as(by).createAccount)
 }
 
-// AddFirstAccount is AddAccount where there is no account at all; else ErrExists.
-func (s *Store) AddFirstAccount(ctx context.Context, email string, password secret.Text) (Account, error) {
-	return s.addAccount(ctx, email, password, s.engine.CreateFirstAccount)
+// AddFirstAccount is AddAccount if there is no account, else ErrExists.
+func (s *Store) AddFirstAccount(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
+	return s.addAccount(ctx, email, password, s.as(by).createFirstAccount)
 }
 
 func (s *Store) addAccount(ctx context.Context, email string, password secret.Text, create func(context.Context, Account) (AccountID, error)) (Account, error) {
 	var bad InvalidError
-	a := Account{Email: cleanEmail(email, &bad), CreatedAt: s.time.read().now}
+	a := Account{Email: cleanEmail(email, &bad), CreatedAt: s.time.Read().Now}
 	checkPassword(password, &bad)
 	if err := bad.Err(); err != nil {
 		return Account{}, err
@@ -50,15 +46,15 @@ func (s *Store) addAccount(ctx context.Context, email string, password secret.Te
 	return a, err
 }
 
-// HasAccounts reports whether there is any account.
+// HasAccounts reports whether there is an account.
 func (s *Store) HasAccounts(ctx context.Context) (bool, error) {
 	list, err := s.engine.Accounts(ctx, 0, 1)
 	return len(list) > 0, err
 }
 
 // SetPassword replaces an account's password and ends its sessions.
-// *InvalidError or ErrNotFound.
-func (s *Store) SetPassword(ctx context.Context, email string, password secret.Text) error {
+// *InvalidError, ErrNotFound, or ErrDenied for a client.
+func (s *Store) SetPassword(ctx context.Context, by Actor, email string, password secret.Text) error {
 	var bad InvalidError
 	checkPassword(password, &bad)
 	if err := bad.Err(); err != nil {
@@ -71,45 +67,45 @@ func (s *Store) SetPassword(ctx context.Context, email string, password secret.T
 	if err := s.hashPassword(ctx, &a, password); err != nil {
 		return err
 	}
-	_, err = s.changeAccount(ctx, email, EndOthers, func(b *Account) { b.PasswordHash = a.PasswordHash })
+	_, err = s.changeAccount(ctx, by, email, AdminPassword, RevokeOthers, func(b *Account) { b.PasswordHash = a.PasswordHash })
 	return err
 }
 
-// SetDisabled disables an account or enables it again. While it is disabled no
-// token of it is valid and none of its webhooks is told anything; its links go on
-// working. Its sessions end. ErrNotFound.
-func (s *Store) SetDisabled(ctx context.Context, email string, disabled bool) error {
-	ends := EndNone
+// SetDisabled disables an account, or enables it again. A disabled account has no
+// sessions, its API tokens are not valid, and its webhooks are sent nothing; links to
+// its pushes go on working. ErrNotFound; ErrDenied for a client.
+func (s *Store) SetDisabled(ctx context.Context, by Actor, email string, disabled bool) error {
+	kind, ends := AdminAccountEnable, RevokeNone
 	if disabled {
-		ends = EndOthers
+		kind, ends = AdminAccountDisable, RevokeOthers
 	}
-	return s.changeHooks(ctx, func(*hookBook) error {
-		_, err := s.changeAccount(ctx, email, ends, func(a *Account) { a.Disabled = disabled })
+	return s.changeHooks(ctx, func(*subscriptions) error {
+		_, err := s.changeAccount(ctx, by, email, kind, ends, func(a *Account) { a.Disabled = disabled })
 		return err
 	})
 }
 
-// RemoveAccount takes an account away with its API tokens, its sessions, its
-// webhooks, its pushes and their audit logs; its links end at once. If it is cut short, the
-// account stays without power, and a sweep goes on with it. ErrNotFound.
-func (s *Store) RemoveAccount(ctx context.Context, email string) error {
+// RemoveAccount removes an account with its API tokens, sessions, webhooks, pushes and
+// their audit logs; its links end at once. If it is cut short, the account can do
+// nothing, and a sweep finishes the removal. ErrNotFound; ErrDenied for a client.
+func (s *Store) RemoveAccount(ctx context.Context, by Actor, email string) error {
 	var a Account
-	err := s.changeHooks(ctx, func(*hookBook) (err error) {
-		a, err = s.changeAccount(ctx, email, EndOthers, func(a *Account) { a.Removing = true })
+	err := s.changeHooks(ctx, func(*subscriptions) (err error) {
+		a, err = s.changeAccount(ctx, by, email, AdminAccountRemove, RevokeOthers, func(a *Account) { a.Removing = true })
 		return err
 	})
 	if err != nil {
 		return err
 	}
-	return s.finishRemoval(ctx, a.ID)
+	return s.finishRemoval(ctx, by, a)
 }
 
-// finishRemoval purges what an account owns, then the account. Another one may do
-// the same meanwhile.
-func (s *Store) finishRemoval(ctx context.Context, id AccountID) error {
+// finishRemoval purges the pushes of an account, then removes it. A sweep may do the
+// same at the same time.
+func (s *Store) finishRemoval(ctx context.Context, by Actor, a Account) error {
 	for _, live := range []bool{true, false} {
 		for {
-			ps, err := s.engine.Pushes(ctx, id, live, 0, sweepBatch)
+			ps, err := s.engine.Pushes(ctx, a.ID, live, 0, sweepBatch)
 			if err != nil {
 				return err
 			}
@@ -121,8 +117,8 @@ func (s *Store) finishRemoval(ctx context.Context, id AccountID) error {
 			}
 		}
 	}
-	return s.changeHooks(ctx, func(*hookBook) error {
-		return instead(s.engine.RemoveAccount(ctx, id), ErrNotFound, nil) // a sweep was quicker
+	return s.changeHooks(ctx, func(*subscriptions) error {
+		return instead(s.as(by).removeAccount(ctx, a), ErrNotFound, nil) // a sweep was faster
 	})
 }
 
@@ -131,11 +127,7 @@ func (s *Store) purge(ctx context.Context, ps []Push) error {
 	for i, p := range ps {
 		ids[i] = p.ID
 	}
-	goes := func(p Push) (Push, Entry, error) {
-		p.State = Purged
-		return p, Entry{}, nil
-	}
-	_, err := s.changeAll(ctx, ids, goes, func(Push) bool { return true })
+	_, err := s.changeAll(ctx, ids, purgeAlways, func(Push) bool { return true })
 	return err
 }
 
@@ -146,7 +138,7 @@ func (s *Store) finishRemovals(ctx context.Context) error {
 	}
 	for _, a := range accounts {
 		if a.Removing {
-			err = errors.Join(err, s.finishRemoval(ctx, a.ID))
+			err = errors.Join(err, s.finishRemoval(ctx, Actor{Role: System}, a))
 		}
 	}
 	return err
@@ -154,49 +146,31 @@ func (s *Store) finishRemovals(ctx context.Context) error {
 
 // Accounts lists every account, oldest first.
 func (s *Store) Accounts(ctx context.Context) ([]Account, error) {
-	return all(func(last *Account) ([]Account, error) {
-		var after AccountID
-		if last != nil {
-			after = last.ID
-		}
-		return s.engine.Accounts(ctx, after, listBatch)
-	})
-}
-
-// all reads a list to its end, batch by batch; more gets the last item read.
-func all[T any](more func(last *T) ([]T, error)) (list []T, err error) {
-	for {
-		var last *T
-		if len(list) > 0 {
-			last = &list[len(list)-1]
-		}
-		batch, err := more(last)
-		if err != nil {
-			return nil, err
-		}
-		list = append(list, batch...)
-		if len(batch) < listBatch {
-			return list, nil
-		}
-	}
+	return all(func(last Account) ([]Account, error) { return s.engine.Accounts(ctx, last.ID, listBatch) })
 }
 
 func (s *Store) account(ctx context.Context, email string) (Account, error) {
 	return s.engine.AccountByEmail(ctx, accountKey(email))
 }
 
-// accountKey is what an address that somebody typed is looked up by.
+// accountKey returns the form of a typed address by which accounts are found.
 func accountKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
 
-// changeAccount changes the account of that address, for nobody's session.
-func (s *Store) changeAccount(ctx context.Context, email string, ends Ending, change func(*Account)) (Account, error) {
+// changeAccount changes the account of an address, for an actor who administers. The
+// event is of that kind.
+func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k AdminKind, ends Revoke, change func(*Account)) (Account, error) {
+	if !by.administers() {
+		return Account{}, ErrDenied
+	}
 	a, err := s.account(ctx, email)
 	if err != nil {
 		return Account{}, err
 	}
-	c, err := s.engine.ChangeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, Turnover, error) {
+	defer s.epochs.leave(s.epochs.enter())
+	event := s.as(by).event(k, about(a))
+	c, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
 		change(&a)
-		return a, Turnover{Ends: ends}, nil
+		return a, SessionChange{Revoke: ends}, event, nil
 	})
 	return c.Account, err
 }
@@ -208,25 +182,24 @@ func (s *Store) hashPassword(ctx context.Context, a *Account, password secret.Te
 	})
 }
 
-// cleanEmail returns an address as it is kept: in lower case, without a name.
-func cleanEmail(email string, bad *InvalidError) string {
-	email = accountKey(email)
-	a, err := mail.ParseAddress(email)
-	if err != nil || a.Address != email || len(email) > MaxEmail || strings.ContainsFunc(email, unicode.IsControl) {
+// cleanEmail returns an address as accounts keep it.
+func cleanEmail(address string, bad *InvalidError) string {
+	address = accountKey(address)
+	if !email.IsAddress(address) {
 		bad.Add("email", "is not an e-mail address")
 	}
-	return email
+	return address
 }
 
 func checkPassword(p secret.Text, bad *InvalidError) {
 	text := p.Reveal()
 	switch {
 	case !utf8.ValidString(text):
-		bad.Add("password", "is not valid UTF-8")
+		bad.Add(FieldPassword, "is not valid UTF-8")
 	case utf8.RuneCountInString(text) < MinPassword:
-		bad.Add("password", "is too short (minimum is 10 characters)")
+		bad.Add(FieldPassword, "is too short (minimum is 10 characters)")
 	}
-	checkLength("password", len(text), MaxPassword, bad)
+	checkLength(FieldPassword, len(text), MaxPassword, bad)
 }
 
 // before reports whether t is set and not after now.

@@ -7,29 +7,33 @@ import (
 	"os"
 	"time"
 
+	"pushbox/internal/durable"
+	"pushbox/internal/humanize"
 	"pushbox/store/seal"
 )
 
-// A Backup is a copy of all that a store holds, as it was at one instant. It does
-// not hold the key that it is sealed under.
+// A Backup is a copy of a store as it was at one instant. It does not hold the root
+// key.
 type Backup struct {
-	Path string    // of the copy, which is its owner's to move away or remove
+	Path string    // of the copy, which the caller moves or removes
 	Size int64     // bytes
-	At   time.Time // it holds all that was done before
+	At   time.Time // it holds every change before this
 }
 
-// Backup makes a copy of the store in a file of mode 0600 beside path, or beside
-// the database where path is empty, under a temporary name that
-// durable.RemoveLeftovers finds, and sees that it opens, that every page and every
-// promise in it holds, and that its key ring opens with the key of the store. Reads
-// and writes go on meanwhile. It calls progress, from one goroutine, with bytes
-// copied and bytes in all.
+// Backup makes a copy of the store, beside reads and writes. The copy is a file of mode
+// 0600 beside path, or beside the database if path is empty. It has a temporary name,
+// which durable.RemoveLeftovers finds. Backup checks every page and every promise of
+// the copy, and that its key ring opens with the key of the store. It calls progress,
+// from one goroutine, with bytes copied and bytes in all.
 //
-// ErrBusy if a compaction or another backup runs, or so much is written that none
-// can be made; ErrFull if there is no room for the copy; a *DamageError if the copy
-// is not as it should be. After an error there is no copy.
-func (s *Store) Backup(ctx context.Context, path string, progress func(done, total int64)) (Backup, error) {
-	b, key := Backup{At: s.time.read().now}, s.rootKey()
+// ErrBusy if a compaction or another backup runs, or cannot keep up with writes;
+// ErrFull if there is no room for the copy; ErrCorrupt if the check of the copy finds a
+// problem; ErrDenied for a client. After an error there is no copy.
+func (s *Store) Backup(ctx context.Context, by Actor, path string, progress func(done, total int64)) (Backup, error) {
+	if err := s.as(by).may(0); err != nil {
+		return Backup{}, err
+	}
+	b, key := Backup{At: s.time.Read().Now}, s.rootKey()
 	if err := s.freeOrphans(ctx); err != nil { // or they would be copied, too
 		return Backup{}, err
 	}
@@ -38,15 +42,22 @@ func (s *Store) Backup(ctx context.Context, path string, progress func(done, tot
 		return Backup{}, err
 	}
 	b.Path = temp
-	if err = verify(ctx, e, key); errors.Is(err, ErrKey) { // it was replaced before the copy was whole
-		err = verify(ctx, e, s.rootKey())
+	ring, err := s.unlockCopy(ctx, e, key)
+	if errors.Is(err, ErrKey) { // the key was replaced while the copy was made
+		ring, err = s.unlockCopy(ctx, e, s.rootKey())
+	}
+	if err == nil {
+		err = verify(ctx, e, ring)
 	}
 	err = errors.Join(err, e.Close())
 	if err == nil {
 		b.Size, err = sizeOf(temp)
 	}
+	if err == nil {
+		err = s.as(by).note(ctx, AdminBackup, matter{detail: humanize.Size(b.Size)})
+	}
 	if err != nil {
-		return Backup{}, errors.Join(fmt.Errorf("verify the backup: %w", err), os.Remove(temp))
+		return Backup{}, errors.Join(fmt.Errorf("verify the backup: %w", err), durable.Scrub(temp))
 	}
 	return b, nil
 }
@@ -59,38 +70,27 @@ func sizeOf(path string) (int64, error) {
 	return info.Size(), nil
 }
 
-// verify sees that an engine keeps a store as it should be, under that key.
-func verify(ctx context.Context, e Engine, root seal.RootKey) error {
-	sealed, err := e.KeyRing(ctx)
-	if err != nil {
+// unlockCopy unlocks the engine of a copy, whose key ring must open with root, and returns
+// that ring.
+func (s *Store) unlockCopy(ctx context.Context, e Engine, root seal.RootKey) (*seal.Ring, error) {
+	ring, have, err := unlock(ctx, e, root, s.options().Clock)
+	if have == noRing {
+		err = errors.Join(err, fmt.Errorf("%w: its key ring is missing", ErrCorrupt))
+	}
+	return ring, err
+}
+
+// verify checks an engine, and that its events open with ring.
+func verify(ctx context.Context, e Engine, ring *seal.Ring) error {
+	var problems []string
+	if err := e.Check(ctx, collect(&problems)); err != nil {
 		return err
 	}
-	if _, err := openRing(root, sealed); err != nil {
-		return err
-	}
-	problems, err := problemsOf(ctx, e)
-	if err != nil {
+	if err := checkAdminEvents(ctx, e, func() *seal.Ring { return ring }, collect(&problems)); err != nil {
 		return err
 	}
 	if len(problems) > 0 {
-		return &DamageError{problems}
+		return fmt.Errorf("%w: a check finds %s; the first is: %s", ErrCorrupt, humanize.Count(len(problems), "problem", "problems"), problems[0])
 	}
 	return nil
-}
-
-// A DamageError is an ErrCorrupt that knows what a check found.
-type DamageError struct{ Problems []string }
-
-func (e *DamageError) Error() string {
-	return fmt.Sprintf("%v: a check finds %d problems, the first of which is: %s", ErrCorrupt, len(e.Problems), e.Problems[0])
-}
-
-// Unwrap returns ErrCorrupt.
-func (*DamageError) Unwrap() error { return ErrCorrupt }
-
-// CheckKey sees whether root is the key that a sealed key ring was sealed under:
-// else ErrKey, or ErrCorrupt where it is no key ring.
-func CheckKey(root seal.RootKey, sealed []byte) error {
-	_, err := openRing(root, sealed)
-	return err
 }

@@ -30,18 +30,18 @@ func traces(marker string) [][]byte {
 func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)
-	member(t, f, email)
-	by := store.Actor{Client: "203.0.113.77", IP: "203.0.113.77", UserAgent: "canary-agent-4f1c", Referrer: "https://canary-referrer.example"}
+	storetest.AddMember(t, f, email)
+	by := store.Actor{Client: "203.0.113.77", IP: "203.0.113.77", UserAgent: "canary-agent-4f1c", Referrer: secret.New("https://canary-referrer.example")}
 	n, err := f.SignIn(ctx, by, email, secret.New(right))
 	if err != nil {
 		t.Fatal(err)
 	}
-	key, recovery := enable(t, f, &n)
+	key, recovery := storetest.EnableTOTP(t, f, &n)
 	pending, err := f.SignIn(ctx, by, email, secret.New(right))
 	if err != nil {
 		t.Fatal(err)
 	}
-	full, err := f.SignInCode(ctx, by, pending.Secret, recovery[0].Reveal())
+	full, err := f.SignInCode(ctx, by, pending.Secret, recovery[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,7 +50,7 @@ func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
 		t.Fatal(err)
 	}
 	markers := []string{
-		right, by.IP, by.UserAgent, by.Referrer, key.Reveal(),
+		right, by.IP, by.UserAgent, by.Referrer.Reveal(), key.Reveal(),
 		n.Secret.Reveal(), pending.Secret.Reveal(), full.Secret.Reveal(), again.Secret.Reveal(),
 	}
 	for _, c := range recovery {

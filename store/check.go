@@ -5,24 +5,24 @@ import (
 	"fmt"
 )
 
-// Coverage tells what a check of contents read.
+// Coverage is what CheckDeep read.
 type Coverage struct {
-	Payloads, Chunks int64 // that were compared with their digests
-	Without          int64 // of both, that an older version wrote without a digest
+	Payloads, Chunks int64 // compared with their digests
+	Without          int64 // of both, those that an older version wrote without a digest
 	Bytes            int64 // in all of them
 }
 
-// CheckDeep is Check, and then reads all payloads and chunks of files and compares
-// them with their digests, which takes no link. Changes go on meanwhile. It calls
-// progress, from one goroutine, with bytes read and bytes in all, which is a guess.
+// CheckDeep is Check, and then compares all payloads and chunks of files with their
+// digests, beside reads and writes. It needs no link. It calls progress, from one
+// goroutine, with bytes read and an estimate of all bytes.
 func (s *Store) CheckDeep(ctx context.Context, progress func(done, total int64)) (problems []string, c Coverage, err error) {
-	if err = s.engine.Check(ctx, collect(&problems)); err == nil {
+	if problems, err = s.Check(ctx); err == nil {
 		c, err = s.engine.CheckContents(ctx, collect(&problems), progress)
 	}
 	return problems, c, err
 }
 
-// collect returns what appends to problems until there are enough.
+// collect returns a function that appends to problems, up to a limit.
 func collect(problems *[]string) func(string) {
 	const enough = 1000
 	return func(p string) {
@@ -32,8 +32,8 @@ func collect(problems *[]string) func(string) {
 	}
 }
 
-// Problems compares a push with what the engine holds of it and returns a
-// sentence for each promise that does not hold.
+// Problems compares a push with what the engine holds of it and returns a sentence for
+// each promise that is broken.
 func (p Push) Problems(t Tally) (problems []string) {
 	note := func(wrong bool, format string, args ...any) {
 		if wrong {
@@ -44,6 +44,8 @@ func (p Push) Problems(t Tally) (problems []string) {
 	note(!p.Live() && t.Payload, "it has expired and its payload is still there")
 	note(p.Live() && len(p.Wrap) == 0, "it is live and its key is gone")
 	note(!p.Live() && len(p.Wrap) != 0, "it has expired and its key is still there")
+	note(p.Live() && (p.Owner != 0) != (len(p.Link) != 0), "it is live, and its owner and its link disagree")
+	note(!p.Live() && len(p.Link) != 0, "it has expired and its link is still there")
 	note(p.Live() != p.ExpiredAt.IsZero(), "its state and its time of expiry disagree")
 	note(p.Views > p.ViewLimit, "it was viewed %d times, %d are allowed", p.Views, p.ViewLimit)
 	note(p.Live() && p.Views >= p.ViewLimit, "it reached its view limit and is live")

@@ -10,31 +10,29 @@ import (
 )
 
 const (
-	// maxStep is how many chunks are kept in one step: 256 KiB. The engine takes as
-	// many steps at a time as those who wait beside them can bear;
-	// docs/performance.md has the figures.
+	// maxStep is how many chunks go to the engine in one step: 256 KiB. How many steps
+	// share a commit is the engine's decision; docs/performance.md has the figures.
 	maxStep = 4
 	minStep = 2
 
-	// maxFlights is how many steps of a file are on their way at most, of all
-	// uploads together and, where those are many, of each.
-	maxFlights = 8
-	minFlights = 2
+	// maxInFlight is how many steps all uploads together have on their way. Each has
+	// minInFlight at least, however many uploads there are.
+	maxInFlight = 8
+	minInFlight = 2
 )
 
-// A buffer is memory for a chunk, as it is read and then sealed in place.
+// A buffer is memory for a chunk, which is read and sealed in place.
 type buffer [seal.ChunkSize + seal.ChunkOverhead]byte
 
 var buffers = sync.Pool{New: func() any { return new(buffer) }}
 
-// A step is the chunks that are kept together.
+// A step is the chunks that the engine keeps in one call.
 type step struct {
 	chunks [][]byte
 	memory []*buffer
 }
 
-// chunk returns the chunk of that number, which is one of those there are or the
-// next.
+// chunk returns chunk i, which is an existing one or the next.
 func (s *step) chunk(i int) *[]byte {
 	if i == len(s.chunks) {
 		b := buffers.Get().(*buffer)
@@ -44,7 +42,7 @@ func (s *step) chunk(i int) *[]byte {
 	return &s.chunks[i]
 }
 
-// recycle gives the memory back, and nothing of what was in it.
+// recycle overwrites the memory and gives it back.
 func (s *step) recycle() {
 	for _, b := range s.memory {
 		clear(b[:])
@@ -52,36 +50,36 @@ func (s *step) recycle() {
 	}
 }
 
-// A chunkWriter seals a file and keeps it, step by step. While some steps are on
-// their way to the disk or wait for the next commit, it reads and seals another.
+// A chunkWriter seals a file and keeps it, step by step. It reads and seals the next
+// step while others wait for their commit.
 type chunkWriter struct {
 	upload  *Upload
 	file    int
 	cipher  *seal.FileCipher
-	n       int      // chunks kept, or on their way
-	flights []flight // the steps on their way, oldest first
-	rest    []*step  // those to be used again
-	steps   []*step  // all
+	n       int        // chunks submitted
+	pending []inFlight // the steps on their way, oldest first
+	rest    []*step    // steps to use again
+	steps   []*step    // all
 }
 
-// A flight is a step on its way, and what becomes of it.
-type flight struct {
+// An inFlight is a step on its way to the disk, and its outcome.
+type inFlight struct {
 	step    *step
 	outcome chan error
 }
 
-// copy keeps what r holds and returns how many bytes those are.
+// copy keeps the file that r holds and returns its size in bytes.
 func (w *chunkWriter) copy(ctx context.Context, r io.Reader) (size int64, err error) {
-	cur, next := w.rested(), w.rested()
+	cur, next := w.free(), w.free()
 	defer func() {
-		if landErr := w.land(0); err == nil {
-			err = landErr
+		if waitErr := w.wait(0); err == nil {
+			err = waitErr
 		}
 		for _, s := range w.steps {
 			s.recycle()
 		}
 	}()
-	length, flights := w.upload.store.uploads.share()
+	length, inFlight := w.upload.store.uploads.budget()
 	end := fill(r, cur.chunk(0))
 	for i := 0; ; i++ {
 		if end != nil && !errors.Is(end, io.EOF) {
@@ -90,7 +88,7 @@ func (w *chunkWriter) copy(ctx context.Context, r io.Reader) (size int64, err er
 		if size += int64(len(*cur.chunk(i))); size > w.upload.store.options().Files.MaxSize {
 			return 0, ErrFileSize
 		}
-		// Only what follows tells whether a chunk is the last: so it is read first.
+		// Whether a chunk is the last shows only when the next one is read.
 		last := end != nil
 		if !last {
 			ahead := next.chunk(0)
@@ -105,41 +103,40 @@ func (w *chunkWriter) copy(ctx context.Context, r io.Reader) (size int64, err er
 		if !last && i+1 < length {
 			continue
 		}
-		w.launch(ctx, cur, i+1)
+		w.submit(ctx, cur, i+1)
 		if last {
 			return size, nil
 		}
-		if err := w.land(flights - 1); err != nil {
+		if err := w.wait(inFlight - 1); err != nil {
 			return 0, err
 		}
-		length, flights = w.upload.store.uploads.share()
-		cur, next, i = next, w.rested(), -1
+		length, inFlight = w.upload.store.uploads.budget()
+		cur, next, i = next, w.free(), -1
 	}
 }
 
-// launch sends the first n chunks of a step on their way.
-func (w *chunkWriter) launch(ctx context.Context, s *step, n int) {
+// submit sends the first n chunks of a step to the engine.
+func (w *chunkWriter) submit(ctx context.Context, s *step, n int) {
 	u, first, chunks, outcome := w.upload, w.n, s.chunks[:n], make(chan error, 1)
 	w.n += n
-	w.flights = append(w.flights, flight{s, outcome})
+	w.pending = append(w.pending, inFlight{s, outcome})
 	go func() { outcome <- u.store.engine.PutChunks(ctx, u.id, w.file, first, chunks) }()
 }
 
-// land waits until no more than left steps are on their way. Of several errors
-// it returns the first.
-func (w *chunkWriter) land(left int) (err error) {
-	for len(w.flights) > left {
-		f := w.flights[0]
+// wait waits until at most left steps are on their way, and returns the first error.
+func (w *chunkWriter) wait(left int) (err error) {
+	for len(w.pending) > left {
+		f := w.pending[0]
 		if outcome := <-f.outcome; err == nil {
 			err = outcome
 		}
-		w.flights, w.rest = w.flights[1:], append(w.rest, f.step)
+		w.pending, w.rest = w.pending[1:], append(w.rest, f.step)
 	}
 	return err
 }
 
-// rested returns a step to be used again, or a new one.
-func (w *chunkWriter) rested() *step {
+// free returns a step that is not on its way.
+func (w *chunkWriter) free() *step {
 	if len(w.rest) == 0 {
 		s := new(step)
 		w.steps = append(w.steps, s)
@@ -150,9 +147,9 @@ func (w *chunkWriter) rested() *step {
 	return s
 }
 
-// fill reads a chunk: as much as there is room for, or less at the end, which is
-// io.EOF then. Unlike io.ReadFull it keeps the end of a file apart from a reader
-// that says that it was cut off.
+// fill reads a chunk: seal.ChunkSize bytes, or fewer and io.EOF at the end. Unlike
+// io.ReadFull it passes io.ErrUnexpectedEOF on, which means that the reader was cut
+// off.
 func fill(r io.Reader, chunk *[]byte) (err error) {
 	buf := (*chunk)[:0]
 	for idle := 0; len(buf) < seal.ChunkSize && err == nil; {
@@ -169,5 +166,5 @@ func fill(r io.Reader, chunk *[]byte) (err error) {
 	return err
 }
 
-// maxNoReads is how often in a row a reader may yield nothing.
+// maxNoReads is how many reads in a row may return no bytes.
 const maxNoReads = 100

@@ -2,16 +2,15 @@ package store_test
 
 import "time"
 
-// A clockOracle bounds what time a store may go by, from what its clock showed
-// whenever it was asked. It reads the promise, not the program: a clock is
-// believed if it is no more than a day ahead of the time that was believed and
-// has passed since, or if it has gone on for ten minutes as a clock does, give
-// or take a minute.
+// A clockOracle bounds the time that a store may go by, from what its clock showed each
+// time it was read. It follows the promise, not the program: a clock is believed if it
+// is at most a day ahead of the believed time plus the time that has passed, or if it
+// has run steadily for ten minutes, to within a minute.
 type clockOracle struct {
-	certain  time.Time // the store goes by this at least
-	possible time.Time // and by this at most
-	kept     time.Time // of certain, what a crash leaves
-	seen     []reading // of this process
+	certain  time.Time // the store goes by this time or a later one
+	possible time.Time // and by no later one
+	kept     time.Time // of certain, what is left after a crash
+	seen     []reading // in this process
 }
 
 // A reading is what a clock showed.
@@ -21,13 +20,13 @@ type reading struct {
 }
 
 const (
-	grace   = 10 * time.Minute // that a doubtful jump has
-	wobble  = time.Minute      // that may be between times that agree
-	slack   = 10 * time.Minute // how old the time is that a sweep leaves kept
-	trusted = day              // a jump of no more is believed at once
+	grace   = 10 * time.Minute // until a doubtful jump is believed
+	wobble  = time.Minute      // by which times that agree may differ
+	slack   = 10 * time.Minute // how far the time that a sweep keeps may lag
+	trusted = day              // a jump of at most this is believed at once
 )
 
-// read takes note of what the clock shows.
+// read takes a reading of the clock.
 func (o *clockOracle) read(r reading) {
 	if n := len(o.seen); n > 0 {
 		passed := r.mono - o.seen[n-1].mono
@@ -43,8 +42,8 @@ func (o *clockOracle) read(r reading) {
 	o.possible = latest(o.possible, o.certain)
 }
 
-// agreed reports whether for ten minutes all readings were those of one clock, to
-// within so much from the first of them.
+// agreed reports whether all readings of the last ten minutes are of one clock that
+// runs steadily, to within that much.
 func (o *clockOracle) agreed(within time.Duration) bool {
 	last := o.seen[len(o.seen)-1]
 	for k, first := range o.seen {
@@ -62,11 +61,11 @@ func (o *clockOracle) agreed(within time.Duration) bool {
 	return false
 }
 
-// swept says that a sweep had the chance to keep the time.
+// swept is called after a sweep that could keep the time.
 func (o *clockOracle) swept() { o.kept = latest(o.kept, o.certain.Add(-slack)) }
 
-// restart says that another process goes on: with the time as it was, or after a
-// crash with what was kept of it.
+// restart is called when another process begins: with the same time, or after a crash
+// with the kept one.
 func (o *clockOracle) restart(crashed bool) {
 	if crashed {
 		o.certain = o.kept

@@ -11,22 +11,22 @@ import (
 	"pgregory.net/rapid"
 
 	"pushbox/internal/secret"
-	"pushbox/internal/testenv"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
 
-// Over any trace of the clock, with jumps from a second to ten years, crashes and
-// restarts: nothing that was told to have expired comes back, nothing is destroyed
-// on the word of a clock that is in doubt, nothing lives on past a time that is
-// agreed, and the time that counts never runs back.
+// For any trace of the clock, with jumps from a second to ten years, crashes and
+// restarts: no push that was reported as expired comes back, a clock in doubt destroys
+// nothing, no push lives beyond a time that is agreed, and the store's time never runs
+// back.
 //
-// PUSHBOX_TEST_CLOCK_TRACES sets how many traces there are.
+// PUSHBOX_TEST_CLOCK_TRACES sets the number of traces.
 func TestNoTraceOfTheClockBringsAnythingBackOrEndsItTooSoon(t *testing.T) {
 	t.Parallel()
-	n := testenv.Length(t, "PUSHBOX_TEST_CLOCK_TRACES", 1000, 20)
+	n := env.Length(t, "PUSHBOX_TEST_CLOCK_TRACES", 1000, 20)
 	seen := make(map[string]int)
-	inBatches(t, n, func(t *testing.T, _ int) func(*rapid.T) {
+	storetest.CheckInBatches(t, n, func(t *testing.T, _ int) func(*rapid.T) {
 		return func(check *rapid.T) { runTrace(t, check, seen) }
 	})
 	if t.Logf("%v", seen); n >= 100 && !t.Failed() {
@@ -43,28 +43,28 @@ type trace struct {
 	*rapid.T
 	f       *storetest.Fixture
 	oracle  clockOracle
-	crashed atomic.Bool // the store has no time to keep anything
-	between func()      // runs when one process has ended and the next has not begun
+	crashed atomic.Bool // the store can keep nothing
+	between func()      // runs between two processes
 	pushes  []*tracePush
-	seen    map[string]int // what happened, of all traces
+	seen    map[string]int // what happened, in all traces
 }
 
-// A tracePush is a push, and what was told of it.
+// A tracePush is a push, and what callers were told of it.
 type tracePush struct {
 	store.PushInfo
 	owned bool
-	ended bool // somebody was told that it has expired
+	ended bool // a caller was told that it has expired
 	gone  bool
 }
 
 func runTrace(t *testing.T, check *rapid.T, seen map[string]int) {
-	s := &scene{TB: t, check: check}
-	defer s.end()
+	s := storetest.NewProperty(t, check)
+	defer s.End()
 	x := &trace{T: check, seen: seen}
-	x.f = storetest.New(s, onQuickDisk(s), x.setup)
+	x.f = storetest.New(s, storetest.InMemory(s), x.setup)
 	x.read()
 	x.sweep(check)
-	x.add(true, 10*365*day) // it is never purged: each look at it has the store look at its clock
+	x.add(true, 10*365*day) // it is never purged, and each retrieval of it makes the store read its clock
 	for range 3 {
 		x.create(check)
 	}
@@ -165,7 +165,7 @@ func (x *trace) create(t *rapid.T) {
 }
 
 func (x *trace) add(owned bool, lifetime time.Duration) {
-	r, by := x.read(), nobody
+	r, by := x.read(), anonymous
 	if owned {
 		by = x.owner()
 	}
@@ -189,7 +189,7 @@ func (x *trace) owner() store.Actor {
 	a, err := x.f.Engine().AccountByEmail(ctx, email)
 	if errors.Is(err, store.ErrNotFound) {
 		a.Email = email
-		a.ID, err = x.f.Engine().CreateAccount(ctx, a)
+		a.ID, err = x.f.Engine().CreateAccount(ctx, a, storetest.Told(x.f.Engine()))
 	}
 	if err != nil {
 		x.Fatal(err)
@@ -208,7 +208,7 @@ func (x *trace) retrieve(*rapid.T) {
 
 // ask retrieves a push.
 func (x *trace) ask(r reading, p *tracePush) {
-	got, err := x.f.Retrieve(ctx, nobody, p.Token, secret.Text{})
+	got, err := x.f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
 	over, open := !p.ExpiresAt.After(x.oracle.certain), p.ExpiresAt.After(latest(r.wall, x.oracle.possible))
 	switch {
 	case errors.Is(err, store.ErrClock) && !p.ended && !over && !open:
@@ -252,8 +252,8 @@ func (x *trace) look(*rapid.T) {
 	}
 }
 
-// find looks a push up, and notes that it is not there any more. It may be so a
-// day after its end, if it is nobody's.
+// find looks a push up, and records if it is gone. An anonymous push may be gone
+// a day after its end.
 func (x *trace) find(p *tracePush) store.PushInfo {
 	got, err := x.f.Preview(ctx, p.Token)
 	switch {

@@ -28,12 +28,12 @@ func TestTheDatabaseShrinksByItselfWhenMostOfItHasExpired(t *testing.T) {
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
 	const pushes, each = 20, 7 << 20
-	stays := pushFiles(t, f, alice, func(in *store.NewPush) { in.Days = ptr(30) }, content(0, each))
+	stays := storetest.PushFiles(t, f, alice, func(in *store.NewPush) { in.Days = ptr(30) }, storetest.Content(0, each))
 	for i := range pushes - 1 {
-		pushFiles(t, f, alice, func(in *store.NewPush) { in.Days = ptr(1) }, content(uint64(i+1), each))
+		storetest.PushFiles(t, f, alice, func(in *store.NewPush) { in.Days = ptr(1) }, storetest.Content(uint64(i+1), each))
 	}
 	full := size(t, f)
-	if wait, err := f.Tidy(ctx); err != nil || wait <= 0 || size(t, f) != full {
+	if wait, err := f.CompactIfNeeded(ctx); err != nil || wait <= 0 || size(t, f) != full {
 		t.Fatalf("a full file was compacted: %v", err)
 	}
 	f.Clock.Advance(day)
@@ -41,18 +41,18 @@ func TestTheDatabaseShrinksByItselfWhenMostOfItHasExpired(t *testing.T) {
 	if size(t, f) != full || f.Orphans() != 0 {
 		t.Fatalf("after the sweep: %d bytes of %d, %d orphans", size(t, f), full, f.Orphans())
 	}
-	if _, err := f.Tidy(ctx); err != nil {
+	if _, err := f.CompactIfNeeded(ctx); err != nil {
 		t.Fatal(err)
 	}
 	if now := size(t, f); now > full/10 {
 		t.Errorf("it has %d bytes, of %d before", now, full)
 	}
-	back, err := download(f, grantOf(t, f, nobody, stays).Grant, 0)
-	if err != nil || !bytes.Equal(back, content(0, each)) {
+	back, err := storetest.Download(f, storetest.Grant(t, f, anonymous, stays).Grant, 0)
+	if err != nil || !bytes.Equal(back, storetest.Content(0, each)) {
 		t.Errorf("the file that stays: %v", err)
 	}
 	f.Reopen()
-	if p := grantOf(t, f, nobody, stays); p.Views != 2 {
+	if p := storetest.Grant(t, f, anonymous, stays); p.Views != 2 {
 		t.Errorf("%d views", p.Views)
 	}
 }
@@ -60,27 +60,27 @@ func TestTheDatabaseShrinksByItselfWhenMostOfItHasExpired(t *testing.T) {
 func TestLittleThatIsUnusedIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	p := pushFiles(t, f, f.Account("alice@example.com"), nil, content(0, 200*seal.ChunkSize))
+	p := storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, storetest.Content(0, 200*seal.ChunkSize))
 	if _, err := f.DeletePush(ctx, f.Account("bob@example.com"), p.Token); err != nil {
 		t.Fatal(err)
 	}
 	f.SweepAll()
 	before := size(t, f)
-	if _, err := f.Tidy(ctx); err != nil || size(t, f) != before {
+	if _, err := f.CompactIfNeeded(ctx); err != nil || size(t, f) != before {
 		t.Errorf("%d bytes became %d, %v", before, size(t, f), err)
 	}
-	was, is, err := f.Compact(ctx, func(int64, int64) {})
-	if err != nil || was != before || is >= before/10 || is != size(t, f) {
-		t.Errorf("by hand: %d bytes became %d, %v", was, is, err)
+	was, is, err := f.Compact(ctx, storetest.Operator, func(int64, int64) {})
+	if err != nil || was != before || is >= before/10 || is > size(t, f) { // the commit of the event may make the file longer again
+		t.Errorf("on request: %d bytes became %d, %v", was, is, err)
 	}
 }
 
 func TestACompactionEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	pushFiles(t, f, f.Account("alice@example.com"), nil, content(0, 100*seal.ChunkSize))
+	storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, storetest.Content(0, 100*seal.ChunkSize))
 	stop, cancel := context.WithCancel(ctx)
-	_, _, err := f.Compact(stop, func(int64, int64) { cancel() })
+	_, _, err := f.Compact(stop, storetest.Operator, func(int64, int64) { cancel() })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("it returned %v", err)
 	}
@@ -105,7 +105,7 @@ func BenchmarkShrink(b *testing.B) {
 		var took time.Duration
 		during := smallOperations(b, f, load{workers: 16}, func() {
 			start := time.Now()
-			if _, err := f.Tidy(ctx); err != nil {
+			if _, err := f.CompactIfNeeded(ctx); err != nil {
 				b.Error(err)
 			}
 			took = time.Since(start)

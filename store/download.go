@@ -12,9 +12,9 @@ import (
 	"pushbox/store/seal"
 )
 
-// A Download reads a file under a grant. While it reads, it keeps the grant from
-// running out. It is an io.ReadSeeker that opens just the chunks it is asked for
-// and holds one of them. It is not safe for concurrent use.
+// A Download reads a file under a grant, and keeps the grant from ending meanwhile. It
+// is an io.ReadSeeker that opens only the chunks that it needs, and holds one of them.
+// It is not safe for concurrent use.
 type Download struct {
 	FileInfo
 	Tag string // an entity tag (RFC 9110 section 8.8.3) without quotes
@@ -23,26 +23,26 @@ type Download struct {
 	ctx    context.Context // ends with the grant
 	cancel context.CancelCauseFunc
 	grant  Grant
-	end    time.Time // of the push; where an edit brings it forward, the sweeper ends the download
+	end    time.Time // of the push; if an edit brings it forward, the sweeper ends the download
 	file   int
 	cipher *seal.FileCipher
 
 	offset int64
-	plain  []byte // the chunk that was opened last
+	plain  []byte // the open chunk
 	chunk  int64  // its number; -1: none
 	sealed []byte
 }
 
-// Download begins to read the file of that number, from 0, of the push that the
-// grant is for. Whoever begins calls Close. ErrNotFound if the grant is unknown
-// or has ended, or there is no such file; ErrClock where a jump of the clock
-// leaves that open; ErrCorrupt if the file is not whole.
+// Download begins to read a file, by its number from 0, of the push that the grant is
+// for. The caller must call Close. ErrNotFound if the grant is unknown or has ended, or
+// there is no such file; ErrClock if a jump of the clock leaves open whether the grant
+// has ended; ErrCorrupt if the file is not whole.
 func (s *Store) Download(ctx context.Context, grant secret.Text, file int) (*Download, error) {
 	g, p, err := s.engine.Grant(ctx, seal.Digest(grant))
 	if err != nil {
 		return nil, err
 	}
-	if err := s.admit(ctx, g.within(p.ExpiresAt)); err != nil {
+	if err := s.checkGrant(ctx, g.within(p.ExpiresAt)); err != nil {
 		return nil, err
 	}
 	key, err := s.ring.Load().OpenGrant(p.ID[:], grant, g.Sealed)
@@ -62,17 +62,17 @@ func (s *Store) Download(ctx context.Context, grant secret.Text, file int) (*Dow
 	}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)
 	s.downloads.add(d)
-	if err := d.open(seal.Chunks(d.Size) - 1); err != nil { // a file that was cut short has no such last chunk
+	if err := d.open(seal.Chunks(d.Size) - 1); err != nil { // fails if the file was cut short
 		d.Close()
 		return nil, err
 	}
 	return d, nil
 }
 
-// admit refuses a grant that has ended, and makes sure first that no clock
+// checkGrant refuses a grant that has ended. It removes the grant first, so that no clock
 // brings it back.
-func (s *Store) admit(ctx context.Context, g Grant) error {
-	at := s.time.read()
+func (s *Store) checkGrant(ctx context.Context, g Grant) error {
+	at := s.time.Read()
 	err := g.check(at)
 	if !errors.Is(err, ErrNotFound) {
 		return err
@@ -83,9 +83,8 @@ func (s *Store) admit(ctx context.Context, g Grant) error {
 	return ErrNotFound
 }
 
-// AfterEnd has f called, in a goroutine of its own, when the download must end:
-// by Close, with its context, or with the push's files. As with
-// context.AfterFunc, stop keeps that from happening.
+// AfterEnd calls f in its own goroutine when the download must end: by Close, with its
+// context, or with the push's files. stop is that of context.AfterFunc.
 func (d *Download) AfterEnd(f func()) (stop func() bool) { return context.AfterFunc(d.ctx, f) }
 
 // Close ends the download.
@@ -95,8 +94,8 @@ func (d *Download) Close() {
 	clear(d.plain[:cap(d.plain)])
 }
 
-// Read reads on. The errors are those of Store.Download, and what ended the
-// context.
+// Read is that of io.Reader. Its errors are those of Store.Download, and the cause of
+// the end of the download.
 func (d *Download) Read(p []byte) (int, error) {
 	if d.offset >= d.Size {
 		return 0, io.EOF
@@ -112,7 +111,7 @@ func (d *Download) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Seek moves to where the next Read begins.
+// Seek is that of io.Seeker.
 func (d *Download) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:
@@ -127,7 +126,7 @@ func (d *Download) Seek(offset int64, whence int) (int64, error) {
 	return offset, nil
 }
 
-// open opens a chunk, unless that is the one that is open.
+// open opens chunk n, unless it is open.
 func (d *Download) open(n int64) error {
 	if d.ctx.Err() != nil {
 		return context.Cause(d.ctx)
@@ -140,7 +139,7 @@ func (d *Download) open(n int64) error {
 		return err
 	}
 	d.grant, d.sealed = g.within(d.end), sealed
-	if err := d.store.admit(d.ctx, d.grant); err != nil {
+	if err := d.store.checkGrant(d.ctx, d.grant); err != nil {
 		return err
 	}
 	d.chunk = -1
@@ -154,7 +153,7 @@ func (d *Download) open(n int64) error {
 
 // slide moves the end of the grant while the download runs.
 func (d *Download) slide() error {
-	at, window := d.store.time.read(), d.store.options().Files.Window
+	at, window := d.store.time.Read(), d.store.options().Files.Window
 	if !d.grant.slides(at, window) {
 		return nil
 	}
@@ -165,7 +164,7 @@ func (d *Download) slide() error {
 	return err
 }
 
-// downloads are those that run, so that they can be ended.
+// downloads are the running ones, by push, so that they can be cut.
 type downloads struct {
 	mu  sync.Mutex
 	all map[ID]map[*Download]bool
@@ -192,7 +191,7 @@ func (ds *downloads) remove(d *Download) {
 	}
 }
 
-// end ends those of a push. Others that begin find no grant.
+// end cuts the downloads of a push. Those that begin later find no grant.
 func (ds *downloads) end(id ID) {
 	ds.mu.Lock()
 	defer ds.mu.Unlock()

@@ -16,17 +16,17 @@ import (
 func TestTheLastViewClosesThePushWhileItsGrantsLive(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	want := content(1, 1000)
-	p := pushFiles(t, f, f.Account("alice@example.com"), func(in *store.NewPush) { in.Views = ptr(1) }, want)
-	got := grantOf(t, f, nobody, p)
-	again, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{})
+	want := storetest.Content(1, 1000)
+	p := storetest.PushFiles(t, f, f.Account("alice@example.com"), func(in *store.NewPush) { in.Views = ptr(1) }, want)
+	got := storetest.Grant(t, f, anonymous, p)
+	again, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
 	if err != nil || again.Live() || len(again.Files) != 0 || !again.Grant.IsZero() {
 		t.Fatalf("after the last view: %+v, %v", again, err)
 	}
 	f.Reopen()
 	f.Clock.Advance(15*time.Minute - time.Millisecond)
 	f.SweepAll()
-	if back, err := download(f, got.Grant, 0); err != nil || !bytes.Equal(back, want) {
+	if back, err := storetest.Download(f, got.Grant, 0); err != nil || !bytes.Equal(back, want) {
 		t.Fatalf("the grant ended with the push: %v", err)
 	}
 	f.Clock.Advance(time.Hour)
@@ -42,8 +42,8 @@ func TestDeletingEndsGrantsAtOnceAndDownloadsThatRun(t *testing.T) {
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
 	for name, views := range map[string]int{"a live push": 5, "a push that had its last view": 1} {
-		p := pushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(views) }, content(1, 4*seal.ChunkSize))
-		got := grantOf(t, f, nobody, p)
+		p := storetest.PushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(views) }, storetest.Content(1, 4*seal.ChunkSize))
+		got := storetest.Grant(t, f, anonymous, p)
 		d, err := f.Download(ctx, got.Grant, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -72,11 +72,11 @@ func TestDeletingEndsGrantsAtOnceAndDownloadsThatRun(t *testing.T) {
 func TestNoGrantOutlivesTheTimeLimit(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	p := pushFiles(t, f, f.Account("alice@example.com"), func(in *store.NewPush) { in.Lifetime = time.Hour }, content(1, 100))
+	p := storetest.PushFiles(t, f, f.Account("alice@example.com"), func(in *store.NewPush) { in.Lifetime = time.Hour }, storetest.Content(1, 100))
 	f.Clock.Advance(59 * time.Minute)
-	got := grantOf(t, f, nobody, p)
+	got := storetest.Grant(t, f, anonymous, p)
 	f.Clock.Advance(time.Minute - time.Millisecond)
-	if _, err := download(f, got.Grant, 0); err != nil {
+	if _, err := storetest.Download(f, got.Grant, 0); err != nil {
 		t.Errorf("in the last moment: %v", err)
 	}
 	f.Clock.Advance(time.Millisecond)
@@ -86,8 +86,8 @@ func TestNoGrantOutlivesTheTimeLimit(t *testing.T) {
 func TestAGrantSlidesWhileADownloadRunsForADayAtMost(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	p := pushFiles(t, f, f.Account("alice@example.com"), nil, content(1, 300*seal.ChunkSize))
-	idle, got := grantOf(t, f, nobody, p), grantOf(t, f, nobody, p)
+	p := storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, storetest.Content(1, 300*seal.ChunkSize))
+	idle, got := storetest.Grant(t, f, anonymous, p), storetest.Grant(t, f, anonymous, p)
 	d, err := f.Download(ctx, got.Grant, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestAGrantSlidesWhileADownloadRunsForADayAtMost(t *testing.T) {
 func TestNoClockBringsAnEndedGrantBack(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, content(1, 10)))
+	got := storetest.Grant(t, f, anonymous, storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, storetest.Content(1, 10)))
 	f.Clock.Advance(15 * time.Minute)
 	wantEnded(t, f, got.Grant)
 	f.Clock.Jump(-time.Hour)
@@ -121,21 +121,21 @@ func TestNoClockBringsAnEndedGrantBack(t *testing.T) {
 func TestADoubtfulClockNeitherGivesNorEndsADownload(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	p := pushFiles(t, f, f.Account("alice@example.com"), nil, content(1, 10))
-	got := grantOf(t, f, nobody, p)
+	p := storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, storetest.Content(1, 10))
+	got := storetest.Grant(t, f, anonymous, p)
 	f.Clock.Jump(2 * day)
-	if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); !errors.Is(err, store.ErrClock) {
+	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); !errors.Is(err, store.ErrClock) {
 		t.Errorf("a retrieval: %v", err)
 	}
-	if _, err := download(f, got.Grant, 0); !errors.Is(err, store.ErrClock) {
+	if _, err := storetest.Download(f, got.Grant, 0); !errors.Is(err, store.ErrClock) {
 		t.Errorf("while in doubt: %v", err)
 	}
 	f.SweepAll()
 	f.Clock.Jump(-2 * day)
-	if _, err := download(f, got.Grant, 0); err != nil {
+	if _, err := storetest.Download(f, got.Grant, 0); err != nil {
 		t.Errorf("after: %v", err)
 	}
-	if again := grantOf(t, f, nobody, p); again.Views != 2 {
+	if again := storetest.Grant(t, f, anonymous, p); again.Views != 2 {
 		t.Errorf("%d views", again.Views)
 	}
 }
@@ -144,13 +144,13 @@ func TestTheOwnerDownloadsWithoutAView(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
-	p := pushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(1) }, content(1, 10))
+	p := storetest.PushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(1) }, storetest.Content(1, 10))
 	for range 3 {
-		if _, err := download(f, grantOf(t, f, alice, p).Grant, 0); err != nil {
+		if _, err := storetest.Download(f, storetest.Grant(t, f, alice, p).Grant, 0); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if got := grantOf(t, f, nobody, p); got.Views != 1 {
+	if got := storetest.Grant(t, f, anonymous, p); got.Views != 1 {
 		t.Errorf("%d views", got.Views)
 	}
 }

@@ -5,216 +5,317 @@ import (
 	"time"
 )
 
-// A Rule decides one change of a push. It is pure, quick, and may run several
-// times: no passphrase hashing, no clock, no I/O inside; those come before, as
-// its arguments.
+// A Rule decides one change of a push. It is quick and may run several times; the last
+// run counts. Passphrase hashing, the clock and I/O come before it, and their results
+// are its arguments.
 //
-// It gets the push as it is and returns the push as it is to be, with the
-// audit entry to append. The entry is appended where next.Seq is p.Seq+1, under
-// the number p.Seq, and its grant and its messages are kept with it, and its mail is
-// sent. Where next
-// equals p nothing is written. A next that is no longer live loses its payload; one that holds files
-// no more loses its grants, and its chunks become orphans; one whose state is
-// Purged goes altogether.
+// A rule gets the push as it is. It returns the push as it shall be, and the audit
+// entry to append. The engine does the rest in the same step:
+//
+//   - It appends the entry, under the number p.Seq, if next.Seq is p.Seq+1.
+//   - It keeps the entry's grant, messages and mail, even where it appends no entry.
+//   - It writes nothing where next equals p.
+//   - It destroys the payload of a push that is no longer live.
+//   - It removes the grants of a push that holds no files any more, and makes its chunks
+//     orphans.
+//   - It removes a push whose state is Purged, with all that belongs to it.
 type Rule func(p Push) (next Push, e Entry, err error)
 
 // A Change tells what a Rule did.
 type Change struct {
 	Push    Push   // as it is now
-	Entry   Entry  // what the rule said, appended or not; of its messages those that were kept
+	Entry   Entry  // what the rule returned, appended or not; its Messages are those that were kept
 	Payload []byte // the sealed payload as it was before; nil if there was none
 }
 
-// An Engine keeps what the store tells it to keep. Each method is one atomic,
-// linearizable step that is durable when it returns nil; an engine sees sealed
-// bytes only and takes no decision of its own. Results are copies.
+// An Engine keeps what the store gives it. Each method is one atomic, linearizable
+// step, and durable when it returns nil. An engine sees sealed bytes and decides
+// nothing. Results are copies.
 //
-// Every method returns ErrFailed after an outcome became unknown, ErrClosed
-// after Close, and ctx.Err() when ctx ended before the step began.
+// Every method returns ErrFailed after an outcome became unknown, ErrClosed after
+// Close, and ctx.Err() when ctx ended before the step began. Until Unlock has returned
+// nil, all but KeyRing return ErrNoKeys.
 type Engine interface {
-	// CreatePush keeps a new push, its sealed payload and its first audit
-	// entry. ErrExists if the ID is taken, ErrFull if there is no room,
-	// ErrToken if the owner is not an account that may act (Account.Active).
-	// The chunks of a push that holds files must be orphans, and stop to be;
-	// ErrCorrupt if they are not there. A *QuotaError if its mail would be too much,
-	// and ErrFull if there is no room for that.
+	PushEngine
+	FileEngine
+	AccountEngine
+	SessionEngine
+	TokenEngine
+	HookEngine
+	OutboxEngine
+	EventEngine
+	KeyEngine
+	UpkeepEngine
+
+	// Failed is closed when an outcome became unknown.
+	Failed() <-chan struct{}
+	// Close waits for the steps that began and refuses others with ErrClosed.
+	Close() error
+}
+
+// A PushEngine keeps pushes, their sealed payloads, and their audit logs.
+type PushEngine interface {
+	// CreatePush keeps a new push, its sealed payload and its first audit entry. The
+	// chunks of a push with files must be orphans, and stop being so. ErrExists if the
+	// ID is taken; ErrFull if there is no room for the push or its mail; ErrToken if
+	// the owner is not an account that may act (Account.Active); ErrCorrupt if the
+	// chunks are missing; a *QuotaError if its mail is beyond a quota.
 	CreatePush(ctx context.Context, p Push, payload []byte, e Entry) error
 	// Push returns ErrNotFound if there is none.
 	Push(ctx context.Context, id ID) (Push, error)
-	// Sized is Push that also tells how many bytes the sealed payload has; 0 if
-	// there is none.
-	Sized(ctx context.Context, id ID) (p Push, payload int, err error)
-	// Change applies r. ErrNotFound if there is no such push; an error of r
-	// is returned as it is, and then nothing was changed. Where there is no room for
-	// messages, they are left out, and the change is made; not so for mail, which is
-	// refused as that of CreatePush.
+	// PushAndSize is Push that also returns the length of the sealed payload in bytes;
+	// 0 if there is none.
+	PushAndSize(ctx context.Context, id ID) (p Push, payload int, err error)
+	// Change applies r. ErrNotFound if there is no such push. An error of r is returned
+	// as it is, and nothing was changed. Messages without room are left out, and the
+	// change is made; mail beyond room or quota refuses it, with the errors of
+	// CreatePush.
 	Change(ctx context.Context, id ID, r Rule) (Change, error)
 	// Pushes lists an owner's pushes, live ones or the others, newest first.
 	Pushes(ctx context.Context, owner AccountID, live bool, skip, limit int) ([]Push, error)
 	// Entries lists a push's audit entries, oldest first.
 	Entries(ctx context.Context, id ID, skip, limit int) ([]Entry, error)
-	// Due lists pushes of a shelf whose time is not after t, earliest first,
-	// and tells the earliest time after those (zero: none).
-	Due(ctx context.Context, s Shelf, t time.Time, limit int) (due []ID, next time.Time, err error)
-	// Scan lists pushes of all owners by ID, from the first after the one given.
+	// Due lists pushes of an expiry queue whose time is not after t, earliest first,
+	// and returns the earliest time behind those (zero: none).
+	Due(ctx context.Context, s ExpiryQueue, t time.Time, limit int) (due []ID, next time.Time, err error)
+	// Scan lists pushes of all owners by ID, from the first after the given one.
 	Scan(ctx context.Context, after ID, limit int) ([]Push, error)
+}
 
-	// PutChunks keeps chunks of a file of a push that is not there yet, under
-	// numbers from first on. Until CreatePush they are orphans. ErrExists if the
-	// push is there, ErrFull if there is no room. The chunks are not kept beyond the call.
+// A FileEngine keeps the sealed chunks of files, and the grants to download them.
+type FileEngine interface {
+	// PutChunks keeps chunks of a file, under numbers from first on. They are orphans
+	// until CreatePush makes their push. It keeps no reference to them. ErrExists if
+	// the push exists, ErrFull if there is no room.
 	PutChunks(ctx context.Context, id ID, file, first int, chunks [][]byte) error
-	// Chunk appends a chunk of a file to dst and returns the grant that it is read
-	// under. ErrNotFound if there is no such grant, ErrCorrupt if its push has no
-	// such chunk.
+	// Chunk appends a chunk of a file to dst, and returns its grant too. ErrNotFound if
+	// there is no such grant, ErrCorrupt if its push has no such chunk.
 	Chunk(ctx context.Context, d GrantDigest, file, n int, dst []byte) (Grant, []byte, error)
 	// Grant returns the grant of that digest and its push, or ErrNotFound.
 	Grant(ctx context.Context, d GrantDigest) (Grant, Push, error)
-	// ChangeGrant applies r, which changes of the push no more than GrantsEnd.
+	// ChangeGrant applies r, which changes nothing of the push but GrantsEnd.
 	// ErrNotFound if there is no such grant.
 	ChangeGrant(ctx context.Context, d GrantDigest, r GrantRule) (Grant, error)
-	// Orphans lists the IDs that orphaned chunks are kept under, from the first
-	// after the one given.
+	// Orphans lists the IDs that have orphaned chunks, from the first after the given
+	// one.
 	Orphans(ctx context.Context, after ID, limit int) ([]ID, error)
-	// FreeOrphans removes that many of the orphaned chunks of an ID, and tells
-	// whether there are more.
+	// FreeOrphans removes at most limit orphaned chunks of an ID, and reports whether
+	// there are more.
 	FreeOrphans(ctx context.Context, id ID, limit int) (more bool, err error)
+}
 
-	// CreateAccount keeps a new account under a new ID, which it returns.
-	// ErrExists if the address is taken.
-	CreateAccount(ctx context.Context, a Account) (AccountID, error)
-	// CreateFirstAccount is CreateAccount where there is no account; else
-	// ErrExists.
-	CreateFirstAccount(ctx context.Context, a Account) (AccountID, error)
+// An AccountEngine keeps accounts. Methods of this and of other roles that take an
+// AdminEvent append it to the instance log in the same step, with the IDs that they give
+// out.
+type AccountEngine interface {
+	// CreateAccount keeps a new account under a new ID, which it returns. ErrExists if
+	// the address is taken.
+	CreateAccount(ctx context.Context, a Account, e AdminEvent) (AccountID, error)
+	// CreateFirstAccount is CreateAccount if there is no account, else ErrExists.
+	CreateFirstAccount(ctx context.Context, a Account, e AdminEvent) (AccountID, error)
 	// Account returns ErrNotFound if there is none.
 	Account(ctx context.Context, id AccountID) (Account, error)
 	// AccountByEmail returns ErrNotFound if there is none.
 	AccountByEmail(ctx context.Context, email string) (Account, error)
-	// Accounts lists accounts by ID, from the first after the one given.
+	// Accounts lists accounts by ID, from the first after the given one.
 	Accounts(ctx context.Context, after AccountID, limit int) ([]Account, error)
-	// ChangeAccount applies r to the account and to its sessions; ID and address
-	// stay as they are. Where by is not zero, it must be the digest of one of its
-	// sessions: else ErrSession. ErrNotFound if there is no such account; an error
-	// of r is returned as it is, and then nothing was changed.
+	// ChangeAccount applies r to an account and its sessions. ID and address do not
+	// change. If by is not zero it must be the digest of one of its sessions, else
+	// ErrSession. ErrNotFound if there is no such account. An error of r is returned as
+	// it is, and nothing was changed.
 	ChangeAccount(ctx context.Context, id AccountID, by SessionDigest, r AccountRule) (AccountChange, error)
-	// RemoveAccount forgets an account, its tokens, sessions, webhooks and quota. ErrExists if
-	// it still owns pushes; then nothing was changed.
-	RemoveAccount(ctx context.Context, id AccountID) error
+	// RemoveAccount removes an account with its tokens, sessions, webhooks and quota.
+	// ErrExists if it still owns pushes, and nothing was changed.
+	RemoveAccount(ctx context.Context, id AccountID, e AdminEvent) error
+}
 
-	// Session returns the session with that digest and its account, or
-	// ErrNotFound.
+// A SessionEngine keeps the sessions that AccountEngine.ChangeAccount begins.
+type SessionEngine interface {
+	// Session returns a session and its account, or ErrNotFound.
 	Session(ctx context.Context, d SessionDigest) (Session, Account, error)
 	// Sessions lists an account's sessions, newest first.
 	Sessions(ctx context.Context, owner AccountID, limit int) ([]Session, error)
-	// TouchSession sets when the session was last used, if it still exists.
+	// TouchSession sets when a session was last used, if it still exists.
 	TouchSession(ctx context.Context, d SessionDigest, t time.Time) error
 	// RemoveSession returns ErrNotFound if that account has no such session.
-	RemoveSession(ctx context.Context, owner AccountID, id SessionID) error
-	// ClearSessions looks at that many sessions of all accounts by digest, from the
-	// first after the one given, and removes those that are over. It tells the last
-	// one that it looked at, and whether there are more. over is quick, and may run
-	// several times.
-	ClearSessions(ctx context.Context, after SessionDigest, limit int, over func(Session) bool) (last SessionDigest, more bool, err error)
-
-	// CreateToken keeps a new API token under a new ID, which it returns.
-	// ErrNotFound if there is no such account.
-	CreateToken(ctx context.Context, t APIToken) (TokenID, error)
-	// Token returns the token with that digest and its account, or ErrNotFound.
-	Token(ctx context.Context, d TokenDigest) (APIToken, Account, error)
-	// Tokens lists an account's tokens by ID, from the first after the one given.
-	Tokens(ctx context.Context, owner AccountID, after TokenID, limit int) ([]APIToken, error)
-	// TouchToken sets when the token was last used, if it still exists.
-	TouchToken(ctx context.Context, d TokenDigest, t time.Time) error
-	// RemoveToken returns ErrNotFound if there is none, or it is not the owner's;
-	// owner 0 stands for whoever it is.
-	RemoveToken(ctx context.Context, owner AccountID, id TokenID) error
-
-	// CreateHook keeps a new webhook under a new ID, which it returns. ErrToken if
-	// its owner is not an account that may act.
-	CreateHook(ctx context.Context, h Hook) (HookID, error)
-	// Hooks lists webhooks by owner and ID, from the first after the one given.
-	Hooks(ctx context.Context, owner AccountID, after HookID, limit int) ([]Hook, error)
-	// SetHook replaces the webhook of the same owner and ID; ErrNotFound if there is
-	// none.
-	SetHook(ctx context.Context, h Hook) error
-	// RemoveHook returns ErrNotFound if that account has no such webhook.
-	RemoveHook(ctx context.Context, owner AccountID, id HookID) error
-
-	// DueMessages lists messages of the outbox whose next try is not after t and that
-	// skip does not skip, earliest first, and tells the earliest time after those
-	// (zero: none). skip is quick, and may run several times.
-	DueMessages(ctx context.Context, t time.Time, skip func(Message) bool, limit int) (due []Message, next time.Time, err error)
-	// CountMessages tells how many messages wait in the outbox.
-	CountMessages(ctx context.Context) (int, error)
-	// RetryMessage counts a try of a message and sets when the next one is.
-	// ErrNotFound if it does not wait for the try that m tells of.
-	RetryMessage(ctx context.Context, m Message, next time.Time) error
-	// EndMessages removes messages that wait for the tries that these tell of, and
-	// tells how many there were.
-	EndMessages(ctx context.Context, gone []Message) (n int, err error)
-
-	// KeyRing returns the sealed key ring; nil in a new store.
-	KeyRing(ctx context.Context) ([]byte, error)
-	// SetKeyRing replaces the sealed key ring.
-	SetKeyRing(ctx context.Context, sealed []byte) error
-	// LatestTime is the time last kept by SetLatestTime; zero in a new store.
-	LatestTime(ctx context.Context) (time.Time, error)
-	// SetLatestTime keeps t if it is after the time kept.
-	SetLatestTime(ctx context.Context, t time.Time) error
-
-	// SetRoom bounds what may be put in from now on. It waits for nothing, and
-	// nothing of it is kept.
-	SetRoom(r Room)
-	// Check reads everything and calls report with a sentence for each thing
-	// that is wrong: the engine's own checks, then what Audit says of each
-	// push, then records that belong to nothing.
-	Check(ctx context.Context, report func(problem string)) error
-	// CheckContents reads every payload and every chunk of a file, in steps that
-	// hold up nobody, compares them with digests that were kept beside them, without
-	// any key, and calls report with a sentence for each that differs. It calls
-	// progress, from one goroutine, with bytes done and bytes in all, which is a
-	// guess.
-	CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (Coverage, error)
-	// Space tells what the engine takes of its disk.
-	Space(ctx context.Context) (Space, error)
-	// Stats tells how the engine is. It waits for nobody, so what it tells may be
-	// a moment ahead of what is durable.
-	Stats() (Stats, error)
-	// CountLive counts the live pushes while everything else goes on. When it
-	// returns nil, Stats knows their number from then on.
-	CountLive(ctx context.Context) error
-	// Compact gives space that is not in use back to the file system, while
-	// everything else goes on. It calls progress, from one goroutine, with bytes
-	// done and bytes in all, which may grow. ErrBusy if a compaction or a backup runs,
-	// ErrFull if there is no room for the copy that it makes; whatever the error
-	// or the moment of a crash, nothing is lost.
-	Compact(ctx context.Context, progress func(done, total int64)) error
-	// Backup makes a copy of everything as it is at one instant, without what was
-	// deleted, while everything else goes on, and opens it. The copy is a file of mode
-	// 0600 beside path, or beside the engine's own where path is empty, under a
-	// temporary name, that durable.RemoveLeftovers finds; whoever asked for it closes
-	// and removes it. Progress and errors are those of Compact, and one of the two
-	// runs at a time.
-	Backup(ctx context.Context, path string, progress func(done, total int64)) (backup Engine, temp string, err error)
-	// Forget removes every session, every grant, and what waits to be sent to
-	// somebody: what a backup does not bring back.
-	Forget(ctx context.Context) error
-	// Failed is closed when an outcome became unknown.
-	Failed() <-chan struct{}
-	// Close waits for what was begun and refuses the rest with ErrClosed.
-	Close() error
+	RemoveSession(ctx context.Context, owner AccountID, id SessionID, e AdminEvent) error
+	// ClearSessions reads up to limit sessions of all accounts by digest, from the
+	// first after the given one, and removes those that c.Ended. It returns the last
+	// digest that it read, and whether there are more.
+	ClearSessions(ctx context.Context, after SessionDigest, limit int, c SessionCutoff) (last SessionDigest, more bool, err error)
 }
 
-// Space tells how large an engine's file is, and how much of it is not in use.
+// A TokenEngine keeps API tokens.
+type TokenEngine interface {
+	// CreateToken keeps a new API token under a new ID, which it returns.
+	// ErrNotFound if there is no such account.
+	CreateToken(ctx context.Context, t APIToken, e AdminEvent) (TokenID, error)
+	// Token returns a token and its account, or ErrNotFound.
+	Token(ctx context.Context, d TokenDigest) (APIToken, Account, error)
+	// Tokens lists an account's tokens by ID, from the first after the given one.
+	Tokens(ctx context.Context, owner AccountID, after TokenID, limit int) ([]APIToken, error)
+	// TouchToken sets when a token was last used, if it still exists.
+	TouchToken(ctx context.Context, d TokenDigest, t time.Time) error
+	// RemoveToken returns ErrNotFound if the owner has no such token; owner 0 is any
+	// account.
+	RemoveToken(ctx context.Context, owner AccountID, id TokenID, e AdminEvent) error
+}
+
+// A HookEngine keeps webhooks.
+type HookEngine interface {
+	// CreateHook keeps a new webhook under a new ID, which it returns. ErrToken if its
+	// owner is not an account that may act.
+	CreateHook(ctx context.Context, h Hook, e AdminEvent) (HookID, error)
+	// Hooks lists webhooks by owner and ID, from the first after the given pair.
+	Hooks(ctx context.Context, owner AccountID, after HookID, limit int) ([]Hook, error)
+	// SetHook replaces the webhook with the same owner and ID, or returns ErrNotFound.
+	SetHook(ctx context.Context, h Hook, e AdminEvent) error
+	// RemoveHook returns ErrNotFound if that account has no such webhook.
+	RemoveHook(ctx context.Context, owner AccountID, id HookID, e AdminEvent) error
+}
+
+// An OutboxEngine keeps the messages that wait to be sent, which PushEngine.CreatePush
+// and PushEngine.Change put there.
+type OutboxEngine interface {
+	// DueMessages lists the messages that q selects, by the time of their next try.
+	// next is the time of the first message that only q.Until or q.Limit keeps off the
+	// list (zero: none).
+	DueMessages(ctx context.Context, q MessageQuery) (due []Message, next time.Time, err error)
+	// Messages lists all messages by the time of their next try and then their number,
+	// beginning behind the given one. Of that one, only those two values count.
+	Messages(ctx context.Context, after Message, limit int) ([]Message, error)
+	// CountMessages returns how many messages wait for each recipient.
+	CountMessages(ctx context.Context) (map[Recipient]int, error)
+	// RetryMessage counts a try of a message and sets the time of the next one.
+	// ErrNotFound if no message waits with this number and NextAt.
+	RetryMessage(ctx context.Context, m Message, next time.Time) error
+	// EndMessages removes messages, by number and NextAt, and returns how many there
+	// were.
+	EndMessages(ctx context.Context, gone []Message) (n int, err error)
+}
+
+// An EventEngine keeps the instance log, the newest MaxAdminEvents events of it. Check
+// names each event that is missing or was changed.
+type EventEngine interface {
+	// AddAdminEvent appends an event that tells of no other change in the engine.
+	AddAdminEvent(ctx context.Context, e AdminEvent) error
+	// AdminEvents lists events by number, from the first after the given one.
+	AdminEvents(ctx context.Context, after uint64, limit int) ([]AdminEvent, error)
+}
+
+// A KeyEngine keeps the key ring and the latest time seen.
+type KeyEngine interface {
+	// KeyRing returns the sealed key ring; nil in a new store. It works before Unlock.
+	KeyRing(ctx context.Context) ([]byte, error)
+	// Unlock gives the engine the keys of its rows, once. What an older version of
+	// pushbox wrote is then brought to the present form, with c; without c, that is
+	// ErrCorrupt. If Unlock fails, what is kept is as it was, and Unlock may be called
+	// again.
+	Unlock(ctx context.Context, keys RowKeys, c Converter) error
+	// SetKeyRing replaces the sealed key ring, and the keys by those that are in it. They
+	// must have every version of the keys before under which there are rows.
+	SetKeyRing(ctx context.Context, sealed []byte, keys RowKeys, e AdminEvent) error
+	// LatestTime returns the time that SetLatestTime last kept; zero in a new store.
+	LatestTime(ctx context.Context) (time.Time, error)
+	// SetLatestTime keeps t if it is later than the time kept.
+	SetLatestTime(ctx context.Context, t time.Time) error
+}
+
+// RowKeys are the keys by which an engine authenticates its rows. Their methods are
+// quick, allocate nothing, and are safe for concurrent use.
+type RowKeys interface {
+	// RowVersion returns the version of the key for rows that are written now.
+	RowVersion() uint16
+	// RowSum returns the sum of a row under the key of that version; ok is false if
+	// there is no such key. The name of a bucket has no zero byte.
+	RowSum(version uint16, bucket string, key, value []byte) (sum [32]byte, ok bool)
+}
+
+// A Converter gives the records that an older version of pushbox wrote the form that they
+// have now. It keeps no reference to what it gets.
+type Converter interface {
+	// ConvertPush reads the record of a push.
+	ConvertPush(id ID, record []byte) (Push, error)
+	// ConvertHook returns a webhook in the present form.
+	ConvertHook(h Hook) (Hook, error)
+	// ConvertMessage returns a message in the present form.
+	ConvertMessage(m Message) (Message, error)
+}
+
+// An UpkeepEngine checks, copies and measures what is kept, and gives space back.
+type UpkeepEngine interface {
+	// SetSpaceLimits bounds what is put in from now on, until the engine closes. It
+	// waits for nothing.
+	SetSpaceLimits(l SpaceLimits)
+	// Check reads everything and calls report with a sentence for each problem: first
+	// of the engine's own structure, then of each push (Push.Problems), then of records
+	// that belong to nothing.
+	Check(ctx context.Context, report func(problem string)) error
+	// CheckContents compares every payload and every chunk with the digest that is kept
+	// beside it, in steps that hold up no other work, and calls report with a sentence
+	// for each that differs. It needs no key. It calls progress, from one goroutine,
+	// with bytes done and an estimate of all bytes.
+	CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (Coverage, error)
+	// Space returns how large the file is and how much of it is unused.
+	Space(ctx context.Context) (Space, error)
+	// Stats returns figures of the engine. It waits for nothing, so they may be a
+	// moment ahead of what is durable.
+	Stats() (EngineStats, error)
+	// CountLive counts the live pushes beside everything else. From when it returns
+	// nil, Stats has their number.
+	CountLive(ctx context.Context) error
+	// Compact gives unused space back to the file system, beside everything else. It
+	// calls progress, from one goroutine, with bytes done and bytes in all, which may
+	// grow. ErrBusy if a compaction or a backup runs, ErrFull if there is no room for
+	// the copy that it makes. No error and no crash loses anything.
+	Compact(ctx context.Context, progress func(done, total int64)) error
+	// Backup makes a copy of everything at one instant, without what was deleted,
+	// beside everything else, and opens it; it has to be unlocked. The copy is a file of mode 0600 beside
+	// path, or beside the engine's own file if path is empty. It has a temporary name,
+	// which durable.RemoveLeftovers finds; the caller closes and removes it. Progress
+	// and errors are those of Compact, and only one of the two runs at a time.
+	Backup(ctx context.Context, path string, progress func(done, total int64)) (backup Engine, temp string, err error)
+	// Reseal puts every record again that r seals anew, or that is authenticated under an
+	// older key than the newest, in steps beside everything else. It returns how many
+	// that were. It calls progress, from one goroutine, with bytes done; the total is 0,
+	// since it is not known. After an error some records are still as they were.
+	Reseal(ctx context.Context, r Resealer, progress func(done, total int64)) (changed int64, err error)
+	// FindRing reads all that the engine has on the disk, in use or not, and reports
+	// whether opens says yes to anything that may have been a sealed key ring. opens
+	// gets the ring and whatever follows it.
+	FindRing(ctx context.Context, opens func(b []byte) bool) (found bool, err error)
+	// RemoveCopies removes what upgrades before that time have kept of earlier forms of
+	// the store, and overwrites it. It returns how many files there were. What has a time
+	// that cannot be known stays.
+	RemoveCopies(ctx context.Context, before time.Time) (n int, err error)
+	// Forget removes all sessions, all grants, and all messages: a restored backup must
+	// not bring them back.
+	Forget(ctx context.Context) error
+}
+
+// A Resealer seals what a record has sealed anew under the newest keys, and returns it
+// unchanged if it is under those already. It is quick, and keeps no reference.
+type Resealer interface {
+	ResealPush(p Push) (Push, error)
+	ResealEntry(id ID, e Entry) (Entry, error)
+	ResealAccount(a Account) (Account, error)
+	ResealSession(s Session) (Session, error)
+	ResealHook(h Hook) (Hook, error)
+	ResealMessage(m Message) (Message, error)
+	ResealEvent(e AdminEvent) (AdminEvent, error)
+}
+
+// Space is the size of an engine's file, and how much of it is unused.
 type Space struct{ Size, Unused int64 } // bytes
 
-// Tally is what an engine holds of one push beside its record, counted anew.
+// A Tally is what an engine holds of one push beside its record, counted anew.
 type Tally struct {
 	Payload  bool   // there is a payload
 	Entries  uint32 // audit entries
 	Views    int    // of them: of kind view
 	Minor    uint32 // of them: of a kind that stops at MaxMinorEntries
-	Numbered bool   // the entries are numbered from 0 without a gap
-	Indexed  bool   // it has the owner row and the expiry row that it should, and no other
+	Numbered bool   // entries have the numbers from 0 without a gap
+	Indexed  bool   // it has the owner row and the expiry row that it should have, and no others
 
 	Stored    int64     // bytes of its chunks
 	GrantsEnd time.Time // when the last of its grants ends; zero if it has none

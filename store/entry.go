@@ -6,11 +6,11 @@ import (
 	"pushbox/internal/secret"
 )
 
-// MaxMinorEntries is how many audit entries a push keeps of the kinds that can be
-// caused without using it up.
+// MaxMinorEntries is how many minor audit entries a push keeps: those that callers can
+// cause without using it up.
 const MaxMinorEntries = 2000
 
-// An EntryKind says what an audit entry tells of.
+// An EntryKind says what an audit entry reports.
 type EntryKind uint8
 
 // The kinds of audit entry. The numbers are stored.
@@ -18,11 +18,11 @@ const (
 	EntryCreation EntryKind = 1 + iota
 	EntryView
 	EntryFailedView
-	EntryExpire // by hand
+	EntryExpire // by a delete
 	EntryFailedPassphrase
 	EntryOwnerView
 	EntryEdit // of the limits
-	EntryMail // the link was given to be sent by mail
+	EntryMail // the link goes out by mail
 )
 
 var entryNames = [...]string{
@@ -54,17 +54,17 @@ func (k EntryKind) Minor() bool {
 	}
 }
 
-// An Entry is a line of a push's audit log as it is stored: who it was is
-// sealed, since a Referer may hold a link.
+// An Entry is a line of a push's audit log as it is stored. The client is sealed, since
+// a Referer may hold a link.
 type Entry struct {
 	Kind   EntryKind
 	At     time.Time
 	Sealed []byte
-	Issue  *Issue // a grant issued in the same step, unless nil; it is kept elsewhere
+	Grant  *NewGrant // issued in the same step, unless nil; it is kept elsewhere
 
-	Then     *Entry    // where a push is created: another entry of the same step, unless nil
-	Post     *Post     // mail that is sent with the step, unless nil; it is kept elsewhere
-	Messages []Message // go into the outbox in the same step, also where no entry is appended; they are kept elsewhere
+	Then     []Entry    // at creation: further entries of the same step
+	Mail     *MailBatch // sent with the step, unless nil; it is kept elsewhere
+	Messages []Message  // put into the outbox in the same step, even where no entry is appended; they are kept there
 }
 
 // LogEntry is an opened line of an audit log.
@@ -72,8 +72,8 @@ type LogEntry struct {
 	Kind      EntryKind
 	At        time.Time
 	IP        string
-	UserAgent string // at most 255 characters
-	Referrer  string // at most 255 characters
+	UserAgent string      // at most 255 characters
+	Referrer  secret.Text // at most 255 characters; it may hold a link
 
 	Recipients secret.Text // of EntryMail: addresses, separated by commas
 }

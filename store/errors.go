@@ -17,9 +17,9 @@ var (
 
 // Errors of finding things.
 var (
-	// ErrNotFound is the one answer for what is unknown, malformed or purged.
+	// ErrNotFound is the one answer for unknown, malformed and purged.
 	ErrNotFound = errors.New("not found")
-	// ErrExists says that there is one of that name already.
+	// ErrExists says that the name is taken.
 	ErrExists = errors.New("exists already")
 )
 
@@ -36,10 +36,11 @@ var (
 	ErrDenied = errors.New("not allowed")
 	// ErrPassphrase says that the passphrase is missing or wrong; it comes as a *PassphraseError.
 	ErrPassphrase = errors.New("the passphrase is incorrect")
-	// ErrQuota says that as much was done on this day as may be; it comes as a *QuotaError.
-	ErrQuota = errors.New("as much was sent today as may be")
+	// ErrQuota says that this day's limit is reached; it comes as a *QuotaError.
+	ErrQuota = errors.New("the limit of mails for today is reached")
 	// ErrLocked says that there were too many wrong passphrases, passwords or
-	// codes, or too many sign-ins of a client; it comes as a *LockedError.
+	// codes, too many sign-ins of a client, or too many new API tokens of an account;
+	// it comes as a *LockedError.
 	ErrLocked = errors.New("too many tries")
 )
 
@@ -48,22 +49,23 @@ var ErrFileSize = errors.New("the file is too large")
 
 // Errors of the store's state.
 var (
-	// ErrBusy says that more waits than is sensible: passphrases to be checked,
-	// or pushes to be ended; or that a compaction runs, or cannot keep up.
+	// ErrBusy says that too much waits: passphrases to check, or pushes to end. Or a
+	// compaction or backup runs, or cannot keep up with writes.
 	ErrBusy = errors.New("too much is waiting")
-	// ErrClock says that the system clock jumped, and that it is not yet known
-	// whether to believe it.
+	// ErrClock says that the system clock jumped, and is not believed yet.
 	ErrClock = errors.New("the system clock jumped")
-	// ErrFull says that there is no room for another push.
+	// ErrFull says that there is no room for more data.
 	ErrFull = errors.New("the store is full")
-	// ErrFailed says that a commit ended in an unknown state: nothing more is
-	// read or written until the file is opened again.
+	// ErrFailed says that the outcome of a commit is unknown. Nothing is read or
+	// written until the file is opened again.
 	ErrFailed = errors.New("the store has failed")
+	// ErrNoKeys says that an engine has not been unlocked.
+	ErrNoKeys = errors.New("the store has no keys yet")
 	// ErrClosed says that the store was closed.
 	ErrClosed = errors.New("the store is closed")
 )
 
-// instead returns err, or other where err is what it stands in for.
+// instead returns other where err is is, else err.
 func instead(err, is, other error) error {
 	if errors.Is(err, is) {
 		return other
@@ -71,22 +73,31 @@ func instead(err, is, other error) error {
 	return err
 }
 
-// A LockedError is an ErrLocked that knows when to try again.
+// A LockedError is an ErrLocked with the time to wait.
 type LockedError struct {
 	RetryAfter time.Duration
-	Limit      string // which one: passphrases_per_client, passphrases_per_push, sign_ins_per_client or sign_ins_per_account
+	Limit      string // LimitPassphrasesPerClient, for example
 }
+
+// Limits that a LockedError names.
+const (
+	LimitPassphrasesPerClient = "passphrases_per_client"
+	LimitPassphrasesPerPush   = "passphrases_per_push"
+	LimitSignInsPerClient     = "sign_ins_per_client"
+	LimitSignInsPerAccount    = "sign_ins_per_account"
+	LimitTokensPerAccount     = "tokens_per_account"
+)
 
 func (*LockedError) Error() string { return ErrLocked.Error() }
 
 // Unwrap returns ErrLocked.
 func (*LockedError) Unwrap() error { return ErrLocked }
 
-// A PassphraseError is an ErrPassphrase that knows how many more wrong ones may
-// come from the same client before it is ErrLocked.
+// A PassphraseError is an ErrPassphrase with the number of tries that the same client
+// has left before ErrLocked.
 type PassphraseError struct {
-	Left       int           // 0: none now; math.MaxInt: any number
-	RetryAfter time.Duration // how long none may; 0 unless Left is
+	Left       int           // math.MaxInt: any number
+	RetryAfter time.Duration // until the next try, if none is left
 }
 
 func (*PassphraseError) Error() string { return ErrPassphrase.Error() }
@@ -94,9 +105,9 @@ func (*PassphraseError) Error() string { return ErrPassphrase.Error() }
 // Unwrap returns ErrPassphrase.
 func (*PassphraseError) Unwrap() error { return ErrPassphrase }
 
-// A QuotaError is an ErrQuota that knows whose limit it is, and when to try again.
+// A QuotaError is an ErrQuota that says whose limit it is and how long to wait.
 type QuotaError struct {
-	Whole      bool          // it is that of the whole instance, not of an account
+	Whole      bool          // the limit is of the whole instance, not of an account
 	RetryAfter time.Duration // until the next day begins
 }
 
@@ -105,11 +116,15 @@ func (*QuotaError) Error() string { return ErrQuota.Error() }
 // Unwrap returns ErrQuota.
 func (*QuotaError) Unwrap() error { return ErrQuota }
 
-// An InvalidError tells what is wrong with an input, field by field. It never
-// holds the input itself.
+// An InvalidError says what is wrong with an input, field by field. It never holds the
+// input itself.
 type InvalidError struct{ Fields map[string][]string }
 
-// Add notes a problem of a field.
+func invalidField(field, message string) error {
+	return &InvalidError{Fields: map[string][]string{field: {message}}}
+}
+
+// Add adds a problem of a field.
 func (e *InvalidError) Add(field, message string) {
 	if e.Fields == nil {
 		e.Fields = make(map[string][]string)

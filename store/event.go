@@ -2,15 +2,15 @@ package store
 
 import "time"
 
-// An Event is something about a push that whoever sent it may want to be told of.
+// An Event is a change of a push that its owner may ask to be sent.
 type Event uint8
 
 // The events. The numbers are stored.
 const (
-	EventTest             Event = iota // nothing happened: somebody tries whether messages arrive
+	EventTest             Event = iota // a test of whether messages arrive
 	EventView                          // a view was counted
-	EventLastView                      // it was the last one that the push had; told beside EventView
-	EventExpire                        // the push ended, and Notice.Cause says why
+	EventLastView                      // it was the last one; sent beside EventView
+	EventExpire                        // the push ended; Notice.Cause says why
 	EventFailedPassphrase              // a wrong passphrase was given
 	eventCount
 )
@@ -23,13 +23,12 @@ var eventNames = [...]string{
 	EventFailedPassphrase: "failed_passphrase",
 }
 
-// Events lists the events that can be asked for.
+// Events lists the events that a webhook can ask for.
 func Events() []Event {
 	return []Event{EventView, EventLastView, EventExpire, EventFailedPassphrase}
 }
 
-// ParseEvent returns the event of that name, or false where none of that name can
-// be asked for.
+// ParseEvent returns the event that a webhook asks for by this name, or false.
 func ParseEvent(name string) (Event, bool) {
 	for _, e := range Events() {
 		if e.String() == name {
@@ -47,7 +46,7 @@ func (e Event) String() string {
 	return ""
 }
 
-// An EventSet is the events that somebody asks for.
+// An EventSet is the events that a webhook asks for.
 type EventSet uint8
 
 // NewEventSet is the set of those events.
@@ -79,7 +78,7 @@ const (
 	CauseNone  Cause = iota // it did not end
 	CauseViews              // its view limit
 	CauseTime               // its time limit
-	CauseHand               // somebody deleted it
+	CauseHand               // a delete
 	CauseOther              // it went with its account
 	causeCount
 )
@@ -94,38 +93,37 @@ func (c Cause) String() string {
 	return ""
 }
 
-// Causes lists what a push can have ended by.
+// Causes lists what can have ended a push.
 func Causes() []Cause { return []Cause{CauseViews, CauseTime, CauseHand, CauseOther} }
 
-// A happening is an event and when it was.
-type happening struct {
+// An occurrence is an event and when it was.
+type occurrence struct {
 	Event
 	cause Cause
 	at    time.Time
 }
 
-// happened tells what a change of a push was, to those who are told. What an audit
-// log has no room for any more is told to nobody, and neither is it that a push is
-// taken away with its account.
-func happened(before, after Push, e Entry) (all []happening) {
+// occurrences returns the events that a change of a push is. Two changes are none: an
+// entry for which the audit log has no room, and the purge of a push with its account.
+func occurrences(before, after Push, e Entry) (all []occurrence) {
 	if after.Seq != before.Seq {
 		switch e.Kind {
 		case EntryView:
-			all = append(all, happening{Event: EventView, at: e.At})
+			all = append(all, occurrence{Event: EventView, at: e.At})
 			if after.Views >= after.ViewLimit {
-				all = append(all, happening{Event: EventLastView, at: e.At})
+				all = append(all, occurrence{Event: EventLastView, at: e.At})
 			}
 		case EntryFailedPassphrase:
-			all = append(all, happening{Event: EventFailedPassphrase, at: e.At})
+			all = append(all, occurrence{Event: EventFailedPassphrase, at: e.At})
 		}
 	}
 	if before.Live() && (after.State == Expired || after.State == Deleted) {
-		all = append(all, happening{EventExpire, causeOf(before, after), after.ExpiredAt})
+		all = append(all, occurrence{EventExpire, causeOf(before, after), after.ExpiredAt})
 	}
 	return all
 }
 
-// causeOf tells why a push ended.
+// causeOf returns why a push ended.
 func causeOf(before, after Push) Cause {
 	switch {
 	case after.State == Purged:

@@ -1,13 +1,23 @@
 package store
 
-// MaxStep is how many chunks of a file are kept in one step, MaxFlights how many
+import "pushbox/store/seal"
+
+// MaxStep is how many chunks of a file are kept in one step, MaxInFlight how many
 // steps of it are on their way.
 const (
-	MaxStep    = maxStep
-	MaxFlights = maxFlights
+	MaxStep     = maxStep
+	MaxInFlight = maxInFlight
 )
 
-// Running is how many downloads the store takes for running.
+// KEKs lists the versions of the key encryption keys.
+func (s *Store) KEKs() (versions []uint32) {
+	for _, p := range s.ring.Load().Versions(seal.KEKs) {
+		versions = append(versions, p.Version)
+	}
+	return versions
+}
+
+// Running is how many downloads are registered.
 func (s *Store) Running() (n int) {
 	s.downloads.mu.Lock()
 	defer s.downloads.mu.Unlock()

@@ -5,28 +5,29 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"mime"
+	"strings"
 	"time"
 
 	"pushbox/internal/secret"
 	"pushbox/store/seal"
 )
 
-// FileLimits bound what files a push may have, and how long they can be
-// downloaded.
+// FileLimits bound the files of a push, and how long they can be downloaded.
 type FileLimits struct {
 	MaxCount int           // files of a push
 	MaxSize  int64         // bytes of a file
-	Window   time.Duration // how long a grant is good for after the retrieval, or after the last sign of a download
+	Window   time.Duration // how long a grant lasts after the retrieval, and after a download last read
 }
 
-// FileInfo tells of a file of a push.
+// FileInfo describes a file of a push.
 type FileInfo struct {
-	Name        secret.Text // harmless: no path, nothing invisible, at most 200 bytes
-	ContentType string      // as its sender says, which may be untrue
+	Name        secret.Text // harmless: no path, no invisible characters, at most 200 bytes
+	ContentType string      // as the sender says, which may be untrue
 	Size        int64       // bytes
 }
 
-// encodeFiles writes what a push's files are, to be sealed.
+// encodeFiles writes the descriptions of a push's files, for sealing.
 func encodeFiles(files []FileInfo) []byte {
 	b := binary.AppendUvarint(nil, uint64(len(files)))
 	for _, f := range files {
@@ -49,19 +50,19 @@ func decodeFiles(b []byte) ([]FileInfo, error) {
 	return files, r.end()
 }
 
-// blobID names a file of a push: in the engine, and as what its key is for.
+// blobID names a file of a push, for its key.
 func blobID(id ID, file int) []byte {
 	return binary.BigEndian.AppendUint16(id[:], uint16(file))
 }
 
-// entityTag tells versions of a file apart. A file never changes, so it is the
-// file's name in other words.
+// entityTag returns a text that differs between files. The content of a file never
+// changes.
 func entityTag(id ID, file int) string {
 	sum := sha256.Sum256(blobID(id, file))
 	return hex.EncodeToString(sum[:12])
 }
 
-// openFiles opens what a push's files are.
+// openFiles opens the descriptions of a push's files.
 func openFiles(p Push, key seal.FilesKey) ([]FileInfo, error) {
 	plain, err := key.OpenList(p.ID[:], p.Files)
 	if err != nil {
@@ -73,3 +74,22 @@ func openFiles(p Push, key seal.FilesKey) ([]FileInfo, error) {
 	}
 	return files, nil
 }
+
+const (
+	maxFileName    = 200 // bytes
+	maxContentType = 255 // bytes
+	noContentType  = "application/octet-stream"
+)
+
+// contentType returns text if it is a media type in printable ASCII, else the type of
+// unknown bytes.
+func contentType(text string) string {
+	text = strings.TrimSpace(text)
+	media, _, err := mime.ParseMediaType(text)
+	if err != nil || len(text) > maxContentType || !strings.Contains(media, "/") || strings.ContainsFunc(text, unprintable) {
+		return noContentType
+	}
+	return text
+}
+
+func unprintable(r rune) bool { return r < ' ' || r > '~' }

@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"errors"
-	"fmt"
 	"io"
-	"math/rand/v2"
 	"testing"
 	"testing/iotest"
 
@@ -18,57 +16,9 @@ import (
 	"pushbox/store/storetest"
 )
 
-// content is size bytes that tell their place.
-func content(seed uint64, size int) []byte {
-	b := make([]byte, size)
-	_, _ = rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}).Read(b)
-	return b
-}
-
-// pushFiles creates a file push.
-func pushFiles(t *testing.T, f *storetest.Fixture, by store.Actor, change func(*store.NewPush), files ...[]byte) store.PushInfo {
-	t.Helper()
-	u := f.NewUpload()
-	for i, c := range files {
-		if err := u.Add(ctx, bytes.NewReader(c)); err != nil {
-			t.Fatalf("file %d: %v", i, err)
-		}
-		u.Describe(fmt.Sprintf("file %d.bin", i), "text/plain")
-	}
-	in := store.NewPush{Kind: store.File, Files: u}
-	if change != nil {
-		change(&in)
-	}
-	p, err := f.CreatePush(ctx, by, in)
-	if closeErr := u.Close(ctx); err != nil || closeErr != nil {
-		t.Fatalf("create: %v, %v", err, closeErr)
-	}
-	return p
-}
-
-// grantOf retrieves a file push and returns its grant.
-func grantOf(t *testing.T, f *storetest.Fixture, by store.Actor, p store.PushInfo) store.PushInfo {
-	t.Helper()
-	got, err := f.Retrieve(ctx, by, p.Token, secret.Text{})
-	if err != nil || got.Grant.IsZero() {
-		t.Fatalf("retrieve: no grant, %v", err)
-	}
-	return got
-}
-
-// download reads a file to its end.
-func download(f *storetest.Fixture, grant secret.Text, file int) ([]byte, error) {
-	d, err := f.Download(ctx, grant, file)
-	if err != nil {
-		return nil, err
-	}
-	defer d.Close()
-	return io.ReadAll(d)
-}
-
 func wantEnded(t *testing.T, f *storetest.Fixture, grant secret.Text) {
 	t.Helper()
-	if _, err := download(f, grant, 0); !errors.Is(err, store.ErrNotFound) {
+	if _, err := storetest.Download(f, grant, 0); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("the grant has not ended: %v", err)
 	}
 }
@@ -76,7 +26,7 @@ func wantEnded(t *testing.T, f *storetest.Fixture, grant secret.Text) {
 // boundaries are sizes around which something changes: a chunk, a step of
 // chunks, several of those, and more than are on their way at a time.
 func boundaries() (sizes []int) {
-	for _, at := range []int{0, seal.ChunkSize, 2 * seal.ChunkSize, store.MaxStep * seal.ChunkSize, 2 * store.MaxStep * seal.ChunkSize, (store.MaxFlights + 1) * store.MaxStep * seal.ChunkSize} {
+	for _, at := range []int{0, seal.ChunkSize, 2 * seal.ChunkSize, store.MaxStep * seal.ChunkSize, 2 * store.MaxStep * seal.ChunkSize, (store.MaxInFlight + 1) * store.MaxStep * seal.ChunkSize} {
 		for _, size := range []int{at - 1, at, at + 1} {
 			sizes = append(sizes, max(size, 0))
 		}
@@ -89,13 +39,13 @@ func TestFilesComeBackAsTheyWereSent(t *testing.T) {
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
 	for i, size := range boundaries() {
-		want := content(uint64(i), size)
-		p := pushFiles(t, f, alice, nil, want)
-		got := grantOf(t, f, nobody, p)
+		want := storetest.Content(uint64(i), size)
+		p := storetest.PushFiles(t, f, alice, nil, want)
+		got := storetest.Grant(t, f, anonymous, p)
 		if len(got.Files) != 1 || got.Files[0].Size != int64(size) || got.Files[0].Name.Reveal() != "file 0.bin" || got.Files[0].ContentType != "text/plain" {
 			t.Errorf("%d bytes: the push tells of %+v", size, got.Files)
 		}
-		back, err := download(f, got.Grant, 0)
+		back, err := storetest.Download(f, got.Grant, 0)
 		if err != nil || sha256.Sum256(back) != sha256.Sum256(want) {
 			t.Errorf("%d bytes: %d came back, %v", size, len(back), err)
 		}
@@ -106,16 +56,16 @@ func TestEachFileOfAPushIsItself(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
-	files := [][]byte{content(1, 100), nil, content(2, 3*seal.ChunkSize), content(1, 100)}
-	p := pushFiles(t, f, alice, func(in *store.NewPush) { in.Payload = secret.New("look at these") }, files...)
+	files := [][]byte{storetest.Content(1, 100), nil, storetest.Content(2, 3*seal.ChunkSize), storetest.Content(1, 100)}
+	p := storetest.PushFiles(t, f, alice, func(in *store.NewPush) { in.Payload = secret.New("look at these") }, files...)
 	f.Reopen()
-	got := grantOf(t, f, nobody, p)
+	got := storetest.Grant(t, f, anonymous, p)
 	if got.Payload.Reveal() != "look at these" {
 		t.Errorf("the text is %q", got.Payload.Reveal())
 	}
 	tags := make(map[string]bool)
 	for i, want := range files {
-		if back, err := download(f, got.Grant, i); err != nil || !bytes.Equal(back, want) {
+		if back, err := storetest.Download(f, got.Grant, i); err != nil || !bytes.Equal(back, want) {
 			t.Errorf("file %d: %v", i, err)
 		}
 		d, err := f.Download(ctx, got.Grant, i)
@@ -142,8 +92,8 @@ func TestEachFileOfAPushIsItself(t *testing.T) {
 func TestAnyPartOfAFileIsThatPart(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	want := content(7, 5*seal.ChunkSize+123)
-	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, want))
+	want := storetest.Content(7, 5*seal.ChunkSize+123)
+	got := storetest.Grant(t, f, anonymous, storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, want))
 	d, err := f.Download(ctx, got.Grant, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -166,8 +116,8 @@ func TestAnyPartOfAFileIsThatPart(t *testing.T) {
 func TestAReaderReadsLikeAnyOther(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	want := content(3, seal.ChunkSize+1000)
-	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, want))
+	want := storetest.Content(3, seal.ChunkSize+1000)
+	got := storetest.Grant(t, f, anonymous, storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, want))
 	d, err := f.Download(ctx, got.Grant, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -181,8 +131,8 @@ func TestAReaderReadsLikeAnyOther(t *testing.T) {
 func TestADamagedFileIsRefusedAndNeverCutShort(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	a, b := content(1, 3*seal.ChunkSize), content(2, 3*seal.ChunkSize)
-	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, a, b))
+	a, b := storetest.Content(1, 3*seal.ChunkSize), storetest.Content(2, 3*seal.ChunkSize)
+	got := storetest.Grant(t, f, anonymous, storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, a, b))
 	flip := func(_, n int, sealed []byte) {
 		if n == 1 {
 			sealed[500] ^= 1

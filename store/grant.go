@@ -2,88 +2,90 @@ package store
 
 import (
 	"time"
+
+	"pushbox/store/clock"
 )
 
-// longestGrant is how long a grant may be kept alive by downloads.
+// longestGrant is how long downloads can extend a grant.
 const longestGrant = day
 
-// GrantDigest is the digest by which a grant is kept and found.
+// A GrantDigest is the SHA-256 digest of a grant's token, by which the grant is kept
+// and found.
 type GrantDigest [32]byte
 
-// A Grant lets whoever has its token download the files of a push: for a while
-// after the push was retrieved, and longer while a download runs, but never
-// beyond the time limit of the push.
+// A Grant lets a client with its token download the files of a push: for a while after
+// a retrieval, and longer while a download runs, but never beyond the time limit of the
+// push.
 type Grant struct {
 	Digest    GrantDigest
 	Push      ID
-	ExpiresAt time.Time // unless a download moves it
-	Until     time.Time // where that has an end
+	ExpiresAt time.Time // unless a download extends it
+	Until     time.Time // the most that it can be extended to
 	Sealed    []byte    // the key of the files
 }
 
-// An Issue is a grant that is new. Others of the same push that ended before
-// make room for it.
-type Issue struct {
+// A NewGrant is a grant that begins. The engine removes others of the same push that
+// ended by Ended.
+type NewGrant struct {
 	Grant
 	Ended time.Time
 }
 
-// A GrantRule decides one change of a grant and of the push that it is for. It
-// is as pure as a Rule. A grant that is not kept is gone.
+// A GrantRule decides one change of a grant and of its push. It is pure, like a Rule.
+// Where keep is false, the engine removes the grant.
 type GrantRule func(p Push, g Grant) (nextPush Push, nextGrant Grant, keep bool)
 
-// newIssue makes a grant for the files of p that lasts for window.
-func newIssue(p Push, at instant, window time.Duration) *Issue {
-	g := Grant{Push: p.ID, Until: earlier(at.now.Add(longestGrant), p.ExpiresAt)}
-	g.ExpiresAt = earlier(at.now.Add(window), g.Until)
-	return &Issue{Grant: g, Ended: at.ends}
+// newGrant makes a grant for the files of p that lasts for window.
+func newGrant(p Push, at clock.Instant, window time.Duration) *NewGrant {
+	g := Grant{Push: p.ID, Until: earlier(at.Now.Add(longestGrant), p.ExpiresAt)}
+	g.ExpiresAt = earlier(at.Now.Add(window), g.Until)
+	return &NewGrant{Grant: g, Ended: at.Ends}
 }
 
-// check returns nil while the grant is good: ErrNotFound once it has ended,
-// ErrClock where that depends on whether to believe the clock.
-func (g Grant) check(at instant) error {
+// check returns nil while the grant is good, ErrNotFound once it has ended, and
+// ErrClock while that depends on whether to believe the clock.
+func (g Grant) check(at clock.Instant) error {
 	switch {
-	case !at.ends.Before(g.ExpiresAt):
+	case !at.Ends.Before(g.ExpiresAt):
 		return ErrNotFound
-	case !at.denies.Before(g.ExpiresAt):
+	case !at.Denies.Before(g.ExpiresAt):
 		return ErrClock
 	default:
 		return nil
 	}
 }
 
-// within is the grant as it is where its push ends at that time: an edit may have
-// brought that forward since the grant was issued.
+// within returns the grant with no time after end, the end of its push, which an edit
+// may have brought forward.
 func (g Grant) within(end time.Time) Grant {
 	g.ExpiresAt, g.Until = earlier(g.ExpiresAt, end), earlier(g.Until, end)
 	return g
 }
 
-// slides reports whether a download that runs should move the end of the grant:
-// not at each chunk, since it costs a commit.
-func (g Grant) slides(at instant, window time.Duration) bool {
-	to := earlier(at.now.Add(window), g.Until)
+// slides reports whether a running download should extend the grant. It need not at
+// each chunk, since each extension costs a commit.
+func (g Grant) slides(at clock.Instant, window time.Duration) bool {
+	to := earlier(at.Now.Add(window), g.Until)
 	return to.Sub(g.ExpiresAt) >= window/8
 }
 
-// slideRule moves the end of a grant to where a new one would end. One that has
-// ended stays so.
-func slideRule(at instant, window time.Duration) GrantRule {
+// slideRule extends a grant to where a new one would end, unless it has ended.
+func slideRule(at clock.Instant, window time.Duration) GrantRule {
 	return func(p Push, g Grant) (Push, Grant, bool) {
 		now := g.within(p.ExpiresAt)
 		if now.check(at) != nil {
 			return p, g, true
 		}
-		g.ExpiresAt = later(g.ExpiresAt, earlier(at.now.Add(window), now.Until))
+		g.ExpiresAt = later(g.ExpiresAt, earlier(at.Now.Add(window), now.Until))
 		p.GrantsEnd = later(p.GrantsEnd, g.ExpiresAt)
 		return p, g, true
 	}
 }
 
-// endGrantRule takes a grant away whose time is over.
-func endGrantRule(at instant) GrantRule {
+// endGrantRule removes a grant whose time is over.
+func endGrantRule(at clock.Instant) GrantRule {
 	return func(p Push, g Grant) (Push, Grant, bool) {
-		return p, g, at.ends.Before(g.within(p.ExpiresAt).ExpiresAt)
+		return p, g, at.Ends.Before(g.within(p.ExpiresAt).ExpiresAt)
 	}
 }
 

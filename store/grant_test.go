@@ -4,14 +4,16 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"pushbox/store/clock"
 )
 
 const window = 15 * time.Minute
 
 // doubted is an instant in which the clock jumped ahead by d, which is not yet
 // believed.
-func doubted(t time.Time, d time.Duration) instant {
-	return instant{now: t, denies: t.Add(d), ends: t, jumped: true}
+func doubted(t time.Time, d time.Duration) clock.Instant {
+	return clock.Instant{Now: t, Denies: t.Add(d), Ends: t, Jumped: true}
 }
 
 func TestANewGrantLastsForTheWindowAndNeverBeyondTheTimeLimit(t *testing.T) {
@@ -33,7 +35,7 @@ func TestANewGrantLastsForTheWindowAndNeverBeyondTheTimeLimit(t *testing.T) {
 	} {
 		p := livePush()
 		p.ID, p.ExpiresAt = ID{1}, newYear.Add(test.left)
-		i := newIssue(p, sureAt(newYear), test.window)
+		i := newGrant(p, sureAt(newYear), test.window)
 		if i.Push != p.ID || !i.Ended.Equal(newYear) {
 			t.Errorf("%s: for push %s, makes room for those that ended at %v", name, i.Push, i.Ended)
 		}
@@ -48,10 +50,10 @@ func TestANewGrantLastsForTheWindowAndNeverBeyondTheTimeLimit(t *testing.T) {
 
 func TestAGrantMakesRoomOnlyForWhatEndedForCertain(t *testing.T) {
 	t.Parallel()
-	at := instant{now: newYear.Add(400 * day), denies: newYear.Add(400 * day), ends: newYear}
+	at := clock.Instant{Now: newYear.Add(400 * day), Denies: newYear.Add(400 * day), Ends: newYear}
 	p := livePush()
 	p.ExpiresAt = newYear.Add(401 * day)
-	if i := newIssue(p, at, window); !i.Ended.Equal(newYear) {
+	if i := newGrant(p, at, window); !i.Ended.Equal(newYear) {
 		t.Errorf("it forgets grants that ended before %v", i.Ended)
 	}
 }
@@ -61,7 +63,7 @@ func TestAGrantIsGoodUntilItsEnd(t *testing.T) {
 	g := Grant{ExpiresAt: newYear.Add(window), Until: newYear.Add(day)}
 	ms := time.Millisecond
 	for name, test := range map[string]struct {
-		at   instant
+		at   clock.Instant
 		want error
 	}{
 		"at once":                     {sureAt(newYear), nil},
@@ -107,7 +109,7 @@ func TestASlideMovesTheEndOfAGrantAndOfItsPush(t *testing.T) {
 	t.Parallel()
 	ms := time.Millisecond
 	for name, test := range map[string]struct {
-		at        instant
+		at        clock.Instant
 		until     time.Duration // since newYear, as all here
 		pushEnds  time.Duration
 		want      time.Duration
@@ -146,7 +148,7 @@ func TestNoSlideBringsAGrantBeyondADayOrTheTimeLimit(t *testing.T) {
 	for _, left := range []time.Duration{7 * day, time.Hour} {
 		p := livePush()
 		p.ExpiresAt = newYear.Add(left)
-		g, now := newIssue(p, sureAt(newYear), window).Grant, newYear
+		g, now := newGrant(p, sureAt(newYear), window).Grant, newYear
 		for g.check(sureAt(now)) == nil {
 			p, g, _ = slideRule(sureAt(now), window)(p, g)
 			if g.ExpiresAt.After(p.ExpiresAt) || g.ExpiresAt.Sub(newYear) > longestGrant || p.GrantsEnd.After(g.ExpiresAt) {
@@ -163,7 +165,7 @@ func TestNoSlideBringsAGrantBeyondADayOrTheTimeLimit(t *testing.T) {
 func TestAGrantIsTakenAwayOnlyOnceItEnded(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
-		at   instant
+		at   clock.Instant
 		keep bool
 	}{
 		"before its end":           {sureAt(newYear.Add(window - time.Millisecond)), true},

@@ -19,20 +19,20 @@ func TestAPassphrase(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
-	p := push(t, f, ann, func(in *store.NewPush) { in.Passphrase = secret.New("correct horse") })
-	for _, by := range []store.Actor{ann, nobody} {
+	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Passphrase = secret.New("correct horse") })
+	for _, by := range []store.Actor{ann, anonymous} {
 		for _, try := range []struct {
 			passphrase string
 			err        error
 		}{{"", store.ErrPassphrase}, {"wrong", store.ErrPassphrase}, {"correct horse ", store.ErrPassphrase}, {"correct horse", nil}} {
-			got, err := f.Retrieve(ctx, by, p.Token, secret.New(try.passphrase))
+			got, err := f.Retrieve(ctx, by, p.Token, secret.New(try.passphrase), nil)
 			if !errors.Is(err, try.err) || (err == nil) != (got.Payload.Reveal() == "s3cret") {
 				t.Errorf("%q: %v", try.passphrase, err)
 			}
 		}
 	}
 	want := "creation failed_passphrase failed_passphrase owner_view failed_passphrase failed_passphrase view "
-	if got := entryKinds(t, f, ann, p); got != want {
+	if got := storetest.EntryKinds(t, f, ann, p); got != want {
 		t.Errorf("audit log: %s", got)
 	}
 }
@@ -40,9 +40,9 @@ func TestAPassphrase(t *testing.T) {
 func TestGuessingIsBoundedPerClientAndPerPush(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(o *storetest.Setup) { o.Guessing.PerClient, o.Guessing.PerPush = 2, 5 })
-	p := push(t, f, nobody, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
+	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
 	try := func(client, passphrase string) error {
-		_, err := f.Retrieve(ctx, store.Actor{Client: client}, p.Token, secret.New(passphrase))
+		_, err := f.Retrieve(ctx, store.Actor{Client: client}, p.Token, secret.New(passphrase), nil)
 		return err
 	}
 	expect := func(client, passphrase string, want error) {
@@ -73,12 +73,12 @@ func TestGuessingIsBoundedPerClientAndPerPush(t *testing.T) {
 func TestManyGuessesAtOnceDoNotGetPastTheLimit(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	p := push(t, f, nobody, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
+	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
 	var tried atomic.Int32
 	var all sync.WaitGroup
 	for i := range 32 {
 		all.Go(func() {
-			_, err := f.Retrieve(ctx, nobody, p.Token, secret.New(fmt.Sprint(i)))
+			_, err := f.Retrieve(ctx, anonymous, p.Token, secret.New(fmt.Sprint(i)), nil)
 			if errors.Is(err, store.ErrPassphrase) {
 				tried.Add(1)
 			} else if !errors.Is(err, store.ErrLocked) {
@@ -99,7 +99,7 @@ func TestTooManyPassphrasesAtOnceAreRefused(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 + 4*runtime.GOMAXPROCS(0) {
 		all.Go(func() {
-			_, err := f.CreatePush(ctx, nobody, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Passphrase: secret.New("p")})
+			_, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Passphrase: secret.New("p")})
 			switch {
 			case err == nil:
 				done.Add(1)
@@ -119,7 +119,7 @@ func TestTooManyPassphrasesAtOnceAreRefused(t *testing.T) {
 func TestAWrongPassphraseTellsHowManyTriesAreLeft(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(o *storetest.Setup) { o.Guessing.PerClient, o.Guessing.PerPush = 3, 5 })
-	p := push(t, f, nobody, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
+	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
 	for i, step := range []struct {
 		client, passphrase string
 		left               int
@@ -141,7 +141,7 @@ func TestAWrongPassphraseTellsHowManyTriesAreLeft(t *testing.T) {
 		{"c", "", 1, 0, 9 * time.Minute},
 	} {
 		f.Clock.Advance(step.after)
-		_, err := f.Retrieve(ctx, store.Actor{Client: step.client}, p.Token, secret.New(step.passphrase))
+		_, err := f.Retrieve(ctx, store.Actor{Client: step.client}, p.Token, secret.New(step.passphrase), nil)
 		var wrong *store.PassphraseError
 		if !errors.As(err, &wrong) || !errors.Is(err, store.ErrPassphrase) || err.Error() != store.ErrPassphrase.Error() {
 			t.Fatalf("step %d: %v", i, err)
@@ -155,8 +155,8 @@ func TestAWrongPassphraseTellsHowManyTriesAreLeft(t *testing.T) {
 func TestWithoutLimitsAnyNumberOfTriesIsLeft(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(o *storetest.Setup) { o.Guessing.PerClient, o.Guessing.PerPush = 0, 0 })
-	p := push(t, f, nobody, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
-	_, err := f.Retrieve(ctx, nobody, p.Token, secret.New("wrong"))
+	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
+	_, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("wrong"), nil)
 	var wrong *store.PassphraseError
 	if !errors.As(err, &wrong) || wrong.Left != math.MaxInt || wrong.RetryAfter != 0 {
 		t.Errorf("%v, %+v", err, wrong)

@@ -16,23 +16,23 @@ const (
 	MaxHooks = 16
 	// MaxHookURL is the most bytes of the address of a webhook.
 	MaxHookURL = 2048
-	// HookSecretPrefix is what the secrets of webhooks begin with; base64 follows.
+	// HookSecretPrefix begins the secret of a webhook; base64 follows.
 	HookSecretPrefix = "whsec_"
 
 	hookSecretSize = 32 // random bytes
 )
 
-// A HookID names a webhook among all; it is not a secret. 0 is the instance's own,
-// which the configuration has.
+// A HookID names a webhook; it is not a secret. 0 is the webhook of the instance, which
+// the configuration holds.
 type HookID uint64
 
-// A Hook is an address that the events of its owner's pushes are sent to.
+// A Hook is a webhook: an address that the events of its owner's pushes are sent to.
 type Hook struct {
 	ID        HookID
 	Owner     AccountID
 	CreatedAt time.Time
 	Events    EventSet
-	Disabled  bool   // its receiver said that it is gone
+	Disabled  bool   // its receiver answered that it is gone, so it is sent nothing
 	Sealed    []byte // the address and the signing secret
 }
 
@@ -66,14 +66,14 @@ func (h *Hook) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
-// place is what a webhook's address is sealed for.
+// place returns what a webhook's target is sealed for.
 func (h Hook) place() []byte {
 	b := binary.BigEndian.AppendUint64(nil, uint64(h.Owner))
 	return binary.BigEndian.AppendUint64(b, uint64(h.CreatedAt.UnixMilli()))
 }
 
-// A HookTarget is where a webhook leads and what its messages are signed with. Both
-// are secrets: the address often has one in it.
+// A HookTarget is the address of a webhook and the key that signs its messages. Both
+// are secret: the address often holds a secret too.
 type HookTarget struct{ URL, Secret secret.Text }
 
 // A HookInfo is a webhook with its target.
@@ -87,7 +87,7 @@ func (t HookTarget) encode() []byte {
 }
 
 func (s *Store) sealHook(h *Hook, t HookTarget) {
-	h.Sealed = s.ring.Load().SealHook(h.CreatedAt, h.place(), t.encode())
+	h.Sealed = s.ring.Load().SealHook(h.place(), t.encode())
 }
 
 func (s *Store) openHook(h Hook) (HookInfo, error) {
@@ -100,16 +100,16 @@ func (s *Store) openHook(h Hook) (HookInfo, error) {
 	return HookInfo{Hook: h, HookTarget: t}, nil
 }
 
-// newHookSecret returns a secret to sign with, as the Standard Webhooks
-// specification writes it.
+// newHookSecret returns a signing secret in the form of the Standard Webhooks
+// specification.
 func newHookSecret() secret.Text {
 	b := make([]byte, hookSecretSize)
 	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
 	return secret.New(HookSecretPrefix + base64.StdEncoding.EncodeToString(b))
 }
 
-// checkHook refuses what no webhook can be. Which hosts are allowed is for those to
-// say who send there.
+// checkHook refuses what no webhook can be. Which hosts are allowed is decided where
+// messages are sent.
 func checkHook(address secret.Text, events []Event, bad *InvalidError) {
 	checkLength("url", address.Len(), MaxHookURL, bad)
 	u, err := url.Parse(address.Reveal())

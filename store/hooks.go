@@ -7,18 +7,18 @@ import (
 	"pushbox/internal/secret"
 )
 
-// A hookBook is every webhook, and to whom events are told. It never changes.
-type hookBook struct {
+// subscriptions are all webhooks, and the events that they ask for. They never change.
+type subscriptions struct {
 	all      []Hook
-	active   map[AccountID][]Hook // those that are told, by owner
-	instance EventSet             // what the instance's own webhook is told
+	active   map[AccountID][]Hook // those that are sent events, by owner
+	instance EventSet             // what the webhook of the instance asks for
 }
 
-// quiet reports whether nobody is told of anything.
-func (b *hookBook) quiet() bool { return b == nil || b.instance == 0 && len(b.active) == 0 }
+// quiet reports whether no webhook asks for an event.
+func (b *subscriptions) quiet() bool { return b == nil || b.instance == 0 && len(b.active) == 0 }
 
 // asking lists the webhooks that ask for an event of an owner's push.
-func (b *hookBook) asking(owner AccountID, e Event) (ids []HookID) {
+func (b *subscriptions) asking(owner AccountID, e Event) (ids []HookID) {
 	if b.instance.Has(e) {
 		ids = append(ids, 0)
 	}
@@ -34,7 +34,7 @@ func (b *hookBook) asking(owner AccountID, e Event) (ids []HookID) {
 }
 
 // find returns the webhook of that ID.
-func (b *hookBook) find(id HookID) (Hook, bool) {
+func (b *subscriptions) find(id HookID) (Hook, bool) {
 	for _, h := range b.all {
 		if h.ID == id {
 			return h, true
@@ -43,17 +43,12 @@ func (b *hookBook) find(id HookID) (Hook, bool) {
 	return Hook{}, false
 }
 
-// loadHooks reads all webhooks. Those of an account that may not act are told
-// nothing. The caller holds hooking, or is alone.
+// loadHooks reads all webhooks. Those of an account that may not act are not active.
+// The caller holds hooking, or is Open.
 func (s *Store) loadHooks(ctx context.Context) error {
-	b := &hookBook{instance: s.options().Hooks.Instance, active: make(map[AccountID][]Hook)}
+	b := &subscriptions{instance: s.options().Hooks.Instance, active: make(map[AccountID][]Hook)}
 	var err error
-	b.all, err = all(func(last *Hook) ([]Hook, error) {
-		if last == nil {
-			return s.engine.Hooks(ctx, 0, 0, listBatch)
-		}
-		return s.engine.Hooks(ctx, last.Owner, last.ID, listBatch)
-	})
+	b.all, err = all(func(last Hook) ([]Hook, error) { return s.engine.Hooks(ctx, last.Owner, last.ID, listBatch) })
 	if err != nil {
 		return fmt.Errorf("webhooks: %w", err)
 	}
@@ -74,45 +69,46 @@ func (s *Store) loadHooks(ctx context.Context) error {
 	return nil
 }
 
-// changeHooks changes webhooks, or what they depend on, and has that hold for
-// every event after it.
-func (s *Store) changeHooks(ctx context.Context, change func(*hookBook) error) error {
+// changeHooks runs change, which changes webhooks or what they depend on, and then
+// loads them, so that the change holds for every later event.
+func (s *Store) changeHooks(ctx context.Context, change func(*subscriptions) error) error {
 	s.hooking.Lock()
 	defer s.hooking.Unlock()
 	if err := change(s.hooks.Load()); err != nil {
 		return err
 	}
-	return s.loadHooks(context.WithoutCancel(ctx)) // it is done, whoever still waits
+	return s.loadHooks(context.WithoutCancel(ctx)) // the change is made, even if the caller no longer waits
 }
 
-// AddHook has the events of an account's pushes sent to an address, and returns the
-// webhook with its signing secret. *InvalidError, ErrNotFound, or ErrToken if the
-// account may not act.
-func (s *Store) AddHook(ctx context.Context, email string, address secret.Text, events []Event) (HookInfo, error) {
+// AddHook adds a webhook of an account and returns it with its signing secret.
+// *InvalidError; ErrNotFound; ErrToken if the account may not act; ErrDenied if the
+// actor may not act for it.
+func (s *Store) AddHook(ctx context.Context, by Actor, email string, address secret.Text, events []Event) (HookInfo, error) {
+	defer s.epochs.leave(s.epochs.enter())
 	var bad InvalidError
 	checkHook(address, events, &bad)
 	a, err := s.account(ctx, email)
 	if err != nil {
 		return HookInfo{}, err
 	}
-	h := Hook{Owner: a.ID, CreatedAt: s.time.read().now, Events: NewEventSet(events...)}
+	h := Hook{Owner: a.ID, CreatedAt: s.time.Read().Now, Events: NewEventSet(events...)}
 	target := HookTarget{URL: address, Secret: newHookSecret()}
 	s.sealHook(&h, target)
-	err = s.changeHooks(ctx, func(b *hookBook) (err error) {
+	err = s.changeHooks(ctx, func(b *subscriptions) (err error) {
 		if n := len(b.of(a.ID)); n >= MaxHooks {
 			bad.Add("webhooks", fmt.Sprintf("are too many: the account has %d, the most that there can be", n))
 		}
 		if err := bad.Err(); err != nil {
 			return err
 		}
-		h.ID, err = s.engine.CreateHook(ctx, h)
+		h.ID, err = s.as(by).createHook(ctx, a.Email, h)
 		return err
 	})
 	return HookInfo{Hook: h, HookTarget: target}, err
 }
 
 // of lists an account's webhooks, oldest first.
-func (b *hookBook) of(owner AccountID) (list []Hook) {
+func (b *subscriptions) of(owner AccountID) (list []Hook) {
 	for _, h := range b.all {
 		if h.Owner == owner {
 			list = append(list, h)
@@ -138,7 +134,7 @@ func (s *Store) Hooks(ctx context.Context, email string) ([]HookInfo, error) {
 	return list, nil
 }
 
-// Hook returns a webhook, whether it is told of events or not. ErrNotFound.
+// Hook returns a webhook, active or not. ErrNotFound.
 func (s *Store) Hook(id HookID) (HookInfo, error) {
 	h, ok := s.hooks.Load().find(id)
 	if !ok {
@@ -147,7 +143,7 @@ func (s *Store) Hook(id HookID) (HookInfo, error) {
 	return s.openHook(h)
 }
 
-// ActiveHook is Hook for those that are told of events. ErrNotFound for others.
+// ActiveHook returns a webhook that is sent events, else ErrNotFound.
 func (s *Store) ActiveHook(id HookID) (HookInfo, error) {
 	b := s.hooks.Load()
 	h, _ := b.find(id)
@@ -159,26 +155,26 @@ func (s *Store) ActiveHook(id HookID) (HookInfo, error) {
 	return HookInfo{}, ErrNotFound
 }
 
-// RemoveHook forgets a webhook; what waits for it is not sent. ErrNotFound.
-func (s *Store) RemoveHook(ctx context.Context, id HookID) error {
-	return s.changeHooks(ctx, func(b *hookBook) error {
+// RemoveHook removes a webhook, and its messages are not sent. ErrNotFound; ErrDenied.
+func (s *Store) RemoveHook(ctx context.Context, by Actor, id HookID) error {
+	return s.changeHooks(ctx, func(b *subscriptions) error {
 		h, ok := b.find(id)
 		if !ok {
 			return ErrNotFound
 		}
-		return s.engine.RemoveHook(ctx, h.Owner, id)
+		return s.as(by).removeHook(ctx, h)
 	})
 }
 
-// DisableHook has a webhook told nothing, or told again; what waits for it is not
-// sent. ErrNotFound.
-func (s *Store) DisableHook(ctx context.Context, id HookID, disabled bool) error {
-	return s.changeHooks(ctx, func(b *hookBook) error {
+// DisableHook disables a webhook, or enables it again. A disabled one is sent no
+// events, nor the messages that wait for it. ErrNotFound; ErrDenied.
+func (s *Store) DisableHook(ctx context.Context, by Actor, id HookID, disabled bool) error {
+	return s.changeHooks(ctx, func(b *subscriptions) error {
 		h, ok := b.find(id)
 		if !ok {
 			return ErrNotFound
 		}
 		h.Disabled = disabled
-		return s.engine.SetHook(ctx, h)
+		return s.as(by).setHook(ctx, h)
 	})
 }

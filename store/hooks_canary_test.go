@@ -15,16 +15,16 @@ func TestTheFileHoldsNothingOfAWebhookOrAMessageInClear(t *testing.T) {
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
 	const address = "https://canary-hooks.example/canary-path-77"
-	h, err := f.AddHook(ctx, "ann@example.com", secret.New(address), store.Events())
+	h, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(address), store.Events())
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := push(t, f, ann, func(in *store.NewPush) { in.Name, in.Views = secret.New("canary-name-4f1c"), ptr(1) })
+	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Name, in.Views = secret.New("canary-name-4f1c"), ptr(1) })
 	by := store.Actor{IP: "203.0.113.77", UserAgent: "canary-agent-4f1c"}
-	if _, err := f.Retrieve(ctx, by, p.Token, secret.Text{}); err != nil {
+	if _, err := f.Retrieve(ctx, by, p.Token, secret.Text{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	due, _, err := f.DueMessages(ctx, skipNone, 9)
+	due, _, err := f.DueMessages(ctx, dueHooks(9))
 	if err != nil || len(due) != 3 {
 		t.Fatalf("%d messages are due, %v", len(due), err)
 	}
@@ -37,7 +37,7 @@ func TestTheFileHoldsNothingOfAWebhookOrAMessageInClear(t *testing.T) {
 	}
 	markers := []string{address, "canary-hooks.example", "canary-path-77", h.Secret.Reveal(), "canary-name-4f1c", by.IP, by.UserAgent, p.Token.Reveal()}
 	for _, m := range due {
-		n, err := f.OpenNotice(m)
+		n, err := f.OpenNotice(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -18,19 +18,22 @@ const hookURL = "https://hooks.example.com/a-secret-path"
 // addHook adds a webhook to the account of an address.
 func addHook(t *testing.T, f *storetest.Fixture, email string, events ...store.Event) store.HookInfo {
 	t.Helper()
-	h, err := f.AddHook(ctx, email, secret.New(hookURL), events)
+	h, err := f.AddHook(ctx, storetest.Operator, email, secret.New(hookURL), events)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return h
 }
 
-func skipNone(store.Message) bool { return false }
+// dueHooks asks for messages to webhooks.
+func dueHooks(limit int) store.MessageQuery {
+	return store.MessageQuery{Route: store.ByWebhook, Limit: limit}
+}
 
 // notices opens all that waits in the outbox.
 func notices(t *testing.T, f *storetest.Fixture) (all []store.Notice, to []uint64) {
 	t.Helper()
-	due, _, err := f.DueMessages(ctx, skipNone, 1000)
+	due, _, err := f.DueMessages(ctx, dueHooks(1000))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +41,7 @@ func notices(t *testing.T, f *storetest.Fixture) (all []store.Notice, to []uint6
 		t.Errorf("%d messages are due, %d wait", len(due), f.Waiting())
 	}
 	for _, m := range due {
-		n, err := f.OpenNotice(m)
+		n, err := f.OpenNotice(ctx, m)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -65,20 +68,20 @@ func TestWebhooksAreToldOfWhatTheyAskFor(t *testing.T) {
 	addHook(t, f, "ann@example.com", store.EventView, store.EventFailedPassphrase)
 	addHook(t, f, "ann@example.com", store.EventLastView)
 	viewer := store.Actor{IP: "192.0.2.7", UserAgent: "curl", Client: "192.0.2.7"}
-	p := push(t, f, ann, func(in *store.NewPush) {
+	p := storetest.Push(t, f, ann, func(in *store.NewPush) {
 		in.Views, in.Name, in.Passphrase = ptr(2), secret.New("the name"), secret.New("open sesame")
 	})
-	if _, err := f.Retrieve(ctx, viewer, p.Token, secret.New("wrong")); !errors.Is(err, store.ErrPassphrase) {
+	if _, err := f.Retrieve(ctx, viewer, p.Token, secret.New("wrong"), nil); !errors.Is(err, store.ErrPassphrase) {
 		t.Fatal(err)
 	}
 	for range 2 {
-		if _, err := f.Retrieve(ctx, viewer, p.Token, secret.New("open sesame")); err != nil {
+		if _, err := f.Retrieve(ctx, viewer, p.Token, secret.New("open sesame"), nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, by := range []store.Actor{nobody, bob} {
-		other := push(t, f, by, nil)
-		if _, err := f.Retrieve(ctx, viewer, other.Token, secret.Text{}); err != nil {
+	for _, by := range []store.Actor{anonymous, bob} {
+		other := storetest.Push(t, f, by, nil)
+		if _, err := f.Retrieve(ctx, viewer, other.Token, secret.Text{}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -94,8 +97,8 @@ func TestWebhooksAreToldOfWhatTheyAskFor(t *testing.T) {
 		if n.Push != p.ID || n.Kind != store.Text || n.IP != viewer.IP || n.UserAgent != "curl" || n.ViewLimit != 2 || !n.At.Equal(f.Clock.Now()) {
 			t.Errorf("%v says %+v", n.Event, n)
 		}
-		if (n.Token.Reveal() == p.Token.Reveal()) != own || (n.Name.Reveal() == "the name") != own || n.Token.IsZero() == own {
-			t.Errorf("name and link are told to webhook %d: %v, %v", to[i], !n.Name.IsZero(), !n.Token.IsZero())
+		if (n.URLToken.Reveal() == p.Handle().String()) != own || (n.Name.Reveal() == "the name") != own || n.URLToken.IsZero() == own {
+			t.Errorf("name and handle are told to webhook %d: %v, %q", to[i], !n.Name.IsZero(), n.URLToken.Reveal())
 		}
 	}
 	if len(ids) != len(all) || !strings.HasPrefix(all[0].ID, "msg_") || all[1].Views != 1 || all[2].Views != 2 {
@@ -112,9 +115,9 @@ func TestExpiryByTimeIsToldOnceAndWithoutAViewer(t *testing.T) {
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
 	addHook(t, f, "ann@example.com", store.Events()...)
-	p := push(t, f, ann, nil)
+	p := storetest.Push(t, f, ann, nil)
 	f.Clock.Advance(8 * 24 * time.Hour)
-	if _, err := f.Retrieve(ctx, store.Actor{IP: "192.0.2.7"}, p.Token, secret.Text{}); errors.Is(err, store.ErrClock) {
+	if _, err := f.Retrieve(ctx, store.Actor{IP: "192.0.2.7"}, p.Token, secret.Text{}, nil); errors.Is(err, store.ErrClock) {
 		f.Clock.Advance(time.Hour)
 	}
 	f.SweepAll()
@@ -129,11 +132,11 @@ func TestAWebhookThatIsGoneIsToldNothing(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
-	p := push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })
+	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })
 	views := 0
 	view := func(want int) {
 		t.Helper()
-		if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+		if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if got := f.Waiting() - views; got != want {
@@ -150,28 +153,28 @@ func TestAWebhookThatIsGoneIsToldNothing(t *testing.T) {
 	view(0)
 	h := addHook(t, f, "ann@example.com", store.EventView)
 	view(1)
-	must(f.DisableHook(ctx, h.ID, true))
+	must(f.DisableHook(ctx, storetest.Operator, h.ID, true))
 	view(0)
 	if _, err := f.ActiveHook(h.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a disabled webhook: %v", err)
 	}
-	must(f.DisableHook(ctx, h.ID, false))
+	must(f.DisableHook(ctx, storetest.Operator, h.ID, false))
 	view(1)
-	must(f.SetDisabled(ctx, "ann@example.com", true))
+	must(f.SetDisabled(ctx, storetest.Operator, "ann@example.com", true))
 	view(0)
 	if _, err := f.ActiveHook(h.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a webhook of a disabled account: %v", err)
 	}
-	must(f.SetDisabled(ctx, "ann@example.com", false))
+	must(f.SetDisabled(ctx, storetest.Operator, "ann@example.com", false))
 	f.Reopen()
 	view(1)
-	must(f.RemoveHook(ctx, h.ID))
+	must(f.RemoveHook(ctx, storetest.Operator, h.ID))
 	view(0)
-	if err := f.RemoveHook(ctx, h.ID); !errors.Is(err, store.ErrNotFound) {
+	if err := f.RemoveHook(ctx, storetest.Operator, h.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a webhook that is gone: %v", err)
 	}
 	again := addHook(t, f, "ann@example.com", store.EventView)
-	must(f.RemoveAccount(ctx, "ann@example.com"))
+	must(f.RemoveAccount(ctx, storetest.Operator, "ann@example.com"))
 	if _, err := f.Hook(again.ID); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a webhook of a removed account: %v", err)
 	}
@@ -185,7 +188,7 @@ func TestAnAccountHasSixteenWebhooksAndNoMore(t *testing.T) {
 		addHook(t, f, "ann@example.com", store.EventView)
 	}
 	var bad *store.InvalidError
-	if _, err := f.AddHook(ctx, "ann@example.com", secret.New(hookURL), store.Events()); !errors.As(err, &bad) || len(bad.Fields["webhooks"]) != 1 {
+	if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(hookURL), store.Events()); !errors.As(err, &bad) || len(bad.Fields["webhooks"]) != 1 {
 		t.Errorf("one more: %v", err)
 	}
 	list, err := f.Hooks(ctx, "ANN@example.com")
@@ -199,7 +202,7 @@ func TestWhatNoWebhookCanBeIsRefused(t *testing.T) {
 	f := storetest.New(t)
 	f.Account("ann@example.com")
 	long := hookURL + strings.Repeat("x", store.MaxHookURL-len(hookURL))
-	if _, err := f.AddHook(ctx, "ann@example.com", secret.New(long), store.Events()); err != nil {
+	if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(long), store.Events()); err != nil {
 		t.Errorf("the longest address: %v", err)
 	}
 	for _, c := range []struct {
@@ -215,25 +218,25 @@ func TestWhatNoWebhookCanBeIsRefused(t *testing.T) {
 		{hookURL, nil, "events"},
 	} {
 		var bad *store.InvalidError
-		if _, err := f.AddHook(ctx, "ann@example.com", secret.New(c.url), c.events); !errors.As(err, &bad) || len(bad.Fields[c.field]) == 0 {
+		if _, err := f.AddHook(ctx, storetest.Operator, "ann@example.com", secret.New(c.url), c.events); !errors.As(err, &bad) || len(bad.Fields[c.field]) == 0 {
 			t.Errorf("%.40s %v: %v", c.url, c.events, err)
 		}
 	}
-	if _, err := f.AddHook(ctx, "bob@example.com", secret.New(hookURL), store.Events()); !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("nobody's: %v", err)
+	if _, err := f.AddHook(ctx, storetest.Operator, "bob@example.com", secret.New(hookURL), store.Events()); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("of an unknown account: %v", err)
 	}
 }
 
 func TestAFullOutboxRefusesNoView(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, func(s *storetest.Setup) { s.Hooks.Queue = 6 }) // of which one webhook may have half
+	f := storetest.New(t, func(s *storetest.Setup) { s.Hooks.Queue = 6 }) // one webhook may have half of it
 	ann := f.Account("ann@example.com")
 	addHook(t, f, "ann@example.com", store.EventView)
-	p := push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })
+	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })
 	look := func(times int) {
 		t.Helper()
 		for range times {
-			if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+			if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -248,7 +251,7 @@ func TestAFullOutboxRefusesNoView(t *testing.T) {
 	want(3, 0)
 	look(2)
 	want(3, 2)
-	due, _, err := f.DueMessages(ctx, skipNone, 2)
+	due, _, err := f.DueMessages(ctx, dueHooks(2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -269,27 +272,27 @@ func TestAMessageIsGivenUpInTime(t *testing.T) {
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
 	addHook(t, f, "ann@example.com", store.EventView)
-	p := push(t, f, ann, nil)
+	p := storetest.Push(t, f, ann, nil)
 	for range 2 {
-		if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+		if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	due, _, err := f.DueMessages(ctx, skipNone, 9)
+	due, _, err := f.DueMessages(ctx, dueHooks(9))
 	if err != nil || len(due) != 2 {
 		t.Fatalf("%d are due, %v", len(due), err)
 	}
 	if again, err := f.RetryMessage(ctx, due[0], 24*time.Hour-time.Millisecond); err != nil || !again {
 		t.Errorf("a retry within the time: %v, %v", again, err)
 	}
-	if _, wait, err := f.DueMessages(ctx, skipNone, 9); err != nil || wait != time.Minute {
+	if _, wait, err := f.DueMessages(ctx, dueHooks(9)); err != nil || wait != time.Minute {
 		t.Errorf("the next look is in %v, %v", wait, err)
 	}
 	f.Clock.Advance(24*time.Hour - time.Millisecond)
-	if n, err := f.GiveUp(ctx); n != 0 || err != nil {
+	if n, err := f.GiveUp(ctx, store.ByWebhook); n != 0 || err != nil {
 		t.Errorf("%d were given up too early, %v", n, err)
 	}
-	due, _, err = f.DueMessages(ctx, skipNone, 9)
+	due, _, err = f.DueMessages(ctx, dueHooks(9))
 	if err != nil || len(due) != 2 {
 		t.Fatalf("%d are due, %v", len(due), err)
 	}
@@ -297,20 +300,61 @@ func TestAMessageIsGivenUpInTime(t *testing.T) {
 		t.Errorf("a retry beyond the time: %v, %v", again, err)
 	}
 	f.Clock.Advance(time.Millisecond)
-	if n, err := f.GiveUp(ctx); n != 1 || err != nil || f.Waiting() != 0 {
+	if n, err := f.GiveUp(ctx, store.ByWebhook); n != 1 || err != nil || f.Waiting() != 0 {
 		t.Errorf("%d were given up, %d wait, %v", n, f.Waiting(), err)
 	}
+}
+
+// A message has the link of its push only when it is opened, and only while the push is
+// live.
+func TestAMessageHasTheLinkOfALivePushAlone(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Hooks.Instance, s.PurgeAfter = store.NewEventSet(store.EventView), 24*time.Hour
+	})
+	ann := f.Account("ann@example.com")
+	addHook(t, f, "ann@example.com", store.EventView)
+	p := storetest.Push(t, f, ann, nil)
+	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	opened := func(when, want string) {
+		t.Helper()
+		all, to := notices(t, f)
+		for i, n := range all {
+			if to[i] == 0 && !n.URLToken.IsZero() {
+				t.Errorf("%s: the webhook of the instance is told %q", when, n.URLToken.Reveal())
+			}
+			if to[i] != 0 && n.URLToken.Reveal() != want {
+				t.Errorf("%s: it says %q, not %q", when, n.URLToken.Reveal(), want)
+			}
+		}
+		if len(all) != 2 {
+			t.Errorf("%s: %d messages wait", when, len(all))
+		}
+	}
+	opened("live", p.Token.Reveal())
+	if _, err := f.DeletePush(ctx, ann, p.Token); err != nil {
+		t.Fatal(err)
+	}
+	opened("deleted", p.Handle().String())
+	f.Clock.Advance(25 * time.Hour)
+	f.SweepAll()
+	if _, err := f.Preview(ctx, p.Token); !errors.Is(err, store.ErrNotFound) {
+		t.Fatalf("it was not purged: %v", err)
+	}
+	opened("purged", p.Handle().String())
 }
 
 func TestWebhooksAndMessagesOutliveTheRenewalOfKeys(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Hooks.GiveUp, s.PurgeAfter = 10000*time.Hour, 24*time.Hour // or the push itself keeps its key
+		s.Hooks.GiveUp = 10000 * time.Hour
 	})
 	ann := f.Account("ann@example.com")
 	h := addHook(t, f, "ann@example.com", store.EventView)
-	p := push(t, f, ann, nil)
-	if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+	p := storetest.Push(t, f, ann, nil)
+	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := f.DeletePush(ctx, ann, p.Token); err != nil {
@@ -334,20 +378,20 @@ func TestAMessageOpensForItsWebhookAlone(t *testing.T) {
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
 	addHook(t, f, "ann@example.com", store.EventView)
-	p := push(t, f, ann, nil)
-	if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+	p := storetest.Push(t, f, ann, nil)
+	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil {
 		t.Fatal(err)
 	}
-	due, _, err := f.DueMessages(ctx, skipNone, 9)
+	due, _, err := f.DueMessages(ctx, dueHooks(9))
 	if err != nil {
 		t.Fatal(err)
 	}
 	other := due[0]
 	other.To++
-	if _, err := f.OpenNotice(other); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := f.OpenNotice(ctx, other); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("of another webhook: %v", err)
 	}
-	if v, ok := seal.KEKVersion(due[0].Sealed); !ok || v != 1 {
+	if v, ok := seal.SealedUnder(seal.DetailKeys, due[0].Sealed); !ok || v != 1 {
 		t.Errorf("it is sealed under key %d, %v", v, ok)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"pushbox/store"
 	"pushbox/store/storetest"
 
-	"pushbox/internal/testenv"
+	"pushbox/internal/testkit/env"
 )
 
 // BenchmarkLists measures the first page of an owner's list, and a page of an audit
@@ -17,7 +17,7 @@ import (
 // says (100,000). The ratios are to those beside 100.
 func BenchmarkLists(b *testing.B) {
 	const usual = 100_000
-	most := int(testenv.Length(b, "PUSHBOX_BENCH_STORED", usual, usual))
+	most := int(env.Length(b, "PUSHBOX_BENCH_STORED", usual, usual))
 	f := storetest.New(b, anyViews)
 	alice := f.Account("alice@example.com")
 	first := make(map[string]time.Duration)
@@ -28,7 +28,7 @@ func BenchmarkLists(b *testing.B) {
 		stored = n
 		viewed = tokens[0]
 		for range 20 {
-			if _, err := f.Retrieve(ctx, nobody, viewed, secret.Text{}); err != nil {
+			if _, err := f.Retrieve(ctx, anonymous, viewed, secret.Text{}, nil); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -8,14 +8,14 @@ import (
 
 // A TOTPSetup is a second factor that is offered and not yet in use.
 type TOTPSetup struct {
-	Secret secret.Text // base32, to be typed
-	URL    secret.Text // otpauth://totp/…, to be shown as a QR code
+	Secret secret.Text // base32, for typing
+	URL    secret.Text // otpauth://totp/…, for a QR code
 }
 
-// NewTOTP offers a second factor to the account that a session is of. Nothing is
-// kept: what comes back to EnableTOTP is taken. ErrSession.
+// NewTOTP offers a second factor to the account of a session. Nothing is kept: the
+// secret comes back in EnableTOTP. ErrSession.
 func (s *Store) NewTOTP(ctx context.Context, session secret.Text) (TOTPSetup, error) {
-	c, err := s.signedIn(ctx, session)
+	c, err := s.signedIn(ctx, Actor{}, session)
 	if err != nil {
 		return TOTPSetup{}, err
 	}
@@ -23,64 +23,68 @@ func (s *Store) NewTOTP(ctx context.Context, session secret.Text) (TOTPSetup, er
 	return TOTPSetup{Secret: key, URL: totpURL(issuer(s.options().Issuer), c.account.Email, key)}, nil
 }
 
-// EnableTOTP gives the account that a session is of its second factor, of which
-// code is one, and returns its recovery codes, which cannot be seen again. All its
-// sessions end, the one that asks too, as a password alone opened them: one begins
-// in their place.
+// EnableTOTP gives the account of a session a second factor and returns its recovery
+// codes, which cannot be seen again. code must be a valid code of the new factor. All
+// sessions of the account end, the caller's too, since a password alone opened them. A
+// new one begins in their place.
 //
-// Errors: as those of ChangePassword, ErrCredentials also where it is not the
-// code; *InvalidError if totpSecret is not as NewTOTP makes them; ErrExists if the
-// account has a second factor; ErrClock while the clock is in doubt.
-func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password, totpSecret secret.Text, code string) (n NewSession, recovery []secret.Text, err error) {
+// Errors: as those of ChangePassword, ErrCredentials also for a wrong code;
+// *InvalidError if totpSecret is not in the form of NewTOTP; ErrExists if the account
+// has a second factor.
+func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password, totpSecret, code secret.Text) (n NewSession, recovery []secret.Text, err error) {
+	defer s.epochs.leave(s.epochs.enter())
 	key, badKey := parseTOTP(totpSecret)
-	n, err = s.renewed(ctx, by, session, password, func(c caller) accountChange {
-		var digests string
-		recovery, digests = newRecovery(c.account.ID)
-		sealed, step := s.sealTOTP(c.account.ID, key), totpStep(key, cleanCode(code), s.time.read().now, 0)
-		return func(a Account) (Account, error) {
-			switch {
-			case badKey != nil:
-				return a, badKey
-			case a.MFA():
-				return a, ErrExists
-			case step == 0:
-				return a, ErrCredentials
-			}
-			a.TOTP, a.TOTPStep, a.Recovery = sealed, step, digests
-			return a, nil
-		}
-	})
+	c, err := s.proven(ctx, by, session, password)
 	if err != nil {
 		return NewSession{}, nil, err
+	}
+	recovery, digests := newRecovery(c.account.ID)
+	sealed, step := s.sealTOTP(c.account.ID, key), totpStep(key, cleanCode(code), s.time.Read().Now, 0)
+	n, err = s.renew(ctx, c, AdminFactorAdd, func(a *Account) error {
+		switch {
+		case badKey != nil:
+			return badKey
+		case a.MFA():
+			return ErrExists
+		case step == 0:
+			return ErrCredentials
+		}
+		a.TOTP, a.TOTPStep, a.Recovery = sealed, step, digests
+		return nil
+	})
+	if err != nil {
+		return NewSession{}, nil, s.refused(ctx, c.by, AdminSignInRefused, c.account, s.guess.countWrong(c.account.Email, err))
 	}
 	return n, recovery, nil
 }
 
-// DisableTOTP takes the second factor and its recovery codes from the account
-// that a session is of, if it has one. Errors as those of ChangePassword.
+// DisableTOTP removes the second factor and its recovery codes of the account of a
+// session. Errors as those of ChangePassword.
 func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password secret.Text) error {
-	return s.confirmed(ctx, by, session, password, func(caller) AccountRule {
-		return func(a Account) (Account, Turnover, error) {
-			a.dropTOTP()
-			return a, Turnover{}, nil
-		}
+	c, err := s.proven(ctx, by, session, password)
+	if err != nil {
+		return err
+	}
+	return s.changeOwn(ctx, c, AdminFactorRemove, func(a *Account) (SessionChange, error) {
+		a.dropTOTP()
+		return SessionChange{}, nil
 	})
 }
 
-// NewRecoveryCodes replaces the recovery codes of the account that a session is
-// of. Errors as those of ChangePassword, and ErrNotFound if it has no second
-// factor.
+// NewRecoveryCodes replaces the recovery codes of the account of a session. Errors as
+// those of ChangePassword, and ErrNotFound if it has no second factor.
 func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, password secret.Text) (recovery []secret.Text, err error) {
-	err = s.confirmed(ctx, by, session, password, func(c caller) AccountRule {
-		var digests string
-		recovery, digests = newRecovery(c.account.ID)
-		return func(a Account) (Account, Turnover, error) {
-			if !a.MFA() {
-				return a, Turnover{}, ErrNotFound
-			}
-			a.Recovery = digests
-			return a, Turnover{}, nil
+	c, err := s.proven(ctx, by, session, password)
+	if err != nil {
+		return nil, err
+	}
+	recovery, digests := newRecovery(c.account.ID)
+	err = s.changeOwn(ctx, c, AdminRecoveryCodes, func(a *Account) (SessionChange, error) {
+		if !a.MFA() {
+			return SessionChange{}, ErrNotFound
 		}
+		a.Recovery = digests
+		return SessionChange{}, nil
 	})
 	if err != nil {
 		return nil, err
@@ -88,17 +92,17 @@ func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, passwor
 	return recovery, nil
 }
 
-// ResetTOTP takes the second factor and its recovery codes from an account, for
-// somebody who lost both. Its sessions go on. ErrNotFound.
-func (s *Store) ResetTOTP(ctx context.Context, email string) error {
-	_, err := s.changeAccount(ctx, email, EndNone, (*Account).dropTOTP)
+// ResetTOTP removes the second factor and its recovery codes of an account, for a
+// person who lost both. Its sessions go on. ErrNotFound; ErrDenied for a client.
+func (s *Store) ResetTOTP(ctx context.Context, by Actor, email string) error {
+	_, err := s.changeAccount(ctx, by, email, AdminFactorRemove, RevokeNone, (*Account).dropTOTP)
 	return err
 }
 
-// maxIssuer is how many characters of a server's name go into a QR code.
+// maxIssuer is how many characters of a server's name a QR code holds.
 const maxIssuer = 64
 
-// issuer is what authenticator apps call a server of that name.
+// issuer returns the name of a server for authenticator apps.
 func issuer(name string) string {
 	if name == "" {
 		return "pushbox"

@@ -17,7 +17,7 @@ import (
 )
 
 // The second factor is TOTP, RFC 6238, as every authenticator app has it: SHA-1,
-// six digits, steps of 30 seconds; codes of the step before and after count, too.
+// six digits, steps of 30 seconds. Codes of the step before and after count too.
 const (
 	totpSize   = 20 // bytes of its secret
 	totpDigits = 6
@@ -28,29 +28,29 @@ const (
 const (
 	recoveryCodes = 10
 	recoveryBytes = 10 // random ones in a recovery code
-	recoveryGroup = 4  // characters between two dashes
+	recoveryGroup = 4  // characters between dashes
 	recoverySize  = 16 // bytes of its digest
 )
 
-// A proof is what a code may be, as long as the second factor is the one it was
-// read for.
+// A proof is what a code may prove, as long as the account keeps the second factor for
+// which it was read.
 type proof struct {
 	totp   string // sealed
-	step   int64  // whose code it is; 0: of none
-	digest string // that it has as a recovery code; empty: it has not the form of one
+	step   int64  // that the code is of; 0: none
+	digest string // of the code as a recovery code; empty: it has not the form of one
 }
 
-// readCode finds what a code proves. ErrCredentials if it can be none.
-func (s *Store) readCode(a Account, code string) (proof, error) {
-	code = cleanCode(code)
+// readCode returns what a code may prove. ErrCredentials if nothing.
+func (s *Store) readCode(a Account, typed secret.Text) (proof, error) {
+	code := cleanCode(typed)
 	p := proof{totp: a.TOTP}
-	switch len(code) {
+	switch code.Len() {
 	case totpDigits:
 		key, err := s.openTOTP(a)
 		if err != nil {
 			return proof{}, err
 		}
-		p.step = totpStep(key, code, s.time.read().now, a.TOTPStep)
+		p.step = totpStep(key, code, s.time.Read().Now, a.TOTPStep)
 	case tokenEncoding.EncodedLen(recoveryBytes):
 		p.digest = recoveryDigest(a.ID, code)
 	}
@@ -60,8 +60,16 @@ func (s *Store) readCode(a Account, code string) (proof, error) {
 	return p, nil
 }
 
-// rule uses a code up, as a startRule. ErrCredentials if it was used before, or
-// is no recovery code of the account.
+// name returns what the code is, for the instance log.
+func (p proof) name() string {
+	if p.digest != "" {
+		return "with a recovery code"
+	}
+	return "with a second factor"
+}
+
+// rule is a startRule that uses a code up. ErrCredentials if it was used before, or is
+// not a recovery code of the account.
 func (p proof) rule(a Account) (Account, bool, error) {
 	if !a.Active() || a.TOTP != p.totp {
 		return a, false, ErrSession
@@ -79,14 +87,14 @@ func (p proof) rule(a Account) (Account, bool, error) {
 	return a, false, ErrCredentials
 }
 
-// totpStep finds the step within the skew of t, and after the one that was used,
-// whose code it is; 0 if there is none.
-func totpStep(key []byte, code string, t time.Time, used int64) int64 {
+// totpStep returns the step that a code is of, within the skew of t and after the last
+// used one; 0 if there is none.
+func totpStep(key []byte, code secret.Text, t time.Time, used int64) int64 {
 	now := t.Unix() / totpPeriod
 	text := base32.StdEncoding.EncodeToString(key)
 	for step := max(now-totpSkew, used+1); step <= now+totpSkew; step++ {
 		want, err := hotp.GenerateCode(text, uint64(step))
-		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code)) == 1 {
+		if err == nil && subtle.ConstantTimeCompare([]byte(want), []byte(code.Reveal())) == 1 {
 			return step
 		}
 	}
@@ -102,20 +110,20 @@ func newTOTP() secret.Text {
 	return secret.New(totpEncoding.EncodeToString(b))
 }
 
-// totpURL is what authenticator apps read. Not all of them take + for a space,
-// and the library at hand lets & through.
+// totpURL returns the address that authenticator apps read. Not all of them take + for
+// a space, and the library of the codes does not escape &.
 func totpURL(issuer, email string, key secret.Text) secret.Text {
 	escape := func(text string) string { return strings.ReplaceAll(url.QueryEscape(text), "+", "%20") }
-	issuer = escape(strings.ReplaceAll(issuer, ":", " ")) // which the first colon ends
+	issuer = escape(strings.ReplaceAll(issuer, ":", " ")) // the first colon ends the issuer
 	return secret.New(fmt.Sprintf("otpauth://totp/%s:%s?secret=%s&issuer=%s&algorithm=SHA1&digits=%d&period=%d",
 		issuer, escape(email), key.Reveal(), issuer, totpDigits, totpPeriod))
 }
 
-// parseTOTP reads a secret as NewTOTP makes them.
+// parseTOTP reads a secret in the form of NewTOTP.
 func parseTOTP(text secret.Text) ([]byte, error) {
 	key, err := totpEncoding.DecodeString(text.Reveal())
 	if err != nil || len(key) != totpSize {
-		return nil, &InvalidError{Fields: map[string][]string{"secret": {"is not one that was offered"}}}
+		return nil, invalidField("secret", "is not one that was offered")
 	}
 	return key, nil
 }
@@ -132,11 +140,11 @@ func (s *Store) openTOTP(a Account) ([]byte, error) {
 	return key, nil
 }
 
-// newRecovery makes recovery codes, as they are shown, and their digests.
+// newRecovery makes recovery codes, in the form for people, and their digests.
 func newRecovery(id AccountID) (codes []secret.Text, digests string) {
 	for range recoveryCodes {
 		code := randomText(recoveryBytes)
-		digests += recoveryDigest(id, code)
+		digests += recoveryDigest(id, secret.New(code))
 		shown := code[:recoveryGroup]
 		for i := recoveryGroup; i < len(code); i += recoveryGroup {
 			shown += "-" + code[i:i+recoveryGroup]
@@ -146,14 +154,14 @@ func newRecovery(id AccountID) (codes []secret.Text, digests string) {
 	return codes, digests
 }
 
-// recoveryDigest is what is kept of a recovery code. It has too many bits to be
-// guessed from it.
-func recoveryDigest(id AccountID, code string) string {
-	sum := seal.Digest(secret.New(fmt.Sprintf("recovery code of account %d: %s", id, code)))
+// recoveryDigest returns what is kept of a recovery code. A code has too many bits to
+// be guessed from its digest.
+func recoveryDigest(id AccountID, code secret.Text) string {
+	sum := seal.Digest(secret.New(fmt.Sprintf("recovery code of account %d: %s", id, code.Reveal())))
 	return string(sum[:recoverySize])
 }
 
-// cleanCode takes out of a code what people put between its characters.
-func cleanCode(code string) string {
-	return strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(code))
+// cleanCode removes what people type between the characters of a code.
+func cleanCode(code secret.Text) secret.Text {
+	return secret.New(strings.ToLower(strings.NewReplacer(" ", "", "-", "").Replace(code.Reveal())))
 }

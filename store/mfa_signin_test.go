@@ -16,14 +16,14 @@ import (
 func TestASecondFactorIsAskedFor(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)
-	member(t, f, email)
-	old := signIn(t, f)
-	key, recovery := enable(t, f, &old)
+	storetest.AddMember(t, f, email)
+	old := storetest.SignIn(t, f)
+	key, recovery := storetest.EnableTOTP(t, f, &old)
 	if len(recovery) != 10 || !wantResume(t, f, old, nil).MFA {
 		t.Errorf("%d recovery codes", len(recovery))
 	}
 	f.Clock.Advance(time.Minute)
-	pending := signIn(t, f)
+	pending := storetest.SignIn(t, f)
 	if !pending.Pending || !pending.MFA || !pending.ExpiresAt.Equal(f.Clock.Now().Add(10*time.Minute)) {
 		t.Errorf("it is %+v", pending)
 	}
@@ -32,7 +32,7 @@ func TestASecondFactorIsAskedFor(t *testing.T) {
 	}
 	f.Clock.Advance(time.Minute)
 	by := store.Actor{Client: "c", IP: "192.0.2.44", UserAgent: "Phone"}
-	n, err := f.SignInCode(ctx, by, pending.Secret, codeAt(t, f, key, 0))
+	n, err := f.SignInCode(ctx, by, pending.Secret, storetest.Code(t, f, key, 0))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestASecondFactorIsAskedFor(t *testing.T) {
 	}
 	wantResume(t, f, n, nil)
 	wantResume(t, f, pending, store.ErrSession)
-	if _, err := f.SignInCode(ctx, nobody, pending.Secret, codeAt(t, f, key, 30*time.Second)); !errors.Is(err, store.ErrSession) {
+	if _, err := f.SignInCode(ctx, anonymous, pending.Secret, storetest.Code(t, f, key, 30*time.Second)); !errors.Is(err, store.ErrSession) {
 		t.Errorf("another code for the pending one: %v", err)
 	}
 	if list, err := f.Sessions(ctx, old.Secret); err != nil || len(list) != 2 {
@@ -53,18 +53,18 @@ func TestASecondFactorIsAskedFor(t *testing.T) {
 func TestAPendingSessionAllowsNothingElse(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)
-	member(t, f, email)
-	full := signIn(t, f)
-	key, _ := enable(t, f, &full)
-	pending := signIn(t, f)
+	storetest.AddMember(t, f, email)
+	full := storetest.SignIn(t, f)
+	key, _ := storetest.EnableTOTP(t, f, &full)
+	pending := storetest.SignIn(t, f)
 	_, list := f.Sessions(ctx, pending.Secret)
 	_, offer := f.NewTOTP(ctx, pending.Secret)
-	_, _, again := f.EnableTOTP(ctx, nobody, pending.Secret, secret.New(right), key, codeAt(t, f, key, 0))
-	_, codes := f.NewRecoveryCodes(ctx, nobody, pending.Secret, secret.New(right))
-	_, changed := f.ChangePassword(ctx, nobody, pending.Secret, secret.New(right), secret.New("long enough"))
+	_, _, again := f.EnableTOTP(ctx, anonymous, pending.Secret, secret.New(right), key, storetest.Code(t, f, key, 0))
+	_, codes := f.NewRecoveryCodes(ctx, anonymous, pending.Secret, secret.New(right))
+	_, changed := f.ChangePassword(ctx, anonymous, pending.Secret, secret.New(right), secret.New("long enough"))
 	for i, err := range []error{
 		list, offer, again, codes,
-		f.EndSession(ctx, pending.Secret, full.ID), f.DisableTOTP(ctx, nobody, pending.Secret, secret.New(right)),
+		f.EndSession(ctx, store.Actor{}, pending.Secret, full.ID), f.DisableTOTP(ctx, anonymous, pending.Secret, secret.New(right)),
 		changed,
 	} {
 		if !errors.Is(err, store.ErrSession) {
@@ -74,26 +74,26 @@ func TestAPendingSessionAllowsNothingElse(t *testing.T) {
 	if got, err := f.Sessions(ctx, full.Secret); err != nil || len(got) != 1 {
 		t.Errorf("%d sessions are listed, %v", len(got), err)
 	}
-	if _, err := f.SignInCode(ctx, nobody, full.Secret, codeAt(t, f, key, 30*time.Second)); !errors.Is(err, store.ErrSession) {
+	if _, err := f.SignInCode(ctx, anonymous, full.Secret, storetest.Code(t, f, key, 30*time.Second)); !errors.Is(err, store.ErrSession) {
 		t.Errorf("a code for one that is not pending: %v", err)
 	}
-	if err := f.SignOut(ctx, pending.Secret); err != nil {
+	if err := f.SignOut(ctx, store.Actor{}, pending.Secret); err != nil {
 		t.Fatal(err)
 	}
 	wantResume(t, f, pending, store.ErrSession)
 	wantResume(t, f, full, nil)
 }
 
-func TestPendingSessionsEndSoonAndTakeNobodysPlace(t *testing.T) {
+func TestPendingSessionsEndSoonAndReplaceNoOther(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)
-	ann := member(t, f, email)
-	full := signIn(t, f)
-	key, _ := enable(t, f, &full)
+	ann := storetest.AddMember(t, f, email)
+	full := storetest.SignIn(t, f)
+	key, _ := storetest.EnableTOTP(t, f, &full)
 	begun(t, f, ann.ID, 0, store.MaxSessions-1)
-	first, second := signIn(t, f), signIn(t, f)
+	first, second := storetest.SignIn(t, f), storetest.SignIn(t, f)
 	for range 9 {
-		signIn(t, f)
+		storetest.SignIn(t, f)
 	}
 	wantResume(t, f, full, nil)
 	wantResume(t, f, first, store.ErrSession)
@@ -105,7 +105,7 @@ func TestPendingSessionsEndSoonAndTakeNobodysPlace(t *testing.T) {
 	wantResume(t, f, second, nil)
 	f.Clock.Advance(time.Millisecond)
 	wantResume(t, f, second, store.ErrSession)
-	if _, err := f.SignInCode(ctx, nobody, second.Secret, codeAt(t, f, key, 0)); !errors.Is(err, store.ErrSession) {
+	if _, err := f.SignInCode(ctx, anonymous, second.Secret, storetest.Code(t, f, key, 0)); !errors.Is(err, store.ErrSession) {
 		t.Errorf("a code after that: %v", err)
 	}
 }
@@ -113,11 +113,11 @@ func TestPendingSessionsEndSoonAndTakeNobodysPlace(t *testing.T) {
 func TestACodeIsAcceptedOnceAndOnlyNearItsTime(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 0 })
-	member(t, f, email)
-	key, _ := enable(t, f, new(signIn(t, f)))
+	storetest.AddMember(t, f, email)
+	key, _ := storetest.EnableTOTP(t, f, new(storetest.SignIn(t, f)))
 	try := func(d time.Duration, want error) {
 		t.Helper()
-		if _, err := f.SignInCode(ctx, nobody, signIn(t, f).Secret, codeAt(t, f, key, d)); !errors.Is(err, want) {
+		if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, storetest.Code(t, f, key, d)); !errors.Is(err, want) {
 			t.Errorf("at %v: %v, want %v", d, err, want)
 		}
 	}
@@ -138,16 +138,16 @@ func TestACodeIsAcceptedOnceAndOnlyNearItsTime(t *testing.T) {
 func TestACodeAtTheSameTimeIsAcceptedOnce(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 0 })
-	member(t, f, email)
-	key, recovery := enable(t, f, new(signIn(t, f)))
+	storetest.AddMember(t, f, email)
+	key, recovery := storetest.EnableTOTP(t, f, new(storetest.SignIn(t, f)))
 	f.Clock.Advance(time.Minute)
-	for _, code := range []string{codeAt(t, f, key, 0), recovery[3].Reveal()} {
+	for _, code := range []secret.Text{storetest.Code(t, f, key, 0), recovery[3]} {
 		var accepted atomic.Int32
 		var all sync.WaitGroup
 		for range 8 {
-			pending := signIn(t, f)
+			pending := storetest.SignIn(t, f)
 			all.Go(func() {
-				_, err := f.SignInCode(ctx, nobody, pending.Secret, code)
+				_, err := f.SignInCode(ctx, anonymous, pending.Secret, code)
 				if err == nil {
 					accepted.Add(1)
 				} else if !errors.Is(err, store.ErrCredentials) {
@@ -165,14 +165,14 @@ func TestACodeAtTheSameTimeIsAcceptedOnce(t *testing.T) {
 func TestAPendingSessionBecomesOneSessionOnly(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)
-	member(t, f, email)
-	_, recovery := enable(t, f, new(signIn(t, f)))
-	pending := signIn(t, f)
+	storetest.AddMember(t, f, email)
+	_, recovery := storetest.EnableTOTP(t, f, new(storetest.SignIn(t, f)))
+	pending := storetest.SignIn(t, f)
 	var accepted atomic.Int32
 	var all sync.WaitGroup
 	for _, code := range recovery {
 		all.Go(func() {
-			_, err := f.SignInCode(ctx, nobody, pending.Secret, code.Reveal())
+			_, err := f.SignInCode(ctx, anonymous, pending.Secret, code)
 			if err == nil {
 				accepted.Add(1)
 			} else if !errors.Is(err, store.ErrSession) {
@@ -189,14 +189,14 @@ func TestAPendingSessionBecomesOneSessionOnly(t *testing.T) {
 func TestARecoveryCodeIsAcceptedOnce(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 0 })
-	member(t, f, email)
-	member(t, f, "bob@example.com")
-	_, recovery := enable(t, f, new(signIn(t, f)))
-	bob, err := f.SignIn(ctx, nobody, "bob@example.com", secret.New(right))
+	storetest.AddMember(t, f, email)
+	storetest.AddMember(t, f, "bob@example.com")
+	_, recovery := storetest.EnableTOTP(t, f, new(storetest.SignIn(t, f)))
+	bob, err := f.SignIn(ctx, anonymous, "bob@example.com", secret.New(right))
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, others := enable(t, f, &bob)
+	_, others := storetest.EnableTOTP(t, f, &bob)
 	forms := []func(string) string{
 		func(s string) string { return s },
 		strings.ToUpper,
@@ -206,13 +206,13 @@ func TestARecoveryCodeIsAcceptedOnce(t *testing.T) {
 	for i, code := range recovery {
 		text := forms[i%len(forms)](code.Reveal())
 		for _, want := range []error{nil, store.ErrCredentials} {
-			if _, err := f.SignInCode(ctx, nobody, signIn(t, f).Secret, text); !errors.Is(err, want) {
+			if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, secret.New(text)); !errors.Is(err, want) {
 				t.Errorf("code %d: %v, want %v", i, err, want)
 			}
 		}
 	}
 	for _, text := range []string{others[0].Reveal(), "", "-", "abcd-efgh-ijkl-mno", "abcd-efgh-ijkl-mnopq", recovery[0].Reveal()[:9]} {
-		if _, err := f.SignInCode(ctx, nobody, signIn(t, f).Secret, text); !errors.Is(err, store.ErrCredentials) {
+		if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, secret.New(text)); !errors.Is(err, store.ErrCredentials) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
@@ -221,31 +221,31 @@ func TestARecoveryCodeIsAcceptedOnce(t *testing.T) {
 func TestWrongCodesAndPasswordsCountAlike(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.SignIns.PerAccount = 4 })
-	member(t, f, email)
-	full := signIn(t, f)
-	key, _ := enable(t, f, &full)
-	pending := signIn(t, f)
-	wrong, good := secret.New("wrong"), codeAt(t, f, key, 30*time.Second)
-	_, byCode := f.SignInCode(ctx, nobody, pending.Secret, "12345")
-	_, byPassword := f.SignIn(ctx, nobody, email, wrong)
-	_, codes := f.NewRecoveryCodes(ctx, nobody, full.Secret, wrong)
-	for i, err := range []error{byCode, byPassword, codes, f.DisableTOTP(ctx, nobody, full.Secret, wrong)} {
+	storetest.AddMember(t, f, email)
+	full := storetest.SignIn(t, f)
+	key, _ := storetest.EnableTOTP(t, f, &full)
+	pending := storetest.SignIn(t, f)
+	wrong, good := secret.New("wrong"), storetest.Code(t, f, key, 30*time.Second)
+	_, byCode := f.SignInCode(ctx, anonymous, pending.Secret, secret.New("12345"))
+	_, byPassword := f.SignIn(ctx, anonymous, email, wrong)
+	_, codes := f.NewRecoveryCodes(ctx, anonymous, full.Secret, wrong)
+	for i, err := range []error{byCode, byPassword, codes, f.DisableTOTP(ctx, anonymous, full.Secret, wrong)} {
 		if !errors.Is(err, store.ErrCredentials) {
 			t.Errorf("wrong one %d: %v", i+1, err)
 		}
 	}
-	_, byCode = f.SignInCode(ctx, nobody, pending.Secret, good)
-	_, byPassword = f.SignIn(ctx, nobody, email, secret.New(right))
-	_, codes = f.NewRecoveryCodes(ctx, nobody, full.Secret, secret.New(right))
-	_, _, enabled := f.EnableTOTP(ctx, nobody, full.Secret, secret.New(right), key, good)
-	for i, err := range []error{byCode, byPassword, codes, enabled, f.DisableTOTP(ctx, nobody, full.Secret, secret.New(right))} {
+	_, byCode = f.SignInCode(ctx, anonymous, pending.Secret, good)
+	_, byPassword = f.SignIn(ctx, anonymous, email, secret.New(right))
+	_, codes = f.NewRecoveryCodes(ctx, anonymous, full.Secret, secret.New(right))
+	_, _, enabled := f.EnableTOTP(ctx, anonymous, full.Secret, secret.New(right), key, good)
+	for i, err := range []error{byCode, byPassword, codes, enabled, f.DisableTOTP(ctx, anonymous, full.Secret, secret.New(right))} {
 		if !errors.Is(err, store.ErrLocked) {
 			t.Errorf("right one %d: %v", i+1, err)
 		}
 	}
 	wantResume(t, f, full, nil) // who is signed in stays so
 	f.Clock.Advance(time.Hour)
-	if _, err := f.SignInCode(ctx, nobody, signIn(t, f).Secret, codeAt(t, f, key, 0)); err != nil {
+	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, storetest.Code(t, f, key, 0)); err != nil {
 		t.Errorf("after an hour: %v", err)
 	}
 }

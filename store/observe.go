@@ -2,22 +2,22 @@ package store
 
 import "context"
 
-// An Observer is told what became of pushes when that is durable, and never of
-// which. It is called by many goroutines at the same time and must be quick.
+// An Observer learns of each event of a push once the event is durable, but not which
+// push it is. Many goroutines call it at the same time, so it must be quick.
 type Observer interface {
 	// Created tells of a new push.
 	Created(k Kind)
 	// Viewed tells of a view that was counted.
 	Viewed()
-	// Ended tells of a push that was live and is so no more.
+	// Ended tells of a push that is no longer live.
 	Ended(c Cause)
 	// PassphraseFailed tells of a wrong passphrase.
 	PassphraseFailed()
-	// Compacted tells how a compaction ended: nil, or ErrBusy where it was put off.
+	// Compacted tells how a compaction ended; ErrBusy if it was put off.
 	Compacted(err error)
 }
 
-// Observed is an engine that tells o what it was made to do.
+// Observed returns an engine that reports the changes of e to o.
 func Observed(e Engine, o Observer) Engine { return observed{e, o} }
 
 type observed struct {
@@ -38,7 +38,7 @@ func (e observed) CreatePush(ctx context.Context, p Push, payload []byte, first 
 func (e observed) Change(ctx context.Context, id ID, r Rule) (Change, error) {
 	var was Push
 	c, err := e.Engine.Change(ctx, id, func(p Push) (Push, Entry, error) {
-		was = p // of the last time that it ran, which counts
+		was = p // the last run counts
 		return r(p)
 	})
 	if err == nil {

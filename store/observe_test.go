@@ -68,23 +68,22 @@ func TestAnObserverIsToldWhatBecomesOfPushesAndOnce(t *testing.T) {
 	}
 	show := func(by store.Actor, token store.Token, passphrase string, want error) {
 		t.Helper()
-		if _, err := f.Retrieve(t.Context(), by, token, secret.New(passphrase)); !errors.Is(err, want) {
+		if _, err := f.Retrieve(t.Context(), by, token, secret.New(passphrase), nil); !errors.Is(err, want) {
 			t.Errorf("%v, not %v", err, want)
 		}
 	}
-	nobody := store.Actor{Client: "192.0.2.9"}
 
-	last := add(nobody, store.NewPush{Kind: store.Text, Views: &one})
+	last := add(anonymous, store.NewPush{Kind: store.Text, Views: &one})
 	o.want(t, map[string]int{"created text": 1})
-	show(nobody, last, "", nil)
+	show(anonymous, last, "", nil)
 	o.want(t, map[string]int{"viewed": 1, "ended by views": 1})
-	show(nobody, last, "", nil) // it has expired
+	show(anonymous, last, "", nil) // it has expired
 	o.want(t, nil)
 
 	locked := add(ann, store.NewPush{Kind: store.URL, Passphrase: secret.New("right")})
-	show(nobody, locked, "wrong", store.ErrPassphrase)
-	show(nobody, locked, "", store.ErrPassphrase) // none was given
-	show(ann, locked, "right", nil)               // the owner's own look
+	show(anonymous, locked, "wrong", store.ErrPassphrase)
+	show(anonymous, locked, "", store.ErrPassphrase) // none was given
+	show(ann, locked, "right", nil)                  // the owner's own look
 	o.want(t, map[string]int{"created url": 1, "passphrase": 1})
 	for range 2 {
 		if _, err := f.DeletePush(t.Context(), ann, locked); err != nil {
@@ -93,23 +92,23 @@ func TestAnObserverIsToldWhatBecomesOfPushesAndOnce(t *testing.T) {
 	}
 	o.want(t, map[string]int{"ended by deleted": 1})
 
-	add(nobody, store.NewPush{Kind: store.QR, Days: &one})
-	late := add(nobody, store.NewPush{Kind: store.Text, Days: &one})
+	add(anonymous, store.NewPush{Kind: store.QR, Days: &one})
+	late := add(anonymous, store.NewPush{Kind: store.Text, Days: &one})
 	f.Clock.Advance(24*time.Hour - time.Minute)
 	f.SweepAll()
 	o.want(t, map[string]int{"created qr": 1, "created text": 1})
 	f.Clock.Advance(time.Hour)
-	show(nobody, late, "", nil)
+	show(anonymous, late, "", nil)
 	o.want(t, map[string]int{"ended by time": 1})
 	f.SweepAll()
 	o.want(t, map[string]int{"ended by time": 1})
 
 	add(ann, store.NewPush{Kind: store.Text})
-	if err := f.RemoveAccount(t.Context(), "ann@example.com"); err != nil {
+	if err := f.RemoveAccount(t.Context(), storetest.Operator, "ann@example.com"); err != nil {
 		t.Fatal(err)
 	}
 	o.want(t, map[string]int{"created text": 1, "ended by other": 1})
-	if _, _, err := f.Compact(t.Context(), func(int64, int64) {}); err != nil {
+	if _, _, err := f.Compact(t.Context(), storetest.Operator, func(int64, int64) {}); err != nil {
 		t.Fatal(err)
 	}
 	o.want(t, map[string]int{"compacted <nil>": 1})
@@ -124,13 +123,13 @@ func TestARefusedPushIsNoNewOne(t *testing.T) {
 	o.want(t, nil)
 }
 
-func TestVitalsTellHowLongTheSweeperIsBehind(t *testing.T) {
+func TestStatsTellHowLongTheSweeperIsBehind(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	one := 1
 	lag := func() time.Duration {
 		t.Helper()
-		v, err := f.Vitals()
+		v, err := f.Stats()
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,8 +24,8 @@ func options() store.Options {
 func TestOtherOptionsHoldAtOnce(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	ann := store.Actor{Account: member(t, f, email).ID}
-	kept, n := push(t, f, ann, nil), signIn(t, f)
+	ann := store.Actor{Account: storetest.AddMember(t, f, email).ID}
+	kept, n := storetest.Push(t, f, ann, nil), storetest.SignIn(t, f)
 	if _, err := f.DeletePush(ctx, ann, kept.Token); err != nil {
 		t.Fatal(err)
 	}
@@ -42,37 +42,37 @@ func TestOtherOptionsHoldAtOnce(t *testing.T) {
 	if isThere(t, f, kept) {
 		t.Error("it was not purged when told to")
 	}
-	o.Room.MinFree = 1 << 62
+	o.Space.MinFree = 1 << 62
 	f.Configure(o)
-	_, err := f.CreatePush(ctx, nobody, store.NewPush{Kind: store.Text, Payload: secret.New("x")})
+	_, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("x")})
 	if !errors.Is(err, store.ErrFull) {
 		t.Errorf("without room it says %v", err)
 	}
 }
 
-// TestAPinnedStoreKeepsItsTerms: but not limits that are counted for all.
-func TestAPinnedStoreKeepsItsTerms(t *testing.T) {
+// TestASnapshotKeepsItsTerms: but not limits that are counted for all.
+func TestASnapshotKeepsItsTerms(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	pinned := f.Pinned()
-	protected := push(t, f, nobody, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
+	snapshot := f.Snapshot()
+	protected := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
 	o := options()
 	delete(o.Terms, store.URL)
 	o.Guessing.PerClient = 1
 	f.Configure(o)
 	url := store.NewPush{Kind: store.URL, Payload: secret.New("https://example.com")}
-	if _, err := pinned.CreatePush(ctx, nobody, url); err != nil {
-		t.Errorf("pinned, it says %v", err)
+	if _, err := snapshot.CreatePush(ctx, anonymous, url); err != nil {
+		t.Errorf("snapshot, it says %v", err)
 	}
-	for name, s := range map[string]*store.Store{"the store": f.Store, "pinned anew": f.Pinned(), "pinned again": pinned.Pinned()} {
-		if _, err := s.CreatePush(ctx, nobody, url); err == nil {
+	for name, s := range map[string]*store.Store{"the store": f.Store, "a new snapshot": f.Snapshot(), "a snapshot of it": snapshot.Snapshot()} {
+		if _, err := s.CreatePush(ctx, anonymous, url); err == nil {
 			t.Errorf("%s takes what is disabled", name)
 		}
 	}
-	if _, err := pinned.Retrieve(ctx, nobody, protected.Token, secret.New("wrong")); !errors.Is(err, store.ErrPassphrase) {
+	if _, err := snapshot.Retrieve(ctx, anonymous, protected.Token, secret.New("wrong"), nil); !errors.Is(err, store.ErrPassphrase) {
 		t.Errorf("a wrong passphrase: %v", err)
 	}
-	if _, err := pinned.Retrieve(ctx, nobody, protected.Token, secret.New("right")); !errors.Is(err, store.ErrLocked) {
+	if _, err := snapshot.Retrieve(ctx, anonymous, protected.Token, secret.New("right"), nil); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("after the one try that there is now: %v", err)
 	}
 }

@@ -2,97 +2,103 @@ package store
 
 import (
 	"context"
-	"math"
+	"sync"
 	"sync/atomic"
 	"time"
 
-	"pushbox/store/seal"
+	"pushbox/store/clock"
 )
 
-// HookOptions say what is told, and how much may wait to be.
+// HookOptions say what webhooks are told, and how many messages may wait.
 type HookOptions struct {
-	Instance EventSet      // what a webhook of the whole instance asks for, which the configuration has
-	Queue    int           // messages that may wait at the same time; a new one beyond it is dropped
-	GiveUp   time.Duration // after which a message that could not be delivered is dropped
+	Instance EventSet      // what the webhook of the instance asks for
+	Queue    int           // messages that may wait; a new one beyond it is dropped
+	GiveUp   time.Duration // after which a message that was not delivered is dropped
 }
 
-// An outbox counts the messages that wait. Where each of them is, the engine knows.
+// An outbox counts the messages that wait. The engine keeps them.
 type outbox struct {
 	most    int64
-	waiting atomic.Int64 // those about to be put included
+	waiting atomic.Int64 // with those that a step is about to put there
 	dropped atomic.Uint64
-	fresh   chan struct{} // has a value when there are messages that nobody has looked at
-	shares  shares
+	changed map[Route]chan struct{} // each has a value when there are new messages
+
+	mu     sync.Mutex       // guards byHook
+	byHook map[HookID]int64 // messages that wait for each webhook; they decide only which webhooks may add more
 }
 
 func newOutbox(most int) *outbox {
-	return &outbox{most: int64(most), fresh: make(chan struct{}, 1), shares: shares{held: make(map[HookID]int64)}}
+	changed := map[Route]chan struct{}{ByWebhook: make(chan struct{}, 1), ByMail: make(chan struct{}, 1)}
+	return &outbox{most: int64(most), changed: changed, byHook: make(map[HookID]int64)}
 }
 
 // release gives room back.
 func (o *outbox) release(n int) { o.waiting.Add(-int64(n)) }
 
-// wake has somebody look at the outbox.
-func (o *outbox) wake() {
+// signal gives a channel of capacity 1 its value, unless it has one.
+func signal(c chan<- struct{}) {
 	select {
-	case o.fresh <- struct{}{}:
+	case c <- struct{}{}:
 	default:
 	}
 }
 
-// Told has a value when there are new messages in the outbox.
-func (s *Store) Told() <-chan struct{} { return s.outbox.fresh }
+// OutboxChanged returns a channel that has a value when there are new messages of that
+// route.
+func (s *Store) OutboxChanged(by Route) <-chan struct{} { return s.outbox.changed[by] }
 
 // Waiting is how many messages wait in the outbox.
 func (s *Store) Waiting() int { return int(s.outbox.waiting.Load()) }
 
-// Dropped is how many messages found no room in the outbox since the store was
-// opened.
+// Dropped is how many messages found no room in the outbox since Open.
 func (s *Store) Dropped() uint64 { return s.outbox.dropped.Load() }
 
-// DueMessages lists messages to be tried now, earliest first, but for those that
-// skip skips, and tells how long it is until the next one that is not due yet. skip is
-// quick, and may run several times for the same message.
-func (s *Store) DueMessages(ctx context.Context, skip func(Message) bool, limit int) (due []Message, wait time.Duration, err error) {
-	now := s.time.read().now
-	due, next, err := s.engine.DueMessages(ctx, now, skip, limit)
-	wait = longestSleep
+// longestWait is how long a caller waits at most before it asks for messages again.
+const longestWait = time.Minute
+
+// DueMessages lists the messages that q selects and that are due now, by the time of
+// their next try, and returns how long to wait for more. It sets q.Until.
+func (s *Store) DueMessages(ctx context.Context, q MessageQuery) (due []Message, wait time.Duration, err error) {
+	q.Until = s.time.Read().Now
+	due, next, err := s.engine.DueMessages(ctx, q)
+	wait = longestWait
 	if !next.IsZero() {
-		wait = min(wait, max(0, next.Sub(now)))
+		wait = min(wait, max(0, next.Sub(q.Until)))
 	}
 	return due, wait, err
 }
 
-// EndMessages forgets messages that were delivered, or that nobody wants any more.
+// EndMessages removes messages that were delivered or are not wanted any more.
 func (s *Store) EndMessages(ctx context.Context, gone []Message) error {
-	n, err := s.endMessages(ctx, gone)
-	s.outbox.release(n)
+	_, err := s.endMessages(ctx, gone)
 	return err
 }
 
-func (s *Store) endMessages(ctx context.Context, gone []Message) (int, error) {
+// endMessages is EndMessages that also returns how many of them were in the outbox.
+func (s *Store) endMessages(ctx context.Context, gone []Message) (n int, err error) {
 	if len(gone) == 0 {
 		return 0, nil
 	}
-	n, err := s.engine.EndMessages(ctx, gone)
-	if err != nil {
-		return n, err
+	n, err = s.engine.EndMessages(ctx, gone)
+	if err == nil {
+		err = s.uncount(ctx, gone, n)
 	}
-	return n, s.settleShares(ctx, gone, n)
+	s.outbox.release(n)
+	return n, err
 }
 
-// RetryMessage has a message tried again after some time. It reports false where that
-// would be too late: then it is given up.
+// RetryMessage sets the next try of a message after a wait. If that is too late, it
+// gives the message up and returns false.
 func (s *Store) RetryMessage(ctx context.Context, m Message, wait time.Duration) (again bool, err error) {
-	at := s.time.read()
-	next := at.now.Add(wait)
-	if at.ends.Add(wait).Sub(m.CreatedAt) >= s.patience(m.Route) {
+	at := s.time.Read()
+	next := at.Now.Add(wait)
+	if at.Ends.Add(wait).Sub(m.CreatedAt) >= s.patience(m.Route) {
 		return false, s.EndMessages(ctx, []Message{m})
 	}
 	return true, instead(s.engine.RetryMessage(ctx, m, next), ErrNotFound, nil)
 }
 
-// patience is how long a message is tried.
+// patience is how long a message of a route is tried.
 func (s *Store) patience(by Route) time.Duration {
 	if by == ByMail {
 		return s.options().Mail.GiveUp
@@ -100,17 +106,16 @@ func (s *Store) patience(by Route) time.Duration {
 	return s.options().Hooks.GiveUp
 }
 
-// GiveUp forgets messages to webhooks that have waited too long to be tried even once, and tells
-// how many there were. A clock in doubt gives up none.
-func (s *Store) GiveUp(ctx context.Context) (given int, err error) {
-	others := func(m Message) bool { return m.Route != ByWebhook }
+// GiveUp removes the messages of a route that have waited too long, and returns their
+// number. A clock in doubt gives up none.
+func (s *Store) GiveUp(ctx context.Context, by Route) (given int, err error) {
 	for {
-		old, _, err := s.engine.DueMessages(ctx, s.time.read().ends.Add(-s.options().Hooks.GiveUp), others, sweepBatch)
+		at := s.time.Read()
+		old, _, err := s.engine.DueMessages(ctx, s.tooOld(by, at))
 		if err != nil || len(old) == 0 {
 			return given, err
 		}
 		n, err := s.endMessages(ctx, old)
-		s.outbox.release(n)
 		given += n
 		if err != nil || n == 0 {
 			return given, err
@@ -118,20 +123,85 @@ func (s *Store) GiveUp(ctx context.Context) (given int, err error) {
 	}
 }
 
-// messageKeys adds the versions of the keys that webhooks and messages are sealed
-// under.
-func (s *Store) messageKeys(ctx context.Context, used map[uint32]bool) error {
-	note := func(sealed []byte) {
-		if v, ok := seal.KEKVersion(sealed); ok {
-			used[v] = true
+// tooOld selects the messages that have waited too long. A mail waits from its
+// creation, since no try counts while the mail server does not answer. RetryMessage
+// gives up messages to webhooks; here are those whose next try is overdue for as long.
+func (s *Store) tooOld(by Route, at clock.Instant) MessageQuery {
+	before := at.Ends.Add(-s.patience(by))
+	if by == ByMail {
+		return MessageQuery{Route: by, Until: at.Now, CreatedUntil: before, Limit: sweepBatch}
+	}
+	return MessageQuery{Route: by, Until: before, Limit: sweepBatch}
+}
+
+// reserve reserves room for one message to each of the webhooks, and returns those that
+// got it. No webhook may take more of the outbox than it leaves to the others: one
+// whose receiver is gone takes half of it at most, and the pushes of one account keep
+// no other account from its messages.
+func (o *outbox) reserve(to []HookID) (room []HookID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, id := range to {
+		if o.byHook[id] < o.most-o.waiting.Load() {
+			o.byHook[id]++
+			o.waiting.Add(1)
+			room = append(room, id)
 		}
 	}
-	for _, h := range s.hooks.Load().all {
-		note(h.Sealed)
+	return room
+}
+
+// unreserve frees room that was reserved.
+func (o *outbox) unreserve(room []HookID) {
+	o.uncount(room)
+	o.release(len(room))
+}
+
+// uncount takes one message off the count of each of the webhooks.
+func (o *outbox) uncount(ids []HookID) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, id := range ids {
+		if o.byHook[id]--; o.byHook[id] <= 0 {
+			delete(o.byHook, id)
+		}
 	}
-	_, _, err := s.engine.DueMessages(ctx, time.UnixMilli(math.MaxInt64), func(m Message) bool {
-		note(m.Sealed)
-		return true
-	}, 1)
-	return err
+}
+
+// uncount takes messages that ended off the counts of their webhooks. n of them were in
+// the outbox until now; if not all were, it counts anew, since it is unknown which had
+// ended before.
+func (s *Store) uncount(ctx context.Context, gone []Message, n int) error {
+	if n < len(gone) {
+		_, err := s.recount(context.WithoutCancel(ctx))
+		return err
+	}
+	var ids []HookID
+	for _, m := range gone {
+		if m.Route == ByWebhook {
+			ids = append(ids, HookID(m.To))
+		}
+	}
+	s.outbox.uncount(ids)
+	return nil
+}
+
+// recount counts the messages in the outbox, and returns their number. It may miss
+// those that a step is just putting there, which does little harm.
+func (s *Store) recount(ctx context.Context) (all int64, err error) {
+	counts, err := s.engine.CountMessages(ctx)
+	if err != nil {
+		return 0, err
+	}
+	waiting := make(map[HookID]int64)
+	for to, n := range counts {
+		all += int64(n)
+		if to.Route == ByWebhook {
+			waiting[HookID(to.To)] = int64(n)
+		}
+	}
+	s.outbox.mu.Lock()
+	defer s.outbox.mu.Unlock()
+	s.outbox.byHook = waiting
+	return all, nil
 }

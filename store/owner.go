@@ -4,50 +4,55 @@ import (
 	"bytes"
 	"context"
 	"strings"
+
+	"pushbox/store/clock"
 )
 
-// A PushEdit is what is to change of the limits of a push. What is nil stays.
+// A PushEdit is new limits of a push. What is nil stays.
 type PushEdit struct {
 	Days  *int // from its creation on
 	Views *int // in all
 }
 
-// EditPush sets the limits of a live push anew and returns it: within the terms of
-// its kind, such that its end is to come and a view is left. A push that has
-// expired stays as it is, and that is no error. Grants for its files end with it.
+// EditPush changes the limits of a live push and returns it. The new limits must be
+// within the terms of its kind, end in the future, and leave a view. Grants for its
+// files end no later than the push. A push that has expired stays as it is, which is no
+// error.
 //
-// Errors: ErrNotFound; ErrDenied for anybody but the owner; *InvalidError; ErrClock
+// Errors: ErrNotFound; ErrDenied for everyone but the owner; *InvalidError; ErrClock
 // while the clock is in doubt.
-func (s *Store) EditPush(ctx context.Context, by Actor, t Token, e PushEdit) (PushInfo, error) {
-	if t.IsZero() {
-		return PushInfo{}, ErrNotFound
+func (s *Store) EditPush(ctx context.Context, by Actor, n Name, e PushEdit) (PushInfo, error) {
+	defer s.epochs.leave(s.epochs.enter())
+	id, err := s.idFor(ctx, by, n)
+	if err != nil {
+		return PushInfo{}, err
 	}
-	id, at := s.id(t), s.time.read()
-	if at.jumped {
+	at := s.time.Read()
+	if at.Jumped {
 		return PushInfo{}, ErrClock
 	}
 	c, err := s.change(ctx, id, editRule(by, at, s.sealActor(id, by), s.options().Terms, e))
-	return PushInfo{Push: c.Push, At: at.now, Token: t}, err
+	return PushInfo{Push: c.Push, At: at.Now, Token: n.token()}, err
 }
 
-// A History is a push as its owner sees it, with a page of its audit log.
+// A History is a push for its owner, with a page of its audit log.
 type History struct {
 	PushInfo
-	Log         []LogEntry // oldest first; PushInfo.Seq are there in all
-	Days, Views Range      // what EditPush takes; the defaults are what is in force
+	Log         []LogEntry // oldest first; PushInfo.Seq counts all entries
+	Days, Views Range      // what EditPush accepts; the defaults are the limits in force
 }
 
-// History returns a push with a page, from 1, of its audit log. ErrNotFound;
-// ErrDenied for anybody but the owner.
-func (s *Store) History(ctx context.Context, by Actor, t Token, page int) (History, error) {
-	p, err := s.find(ctx, t)
+// History returns a push with a page, from 1, of its audit log. ErrNotFound; ErrDenied
+// for everyone but the owner.
+func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (History, error) {
+	p, err := s.findFor(ctx, by, n)
 	if err != nil {
 		return History{}, err
 	}
 	if !p.ownedBy(by) {
 		return History{}, ErrDenied
 	}
-	at := s.time.read()
+	at := s.time.Read()
 	if p, err = s.ended(ctx, p, at); err != nil {
 		return History{}, err
 	}
@@ -55,7 +60,7 @@ func (s *Store) History(ctx context.Context, by Actor, t Token, page int) (Histo
 	if err != nil {
 		return History{}, err
 	}
-	h := History{PushInfo: PushInfo{Push: p, At: at.now, Token: t, Name: d.name, Note: d.note}}
+	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: n.token(), Name: d.name, Note: d.note}}
 	h.Days, h.Views = p.editBounds(s.options().Terms[p.Kind], at)
 	h.Log, err = s.entries(ctx, p.ID, (page-1)*PageSize, PageSize)
 	return h, err
@@ -65,26 +70,25 @@ const (
 	// MaxSearched is how many of an account's newest pushes are searched.
 	MaxSearched = 10_000
 	searchBatch = 500
-	maxSearches = 16 // that wait for their turn
+	maxSearches = 16 // that may wait
 )
 
-// Found is a page of what was found among an account's pushes.
+// Found is a page of the pushes that a search found.
 type Found struct {
 	Pushes []PushInfo
 	More   bool // another page follows
-	Cut    bool // there are more pushes than MaxSearched, and the older ones were not searched
+	Cut    bool // there are more than MaxSearched pushes, and the older ones were not searched
 }
 
-// SearchPushes lists a page, from 1, of the actor's own pushes that have all words
-// in their name or note, newest first: live ones, or those that have expired. No
-// words: every push. Case does not matter. Names are sealed, so it opens one push
-// after the other, for one actor at a time. ErrBusy as Pushes, and where too many
-// wait for that.
+// SearchPushes lists a page, from 1, of the actor's own pushes with all words in their
+// name or note, newest first: live ones, or expired ones. No words match every push.
+// Case does not matter. Names are sealed, so a search opens push after push, and only
+// one search runs at a time. ErrBusy as Pushes, and if too many searches wait.
 func (s *Store) SearchPushes(ctx context.Context, by Actor, live bool, words string, page int) (f Found, err error) {
-	at, skip := s.time.read(), (page-1)*PageSize
+	at, skip := s.time.Read(), (page-1)*PageSize
 	wanted := strings.Fields(strings.ToLower(words))
 	if len(wanted) > 0 {
-		err = s.searches.do(ctx, func() (err error) {
+		err = doQueued(ctx, s.searches, func() (err error) {
 			f, err = s.search(ctx, by, live, wanted, skip, at)
 			return err
 		})
@@ -96,9 +100,9 @@ func (s *Store) SearchPushes(ctx context.Context, by Actor, live bool, words str
 	return f, err
 }
 
-// search looks at stretch after stretch of a list, until it has a page and one more.
-func (s *Store) search(ctx context.Context, by Actor, live bool, words []string, skip int, at instant) (f Found, err error) {
-	var last ID // the oldest seen: pushes that come meanwhile move those behind them on
+// search reads the list in batches until it has a page and one push more.
+func (s *Store) search(ctx context.Context, by Actor, live bool, words []string, skip int, at clock.Instant) (f Found, err error) {
+	var last ID // the oldest seen: a push that is created meanwhile moves the others back
 	for seen := 0; seen < MaxSearched && len(f.Pushes) <= PageSize; seen += searchBatch {
 		batch, err := s.ownPushes(ctx, by, live, seen, searchBatch, at)
 		if err != nil {
@@ -122,20 +126,21 @@ func (s *Store) search(ctx context.Context, by Actor, live bool, words []string,
 	}
 	if f.end(); !f.More {
 		var beyond []Push
-		beyond, err = s.settled(ctx, by.Account, live, MaxSearched, 1, at)
+		beyond, err = s.currentPushes(ctx, by.Account, live, MaxSearched, 1, at)
 		f.Cut = len(beyond) > 0
 	}
 	return f, err
 }
 
-// end takes off what shows that another page follows.
+// end removes the push that shows that another page follows.
 func (f *Found) end() {
 	if f.More = len(f.Pushes) > PageSize; f.More {
 		f.Pushes = f.Pushes[:PageSize]
 	}
 }
 
-// has reports whether all words, in lower case, are in the name or the note.
+// has reports whether the name or the note holds each of the words, which are in lower
+// case.
 func (p PushInfo) has(words []string) bool {
 	text := strings.ToLower(p.Name.Reveal() + "\n" + p.Note.Reveal())
 	for _, w := range words {

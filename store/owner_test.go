@@ -23,7 +23,7 @@ func TestAnEditedPushEndsWhenItSays(t *testing.T) {
 			t.Parallel()
 			f := storetest.New(t)
 			alice := f.Account("alice@example.com")
-			p := push(t, f, alice, nil)
+			p := storetest.Push(t, f, alice, nil)
 			f.Clock.Advance(time.Hour)
 			got, err := f.EditPush(ctx, alice, p.Token, store.PushEdit{Days: &days, Views: ptr(9)})
 			if err != nil || got.ExpiresAt != p.CreatedAt.Add(time.Duration(days)*day) || got.ViewLimit != 9 || got.Token != p.Token {
@@ -32,7 +32,7 @@ func TestAnEditedPushEndsWhenItSays(t *testing.T) {
 			f.Reopen()
 			f.Clock.Advance(time.Duration(days)*day - time.Hour - time.Millisecond)
 			f.SweepAll()
-			if retrieve(t, f, nobody, p) == "" {
+			if storetest.Retrieve(t, f, anonymous, p) == "" {
 				t.Error("it ended too soon")
 			}
 			f.Clock.Advance(time.Millisecond)
@@ -41,7 +41,7 @@ func TestAnEditedPushEndsWhenItSays(t *testing.T) {
 			if err != nil || h.Live() || h.ExpiredAt != got.ExpiresAt {
 				t.Errorf("%+v, %v", h.Push, err)
 			}
-			if kinds := entryKinds(t, f, alice, p); kinds != "creation edit view " {
+			if kinds := storetest.EntryKinds(t, f, alice, p); kinds != "creation edit view " {
 				t.Errorf("entries %s", kinds)
 			}
 		})
@@ -52,7 +52,7 @@ func TestWhoMayEditAndSeeAHistory(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	alice, bob := f.Account("alice@example.com"), f.Account("bob@example.com")
-	hers, nobodys := push(t, f, alice, nil), push(t, f, nobody, nil)
+	hers, anonymousPush := storetest.Push(t, f, alice, nil), storetest.Push(t, f, anonymous, nil)
 	for name, test := range map[string]struct {
 		by    store.Actor
 		token store.Token
@@ -60,9 +60,9 @@ func TestWhoMayEditAndSeeAHistory(t *testing.T) {
 	}{
 		"the owner":                   {alice, hers.Token, nil},
 		"another account":             {bob, hers.Token, store.ErrDenied},
-		"nobody":                      {nobody, hers.Token, store.ErrDenied},
-		"an account, a push of none":  {alice, nobodys.Token, store.ErrDenied},
-		"nobody, a push of none":      {nobody, nobodys.Token, store.ErrDenied},
+		"anonymous":                   {anonymous, hers.Token, store.ErrDenied},
+		"an account, anonymous push":  {alice, anonymousPush.Token, store.ErrDenied},
+		"anonymous, anonymous push":   {anonymous, anonymousPush.Token, store.ErrDenied},
 		"the owner, an unknown token": {alice, store.NewToken(f.Clock.Now()), store.ErrNotFound},
 		"the owner, no token":         {alice, store.Token{}, store.ErrNotFound},
 	} {
@@ -83,7 +83,7 @@ func TestAHistoryIsDurableBeforeItSaysThatAPushHasEnded(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
-	p := push(t, f, alice, func(in *store.NewPush) { in.Name, in.Note = secret.New("name"), secret.New("note") })
+	p := storetest.Push(t, f, alice, func(in *store.NewPush) { in.Name, in.Note = secret.New("name"), secret.New("note") })
 	h, err := f.History(ctx, alice, p.Token, 1)
 	if err != nil || !h.Live() || h.Name.Reveal() != "name" || h.Note.Reveal() != "note" || len(h.Log) != 1 {
 		t.Fatalf("%+v, %v", h, err)
@@ -97,7 +97,7 @@ func TestAHistoryIsDurableBeforeItSaysThatAPushHasEnded(t *testing.T) {
 	}
 	f.Clock.Jump(-7 * day)
 	f.Reopen()
-	if retrieve(t, f, nobody, p) != "" {
+	if storetest.Retrieve(t, f, anonymous, p) != "" {
 		t.Error("a clock brought it back")
 	}
 }
@@ -107,9 +107,9 @@ func TestAnEditEndsGrantsWithThePush(t *testing.T) {
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
 	for name, views := range map[string]int{"a live push": 5, "a push that had its last view": 2} {
-		p := pushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(views) }, content(1, 4*seal.ChunkSize))
+		p := storetest.PushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(views) }, storetest.Content(1, 4*seal.ChunkSize))
 		f.Clock.Advance(day - 10*time.Minute)
-		got := grantOf(t, f, nobody, p)
+		got := storetest.Grant(t, f, anonymous, p)
 		running, err := f.Download(ctx, got.Grant, 0)
 		if err != nil {
 			t.Fatal(err)
@@ -119,10 +119,10 @@ func TestAnEditEndsGrantsWithThePush(t *testing.T) {
 		if _, err := f.EditPush(ctx, alice, p.Token, store.PushEdit{Days: ptr(1)}); err != nil {
 			t.Fatal(err)
 		}
-		later := grantOf(t, f, nobody, p)
+		later := storetest.Grant(t, f, anonymous, p)
 		f.Clock.Advance(10*time.Minute - time.Millisecond)
 		for _, g := range []secret.Text{got.Grant, later.Grant} {
-			if _, err := download(f, g, 0); err != nil {
+			if _, err := storetest.Download(f, g, 0); err != nil {
 				t.Errorf("%s: in the last moment: %v", name, err)
 			}
 		}
@@ -153,8 +153,8 @@ func TestLongerLimitsBringNoGrantBack(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
-	p := pushFiles(t, f, alice, nil, content(1, 10))
-	got := grantOf(t, f, nobody, p)
+	p := storetest.PushFiles(t, f, alice, nil, storetest.Content(1, 10))
+	got := storetest.Grant(t, f, anonymous, p)
 	f.Clock.Advance(15 * time.Minute)
 	if _, err := f.EditPush(ctx, alice, p.Token, store.PushEdit{Days: ptr(90)}); err != nil {
 		t.Fatal(err)
@@ -167,12 +167,12 @@ func TestEditsAndViewsNeverPassTheLimitTheyMeet(t *testing.T) {
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
 	for range 5 {
-		p := push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(30) })
+		p := storetest.Push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(30) })
 		var all sync.WaitGroup
 		for i := range 64 {
 			all.Go(func() {
 				if i%2 == 0 {
-					if _, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil {
+					if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil {
 						t.Errorf("retrieve: %v", err)
 					}
 					return
@@ -194,10 +194,10 @@ func TestASearchIsOfOnesOwnPushes(t *testing.T) {
 	alice, bob := f.Account("alice@example.com"), f.Account("bob@example.com")
 	for i, name := range []string{"Mail server", "VPN", "mail, old"} {
 		f.Clock.Advance(time.Second)
-		push(t, f, alice, func(in *store.NewPush) { in.Name, in.Note = secret.New(name), secret.New(fmt.Sprintf("No. %d", i)) })
+		storetest.Push(t, f, alice, func(in *store.NewPush) { in.Name, in.Note = secret.New(name), secret.New(fmt.Sprintf("No. %d", i)) })
 	}
-	push(t, f, bob, func(in *store.NewPush) { in.Name = secret.New("Mail of Bob") })
-	push(t, f, nobody, func(in *store.NewPush) { in.Name = secret.New("Mail of nobody") })
+	storetest.Push(t, f, bob, func(in *store.NewPush) { in.Name = secret.New("Mail of Bob") })
+	storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Name = secret.New("Mail of no account") })
 	for words, want := range map[string]string{
 		"mail": "mail, old|Mail server", "MAIL no.": "mail, old|Mail server", "server 0": "Mail server", "": "mail, old|VPN|Mail server",
 		" vpn ": "VPN", "bob": "", "mail vpn": "", "servermail": "",
@@ -251,7 +251,7 @@ func TestASearchSaysWhereItStopped(t *testing.T) {
 			s.Wrap = func(e store.Engine) store.Engine { return crowd{e, size} }
 		})
 		alice := f.Account("alice@example.com")
-		push(t, f, alice, func(in *store.NewPush) { in.Name = secret.New("mail") })
+		storetest.Push(t, f, alice, func(in *store.NewPush) { in.Name = secret.New("mail") })
 		found, err := f.SearchPushes(ctx, alice, true, "vpn", 1)
 		if err != nil || found.Cut != cut || len(found.Pushes) != 0 {
 			t.Errorf("%d pushes: cut: %t, %v", size, found.Cut, err)
@@ -287,11 +287,11 @@ func TestASearchTellsNoPushTwiceWhenOthersCome(t *testing.T) {
 	alice := f.Account("alice@example.com")
 	for i := range 501 { // a batch and one more
 		f.Clock.Advance(time.Millisecond)
-		push(t, f, alice, func(in *store.NewPush) { in.Name = secret.New(map[bool]string{true: "mail", false: "VPN"}[i < 3]) })
+		storetest.Push(t, f, alice, func(in *store.NewPush) { in.Name = secret.New(map[bool]string{true: "mail", false: "VPN"}[i < 3]) })
 	}
 	engine.come = func() {
 		f.Clock.Advance(time.Millisecond)
-		push(t, f, alice, nil)
+		storetest.Push(t, f, alice, nil)
 	}
 	found, err := f.SearchPushes(ctx, alice, true, "mail", 1)
 	if err != nil || len(found.Pushes) != 3 || looks != 2 {

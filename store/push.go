@@ -1,6 +1,7 @@
 package store
 
 import (
+	"strings"
 	"time"
 
 	"pushbox/internal/secret"
@@ -19,17 +20,32 @@ const (
 
 var kindNames = [...]string{Text: "text", File: "file", URL: "url", QR: "qr"}
 
+// Kinds lists the kinds of push. A new kind also needs an entry above; tests that range
+// over this list name the other places.
+func Kinds() []Kind { return []Kind{Text, File, URL, QR} }
+
+// KindNames lists the names of the kinds for a sentence, with a word such as "or"
+// before the last.
+func KindNames(word string) string {
+	var names []string
+	for _, k := range Kinds() {
+		names = append(names, k.String())
+	}
+	last := len(names) - 1
+	return strings.Join(names[:last], ", ") + " " + word + " " + names[last]
+}
+
 // ParseKind returns the kind of that name, or false.
 func ParseKind(name string) (Kind, bool) {
-	for k, n := range kindNames {
-		if n != "" && n == name {
-			return Kind(k), true
+	for _, k := range Kinds() {
+		if k.String() == name {
+			return k, true
 		}
 	}
 	return 0, false
 }
 
-// String is the kind's name on the wire: text, file, url or qr.
+// String is the kind's name on the wire.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -40,24 +56,24 @@ func (k Kind) String() string {
 // A State says whether a push can still be retrieved.
 type State uint8
 
-// The states of a push. The numbers are stored, but for Purged.
+// The states of a push. The numbers are stored, except Purged.
 const (
 	Live    State = 1 + iota
 	Expired       // by its view limit or its time limit
-	Deleted       // expired by hand
-	Purged        // asked for by a Rule: nothing of the push stays, its audit log included
+	Deleted       // by a person
+	Purged        // what a Rule returns to have the push removed with its audit log
 )
 
-// A Push is the record of a push: all that is known of it without its link.
+// A Push is the record of a push: all that is known without its link.
 // Times are in UTC and whole milliseconds.
 type Push struct {
 	ID    ID
 	Kind  Kind
 	State State
-	Owner AccountID // 0: nobody
+	Owner AccountID // 0: none
 
 	CreatedAt time.Time
-	UpdatedAt time.Time // of the last change, a counted view included
+	UpdatedAt time.Time // of the last change; a view is one
 	ExpiresAt time.Time // when its time limit ends it
 	ExpiredAt time.Time // when it stopped being live; zero until then
 
@@ -73,22 +89,22 @@ type Push struct {
 	Minor uint32 // how many of them are of a kind that stops at MaxMinorEntries
 
 	Wrap    []byte // the sealed data encryption key; nil unless live
-	Details []byte // url_token (owned pushes only), name and note, sealed; nil when there is none
+	Link    []byte // the url_token, sealed for the owner; nil unless live and owned
+	Details []byte // name and note, sealed; nil when there are none
 
-	// Of a push that holds files, which after its last view it does until its
-	// last grant ends:
-	Files     []byte    // what they are, sealed; nil where there are none, or none any more
-	Stored    int64     // bytes that their sealed chunks take
-	GrantsEnd time.Time // when the last of its grants ends; zero while it has none
+	// A push holds its files beyond its last view, until its last grant ends.
+	Files     []byte    // their names, types and sizes, sealed; nil while it holds none
+	Stored    int64     // bytes of their sealed chunks
+	GrantsEnd time.Time // when its last grant ends; zero while it has none
 }
 
 // Live reports whether the push can still be retrieved, time limit aside.
 func (p Push) Live() bool { return p.State == Live }
 
-// HoldsFiles reports whether files of the push are there.
+// HoldsFiles reports whether the push has its files.
 func (p Push) HoldsFiles() bool { return p.Files != nil }
 
-// ViewsRemaining is how many views are left; never below 0.
+// ViewsRemaining is how many views are left.
 func (p Push) ViewsRemaining() int { return max(0, p.ViewLimit-p.Views) }
 
 // DaysRemaining is the whole days left at t, rounded up; 0 once expired.
@@ -102,41 +118,51 @@ func (p Push) DaysRemaining(t time.Time) int {
 
 const day = 24 * time.Hour
 
-// A Shelf is a part of the expiry index: pushes that wait for the same end.
-type Shelf uint8
+// An ExpiryQueue is a part of the expiry index: pushes that wait for the same end.
+type ExpiryQueue uint8
 
-// The shelves. The numbers are stored.
+// The queues. The numbers are stored.
 const (
-	Expiring     Shelf = 1 + iota // live pushes, by ExpiresAt
-	ExpiredAnon                   // expired pushes without an owner, by ExpiredAt
-	ExpiredOwned                  // expired pushes of an account, by ExpiredAt
-	Granted                       // expired pushes whose files can still be downloaded, by when that ends
+	Expiring     ExpiryQueue = 1 + iota // live pushes, by ExpiresAt
+	ExpiredAnon                         // expired pushes without an owner, by when they expired
+	ExpiredOwned                        // expired pushes of an account, by when they expired
+	Granted                             // expired pushes whose files can still be downloaded, by when that ends
 )
 
-// Shelf returns where the push stands in the expiry index, and under which time.
-func (p Push) Shelf() (Shelf, time.Time) {
+// ExpiryQueue returns the queue that the push waits in, and its time there.
+func (p Push) ExpiryQueue() (ExpiryQueue, time.Time) {
 	switch {
 	case p.Live():
 		return Expiring, p.ExpiresAt
 	case p.HoldsFiles():
 		return Granted, p.filesEnd()
 	case p.Owner == 0:
-		return ExpiredAnon, p.ExpiredAt
+		return ExpiredAnon, p.staysFrom()
 	default:
-		return ExpiredOwned, p.ExpiredAt
+		return ExpiredOwned, p.staysFrom()
 	}
 }
 
-// filesEnd is when the files of a push that has expired go: with its last grant, and
-// never after its time limit, which an edit may have brought forward.
+// staysFrom is when the time begins for which the record of an expired push stays. That
+// of an imported push stays beyond its time limit: as long as it is there, a second
+// import cannot bring the push back.
+func (p Push) staysFrom() time.Time {
+	if p.ID.imported() && p.ExpiredAt.Before(p.ExpiresAt) {
+		return p.ExpiresAt
+	}
+	return p.ExpiredAt
+}
+
+// filesEnd is when the files of an expired push go: with its last grant, and never
+// after its time limit, which an edit may have brought forward.
 func (p Push) filesEnd() time.Time { return earlier(p.GrantsEnd, p.ExpiresAt) }
 
-// NewPush is what a sender asks for. Nil and zero fields take the defaults of
-// the kind's Terms.
+// NewPush is what a sender asks for. Nil and zero fields take the defaults of the
+// kind's Terms.
 type NewPush struct {
 	Kind       Kind
 	Payload    secret.Text
-	Files      *Upload     // nil: none; they come with a token of their own
+	Files      *Upload     // of a push of any kind; nil: none; an upload has drawn the token of its push
 	Passphrase secret.Text // empty: none
 	Name, Note secret.Text
 
@@ -147,18 +173,21 @@ type NewPush struct {
 	RetrievalStep     *bool
 	DeletableByViewer *bool
 
-	Mail *Mailing // who gets its link by mail; nil: nobody
+	Mail *MailRequest // who gets its link by mail; nil: no mail
 }
+
+// hasFiles reports whether the push is to hold files.
+func (in NewPush) hasFiles() bool { return in.Files != nil && in.Files.Len() > 0 }
 
 // PushInfo is a push as one caller may see it, at one instant.
 type PushInfo struct {
 	Push
 	At         time.Time // the instant of the call
 	Token      Token
-	Name, Note secret.Text // only for a sender: create and the owner's lists
+	Name, Note secret.Text // only for the sender: at creation and in the owner's lists
 	Payload    secret.Text // only where a retrieval delivered it
 	Files      []FileInfo  // only where a retrieval delivered them
-	Grant      secret.Text // with it Store.Download gives those files
-	Ended      bool        // by DeletePush: it was live, or its files were there
-	Mailed     int         // by CreatePush and MailPush: how many mails are going to be sent
+	Grant      secret.Text // lets Store.Download read those files
+	Ended      bool        // by DeletePush: there was something to end, the push or its files
+	Mailed     int         // by CreatePush and MailPush: how many mails go out
 }

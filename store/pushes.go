@@ -4,47 +4,48 @@ import (
 	"context"
 	"fmt"
 
+	"pushbox/store/clock"
 	"pushbox/store/seal"
 )
 
 // PageSize is how many pushes or audit entries a page of a list holds.
 const PageSize = 50
 
-// CreatePush keeps a new push and returns it with its token. It is durable
-// then.
+// CreatePush keeps a new push and returns it with its token, once it is durable.
 //
-// Errors: *InvalidError; ErrFull; ErrBusy where too many passphrases wait;
-// ErrClock while the clock is in doubt; ErrToken if the actor's account was
-// removed or disabled meanwhile; a *QuotaError where it asks for more mail than may be
-// sent today.
+// Errors: *InvalidError; ErrFull; ErrBusy if too many passphrases wait; ErrClock while
+// the clock is in doubt; ErrToken if the actor's account was removed or disabled
+// meanwhile; a *QuotaError if it asks for more mail than may be sent today.
 func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
-	at := s.time.read()
+	defer s.epochs.leave(s.epochs.enter())
+	at := s.time.Read()
 	switch {
-	case at.jumped:
+	case at.Jumped:
 		return PushInfo{}, ErrClock
 	case in.Files != nil && in.Files.broken:
 		return PushInfo{}, errBroken
 	}
-	p, err := s.options().Terms[in.Kind].resolve(in, at)
-	to, badMail := s.recipients(by, in.Mail)
-	if err := bothInvalid(err, badMail); err != nil {
+	var bad InvalidError
+	p := s.options().Terms[in.Kind].resolve(in, at, &bad)
+	to := s.recipients(by, in.Mail, &bad)
+	if err := bad.Err(); err != nil {
 		return PushInfo{}, err
 	}
 	t, dek := s.begin(in, at)
 	p.ID, p.Owner = s.id(t), by.Account
-	payload, err := s.sealPush(ctx, &p, t, dek, in)
+	payload, err := s.sealPush(ctx, &p, t, dek, in, at.Now)
 	if err != nil {
 		return PushInfo{}, err
 	}
-	e := Entry{Kind: EntryCreation, At: at.now, Sealed: s.sealActor(p.ID, by)}
+	e := Entry{Kind: EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by)}
 	p.log(e.Kind, at)
-	info := PushInfo{Push: p, At: at.now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to)}
+	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to)}
 	if len(to) > 0 {
 		then := s.mailEntry(info, by, *in.Mail, to)
 		info.log(then.Kind, at)
-		e.Post, then.Post, e.Then = then.Post, nil, &then
+		e.Mail, then.Mail, e.Then = then.Mail, nil, []Entry{then}
 	}
-	err = s.posting(e.Post, at, func() error { return s.engine.CreatePush(ctx, info.Push, payload, e) })
+	err = s.countMail(e.Mail, at, func() error { return s.engine.CreatePush(ctx, info.Push, payload, e) })
 	if err != nil {
 		return PushInfo{}, err
 	}
@@ -54,65 +55,54 @@ func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	return info, nil
 }
 
-// begin gives a new push its token and its key: those under which its files are
-// kept already, where it has files.
-func (s *Store) begin(in NewPush, at instant) (Token, seal.DEK) {
-	if in.Kind == File {
+// begin gives a new push its token and its key. Those of a push with files come with
+// the upload, whose chunks are sealed under them.
+func (s *Store) begin(in NewPush, at clock.Instant) (Token, seal.DEK) {
+	if in.hasFiles() {
 		return in.Files.token, in.Files.dek
 	}
-	return NewToken(at.now), seal.NewDEK()
+	return NewToken(at.Now), seal.NewDEK()
 }
 
-// Preview finds a push without touching it. ErrNotFound if there is none.
+// Preview returns a push and changes nothing. ErrNotFound if there is none.
 func (s *Store) Preview(ctx context.Context, t Token) (PushInfo, error) {
 	p, err := s.find(ctx, t)
-	return PushInfo{Push: p, At: s.time.read().now, Token: t}, err
+	return PushInfo{Push: p, At: s.time.Read().Now, Token: t}, err
 }
 
-// Look is Preview for whoever is going to say that a push has expired: that is
-// durable then. Errors as those of Preview, and any of a write.
-func (s *Store) Look(ctx context.Context, t Token) (PushInfo, error) {
-	p, err := s.find(ctx, t)
-	if err != nil {
-		return PushInfo{}, err
-	}
-	at := s.time.read()
-	p, err = s.ended(ctx, p, at)
-	return PushInfo{Push: p, At: at.now, Token: t}, err
-}
-
-// ended is the push, ended where its time is over.
-func (s *Store) ended(ctx context.Context, p Push, at instant) (Push, error) {
-	if over, _ := at.due(p); !over {
+// ended returns p. If the time of p is over, it ends p first.
+func (s *Store) ended(ctx context.Context, p Push, at clock.Instant) (Push, error) {
+	if over, _ := p.due(at); !over {
 		return p, nil
 	}
 	c, err := s.change(ctx, p.ID, expireRule(at))
 	return c.Push, err
 }
 
-// DeletePush ends a push by hand; nothing is delivered any more once it
-// returns, downloads that run included. A push that has expired stays as it is,
-// but that its files cannot be downloaded any more, and that is no error.
-// ErrNotFound; ErrDenied if the actor may not.
-func (s *Store) DeletePush(ctx context.Context, by Actor, t Token) (PushInfo, error) {
-	if t.IsZero() {
-		return PushInfo{}, ErrNotFound
+// DeletePush ends a push; once it returns, nothing of it is delivered, and running
+// downloads are cut. It also ends the downloads of a push that has expired, which is no
+// error. ErrNotFound; ErrDenied if the actor may not delete it.
+func (s *Store) DeletePush(ctx context.Context, by Actor, n Name) (PushInfo, error) {
+	defer s.epochs.leave(s.epochs.enter())
+	id, err := s.idFor(ctx, by, n)
+	if err != nil {
+		return PushInfo{}, err
 	}
-	id, at := s.id(t), s.time.read()
+	at := s.time.Read()
 	c, err := s.change(ctx, id, deleteRule(by, at, s.sealActor(id, by)))
-	return PushInfo{Push: c.Push, At: at.now, Token: t, Ended: c.Entry.Kind == EntryExpire}, err
+	return PushInfo{Push: c.Push, At: at.Now, Token: n.token(), Ended: c.Entry.Kind == EntryExpire}, err
 }
 
-// Pushes lists a page, from 1, of the actor's own pushes, newest first: those
-// that are live, or those that have expired. ErrBusy where more of them have just
-// ended than can be told at once.
+// Pushes lists a page, from 1, of the actor's own pushes, newest first: the live ones,
+// or the expired ones, which have no Token. ErrBusy if more of them have just ended than can be recorded at
+// once.
 func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]PushInfo, error) {
-	return s.ownPushes(ctx, by, live, (page-1)*PageSize, PageSize, s.time.read())
+	return s.ownPushes(ctx, by, live, (page-1)*PageSize, PageSize, s.time.Read())
 }
 
-// ownPushes opens a stretch of a list.
-func (s *Store) ownPushes(ctx context.Context, by Actor, live bool, skip, limit int, at instant) ([]PushInfo, error) {
-	ps, err := s.settled(ctx, by.Account, live, skip, limit, at)
+// ownPushes opens pushes of a list, from skip on.
+func (s *Store) ownPushes(ctx context.Context, by Actor, live bool, skip, limit int, at clock.Instant) ([]PushInfo, error) {
+	ps, err := s.currentPushes(ctx, by.Account, live, skip, limit, at)
 	if err != nil {
 		return nil, err
 	}
@@ -122,18 +112,23 @@ func (s *Store) ownPushes(ctx context.Context, by Actor, live bool, skip, limit 
 		if err != nil {
 			return nil, err
 		}
-		infos[i] = PushInfo{Push: p, At: at.now, Token: Token{d.token}, Name: d.name, Note: d.note}
+		infos[i] = PushInfo{Push: p, At: at.Now, Name: d.name, Note: d.note}
+		if p.Live() {
+			if infos[i].Token, err = s.openLink(p); err != nil {
+				return nil, err
+			}
+		}
 	}
 	return infos, nil
 }
 
-// maxRounds is how often a stretch is read again because pushes in it have ended.
-// Only after a long stop are there more than a few; the sweeper has them soon.
+// maxRounds is how often a list is read again because pushes in it have ended. More
+// than a few have only after a long stop, until the sweeper ends them.
 const maxRounds = 100
 
-// settled reads a stretch of a list. Of live pushes it ends those first that are
-// due: no list says of a push that it has expired before that is durable.
-func (s *Store) settled(ctx context.Context, owner AccountID, live bool, skip, limit int, at instant) ([]Push, error) {
+// currentPushes reads a list of pushes. It first ends the live ones whose time is over: no
+// list shows a push as expired before that is durable.
+func (s *Store) currentPushes(ctx context.Context, owner AccountID, live bool, skip, limit int, at clock.Instant) ([]Push, error) {
 	for range maxRounds {
 		ps, err := s.engine.Pushes(ctx, owner, live, skip, limit)
 		if err != nil {
@@ -141,7 +136,7 @@ func (s *Store) settled(ctx context.Context, owner AccountID, live bool, skip, l
 		}
 		var due []ID
 		for _, p := range ps {
-			if ended, _ := at.due(p); ended {
+			if ended, _ := p.due(at); ended {
 				due = append(due, p.ID)
 			}
 		}
@@ -155,10 +150,10 @@ func (s *Store) settled(ctx context.Context, owner AccountID, live bool, skip, l
 	return nil, ErrBusy
 }
 
-// Audit lists a page, from 1, of a push's audit log, oldest first.
-// ErrNotFound; ErrDenied for anybody but the owner.
-func (s *Store) Audit(ctx context.Context, by Actor, t Token, page int) ([]LogEntry, error) {
-	p, err := s.find(ctx, t)
+// Audit lists a page, from 1, of a push's audit log, oldest first. ErrNotFound;
+// ErrDenied for everyone but the owner.
+func (s *Store) Audit(ctx context.Context, by Actor, n Name, page int) ([]LogEntry, error) {
+	p, err := s.findFor(ctx, by, n)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +163,7 @@ func (s *Store) Audit(ctx context.Context, by Actor, t Token, page int) ([]LogEn
 	return s.entries(ctx, p.ID, (page-1)*PageSize, PageSize)
 }
 
-// entries opens a stretch of a push's audit log.
+// entries opens entries of a push's audit log, from skip on.
 func (s *Store) entries(ctx context.Context, id ID, skip, limit int) ([]LogEntry, error) {
 	es, err := s.engine.Entries(ctx, id, skip, limit)
 	if err != nil {

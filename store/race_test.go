@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
-	"pushbox/internal/testenv"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -27,7 +27,7 @@ func (r race) wins() int { return min(r.limit, r.tries()) }
 func races(t *testing.T, share uint64) (list []race) {
 	t.Helper()
 	limits := []int{1, 2, 3, 5, 100}
-	n := testenv.Length(t, "PUSHBOX_TEST_RACE_PUSHES", 500, 10)
+	n := env.Length(t, "PUSHBOX_TEST_RACE_PUSHES", 500, 10)
 	for i := range int(max(n/share, uint64(len(limits)))) {
 		list = append(list, race{limit: limits[i%len(limits)], each: 1 + i/len(limits)%3})
 	}
@@ -51,8 +51,8 @@ func (r race) run(try func(racer int)) {
 	all.Wait()
 }
 
-// wantCounted fails the test unless the push counts so many views, and has ended
-// where that is its limit.
+// wantCounted fails the test unless the push counts that number of views, and has ended
+// if that is its limit.
 func wantCounted(t *testing.T, f *storetest.Fixture, p store.PushInfo, views int) {
 	t.Helper()
 	got, err := f.Preview(ctx, p.Token)
@@ -68,10 +68,10 @@ func TestNoMoreIsDeliveredThanTheLimitHoweverManyAsk(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	for _, r := range races(t, 1) {
-		p := push(t, f, nobody, func(in *store.NewPush) { in.Views = ptr(r.limit) })
+		p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Views = ptr(r.limit) })
 		var delivered atomic.Int32
 		r.run(func(int) {
-			got, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{})
+			got, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
 			if err != nil {
 				t.Errorf("retrieve: %v", err)
 			}
@@ -96,19 +96,19 @@ func TestNoMoreGrantsAreIssuedThanTheLimitHoweverManyAsk(t *testing.T) {
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
 	for i, r := range races(t, 10) {
-		want := content(uint64(i), 100)
-		p := pushFiles(t, f, ann, func(in *store.NewPush) { in.Views = ptr(r.limit) }, want)
+		want := storetest.Content(uint64(i), 100)
+		p := storetest.PushFiles(t, f, ann, func(in *store.NewPush) { in.Views = ptr(r.limit) }, want)
 		var mu sync.Mutex
 		grants := make(map[string]bool)
 		r.run(func(int) {
-			got, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{})
+			got, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
 			if err != nil {
 				t.Errorf("retrieve: %v", err)
 			}
 			if got.Grant.IsZero() {
 				return
 			}
-			if back, err := download(f, got.Grant, 0); err != nil || !bytes.Equal(back, want) {
+			if back, err := storetest.Download(f, got.Grant, 0); err != nil || !bytes.Equal(back, want) {
 				t.Errorf("a grant gives %d bytes, %v", len(back), err)
 			}
 			mu.Lock()
@@ -129,7 +129,7 @@ func TestADeleteEndsWhatManyAskFor(t *testing.T) {
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
 	for i, r := range races(t, 10) {
-		p := push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })
+		p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })
 		var delivered, asked atomic.Int32
 		var deleted atomic.Bool
 		r.run(func(racer int) {
@@ -141,7 +141,7 @@ func TestADeleteEndsWhatManyAskFor(t *testing.T) {
 				return
 			}
 			late := deleted.Load()
-			got, err := f.Retrieve(ctx, nobody, p.Token, secret.Text{})
+			got, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
 			if err != nil {
 				t.Errorf("retrieve: %v", err)
 			}

@@ -4,10 +4,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"time"
+
+	"pushbox/internal/secret"
 )
 
-// Records begin with their version, so that a later one can tell them apart.
-const recordVersion = 1
+// Records begin with their version, so that a later version can tell them apart.
+const (
+	recordVersion    = 1
+	pushVersion      = 2
+	firstPushVersion = 1 // of schema 5 and before: without a link
+)
 
 var errRecord = errors.New("malformed record")
 
@@ -19,10 +25,9 @@ const (
 	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected
 )
 
-// AppendBinary appends the push's record to b. The ID is not part of it: it is
-// the key.
+// AppendBinary appends the push's record to b. The ID is not part of it: it is the key.
 func (p Push) AppendBinary(b []byte) ([]byte, error) {
-	b = append(b, recordVersion, byte(p.Kind), byte(p.State), p.flags())
+	b = append(b, pushVersion, byte(p.Kind), byte(p.State), p.flags())
 	b = binary.AppendUvarint(b, uint64(p.Owner))
 	for _, t := range [...]time.Time{p.CreatedAt, p.UpdatedAt, p.ExpiresAt, p.ExpiredAt} {
 		b = appendTime(b, t)
@@ -30,7 +35,7 @@ func (p Push) AppendBinary(b []byte) ([]byte, error) {
 	for _, n := range [...]int{p.Days, p.ViewLimit, p.Views, int(p.Seq), int(p.Minor)} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
-	b = appendBytes(appendBytes(appendBytes(b, p.Wrap), p.Details), p.Files)
+	b = appendBytes(appendBytes(appendBytes(appendBytes(b, p.Wrap), p.Link), p.Details), p.Files)
 	return appendTime(binary.AppendUvarint(b, uint64(p.Stored)), p.GrantsEnd), nil
 }
 
@@ -50,8 +55,13 @@ func (p Push) flags() (f byte) {
 // UnmarshalBinary reads a record and leaves the ID as it is. The push shares
 // no memory with b.
 func (p *Push) UnmarshalBinary(b []byte) error {
+	return p.unmarshal(b, pushVersion)
+}
+
+// unmarshal reads a record of a version.
+func (p *Push) unmarshal(b []byte, version byte) error {
 	r := reader{b: b}
-	r.version()
+	r.versionIs(version)
 	q := Push{ID: p.ID, Kind: Kind(r.byte()), State: State(r.byte())}
 	f := r.flags(allPushFlags)
 	q.RetrievalStep, q.DeletableByViewer, q.Protected = f&flagRetrievalStep != 0, f&flagDeletable != 0, f&flagProtected != 0
@@ -63,7 +73,11 @@ func (p *Push) UnmarshalBinary(b []byte) error {
 		*n = int(r.uvarint(1<<31 - 1))
 	}
 	q.Seq, q.Minor = uint32(r.uvarint(1<<32-1)), uint32(r.uvarint(1<<32-1))
-	q.Wrap, q.Details, q.Files = r.bytes(), r.bytes(), r.bytes()
+	q.Wrap = r.bytes()
+	if version != firstPushVersion {
+		q.Link = r.bytes()
+	}
+	q.Details, q.Files = r.bytes(), r.bytes()
 	q.Stored, q.GrantsEnd = int64(r.uvarint(1<<63-1)), r.time()
 	if err := r.end(); err != nil || q.Kind.String() == "" || q.State < Live || q.State > Deleted {
 		return errRecord
@@ -121,8 +135,8 @@ func appendBytes[T string | []byte](b []byte, v T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(v))), v...)
 }
 
-// A reader takes a record apart. After its first failure it gives zeros, and
-// end reports it.
+// A reader reads the parts of a record. After a failure it returns zeros, and end
+// returns the error.
 type reader struct {
 	b   []byte
 	bad bool
@@ -131,7 +145,7 @@ type reader struct {
 func (r *reader) take(n int) []byte {
 	if r.bad || n > len(r.b) {
 		r.bad = true
-		return make([]byte, min(n, 32)) // as many as an array conversion asks for
+		return make([]byte, min(n, 32)) // 32: the longest array that is converted from it
 	}
 	v := r.b[:n]
 	r.b = r.b[n:]
@@ -140,8 +154,10 @@ func (r *reader) take(n int) []byte {
 
 func (r *reader) byte() byte { return r.take(1)[0] }
 
-func (r *reader) version() {
-	if r.byte() != recordVersion {
+func (r *reader) version() { r.versionIs(recordVersion) }
+
+func (r *reader) versionIs(version byte) {
+	if r.byte() != version {
 		r.bad = true
 	}
 }
@@ -154,8 +170,8 @@ func (r *reader) flags(known byte) byte {
 	return f
 }
 
-// uvarint reads a number of at most limit, in its shortest form: a record that
-// is read and written again is the same.
+// uvarint reads a number of at most limit. It refuses all but the shortest form, so
+// that a record that is read and written again is the same.
 func (r *reader) uvarint(limit uint64) uint64 {
 	v, n := binary.Uvarint(r.b)
 	if r.bad || n <= 0 || v > limit || n > 1 && r.b[n-1] == 0 {
@@ -175,7 +191,7 @@ func (r *reader) time() time.Time {
 	return time.UnixMilli(int64(v) - 1).UTC()
 }
 
-// bytes reads a copy of a length and that many bytes; nil for none.
+// bytes reads a length and a copy of that many bytes; nil for none.
 func (r *reader) bytes() []byte {
 	n := r.uvarint(uint64(len(r.b)))
 	if n == 0 {
@@ -183,6 +199,9 @@ func (r *reader) bytes() []byte {
 	}
 	return append([]byte(nil), r.take(int(n))...)
 }
+
+// text is bytes for a text that must not print.
+func (r *reader) text() secret.Text { return secret.New(string(r.bytes())) }
 
 func (r *reader) end() error {
 	if r.bad || len(r.b) != 0 {

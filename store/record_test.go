@@ -99,7 +99,7 @@ func TestCutOrPaddedRecordsAreRefused(t *testing.T) {
 	}
 }
 
-// FuzzRecords holds that what a decoder accepts is written back the same.
+// FuzzRecords checks that a record which is accepted is written back unchanged.
 func FuzzRecords(f *testing.F) {
 	for _, pair := range records() {
 		for _, r := range pair {
@@ -142,7 +142,7 @@ func TestARecordIsReadBesideWhatItsKeySays(t *testing.T) {
 		t.Errorf("session: %+v, %v", r, err)
 	}
 	plain, _ := Entry{Kind: EntryView}.AppendBinary(nil)
-	issued, _ := Entry{Kind: EntryView, Issue: &Issue{Grant: g}}.AppendBinary(nil)
+	issued, _ := Entry{Kind: EntryView, Grant: &NewGrant{Grant: g}}.AppendBinary(nil)
 	if !bytes.Equal(plain, issued) {
 		t.Errorf("an entry holds the grant that was issued with it: %x", issued)
 	}
@@ -192,7 +192,7 @@ func TestRecoveryCodesAreKeptWhole(t *testing.T) {
 	}
 }
 
-func TestAFlagThatNobodyKnowsIsRefused(t *testing.T) {
+func TestAnUnknownFlagIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, r := range map[string]record{"account": &Account{}, "session": &Session{}} {
 		b, _ := r.AppendBinary(nil)

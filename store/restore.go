@@ -8,29 +8,27 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Restored tells what Restore did.
+// Restored is what Restore did.
 type Restored struct {
-	Pushes int // in all
-	Live   int // of them: live in the backup, and ended now, or kept
+	Pushes int // all of them
+	Live   int // those that were live in the backup, whether they are kept or not
 }
 
 // restoreParallel is how many changes may share a commit.
 const restoreParallel = 512
 
-// Restore makes a store that was just opened over a copy of a backup one to go on
-// with. Every push that is live in it ends, as by hand, since it may have been
-// viewed since the backup was made; or stays live where keepLive says so. Its audit
-// log tells either. Files that wait for their last download, sessions, grants and
-// messages that wait to be sent are gone.
+// Restore prepares a store that was opened over a copy of a backup. It ends every live
+// push as by a delete, since the push may have been viewed after the backup was made,
+// or keeps it live if keepLive is set; its audit log shows which. It removes sessions,
+// grants, messages that wait, and files that waited for their last download.
 //
-// A *DamageError if the copy is not as it should be; then nothing was changed. Cut
-// short, it is to be done again from the backup.
+// ErrCorrupt if a check of the copy finds a problem; then nothing was changed. A
+// Restore that was cut short must begin again from the backup.
 func (s *Store) Restore(ctx context.Context, keepLive bool) (r Restored, err error) {
-	if err := verify(ctx, s.engine, s.rootKey()); err != nil {
+	if err := verify(ctx, s.engine, s.ring.Load()); err != nil {
 		return r, err
 	}
-	for last, more := (ID{}), true; more; {
-		ps, err := s.engine.Scan(ctx, last, listBatch)
+	for ps, err := range s.scan(ctx) {
 		if err != nil {
 			return r, err
 		}
@@ -38,23 +36,30 @@ func (s *Store) Restore(ctx context.Context, keepLive bool) (r Restored, err err
 			return r, fmt.Errorf("restore pushes: %w", err)
 		}
 		for _, p := range ps {
-			last = p.ID
 			if p.Live() {
 				r.Live++
 			}
 		}
 		r.Pushes += len(ps)
-		more = len(ps) == listBatch
 	}
-	return r, errors.Join(s.engine.Forget(ctx), s.freeOrphans(ctx))
+	if err := errors.Join(s.engine.Forget(ctx), s.freeOrphans(ctx)); err != nil {
+		return r, err
+	}
+	return r, s.as(restorer(keepLive)).note(ctx, AdminRestore, matter{detail: fmt.Sprintf("%d pushes, %d live in the backup", r.Pushes, r.Live)})
+}
+
+// restorer returns the actor of a restore.
+func restorer(keepLive bool) Actor {
+	by := Actor{Role: Operator, UserAgent: "pushbox restore"}
+	if keepLive {
+		by.UserAgent += " --keep-live"
+	}
+	return by
 }
 
 // restoreAll applies the rule of a restore to pushes, many in one commit.
 func (s *Store) restoreAll(ctx context.Context, ps []Push, keepLive bool) error {
-	by, at := Actor{UserAgent: "pushbox restore"}, s.time.read()
-	if keepLive {
-		by.UserAgent += " --keep-live"
-	}
+	by, at := restorer(keepLive), s.time.Read()
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(restoreParallel)
 	for _, p := range ps {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"pushbox/internal/secret"
@@ -17,7 +18,7 @@ import (
 func backUp(t *testing.T, f *storetest.Fixture) (path string) {
 	t.Helper()
 	dir := t.TempDir()
-	b, err := f.Backup(ctx, filepath.Join(dir, "copy"), func(int64, int64) {})
+	b, err := f.Backup(ctx, storetest.Operator, filepath.Join(dir, "copy"), func(int64, int64) {})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,12 +50,12 @@ func TestNothingThatWasLiveInABackupIsDeliveredAgain(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
-	open, viewed := push(t, f, alice, nil), push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(2) })
-	retrieve(t, f, nobody, viewed)
-	files := pushFiles(t, f, alice, nil, content(1, 300_000))
-	before := grantOf(t, f, nobody, files)
+	open, viewed := storetest.Push(t, f, alice, nil), storetest.Push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(2) })
+	storetest.Retrieve(t, f, anonymous, viewed)
+	files := storetest.PushFiles(t, f, alice, nil, storetest.Content(1, 300_000))
+	before := storetest.Grant(t, f, anonymous, files)
 	path := backUp(t, f)
-	retrieve(t, f, nobody, viewed) // the last view, which the backup knows nothing of
+	storetest.Retrieve(t, f, anonymous, viewed) // the last view, which the backup knows nothing of
 
 	back := restored(t, f, path, false, store.Restored{Pushes: 3, Live: 3})
 	for name, c := range map[string]struct {
@@ -66,11 +67,11 @@ func TestNothingThatWasLiveInABackupIsDeliveredAgain(t *testing.T) {
 		"viewed":       {viewed, "creation view expire ", 1},
 		"of files":     {files, "creation view expire ", 1},
 	} {
-		got, err := back.Retrieve(ctx, alice, c.Token, secret.Text{})
+		got, err := back.Retrieve(ctx, alice, c.Token, secret.Text{}, nil)
 		if err != nil || got.Live() || got.State != store.Deleted || !got.Payload.IsZero() || !got.Grant.IsZero() || got.Views != c.views {
 			t.Errorf("%s: state %d, %d views, %v", name, got.State, got.Views, err)
 		}
-		if kinds := entryKinds(t, back, alice, c.PushInfo); kinds != c.kinds+"failed_view " {
+		if kinds := storetest.EntryKinds(t, back, alice, c.PushInfo); kinds != c.kinds+"failed_view " {
 			t.Errorf("%s: its log has %s", name, kinds)
 		}
 	}
@@ -88,53 +89,53 @@ func TestWhatIsKeptLiveGoesOnWithTheViewsOfTheBackup(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
-	p := push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(2) })
-	retrieve(t, f, nobody, p)
-	files := pushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(2) }, content(1, 300_000))
-	before := grantOf(t, f, nobody, files)
-	ended := push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(1) })
-	retrieve(t, f, nobody, ended)
+	p := storetest.Push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(2) })
+	storetest.Retrieve(t, f, anonymous, p)
+	files := storetest.PushFiles(t, f, alice, func(in *store.NewPush) { in.Views = ptr(2) }, storetest.Content(1, 300_000))
+	before := storetest.Grant(t, f, anonymous, files)
+	ended := storetest.Push(t, f, alice, func(in *store.NewPush) { in.Views = ptr(1) })
+	storetest.Retrieve(t, f, anonymous, ended)
 	back := restored(t, f, backUp(t, f), true, store.Restored{Pushes: 3, Live: 2})
 
-	retrieve(t, back, nobody, p)
-	if got, err := back.Retrieve(ctx, nobody, p.Token, secret.Text{}); err != nil || got.Live() || got.Views != 2 || !got.Payload.IsZero() {
+	storetest.Retrieve(t, back, anonymous, p)
+	if got, err := back.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil); err != nil || got.Live() || got.Views != 2 || !got.Payload.IsZero() {
 		t.Errorf("beyond its limit: live %t, %d views, %v", got.Live(), got.Views, err)
 	}
-	if kinds := entryKinds(t, back, alice, p); kinds != "creation view edit view failed_view " {
+	if kinds := storetest.EntryKinds(t, back, alice, p); kinds != "creation view edit view failed_view " {
 		t.Errorf("its log has %s", kinds)
 	}
 	wantEnded(t, back, before.Grant)
-	file, err := download(back, grantOf(t, back, nobody, files).Grant, 0)
-	if err != nil || !bytes.Equal(file, content(1, 300_000)) {
+	file, err := storetest.Download(back, storetest.Grant(t, back, anonymous, files).Grant, 0)
+	if err != nil || !bytes.Equal(file, storetest.Content(1, 300_000)) {
 		t.Errorf("its file: %v", err)
 	}
-	if kinds := entryKinds(t, back, alice, ended); kinds != "creation view " {
+	if kinds := storetest.EntryKinds(t, back, alice, ended); kinds != "creation view " {
 		t.Errorf("the log of what had expired has %s", kinds)
 	}
 }
 
-func TestARestoreSignsEverybodyOutAndLeavesTheirAccounts(t *testing.T) {
+func TestARestoreEndsAllSessionsAndKeepsTheAccounts(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)
-	member(t, f, email)
-	session := signIn(t, f)
-	token, err := f.CreateToken(ctx, email, "laptop", 0)
+	storetest.AddMember(t, f, email)
+	session := storetest.SignIn(t, f)
+	token, err := f.CreateToken(ctx, storetest.Operator, email, "laptop", 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	back := restored(t, f, backUp(t, f), false, store.Restored{})
 	wantResume(t, f, session, nil)
 	wantResume(t, back, session, store.ErrSession)
-	if _, _, err := back.Authenticate(ctx, token.Secret, email); err != nil {
+	if _, _, err := back.Authenticate(ctx, storetest.Anonymous, token.Secret); err != nil {
 		t.Errorf("the API token: %v", err)
 	}
-	signIn(t, back)
+	storetest.SignIn(t, back)
 }
 
 func TestAStoreThatIsDamagedIsNeitherBackedUpNorRestored(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	p := push(t, f, nobody, nil)
+	p := storetest.Push(t, f, anonymous, nil)
 	if _, err := f.Engine().Change(ctx, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
 		p.Views++ // and no entry tells of it
 		p.UpdatedAt = p.UpdatedAt.Add(1)
@@ -144,15 +145,17 @@ func TestAStoreThatIsDamagedIsNeitherBackedUpNorRestored(t *testing.T) {
 	}
 	f.Abandon()
 	dir := t.TempDir()
-	damage := (*store.DamageError)(nil)
-	_, err := f.Backup(ctx, filepath.Join(dir, "copy"), func(int64, int64) {})
-	if !errors.As(err, &damage) || !errors.Is(err, store.ErrCorrupt) || len(damage.Problems) != 1 {
+	damaged := func(err error) bool {
+		return errors.Is(err, store.ErrCorrupt) && strings.Contains(err.Error(), "a check finds 1 problem; the first is: ")
+	}
+	_, err := f.Backup(ctx, storetest.Operator, filepath.Join(dir, "copy"), func(int64, int64) {})
+	if !damaged(err) {
 		t.Errorf("a backup: %v", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("there is %v, %v", left, err)
 	}
-	if _, err := f.Restore(ctx, false); !errors.As(err, &damage) {
+	if _, err := f.Restore(ctx, false); !damaged(err) {
 		t.Errorf("a restore: %v", err)
 	}
 	if q, err := f.Engine().Push(ctx, p.ID); err != nil || !q.Live() {

@@ -5,38 +5,94 @@ import (
 	"errors"
 
 	"pushbox/internal/secret"
+	"pushbox/store/clock"
 	"pushbox/store/seal"
 )
 
-// Retrieve gives the payload of a push to somebody who has its link, and
-// counts a view unless it is the owner. The view is durable when Retrieve
-// returns. A push that has expired comes back with no payload and is no error.
-//
-// Errors: ErrNotFound; a *PassphraseError, ErrLocked or ErrBusy for a passphrase
-// that is wrong, comes after too many wrong ones, or waits with too many;
-// ErrClock where a jump of the clock leaves open whether the push has expired.
-func (s *Store) Retrieve(ctx context.Context, by Actor, t Token, passphrase secret.Text) (PushInfo, error) {
-	return s.RetrieveInto(ctx, by, t, passphrase, func(int64) error { return nil })
-}
+// A Reserve reserves what an answer with a payload needs, before a view is counted. It
+// is called once, outside of all transactions, with the kind of the push and the length
+// of its sealed payload in bytes, which is slightly more than that of the payload; 0 if
+// there is none. Its error ends the operation, and no view is counted. A nil Reserve
+// reserves nothing.
+type Reserve func(k Kind, payload int64) error
 
-// RetrieveInto is Retrieve for those who need room for a payload before a view is
-// counted. It calls room once, with how many bytes the payload has or a few more, and
-// 0 where there is none; an error of room is returned as it is, and no view is counted.
-func (s *Store) RetrieveInto(ctx context.Context, by Actor, t Token, passphrase secret.Text, room func(payload int64) error) (PushInfo, error) {
-	if t.IsZero() {
-		return PushInfo{}, ErrNotFound
-	}
-	p, size, err := s.engine.Sized(ctx, s.id(t))
+// Retrieve returns the payload of a push to a caller with its link, and counts a view
+// unless the caller is the owner. The view is durable when Retrieve returns. A push
+// that has expired comes back without a payload, which is no error; its owner may name
+// it by its Handle.
+//
+// Errors: ErrNotFound; a *PassphraseError if the passphrase is wrong or missing;
+// ErrLocked after too many wrong ones; ErrBusy if too many wait to be checked; ErrClock
+// if a jump of the clock leaves open whether the push has expired; and the error of
+// reserve.
+func (s *Store) Retrieve(ctx context.Context, by Actor, n Name, passphrase secret.Text, reserve Reserve) (PushInfo, error) {
+	p, size, err := s.sizedFor(ctx, by, n)
 	if err != nil {
 		return PushInfo{}, err
 	}
-	if err := room(int64(size)); err != nil {
-		return PushInfo{}, err
+	return s.retrieve(ctx, by, opening{p, n.token(), passphrase, size, reserve})
+}
+
+// Reveal is Retrieve for a page, which also shows the views before this one. It reads
+// them first, since nothing may fail once a view is counted.
+func (s *Store) Reveal(ctx context.Context, by Actor, t Token, passphrase secret.Text, reserve Reserve) (Viewing, error) {
+	p, size, err := s.sized(ctx, t)
+	if err != nil {
+		return Viewing{}, err
+	}
+	before, err := s.views(ctx, p)
+	if err != nil {
+		return Viewing{}, err
+	}
+	info, err := s.retrieve(ctx, by, opening{p, t, passphrase, size, reserve})
+	if err != nil {
+		return Viewing{}, err
+	}
+	before.Count = info.Views // others may have been counted since the history was read
+	if info.Live() && !info.ownedBy(by) {
+		before.Count-- // this one
+	}
+	return Viewing{info, before}, nil
+}
+
+// sized returns a push, and the length of its sealed payload in bytes.
+func (s *Store) sized(ctx context.Context, t Token) (p Push, payload int, err error) {
+	if t.IsZero() {
+		return Push{}, 0, ErrNotFound
+	}
+	return s.engine.PushAndSize(ctx, s.id(t))
+}
+
+// sizedFor is sized for any name that a caller gave. What a handle names has no payload.
+func (s *Store) sizedFor(ctx context.Context, by Actor, n Name) (p Push, payload int, err error) {
+	if t, ok := n.(Token); ok {
+		return s.sized(ctx, t)
+	}
+	p, err = s.findFor(ctx, by, n)
+	return p, 0, err
+}
+
+// An opening is a push as it was found, and how a caller opens it.
+type opening struct {
+	push       Push
+	token      Token
+	passphrase secret.Text
+	payload    int // bytes, sealed
+	reserve    Reserve
+}
+
+func (s *Store) retrieve(ctx context.Context, by Actor, o opening) (PushInfo, error) {
+	defer s.epochs.leave(s.epochs.enter())
+	p, t := o.push, o.token
+	if o.reserve != nil {
+		if err := o.reserve(p.Kind, int64(o.payload)); err != nil {
+			return PushInfo{}, err
+		}
 	}
 	sealed := s.sealActor(p.ID, by)
-	dek, err := s.unwrap(ctx, by, p, t, passphrase)
-	at := s.time.read() // the passphrase may have waited its turn
-	if errors.Is(err, ErrPassphrase) && !passphrase.IsZero() {
+	dek, err := s.unwrap(ctx, by, p, t, o.passphrase)
+	at := s.time.Read() // only now: the passphrase may have waited its turn
+	if errors.Is(err, ErrPassphrase) && !o.passphrase.IsZero() {
 		return s.refuse(ctx, p.ID, t, at, sealed, err)
 	}
 	if err != nil {
@@ -50,7 +106,7 @@ func (s *Store) RetrieveInto(ctx context.Context, by Actor, t Token, passphrase 
 	if err != nil {
 		return PushInfo{}, err
 	}
-	info := PushInfo{Push: c.Push, At: at.now, Token: t}
+	info := PushInfo{Push: c.Push, At: at.Now, Token: t}
 	if c.Entry.Kind == EntryFailedView {
 		return info, nil
 	}
@@ -58,50 +114,47 @@ func (s *Store) RetrieveInto(ctx context.Context, by Actor, t Token, passphrase 
 		return PushInfo{}, damaged(p.ID, "payload")
 	}
 	info.Files, info.Grant = files.infos, files.token
-	info.State, info.ExpiredAt = Live, p.ExpiredAt // as it was delivered
+	info.State, info.ExpiredAt = Live, p.ExpiredAt // as when it was delivered
 	return info, nil
 }
 
-// change has the engine change a push, tells those who asked for it, and ends the
-// downloads of files that it holds no more, whose space a sweep then gives back.
+// change has the engine change a push, wakes the sender of messages, and ends the
+// downloads of files that the push no longer holds, whose space the next sweep frees.
 func (s *Store) change(ctx context.Context, id ID, r Rule) (Change, error) {
-	r, told := s.tell(r)
-	c, err := s.engine.Change(ctx, id, r)
-	told.end(c, err)
+	defer s.epochs.leave(s.epochs.enter())
+	r, n := s.notify(r)
+	held := false
+	c, err := s.engine.Change(ctx, id, func(p Push) (Push, Entry, error) {
+		held = p.HoldsFiles()
+		return r(p)
+	})
+	n.end(c, err)
 	if err == nil && (!c.Push.HoldsFiles() || c.Push.State == Purged) {
 		s.downloads.end(id)
-		if c.Push.Kind == File {
-			s.release()
+		if held {
+			signal(s.orphaned)
 		}
 	}
 	return c, err
 }
 
-// release notes that there is work for a sweep.
-func (s *Store) release() {
-	select {
-	case s.released <- struct{}{}:
-	default:
-	}
-}
+// OrphansChanged returns a channel that has a value when a push has released its files.
+// A sweep then frees their space, and need not wait for its time.
+func (s *Store) OrphansChanged() <-chan struct{} { return s.orphaned }
 
-// Released has a value when a push has given up files: the next sweep gives back
-// what they took, and need not wait for its time.
-func (s *Store) Released() <-chan struct{} { return s.released }
-
-// issued is what a retrieval gives beside the payload.
+// issued is what a retrieval delivers beside the payload.
 type issued struct {
 	infos []FileInfo
 	token secret.Text
-	issue *Issue // nil where there are no files
+	issue *NewGrant // nil: there are no files
 }
 
-// issue makes the grant for the files of a push, if there are any to be had.
-func (s *Store) issue(p Push, dek seal.DEK, at instant) (i issued, err error) {
+// issue makes the grant for the files of a push, if it holds any.
+func (s *Store) issue(p Push, dek seal.DEK, at clock.Instant) (i issued, err error) {
 	if dek.IsZero() || !p.HoldsFiles() {
 		return issued{}, nil
 	}
-	if at.jumped { // a view would be spent on a grant that nobody can tell the end of
+	if at.Jumped { // no view may be spent on a grant whose end is unknown
 		return issued{}, ErrClock
 	}
 	key := dek.FilesKey()
@@ -109,16 +162,16 @@ func (s *Store) issue(p Push, dek seal.DEK, at instant) (i issued, err error) {
 		return issued{}, err
 	}
 	i.token = seal.NewGrantToken()
-	i.issue = newIssue(p, at, s.options().Files.Window)
+	i.issue = newGrant(p, at, s.options().Files.Window)
 	i.issue.Digest = seal.Digest(i.token)
-	i.issue.Sealed = s.ring.Load().SealGrant(at.now, p.ID[:], i.token, key)
+	i.issue.Sealed = s.ring.Load().SealGrant(at.Now, p.ID[:], i.token, key)
 	return i, nil
 }
 
-// unwrap opens the key of a push. It gives no key, and asks for no passphrase,
-// where the push has expired.
+// unwrap opens the key of a push. If the push has expired, it returns no key and needs
+// no passphrase.
 func (s *Store) unwrap(ctx context.Context, by Actor, p Push, t Token, passphrase secret.Text) (dek seal.DEK, err error) {
-	if ended, doubtful := s.time.read().due(p); doubtful {
+	if ended, doubtful := p.due(s.time.Read()); doubtful {
 		return dek, ErrClock
 	} else if ended || !p.Live() {
 		return dek, nil
@@ -138,9 +191,9 @@ func (s *Store) unwrap(ctx context.Context, by Actor, p Push, t Token, passphras
 	return dek, err
 }
 
-// refuse notes a wrong passphrase, and returns why it was refused. The push may
-// have ended meanwhile, and then it is told as any that has.
-func (s *Store) refuse(ctx context.Context, id ID, t Token, at instant, sealed []byte, why error) (PushInfo, error) {
+// refuse records a wrong passphrase, and returns why. If the push has ended meanwhile,
+// it returns the push, as for any that has expired.
+func (s *Store) refuse(ctx context.Context, id ID, t Token, at clock.Instant, sealed []byte, why error) (PushInfo, error) {
 	c, err := s.change(ctx, id, wrongPassphraseRule(at, sealed))
 	if err != nil {
 		return PushInfo{}, err
@@ -148,5 +201,5 @@ func (s *Store) refuse(ctx context.Context, id ID, t Token, at instant, sealed [
 	if c.Entry.Kind == EntryFailedPassphrase {
 		return PushInfo{}, why
 	}
-	return PushInfo{Push: c.Push, At: at.now, Token: t}, nil
+	return PushInfo{Push: c.Push, At: at.Now, Token: t}, nil
 }

@@ -4,75 +4,147 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"sync"
+	"syscall"
+	"time"
 
 	"pushbox/store/seal"
 )
 
-// A RootKeeper says where the root key is kept.
+// A RootKeeper is where the root key is kept.
 type RootKeeper struct {
-	File  string // the key file, which RotateKey may replace
-	Fixed string // in words, where the key comes from if it cannot be replaced; empty: it can
+	File  string // the key file, which RotateKey replaces
+	Fixed string // where the key comes from, in words, if it cannot be replaced; empty: it can
 }
 
 // A root is the key that seals the key ring.
 type root struct {
-	sync.Mutex // held while the ring is sealed, so that it is never sealed under a key that is going
+	sync.Mutex // held while the ring is sealed, so that it is never sealed under a key that is being replaced
 	key        seal.RootKey
 	keeper     RootKeeper
 }
 
-// KeyID names the root key, without telling it.
+// KeyID names the root key without revealing it.
 func (s *Store) KeyID() string { return s.rootKey().ID() }
 
-// rootKey is the key that the ring is sealed under now.
+// rootKey returns the key that the ring is sealed under now.
 func (s *Store) rootKey() seal.RootKey {
 	s.root.Lock()
 	defer s.root.Unlock()
 	return s.root.key
 }
 
-// A KeyRotation tells what RotateKey did.
+// A KeyRotation is what RotateKey did.
 type KeyRotation struct {
 	File  string // the key file, links followed
-	Old   string // where the old key was kept; empty if it was not
+	Old   string // the file with the old key; empty if it was not kept
 	ID    string // of the new key
 	OldID string
+	// How many files of earlier upgrades were removed: the old key opens them.
+	Copies int
+	Renewal
 }
 
-// RotateKey makes a new root key, seals the key ring under it, and puts it into the
-// key file; all else stays as it is. The old key is kept beside the key file unless
-// discardOld is set: copies of the database from before open with that one alone.
+// RotateKey makes a new root key, and new keys of the ring for all that is sealed or
+// authenticated from now on. It seals the ring under the new root key, which it puts into
+// the key file. Then it seals what there is anew, drops the old keys, erases what they
+// sealed from the file, and searches the file for a key ring that the old root key opens.
+// When it returns nil there is none. Unless discardOld is set, the old key is kept beside
+// the key file, since older copies of the database open with that one alone. It calls
+// progress, from one goroutine, with bytes done and bytes in all; 0 if that is not known.
 //
-// It can be cut short at any moment: the new key is durable before the ring is
-// sealed under it, and takes the place of the old one after. SettleKey does what was
-// not done. ErrDenied if the key cannot be replaced where it is kept.
-func (s *Store) RotateKey(ctx context.Context, discardOld bool) (KeyRotation, error) {
+// It can be cut short at any moment: the new key is durable before the ring is sealed
+// under it, and replaces the old one after; FinishRotation and FinishRenewal do the rest.
+// ErrDenied for a client, and if the key file cannot be replaced, ErrFull if its disk is
+// full: then nothing was changed. After another error, and if ErrFull comes later, the new
+// key may be in use: the text says so.
+func (s *Store) RotateKey(ctx context.Context, by Actor, discardOld bool, progress func(done, total int64)) (KeyRotation, error) {
+	if err := s.as(by).may(0); err != nil {
+		return KeyRotation{}, err
+	}
+	select {
+	case s.renewals <- struct{}{}:
+		defer func() { <-s.renewals }()
+	case <-ctx.Done():
+		return KeyRotation{}, ctx.Err()
+	}
+	r, old, err := s.replaceRoot(ctx, by, discardOld)
+	if err != nil {
+		return KeyRotation{}, err
+	}
+	if r.Renewal, err = s.finishRenewal(ctx, progress); err == nil {
+		r.Copies, err = s.eraseRings(ctx, old, progress)
+	}
+	if err != nil {
+		err = fmt.Errorf("the master key was replaced (ID %s, in %s), but a thief of the old one may still read the database: %w", r.ID, r.File, err)
+	}
+	return r, err
+}
+
+// replaceRoot makes a new root key and a ring with new keys, and returns the old root key.
+func (s *Store) replaceRoot(ctx context.Context, by Actor, discardOld bool) (r KeyRotation, old seal.RootKey, err error) {
 	s.root.Lock()
 	defer s.root.Unlock()
 	slot, err := s.keySlot()
 	if err != nil {
-		return KeyRotation{}, err
+		return r, old, err
 	}
+	at := s.time.Read().Now
 	old, next := s.root.key, seal.NewRootKey()
-	if err := slot.Stage(next); err != nil {
-		return KeyRotation{}, fmt.Errorf("%w: the key file %s cannot be replaced: %w", ErrDenied, slot.Path(), err)
+	ring, ok := s.ring.Load().Renew(at)
+	if !ok {
+		return r, old, fmt.Errorf("%w: the key ring has no number left for a new key", ErrDenied)
 	}
-	if err := s.engine.SetKeyRing(ctx, s.ring.Load().Sealed(next)); err != nil {
-		if !errors.Is(err, ErrFailed) { // after that nobody knows which key it takes, and the next start finds out
+	if err := slot.Stage(next); err != nil {
+		return r, old, notStaged(slot.Path(), err)
+	}
+	if err := s.as(by).setKeyRing(ctx, next, ring, AdminKeyRotate, old.ID()+" by "+next.ID()); err != nil {
+		if !errors.Is(err, ErrFailed) { // else it is unknown which key opens the ring, and the next start finds out
 			err = errors.Join(err, slot.Unstage())
 		}
-		return KeyRotation{}, err
+		return r, old, err
 	}
 	s.root.key = next
-	kept, err := slot.Adopt(s.time.read().now, discardOld)
+	s.ring.Store(ring)
+	kept, err := slot.Adopt(at, discardOld)
 	if err != nil {
-		return KeyRotation{}, fmt.Errorf("the database is sealed under a new key, which is in %s and not yet in its place: %w", slot.NextPath(), err)
+		return r, old, fmt.Errorf("the database is sealed under a new key, which is in %s and not yet in its place: %w", slot.NextPath(), err)
 	}
-	return KeyRotation{File: slot.Path(), Old: kept, ID: next.ID(), OldID: old.ID()}, nil
+	return KeyRotation{File: slot.Path(), Old: kept, ID: next.ID(), OldID: old.ID()}, old, nil
 }
 
-// keySlot is where the root key is kept, in order. The caller has locked root.
+// notStaged returns ErrFull for the error of a full disk, else ErrDenied.
+func notStaged(file string, err error) error {
+	kind := ErrDenied
+	if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		kind = ErrFull
+	}
+	return fmt.Errorf("%w: the key file %s cannot be replaced: %w", kind, file, err)
+}
+
+// errRingLeft says that the old root key still opens something.
+var errRingLeft = errors.New("a key ring that the old key opens is still in the database file; stop the server, and run `pushbox key rotate` again")
+
+// eraseRings erases what was deleted, with the copies that upgrades have kept, and makes
+// sure that nothing is left in the file that old opens. The copies go first: they may take
+// the room that the compaction needs.
+func (s *Store) eraseRings(ctx context.Context, old seal.RootKey, progress func(done, total int64)) (copies int, err error) {
+	if copies, err = s.engine.RemoveCopies(ctx, endOfTime()); err != nil {
+		return copies, err
+	}
+	if err := s.engine.Compact(ctx, progress); err != nil {
+		return copies, err
+	}
+	found, err := s.engine.FindRing(ctx, old.OpensRing)
+	if err == nil && found {
+		err = errRingLeft
+	}
+	return copies, err
+}
+
+// keySlot returns the place of the root key, after it finished a rotation that was cut
+// short. The caller holds root.
 func (s *Store) keySlot() (slot seal.KeySlot, err error) {
 	if keeper := s.root.keeper; keeper.Fixed != "" || keeper.File == "" {
 		return slot, fmt.Errorf("%w: the master key comes from %s, which pushbox cannot write to", ErrDenied, keeper.Fixed)
@@ -80,7 +152,7 @@ func (s *Store) keySlot() (slot seal.KeySlot, err error) {
 	if slot, err = seal.NewKeySlot(s.root.keeper.File); err != nil {
 		return slot, fmt.Errorf("find the key file: %w", err)
 	}
-	if _, err := settle(slot, s.opens, s.time.read().now); err != nil {
+	if _, err := finishRotation(slot, s.opens, s.time.Read().Now); err != nil {
 		return slot, err
 	}
 	there, err := slot.Key()
@@ -90,5 +162,90 @@ func (s *Store) keySlot() (slot seal.KeySlot, err error) {
 	return slot, err
 }
 
-// opens reports whether a key is the one in use.
+// opens reports whether k is the key in use.
 func (s *Store) opens(k seal.RootKey) bool { return k.Equal(s.root.key) }
+
+// CheckKey returns nil if a sealed key ring opens with root, ErrKey if it does not, and
+// ErrCorrupt if it is not a key ring.
+func CheckKey(root seal.RootKey, sealed []byte) error {
+	_, err := openRing(root, sealed)
+	return err
+}
+
+// CheckKey returns nil if the store opens with root, else ErrKey.
+func (s *Store) CheckKey(ctx context.Context, root seal.RootKey) error {
+	sealed, err := s.engine.KeyRing(ctx)
+	if err != nil {
+		return err
+	}
+	if CheckKey(root, sealed) != nil {
+		return ErrKey
+	}
+	return nil
+}
+
+// A RotationOutcome is how FinishRotation ended a rotation that was cut short.
+type RotationOutcome int
+
+// The outcomes of FinishRotation.
+const (
+	NothingToFinish RotationOutcome = iota
+	KeyTakenBack                    // the ring was not sealed under the new key, which was removed
+	KeyAdopted                      // it was, and the new key is now in the key file
+	KeyPending                      // it was, and the key file could not be replaced
+)
+
+// FinishRotation ends a rotation of the root key that was cut short, before the store is
+// opened. It returns the key that opens the store: the one in the key file, or the new
+// one beside it. If neither does, it changes nothing and returns the former, and Open
+// then fails. With KeyPending comes the reason why the key file stays as it is; the key
+// that it returns is good all the same.
+func FinishRotation(ctx context.Context, e Engine, file string, now time.Time) (key seal.RootKey, how RotationOutcome, err error) {
+	if key, err = seal.LoadKeyFile(file); err != nil {
+		return key, NothingToFinish, err
+	}
+	slot, err := seal.NewKeySlot(file)
+	if err != nil {
+		return key, NothingToFinish, err
+	}
+	next, err := slot.Next()
+	if errors.Is(err, fs.ErrNotExist) {
+		return key, NothingToFinish, nil
+	}
+	sealed, ringErr := e.KeyRing(ctx)
+	if ringErr != nil || sealed == nil || err != nil {
+		return key, NothingToFinish, errors.Join(ringErr, err)
+	}
+	opens := func(k seal.RootKey) bool {
+		_, err := seal.OpenRing(k, sealed)
+		return err == nil
+	}
+	if how, err = finishRotation(slot, opens, now); how == KeyAdopted || how == KeyPending {
+		key = next
+	}
+	return key, how, err
+}
+
+// finishRotation ends a rotation whose new key waits in slot.
+func finishRotation(slot seal.KeySlot, opens func(seal.RootKey) bool, now time.Time) (RotationOutcome, error) {
+	next, err := slot.Next()
+	if errors.Is(err, fs.ErrNotExist) {
+		return NothingToFinish, nil
+	}
+	if err != nil {
+		return NothingToFinish, fmt.Errorf("the key of a rotation that was cut short: %w", err)
+	}
+	current, err := slot.Key()
+	switch {
+	case err != nil:
+		return NothingToFinish, err
+	case opens(current):
+		return KeyTakenBack, slot.Unstage()
+	case !opens(next):
+		return NothingToFinish, nil
+	}
+	if _, err := slot.Adopt(now, false); err != nil {
+		return KeyPending, err
+	}
+	return KeyAdopted, nil
+}

@@ -5,8 +5,11 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -28,7 +31,7 @@ type keyed struct {
 func newKeyed(t *testing.T) *keyed {
 	t.Helper()
 	k := &keyed{t: t, dir: t.TempDir()}
-	k.key = filepath.Join(k.dir, goldenKey)
+	k.key = filepath.Join(k.dir, storetest.KeyFile)
 	if _, err := seal.CreateKeyFile(k.key); err != nil {
 		t.Fatal(err)
 	}
@@ -42,27 +45,27 @@ func newKeyed(t *testing.T) *keyed {
 	return k
 }
 
-func (k *keyed) start(at time.Time) { k.Fixture = openGolden(k.t, k.dir, at, nil) }
+func (k *keyed) start(at time.Time) { k.Fixture = storetest.OpenDir(k.t, k.dir, at, nil) }
 
 // restart opens the store as the program does.
-func (k *keyed) restart() (store.Settlement, error) {
+func (k *keyed) restart() (store.RotationOutcome, error) {
 	k.t.Helper()
 	if err := k.Close(ctx); err != nil {
 		k.t.Fatal(err)
 	}
-	how, err := k.settle()
+	how, err := k.finishRotation()
 	k.start(k.Clock.Now())
 	return how, err
 }
 
-func (k *keyed) settle() (store.Settlement, error) {
+func (k *keyed) finishRotation() (store.RotationOutcome, error) {
 	k.t.Helper()
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path})
 	if err != nil {
 		k.t.Fatal(err)
 	}
 	defer func() { _ = engine.Close() }()
-	_, how, err := store.SettleKey(ctx, engine, k.key, k.Clock.Now())
+	_, how, err := store.FinishRotation(ctx, engine, k.key, k.Clock.Now())
 	return how, err
 }
 
@@ -96,8 +99,8 @@ func TestARotationReplacesTheKeyAndNothingElse(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)
 	long := func(in *store.NewPush) { in.Days = ptr(90) }
-	before, old := push(t, k.Fixture, nobody, long), k.load(k.key)
-	r, err := k.RotateKey(ctx, false)
+	before, old := storetest.Push(t, k.Fixture, anonymous, long), k.load(k.key)
+	r, err := k.RotateKey(ctx, storetest.Operator, false, quiet)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,20 +109,20 @@ func TestARotationReplacesTheKeyAndNothingElse(t *testing.T) {
 		t.Errorf("it did %+v", r)
 	}
 	k.wantFiles("", ".old-20260101T000000Z")
-	after := push(t, k.Fixture, nobody, long)
+	after := storetest.Push(t, k.Fixture, anonymous, long)
 	k.Clock.Advance(31 * day) // and another key is added to the ring, which is sealed anew
 	if _, err := k.Sweep(ctx); err != nil {
 		t.Fatal(err)
 	}
-	third := push(t, k.Fixture, nobody, nil)
-	if how, err := k.restart(); how != store.NothingToSettle || err != nil {
+	third := storetest.Push(t, k.Fixture, anonymous, nil)
+	if how, err := k.restart(); how != store.NothingToFinish || err != nil {
 		t.Errorf("at the next start: %d, %v", how, err)
 	}
-	if got := retrieve(t, k.Fixture, nobody, third); got != "s3cret" {
+	if got := storetest.Retrieve(t, k.Fixture, anonymous, third); got != "s3cret" {
 		t.Errorf("a push from after has %q", got)
 	}
 	for _, p := range []store.PushInfo{before, after} {
-		if got := retrieve(t, k.Fixture, nobody, p); got != "s3cret" {
+		if got := storetest.Retrieve(t, k.Fixture, anonymous, p); got != "s3cret" {
 			t.Errorf("a push has %q", got)
 		}
 	}
@@ -128,15 +131,15 @@ func TestARotationReplacesTheKeyAndNothingElse(t *testing.T) {
 func TestPushesOpenAfterARotationAndTheOldKeyOpensNothing(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)
-	p, old := push(t, k.Fixture, nobody, nil), k.load(k.key)
+	p, old := storetest.Push(t, k.Fixture, anonymous, nil), k.load(k.key)
 	for range 3 {
 		k.Clock.Advance(time.Second)
-		if r, err := k.RotateKey(ctx, true); err != nil || r.Old != "" {
+		if r, err := k.RotateKey(ctx, storetest.Operator, true, quiet); err != nil || r.Old != "" {
 			t.Fatalf("%+v, %v", r, err)
 		}
 		k.wantFiles("")
 	}
-	if got := retrieve(t, k.Fixture, nobody, p); got != "s3cret" {
+	if got := storetest.Retrieve(t, k.Fixture, anonymous, p); got != "s3cret" {
 		t.Errorf("the push has %q", got)
 	}
 	if err := k.Close(ctx); err != nil {
@@ -153,12 +156,12 @@ func TestPushesOpenAfterARotationAndTheOldKeyOpensNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.start(k.Clock.Now())
-	if got := retrieve(t, k.Fixture, nobody, p); got != "s3cret" {
+	if got := storetest.Retrieve(t, k.Fixture, anonymous, p); got != "s3cret" {
 		t.Errorf("after a restart the push has %q", got)
 	}
 }
 
-// reseal has the ring sealed under a key, and tells nobody.
+// reseal seals the ring under a key behind the back of the store.
 func (k *keyed) reseal(under seal.RootKey) {
 	k.t.Helper()
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path})
@@ -174,7 +177,11 @@ func (k *keyed) reseal(under seal.RootKey) {
 	if err != nil {
 		k.t.Fatal(err)
 	}
-	if err := engine.SetKeyRing(ctx, ring.Sealed(under)); err != nil {
+	err = engine.Unlock(ctx, ring, nil)
+	if err == nil {
+		err = engine.SetKeyRing(ctx, ring.Sealed(under), ring, storetest.Told(engine))
+	}
+	if err != nil {
 		k.t.Fatal(err)
 	}
 }
@@ -184,10 +191,10 @@ func TestARotationThatWasCutShortIsSettledAtTheNextStart(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		staged, sealed, kept bool
-		want                 store.Settlement
+		want                 store.RotationOutcome
 		files                []string
 	}{
-		"before anything":              {false, false, false, store.NothingToSettle, []string{""}},
+		"before anything":              {false, false, false, store.NothingToFinish, []string{""}},
 		"the next key waits":           {true, false, false, store.KeyTakenBack, []string{""}},
 		"the ring is sealed":           {true, true, false, store.KeyAdopted, []string{"", ".old-"}},
 		"the old key is kept, as well": {true, true, true, store.KeyAdopted, []string{"", ".old-2025"}},
@@ -195,7 +202,7 @@ func TestARotationThatWasCutShortIsSettledAtTheNextStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			k := newKeyed(t)
-			p := push(t, k.Fixture, nobody, nil)
+			p := storetest.Push(t, k.Fixture, anonymous, nil)
 			if err := k.Close(ctx); err != nil {
 				t.Fatal(err)
 			}
@@ -215,11 +222,11 @@ func TestARotationThatWasCutShortIsSettledAtTheNextStart(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if how, err := k.settle(); how != c.want || err != nil {
-				t.Errorf("it was settled so: %d, %v", how, err)
+			if how, err := k.finishRotation(); how != c.want || err != nil {
+				t.Errorf("the outcome is %d, %v", how, err)
 			}
 			k.start(k.Clock.Now())
-			if got := retrieve(t, k.Fixture, nobody, p); got != "s3cret" {
+			if got := storetest.Retrieve(t, k.Fixture, anonymous, p); got != "s3cret" {
 				t.Errorf("the push has %q", got)
 			}
 			if c.sealed != k.load(k.key).Equal(next) || !c.sealed != k.load(k.key).Equal(old) {
@@ -241,22 +248,22 @@ func TestAKeyThatWaitsForAnotherDatabaseStays(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := read(t, k.key)
+	good := storetest.Read(t, k.key)
 	third := filepath.Join(t.TempDir(), "third.key")
 	if _, err := seal.CreateKeyFile(third); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(k.key, read(t, third), 0o600); err != nil {
+	if err := os.WriteFile(k.key, storetest.Read(t, third), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if how, err := k.settle(); how != store.NothingToSettle || err != nil {
-		t.Errorf("it was settled so: %d, %v", how, err)
+	if how, err := k.finishRotation(); how != store.NothingToFinish || err != nil {
+		t.Errorf("the outcome is %d, %v", how, err)
 	}
 	k.wantFiles("", ".next")
 	if err := os.WriteFile(k.key, good, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if how, err := k.settle(); how != store.KeyTakenBack || err != nil {
+	if how, err := k.finishRotation(); how != store.KeyTakenBack || err != nil {
 		t.Errorf("with the right key: %d, %v", how, err)
 	}
 	k.start(k.Clock.Now())
@@ -287,7 +294,7 @@ func TestARotationIsRefusedWhereTheKeyCannotBeReplaced(t *testing.T) {
 			t.Fatal(err)
 		}
 		id := f.KeyID()
-		_, err := f.RotateKey(ctx, false)
+		_, err := f.RotateKey(ctx, storetest.Operator, false, quiet)
 		if !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || f.KeyID() != id {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -298,17 +305,53 @@ func TestARotationIsRefusedWhereTheKeyCannotBeReplaced(t *testing.T) {
 	}
 }
 
-// A ringer is an engine whose key ring is not replaced just so.
+// A key whose disk is full stays, and the error says that room is missing.
+func TestARotationIsRefusedWhereTheKeyHasNoRoom(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" || os.Getuid() != 0 {
+		t.Skip("mounting a small file system needs root on Linux")
+	}
+	dir := t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), "mount", "-t", "tmpfs", "-o", "size=16k", "tmpfs", dir).CombinedOutput(); err != nil {
+		t.Skipf("a small file system cannot be mounted: %v: %s", err, out)
+	}
+	t.Cleanup(func() {
+		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil { //nolint:noctx // the test's context has ended
+			t.Errorf("umount: %v: %s", err, out)
+		}
+	})
+	k := newKeyed(t)
+	small := filepath.Join(dir, storetest.KeyFile)
+	if err := errors.Join(os.WriteFile(small, storetest.Read(t, k.key), 0o600), os.Remove(k.key), os.Symlink(small, k.key)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "filler"), make([]byte, 64<<10), 0o600); !errors.Is(err, syscall.ENOSPC) {
+		t.Fatalf("filling the disk of the key: %v", err)
+	}
+	id := k.KeyID()
+	_, err := k.RotateKey(ctx, storetest.Operator, false, quiet)
+	if !errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrDenied) || !strings.Contains(err.Error(), small) || k.KeyID() != id {
+		t.Errorf("the error is %v", err)
+	}
+	if err := os.Remove(filepath.Join(dir, "filler")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := k.RotateKey(ctx, storetest.Operator, true, quiet); err != nil || k.KeyID() == id {
+		t.Errorf("with room: %v", err)
+	}
+}
+
+// A ringer is an engine that lets a test interfere when the key ring is replaced.
 type ringer struct {
 	store.Engine
 	before func() error
 }
 
-func (e ringer) SetKeyRing(ctx context.Context, sealed []byte) error {
+func (e ringer) SetKeyRing(ctx context.Context, sealed []byte, keys store.RowKeys, told store.AdminEvent) error {
 	if err := e.before(); err != nil {
 		return err
 	}
-	return e.Engine.SetKeyRing(ctx, sealed)
+	return e.Engine.SetKeyRing(ctx, sealed, keys, told)
 }
 
 // withRinger opens the store of k anew, so that before is called before its key ring
@@ -335,7 +378,7 @@ func TestARotationThatTheStoreRefusesLeavesNothing(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)
 	s, old := k.withRinger(func() error { return store.ErrFull }), k.load(k.key)
-	if _, err := s.RotateKey(ctx, false); !errors.Is(err, store.ErrFull) || s.KeyID() != old.ID() {
+	if _, err := s.RotateKey(ctx, storetest.Operator, false, quiet); !errors.Is(err, store.ErrFull) || s.KeyID() != old.ID() {
 		t.Errorf("the error is %v", err)
 	}
 	k.wantFiles("")
@@ -345,13 +388,13 @@ func TestARotationThatTheStoreRefusesLeavesNothing(t *testing.T) {
 	k.start(k.Clock.Now())
 }
 
-// When nobody knows whether the ring was sealed, both keys stay until a start finds
+// When it is unknown whether the ring was sealed, both keys stay until a start finds
 // out.
 func TestARotationOfUnknownOutcomeKeepsBothKeys(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)
 	s := k.withRinger(func() error { return store.ErrFailed })
-	if _, err := s.RotateKey(ctx, false); !errors.Is(err, store.ErrFailed) {
+	if _, err := s.RotateKey(ctx, storetest.Operator, false, quiet); !errors.Is(err, store.ErrFailed) {
 		t.Errorf("the error is %v", err)
 	}
 	k.wantFiles("", ".next")
@@ -360,7 +403,7 @@ func TestARotationOfUnknownOutcomeKeepsBothKeys(t *testing.T) {
 	}
 	k.start(k.Clock.Now())
 	if how, err := k.restart(); how != store.KeyTakenBack || err != nil {
-		t.Errorf("it was settled so: %d, %v", how, err)
+		t.Errorf("the outcome is %d, %v", how, err)
 	}
 	k.wantFiles("")
 }
@@ -372,11 +415,11 @@ func TestARotationThatCannotReplaceTheFileIsFinishedByTheNext(t *testing.T) {
 	k := newKeyed(t)
 	away := k.key + "-away"
 	s := k.withRinger(func() error { return os.Rename(k.key, away) })
-	p, err := s.CreatePush(ctx, nobody, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
+	p, err := s.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.RotateKey(ctx, false); err == nil || !strings.Contains(err.Error(), "is in "+k.key+".next and not yet in its place") {
+	if _, err := s.RotateKey(ctx, storetest.Operator, false, quiet); err == nil || !strings.Contains(err.Error(), "is in "+k.key+".next and not yet in its place") {
 		t.Errorf("the error is %v", err)
 	}
 	if err := os.Rename(away, k.key); err != nil {
@@ -394,7 +437,7 @@ func TestARotationThatCannotReplaceTheFileIsFinishedByTheNext(t *testing.T) {
 		t.Fatal(err)
 	}
 	k.Clock.Advance(time.Second)
-	r, err := s.RotateKey(ctx, false)
+	r, err := s.RotateKey(ctx, storetest.Operator, false, quiet)
 	if err != nil || r.OldID != pending.ID() {
 		t.Errorf("the next rotation: %+v, %v", r, err)
 	}
@@ -417,7 +460,7 @@ func mustBolt(t *testing.T, path string) store.Engine {
 	return engine
 }
 
-// A link to a key file stays a link, and the file that it leads to is replaced.
+// A link to a key file stays a link; the file that it leads to is replaced.
 func TestALinkToTheKeyFileStays(t *testing.T) {
 	t.Parallel()
 	k := newKeyed(t)
@@ -425,7 +468,7 @@ func TestALinkToTheKeyFileStays(t *testing.T) {
 	if err := errors.Join(os.Rename(k.key, real), os.Chmod(real, 0o640), os.Symlink(real, k.key)); err != nil {
 		t.Fatal(err)
 	}
-	r, err := k.RotateKey(ctx, false)
+	r, err := k.RotateKey(ctx, storetest.Operator, false, quiet)
 	if err != nil || r.File != real || filepath.Dir(r.Old) != filepath.Dir(real) {
 		t.Fatalf("%+v, %v", r, err)
 	}
@@ -437,7 +480,10 @@ func TestALinkToTheKeyFileStays(t *testing.T) {
 	if target, err := os.Readlink(k.key); err != nil || target != real {
 		t.Errorf("the link leads to %q, %v", target, err)
 	}
-	if how, err := k.restart(); how != store.NothingToSettle || err != nil {
+	if how, err := k.restart(); how != store.NothingToFinish || err != nil {
 		t.Errorf("at the next start: %d, %v", how, err)
 	}
 }
+
+// quiet is a progress that is not shown.
+func quiet(int64, int64) {}

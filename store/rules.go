@@ -1,35 +1,41 @@
 package store
 
-import "time"
+import (
+	"time"
 
-// due reports how a push stands against the time: over for good, or only in
+	"pushbox/store/clock"
+)
+
+// due reports whether the time of a live push is over, and else whether that is in
 // doubt because the clock is.
-func (at instant) due(p Push) (ended, doubtful bool) {
-	ended = p.Live() && !at.ends.Before(p.ExpiresAt)
-	doubtful = p.Live() && !ended && !at.denies.Before(p.ExpiresAt)
+func (p Push) due(at clock.Instant) (ended, doubtful bool) {
+	ended = p.Live() && !at.Ends.Before(p.ExpiresAt)
+	doubtful = p.Live() && !ended && !at.Denies.Before(p.ExpiresAt)
 	return ended, doubtful
 }
 
-// end makes a live push one that has expired, when it did. Its key goes with it.
-func (p *Push) end(s State, when time.Time, at instant) {
-	p.State, p.ExpiredAt, p.UpdatedAt = s, when, at.now
-	p.Wrap = nil
+// end makes a live push one that expired at expiredAt, and removes its key and its
+// link.
+func (p *Push) end(s State, expiredAt, now time.Time) {
+	p.State, p.ExpiredAt, p.UpdatedAt = s, expiredAt, now
+	p.Wrap, p.Link = nil, nil
 }
 
-// release gives up the files of a push, and with them the grants for them.
+// release removes the files of a push, and with them the grants for them.
 func (p *Push) release() { p.Files, p.Stored, p.GrantsEnd = nil, 0, time.Time{} }
 
-// endIfDue ends a push whose time is over. Its files go at once: no grant is
-// good beyond that time.
-func (p *Push) endIfDue(at instant) {
-	if ended, _ := at.due(*p); ended {
-		p.end(Expired, p.ExpiresAt, at)
+// endIfDue ends a push whose time is over. Its files go at once, since no grant lasts
+// beyond that time.
+func (p *Push) endIfDue(at clock.Instant) {
+	if ended, _ := p.due(at); ended {
+		p.end(Expired, p.ExpiresAt, at.Now)
 		p.release()
 	}
 }
 
-// log counts an entry of that kind, unless the push has all it may have.
-func (p *Push) log(k EntryKind, at instant) {
+// log counts an entry of that kind, unless the push has all minor entries that it may
+// have.
+func (p *Push) log(k EntryKind, at clock.Instant) {
 	if k.Minor() {
 		if p.Minor >= MaxMinorEntries {
 			return
@@ -37,13 +43,12 @@ func (p *Push) log(k EntryKind, at instant) {
 		p.Minor++
 	}
 	p.Seq++
-	p.UpdatedAt = at.now
+	p.UpdatedAt = at.Now
 }
 
-// settle ends a push whose time is over, and refuses to go on with one whose
-// time may be over.
-func (p *Push) settle(at instant) error {
-	if _, doubtful := at.due(*p); doubtful {
+// endOrDoubt ends a push whose time is over. ErrClock if that is in doubt.
+func (p *Push) endOrDoubt(at clock.Instant) error {
+	if _, doubtful := p.due(at); doubtful {
 		return ErrClock
 	}
 	p.endIfDue(at)
@@ -51,23 +56,23 @@ func (p *Push) settle(at instant) error {
 }
 
 // expireRule ends a push whose time is over and leaves any other as it is.
-func expireRule(at instant) Rule {
+func expireRule(at clock.Instant) Rule {
 	return func(p Push) (Push, Entry, error) {
 		p.endIfDue(at)
 		return p, Entry{}, nil
 	}
 }
 
-// retrieveRule decides a retrieval by somebody who proved to have the link and
-// the passphrase. The entry tells the outcome: a view was counted, the owner
-// looked, or there is nothing to see any more. Whoever gets files gets a grant to
-// download them, which outlives the last view.
-func retrieveRule(by Actor, at instant, sealed []byte, issue *Issue) Rule {
+// retrieveRule decides a retrieval by a caller who has proved the link and the
+// passphrase. The entry is the outcome: a counted view, a view by the owner, or a
+// failed view of an expired push. issue is the grant to download its files, which
+// outlives the last view.
+func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *NewGrant) Rule {
 	return func(p Push) (Push, Entry, error) {
-		if err := p.settle(at); err != nil {
+		if err := p.endOrDoubt(at); err != nil {
 			return p, Entry{}, err
 		}
-		e := Entry{Kind: EntryView, At: at.now, Sealed: sealed}
+		e := Entry{Kind: EntryView, At: at.Now, Sealed: sealed}
 		switch {
 		case !p.Live():
 			e.Kind = EntryFailedView
@@ -78,23 +83,23 @@ func retrieveRule(by Actor, at instant, sealed []byte, issue *Issue) Rule {
 		}
 		p.log(e.Kind, at)
 		if p.Live() && issue != nil {
-			e.Issue, p.GrantsEnd = issue, later(p.GrantsEnd, issue.ExpiresAt)
+			e.Grant, p.GrantsEnd = issue, later(p.GrantsEnd, issue.ExpiresAt)
 		}
 		if p.Live() && p.Views >= p.ViewLimit {
-			p.end(Expired, at.now, at)
+			p.end(Expired, at.Now, at.Now)
 		}
 		return p, e, nil
 	}
 }
 
-// wrongPassphraseRule notes a wrong passphrase, or a failed view where the push
-// ended before the note was made.
-func wrongPassphraseRule(at instant, sealed []byte) Rule {
+// wrongPassphraseRule records a wrong passphrase, or a failed view if the push has
+// ended.
+func wrongPassphraseRule(at clock.Instant, sealed []byte) Rule {
 	return func(p Push) (Push, Entry, error) {
-		if err := p.settle(at); err != nil {
+		if err := p.endOrDoubt(at); err != nil {
 			return p, Entry{}, err
 		}
-		e := Entry{Kind: EntryFailedPassphrase, At: at.now, Sealed: sealed}
+		e := Entry{Kind: EntryFailedPassphrase, At: at.Now, Sealed: sealed}
 		if !p.Live() {
 			e.Kind = EntryFailedView
 		}
@@ -103,11 +108,10 @@ func wrongPassphraseRule(at instant, sealed []byte) Rule {
 	}
 }
 
-// deleteRule ends a push by hand: by its owner's, or by anybody's with the link
-// where its sender allowed that. A push that has expired stays as it is, but
-// that its files cannot be downloaded any more. The entry tells, appended or not,
-// whether there was anything to end.
-func deleteRule(by Actor, at instant, sealed []byte) Rule {
+// deleteRule ends a push for its owner, or for any client with the link if the sender
+// allowed that. A push that has expired only loses its files. The entry is of
+// EntryExpire, appended or not, if there was anything to end.
+func deleteRule(by Actor, at clock.Instant, sealed []byte) Rule {
 	return func(p Push) (Push, Entry, error) {
 		if !p.ownedBy(by) && !p.DeletableByViewer {
 			return p, Entry{}, ErrDenied
@@ -122,31 +126,131 @@ func deleteRule(by Actor, at instant, sealed []byte) Rule {
 			return p, Entry{}, nil
 		}
 		p.log(EntryExpire, at)
-		p.end(Deleted, at.now, at)
-		return p, Entry{Kind: EntryExpire, At: at.now, Sealed: sealed}, nil
+		p.end(Deleted, at.Now, at.Now)
+		return p, Entry{Kind: EntryExpire, At: at.Now, Sealed: sealed}, nil
 	}
 }
 
-// releaseRule gives up the files of an expired push whose last grant has ended.
-func releaseRule(at instant) Rule {
+// releaseRule removes the files of an expired push whose last grant has ended.
+func releaseRule(at clock.Instant) Rule {
 	return func(p Push) (Push, Entry, error) {
-		if !p.Live() && !at.ends.Before(p.filesEnd()) {
+		if !p.Live() && !at.Ends.Before(p.filesEnd()) {
 			p.release()
 		}
 		return p, Entry{}, nil
 	}
 }
 
-// purgeRule takes a push away altogether, if it still waits on that shelf.
-func purgeRule(from Shelf) Rule {
+// purgeRule removes a push, if it still waits in that queue.
+func purgeRule(from ExpiryQueue) Rule {
 	return func(p Push) (Push, Entry, error) {
-		if s, _ := p.Shelf(); s == from {
+		if s, _ := p.ExpiryQueue(); s == from {
 			p.State = Purged
 		}
 		return p, Entry{}, nil
 	}
 }
 
-// ownedBy reports whether the actor is the push's owner. Nobody owns an
-// anonymous push, not even another anonymous caller.
+// purgeAlways removes a push, whatever its state.
+func purgeAlways(p Push) (Push, Entry, error) {
+	p.State = Purged
+	return p, Entry{}, nil
+}
+
+// restoreRule decides what becomes of a push of a restored backup. A live one ends as
+// by a delete of the operator. With keepLive it stays live, with an entry that says so.
+// That entry ignores MaxMinorEntries, since no outsider can cause it. Grants of the
+// time of the backup are gone, so the files of an expired push go too.
+func restoreRule(at clock.Instant, sealed []byte, keepLive bool) Rule {
+	return func(p Push) (Push, Entry, error) {
+		p.endIfDue(at)
+		e := Entry{Kind: EntryExpire, At: at.Now, Sealed: sealed}
+		switch {
+		case !p.Live():
+			p.release()
+			return p, Entry{}, nil
+		case keepLive:
+			e.Kind, p.GrantsEnd = EntryEdit, time.Time{}
+			p.Minor++
+			p.Seq++
+			p.UpdatedAt = at.Now
+			return p, e, nil
+		}
+		p.release()
+		p.log(EntryExpire, at)
+		p.end(Deleted, at.Now, at.Now)
+		return p, e, nil
+	}
+}
+
+// editRule changes the limits of a live push for its owner. A limit that does not
+// change need not be within the terms, which may have been others when the push was
+// made. A push that has expired stays as it is.
+func editRule(by Actor, at clock.Instant, sealed []byte, terms map[Kind]Terms, e PushEdit) Rule {
+	return func(p Push) (Push, Entry, error) {
+		if !p.ownedBy(by) {
+			return p, Entry{}, ErrDenied
+		}
+		if err := p.endOrDoubt(at); err != nil {
+			return p, Entry{}, err
+		}
+		newDays, newViews := p.setsDays(e.Days), e.Views != nil && *e.Views != p.ViewLimit
+		if !p.Live() || !newDays && !newViews {
+			return p, Entry{}, nil
+		}
+		var bad InvalidError
+		next := p
+		days, views := p.editBounds(terms[p.Kind], at)
+		if newDays {
+			next.Days = days.pick(FieldDays, e.Days, &bad)
+			next.ExpiresAt = p.CreatedAt.Add(time.Duration(next.Days) * day)
+		}
+		if newViews {
+			next.ViewLimit = views.pick(FieldViews, e.Views, &bad)
+		}
+		if err := bad.Err(); err != nil {
+			return p, Entry{}, err
+		}
+		next.log(EntryEdit, at)
+		next.UpdatedAt = at.Now // even if the log is full
+		return next, Entry{Kind: EntryEdit, At: at.Now, Sealed: sealed}, nil
+	}
+}
+
+// setsDays reports whether a number of days is another time limit than the push has,
+// which may be less than whole days.
+func (p Push) setsDays(days *int) bool { return days != nil && (*days != p.Days || !p.InDays()) }
+
+// InDays reports whether the time limit is whole days.
+func (p Push) InDays() bool { return p.ExpiresAt.Equal(p.CreatedAt.Add(time.Duration(p.Days) * day)) }
+
+// editBounds returns what the limits of a live push may become: within the terms, with
+// its end in the future and a view left. The defaults are the limits that it has.
+func (p Push) editBounds(t Terms, at clock.Instant) (days, views Range) {
+	begun := int(at.Denies.Sub(p.CreatedAt)/day) + 1 // days, with the one that has begun
+	days = Range{Default: p.Days, Min: max(t.Days.Min, begun), Max: t.Days.Max}
+	views = Range{Default: p.ViewLimit, Min: max(t.Views.Min, p.Views+1), Max: t.Views.Max}
+	return days, views
+}
+
+// mailRule sends mail for a live push. It leaves one that has expired as it is, and
+// sends no mail.
+func mailRule(by Actor, at clock.Instant, e Entry) Rule {
+	return func(p Push) (Push, Entry, error) {
+		if !p.ownedBy(by) {
+			return p, Entry{}, ErrDenied
+		}
+		if err := p.endOrDoubt(at); err != nil {
+			return p, Entry{}, err
+		}
+		if !p.Live() {
+			return p, Entry{}, nil
+		}
+		p.log(e.Kind, at)
+		return p, e, nil
+	}
+}
+
+// ownedBy reports whether the actor is the push's owner. An anonymous push has none, so
+// no anonymous caller owns it.
 func (p Push) ownedBy(a Actor) bool { return a.Account != 0 && p.Owner == a.Account }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"pushbox/store/clock"
 )
 
 func TestAnEdit(t *testing.T) {
@@ -28,9 +30,9 @@ func TestAnEdit(t *testing.T) {
 		"of views":                             {by: owner, views: 10, ends: 7 * day, limit: 10},
 		"of nothing":                           {by: owner, ends: 7 * day, limit: 3, silent: true},
 		"to what it was":                       {by: owner, days: 7, views: 3, ends: 7 * day, limit: 3, silent: true},
-		"by nobody":                            {by: nobody, days: 9, err: ErrDenied},
+		"by an anonymous client":               {by: anonymous, days: 9, err: ErrDenied},
 		"by another account":                   {by: stranger, days: 9, err: ErrDenied},
-		"of nobody's push":                     {change: func(p *Push) { p.Owner = 0 }, by: nobody, days: 9, err: ErrDenied},
+		"of an anonymous push":                 {change: func(p *Push) { p.Owner = 0 }, by: anonymous, days: 9, err: ErrDenied},
 		"by a viewer who may delete":           {change: func(p *Push) { p.DeletableByViewer = true }, by: stranger, days: 9, err: ErrDenied},
 		"to the most days":                     {by: owner, days: 90, ends: 90 * day, limit: 3},
 		"to a day more":                        {by: owner, days: 91, wrong: "expire_after_days"},
@@ -90,7 +92,7 @@ func TestAnEdit(t *testing.T) {
 			if got := next.ExpiresAt.Sub(newYear); got != test.ends || next.ViewLimit != test.limit || next.Views != p.Views {
 				t.Errorf("it ends after %v, limit %d, %d views", got, next.ViewLimit, next.Views)
 			}
-			if test.silent != (next.Seq == p.Seq) || test.silent != (entry.Kind == 0) || !test.silent && (entry.Kind != EntryEdit || next.Minor != 1 || !next.UpdatedAt.Equal(at.now)) {
+			if test.silent != (next.Seq == p.Seq) || test.silent != (entry.Kind == 0) || !test.silent && (entry.Kind != EntryEdit || next.Minor != 1 || !next.UpdatedAt.Equal(at.Now)) {
 				t.Errorf("entry %v, %d of them", entry.Kind, next.Seq)
 			}
 			if want := test.state; want != 0 && next.State != want || want == 0 && (!next.Live() || next.Wrap == nil) {
@@ -115,14 +117,14 @@ func fieldsOf(e *InvalidError) (names string) {
 func TestAnEditWaitsForAClearTimeWhereTheEndIsInDoubt(t *testing.T) {
 	t.Parallel()
 	terms, days := map[Kind]Terms{Text: {Days: Range{Max: 90}, Views: Range{Max: 100}}}, 80
-	rule := func(at instant) error {
+	rule := func(at clock.Instant) error {
 		_, _, err := editRule(owner, at, nil, terms, PushEdit{Days: &days})(livePush())
 		return err
 	}
-	if err := rule(instant{now: newYear, denies: newYear.Add(7 * day), ends: newYear}); !errors.Is(err, ErrClock) {
+	if err := rule(clock.Instant{Now: newYear, Denies: newYear.Add(7 * day), Ends: newYear}); !errors.Is(err, ErrClock) {
 		t.Errorf("error %v", err)
 	}
-	if err := rule(instant{now: newYear, denies: newYear.Add(7*day - 1), ends: newYear}); err != nil {
+	if err := rule(clock.Instant{Now: newYear, Denies: newYear.Add(7*day - 1), Ends: newYear}); err != nil {
 		t.Errorf("error %v", err)
 	}
 }
@@ -133,7 +135,7 @@ func TestAFullLogDoesNotHoldAnEditUp(t *testing.T) {
 	p := livePush()
 	p.Minor = MaxMinorEntries
 	next, _, err := editRule(owner, at, nil, terms, PushEdit{Days: &days})(p)
-	if err != nil || next.Seq != p.Seq || next.Minor != p.Minor || next.Days != 9 || !next.UpdatedAt.Equal(at.now) {
+	if err != nil || next.Seq != p.Seq || next.Minor != p.Minor || next.Days != 9 || !next.UpdatedAt.Equal(at.Now) {
 		t.Errorf("%+v, %v", next, err)
 	}
 }
@@ -163,7 +165,7 @@ func TestNoGrantOutlivesAnEndThatWasBroughtForward(t *testing.T) {
 	}
 	closed := closedPush()
 	closed.ExpiresAt = newYear.Add(10 * time.Minute)
-	if shelf, when := closed.Shelf(); shelf != Granted || !when.Equal(closed.ExpiresAt) {
+	if shelf, when := closed.ExpiryQueue(); shelf != Granted || !when.Equal(closed.ExpiresAt) {
 		t.Errorf("it waits on shelf %d until %v", shelf, when)
 	}
 	if next, _, _ := releaseRule(sureAt(closed.ExpiresAt.Add(-time.Millisecond)))(closed); !next.HoldsFiles() {

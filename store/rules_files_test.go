@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"pushbox/store/clock"
 )
 
 // filePush is livePush as one that holds files, and has a grant that ends an
@@ -18,7 +20,7 @@ func filePush() Push {
 // closedPush is filePush after its last view.
 func closedPush() Push {
 	p := filePush()
-	p.State, p.ExpiredAt, p.Views, p.Wrap = Expired, newYear, p.ViewLimit, nil
+	p.State, p.ExpiredAt, p.Views, p.Wrap, p.Link = Expired, newYear, p.ViewLimit, nil, nil
 	return p
 }
 
@@ -41,17 +43,17 @@ func TestARetrievalOfFilesIssuesAGrant(t *testing.T) {
 		issued    bool
 		grantsEnd time.Duration // since newYear; 0: the files are given up
 	}{
-		"with a view":                     {by: nobody, at: newYear.Add(time.Hour), kind: EntryView, state: Live, issued: true, grantsEnd: time.Hour + window},
+		"with a view":                     {by: anonymous, at: newYear.Add(time.Hour), kind: EntryView, state: Live, issued: true, grantsEnd: time.Hour + window},
 		"with the owner's look":           {by: owner, at: newYear.Add(time.Hour), kind: EntryOwnerView, state: Live, issued: true, grantsEnd: time.Hour + window},
-		"where others end later":          {by: nobody, at: newYear, kind: EntryView, state: Live, issued: true, grantsEnd: time.Hour},
-		"where there was none":            {change: func(p *Push) { p.GrantsEnd = time.Time{} }, by: nobody, at: newYear, kind: EntryView, state: Live, issued: true, grantsEnd: window},
-		"with the last view, and keeps":   {change: func(p *Push) { p.Views = 2 }, by: nobody, at: newYear.Add(time.Hour), kind: EntryView, state: Expired, issued: true, grantsEnd: time.Hour + window},
-		"not beyond the time limit":       {by: nobody, at: over.Add(-time.Minute), kind: EntryView, state: Live, issued: true, grantsEnd: 7 * day},
-		"not when the time is over":       {by: nobody, at: over, kind: EntryFailedView, state: Expired},
+		"where others end later":          {by: anonymous, at: newYear, kind: EntryView, state: Live, issued: true, grantsEnd: time.Hour},
+		"where there was none":            {change: func(p *Push) { p.GrantsEnd = time.Time{} }, by: anonymous, at: newYear, kind: EntryView, state: Live, issued: true, grantsEnd: window},
+		"with the last view, and keeps":   {change: func(p *Push) { p.Views = 2 }, by: anonymous, at: newYear.Add(time.Hour), kind: EntryView, state: Expired, issued: true, grantsEnd: time.Hour + window},
+		"not beyond the time limit":       {by: anonymous, at: over.Add(-time.Minute), kind: EntryView, state: Live, issued: true, grantsEnd: 7 * day},
+		"not when the time is over":       {by: anonymous, at: over, kind: EntryFailedView, state: Expired},
 		"not to the owner then":           {by: owner, at: over, kind: EntryFailedView, state: Expired},
-		"not after the last view":         {change: func(p *Push) { *p = closedPush() }, by: nobody, at: newYear, kind: EntryFailedView, state: Expired, grantsEnd: time.Hour},
+		"not after the last view":         {change: func(p *Push) { *p = closedPush() }, by: anonymous, at: newYear, kind: EntryFailedView, state: Expired, grantsEnd: time.Hour},
 		"not to the owner after it":       {change: func(p *Push) { *p = closedPush() }, by: owner, at: newYear, kind: EntryFailedView, state: Expired, grantsEnd: time.Hour},
-		"not of one that was deleted":     {change: func(p *Push) { p.State = Deleted; p.release() }, by: nobody, at: newYear, kind: EntryFailedView, state: Deleted},
+		"not of one that was deleted":     {change: func(p *Push) { p.State = Deleted; p.release() }, by: anonymous, at: newYear, kind: EntryFailedView, state: Deleted},
 		"and a full log does not hold it": {change: func(p *Push) { p.Minor = MaxMinorEntries }, by: owner, at: newYear.Add(time.Hour), kind: EntryOwnerView, state: Live, issued: true, grantsEnd: time.Hour + window},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,13 +62,13 @@ func TestARetrievalOfFilesIssuesAGrant(t *testing.T) {
 			if test.change != nil {
 				test.change(&p)
 			}
-			issue := newIssue(p, sureAt(test.at), window)
+			issue := newGrant(p, sureAt(test.at), window)
 			next, e, err := retrieveRule(test.by, sureAt(test.at), nil, issue)(p)
 			if err != nil || e.Kind != test.kind || next.State != test.state {
 				t.Fatalf("entry %v, state %v, error %v", e.Kind, next.State, err)
 			}
-			if (e.Issue == issue) != test.issued || e.Issue != nil && !test.issued {
-				t.Errorf("issued: %+v", e.Issue)
+			if (e.Grant == issue) != test.issued || e.Grant != nil && !test.issued {
+				t.Errorf("issued: %+v", e.Grant)
 			}
 			if test.grantsEnd == 0 {
 				if !released(next) {
@@ -85,8 +87,8 @@ func TestARetrievalInDoubtOfTheTimeIssuesNothing(t *testing.T) {
 	t.Parallel()
 	p := filePush()
 	at := doubted(newYear, 7*day)
-	next, e, err := retrieveRule(nobody, at, nil, newIssue(p, at, window))(p)
-	if !errors.Is(err, ErrClock) || e.Issue != nil || !samePush(next, p) {
+	next, e, err := retrieveRule(anonymous, at, nil, newGrant(p, at, window))(p)
+	if !errors.Is(err, ErrClock) || e.Grant != nil || !samePush(next, p) {
 		t.Errorf("%+v %+v %v", next, e, err)
 	}
 }
@@ -94,8 +96,8 @@ func TestARetrievalInDoubtOfTheTimeIssuesNothing(t *testing.T) {
 func TestARetrievalWithoutAnIssueLeavesTheGrantsAsTheyAre(t *testing.T) {
 	t.Parallel()
 	p := filePush()
-	next, e, err := retrieveRule(nobody, sureAt(newYear), nil, nil)(p)
-	if err != nil || e.Issue != nil || !next.GrantsEnd.Equal(p.GrantsEnd) {
+	next, e, err := retrieveRule(anonymous, sureAt(newYear), nil, nil)(p)
+	if err != nil || e.Grant != nil || !next.GrantsEnd.Equal(p.GrantsEnd) {
 		t.Errorf("%+v %+v %v", next, e, err)
 	}
 }
@@ -104,7 +106,7 @@ func TestAWrongPassphraseGivesUpFilesOnlyWhenTheTimeIsOver(t *testing.T) {
 	t.Parallel()
 	for at, gone := range map[time.Time]bool{newYear.Add(7*day - time.Millisecond): false, newYear.Add(7 * day): true} {
 		next, e, err := wrongPassphraseRule(sureAt(at), nil)(filePush())
-		if err != nil || e.Issue != nil || released(next) != gone {
+		if err != nil || e.Grant != nil || released(next) != gone {
 			t.Errorf("at %v: %+v %+v %v", at, next, e, err)
 		}
 	}
@@ -118,20 +120,20 @@ func TestADeleteGivesUpTheFilesAtOnce(t *testing.T) {
 		push   Push
 		change func(*Push)
 		by     Actor
-		at     instant
+		at     clock.Instant
 		state  State
 		logged bool
 		denied bool
 	}{
 		"of a live one":                          {push: filePush(), by: owner, at: sureAt(newYear), state: Deleted, logged: true},
-		"of a live one by a viewer who may":      {push: filePush(), change: viewer, by: nobody, at: sureAt(newYear), state: Deleted, logged: true},
+		"of a live one by a viewer who may":      {push: filePush(), change: viewer, by: anonymous, at: sureAt(newYear), state: Deleted, logged: true},
 		"of a live one in doubt of the time":     {push: filePush(), by: owner, at: doubted(newYear, 400*day), state: Deleted, logged: true},
 		"of one whose time is over":              {push: filePush(), by: owner, at: sureAt(over), state: Expired},
 		"of one that is closed":                  {push: closedPush(), by: owner, at: sureAt(newYear), state: Expired},
-		"of one that is closed, by a viewer":     {push: closedPush(), change: viewer, by: nobody, at: sureAt(newYear), state: Expired},
+		"of one that is closed, by a viewer":     {push: closedPush(), change: viewer, by: anonymous, at: sureAt(newYear), state: Expired},
 		"of one that is closed, after its time":  {push: closedPush(), by: owner, at: sureAt(over), state: Expired},
 		"not of a live one by another":           {push: filePush(), by: stranger, at: sureAt(newYear), denied: true},
-		"not of one that is closed, by a viewer": {push: closedPush(), by: nobody, at: sureAt(newYear), denied: true},
+		"not of one that is closed, by a viewer": {push: closedPush(), by: anonymous, at: sureAt(newYear), denied: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -146,7 +148,7 @@ func TestADeleteGivesUpTheFilesAtOnce(t *testing.T) {
 				}
 				return
 			}
-			if err != nil || next.State != test.state || !released(next) || next.Wrap != nil {
+			if err != nil || next.State != test.state || !released(next) || next.Wrap != nil || next.Link != nil {
 				t.Errorf("error %v, %+v", err, next)
 			}
 			if logged := next.Seq == p.Seq+1; logged != test.logged || (e.Kind == EntryExpire) != (logged || !test.push.Live()) {
@@ -186,7 +188,7 @@ func TestFilesOfAClosedPushGoWithItsLastGrant(t *testing.T) {
 	noGrant.GrantsEnd = time.Time{}
 	for name, test := range map[string]struct {
 		push Push
-		at   instant
+		at   clock.Instant
 		gone bool
 	}{
 		"before it ends":                 {closedPush(), sureAt(ends.Add(-time.Millisecond)), false},
@@ -209,26 +211,28 @@ func TestFilesOfAClosedPushGoWithItsLastGrant(t *testing.T) {
 	}
 }
 
-func TestAPushStandsOnTheShelfOfItsEnd(t *testing.T) {
+func TestAPushWaitsInTheQueueOfItsEnd(t *testing.T) {
 	t.Parallel()
-	anonymous := func(p Push) Push { p.Owner = 0; return p }
-	without := func(p Push) Push { p.release(); return p }
+	unowned := func(p Push) Push { p.Owner = 0; return p }
+	ours := func(p Push) Push { p.ID = newID(NewToken(newYear), [16]byte{}); return p }
+	without := func(p Push) Push { p.release(); return ours(p) }
 	ends := newYear.Add(time.Hour)
 	for name, test := range map[string]struct {
 		push  Push
-		shelf Shelf
+		shelf ExpiryQueue
 		when  time.Time
 	}{
 		"live":                            {livePush(), Expiring, newYear.Add(7 * day)},
-		"live, of nobody":                 {anonymous(livePush()), Expiring, newYear.Add(7 * day)},
+		"live, anonymous":                 {unowned(livePush()), Expiring, newYear.Add(7 * day)},
 		"live, with files and grants":     {filePush(), Expiring, newYear.Add(7 * day)},
 		"closed, with files":              {closedPush(), Granted, ends},
-		"closed, with files, of nobody":   {anonymous(closedPush()), Granted, ends},
+		"closed, with files, anonymous":   {unowned(closedPush()), Granted, ends},
 		"closed, files gone":              {without(closedPush()), ExpiredOwned, newYear},
-		"closed, files gone, of nobody":   {anonymous(without(closedPush())), ExpiredAnon, newYear},
+		"closed, files gone, anonymous":   {unowned(without(closedPush())), ExpiredAnon, newYear},
+		"ended, of another server":        {func() Push { p := without(closedPush()); p.ID = ID{}; return p }(), ExpiredOwned, newYear.Add(7 * day)},
 		"files for no grant are due soon": {func() Push { p := closedPush(); p.GrantsEnd = time.Time{}; return p }(), Granted, time.Time{}},
 	} {
-		if shelf, when := test.push.Shelf(); shelf != test.shelf || !when.Equal(test.when) {
+		if shelf, when := test.push.ExpiryQueue(); shelf != test.shelf || !when.Equal(test.when) {
 			t.Errorf("%s: shelf %d at %v", name, shelf, when)
 		}
 	}
@@ -236,14 +240,14 @@ func TestAPushStandsOnTheShelfOfItsEnd(t *testing.T) {
 
 func TestAPurgeDoesNotTakeAPushWhoseFilesAreStillGranted(t *testing.T) {
 	t.Parallel()
-	for _, from := range []Shelf{ExpiredAnon, ExpiredOwned} {
+	for _, from := range []ExpiryQueue{ExpiredAnon, ExpiredOwned} {
 		if next, _, _ := purgeRule(from)(closedPush()); next.State == Purged {
 			t.Errorf("from shelf %d it was taken", from)
 		}
 	}
 }
 
-func TestACheckComparesFilesAndGrants(t *testing.T) {
+func TestACheckComparesAPushWithWhatBelongsToIt(t *testing.T) {
 	t.Parallel()
 	ends := newYear.Add(time.Hour)
 	for name, test := range map[string]struct {
@@ -271,6 +275,15 @@ func TestACheckComparesFilesAndGrants(t *testing.T) {
 			push: filePush(), change: func(p *Push, t *Tally) { p.Stored, t.Stored = 0, 0 },
 			want: "its files and what they take disagree",
 		},
+		"closed, with its key": {
+			push: closedPush(), change: func(p *Push, _ *Tally) { p.Wrap = []byte{1} },
+			want: "it has expired and its key is still there",
+		},
+		"closed, with its link": {
+			push: closedPush(), change: func(p *Push, _ *Tally) { p.Link = []byte{1} },
+			want: "it has expired and its link is still there",
+		},
+		"live, with its link": {push: filePush(), change: func(p *Push, _ *Tally) { p.Link = []byte{1} }},
 		"closed for no grant": {
 			push: closedPush(), change: func(p *Push, t *Tally) { p.GrantsEnd, t.GrantsEnd = time.Time{}, time.Time{} },
 			want: "it has expired and holds files for no grant",

@@ -3,18 +3,20 @@ package store
 import (
 	"testing"
 	"time"
+
+	"pushbox/store/clock"
 )
 
 func TestARestore(t *testing.T) {
 	t.Parallel()
 	later := newYear.Add(8 * day)
-	doubtful := instant{now: later, denies: later, ends: newYear} // a backup of some days ago
+	doubtful := clock.Instant{Now: later, Denies: later, Ends: newYear} // a backup of some days ago
 	files := func(p *Push) { p.Files, p.Stored, p.GrantsEnd = []byte("files"), 9, newYear.Add(time.Hour) }
-	expired := func(p *Push) { p.State, p.ExpiredAt, p.Wrap = Expired, newYear, nil }
+	expired := func(p *Push) { p.State, p.ExpiredAt, p.Wrap, p.Link = Expired, newYear, nil, nil }
 	full := func(p *Push) { p.Seq, p.Minor = MaxMinorEntries+1, MaxMinorEntries }
 	for name, test := range map[string]struct {
 		change []func(*Push)
-		at     instant
+		at     clock.Instant
 		keep   bool
 		kind   EntryKind // 0: no entry
 		state  State
@@ -53,7 +55,7 @@ func TestARestore(t *testing.T) {
 			if e.Kind != test.kind || next.State != test.state || next.Seq != p.Seq+entries || next.Minor != minor {
 				t.Errorf("entry %v, state %v, %d entries more, %d minor", e.Kind, next.State, next.Seq-p.Seq, next.Minor)
 			}
-			if next.Views != p.Views || next.HoldsFiles() != test.holds || !next.GrantsEnd.IsZero() || next.Live() != (next.Wrap != nil) {
+			if next.Views != p.Views || next.HoldsFiles() != test.holds || !next.GrantsEnd.IsZero() || next.Live() != (next.Wrap != nil) || next.Live() != (next.Link != nil) {
 				t.Errorf("it is %+v", next)
 			}
 			if again, e, _ := restoreRule(test.at, nil, test.keep)(next); !next.Live() && (e.Kind != 0 || again.Seq != next.Seq) {

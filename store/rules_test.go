@@ -4,21 +4,25 @@ import (
 	"errors"
 	"testing"
 	"time"
+
+	"pushbox/store/clock"
 )
 
 var (
-	owner    = Actor{Account: 7}
-	stranger = Actor{Account: 8}
-	nobody   = Actor{}
+	owner     = Actor{Account: 7}
+	stranger  = Actor{Account: 8}
+	anonymous = Actor{}
 )
 
-func sureAt(t time.Time) instant { return instant{now: t, denies: t, ends: t} }
+var newYear = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func sureAt(t time.Time) clock.Instant { return clock.Instant{Now: t, Denies: t, Ends: t} }
 
 // livePush is an owned push that expires a week after newYear, after 3 views.
 func livePush() Push {
 	return Push{
 		Kind: Text, State: Live, Owner: owner.Account, CreatedAt: newYear, UpdatedAt: newYear,
-		ExpiresAt: newYear.Add(7 * day), Days: 7, ViewLimit: 3, Seq: 1, Wrap: []byte("wrap"),
+		ExpiresAt: newYear.Add(7 * day), Days: 7, ViewLimit: 3, Seq: 1, Wrap: []byte("wrap"), Link: []byte("link"),
 	}
 }
 
@@ -28,25 +32,25 @@ func TestARetrieval(t *testing.T) {
 	for name, test := range map[string]struct {
 		change  func(*Push)
 		by      Actor
-		at      instant
+		at      clock.Instant
 		kind    EntryKind
 		state   State
 		views   int
 		refused error
 	}{
-		"counts a view":                        {by: nobody, at: sureAt(newYear), kind: EntryView, state: Live, views: 1},
+		"counts a view":                        {by: anonymous, at: sureAt(newYear), kind: EntryView, state: Live, views: 1},
 		"of another account counts":            {by: stranger, at: sureAt(newYear), kind: EntryView, state: Live, views: 1},
 		"of the owner counts nothing":          {by: owner, at: sureAt(newYear), kind: EntryOwnerView, state: Live},
-		"of nobody's push by nobody counts":    {change: func(p *Push) { p.Owner = 0 }, by: nobody, at: sureAt(newYear), kind: EntryView, state: Live, views: 1},
-		"in the last moment counts":            {by: nobody, at: sureAt(before), kind: EntryView, state: Live, views: 1},
-		"when the time is over ends it":        {by: nobody, at: sureAt(on), kind: EntryFailedView, state: Expired},
+		"of an anonymous push counts":          {change: func(p *Push) { p.Owner = 0 }, by: anonymous, at: sureAt(newYear), kind: EntryView, state: Live, views: 1},
+		"in the last moment counts":            {by: anonymous, at: sureAt(before), kind: EntryView, state: Live, views: 1},
+		"when the time is over ends it":        {by: anonymous, at: sureAt(on), kind: EntryFailedView, state: Expired},
 		"by the owner then ends it too":        {by: owner, at: sureAt(on), kind: EntryFailedView, state: Expired},
-		"before the last view":                 {change: func(p *Push) { p.Views = 1 }, by: nobody, at: sureAt(newYear), kind: EntryView, state: Live, views: 2},
-		"that is the last view ends it":        {change: func(p *Push) { p.Views = 2 }, by: nobody, at: sureAt(newYear), kind: EntryView, state: Expired, views: 3},
-		"of an expired push fails":             {change: func(p *Push) { p.State, p.Views = Expired, 3 }, by: nobody, at: sureAt(newYear), kind: EntryFailedView, state: Expired, views: 3},
+		"before the last view":                 {change: func(p *Push) { p.Views = 1 }, by: anonymous, at: sureAt(newYear), kind: EntryView, state: Live, views: 2},
+		"that is the last view ends it":        {change: func(p *Push) { p.Views = 2 }, by: anonymous, at: sureAt(newYear), kind: EntryView, state: Expired, views: 3},
+		"of an expired push fails":             {change: func(p *Push) { p.State, p.Views = Expired, 3 }, by: anonymous, at: sureAt(newYear), kind: EntryFailedView, state: Expired, views: 3},
 		"of a deleted push fails":              {change: func(p *Push) { p.State = Deleted }, by: owner, at: sureAt(newYear), kind: EntryFailedView, state: Deleted},
-		"waits while a jump may have ended it": {by: nobody, at: instant{now: newYear, denies: on, ends: newYear, jumped: true}, refused: ErrClock},
-		"goes on in a doubt that is not its":   {by: nobody, at: instant{now: newYear, denies: before, ends: newYear, jumped: true}, kind: EntryView, state: Live, views: 1},
+		"waits while a jump may have ended it": {by: anonymous, at: clock.Instant{Now: newYear, Denies: on, Ends: newYear, Jumped: true}, refused: ErrClock},
+		"goes on in a doubt that is not its":   {by: anonymous, at: clock.Instant{Now: newYear, Denies: before, Ends: newYear, Jumped: true}, kind: EntryView, state: Live, views: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -64,7 +68,7 @@ func TestARetrieval(t *testing.T) {
 			if e.Kind != test.kind || next.State != test.state || next.Views != test.views || next.Seq != 2 {
 				t.Errorf("entry %v, state %v, views %d, seq %d", e.Kind, next.State, next.Views, next.Seq)
 			}
-			if next.Live() != (next.Wrap != nil) && p.Live() {
+			if (next.Live() != (next.Wrap != nil) || next.Live() != (next.Link != nil)) && p.Live() {
 				t.Error("the key stayed, or went too soon")
 			}
 		})
@@ -77,21 +81,21 @@ func TestADelete(t *testing.T) {
 	for name, test := range map[string]struct {
 		change  func(*Push)
 		by      Actor
-		at      instant
+		at      clock.Instant
 		kind    EntryKind
 		state   State
 		refused error
 	}{
 		"by the owner":                   {by: owner, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
-		"by nobody":                      {by: nobody, at: sureAt(newYear), refused: ErrDenied},
+		"by an anonymous client":         {by: anonymous, at: sureAt(newYear), refused: ErrDenied},
 		"by another account":             {by: stranger, at: sureAt(newYear), refused: ErrDenied},
-		"of nobody's push by nobody":     {change: func(p *Push) { p.Owner = 0 }, by: nobody, at: sureAt(newYear), refused: ErrDenied},
-		"by a viewer who may":            {change: allow, by: nobody, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
+		"of an anonymous push":           {change: func(p *Push) { p.Owner = 0 }, by: anonymous, at: sureAt(newYear), refused: ErrDenied},
+		"by a viewer who may":            {change: allow, by: anonymous, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
 		"by another account that may":    {change: allow, by: stranger, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
 		"again":                          {change: func(p *Push) { p.State = Deleted }, by: owner, at: sureAt(newYear), state: Deleted},
 		"of an expired one":              {change: func(p *Push) { p.State = Expired }, by: owner, at: sureAt(newYear), state: Expired},
-		"after its time is not by hand":  {by: owner, at: sureAt(newYear.Add(7 * day)), state: Expired},
-		"does not wait for a clear time": {by: owner, at: instant{now: newYear, denies: newYear.Add(8 * day), ends: newYear, jumped: true}, kind: EntryExpire, state: Deleted},
+		"after its time is no delete":    {by: owner, at: sureAt(newYear.Add(7 * day)), state: Expired},
+		"does not wait for a clear time": {by: owner, at: clock.Instant{Now: newYear, Denies: newYear.Add(8 * day), Ends: newYear, Jumped: true}, kind: EntryExpire, state: Deleted},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -142,7 +146,7 @@ func TestMinorEntriesStopAndOthersDoNot(t *testing.T) {
 			t.Errorf("%s: one more was kept (%v)", name, err)
 		}
 	}
-	if next, _, _ := retrieveRule(nobody, at, nil, nil)(p); next.Seq != p.Seq+1 || next.Views != 1 {
+	if next, _, _ := retrieveRule(anonymous, at, nil, nil)(p); next.Seq != p.Seq+1 || next.Views != 1 {
 		t.Error("a view was not kept")
 	}
 	if next, _, _ := deleteRule(owner, at, nil)(p); next.Seq != p.Seq+1 {
@@ -153,7 +157,7 @@ func TestMinorEntriesStopAndOthersDoNot(t *testing.T) {
 func TestAPushEndsWhenItsTimeIsOverAndNotWhenItIsNoticed(t *testing.T) {
 	t.Parallel()
 	p, _, _ := expireRule(sureAt(newYear.Add(9 * day)))(livePush())
-	if p.State != Expired || p.ExpiredAt != newYear.Add(7*day) || p.UpdatedAt != newYear.Add(9*day) || p.Wrap != nil {
+	if p.State != Expired || p.ExpiredAt != newYear.Add(7*day) || p.UpdatedAt != newYear.Add(9*day) || p.Wrap != nil || p.Link != nil {
 		t.Errorf("%+v", p)
 	}
 	if p, _, _ := expireRule(sureAt(newYear.Add(7*day - time.Millisecond)))(livePush()); !p.Live() {
@@ -167,7 +171,7 @@ func TestAPurgeTakesOnlyWhatWaitsForIt(t *testing.T) {
 	expired.State = Expired
 	for _, test := range []struct {
 		push  Push
-		from  Shelf
+		from  ExpiryQueue
 		state State
 	}{
 		{livePush(), ExpiredOwned, Live},

@@ -3,13 +3,14 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 	"unicode/utf8"
 
 	"pushbox/internal/secret"
 	"pushbox/store/seal"
 )
 
-// find returns the record of a push.
+// find returns the record of the push with that link, or ErrNotFound.
 func (s *Store) find(ctx context.Context, t Token) (Push, error) {
 	if t.IsZero() {
 		return Push{}, ErrNotFound
@@ -17,18 +18,46 @@ func (s *Store) find(ctx context.Context, t Token) (Push, error) {
 	return s.engine.Push(ctx, s.id(t))
 }
 
+// findFor returns the record of a push by a name that a caller gave, or ErrNotFound. A
+// handle is the name of a push that has ended, and for its owner alone: for all others
+// it is as unknown as any other text.
+func (s *Store) findFor(ctx context.Context, by Actor, n Name) (Push, error) {
+	switch n := n.(type) {
+	case Token:
+		return s.find(ctx, n)
+	case Handle:
+		p, err := s.engine.Push(ctx, ID(n))
+		if err == nil && (p.Live() || !p.ownedBy(by)) {
+			err = ErrNotFound
+		}
+		return p, err
+	default:
+		return Push{}, ErrNotFound
+	}
+}
+
+// idFor is findFor for a caller that needs no record: it reads one only for a handle.
+func (s *Store) idFor(ctx context.Context, by Actor, n Name) (ID, error) {
+	if t, ok := n.(Token); ok && !t.IsZero() {
+		return s.id(t), nil
+	}
+	p, err := s.findFor(ctx, by, n)
+	return p.ID, err
+}
+
 func (s *Store) id(t Token) ID { return newID(t, s.ring.Load().MAC(t.Reveal())) }
 
-// damaged is the error of a sealed part that does not open although it should.
+// damaged returns the error for a sealed part that does not open.
 func damaged(id ID, part string) error {
 	return fmt.Errorf("%w: the %s of push %s does not open", ErrCorrupt, part, id)
 }
 
-// sealPush fills in the sealed parts of a push and returns its sealed payload.
-func (s *Store) sealPush(ctx context.Context, p *Push, t Token, dek seal.DEK, in NewPush) (payload []byte, err error) {
+// sealPush fills in the sealed parts of a push, under the keys of that moment, and
+// returns its sealed payload.
+func (s *Store) sealPush(ctx context.Context, p *Push, t Token, dek seal.DEK, in NewPush, now time.Time) (payload []byte, err error) {
 	ring := s.ring.Load()
 	wrap := func() error {
-		p.Wrap = ring.Wrap(p.CreatedAt, p.ID[:], t.Text, in.Passphrase, dek)
+		p.Wrap = ring.Wrap(now, p.ID[:], t.Text, in.Passphrase, dek)
 		return nil
 	}
 	if p.Protected {
@@ -36,30 +65,35 @@ func (s *Store) sealPush(ctx context.Context, p *Push, t Token, dek seal.DEK, in
 	} else {
 		err = wrap()
 	}
-	if p.Kind == File {
+	if in.hasFiles() {
 		p.Files = in.Files.key.SealList(p.ID[:], encodeFiles(in.Files.files))
 		p.Stored = in.Files.stored
 	}
-	d := details{name: in.Name, note: in.Note}
 	if p.Owner != 0 {
-		d.token = t.Text
+		p.Link = ring.SealLink(now, p.ID[:], t.Text)
 	}
-	if !d.token.IsZero() || !d.name.IsZero() || !d.note.IsZero() {
-		p.Details = ring.SealDetails(p.CreatedAt, p.ID[:], d.encode())
-	}
+	p.Details = details{in.Name, in.Note}.seal(ring, p.ID)
 	return dek.SealPayload(p.ID[:], byte(p.Kind), in.Payload), err
 }
 
-// details are what only a push's sender can read again: the url_token of an
-// owned push, its name and its note.
-type details struct{ token, name, note secret.Text }
-
-func (d details) encode() []byte {
-	var b []byte
-	for _, t := range [...]secret.Text{d.token, d.name, d.note} {
-		b = appendBytes(b, t.Reveal())
+// openLink opens the url_token of a live push for its owner.
+func (s *Store) openLink(p Push) (Token, error) {
+	text, err := s.ring.Load().OpenLink(p.ID[:], p.Link)
+	if err != nil {
+		return Token{}, damaged(p.ID, "link")
 	}
-	return b
+	return Token{text}, nil
+}
+
+// details are what the sender of a push can read again, also when it has ended.
+type details struct{ name, note secret.Text }
+
+// seal returns nil if there are none.
+func (d details) seal(ring *seal.Ring, id ID) []byte {
+	if d.name.IsZero() && d.note.IsZero() {
+		return nil
+	}
+	return ring.SealDetails(id[:], appendBytes(appendBytes(nil, d.name.Reveal()), d.note.Reveal()))
 }
 
 func (s *Store) openDetails(p Push) (d details, err error) {
@@ -71,9 +105,7 @@ func (s *Store) openDetails(p Push) (d details, err error) {
 		return d, damaged(p.ID, "details")
 	}
 	r := reader{b: plain}
-	for _, t := range [...]*secret.Text{&d.token, &d.name, &d.note} {
-		*t = secret.New(string(r.bytes()))
-	}
+	d.name, d.note = r.text(), r.text()
 	if r.end() != nil {
 		return d, damaged(p.ID, "details")
 	}
@@ -83,19 +115,14 @@ func (s *Store) openDetails(p Push) (d details, err error) {
 // maxAgent is how many characters of a user agent or referrer are kept.
 const maxAgent = 255
 
-// sealActor seals who did something, for the audit log of that push.
-func (s *Store) sealActor(id ID, by Actor) []byte {
+// sealActor seals who does something, and what else the entry says, for the audit log
+// of a push.
+func (s *Store) sealActor(id ID, by Actor, more ...string) []byte {
 	b := make([]byte, 0, 256)
-	for _, text := range [...]string{by.IP, cut(by.UserAgent), cut(by.Referrer)} {
+	for _, text := range [...]string{by.IP, cut(by.UserAgent), cut(by.Referrer.Reveal())} {
 		b = appendBytes(b, text)
 	}
-	return s.ring.Load().SealEntry(id[:], b)
-}
-
-// sealMailing seals who had the link sent by mail, and to whom.
-func (s *Store) sealMailing(id ID, by Actor, recipients string) []byte {
-	b := make([]byte, 0, 256+len(recipients))
-	for _, text := range [...]string{by.IP, cut(by.UserAgent), cut(by.Referrer), recipients} {
+	for _, text := range more {
 		b = appendBytes(b, text)
 	}
 	return s.ring.Load().SealEntry(id[:], b)
@@ -107,9 +134,9 @@ func (s *Store) openEntry(id ID, e Entry) (LogEntry, error) {
 		return LogEntry{}, damaged(id, "audit log")
 	}
 	r := reader{b: plain}
-	l := LogEntry{Kind: e.Kind, At: e.At, IP: string(r.bytes()), UserAgent: string(r.bytes()), Referrer: string(r.bytes())}
+	l := LogEntry{Kind: e.Kind, At: e.At, IP: string(r.bytes()), UserAgent: string(r.bytes()), Referrer: r.text()}
 	if e.Kind == EntryMail {
-		l.Recipients = secret.New(string(r.bytes()))
+		l.Recipients = r.text()
 	}
 	if r.end() != nil {
 		return LogEntry{}, damaged(id, "audit log")

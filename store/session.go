@@ -5,49 +5,49 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store/clock"
 )
 
 const (
-	// MaxSessions is how many sessions an account has at the same time: a new one
-	// takes the place of the oldest.
+	// MaxSessions is how many sessions an account may have: a new one replaces the
+	// oldest.
 	MaxSessions = 100
-	// maxPending is how many sign-ins of an account may wait for a code. They take
-	// no session's place: a password alone must not end what others began.
+	// maxPending is how many pending sessions an account may have. They replace no
+	// other session: a password alone must not end sessions.
 	maxPending = 10
-	// pendingLasts is how long one waits for it.
+	// pendingLasts is how long a pending session waits for its code.
 	pendingLasts = 10 * time.Minute
 )
 
-// A SessionID names a session among all; it is not a secret.
+// A SessionID names a session; it is not a secret.
 type SessionID uint64
 
 // A SessionDigest is the SHA-256 digest of a session's secret.
 type SessionDigest [32]byte
 
-// A Session is somebody signed in to the pages as an account. Its secret is not
-// kept.
+// A Session lets a browser use the pages as an account. Its secret is not kept.
 type Session struct {
 	ID         SessionID
 	Digest     SessionDigest
 	Owner      AccountID
 	CreatedAt  time.Time
 	LastUsedAt time.Time // written once a minute at most
-	ExpiresAt  time.Time // its end, however much it is used; zero: never
-	Pending    bool      // the password was accepted, the code of the second factor is awaited
-	Sealed     []byte    // the address and the agent that it was begun with
+	ExpiresAt  time.Time // however much it is used; zero: never
+	Pending    bool      // it waits for the code of the second factor
+	Sealed     []byte    // the IP address and the user agent that it began with
 }
 
-// A SessionInfo is what the store tells of a session.
+// A SessionInfo is an opened session.
 type SessionInfo struct {
 	Session
-	IP        string // that it was begun from
-	UserAgent string // that it was begun with
+	IP        string // that it began from
+	UserAgent string // that it began with
 	Email     string // of the account
 	MFA       bool   // the account has a second factor
-	Own       bool   // in Sessions: it is the one that asks
+	Own       bool   // in Sessions: it is the caller's
 }
 
-// A NewSession is a session that was just begun: the only time its secret can be
+// A NewSession is a session at its beginning, the only time that its secret can be
 // seen.
 type NewSession struct {
 	SessionInfo
@@ -60,7 +60,7 @@ type SessionLimits struct {
 	MaxAge time.Duration // in all
 }
 
-// start fills in a session that begins at t.
+// start sets the times of a session that begins at t.
 func (l SessionLimits) start(s Session, t time.Time) Session {
 	s.CreatedAt, s.LastUsedAt = t, t
 	age := l.MaxAge
@@ -73,35 +73,53 @@ func (l SessionLimits) start(s Session, t time.Time) Session {
 	return s
 }
 
-// over reports whether a session has ended by t. One that began more than a day
-// after t was begun by a clock that was wrong, and would hardly ever end.
-func (l SessionLimits) over(s Session, t time.Time) bool {
-	return before(s.ExpiresAt, t) || l.Idle > 0 && t.Sub(s.LastUsedAt) >= l.Idle || s.CreatedAt.Sub(t) > believedJump
+// over reports whether a session has ended by t.
+func (l SessionLimits) over(s Session, t time.Time) bool { return l.cutoff(t).Ended(s) }
+
+// cutoff says which sessions have ended by t.
+func (l SessionLimits) cutoff(t time.Time) SessionCutoff {
+	c := SessionCutoff{Expired: t, Begun: t.Add(clock.BelievedJump)}
+	if l.Idle > 0 {
+		c.Unused = t.Add(-l.Idle)
+	}
+	return c
 }
 
-// An Ending says which of an account's sessions end.
-type Ending uint8
+// A SessionCutoff says which sessions have ended at one moment.
+type SessionCutoff struct {
+	Expired time.Time // those whose ExpiresAt is set and not after this
+	Unused  time.Time // those last used no later than this; zero: does not matter
+	Begun   time.Time // those created after this: the clock was wrong, and they would last too long
+}
 
-// The endings.
+// Ended reports whether s has ended.
+func (c SessionCutoff) Ended(s Session) bool {
+	return before(s.ExpiresAt, c.Expired) || !c.Unused.IsZero() && !s.LastUsedAt.After(c.Unused) || s.CreatedAt.After(c.Begun)
+}
+
+// A Revoke says which of an account's sessions end.
+type Revoke uint8
+
+// What a change revokes.
 const (
-	EndNone   Ending = iota
-	EndOwn           // the one that asks
-	EndOthers        // all but the one that asks: all, where none does
+	RevokeNone   Revoke = iota
+	RevokeOwn           // the caller's
+	RevokeOthers        // all but the caller's; all if the caller has none
 )
 
-// A Turnover is what becomes of an account's sessions when the account changes.
-type Turnover struct {
-	Ends   Ending
-	Begins *Session // comes, under a new ID, as one of the account; nil: none
-	Most   int      // sessions as pending as that one which may then be there: the oldest go
+// A SessionChange is what a change of an account does to its sessions.
+type SessionChange struct {
+	Revoke Revoke
+	Begin  *Session // a session that begins, under a new ID; nil: none
+	Most   int      // how many sessions as pending as Begin may then exist: the oldest go
 }
 
-// An AccountRule decides one change of an account and of its sessions. Like a
-// Rule it is pure, quick, and may run several times. Where it changes nothing,
-// nothing is written.
-type AccountRule func(a Account) (next Account, t Turnover, err error)
+// An AccountRule decides one change of an account and of its sessions, and returns the
+// event that tells it. Like a Rule it is pure, quick, and may run several times. If it
+// changes nothing, nothing is written, and no event.
+type AccountRule func(a Account) (next Account, t SessionChange, e AdminEvent, err error)
 
-// An AccountChange tells what an AccountRule did.
+// An AccountChange is what an AccountRule did.
 type AccountChange struct {
 	Account Account
 	Session Session // the one that began

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"pushbox/store/clock"
 )
 
 func TestASignInIsOfThePasswordThatWasGiven(t *testing.T) {
@@ -23,7 +25,7 @@ func TestASignInIsOfThePasswordThatWasGiven(t *testing.T) {
 	} {
 		a := known
 		c.change(&a)
-		next, pending, err := signInRule(known)(a)
+		next, pending, err := signInRule(known, "")(a)
 		if !errors.Is(err, c.want) || pending != c.pending || next != a {
 			t.Errorf("%s: %v, %v", name, pending, err)
 		}
@@ -59,7 +61,7 @@ func TestHowLongASessionLasts(t *testing.T) {
 		if l.over(s, newYear.Add(c.lasts-time.Millisecond)) || !l.over(s, newYear.Add(c.lasts)) {
 			t.Errorf("%s: it ends at another time", name)
 		}
-		if l.over(s, newYear.Add(-believedJump)) || !l.over(s, newYear.Add(-believedJump-time.Millisecond)) {
+		if l.over(s, newYear.Add(-clock.BelievedJump)) || !l.over(s, newYear.Add(-clock.BelievedJump-time.Millisecond)) {
 			t.Errorf("%s: before it began", name)
 		}
 	}

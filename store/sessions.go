@@ -6,23 +6,23 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store/clock"
 	"pushbox/store/seal"
 )
 
 // sessionSize is how many random bytes are in a session's secret.
 const sessionSize = 20
 
-// Resume returns the session of that secret, as it was before this use, and notes
-// that it was used. One that awaits the code of the second factor comes with Pending, and allows nothing but
-// SignInCode. ErrSession if the session is unknown, was not used for too long or
-// has lasted too long, or if its account may not act.
+// Resume returns a session, by its secret, as it was before this use, and records the
+// use. A session with Pending allows nothing but SignInCode. ErrSession if the session
+// is unknown or over, or its account may not act.
 func (s *Store) Resume(ctx context.Context, session secret.Text) (SessionInfo, error) {
-	c, err := s.caller(ctx, session)
+	c, err := s.caller(ctx, Actor{}, session)
 	if err != nil {
 		return SessionInfo{}, err
 	}
 	err = noteUse(c.session.LastUsedAt, c.at, func() error {
-		return s.engine.TouchSession(ctx, c.session.Digest, c.at.now)
+		return s.engine.TouchSession(ctx, c.session.Digest, c.at.Now)
 	})
 	if err != nil {
 		return SessionInfo{}, err
@@ -30,19 +30,19 @@ func (s *Store) Resume(ctx context.Context, session secret.Text) (SessionInfo, e
 	return s.sessionInfo(c.session, c.account)
 }
 
-// SignOut ends a session at once, if there is one of that secret.
-func (s *Store) SignOut(ctx context.Context, session secret.Text) error {
-	found, _, err := s.engine.Session(ctx, seal.Digest(session))
+// SignOut ends a session at once. An unknown one is no error.
+func (s *Store) SignOut(ctx context.Context, by Actor, session secret.Text) error {
+	found, owner, err := s.engine.Session(ctx, seal.Digest(session))
 	if err == nil {
-		err = s.engine.RemoveSession(ctx, found.Owner, found.ID)
+		err = s.as(by.proved(owner.ID)).removeSession(ctx, owner, found.ID, AdminSignOut)
 	}
 	return instead(err, ErrNotFound, nil)
 }
 
-// Sessions lists the sessions of the account that a session is of, newest first,
-// but for those that are pending. ErrSession.
+// Sessions lists the sessions of the account of a session, newest first, without
+// pending ones. ErrSession.
 func (s *Store) Sessions(ctx context.Context, session secret.Text) ([]SessionInfo, error) {
-	c, err := s.signedIn(ctx, session)
+	c, err := s.signedIn(ctx, Actor{}, session)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func (s *Store) Sessions(ctx context.Context, session secret.Text) ([]SessionInf
 	}
 	var infos []SessionInfo
 	for _, one := range list {
-		if one.Pending || s.options().Sessions.over(one, c.at.denies) {
+		if one.Pending || s.options().Sessions.over(one, c.at.Denies) {
 			continue
 		}
 		info, err := s.sessionInfo(one, c.account)
@@ -65,67 +65,69 @@ func (s *Store) Sessions(ctx context.Context, session secret.Text) ([]SessionInf
 	return infos, nil
 }
 
-// EndSession ends a session of the account that a session is of, which may be
-// that one. ErrSession; ErrNotFound if the account has no such session.
-func (s *Store) EndSession(ctx context.Context, session secret.Text, id SessionID) error {
-	c, err := s.signedIn(ctx, session)
+// EndSession ends a session of the account of a session, possibly that same one.
+// ErrSession; ErrNotFound if the account has no such session.
+func (s *Store) EndSession(ctx context.Context, by Actor, session secret.Text, id SessionID) error {
+	c, err := s.signedIn(ctx, by, session)
 	if err != nil {
 		return err
 	}
-	return s.engine.RemoveSession(ctx, c.account.ID, id)
+	return s.as(c.by).removeSession(ctx, c.account, id, AdminSessionEnd)
 }
 
-// A caller is somebody with a session.
+// A caller is an actor with a session.
 type caller struct {
+	by      Actor
 	session Session
 	account Account
-	at      instant
+	at      clock.Instant
 }
 
-// caller finds a session that has not ended. ErrSession.
-func (s *Store) caller(ctx context.Context, session secret.Text) (caller, error) {
+// caller returns the caller with a session that has not ended. ErrSession.
+func (s *Store) caller(ctx context.Context, by Actor, session secret.Text) (caller, error) {
 	found, a, err := s.engine.Session(ctx, seal.Digest(session))
-	at := s.time.read()
+	at := s.time.Read()
 	switch {
 	case err != nil:
 		return caller{}, instead(err, ErrNotFound, ErrSession)
-	case !a.Active(), s.options().Sessions.over(found, at.denies):
+	case !a.Active(), s.options().Sessions.over(found, at.Denies):
 		return caller{}, ErrSession
 	}
-	return caller{found, a, at}, nil
+	return caller{by.proved(a.ID), found, a, at}, nil
 }
 
 // signedIn is caller for what a pending session does not allow.
-func (s *Store) signedIn(ctx context.Context, session secret.Text) (caller, error) {
-	c, err := s.caller(ctx, session)
+func (s *Store) signedIn(ctx context.Context, by Actor, session secret.Text) (caller, error) {
+	c, err := s.caller(ctx, by, session)
 	if err == nil && c.session.Pending {
 		return caller{}, ErrSession
 	}
 	return c, err
 }
 
-// startSession begins a session of an account by a change of it: the rule says
-// whether it may begin, and whether it is pending. It takes the place of the one
-// that asks, if one does. ErrClock while the clock is in doubt.
-func (s *Store) startSession(ctx context.Context, by Actor, id AccountID, asks SessionDigest, r startRule) (NewSession, error) {
-	at := s.time.read()
-	if at.jumped {
+// startSession begins a session by a change of its account, in place of the session
+// asks, unless that is zero. how is the detail of the event. ErrClock while the clock is in
+// doubt.
+func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks SessionDigest, how string, r startRule) (NewSession, error) {
+	defer s.epochs.leave(s.epochs.enter())
+	at := s.time.Read()
+	if at.Jumped {
 		return NewSession{}, ErrClock
 	}
 	n, begins := s.newSession(by)
-	c, err := s.engine.ChangeAccount(ctx, id, asks, func(a Account) (Account, Turnover, error) {
+	full, half := s.as(by).event(AdminSignIn, about(of).with(how)), s.as(by).event(AdminFirstFactor, about(of))
+	c, err := s.as(by).changeAccount(ctx, of.ID, asks, func(a Account) (Account, SessionChange, AdminEvent, error) {
 		next, pending, err := r(a)
 		if err != nil {
-			return a, Turnover{}, err
+			return a, SessionChange{}, full, err
 		}
 		one := begins
 		one.Pending = pending
-		one = s.options().Sessions.start(one, at.now)
-		t := Turnover{Ends: EndOwn, Begins: &one, Most: MaxSessions}
+		one = s.options().Sessions.start(one, at.Now)
 		if pending {
-			t.Most = maxPending
+			return next, SessionChange{Revoke: RevokeOwn, Begin: &one, Most: maxPending}, half, nil
 		}
-		return next, t, nil
+		return next, SessionChange{Revoke: RevokeOwn, Begin: &one, Most: MaxSessions}, full, nil
 	})
 	if err != nil {
 		return NewSession{}, err
@@ -136,19 +138,18 @@ func (s *Store) startSession(ctx context.Context, by Actor, id AccountID, asks S
 	return n, nil
 }
 
-// newSession makes a secret and what is kept of a session that it opens, which has
-// not begun.
+// newSession makes a secret, and the session that it opens, without times.
 func (s *Store) newSession(by Actor) (NewSession, Session) {
 	n := NewSession{Secret: secret.New(randomText(sessionSize))}
 	digest := seal.Digest(n.Secret)
 	return n, Session{Digest: digest, Sealed: s.sealOrigin(digest, by)}
 }
 
-// A startRule decides whether a session begins, and whether it is pending. It is
-// part of an AccountRule.
+// A startRule decides whether a session begins, and whether it is pending. It runs
+// inside an AccountRule.
 type startRule func(a Account) (next Account, pending bool, err error)
 
-// sealOrigin seals where a session is begun.
+// sealOrigin seals where a session begins.
 func (s *Store) sealOrigin(d SessionDigest, by Actor) []byte {
 	return s.ring.Load().SealAccount(d[:], appendBytes(appendBytes(nil, by.IP), cut(by.UserAgent)))
 }
@@ -164,23 +165,23 @@ func (s *Store) sessionInfo(of Session, a Account) (SessionInfo, error) {
 }
 
 const (
-	clearBatch = 256              // sessions looked at in one step
-	clearRest  = 10 * time.Minute // between two looks at all of them: what has ended allows nothing anyway
+	clearBatch = 256              // sessions read in one step
+	clearRest  = 10 * time.Minute // between two times that all are read: an ended session allows nothing anyway
 )
 
-// clearSessions removes the sessions that have ended. A clock in doubt ends none.
-func (s *Store) clearSessions(ctx context.Context, at instant) error {
-	if at.now != at.ends || at.ends.Sub(s.cleared) < clearRest {
+// clearSessions removes the sessions that have ended, unless the clock is in doubt.
+func (s *Store) clearSessions(ctx context.Context, at clock.Instant) error {
+	if at.Now != at.Ends || at.Ends.Sub(s.cleared) < clearRest {
 		return nil
 	}
-	over := func(one Session) bool { return s.options().Sessions.over(one, at.ends) }
+	ended := s.options().Sessions.cutoff(at.Ends)
 	var last SessionDigest
 	for more := true; more; {
 		var err error
-		if last, more, err = s.engine.ClearSessions(ctx, last, clearBatch, over); err != nil {
+		if last, more, err = s.engine.ClearSessions(ctx, last, clearBatch, ended); err != nil {
 			return err
 		}
 	}
-	s.cleared = at.ends
+	s.cleared = at.Ends
 	return nil
 }

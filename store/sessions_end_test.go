@@ -18,8 +18,9 @@ func begun(t *testing.T, f *storetest.Fixture, owner store.AccountID, first, cou
 			Digest:    store.SessionDigest{0: byte(first + i), 1: byte((first + i) >> 8), 31: 1},
 			CreatedAt: f.Clock.Now(), LastUsedAt: f.Clock.Now(), ExpiresAt: f.Clock.Now().Add(30 * day),
 		}
-		rule := func(a store.Account) (store.Account, store.Turnover, error) {
-			return a, store.Turnover{Begins: &one, Most: store.MaxSessions}, nil
+		told := storetest.Told(f.Engine())
+		rule := func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			return a, store.SessionChange{Begin: &one, Most: store.MaxSessions}, told, nil
 		}
 		if _, err := f.Engine().ChangeAccount(ctx, owner, store.SessionDigest{}, rule); err != nil {
 			t.Fatal(err)
@@ -40,11 +41,11 @@ func kept(t *testing.T, f *storetest.Fixture, owner store.AccountID) int {
 func TestAnAccountHasAHundredSessionsAtMost(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	ann := member(t, f, email)
-	first, second := signIn(t, f), signIn(t, f)
+	ann := storetest.AddMember(t, f, email)
+	first, second := storetest.SignIn(t, f), storetest.SignIn(t, f)
 	begun(t, f, ann.ID, 0, store.MaxSessions-2)
 	wantResume(t, f, first, nil)
-	third := signIn(t, f)
+	third := storetest.SignIn(t, f)
 	wantResume(t, f, first, store.ErrSession)
 	wantResume(t, f, second, nil)
 	wantResume(t, f, third, nil)
@@ -59,25 +60,27 @@ func TestWhatEndsAllSessionsOfAnAccount(t *testing.T) {
 		do   func(*storetest.Fixture) error
 		want error
 	}{
-		"disable": {func(f *storetest.Fixture) error { return f.SetDisabled(ctx, email, true) }, store.ErrSession},
+		"disable": {func(f *storetest.Fixture) error { return f.SetDisabled(ctx, storetest.Operator, email, true) }, store.ErrSession},
 		"disable and enable": {func(f *storetest.Fixture) error {
-			return errors.Join(f.SetDisabled(ctx, email, true), f.SetDisabled(ctx, email, false))
+			return errors.Join(f.SetDisabled(ctx, storetest.Operator, email, true), f.SetDisabled(ctx, storetest.Operator, email, false))
 		}, store.ErrSession},
 		"another password": {func(f *storetest.Fixture) error {
-			return f.SetPassword(ctx, email, secret.New("another long one"))
+			return f.SetPassword(ctx, storetest.Operator, email, secret.New("another long one"))
 		}, store.ErrSession},
-		"the same password": {func(f *storetest.Fixture) error { return f.SetPassword(ctx, email, secret.New(right)) }, store.ErrSession},
-		"removal":           {func(f *storetest.Fixture) error { return f.RemoveAccount(ctx, email) }, store.ErrSession},
-		"enable":            {func(f *storetest.Fixture) error { return f.SetDisabled(ctx, email, false) }, nil},
-		"reset of MFA":      {func(f *storetest.Fixture) error { return f.ResetTOTP(ctx, email) }, nil},
+		"the same password": {func(f *storetest.Fixture) error {
+			return f.SetPassword(ctx, storetest.Operator, email, secret.New(right))
+		}, store.ErrSession},
+		"removal":      {func(f *storetest.Fixture) error { return f.RemoveAccount(ctx, storetest.Operator, email) }, store.ErrSession},
+		"enable":       {func(f *storetest.Fixture) error { return f.SetDisabled(ctx, storetest.Operator, email, false) }, nil},
+		"reset of MFA": {func(f *storetest.Fixture) error { return f.ResetTOTP(ctx, storetest.Operator, email) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := storetest.New(t)
-			ann := member(t, f, email)
-			member(t, f, "bob@example.com")
-			a, b := signIn(t, f), signIn(t, f)
-			bob, err := f.SignIn(ctx, nobody, "bob@example.com", secret.New(right))
+			ann := storetest.AddMember(t, f, email)
+			storetest.AddMember(t, f, "bob@example.com")
+			a, b := storetest.SignIn(t, f), storetest.SignIn(t, f)
+			bob, err := f.SignIn(ctx, anonymous, "bob@example.com", secret.New(right))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -97,12 +100,13 @@ func TestWhatEndsAllSessionsOfAnAccount(t *testing.T) {
 func TestAnAccountThatIsBeingRemovedHasNoSession(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	ann := member(t, f, email)
+	ann := storetest.AddMember(t, f, email)
 	begun(t, f, ann.ID, 0, 3)
-	n := signIn(t, f)
-	rule := func(a store.Account) (store.Account, store.Turnover, error) {
+	n := storetest.SignIn(t, f)
+	told := storetest.Told(f.Engine())
+	rule := func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
 		a.Removing = true
-		return a, store.Turnover{}, nil
+		return a, store.SessionChange{}, told, nil
 	}
 	if _, err := f.Engine().ChangeAccount(ctx, ann.ID, store.SessionDigest{}, rule); err != nil {
 		t.Fatal(err)
@@ -117,7 +121,7 @@ func TestAnAccountThatIsBeingRemovedHasNoSession(t *testing.T) {
 func TestTheSweeperRemovesSessionsThatHaveEnded(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	ann, bob, cid := member(t, f, email), member(t, f, "bob@example.com"), member(t, f, "cid@example.com")
+	ann, bob, cid := storetest.AddMember(t, f, email), storetest.AddMember(t, f, "bob@example.com"), storetest.AddMember(t, f, "cid@example.com")
 	all := func() int { return kept(t, f, ann.ID) + kept(t, f, bob.ID) + kept(t, f, cid.ID) }
 	for i, a := range []store.Account{ann, bob, cid} { // more than a batch
 		begun(t, f, a.ID, 100*i, 100)
@@ -149,11 +153,11 @@ func TestTheSweeperRemovesSessionsThatHaveEnded(t *testing.T) {
 func TestAClockInDoubtRefusesSessionsAndEndsNone(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	ann := member(t, f, email)
-	n := signIn(t, f)
+	ann := storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
 	f.Clock.Jump(1000 * day)
 	wantResume(t, f, n, store.ErrSession)
-	if _, err := f.SignIn(ctx, nobody, email, secret.New(right)); !errors.Is(err, store.ErrClock) {
+	if _, err := f.SignIn(ctx, anonymous, email, secret.New(right)); !errors.Is(err, store.ErrClock) {
 		t.Errorf("signing in: %v", err)
 	}
 	f.SweepAll()
@@ -176,8 +180,8 @@ func TestAClockInDoubtRefusesSessionsAndEndsNone(t *testing.T) {
 func TestTheLastUseOfASessionIsNoTimeThatIsInDoubt(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(s *storetest.Setup) { s.Sessions.Idle, s.Sessions.MaxAge = 2000*day, 2000*day })
-	member(t, f, email)
-	n := signIn(t, f)
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
 	f.Clock.Jump(1000 * day)
 	wantResume(t, f, n, nil)
 	f.Clock.Jump(-1000 * day)
@@ -191,10 +195,10 @@ func TestTheLastUseOfASessionIsNoTimeThatIsInDoubt(t *testing.T) {
 func TestASessionFromAWrongFutureEndsWhenTheClockIsRight(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	ann := member(t, f, email)
+	ann := storetest.AddMember(t, f, email)
 	f.Clock.Jump(400 * day)
 	f.Reopen()
-	n := signIn(t, f)
+	n := storetest.SignIn(t, f)
 	wantResume(t, f, n, nil)
 	f.Clock.Jump(-day) // still in doubt: a day is what the clock may stray
 	wantResume(t, f, n, nil)

@@ -21,32 +21,32 @@ func wantResume(t *testing.T, f *storetest.Fixture, n store.NewSession, want err
 	return info
 }
 
-func TestASessionThatNobodyHas(t *testing.T) {
+func TestAnUnknownSession(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	member(t, f, email)
-	n := signIn(t, f)
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
 	for name, s := range map[string]secret.Text{
 		"unknown": secret.New("abcdefghijklmnopqrstuvwxyz234567"), "empty": {}, "longer": secret.New(n.Secret.Reveal() + "a"),
 		"its digest": secret.New(string(n.Digest[:])),
 	} {
 		_, resume := f.Resume(ctx, s)
 		_, list := f.Sessions(ctx, s)
-		_, code := f.SignInCode(ctx, nobody, s, "123456")
+		_, code := f.SignInCode(ctx, anonymous, s, secret.New("123456"))
 		_, offer := f.NewTOTP(ctx, s)
-		_, _, enable := f.EnableTOTP(ctx, nobody, s, secret.New(right), secret.New("secret"), "123456")
-		_, codes := f.NewRecoveryCodes(ctx, nobody, s, secret.New(right))
-		_, changed := f.ChangePassword(ctx, nobody, s, secret.New(right), secret.New("long enough"))
+		_, _, enable := f.EnableTOTP(ctx, anonymous, s, secret.New(right), secret.New("secret"), secret.New("123456"))
+		_, codes := f.NewRecoveryCodes(ctx, anonymous, s, secret.New(right))
+		_, changed := f.ChangePassword(ctx, anonymous, s, secret.New(right), secret.New("long enough"))
 		for i, err := range []error{
 			resume, list, code, offer, enable, codes,
-			f.EndSession(ctx, s, n.ID), f.DisableTOTP(ctx, nobody, s, secret.New(right)),
+			f.EndSession(ctx, store.Actor{}, s, n.ID), f.DisableTOTP(ctx, anonymous, s, secret.New(right)),
 			changed,
 		} {
 			if !errors.Is(err, store.ErrSession) {
 				t.Errorf("%s, call %d: %v", name, i, err)
 			}
 		}
-		if err := f.SignOut(ctx, s); err != nil {
+		if err := f.SignOut(ctx, store.Actor{}, s); err != nil {
 			t.Errorf("%s: sign out: %v", name, err)
 		}
 	}
@@ -56,8 +56,8 @@ func TestASessionThatNobodyHas(t *testing.T) {
 func TestASessionEndsWithoutUse(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	member(t, f, email)
-	n := signIn(t, f)
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
 	for range 3 { // use keeps it
 		f.Clock.Advance(12*time.Hour - time.Millisecond)
 		wantResume(t, f, n, nil)
@@ -69,8 +69,8 @@ func TestASessionEndsWithoutUse(t *testing.T) {
 func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	member(t, f, email)
-	n := signIn(t, f)
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
 	for range 30*4 - 1 {
 		f.Clock.Advance(6 * time.Hour)
 		wantResume(t, f, n, nil)
@@ -84,8 +84,8 @@ func TestASessionEndsHoweverMuchItIsUsed(t *testing.T) {
 func TestWithoutLimitsASessionLasts(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(s *storetest.Setup) { s.Sessions = store.SessionLimits{} })
-	member(t, f, email)
-	n := signIn(t, f)
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
 	f.Clock.Advance(1000 * day)
 	f.SweepAll()
 	wantResume(t, f, n, nil)
@@ -94,8 +94,8 @@ func TestWithoutLimitsASessionLasts(t *testing.T) {
 func TestTheLastUseOfASessionIsKeptOnceAMinute(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	member(t, f, email)
-	n := signIn(t, f)
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
 	start := f.Clock.Now()
 	for _, step := range []struct{ advance, used time.Duration }{
 		{time.Minute - time.Millisecond, 0},
@@ -115,10 +115,10 @@ func TestTheLastUseOfASessionIsKeptOnceAMinute(t *testing.T) {
 func TestSigningOutEndsASessionForGood(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	member(t, f, email)
-	n, other := signIn(t, f), signIn(t, f)
+	storetest.AddMember(t, f, email)
+	n, other := storetest.SignIn(t, f), storetest.SignIn(t, f)
 	for range 2 {
-		if err := f.SignOut(ctx, n.Secret); err != nil {
+		if err := f.SignOut(ctx, store.Actor{}, n.Secret); err != nil {
 			t.Error(err)
 		}
 		wantResume(t, f, n, store.ErrSession)
@@ -132,15 +132,15 @@ func TestSigningOutEndsASessionForGood(t *testing.T) {
 func TestSessionsAreListedForTheirAccountAlone(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)
-	member(t, f, email)
-	member(t, f, "bob@example.com")
-	first := signIn(t, f)
+	storetest.AddMember(t, f, email)
+	storetest.AddMember(t, f, "bob@example.com")
+	first := storetest.SignIn(t, f)
 	f.Clock.Advance(8 * time.Hour)
 	second, err := f.SignIn(ctx, store.Actor{IP: "2001:db8::1", UserAgent: "Other/2"}, email, secret.New(right))
 	if err != nil {
 		t.Fatal(err)
 	}
-	bob, err := f.SignIn(ctx, nobody, "bob@example.com", secret.New(right))
+	bob, err := f.SignIn(ctx, anonymous, "bob@example.com", secret.New(right))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,10 +161,10 @@ func TestSessionsAreListedForTheirAccountAlone(t *testing.T) {
 func TestASessionIsEndedByItsAccountAlone(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)
-	member(t, f, email)
-	member(t, f, "bob@example.com")
-	first, second := signIn(t, f), signIn(t, f)
-	bob, err := f.SignIn(ctx, nobody, "bob@example.com", secret.New(right))
+	storetest.AddMember(t, f, email)
+	storetest.AddMember(t, f, "bob@example.com")
+	first, second := storetest.SignIn(t, f), storetest.SignIn(t, f)
+	bob, err := f.SignIn(ctx, anonymous, "bob@example.com", secret.New(right))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -180,7 +180,7 @@ func TestASessionIsEndedByItsAccountAlone(t *testing.T) {
 		{second, second, nil},
 		{second, second, store.ErrSession},
 	} {
-		if err := f.EndSession(ctx, c.by.Secret, c.ends.ID); !errors.Is(err, c.want) {
+		if err := f.EndSession(ctx, store.Actor{}, c.by.Secret, c.ends.ID); !errors.Is(err, c.want) {
 			t.Errorf("session %d by %d: %v, want %v", c.ends.ID, c.by.ID, err, c.want)
 		}
 	}
@@ -190,8 +190,9 @@ func TestASessionIsEndedByItsAccountAlone(t *testing.T) {
 func TestDamageIsTold(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)
-	ann := member(t, f, email)
-	n := signIn(t, f)
+	ann := storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
+	told := storetest.Told(f.Engine())
 	alter := func(r store.AccountRule) {
 		t.Helper()
 		if _, err := f.Engine().ChangeAccount(ctx, ann.ID, store.SessionDigest{}, r); err != nil {
@@ -202,19 +203,19 @@ func TestDamageIsTold(t *testing.T) {
 	if _, err := f.Sessions(ctx, n.Secret); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("the list: %v", err)
 	}
-	alter(func(a store.Account) (store.Account, store.Turnover, error) {
+	alter(func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
 		a.TOTP = "not sealed"
-		return a, store.Turnover{}, nil
+		return a, store.SessionChange{}, told, nil
 	})
-	pending := signIn(t, f)
-	if _, err := f.SignInCode(ctx, nobody, pending.Secret, "123456"); !errors.Is(err, store.ErrCorrupt) {
+	pending := storetest.SignIn(t, f)
+	if _, err := f.SignInCode(ctx, anonymous, pending.Secret, secret.New("123456")); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("the second factor: %v", err)
 	}
-	alter(func(a store.Account) (store.Account, store.Turnover, error) {
+	alter(func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
 		a.PasswordHash = "no hash"
-		return a, store.Turnover{}, nil
+		return a, store.SessionChange{}, told, nil
 	})
-	if _, err := f.SignIn(ctx, nobody, email, secret.New(right)); !errors.Is(err, store.ErrCorrupt) {
+	if _, err := f.SignIn(ctx, anonymous, email, secret.New(right)); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("the password: %v", err)
 	}
 }
@@ -233,8 +234,8 @@ func TestASessionIsResumedWithoutRoomToNoteIt(t *testing.T) {
 	f := storetest.New(t, func(s *storetest.Setup) {
 		s.Wrap = func(e store.Engine) store.Engine { engine.Engine = e; return engine }
 	})
-	member(t, f, email)
-	n := signIn(t, f)
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
 	f.Clock.Advance(time.Minute)
 	for err, want := range map[error]error{store.ErrFull: nil, store.ErrFailed: store.ErrFailed} {
 		engine.err = err

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,53 +10,60 @@ import (
 	"pushbox/store/seal"
 )
 
-// SignIn begins a session of the account of that address: a pending one where
-// the account has a second factor. It takes as long for an address of no account.
+// SignIn begins a session of the account of that address, a pending one if the account
+// has a second factor. An address without an account takes as long.
 //
-// Errors: ErrCredentials; *LockedError after too many tries; ErrBusy where too
-// many passwords wait; ErrClock while the clock is in doubt.
+// Errors: ErrCredentials; *LockedError after too many tries; ErrBusy if too many
+// passwords wait; ErrClock while the clock is in doubt.
 func (s *Store) SignIn(ctx context.Context, by Actor, email string, password secret.Text) (n NewSession, err error) {
+	var known Account
 	err = s.guess.attempt(ctx, accountKey(email), by.Client, func() error {
 		a, err := s.account(ctx, email)
+		hash := ""
 		if err == nil {
-			err = checkCredentials(a, password)
+			known = a
+			if err = checkCredentials(a, password); err == nil && seal.IsBcrypt(a.PasswordHash) {
+				hash = seal.HashPassword(password)
+			}
 		} else if errors.Is(err, ErrNotFound) {
-			seal.HashPassword(password) // or the time would tell
+			seal.HashPassword(password) // else the time would tell
 			err = ErrCredentials
 		}
 		if err != nil {
 			return err
 		}
-		n, err = s.startSession(ctx, by, a.ID, SessionDigest{}, signInRule(a))
+		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, "", signInRule(a, hash))
 		return instead(err, ErrNotFound, ErrCredentials)
 	})
-	return n, err
+	return n, s.refused(ctx, by, AdminSignInRefused, known, err)
 }
 
-// signInRule begins a session of an account whose password was given, unless it
-// has another by now.
-func signInRule(known Account) startRule {
+// signInRule begins a session of an account whose password was checked, unless the
+// password has changed since. A hash, unless empty, replaces that of an imported
+// account.
+func signInRule(known Account, hash string) startRule {
 	return func(a Account) (Account, bool, error) {
 		if !a.Active() || a.PasswordHash != known.PasswordHash {
 			return a, false, ErrCredentials
 		}
+		a.PasswordHash = cmp.Or(hash, a.PasswordHash)
 		return a, a.MFA(), nil
 	}
 }
 
-// SignInCode ends a pending session and begins one that is not, for a code of
-// the second factor or a recovery code. No code is accepted twice.
+// SignInCode replaces a pending session with one that is not, for a code of the second
+// factor or a recovery code. No code is accepted twice.
 //
-// Errors: ErrCredentials; *LockedError after too many tries; ErrSession if the
-// pending session has ended; ErrBusy; ErrClock while the clock is in doubt.
-func (s *Store) SignInCode(ctx context.Context, by Actor, pending secret.Text, code string) (n NewSession, err error) {
-	c, err := s.caller(ctx, pending)
+// Errors: ErrCredentials; *LockedError after too many tries; ErrSession if the pending
+// session has ended; ErrBusy; ErrClock while the clock is in doubt.
+func (s *Store) SignInCode(ctx context.Context, by Actor, pending, code secret.Text) (n NewSession, err error) {
+	c, err := s.caller(ctx, by, pending)
 	switch {
 	case err != nil:
 		return NewSession{}, err
 	case !c.session.Pending || !c.account.MFA():
 		return NewSession{}, ErrSession
-	case c.at.jumped:
+	case c.at.Jumped:
 		return NewSession{}, ErrClock
 	}
 	err = s.guess.attempt(ctx, c.account.Email, by.Client, func() error {
@@ -63,15 +71,15 @@ func (s *Store) SignInCode(ctx context.Context, by Actor, pending secret.Text, c
 		if err != nil {
 			return err
 		}
-		n, err = s.startSession(ctx, by, c.account.ID, c.session.Digest, p.rule)
+		n, err = s.startSession(ctx, c.by, c.account, c.session.Digest, p.name(), p.rule)
 		return err
 	})
-	return n, err
+	return n, s.refused(ctx, by, AdminSignInRefused, c.account, err) // without the code, the client has not proved the account
 }
 
-// ChangePassword replaces the password of the account that a session is of. All its
-// sessions end, the one that asks too: whoever knows that one's secret beside its
-// owner does not go on with it. One begins in their place.
+// ChangePassword replaces the password of the account of a session. All its sessions
+// end, the caller's too, since its secret may be stolen. A new one begins in their
+// place.
 //
 // Errors: ErrSession; *InvalidError; ErrCredentials if old is not the password;
 // *LockedError after too many tries; ErrBusy; ErrClock while the clock is in doubt.
@@ -81,36 +89,63 @@ func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new 
 	if err := bad.Err(); err != nil {
 		return NewSession{}, err
 	}
-	return s.renewed(ctx, by, session, old, func(caller) accountChange {
-		hash := seal.HashPassword(new)
-		return func(a Account) (Account, error) {
-			a.PasswordHash = hash
-			return a, nil
-		}
+	c, err := s.proven(ctx, by, session, old)
+	if err != nil {
+		return NewSession{}, err
+	}
+	var hashed Account
+	if err := s.hashPassword(ctx, &hashed, new); err != nil {
+		return NewSession{}, err
+	}
+	return s.renew(ctx, c, AdminPassword, func(a *Account) error {
+		a.PasswordHash = hashed.PasswordHash
+		return nil
 	})
 }
 
-// An accountChange is an AccountRule that says nothing of sessions.
-type accountChange func(Account) (Account, error)
+// proven is signedIn for a caller who gives the password again.
+func (s *Store) proven(ctx context.Context, by Actor, session, password secret.Text) (caller, error) {
+	c, err := s.signedIn(ctx, by, session)
+	if err != nil {
+		return caller{}, err
+	}
+	err = s.guess.attempt(ctx, c.account.Email, by.Client, func() error {
+		return checkCredentials(c.account, password)
+	})
+	return c, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
+}
 
-// renewed is confirmed for what nobody may have known who has the account's sessions
-// by now: all of them end, that which asks included, and a new one takes its place.
-func (s *Store) renewed(ctx context.Context, by Actor, session, password secret.Text, prepare func(caller) accountChange) (NewSession, error) {
-	n, begins := s.newSession(by)
-	err := s.confirmed(ctx, by, session, password, func(c caller) AccountRule {
-		change := prepare(c)
-		begins = s.options().Sessions.start(begins, c.at.now)
-		return func(a Account) (Account, Turnover, error) {
-			if c.at.jumped {
-				return a, Turnover{}, ErrClock
-			}
-			a, err := change(a)
-			if err != nil {
-				return a, Turnover{}, err
-			}
-			n.SessionInfo = SessionInfo{Session: begins, IP: by.IP, UserAgent: cut(by.UserAgent), Email: a.Email, MFA: a.MFA()}
-			return a, Turnover{Ends: EndOthers, Begins: &begins, Most: 1}, nil // no more than the new one
+// changeOwn changes the account of a proven caller, unless its session has ended or its
+// password has changed since. The event is of that kind.
+func (s *Store) changeOwn(ctx context.Context, c caller, k AdminKind, change func(*Account) (SessionChange, error)) error {
+	defer s.epochs.leave(s.epochs.enter())
+	event := s.as(c.by).event(k, about(c.account))
+	_, err := s.as(c.by).changeAccount(ctx, c.account.ID, c.session.Digest, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		switch {
+		case !a.Active():
+			return a, SessionChange{}, event, ErrSession
+		case a.PasswordHash != c.account.PasswordHash:
+			return a, SessionChange{}, event, ErrCredentials
 		}
+		sessions, err := change(&a)
+		return a, sessions, event, err
+	})
+	return err
+}
+
+// renew is changeOwn that also ends all sessions of the account, since another person
+// may know them, and begins a new one.
+func (s *Store) renew(ctx context.Context, c caller, k AdminKind, change func(*Account) error) (NewSession, error) {
+	defer s.epochs.leave(s.epochs.enter())
+	if c.at.Jumped {
+		return NewSession{}, ErrClock
+	}
+	n, begins := s.newSession(c.by)
+	begins = s.options().Sessions.start(begins, c.at.Now)
+	err := s.changeOwn(ctx, c, k, func(a *Account) (SessionChange, error) {
+		err := change(a)
+		n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA()}
+		return SessionChange{Revoke: RevokeOthers, Begin: &begins, Most: 1}, err // only the new one
 	})
 	if err != nil {
 		return NewSession{}, err
@@ -118,40 +153,8 @@ func (s *Store) renewed(ctx context.Context, by Actor, session, password secret.
 	return n, nil
 }
 
-// confirmed changes the account that a session is of, once its password was
-// given again: then prepare runs, where Argon2 may.
-func (s *Store) confirmed(ctx context.Context, by Actor, session, password secret.Text, prepare func(caller) AccountRule) error {
-	c, err := s.signedIn(ctx, session)
-	if err != nil {
-		return err
-	}
-	return s.guess.attempt(ctx, c.account.Email, by.Client, func() error {
-		if err := checkCredentials(c.account, password); err != nil {
-			return err
-		}
-		rule := prepare(c)
-		return s.changeBy(ctx, c, func(a Account) (Account, Turnover, error) {
-			if a.PasswordHash != c.account.PasswordHash {
-				return a, Turnover{}, ErrCredentials
-			}
-			return rule(a)
-		})
-	})
-}
-
-// changeBy applies a rule to the account of a caller whose session lasts.
-func (s *Store) changeBy(ctx context.Context, c caller, r AccountRule) error {
-	_, err := s.engine.ChangeAccount(ctx, c.account.ID, c.session.Digest, func(a Account) (Account, Turnover, error) {
-		if !a.Active() {
-			return a, Turnover{}, ErrSession
-		}
-		return r(a)
-	})
-	return err
-}
-
-// checkCredentials runs Argon2. ErrCredentials if the account may not act, or it
-// is not its password.
+// checkCredentials runs Argon2. ErrCredentials if the account may not act or the
+// password is wrong.
 func checkCredentials(a Account, password secret.Text) error {
 	ok, err := seal.VerifyPassword(a.PasswordHash, password)
 	switch {

@@ -9,104 +9,120 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pushbox/internal/limit"
+	"pushbox/store/clock"
 	"pushbox/store/seal"
 )
-
-// Options say how a store behaves.
-type Options struct {
-	Clock      Clock          // nil: the machine's
-	Terms      map[Kind]Terms // a kind without terms is disabled
-	PurgeAfter time.Duration  // how long an account's expired pushes stay; 0: for good
-	Guessing   Guessing
-	Files      FileLimits
-	Sessions   SessionLimits
-	SignIns    SignInLimits
-	Hooks      HookOptions
-	Mail       MailOptions
-	Room       Room       // that Configure gives the engine; Open leaves it what it was opened with
-	Root       RootKeeper // for Open; Configure leaves it as it is
-	Issuer     string     // what authenticator apps call this server, in its first 64 characters; empty: pushbox
-}
 
 // A Store keeps pushes and their promises. It is safe for concurrent use.
 type Store struct {
 	*shared
-	pinned *Options // nil: the options are those in force
+	snapshot *Options // nil: the options in force
 }
 
-// shared is what a store and those that Pinned returns have in common.
+// shared is what a store and its snapshots have in common.
 type shared struct {
-	engine Engine
-	root   root
-	ring   atomic.Pointer[seal.Ring]
-	time   *timekeeper
-	guess  *guesser
-	opts   atomic.Pointer[Options] // in force
+	engine   Engine
+	root     root
+	epochs   epochs // operations that seal under keys of the ring and keep that
+	ring     atomic.Pointer[seal.Ring]
+	time     *clock.Keeper
+	guess    *guesser
+	refusals *refusals
+	made     *madeTokens
+	opts     atomic.Pointer[Options] // in force
 
-	hooks   atomic.Pointer[hookBook]
-	hooking sync.Mutex // held by whoever changes webhooks
+	hooks   atomic.Pointer[subscriptions]
+	hooking sync.Mutex // held while webhooks change, and what they depend on
 	outbox  *outbox
-	posted  chan struct{} // has a value when there is mail that nobody has looked at
 
-	uploads   running
+	uploads   activeUploads
 	downloads downloads
-	searches  *turns
-	released  chan struct{} // has a value when a push gave up files since the last sweep
+	searches  *limit.Queue
+	orphaned  chan struct{} // has a value when a push released files since the last sweep
+
+	renewals chan struct{} // holds a value while records are sealed anew
 
 	sweeping sync.Mutex   // held by Sweep
-	kept     time.Time    // what keepTime last made durable; guarded by sweeping
+	kept     time.Time    // the time that keepTime last made durable; guarded by sweeping
 	swept    atomic.Int64 // when the last sweep ended without an error, in Unix milliseconds; 0: none did
-	cleared  time.Time    // when all sessions were last looked at; guarded by sweeping
+	cleared  time.Time    // when clearSessions last read all sessions; guarded by sweeping
+	dropped  time.Time    // when renewKeys last read all pushes; guarded by sweeping
 }
 
-// Open returns the store that an engine keeps, sealed under key. In a new
-// engine it makes the key ring. ErrKey if key is not the one it was sealed
-// under.
+// Open opens the store that an engine keeps, and makes the key ring of a new one.
+// ErrKey if the key ring was sealed under another key, ErrCorrupt if it is damaged or
+// missing.
 func Open(ctx context.Context, e Engine, key seal.RootKey, o Options) (*Store, error) {
 	if o.Clock == nil {
-		o.Clock = NewSystemClock()
+		o.Clock = clock.NewSystem()
+	}
+	ring, have, err := unlock(ctx, e, key, o.Clock)
+	if err != nil {
+		return nil, err
 	}
 	latest, err := e.LatestTime(ctx)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{shared: &shared{
-		engine: e, root: root{key: key, keeper: o.Root}, time: newTimekeeper(o.Clock, latest), kept: latest,
-		released: make(chan struct{}, 1), posted: make(chan struct{}, 1), searches: newTurns(1, maxSearches),
+		engine: e, root: root{key: key, keeper: o.Root}, time: clock.NewKeeper(o.Clock, latest), kept: latest,
+		orphaned: make(chan struct{}, 1), renewals: make(chan struct{}, 1), searches: limit.NewQueue(1, maxSearches),
 	}}
 	s.opts.Store(&o)
+	s.refusals, s.made = newRefusals(o.Clock), newMadeTokens(o.Clock)
 	s.guess = newGuesser(o.Clock, o.Guessing, o.SignIns, runtime.GOMAXPROCS(0))
 	s.outbox = newOutbox(o.Hooks.Queue)
-	return s, errors.Join(s.openRing(ctx), s.openOutbox(ctx))
-}
-
-// openOutbox learns who is told of what, and how much waits.
-func (s *Store) openOutbox(ctx context.Context) error {
-	n, err := s.engine.CountMessages(ctx)
-	if err != nil {
-		return err
-	}
-	s.outbox.waiting.Store(int64(n))
-	if n > 0 {
-		err = s.countShares(ctx)
-	}
-	return errors.Join(err, s.loadHooks(ctx))
-}
-
-func (s *Store) openRing(ctx context.Context) error {
-	sealed, err := s.engine.KeyRing(ctx)
-	if err != nil {
-		return err
-	}
-	if sealed == nil {
-		return s.firstRing(ctx)
-	}
-	ring, err := openRing(s.root.key, sealed)
-	if err != nil {
-		return err
-	}
 	s.ring.Store(ring)
-	return nil
+	switch have {
+	case noRing:
+		err = s.firstRing(ctx)
+	case olderRing: // now the database cannot pass for an older one any more
+		err = s.setRing(ctx, ring, AdminKeysRenew, "sealed anew after an upgrade")
+	}
+	return s, errors.Join(err, s.openOutbox(ctx))
+}
+
+// A keptRing says which key ring an engine has.
+type keptRing int
+
+const (
+	presentRing keptRing = iota
+	olderRing            // of schema 5 or before
+	noRing               // yet, or any more
+)
+
+// unlock opens the key ring of an engine, and unlocks the engine with it. If there is no
+// key ring, it makes one, which is not kept yet. Rows of an older schema have no tags, so
+// they are only believed together with a key ring of that time: else one who can write
+// the file, without any key, could have rows of the present schema taken for older ones.
+func unlock(ctx context.Context, e Engine, root seal.RootKey, c clock.Clock) (ring *seal.Ring, have keptRing, err error) {
+	sealed, err := e.KeyRing(ctx)
+	var convert Converter
+	switch {
+	case err != nil:
+	case sealed == nil:
+		ring, have = seal.NewRing(c.Now()), noRing
+	default:
+		ring, err = openRing(root, sealed)
+		if seal.IsFirstRing(sealed) {
+			have, convert = olderRing, converter{ring}
+		}
+	}
+	if err != nil {
+		return nil, have, err
+	}
+	return ring, have, e.Unlock(ctx, ring, convert)
+}
+
+// openOutbox counts the messages that wait, and reads the webhooks.
+func (s *Store) openOutbox(ctx context.Context) error {
+	waiting, err := s.recount(ctx)
+	if err != nil {
+		return err
+	}
+	s.outbox.waiting.Store(waiting)
+	return s.loadHooks(ctx)
 }
 
 func openRing(root seal.RootKey, sealed []byte) (*seal.Ring, error) {
@@ -120,8 +136,8 @@ func openRing(root seal.RootKey, sealed []byte) (*seal.Ring, error) {
 	return ring, nil
 }
 
-// firstRing makes the key ring of a new store. A store that has something in it
-// and no key ring has lost it.
+// firstRing keeps the key ring of a new store. A store with pushes and no key ring has
+// lost it.
 func (s *Store) firstRing(ctx context.Context) error {
 	ps, err := s.engine.Scan(ctx, ID{}, 1)
 	if err != nil {
@@ -130,31 +146,49 @@ func (s *Store) firstRing(ctx context.Context) error {
 	if len(ps) > 0 {
 		return fmt.Errorf("%w: its key ring is missing", ErrCorrupt)
 	}
-	return s.setRing(ctx, seal.NewRing(s.time.read().now))
+	return s.setRing(ctx, s.ring.Load(), AdminKeysCreate, "")
 }
 
-// setRing makes a key ring durable before anything is sealed under it.
-func (s *Store) setRing(ctx context.Context, r *seal.Ring) error {
+// setRing makes a key ring durable before the store seals anything under it. k and detail
+// are of the event.
+func (s *Store) setRing(ctx context.Context, r *seal.Ring, k AdminKind, detail string) error {
 	s.root.Lock()
 	defer s.root.Unlock()
-	if err := s.engine.SetKeyRing(ctx, r.Sealed(s.root.key)); err != nil {
+	return s.keepRing(ctx, r, k, detail)
+}
+
+// changeRing is setRing for what change makes of the ring in force. If that is the same
+// one, nothing is written.
+func (s *Store) changeRing(ctx context.Context, k AdminKind, change func(*seal.Ring) (next *seal.Ring, detail string)) error {
+	s.root.Lock()
+	defer s.root.Unlock()
+	was := s.ring.Load()
+	if r, detail := change(was); r != was {
+		return s.keepRing(ctx, r, k, detail)
+	}
+	return nil
+}
+
+// keepRing is setRing for a caller that holds root.
+func (s *Store) keepRing(ctx context.Context, r *seal.Ring, k AdminKind, detail string) error {
+	if err := s.as(Actor{Role: System}).setKeyRing(ctx, s.root.key, r, k, detail); err != nil {
 		return err
 	}
 	s.ring.Store(r)
 	return nil
 }
 
-// Close waits for a sweep, keeps the time and closes the engine. The store is of
-// no use after.
+// Close waits for a sweep, frees the files of pushes that have ended, counts refusals that
+// became no event, keeps the time and closes the engine. Nothing else works after.
 func (s *Store) Close(ctx context.Context) error {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
-	return errors.Join(s.keepTime(ctx), s.engine.Close())
+	return errors.Join(s.freeOrphans(ctx), s.countRefusals(ctx, true), s.keepTime(ctx), s.engine.Close())
 }
 
 // keepTime makes the greatest time seen durable.
 func (s *Store) keepTime(ctx context.Context) error {
-	latest := s.time.latest()
+	latest := s.time.Latest()
 	err := s.engine.SetLatestTime(ctx, latest)
 	if err == nil {
 		s.kept = latest
@@ -162,17 +196,61 @@ func (s *Store) keepTime(ctx context.Context) error {
 	return err
 }
 
-// Failed is closed when the outcome of a write became unknown. The process
-// should then end: opening the file again tells what is true.
+// Failed returns a channel that is closed when the outcome of a write is unknown. The
+// process should end then: only opening the file again shows what is true.
 func (s *Store) Failed() <-chan struct{} { return s.engine.Failed() }
 
-// Check reads the whole store and returns a sentence for each promise that the
-// file does not keep; none if all is well.
+// Check reads the whole store and returns a sentence for each promise that the file
+// breaks.
 func (s *Store) Check(ctx context.Context) (problems []string, err error) {
-	return problemsOf(ctx, s.engine)
+	if err = s.engine.Check(ctx, collect(&problems)); err == nil {
+		err = checkAdminEvents(ctx, s.engine, s.ring.Load, collect(&problems))
+	}
+	return problems, err
 }
 
-func problemsOf(ctx context.Context, e Engine) (problems []string, err error) {
-	err = e.Check(ctx, collect(&problems))
-	return problems, err
+// Options say how a store behaves.
+type Options struct {
+	Clock      clock.Clock    // nil: the machine's
+	Terms      map[Kind]Terms // a kind without terms is disabled
+	PurgeAfter time.Duration  // how long expired pushes of accounts stay; 0: for good
+	Guessing   Guessing
+	Files      FileLimits
+	Sessions   SessionLimits
+	SignIns    SignInLimits
+	Hooks      HookOptions
+	Mail       MailOptions
+	Space      SpaceLimits // for Configure alone: an engine is opened with its own
+	Root       RootKeeper  // for Open alone
+	Issuer     string      // the name of this server in authenticator apps, which show 64 characters of it; empty: pushbox
+}
+
+// Configure replaces the options, for operations that begin from now on. Guesses and
+// sign-ins so far still count, against the new limits. Clock, Guessing.Clients and Root
+// stay as they were at Open.
+func (s *Store) Configure(o Options) {
+	o.Clock, o.Guessing.Clients = s.opts.Load().Clock, s.opts.Load().Guessing.Clients
+	s.guess.bound(o.Guessing, o.SignIns)
+	s.engine.SetSpaceLimits(o.Space)
+	s.opts.Store(&o)
+}
+
+// Snapshot returns the same store with the options that are in force now and that no
+// Configure changes, for a request that must not see two sets of options. Limits of
+// guessing and of space are always those in force.
+func (s *Store) Snapshot() *Store { return &Store{shared: s.shared, snapshot: s.opts.Load()} }
+
+// options returns the options of s. They never change.
+func (s *Store) options() *Options {
+	if s.snapshot != nil {
+		return s.snapshot
+	}
+	return s.opts.Load()
+}
+
+// SpaceLimits bound what is put into a store. Beyond them creates and uploads are
+// refused with ErrFull; views, expiry and deletes go on.
+type SpaceLimits struct {
+	MaxSize int64 // bytes in use; 0: no limit
+	MinFree int64 // bytes to leave free on the file system; 0: no limit
 }

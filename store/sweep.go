@@ -3,101 +3,108 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"pushbox/store/clock"
 	"pushbox/store/seal"
 )
 
+// SweepPeriod is the longest wait between two sweeps. The daemon's longest wait, doctor's allowed lag
+// and deploy/prometheus-alerts.yml are multiples of it.
+const SweepPeriod = time.Minute
+
 const (
 	sweepBatch    = 256              // pushes read at a time from the expiry index
-	sweepParallel = 8                // changes that share commits
-	anonymousStay = day              // how long an expired push of nobody stays
-	longestSleep  = time.Minute      // between two sweeps
-	keySlack      = 2 * day          // after the end of a key's period: creates that began in it are done, and grants have ended
-	timeSlack     = 10 * time.Minute // how old the time kept may be
+	sweepParallel = 256              // changes that share commits
+	anonymousStay = day              // how long an expired anonymous push stays
+	keySlack      = 2 * day          // after a key's month: creates that began in it are done, and its grants have ended
+	dropRest      = day              // between two times that all pushes are read to drop keys
+	timeSlack     = 10 * time.Minute // how far the kept time may lag
 	retrySleep    = 10 * time.Second // after a sweep that failed
 )
 
-// Sweep makes expiry real: it ends every push whose time is over, purges what
-// has stayed long enough, gives back the space of files that are of no push any
-// more, finishes removals of accounts that were cut short, removes sessions that
-// have ended, renews the key encryption key once a month, and keeps the time. It
-// returns how long to wait before the next sweep; doing it sooner does no harm.
+// Sweep does what is due: it ends pushes whose time is over, purges expired ones that
+// have stayed long enough, frees the space of orphans, finishes removals of accounts,
+// removes ended sessions, adds a key encryption key once a month, drops those that are
+// no longer needed, counts refusals that became no event, and keeps the time.
+// It returns how long to wait before the next sweep; an earlier one does no harm.
 func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
-	at := s.time.read()
-	wait = longestSleep
-	for _, sh := range s.shelves(at) {
-		next, clearErr := s.clear(ctx, sh)
+	at := s.time.Read()
+	wait = SweepPeriod
+	for _, task := range s.sweepTasks(at) {
+		next, clearErr := s.clear(ctx, task)
 		err = errors.Join(err, clearErr)
 		switch {
-		case next.After(sh.until):
-			wait = min(wait, next.Sub(sh.until))
-		case !next.IsZero(): // there is more, and it does not move
+		case next.After(task.until):
+			wait = min(wait, next.Sub(task.until))
+		case !next.IsZero(): // what is left does not move
 			wait = min(wait, retrySleep)
 		}
 	}
-	err = errors.Join(err, s.finishRemovals(ctx), s.freeOrphans(ctx), s.clearSessions(ctx, at), s.renewKeys(ctx, at))
-	if at.ends.Sub(s.kept) >= timeSlack { // an idle store need not wake its disk each minute
+	err = errors.Join(err, s.finishRemovals(ctx), s.freeOrphans(ctx), s.clearSessions(ctx, at), s.renewKeys(ctx, at), s.countRefusals(ctx, false))
+	if at.Ends.Sub(s.kept) >= timeSlack { // an idle store need not wake the disk each minute
 		err = errors.Join(err, s.keepTime(ctx))
 	}
 	if err != nil {
 		return retrySleep, err
 	}
-	s.swept.Store(s.time.clock.Now().UnixMilli())
+	s.swept.Store(s.options().Clock.Now().UnixMilli())
 	return max(wait, time.Millisecond), nil
 }
 
-// An outing is what a sweep does with one shelf.
-type outing struct {
-	shelf Shelf
+// A sweepTask is what a sweep does with one expiry queue.
+type sweepTask struct {
+	queue ExpiryQueue
 	until time.Time
 	rule  Rule
 }
 
-// moved reports whether a push is off the shelf now.
-func (o outing) moved(p Push) bool {
-	s, _ := p.Shelf()
-	return p.State == Purged || s != o.shelf
+// moved reports whether a push has left the queue.
+func (t sweepTask) moved(p Push) bool {
+	s, _ := p.ExpiryQueue()
+	return p.State == Purged || s != t.queue
 }
 
-func (s *Store) shelves(at instant) []outing {
-	all := []outing{
-		{Expiring, at.ends, expireRule(at)},
-		{Granted, at.ends, releaseRule(at)},
-		{ExpiredAnon, at.ends.Add(-anonymousStay), purgeRule(ExpiredAnon)},
+func (s *Store) sweepTasks(at clock.Instant) []sweepTask {
+	all := []sweepTask{
+		{Expiring, at.Ends, expireRule(at)},
+		{Granted, at.Ends, releaseRule(at)},
+		{ExpiredAnon, at.Ends.Add(-anonymousStay), purgeRule(ExpiredAnon)},
 	}
 	if s.options().PurgeAfter > 0 {
-		all = append(all, outing{ExpiredOwned, at.ends.Add(-s.options().PurgeAfter), purgeRule(ExpiredOwned)})
+		all = append(all, sweepTask{ExpiredOwned, at.Ends.Add(-s.options().PurgeAfter), purgeRule(ExpiredOwned)})
 	}
 	return all
 }
 
-// clear applies an outing's rule until nothing on its shelf is due, or nothing
-// that is due moves any more. A push that gives an error stays behind and does
-// not hold up the others; the error is the first of those.
-func (s *Store) clear(ctx context.Context, o outing) (next time.Time, err error) {
+// clear applies a task's rule until nothing in its queue is due, or nothing of what is
+// due moves. A push whose change fails stays and does not hold up the others; the error
+// is the first of those.
+func (s *Store) clear(ctx context.Context, t sweepTask) (next time.Time, err error) {
 	for {
-		ids, next, dueErr := s.engine.Due(ctx, o.shelf, o.until, sweepBatch)
+		ids, next, dueErr := s.engine.Due(ctx, t.queue, t.until, sweepBatch)
 		if dueErr != nil {
 			return next, dueErr
 		}
-		moved, changeErr := s.changeAll(ctx, ids, o.rule, o.moved)
+		moved, changeErr := s.changeAll(ctx, ids, t.rule, t.moved)
 		if err == nil {
 			err = changeErr
 		}
-		if moved == 0 || next.IsZero() || next.After(o.until) {
+		if moved == 0 || next.IsZero() || next.After(t.until) {
 			return next, err
 		}
 	}
 }
 
-// changeAll applies r to each push that is still there, many in one commit. It
-// returns how many are then as they should be, and the first error.
+// changeAll applies r to each push that still exists, many in one commit. It returns
+// how many are then as they should be, and the first error.
 func (s *Store) changeAll(ctx context.Context, ids []ID, r Rule, should func(Push) bool) (n int, err error) {
 	var g errgroup.Group
 	var count atomic.Int64
@@ -118,47 +125,62 @@ func (s *Store) changeAll(ctx context.Context, ids []ID, r Rule, should func(Pus
 	return int(count.Load()), err
 }
 
-// renewKeys adds a key encryption key when the newest is a month old, and then
-// drops those that nothing is sealed under any more.
-func (s *Store) renewKeys(ctx context.Context, at instant) error {
-	if at.now != at.ends { // a clock in doubt is no reason for anything
+// renewKeys adds a key encryption key when the newest is a month old. At most once a
+// day it drops those whose time is over and that nothing is sealed under: copies of
+// what they sealed then open no more.
+func (s *Store) renewKeys(ctx context.Context, at clock.Instant) error {
+	if at.Now != at.Ends { // the clock is in doubt
 		return nil
 	}
-	ring, renewed := s.ring.Load().Rotate(at.now)
-	if !renewed {
-		return nil
+	ring, renewed := s.ring.Load().Rotate(at.Now)
+	over, err := s.keysToDrop(ctx, ring, at)
+	if err != nil || len(over) == 0 && !renewed {
+		return err
+	}
+	return s.changeRing(ctx, AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) { // a rotation may have replaced it
+		ring, _ = ring.Rotate(at.Now)
+		for _, version := range over {
+			ring = ring.Drop(seal.KEKs, version)
+		}
+		return ring, strconv.Itoa(len(over)) + " dropped"
+	})
+}
+
+// keysToDrop lists the versions of key encryption keys whose time is over and that
+// nothing is sealed under. It lists none if it was asked within the last day.
+func (s *Store) keysToDrop(ctx context.Context, ring *seal.Ring, at clock.Instant) (over []uint32, err error) {
+	for _, v := range ring.Versions(seal.KEKs) {
+		if !v.To.IsZero() && v.To.Before(at.Now.Add(-keySlack)) {
+			over = append(over, v.Version)
+		}
+	}
+	if len(over) == 0 || at.Ends.Sub(s.dropped) < dropRest {
+		return nil, nil
 	}
 	used, err := s.keysInUse(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	for _, v := range ring.Versions() {
-		if !used[v.Version] && !v.To.IsZero() && v.To.Before(at.now.Add(-keySlack)) {
-			ring = ring.Drop(v.Version)
-		}
-	}
-	return s.setRing(ctx, ring)
+	s.dropped = at.Ends
+	return slices.DeleteFunc(over, func(version uint32) bool { return used[version] }), nil
 }
 
-// keysInUse finds the versions of all keys that something is sealed under. When
-// a push was created does not tell: the clock may have been wrong then.
+// keysInUse returns the versions of all key encryption keys that something is sealed
+// under, grants aside. The creation time of a push does not tell, since the clock may
+// have been wrong.
 func (s *Store) keysInUse(ctx context.Context) (map[uint32]bool, error) {
 	used := make(map[uint32]bool)
-	for last := (ID{}); ; {
-		ps, err := s.engine.Scan(ctx, last, listBatch)
+	for ps, err := range s.scan(ctx) {
 		if err != nil {
 			return nil, err
 		}
 		for _, p := range ps {
-			for _, sealed := range [...][]byte{p.Wrap, p.Details} {
-				if v, ok := seal.KEKVersion(sealed); ok {
+			for _, sealed := range [...][]byte{p.Wrap, p.Link} {
+				if v, ok := seal.SealedUnder(seal.KEKs, sealed); ok {
 					used[v] = true
 				}
 			}
-			last = p.ID
-		}
-		if len(ps) < listBatch {
-			return used, s.messageKeys(ctx, used)
 		}
 	}
+	return used, nil
 }

@@ -20,11 +20,11 @@ const duePushes = 100_000
 func BenchmarkSweepBesideViews(b *testing.B) {
 	f := storetest.New(b, anyViews)
 	l := load{workers: 64, perSec: 500}
-	stay := createMany(b, f, nobody, 1000, 90)
+	stay := createMany(b, f, anonymous, 1000, 90)
 	m := make(medians)
 	for b.Loop() {
 		b.StopTimer()
-		createMany(b, f, nobody, duePushes, 1)
+		createMany(b, f, anonymous, duePushes, 1)
 		b.StartTimer()
 		before := viewsBeside(b, f, l, stay, func() { time.Sleep(2 * time.Second) })
 		b.StopTimer()
@@ -57,8 +57,8 @@ func anyViews(s *storetest.Setup) {
 	s.Terms[store.Text] = t
 }
 
-// createMany creates pushes that may be viewed as often as one likes, for so many
-// days, and returns their tokens.
+// createMany creates n pushes without a limit of views, which expire after that number
+// of days, and returns their tokens.
 func createMany(b *testing.B, f *storetest.Fixture, by store.Actor, n, days int) []store.Token {
 	b.Helper()
 	const workers = 64
@@ -86,7 +86,7 @@ func viewsBeside(b *testing.B, f *storetest.Fixture, l load, tokens []store.Toke
 	b.Helper()
 	return l.measure(b, work, func(r *rand.Rand) func() error {
 		return func() error {
-			_, err := f.Retrieve(ctx, nobody, tokens[r.IntN(len(tokens))], secret.Text{})
+			_, err := f.Retrieve(ctx, anonymous, tokens[r.IntN(len(tokens))], secret.Text{}, nil)
 			return err
 		}
 	})

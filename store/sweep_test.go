@@ -3,11 +3,16 @@ package store_test
 import (
 	"context"
 	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/bolt"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -21,20 +26,20 @@ func isThere(t *testing.T, f *storetest.Fixture, p store.PushInfo) bool {
 	return err == nil
 }
 
-func TestTheSweeperPurgesPushesOfNobodyADayAfterTheyExpired(t *testing.T) {
+func TestTheSweeperPurgesAnonymousPushesADayAfterTheyExpired(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
 	oneDay := func(in *store.NewPush) { in.Days = ptr(1) }
-	anonymous, owned := push(t, f, nobody, oneDay), push(t, f, ann, oneDay)
+	unowned, owned := storetest.Push(t, f, anonymous, oneDay), storetest.Push(t, f, ann, oneDay)
 	f.Clock.Advance(2*day - time.Millisecond)
 	f.SweepAll()
-	if !isThere(t, f, anonymous) {
+	if !isThere(t, f, unowned) {
 		t.Error("it was purged too soon")
 	}
 	f.Clock.Advance(time.Millisecond)
 	f.SweepAll()
-	if isThere(t, f, anonymous) {
+	if isThere(t, f, unowned) {
 		t.Error("it was not purged")
 	}
 	f.Clock.Advance(1000 * day)
@@ -48,7 +53,7 @@ func TestTheSweeperPurgesAnAccountsPushesWhenToldTo(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(o *storetest.Setup) { o.PurgeAfter = 30 * day })
 	ann := f.Account("ann@example.com")
-	p := push(t, f, ann, nil)
+	p := storetest.Push(t, f, ann, nil)
 	if _, err := f.DeletePush(ctx, ann, p.Token); err != nil {
 		t.Fatal(err)
 	}
@@ -69,7 +74,7 @@ func TestTheSweeperEndsMoreThanOneBatch(t *testing.T) {
 	f := storetest.New(t)
 	var made []store.PushInfo
 	for range 600 {
-		made = append(made, push(t, f, nobody, func(in *store.NewPush) { in.Days = ptr(1) }))
+		made = append(made, storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Days = ptr(1) }))
 	}
 	f.Clock.Advance(day)
 	f.SweepAll()
@@ -94,7 +99,7 @@ func TestTheSweeperSleepsUntilTheNextEnd(t *testing.T) {
 	if got := wait(); got != time.Minute {
 		t.Errorf("with nothing to do it sleeps %v", got)
 	}
-	push(t, f, nobody, func(in *store.NewPush) { in.Lifetime = 15 * time.Minute })
+	storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Lifetime = 15 * time.Minute })
 	if got := wait(); got != time.Minute {
 		t.Errorf("with a push that ends later it sleeps %v", got)
 	}
@@ -110,7 +115,7 @@ func TestKeysAreRenewedAndOldLinksStillOpen(t *testing.T) {
 	ann := f.Account("ann@example.com")
 	var made []store.PushInfo
 	for range 4 {
-		made = append(made, push(t, f, ann, func(in *store.NewPush) { in.Days, in.Name = ptr(90), secret.New("kept") }))
+		made = append(made, storetest.Push(t, f, ann, func(in *store.NewPush) { in.Days, in.Name = ptr(90), secret.New("kept") }))
 		for range 30 {
 			f.Clock.Advance(day)
 			f.SweepAll()
@@ -118,12 +123,84 @@ func TestKeysAreRenewedAndOldLinksStillOpen(t *testing.T) {
 		f.Reopen()
 	}
 	for i, p := range made[2:] {
-		if retrieve(t, f, nobody, p) != "s3cret" {
+		if storetest.Retrieve(t, f, anonymous, p) != "s3cret" {
 			t.Errorf("push %d does not open", i+2)
 		}
 	}
 	if expired, err := f.Pushes(ctx, ann, false, 1); err != nil || len(expired) != 2 || expired[1].Name.Reveal() != "kept" {
 		t.Errorf("the name of the oldest: %d, %v", len(expired), err)
+	}
+}
+
+// A key encryption key goes with the pushes of its month, whatever their owner keeps of
+// them.
+func TestAKeyIsDroppedWhenNothingLiveNeedsIt(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	addHook(t, f, "ann@example.com", store.EventView)
+	for range 3 {
+		f.Clock.Advance(day)
+		storetest.Push(t, f, ann, func(in *store.NewPush) { in.Name = secret.New("kept") })
+	}
+	long := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Days = ptr(40) })
+	begun := f.Clock.Now().Add(-3 * day)
+	until := func(d time.Duration, want ...uint32) {
+		t.Helper()
+		for f.Clock.Now().Before(begun.Add(d)) {
+			f.Clock.Advance(time.Hour)
+			f.SweepAll()
+		}
+		if got := f.KEKs(); !slices.Equal(got, want) {
+			t.Errorf("after %v the keys are %v, not %v", d, got, want)
+		}
+	}
+	until(29*day, 1)
+	until(33*day, 1, 2)
+	until(43*day, 1, 2) // the last push under the first key ends
+	until(44*day+time.Hour, 2)
+	f.Reopen()
+	until(45*day, 2)
+	if storetest.Retrieve(t, f, anonymous, long) != "" {
+		t.Error("the last push has not ended")
+	}
+	list, err := f.Pushes(ctx, ann, false, 1)
+	if err != nil || len(list) != 4 || list[3].Name.Reveal() != "kept" {
+		t.Errorf("%d have ended, %v", len(list), err)
+	}
+	if h, err := f.Hooks(ctx, "ann@example.com"); err != nil || len(h) != 1 {
+		t.Errorf("%d webhooks, %v", len(h), err)
+	}
+}
+
+// A grant outlives the push that issued it by a day at most, and the key by more.
+func TestAKeyIsKeptWhileAGrantNeedsIt(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	f.Clock.Advance(30*day + 30*time.Minute)
+	f.SweepAll() // the next key comes into use in an hour
+	p := storetest.PushFiles(t, f, ann, func(in *store.NewPush) { in.Views = ptr(1) }, storetest.Content(1, 100))
+	shown, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 23 {
+		for range 6 { // the download keeps its grant
+			f.Clock.Advance(10 * time.Minute)
+			d, err := f.Download(ctx, shown.Grant, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := io.ReadAll(d); err != nil {
+				t.Fatal(err)
+			}
+			d.Close()
+		}
+		f.SweepAll()
+	}
+	if got := f.KEKs(); !slices.Equal(got, []uint32{1, 2}) {
+		t.Errorf("the keys are %v", got)
 	}
 }
 
@@ -135,13 +212,13 @@ func TestAPushFromAWrongFutureKeepsItsKey(t *testing.T) {
 	ann := f.Account("ann@example.com")
 	f.Clock.Jump(400 * day)
 	f.Reopen()
-	p := push(t, f, ann, func(in *store.NewPush) { in.Name = secret.New("kept") })
+	p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Name = secret.New("kept") })
 	f.Clock.Jump(-400 * day)
 	for range 100 {
 		f.Clock.Advance(day)
 		f.SweepAll()
 	}
-	if retrieve(t, f, nobody, p) != "s3cret" {
+	if storetest.Retrieve(t, f, anonymous, p) != "s3cret" {
 		t.Error("it does not open")
 	}
 	if live, err := f.Pushes(ctx, ann, true, 1); err != nil || len(live) != 1 || live[0].Name.Reveal() != "kept" {
@@ -170,10 +247,10 @@ func TestAPushThatCannotBeEndedHoldsUpNoOther(t *testing.T) {
 	})
 	ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
 	oneDay := func(in *store.NewPush) { in.Days = ptr(1) }
-	engine.refused[push(t, f, ann, oneDay).ID] = true
+	engine.refused[storetest.Push(t, f, ann, oneDay).ID] = true
 	var others []store.PushInfo
 	for range 600 {
-		others = append(others, push(t, f, bob, oneDay))
+		others = append(others, storetest.Push(t, f, bob, oneDay))
 	}
 	f.Clock.Advance(day)
 	if _, err := f.Sweep(ctx); !errors.Is(err, store.ErrCorrupt) {
@@ -193,7 +270,7 @@ func TestAPushThatCannotBeEndedHoldsUpNoOther(t *testing.T) {
 // A haunted engine has a row in its expiry index that belongs to no push.
 type haunted struct{ store.Engine }
 
-func (e haunted) Due(ctx context.Context, s store.Shelf, until time.Time, limit int) ([]store.ID, time.Time, error) {
+func (e haunted) Due(ctx context.Context, s store.ExpiryQueue, until time.Time, limit int) ([]store.ID, time.Time, error) {
 	ids, _, err := e.Engine.Due(ctx, s, until, limit)
 	return append(ids, store.ID{1}), until, err
 }
@@ -203,7 +280,7 @@ func TestASweepEndsWhateverTheIndexSays(t *testing.T) {
 	f := storetest.New(t, func(s *storetest.Setup) {
 		s.Wrap = func(e store.Engine) store.Engine { return haunted{e} }
 	})
-	p := push(t, f, nobody, func(in *store.NewPush) { in.Days = ptr(1) })
+	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Days = ptr(1) })
 	f.Clock.Advance(day)
 	wait, err := f.Sweep(ctx)
 	if err != nil || wait < time.Second {
@@ -216,12 +293,18 @@ func TestASweepEndsWhateverTheIndexSays(t *testing.T) {
 
 func TestAStoreThatLostItsKeyRingIsDamaged(t *testing.T) {
 	t.Parallel()
-	var engine store.Engine
-	f := storetest.New(t, func(s *storetest.Setup) {
-		s.Wrap = func(e store.Engine) store.Engine { engine = e; return e }
-	})
-	push(t, f, nobody, nil)
-	_, err := store.Open(ctx, ringless{engine}, seal.NewRootKey(), store.Options{})
+	f := storetest.New(t)
+	storetest.Push(t, f, anonymous, nil)
+	path := filepath.Join(t.TempDir(), "pushbox.db")
+	if err := os.WriteFile(path, storetest.Read(t, f.Path), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: path})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = engine.Close() }()
+	_, err = store.Open(ctx, ringless{engine}, seal.NewRootKey(), store.Options{})
 	if !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("it opens: %v", err)
 	}

@@ -1,12 +1,13 @@
 package store
 
 import (
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
+
+	"pushbox/internal/weburl"
+	"pushbox/store/clock"
 )
 
 // Limits of what a push may hold.
@@ -18,15 +19,14 @@ const (
 	MaxNote       = 10 * 1024 // bytes
 )
 
-// Range is a default and the bounds of what may be asked for instead.
+// A Range is a default, and the bounds of other values.
 type Range struct{ Default, Min, Max int }
 
-// Choice is a default, and whether anything else may be asked for. Where it is
-// off the answer is no.
+// A Choice is a default, and whether the sender may choose. Where it is not enabled,
+// the answer is no.
 type Choice struct{ Enabled, Default bool }
 
-// Terms are what a sender may ask for and what silence means, for one kind of
-// push.
+// Terms are the defaults and bounds of what a sender may ask for, for one kind of push.
 type Terms struct {
 	Enabled       bool
 	Days, Views   Range
@@ -34,40 +34,42 @@ type Terms struct {
 	Deletable     Choice
 }
 
-// resolve fills in what the sender left open and refuses what the terms do not
-// allow with an *InvalidError. ID, token and sealed parts are not its business.
-func (t Terms) resolve(in NewPush, at instant) (Push, error) {
-	var bad InvalidError
+// Terms returns the terms of a kind. Enabled is false for a kind that is switched off.
+func (s *Store) Terms(k Kind) Terms { return s.options().Terms[k] }
+
+// resolve makes the record of a new push, without ID, owner and sealed parts. It fills in
+// the defaults, and adds to bad what the terms do not allow.
+func (t Terms) resolve(in NewPush, at clock.Instant, bad *InvalidError) Push {
 	if !t.Enabled {
-		bad.Add("kind", in.Kind.String()+" pushes are disabled")
-		return Push{}, bad.Err()
+		bad.Add(FieldKind, in.Kind.String()+" pushes are disabled")
+		return Push{}
 	}
-	days, lifetime := t.lifetime(in, &bad)
+	days, lifetime := t.lifetime(in, bad)
 	p := Push{
 		Kind: in.Kind, State: Live,
-		CreatedAt: at.now, UpdatedAt: at.now, ExpiresAt: at.now.Add(lifetime),
+		CreatedAt: at.Now, UpdatedAt: at.Now, ExpiresAt: at.Now.Add(lifetime),
 		Days:              days,
-		ViewLimit:         t.Views.pick("expire_after_views", in.Views, &bad),
+		ViewLimit:         t.Views.pick(FieldViews, in.Views, bad),
 		RetrievalStep:     t.RetrievalStep.pick(in.RetrievalStep),
 		DeletableByViewer: t.Deletable.pick(in.DeletableByViewer) && in.Kind != URL,
 		Protected:         !in.Passphrase.IsZero(),
 	}
-	checkPayload(in, &bad)
-	checkLength("passphrase", in.Passphrase.Len(), MaxPassphrase, &bad)
-	checkLength("name", in.Name.Len(), MaxName, &bad)
-	checkLength("note", in.Note.Len(), MaxNote, &bad)
-	return p, bad.Err()
+	checkPayload(in, bad)
+	checkLength(FieldPassphrase, in.Passphrase.Len(), MaxPassphrase, bad)
+	checkLength(FieldName, in.Name.Len(), MaxName, bad)
+	checkLength(FieldNote, in.Note.Len(), MaxNote, bad)
+	return p
 }
 
-// lifetime is the time limit, also as whole days rounded up. A lifetime in
-// hours or minutes is bounded as its days are.
+// lifetime returns the time limit, and its whole days, rounded up. The bounds of days
+// also hold for a lifetime in hours or minutes.
 func (t Terms) lifetime(in NewPush, bad *InvalidError) (int, time.Duration) {
 	if in.Days != nil || in.Lifetime == 0 {
-		days := t.Days.pick("expire_after_days", in.Days, bad)
+		days := t.Days.pick(FieldDays, in.Days, bad)
 		return days, time.Duration(days) * day
 	}
 	days := int((in.Lifetime + day - 1) / day)
-	return t.Days.pick("expire_after_duration", &days, bad), in.Lifetime
+	return t.Days.pick(FieldDuration, &days, bad), in.Lifetime
 }
 
 func (r Range) pick(field string, asked *int, bad *InvalidError) int {
@@ -76,7 +78,7 @@ func (r Range) pick(field string, asked *int, bad *InvalidError) int {
 		return r.Default
 	case *asked < r.Min || *asked > r.Max:
 		unit := ""
-		if field == "expire_after_duration" {
+		if field == FieldDuration {
 			unit = " days"
 		}
 		bad.Add(field, "must be between "+strconv.Itoa(r.Min)+" and "+strconv.Itoa(r.Max)+unit)
@@ -104,38 +106,31 @@ func checkPayload(in NewPush, bad *InvalidError) {
 		return
 	}
 	if strings.TrimSpace(text) == "" {
-		bad.Add("payload", "is required")
+		bad.Add(FieldPayload, "is required")
 		return
 	}
 	switch in.Kind {
 	case URL:
-		checkLength("payload", len(text), MaxText, bad)
-		if !isWebURL(text) {
-			bad.Add("payload", "must be an absolute http or https URL without user name or password")
+		checkLength(FieldPayload, len(text), MaxText, bad)
+		if _, err := weburl.Parse(text); err != nil {
+			bad.Add(FieldPayload, err.Error())
 		}
 	case QR:
 		if utf8.RuneCountInString(text) > MaxQR {
-			bad.Add("payload", "is too long (maximum is "+strconv.Itoa(MaxQR)+" characters)")
+			bad.Add(FieldPayload, "is too long (maximum is "+strconv.Itoa(MaxQR)+" characters)")
 		}
 	default:
-		checkLength("payload", len(text), MaxText, bad)
+		checkLength(FieldPayload, len(text), MaxText, bad)
 	}
 }
 
-// checkFiles asks for a file at least; the text is as long as any, or missing.
+// checkFiles requires a file; the text beside it may be empty. Pushes of other kinds may
+// have files too.
 func checkFiles(in NewPush, bad *InvalidError) {
-	if in.Files == nil || in.Files.Len() == 0 {
-		bad.Add("files", "are required: a file push has at least one")
+	if !in.hasFiles() {
+		bad.Add(FieldFiles, "are required: a file push has at least one")
 	}
-	checkLength("payload", in.Payload.Len(), MaxText, bad)
-}
-
-func isWebURL(text string) bool {
-	if strings.ContainsFunc(text, unicode.IsControl) {
-		return false
-	}
-	u, err := url.Parse(text)
-	return err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Hostname() != "" && u.User == nil
+	checkLength(FieldPayload, in.Payload.Len(), MaxText, bad)
 }
 
 func checkLength(field string, n, limit int, bad *InvalidError) {

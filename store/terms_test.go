@@ -38,9 +38,15 @@ func badFields(t *testing.T, err error) []string {
 	return names
 }
 
+func resolved(terms Terms, in NewPush) (Push, error) {
+	var bad InvalidError
+	p := terms.resolve(in, sureAt(newYear), &bad)
+	return p, bad.Err()
+}
+
 func TestSilenceTakesTheDefaults(t *testing.T) {
 	t.Parallel()
-	p, err := terms.resolve(NewPush{Kind: Text, Payload: textOf(1)}, sureAt(newYear))
+	p, err := resolved(terms, NewPush{Kind: Text, Payload: textOf(1)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -100,7 +106,7 @@ func TestEveryBoundOfAPush(t *testing.T) {
 			if in.Kind == 0 {
 				in.Kind = Text
 			}
-			_, err := terms.resolve(in, sureAt(newYear))
+			_, err := resolved(terms, in)
 			got := strings.Join(badFields(t, err), ",")
 			if got != test.bad {
 				t.Errorf("refused %q, not %q", got, test.bad)
@@ -124,7 +130,7 @@ func TestALifetimeCountsItsDaysRoundedUpAndDaysWin(t *testing.T) {
 		{NewPush{Lifetime: time.Hour, Days: ptr(3)}, 3, 3 * day},
 	} {
 		test.in.Kind, test.in.Payload = Text, textOf(1)
-		p, err := free.resolve(test.in, sureAt(newYear))
+		p, err := resolved(free, test.in)
 		if err != nil || p.Days != test.days || p.ExpiresAt != newYear.Add(test.ends) {
 			t.Errorf("%v: %d days, ends %v, %v", test.in.Lifetime, p.Days, p.ExpiresAt, err)
 		}
@@ -154,14 +160,14 @@ func TestAChoiceThatIsOffIsNo(t *testing.T) {
 func TestAURLPushIsNeverDeletableByItsViewers(t *testing.T) {
 	t.Parallel()
 	in := NewPush{Kind: URL, Payload: secret.New("https://example.com"), DeletableByViewer: ptr(true)}
-	if p, err := terms.resolve(in, sureAt(newYear)); err != nil || p.DeletableByViewer {
+	if p, err := resolved(terms, in); err != nil || p.DeletableByViewer {
 		t.Errorf("%v, %v", p.DeletableByViewer, err)
 	}
 }
 
 func TestAKindThatIsOffIsRefusedByItsKindAlone(t *testing.T) {
 	t.Parallel()
-	_, err := Terms{}.resolve(NewPush{Kind: File}, sureAt(newYear))
+	_, err := resolved(Terms{}, NewPush{Kind: File})
 	if got := badFields(t, err); !slices.Equal(got, []string{"kind"}) || err.Error() != "kind file pushes are disabled" {
 		t.Errorf("%v: %v", got, err)
 	}
@@ -169,7 +175,7 @@ func TestAKindThatIsOffIsRefusedByItsKindAlone(t *testing.T) {
 
 func TestAllProblemsOfAPushAreToldTogether(t *testing.T) {
 	t.Parallel()
-	_, err := terms.resolve(NewPush{Kind: Text, Days: ptr(0), Views: ptr(0), Name: textOf(256)}, sureAt(newYear))
+	_, err := resolved(terms, NewPush{Kind: Text, Days: ptr(0), Views: ptr(0), Name: textOf(256)})
 	if got := badFields(t, err); !slices.Equal(got, []string{"expire_after_days", "expire_after_views", "name", "payload"}) {
 		t.Errorf("%v", got)
 	}

@@ -9,17 +9,19 @@ import (
 	"sync"
 	"time"
 
+	"pushbox/internal/safename"
+	"pushbox/internal/secret"
 	"pushbox/store/seal"
 )
 
 const (
-	freeBatch   = 256              // chunks removed in a step: some 16 MiB
-	discardTime = 10 * time.Second // for giving back what an upload took; the sweeper has the rest
+	freeBatch   = 256              // chunks removed in a step: 16 MiB
+	discardTime = 10 * time.Second // for freeing what an upload took; the sweeper frees the rest
 )
 
-// An Upload takes the files of a push that is to be created, sealed on their
-// way. They are part of nothing until CreatePush, and gone if there is none. It
-// is not safe for concurrent use.
+// An Upload keeps the files of a push that is to be created, sealed as they are read.
+// They belong to nothing until CreatePush, and go if there is none. It is not safe for
+// concurrent use.
 type Upload struct {
 	store  *Store
 	token  Token
@@ -32,26 +34,26 @@ type Upload struct {
 	kept   bool // the push was created
 }
 
-var errBroken = errors.New("an upload that failed goes on")
+var errBroken = errors.New("use of an upload that has failed")
 
-// NewUpload begins an upload. Whoever begins one calls Close.
-func (s *Store) NewUpload() *Upload {
-	t := NewToken(s.time.read().now)
+// NewUpload begins an upload. The caller must call Close.
+func (s *Store) NewUpload() *Upload { return s.newUpload(NewToken(s.time.Read().Now)) }
+
+func (s *Store) newUpload(t Token) *Upload {
 	u := &Upload{store: s, token: t, id: s.id(t), dek: seal.NewDEK()}
 	u.key = u.dek.FilesKey()
 	s.uploads.add(u.id)
 	return u
 }
 
-// Len is how many files were added.
+// Len is the number of files that were added.
 func (u *Upload) Len() int { return len(u.files) }
 
-// Add reads a file to its end and keeps it under a name that says nothing, until
-// Describe gives another. Memory does not grow with the file.
+// Add reads a file to its end and keeps it, under a neutral name until Describe. Memory
+// does not grow with the file.
 //
-// Errors: *InvalidError if there may be no file, or not so many; ErrFileSize;
-// ErrFull; and any error of content but io.EOF. After an error the upload is
-// good for Close alone.
+// Errors: *InvalidError if files are disabled or too many; ErrFileSize; ErrFull; and
+// any error of content but io.EOF. After an error only Close may be called.
 func (u *Upload) Add(ctx context.Context, content io.Reader) error {
 	if err := u.mayAdd(); err != nil {
 		return err
@@ -68,11 +70,10 @@ func (u *Upload) Add(ctx context.Context, content io.Reader) error {
 	return nil
 }
 
-// Describe says what the file added last is called, and what its sender takes
-// it for. Both are made harmless.
+// Describe sets the name and the media type of the file added last, made harmless.
 func (u *Upload) Describe(name, mediaType string) {
 	f := &u.files[len(u.files)-1]
-	f.Name, f.ContentType = fileName(name), contentType(mediaType)
+	f.Name, f.ContentType = secret.New(safename.Shown(name, maxFileName)), contentType(mediaType)
 }
 
 func (u *Upload) mayAdd() error {
@@ -83,15 +84,15 @@ func (u *Upload) mayAdd() error {
 	limit := u.store.options().Files.MaxCount
 	switch {
 	case !u.store.options().Terms[File].Enabled:
-		bad.Add("kind", File.String()+" pushes are disabled")
+		bad.Add(FieldKind, File.String()+" pushes are disabled")
 	case len(u.files) >= limit:
-		bad.Add("files", "are too many (maximum is "+strconv.Itoa(limit)+")")
+		bad.Add(FieldFiles, "are too many (maximum is "+strconv.Itoa(limit)+")")
 	}
 	return bad.Err()
 }
 
-// Close ends the upload. Unless its push was created it gives back what its files
-// took, also where ctx has ended; should that fail, the sweeper does it.
+// Close ends the upload. Unless its push was created, it frees what the files took,
+// even if ctx has ended; if that fails, the sweeper does it.
 func (u *Upload) Close(ctx context.Context) error {
 	defer u.store.uploads.remove(u.id)
 	if u.kept {
@@ -102,7 +103,7 @@ func (u *Upload) Close(ctx context.Context) error {
 	return u.store.free(ctx, u.id)
 }
 
-// free removes orphaned chunks, in steps that hold up nobody.
+// free removes the orphans of an ID, in steps that hold up no other work.
 func (s *Store) free(ctx context.Context, id ID) error {
 	for {
 		more, err := s.engine.FreeOrphans(ctx, id, freeBatch)
@@ -112,12 +113,11 @@ func (s *Store) free(ctx context.Context, id ID) error {
 	}
 }
 
-// freeOrphans removes the chunks of uploads that were cut short, and of pushes
-// that hold files no more. What cannot be removed stays behind and does not hold
-// up the others.
+// freeOrphans removes the chunks of uploads that were cut short, and of pushes that
+// hold no files any more. An error of one does not hold up the others.
 func (s *Store) freeOrphans(ctx context.Context) (err error) {
-	for last := (ID{}); ; {
-		ids, listErr := s.engine.Orphans(ctx, last, listBatch)
+	orphans := func(last ID) ([]ID, error) { return s.engine.Orphans(ctx, last, listBatch) }
+	for ids, listErr := range batches(orphans) {
 		if listErr != nil {
 			return errors.Join(err, listErr)
 		}
@@ -129,45 +129,42 @@ func (s *Store) freeOrphans(ctx context.Context) (err error) {
 				err = fmt.Errorf("free the files of push %s: %w", id, freeErr)
 			}
 		}
-		if len(ids) < listBatch {
-			return err
-		}
-		last = ids[len(ids)-1]
 	}
+	return err
 }
 
-// running are the uploads that must not be taken for ones that were cut short.
-type running struct {
+// activeUploads are the running uploads, whose orphans are not freed.
+type activeUploads struct {
 	mu  sync.Mutex
 	ids map[ID]bool
 }
 
-func (r *running) add(id ID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.ids == nil {
-		r.ids = make(map[ID]bool)
+func (u *activeUploads) add(id ID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.ids == nil {
+		u.ids = make(map[ID]bool)
 	}
-	r.ids[id] = true
+	u.ids[id] = true
 }
 
-func (r *running) remove(id ID) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.ids, id)
+func (u *activeUploads) remove(id ID) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	delete(u.ids, id)
 }
 
-// share is how many chunks a step of one of them has, and how many steps of it
-// are on their way at most: all together keep about what two commits take.
-func (r *running) share() (length, flights int) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n := max(1, len(r.ids))
-	return max(minStep, maxStep/n), max(minFlights, maxFlights/n)
+// budget returns how many chunks a step of each upload has, and how many steps of it
+// may be in flight: all uploads together hold about two commits in memory.
+func (u *activeUploads) budget() (length, inFlight int) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	n := max(1, len(u.ids))
+	return max(minStep, maxStep/n), max(minInFlight, maxInFlight/n)
 }
 
-func (r *running) has(id ID) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.ids[id]
+func (u *activeUploads) has(id ID) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	return u.ids[id]
 }

@@ -14,7 +14,7 @@ import (
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 
-	"pushbox/internal/testenv"
+	"pushbox/internal/testkit/env"
 )
 
 const (
@@ -22,8 +22,8 @@ const (
 	commitChunks = 16 // chunks in a commit with nothing else going on, 1 MiB
 )
 
-// A load is creates and views beside uploads: so many a second at random times,
-// or by so many workers who do nothing else.
+// A load is creates and views beside uploads: at random times at a rate, or by a number
+// of workers that do nothing else.
 type load struct {
 	name    string
 	workers int
@@ -44,7 +44,7 @@ func loads() []load {
 func uploadSize(b *testing.B) int64 {
 	b.Helper()
 	const usual = 256
-	return int64(testenv.Length(b, "PUSHBOX_BENCH_UPLOAD", usual, usual)) * mebibyte
+	return int64(env.Length(b, "PUSHBOX_BENCH_UPLOAD", usual, usual)) * mebibyte
 }
 
 // BenchmarkUploadBesideSmallOperations measures, in turn, the chunks of an upload
@@ -81,7 +81,7 @@ func uploadBesideSmallOperations(b *testing.B, l load) {
 	m.report(b)
 }
 
-// medians are figures of which each round has one.
+// medians are figures that each round has one of.
 type medians map[string][]float64
 
 func (m medians) add(name string, figure float64) { m[name] = append(m[name], figure) }
@@ -161,11 +161,11 @@ func smallOperations(b *testing.B, f *storetest.Fixture, l load, work func()) sm
 		var made *store.Token // and not viewed yet
 		return func() error {
 			if made != nil {
-				_, err := f.Retrieve(ctx, nobody, *made, secret.Text{})
+				_, err := f.Retrieve(ctx, anonymous, *made, secret.Text{}, nil)
 				made = nil
 				return err
 			}
-			p, err := f.CreatePush(ctx, nobody, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
+			p, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret")})
 			made = &p.Token
 			return err
 		}

@@ -17,7 +17,7 @@ func TestAnUploadThatComesToNothingLeavesNothing(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(o *storetest.Setup) { o.Files.MaxCount, o.Files.MaxSize = 2, 3*seal.ChunkSize })
 	alice := f.Account("alice@example.com")
-	whole := func() io.Reader { return bytes.NewReader(content(1, 3*seal.ChunkSize)) }
+	whole := func() io.Reader { return bytes.NewReader(storetest.Content(1, 3*seal.ChunkSize)) }
 	cut := errors.New("cut")
 	for name, test := range map[string]struct {
 		files  []io.Reader
@@ -60,7 +60,7 @@ func TestAnUploadThatComesToNothingLeavesNothing(t *testing.T) {
 			t.Errorf("%s: %d left, %v", name, f.Orphans(), err)
 		}
 	}
-	pushFiles(t, f, alice, nil, content(1, 3*seal.ChunkSize), content(2, 3*seal.ChunkSize)) // just as many and as large as may be
+	storetest.PushFiles(t, f, alice, nil, storetest.Content(1, 3*seal.ChunkSize), storetest.Content(2, 3*seal.ChunkSize)) // just as many and as large as may be
 }
 
 func TestAnUploadThatAKillCutShortIsSweptAndOneThatRunsIsNot(t *testing.T) {
@@ -68,14 +68,14 @@ func TestAnUploadThatAKillCutShortIsSweptAndOneThatRunsIsNot(t *testing.T) {
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
 	u := f.NewUpload()
-	if err := u.Add(ctx, bytes.NewReader(content(1, seal.ChunkSize*20))); err != nil {
+	if err := u.Add(ctx, bytes.NewReader(storetest.Content(1, seal.ChunkSize*20))); err != nil {
 		t.Fatal(err)
 	}
 	f.SweepAll()
 	if f.Orphans() != 1 {
 		t.Fatal("an upload that runs was swept")
 	}
-	f.Reopen() // and nobody closed the upload
+	f.Reopen() // without a Close of the upload
 	f.SweepAll()
 	if f.Orphans() != 0 {
 		t.Error("an upload that was cut short is still there")
@@ -88,8 +88,8 @@ func TestAnUploadThatAKillCutShortIsSweptAndOneThatRunsIsNot(t *testing.T) {
 func TestFilesOfARemovedAccountGo(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	got := grantOf(t, f, nobody, pushFiles(t, f, f.Account("alice@example.com"), nil, content(1, 10)))
-	if err := f.RemoveAccount(ctx, "alice@example.com"); err != nil {
+	got := storetest.Grant(t, f, anonymous, storetest.PushFiles(t, f, f.Account("alice@example.com"), nil, storetest.Content(1, 10)))
+	if err := f.RemoveAccount(ctx, storetest.Operator, "alice@example.com"); err != nil {
 		t.Fatal(err)
 	}
 	wantEnded(t, f, got.Grant)

@@ -6,7 +6,7 @@ configure | abort-upgrade | abort-deconfigure | abort-remove) ;;
 *) exit 0 ;;
 esac
 
-# The account, also where there is no systemd.
+# Make the account, with or without systemd.
 if command -v systemd-sysusers >/dev/null; then
 	systemd-sysusers /usr/lib/sysusers.d/pushbox.conf
 elif ! getent passwd pushbox >/dev/null; then
@@ -15,7 +15,7 @@ elif ! getent passwd pushbox >/dev/null; then
 		--shell /usr/sbin/nologin --comment "pushbox server" pushbox
 fi
 
-# What tmpfiles.d says: settings for root to write and pushbox to read, data for
+# The same as tmpfiles.d: settings that root writes and pushbox reads, and data for
 # pushbox alone.
 chown root:pushbox /etc/pushbox
 chmod 0750 /etc/pushbox
@@ -23,12 +23,16 @@ if [ -e /etc/pushbox/config.yaml ]; then
 	chown root:pushbox /etc/pushbox/config.yaml
 	chmod 0640 /etc/pushbox/config.yaml
 fi
-if [ ! -e /var/lib/pushbox ]; then
-	mkdir -m 0700 /var/lib/pushbox
-	chown pushbox:pushbox /var/lib/pushbox
-fi
+# A first start makes the key in /etc/pushbox/key. One that is in /var/lib/pushbox from an
+# older version stays there and is used.
+for dir in /var/lib/pushbox /etc/pushbox/key; do
+	if [ ! -e $dir ]; then
+		mkdir -m 0700 $dir
+		chown pushbox:pushbox $dir
+	fi
+done
 
-# As debhelper does it: an administrator's `disable` and `mask` outlast an upgrade.
+# As debhelper does it: an administrator's `disable` and `mask` survive an upgrade.
 deb-systemd-helper unmask pushbox.service >/dev/null || true
 if deb-systemd-helper --quiet was-enabled pushbox.service; then
 	deb-systemd-helper enable pushbox.service >/dev/null || true

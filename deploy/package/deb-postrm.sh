@@ -5,15 +5,15 @@ if [ "$1" = remove ] && [ -d /run/systemd/system ]; then
 	systemctl --system daemon-reload >/dev/null || true
 fi
 
-# Data and keys are never removed by a package, and so is not the account that owns
-# them: nothing brings them back.
+# A package never removes data, keys, or the account that owns them: nothing could
+# bring them back.
 if [ "$1" = purge ]; then
 	if command -v deb-systemd-helper >/dev/null; then
 		deb-systemd-helper purge pushbox.service >/dev/null || true
 		deb-systemd-helper unmask pushbox.service >/dev/null || true
 	fi
-	rmdir /var/lib/pushbox 2>/dev/null || true
+	rmdir /var/lib/pushbox /etc/pushbox/key /etc/pushbox 2>/dev/null || true
 	if [ -e /var/lib/pushbox ]; then
-		echo "pushbox: its data and its key are still in /var/lib/pushbox; if nobody needs them any more, run: rm -r /var/lib/pushbox && userdel pushbox" >&2
+		echo "pushbox: its data is still in /var/lib/pushbox, and its key there or in /etc/pushbox/key; to delete them for good, run: rm -rf /var/lib/pushbox /etc/pushbox/key && userdel pushbox" >&2
 	fi
 fi

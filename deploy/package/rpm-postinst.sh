@@ -10,10 +10,14 @@ fi
 chown root:pushbox /etc/pushbox /etc/pushbox/config.yaml
 chmod 0750 /etc/pushbox
 chmod 0640 /etc/pushbox/config.yaml
-if [ ! -e /var/lib/pushbox ]; then
-	mkdir -m 0700 /var/lib/pushbox
-	chown pushbox:pushbox /var/lib/pushbox
-fi
+# A first start makes the key in /etc/pushbox/key. One that is in /var/lib/pushbox from an
+# older version stays there and is used.
+for dir in /var/lib/pushbox /etc/pushbox/key; do
+	if [ ! -e $dir ]; then
+		mkdir -m 0700 $dir
+		chown pushbox:pushbox $dir
+	fi
+done
 
 if [ -d /run/systemd/system ]; then
 	systemctl --system daemon-reload || :

@@ -1,7 +1,7 @@
-# Data and keys are never removed by a package: nothing brings them back.
+# A package never removes data and keys: nothing could bring them back.
 if [ -d /run/systemd/system ]; then
 	systemctl --system daemon-reload || :
 fi
 if [ "$1" -eq 0 ] && [ -e /var/lib/pushbox ]; then
-	echo "pushbox: its data and its key are still in /var/lib/pushbox; if nobody needs them any more, run: rm -r /var/lib/pushbox && userdel pushbox" >&2
+	echo "pushbox: its data is still in /var/lib/pushbox, and its key there or in /etc/pushbox/key; to delete them for good, run: rm -rf /var/lib/pushbox /etc/pushbox/key && userdel pushbox" >&2
 fi

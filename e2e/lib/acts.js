@@ -1,19 +1,19 @@
-// What people do on the pages, by the words that they read there.
+// What people do on the pages, by the texts they read there.
 
 import { say } from './words.js'
 
-// signIn signs an account in.
+// signIn signs in an account.
 export async function signIn(guest, { email, password }) {
   await guest.go('/users/sign_in')
-  await guest.page.getByLabel(say('signin_email')).fill(email)
-  await guest.page.getByLabel(say('signin_password'), { exact: true }).fill(password)
+  await guest.page.getByLabel(say('sign_in_email')).fill(email)
+  await guest.page.getByLabel(say('sign_in_password'), { exact: true }).fill(password)
   await guest.page
     .locator('main')
-    .getByRole('button', { name: say('signin_go') })
+    .getByRole('button', { name: say('sign_in_go') })
     .click()
 }
 
-// arrivesSignedIn signs an account in and waits until that is done.
+// arriveSignedIn signs in an account and waits until that is done.
 export async function arriveSignedIn(guest, account) {
   await signIn(guest, account)
   await guest.page.getByRole('link', { name: say('frame_pushes'), exact: true }).waitFor()
@@ -27,7 +27,7 @@ export async function chooseKind(guest, kind) {
     .click()
 }
 
-// fillPush fills in what is given of a new push, on its form.
+// fillPush fills in the given fields of a new push.
 export async function fillPush(guest, { kind, payload, days, views, passphrase, step, deletable, name, note, files }) {
   const { page } = guest
   if (kind) await chooseKind(guest, kind)
@@ -44,10 +44,10 @@ export async function fillPush(guest, { kind, payload, days, views, passphrase, 
 
 // sendPush sends the form.
 export async function sendPush(guest) {
-  await guest.page.getByRole('button', { name: say('create_push'), exact: true }).click()
+  await guest.page.getByRole('button', { name: say('create_submit'), exact: true }).click()
 }
 
-// makePush makes a push on the page and returns its link.
+// makePush creates a push on the page and returns its link.
 export async function makePush(guest, push) {
   await guest.go('/')
   await fillPush(guest, push)
@@ -55,18 +55,18 @@ export async function makePush(guest, push) {
   return madeLink(guest)
 }
 
-// madeLink is the link of the push that was just made.
+// madeLink returns the link of the push that was just created.
 export async function madeLink(guest) {
-  await guest.page.getByRole('heading', { level: 1, name: say('made_heading') }).waitFor()
+  await guest.wholePage({ level: 1, name: say('made_heading') })
   return guest.page.getByLabel(say('made_link'), { exact: true }).inputValue()
 }
 
-// tokenOf is the url_token in a link.
+// tokenOf returns the url_token in a link.
 export function tokenOf(link) {
   return new URL(link).pathname.split('/')[2]
 }
 
-// openPush opens a push of a scene behind its link, by the button if there is one.
+// openPush opens a push by its link, with the button if there is one.
 export async function openPush(scene, guest, push, passphrase) {
   await guest.go(scene.link(push, { url: guest.at }))
   if (passphrase !== undefined) await guest.page.getByLabel(say('step_passphrase'), { exact: true }).fill(passphrase)
@@ -74,9 +74,9 @@ export async function openPush(scene, guest, push, passphrase) {
   if (await button.count()) await button.click()
 }
 
-// opened waits for what was sent.
+// opened waits for the page with the secret.
 export async function opened(guest) {
-  await guest.page.getByRole('heading', { level: 1, name: say('reveal_title') }).waitFor()
+  await guest.wholePage({ level: 1, name: say('reveal_title') })
 }
 
 // unveil shows the text, and returns it.

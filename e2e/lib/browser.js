@@ -6,9 +6,9 @@ import { chromium } from 'playwright-core'
 
 import { Journal, patience } from './journal.js'
 
-// openBrowser starts the system's Chromium, which looks for nothing outside. Names
-// that end in .test are this machine, whose certificates nobody knows. It keeps
-// pages that were left as it does for people: a test of going back is one of that.
+// openBrowser starts the system's Chromium without its requests to the outside. Names
+// that end in .test are this machine, whose certificates are not verified. It keeps
+// pages in its back-forward cache as it does for people, which tests of going back need.
 export async function openBrowser() {
   return chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
@@ -30,8 +30,8 @@ export class Visitor {
   #moves = new Journal()
   #session // with the browser
 
-  // arrive opens a window. watch sees its context before there is a page in it;
-  // what it returns is kept.
+  // arrive opens a window. watch gets its context before it has a page; arrive keeps
+  // what watch returns.
   static async arrive(browser, options = {}, watch = async () => {}) {
     const v = new this()
     v.folder = await mkdtemp(path.join(tmpdir(), 'pushbox-e2e-'))
@@ -49,8 +49,8 @@ export class Visitor {
     return v
   }
 
-  // #saveWhatIsDownloaded has the browser save files by itself and under their
-  // names. Playwright's own downloads have a random one.
+  // #saveWhatIsDownloaded makes the browser itself save files under their names.
+  // Playwright's own downloads have random names.
   async #saveWhatIsDownloaded() {
     const { targetInfo } = await this.devtools.send('Target.getTargetInfo')
     this.#session.on('Browser.downloadWillBegin', (event) => this.#begun.add(event))
@@ -67,8 +67,8 @@ export class Visitor {
     await rm(this.folder, { recursive: true, force: true, maxRetries: 5 })
   }
 
-  // navigate opens an address and returns the response, or undefined if it is
-  // downloaded: then the page stays.
+  // navigate opens an address and returns the response, or undefined for a download,
+  // which leaves the page as it is.
   async navigate(url) {
     try {
       return await this.page.goto(url)
@@ -77,7 +77,15 @@ export class Visitor {
     }
   }
 
-  // download does what begins a download, and returns the download when it has begun.
+  // wholePage waits for a page with this heading, and for its last element: the browser
+  // shows a long page before all of it has come. A page that comes back from the
+  // back-forward cache has no other sign of being whole.
+  async wholePage(heading) {
+    await this.page.getByRole('heading', heading).waitFor()
+    await this.page.locator('#said').waitFor({ state: 'attached' })
+  }
+
+  // download starts a download with an action, and returns it once it has begun.
   async download(act) {
     const before = this.#begun.mark()
     await act()
@@ -85,7 +93,7 @@ export class Visitor {
     return new Download(guid, this.#moves)
   }
 
-  // saved is what lies in the folder for downloads.
+  // saved lists the folder of downloads.
   async saved() {
     return readdir(this.folder)
   }
@@ -99,7 +107,7 @@ export class Visitor {
     await page.close()
   }
 
-  // slowDown lets only so many bytes a second come, to a download until it is cut.
+  // slowDown limits the bytes per second; a running download keeps the limit until it is cut.
   async slowDown(bytes) {
     await this.devtools.send('Network.enable')
     await this.devtools.send('Network.emulateNetworkConditions', {
@@ -108,7 +116,7 @@ export class Visitor {
   }
 }
 
-// A Download is one that the browser has begun.
+// A Download is a download that the browser has begun.
 class Download {
   constructor(guid, moves) {
     this.guid = guid
@@ -120,8 +128,8 @@ class Download {
     await this.moves.first('the first bytes', (move) => move.guid === this.guid && move.receivedBytes > 0)
   }
 
-  // end is its last state: completed, with filePath, or canceled, which stands
-  // for every failure.
+  // end returns its last state: completed, with filePath, or canceled, which means any
+  // failure.
   async end() {
     return this.moves.first('the end of a download', (move) => move.guid === this.guid && move.state !== 'inProgress')
   }

@@ -1,5 +1,5 @@
-// Texts that do harm where they are taken for markup, a script, an address or a
-// template. What runs sets window.pwned.
+// Texts that do harm if they are treated as markup, a script, an address or a
+// template. A script that runs sets window.pwned.
 export const hostile = [
   '<script>window.pwned = 1</script>',
   '</textarea></pre></title></style></script><script>window.pwned = 1</script>',
@@ -20,7 +20,7 @@ export const hostile = [
   `${'<b>'.repeat(60)}deep`,
 ]
 
-// texts are hostile ones that have lines and characters that a name has not.
+// texts are hostile texts with line ends and characters that a name cannot have.
 export const texts = [
   ...hostile,
   'a\0b\u0001c\u001B[31m\u007F',

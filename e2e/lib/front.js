@@ -9,7 +9,7 @@ import { promisify } from 'node:util'
 
 import { Journal, patience } from './journal.js'
 
-// clientHeader is how a visitor tells a front which address to be seen with.
+// clientHeader is the header by which a visitor tells a front its client address.
 export const clientHeader = 'x-visitor'
 
 // selfSigned makes a key and a certificate for a host, good for a day.
@@ -46,8 +46,8 @@ async function selfSigned(host) {
   }
 }
 
-// A Front is a reverse proxy before a server, as operators have one: it ends TLS,
-// or speaks plain HTTP, and says who asked, by which name and how.
+// A Front is a reverse proxy in front of a server: it ends TLS, or speaks plain HTTP,
+// and forwards the client's address, the host and the scheme.
 export class Front {
   answered = new Journal() // requests, by method, path and status
   url = ''

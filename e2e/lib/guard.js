@@ -1,8 +1,8 @@
 import { Journal } from './journal.js'
 
-// A Guard watches everything that happens in a visitor's browser, and knows what
-// should not have: words on the console, errors of scripts, what the
-// Content-Security-Policy stopped, requests to elsewhere, dialogs.
+// A Guard watches a visitor's browser for what should not happen: messages on the
+// console, script errors, violations of the Content-Security-Policy, requests to other
+// origins, dialogs.
 export class Guard {
   asked = 0 // how often the browser asked whether to leave a page
   requests = new Journal() // of method, url and kind
@@ -10,7 +10,7 @@ export class Guard {
   #foreseen = [] // statuses, and patterns of words
   #home
 
-  // watch begins. home are the origins that may be asked for something.
+  // watch begins. home lists the origins that requests may go to.
   static async watch(context, home) {
     const guard = new Guard()
     guard.#home = new Set(home.map((url) => new URL(url).origin))
@@ -18,7 +18,7 @@ export class Guard {
     context.on('weberror', (failure) => guard.#wrong.push(`an error of a script: ${failure.error().stack}`))
     context.on('request', (request) => guard.#note(request))
     context.on('dialog', (dialog) => guard.#answer(dialog))
-    // The browser says so by itself, where nothing runs either. This is a second witness.
+    // The browser reports this itself, even without scripts. This is a second report.
     await context.addInitScript(() => {
       addEventListener('securitypolicyviolation', (event) => {
         console.error(`stopped by the policy: ${event.violatedDirective} ${event.blockedURI}`)
@@ -27,19 +27,19 @@ export class Guard {
     return guard
   }
 
-  // foresee says that the test has something answered with these statuses, or has
-  // something else done, that the browser then tells on the console.
+  // foresee announces statuses or messages that the test causes and that the browser
+  // then writes on the console.
   foresee(...all) {
     this.#foreseen.push(...all)
   }
 
-  // wrong is what happened that should not have.
+  // wrong lists everything that should not have happened.
   get wrong() {
     return this.#wrong
   }
 
-  // #answer leaves the page if asked: what the browser asks of itself is no dialog
-  // of a page.
+  // #answer leaves the page if the browser asks: that question is not a dialog of the
+  // page.
   #answer(dialog) {
     if (dialog.type() === 'beforeunload') this.asked++
     else this.#wrong.push(`a dialog: ${dialog.message()}`)

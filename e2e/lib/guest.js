@@ -6,23 +6,23 @@ import { Guard } from './guard.js'
 
 let guests = 0
 
-// clientAddress is one that no other guest of this process has.
+// clientAddress returns an address that no other guest of this process has.
 function clientAddress() {
   guests++
   return `198.18.${guests >> 8}.${guests & 255}`
 }
 
-// A Guest is a visitor at the pages of pushbox. Whatever goes wrong in the browser
-// meanwhile fails the test when the guest leaves.
+// A Guest is a visitor of the pages of pushbox. Anything that goes wrong in the browser
+// fails the test when the guest leaves.
 export class Guest extends Visitor {
   #left = false
 
-  // arrive opens a browser's window of a guest.
-  //   at: what the server is reached by
-  //   home: all that the browser may ask for something, if that is more
+  // arrive opens a browser window for a guest.
+  //   at: the address of the server
+  //   home: the origins that requests may go to, if more than at
   //   script: whether scripts run
   //   width: of the window
-  //   locale, zone, theme, motion: what the browser says that its user likes
+  //   locale, zone, theme, motion: the preferences of the browser
   static async arrive(browser, options) {
     const { at, home = [at], script = true, width = 1280 } = options
     const { locale = 'en-GB', zone = 'UTC', theme = 'light', motion = 'no-preference' } = options
@@ -49,7 +49,7 @@ export class Guest extends Visitor {
     return this.page.goto(new URL(where, this.at).href)
   }
 
-  // foresee announces statuses, or words, that the browser will complain of.
+  // foresee announces statuses or messages that the browser will report.
   foresee(...all) {
     this.guard.foresee(...all)
   }
@@ -64,7 +64,7 @@ export class Guest extends Visitor {
     return this.page.getByRole('heading', { level: 1 }).innerText()
   }
 
-  // text is all that the page shows.
+  // text returns the visible text of the page.
   async text() {
     return this.page.locator('main').innerText()
   }
@@ -74,7 +74,7 @@ export class Guest extends Visitor {
     return this.page.evaluate(() => window.pwned)
   }
 
-  // leave closes the window, and fails if anything was wrong. Doing so again does nothing.
+  // leave closes the window, and fails if anything went wrong. A second call does nothing.
   async leave() {
     if (this.#left) return
     this.#left = true

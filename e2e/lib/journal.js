@@ -1,8 +1,8 @@
-// Waiting with a deadline: nothing here waits for ever, and nothing sleeps.
+// Waiting with a deadline: nothing here waits forever, and nothing sleeps.
 
 export const patience = 30_000 // milliseconds, with anything that should happen soon
 
-// soon is what a promise brings, or an error that names what came too late.
+// soon returns the result of a promise, or an error that says what came too late.
 export function soon(promise, what) {
   let timer
   const late = new Promise((_, reject) => {
@@ -11,7 +11,7 @@ export function soon(promise, what) {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-// A Journal keeps what happens, and finds what has happened or will soon.
+// A Journal keeps entries, and finds one that has come or will come soon.
 export class Journal {
   entries = []
   #readers = new Set()
@@ -21,12 +21,12 @@ export class Journal {
     for (const look of this.#readers) look()
   }
 
-  // mark is where it is now, for first to begin there.
+  // mark returns the present position, from which first can begin.
   mark() {
     return this.entries.length
   }
 
-  // first is the first entry from a mark on that fits, past or to come.
+  // first returns the first matching entry from a mark on, past or future.
   async first(what, fits, mark = 0) {
     let look
     const found = new Promise((resolve) => {

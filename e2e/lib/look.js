@@ -10,9 +10,9 @@ const levels = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa']
 const widths = [320, 1280]
 const themes = ['light', 'dark']
 
-// look checks a page as it stands, in both themes, at two widths: axe finds nothing
-// that WCAG 2.2 does not allow at A and AA, and nothing is wider than the window. It
-// leaves pictures in $PUSHBOX_E2E_SHOTS where that is set.
+// look checks the present page in both themes and at two widths: axe finds no violation
+// of WCAG 2.2 A and AA, and nothing is wider than the window. It saves pictures in
+// $PUSHBOX_E2E_SHOTS if that is set.
 export async function look(guest, name) {
   const { page } = guest
   await page.evaluate(axe)

@@ -20,9 +20,8 @@ export class Pushbox {
   #binary
   #token
 
-  // start starts $PUSHBOX_BIN, or what is built from the tree, with settings by
-  // the names that they have in the environment. It has an account, unless that is
-  // left to others.
+  // start starts $PUSHBOX_BIN, or a build of the tree, with settings by their names in
+  // the environment. It has an account, unless empty is true.
   static async start(settings = {}, empty = false) {
     const p = new Pushbox()
     p.#folder = await mkdtemp(path.join(tmpdir(), 'pushbox-e2e-'))
@@ -70,13 +69,13 @@ export class Pushbox {
     return (await running).stdout
   }
 
-  // account makes an account and an API token of it.
+  // account creates an account with an API token.
   async account(email, password = 'correct horse battery') {
     await this.#command(['user', 'add', email, '--password-stdin'], `${password}\n`)
     return { email, password, token: (await this.#command(['token', 'create', email])).trim() }
   }
 
-  // stop ends the server and takes its data away.
+  // stop ends the server and deletes its data.
   async stop() {
     if (this.#process?.exitCode === null && this.#process.signalCode === null) {
       const exit = once(this.#process, 'exit')
@@ -86,42 +85,42 @@ export class Pushbox {
     await rm(this.#folder, { recursive: true })
   }
 
-  // push sends files, each with a name and its content, and returns their push.
+  // push sends files, each a name and content, and returns their push.
   async push(...files) {
     const form = new FormData()
     for (const { name, content } of files) form.append('push[files][]', new Blob([content]), name)
     return this.send(form)
   }
 
-  // send creates a push of a form, or of the bytes of one.
+  // send creates a push from a form, or from the bytes of one.
   async send(body, contentType) {
     return this.#call('POST', '', body, contentType && { 'Content-Type': contentType })
   }
 
-  // show retrieves a push. Its files have a url for a while.
+  // show retrieves a push. The url of each file works for a while.
   async show({ url_token }) {
     return this.#call('GET', `/${url_token}`)
   }
 
-  // create creates a push of its fields, of the usual account or another one.
+  // create creates a push from its fields, for the usual account or another one.
   async create(push, owner) {
     return this.#call('POST', '', JSON.stringify({ push }), { 'Content-Type': 'application/json' }, owner)
   }
 
-  // audit is the log of a push, the kinds of its entries, oldest first, and how many
-  // views were counted.
+  // audit returns the log of a push, the kinds of its entries, oldest first, and the number
+  // of counted views.
   async audit({ url_token }, owner) {
     const { logs } = await this.#call('GET', `/${url_token}/audit`, undefined, {}, owner)
     const kinds = logs.map((entry) => entry.kind)
     return { logs, kinds, views: kinds.filter((kind) => kind === 'view').length }
   }
 
-  // active are the live pushes of an account, newest first.
+  // active lists the live pushes of an account, newest first.
   async active(owner) {
     return this.#call('GET', '/active', undefined, {}, owner)
   }
 
-  // expire ends a push by hand.
+  // expire deletes a push.
   async expire({ url_token }, owner) {
     await this.#call('DELETE', `/${url_token}`, undefined, {}, owner)
   }

@@ -6,12 +6,12 @@ import { Guest } from './guest.js'
 import { Pushbox } from './pushbox.js'
 import { Site } from './site.js'
 
-// hostName is what pushbox is called by who reaches it through a front.
+// hostName is the host of pushbox for visitors that come through a front.
 export const hostName = 'pushbox.test'
 
-// setScene gives the tests of a file a server, with settings, another site, with
-// pages, and a browser. visit adds a visitor for one test. guest adds one at the
-// pages of pushbox, over HTTPS if not said otherwise.
+// setScene gives the tests of a file a server with settings, another site with pages, and
+// a browser. visit adds a visitor for one test. guest adds one on the pages of pushbox,
+// over HTTPS by default.
 export function setScene(settings, pages = {}, { empty = false } = {}) {
   const scene = {}
   before(async () => {
@@ -43,7 +43,7 @@ export function setScene(settings, pages = {}, { empty = false } = {}) {
   }
   let accounts = 0
   scene.account = async () => scene.pushbox.account(`person${++accounts}@example.com`)
-  // link is a push's link by the name of a front.
+  // link returns the link of a push at a front.
   scene.link = (push, { url } = scene.secure) => new URL(new URL(push.html_url).pathname, url).href
   return scene
 }

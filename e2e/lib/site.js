@@ -3,13 +3,13 @@ import http from 'node:http'
 
 import { Journal } from './journal.js'
 
-// A Site is another web server. It knows what it was asked.
+// A Site is another web server. It records its requests.
 export class Site {
   asked = new Journal() // of path, headers and body
   url = ''
   #server
 
-  // open begins to serve pages: texts or functions of the site by path, in HTML.
+  // open begins to serve pages by path: HTML texts, or functions of the site.
   static async open(pages) {
     const site = new Site()
     site.#server = http.createServer((request, response) => {

@@ -11,8 +11,8 @@ function fromBase32(text) {
   return Buffer.from(bits.match(/.{8}/g).map((octet) => parseInt(octet, 2)))
 }
 
-// codeOf is the code of six digits that an app shows for a secret (RFC 6238), now
-// or some steps of 30 seconds later.
+// codeOf returns the six-digit code that an app shows for a secret (RFC 6238), now or
+// some steps of 30 seconds later.
 export function codeOf(secret, later = 0) {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + later))

@@ -4,7 +4,7 @@ import path from 'node:path'
 const folder = path.resolve(import.meta.dirname, '../../internal/lang/messages')
 const catalogs = {}
 
-// say is a message as pages show it, in English if not said otherwise.
+// say returns a message as pages show it, in English by default.
 export function say(key, values = {}, tag = 'en') {
   catalogs[tag] ??= JSON.parse(readFileSync(path.join(folder, `${tag}.json`), 'utf8'))
   const message = catalogs[tag][key]

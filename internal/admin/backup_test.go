@@ -11,7 +11,7 @@ import (
 	"pushbox/store/storetest"
 )
 
-func TestABackupIsLeftToWhoeverAskedForIt(t *testing.T) {
+func TestABackupBelongsToItsCaller(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, r route) {
 		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
@@ -30,7 +30,7 @@ func TestABackupIsLeftToWhoeverAskedForIt(t *testing.T) {
 	})
 }
 
-func TestNobodyIsLeftWithABackupThatHeDoesNotWaitFor(t *testing.T) {
+func TestABackupThatItsCallerCancelsIsRemoved(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	ctx, leave := context.WithCancel(t.Context())

@@ -20,14 +20,14 @@ const (
 	maxAnswer   = 64 << 20 // bytes
 )
 
-// A Client asks a server to do operations. It keeps no connection.
+// A Client calls operations of a server. It keeps no connection open.
 type Client struct {
 	http    http.Client
-	silence time.Duration // between two lines of a stream, at most
+	silence time.Duration // the longest between two lines of a stream
 }
 
-// NewClient returns a client of the server that answers at path, which need not
-// run yet. The only error is ErrPathTooLong.
+// NewClient returns a client of the server that listens at path. The server need not run
+// yet. The only error is ErrPathTooLong.
 func NewClient(path string) (*Client, error) {
 	if err := CheckSocketPath(path); err != nil {
 		return nil, err
@@ -42,7 +42,7 @@ func NewClient(path string) (*Client, error) {
 	return &Client{http: http.Client{Transport: transport}, silence: maxSilence}, nil
 }
 
-// call has the server do an operation that does not tell how far it is.
+// call calls an operation that does not report progress.
 func (c *Client) call(ctx context.Context, name string, in, out any) error {
 	ctx, cancel := context.WithTimeout(ctx, Longest)
 	defer cancel()
@@ -53,7 +53,7 @@ func (c *Client) call(ctx context.Context, name string, in, out any) error {
 	return take(ctx, res, out)
 }
 
-// ask sends a request and returns the answer as far as it has come.
+// ask sends a request, and returns the answer once its header is there.
 func (c *Client) ask(ctx context.Context, name string, in any) (*http.Response, error) {
 	body, err := json.Marshal(in)
 	if err != nil {
@@ -74,7 +74,7 @@ func (c *Client) ask(ctx context.Context, name string, in any) (*http.Response, 
 	}
 }
 
-// take reads an answer that comes at once.
+// take reads an answer that is not a stream.
 func take(ctx context.Context, res *http.Response, out any) error {
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer))
 	if err = errors.Join(err, res.Body.Close()); err != nil {
@@ -83,7 +83,7 @@ func take(ctx context.Context, res *http.Response, out any) error {
 	return understand(res.StatusCode, answer, out)
 }
 
-// brokenOff is why an answer that began was not read to its end.
+// brokenOff returns why an answer was not read to its end.
 func brokenOff(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -98,7 +98,7 @@ func understand(status int, answer []byte, out any) error {
 		into = out
 	}
 	if json.Unmarshal(answer, into) != nil {
-		return fmt.Errorf("the server's answer makes no sense (status %d)", status)
+		return fmt.Errorf("%w (status %d)", errNonsense, status)
 	}
 	if status == http.StatusOK {
 		return nil
@@ -106,7 +106,7 @@ func understand(status int, answer []byte, out any) error {
 	return f.error()
 }
 
-// unreached tells a server that does not run from one that did not answer.
+// unreached distinguishes a server that does not run from one that did not answer.
 func unreached(err error) error {
 	if u := (*url.Error)(nil); errors.As(err, &u) {
 		err = u.Err

@@ -1,11 +1,10 @@
-// Package admin administers a store: accounts, API tokens, the check of
-// everything, compaction, and backups.
+// Package admin administers a store: accounts, API tokens, webhooks, the master key,
+// checks, compaction and backups.
 //
-// There is one table of operations. A command runs an operation on a store
-// that it opened itself (Op.Do), or asks the server that has it open to do so
-// (Op.Call); the outcome is the same, errors included.
+// Each operation is an Op. A command does it to a store that it opened itself (Op.Do), or
+// calls the server that has the store open (Op.Call). Both give the same result and the
+// same errors.
 //
-// The server answers on a Unix socket in the data directory. Whoever can
-// connect to it may do everything, so the socket is for its owner alone, in a
-// directory that is for its owner alone.
+// The server listens on a Unix socket in the data directory. A process that can connect to
+// it may do every operation, so the socket and the directory are for their owner alone.
 package admin

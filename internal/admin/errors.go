@@ -9,18 +9,17 @@ import (
 
 // Errors of the socket and of reaching a server.
 var (
-	// ErrNoServer says that nobody answers on the socket: no server runs.
+	// ErrNoServer says that no server listens on the socket.
 	ErrNoServer = errors.New("no server is running")
 	// ErrUnknown says that the server does not have the operation.
-	ErrUnknown = errors.New("the running server is of another version and does not know this operation")
-	// ErrSilent says that the server has not told for a while that it goes on
-	// with the operation.
-	ErrSilent = errors.New("the server says nothing any more")
-	// ErrPathTooLong says that a path has more bytes than that of a Unix socket
-	// may have on this platform.
+	ErrUnknown = errors.New("the running server has another version and does not know this operation")
+	// ErrSilent says that a long operation has reported no progress for a while.
+	ErrSilent = errors.New("the server stopped reporting progress")
+	// ErrPathTooLong says that a path is longer than this platform allows for a Unix
+	// socket.
 	ErrPathTooLong = errors.New("the path of the socket is too long")
-	// ErrNotSocket says that something else is where the socket is to be.
-	ErrNotSocket = errors.New("something that is not a socket is in the way of the control socket")
+	// ErrNotSocket says that the path of a socket is taken by something else.
+	ErrNotSocket = errors.New("the path of the socket is taken by something that is not a socket")
 )
 
 // A code names an error in an answer.
@@ -29,7 +28,7 @@ type code struct {
 	err  error
 }
 
-// codes is every error that the other side of the socket recognises.
+// codes lists the errors that errors.Is still matches on the caller's side of the socket.
 func codes() []code {
 	return []code{
 		{"in-use", store.ErrInUse},
@@ -41,6 +40,7 @@ func codes() []code {
 		{"token", store.ErrToken},
 		{"credentials", store.ErrCredentials},
 		{"session", store.ErrSession},
+		{"no-keys", store.ErrNoKeys},
 		{"denied", store.ErrDenied},
 		{"passphrase", store.ErrPassphrase},
 		{"locked", store.ErrLocked},
@@ -56,7 +56,7 @@ func codes() []code {
 	}
 }
 
-// A failure is an error as an answer carries it.
+// A failure is an error in an answer.
 type failure struct {
 	Code    string              // empty: an error of no special meaning
 	Message string              // what the error says
@@ -77,7 +77,8 @@ func newFailure(err error) failure {
 	return f
 }
 
-// error is the error that the failure was made of, as far as it can tell.
+// error returns the error that the failure stands for. An error without a code keeps only
+// its message.
 func (f failure) error() error {
 	if len(f.Fields) > 0 {
 		return &store.InvalidError{Fields: f.Fields}
@@ -90,7 +91,7 @@ func (f failure) error() error {
 	return errors.New(f.Message)
 }
 
-// A remoteError says what the server's error said, and is what it was.
+// A remoteError has the message of the server's error, and wraps the error of its code.
 type remoteError struct {
 	message string
 	kind    error

@@ -3,11 +3,11 @@ package admin_test
 import (
 	"context"
 	"net"
-	"os"
 	"testing"
 
 	"pushbox/internal/admin"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store/storetest"
 )
 
@@ -16,26 +16,10 @@ const (
 	password = "correct horse battery"
 )
 
-// shortDir is a directory whose path leaves room for a socket; that of
-// t.TempDir has the test's name in it.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "pb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
 // serve answers on a new socket until the test ends.
 func serve(t *testing.T, f *storetest.Fixture) (path string) {
 	t.Helper()
-	path = admin.SocketPath(shortDir(t))
+	path = admin.SocketPath(env.ShortDir(t))
 	l, err := admin.Listen(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)

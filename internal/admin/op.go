@@ -10,40 +10,38 @@ import (
 	"pushbox/store"
 )
 
-// Longest is how long an operation may take that does not tell how far it is: a
-// check reads the whole database.
+// Longest is how long an operation may take that does not report progress: a check reads
+// the whole database.
 const Longest = 10 * time.Minute
 
-// Progress is told how far an operation is: what is done, and how much there is
-// in all, which may grow. It is not called again once the operation has ended.
+// A Progress is called with what an operation has done and with the total, which may grow.
+// It is not called after the operation has ended.
 type Progress func(done, total int64)
 
-// An Op is one thing that can be done to a store. Its input and its output
-// survive JSON.
+// An Op is one operation on a store. Its input and its output can be sent as JSON.
 type Op[In, Out any] struct {
 	name string
 	do   func(ctx context.Context, s *store.Store, in In) (Out, error)
-	// long stands in place of do where it may take any time and tells how far
-	// it is.
+	// long replaces do in an operation that may take any time and reports progress.
 	long func(ctx context.Context, s *store.Store, in In, tell Progress) (Out, error)
 	tell Progress
 }
 
-// WithProgress returns the operation, to be done while tell is told how far it
-// is. Most operations are quick and tell nothing.
+// WithProgress returns the operation with tell as its Progress. Most operations are quick
+// and never call it.
 func (o Op[In, Out]) WithProgress(tell Progress) Op[In, Out] {
 	o.tell = tell
 	return o
 }
 
-// By returns the operation as one that a server does by do, and not to its store;
-// for Serve.
+// By returns the operation, for Serve, with do as what the server does.
 func (o Op[In, Out]) By(do func(ctx context.Context, in In) (Out, error)) Op[In, Out] {
 	o.do = func(ctx context.Context, _ *store.Store, in In) (Out, error) { return do(ctx, in) }
 	return o
 }
 
-// Do does it to a store; ErrNoServer if it is done by a server alone.
+// Do does the operation to a store. It returns ErrNoServer for an operation that only a
+// server does.
 func (o Op[In, Out]) Do(ctx context.Context, s *store.Store, in In) (out Out, err error) {
 	if o.long == nil && o.do == nil {
 		return out, ErrNoServer
@@ -56,10 +54,10 @@ func (o Op[In, Out]) Do(ctx context.Context, s *store.Store, in In) (out Out, er
 	return o.do(ctx, s, in)
 }
 
-// Call has a server do it, which ends it when ctx ends. The errors are those of
-// Do, in the sense of errors.Is and errors.As, and ErrNoServer if nobody
-// answers, ErrUnknown if the server has no such operation, ErrSilent if it does
-// not tell any more that it goes on.
+// Call makes a server do the operation. The server ends it when ctx ends. The errors are
+// those of Do, in the sense of errors.Is and errors.As; ErrNoServer if no server listens,
+// ErrUnknown if the server does not have the operation, and ErrSilent if it has stopped
+// reporting progress.
 func (o Op[In, Out]) Call(ctx context.Context, c *Client, in In) (out Out, err error) {
 	if o.long != nil {
 		err = c.follow(ctx, o.name, in, &out, o.note)
@@ -69,14 +67,14 @@ func (o Op[In, Out]) Call(ctx context.Context, c *Client, in In) (out Out, err e
 	return out, err
 }
 
-// note tells whoever wants to know.
+// note reports progress, if a Progress was given.
 func (o Op[In, Out]) note(done, total int64) {
 	if o.tell != nil {
 		o.tell(done, total)
 	}
 }
 
-// An operation is an Op of whatever types.
+// An operation is an Op of any types.
 type operation interface {
 	title() string
 	isLong() bool
@@ -86,7 +84,7 @@ type operation interface {
 func (o Op[In, Out]) title() string { return o.name }
 func (o Op[In, Out]) isLong() bool  { return o.long != nil }
 
-// answer does it with the input that body holds as JSON.
+// answer does the operation with the input in body, which is JSON.
 func (o Op[In, Out]) answer(ctx context.Context, s *store.Store, body io.Reader, tell Progress) (any, error) {
 	var in In
 	d := json.NewDecoder(body)

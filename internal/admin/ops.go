@@ -2,7 +2,10 @@ package admin
 
 import (
 	"context"
+	"errors"
+	"path/filepath"
 
+	"pushbox/internal/durable"
 	"pushbox/store"
 )
 
@@ -27,7 +30,7 @@ var (
 	UserRemove = Op[Address, None]{name: "user/remove", do: userRemove}
 )
 
-// The operations on API tokens, and on the whole.
+// The operations on API tokens, and on the whole store.
 var (
 	// TokenCreate makes a token: *store.InvalidError, store.ErrNotFound.
 	TokenCreate = Op[TokenRequest, NewToken]{name: "token/create", do: tokenCreate}
@@ -35,35 +38,78 @@ var (
 	TokenList = Op[Address, []Token]{name: "token/list", do: tokenList}
 	// TokenRevoke ends a token at once: store.ErrNotFound.
 	TokenRevoke = Op[TokenRef, None]{name: "token/revoke", do: tokenRevoke}
-	// Check reads the whole store and returns a sentence for each thing that is
-	// wrong.
+	// Check reads the whole store and returns a sentence for each problem.
 	Check = Op[None, []string]{name: "check", do: check}
-	// CheckDeep is Check that also compares all payloads and files with their
-	// digests, and tells how many bytes it has read.
+	// CheckDeep is a Check that also compares all payloads and files with their digests.
+	// Its progress is in bytes read.
 	CheckDeep = Op[None, DeepResult]{name: "check/deep", long: checkDeep}
-	// Compact gives the space that the database does not use back to the file
-	// system, and tells how many bytes it has copied: store.ErrBusy if a
-	// compaction runs, store.ErrFull if there is no room for the copy.
+	// Events lists the instance log, EventsPage events at a time. It lists those before a
+	// damaged event before it fails.
+	Events = Op[EventQuery, EventList]{name: "events", do: events}
+	// Compact returns unused space of the database to the file system. Its progress is in
+	// bytes copied: store.ErrBusy if a compaction runs, store.ErrFull if there is no room
+	// for the copy.
 	Compact = Op[None, CompactResult]{name: "compact", long: compact}
-	// Backup makes a verified copy of the store in a file beside the database, which
-	// is whoever asked for it to move away or remove, and tells how many bytes it has
-	// copied: store.ErrBusy if a compaction or a backup runs, store.ErrFull if there
-	// is no room for the copy.
+	// Backup makes a verified copy of the store in a file beside the database. The caller
+	// moves the file away or removes it. Its progress is in bytes copied: store.ErrBusy if
+	// a compaction or a backup runs, store.ErrFull if there is no room for the copy.
 	Backup = Op[None, BackupResult]{name: "backup", long: backup}
 )
 
-// operations is every operation that a server answers.
+// The operations on the master key.
+var (
+	// KeyID returns the ID of the master key that the store is open under.
+	KeyID = Op[None, Key]{name: "key/id", do: keyID}
+	// KeyRotate replaces the master key with a new one, and seals everything anew. Its
+	// progress is in bytes: store.ErrDenied if the key file cannot be replaced.
+	KeyRotate = Op[Rotation, store.KeyRotation]{name: "key/rotate", long: keyRotate}
+)
+
+// Reload makes a server read its configuration again, and apply the settings that need no
+// restart. Only a server does it: ErrNoServer otherwise.
+var Reload = Op[None, Reloaded]{name: "reload"}
+
+// Further operations that only a server does: ErrNoServer otherwise.
+var (
+	// Examine returns the state of the server.
+	Examine = Op[None, Facts]{name: "examine"}
+	// Probe makes a path for one request within the next minute. The server answers that
+	// request with a report of how it arrived: store.ErrBusy if there are many such paths.
+	Probe = Op[None, Path]{name: "probe"}
+)
+
+// The operations on webhooks.
+var (
+	// WebhookAdd adds a webhook to an account: *store.InvalidError,
+	// store.ErrNotFound, store.ErrToken if the account is disabled.
+	WebhookAdd = Op[WebhookRequest, NewWebhook]{name: "webhook/add", do: webhookAdd}
+	// WebhookList lists an account's webhooks, oldest first: store.ErrNotFound.
+	WebhookList = Op[Address, []Webhook]{name: "webhook/list", do: webhookList}
+	// WebhookRemove removes a webhook: store.ErrNotFound.
+	WebhookRemove = Op[WebhookRef, None]{name: "webhook/remove", do: webhookRemove}
+	// WebhookTarget returns the URL of a webhook and its signing secret:
+	// store.ErrNotFound.
+	WebhookTarget = Op[WebhookRef, NewWebhook]{name: "webhook/target", do: webhookTarget}
+	// WebhookEnable resumes sending events to a webhook: store.ErrNotFound.
+	WebhookEnable = Op[WebhookRef, None]{name: "webhook/enable", do: webhookEnable}
+)
+
+// operator is the actor of every operation: only the operator can open the control socket
+// and the data directory.
+var operator = store.Actor{Role: store.Operator}
+
+// operations lists every operation that a server does to its store.
 func operations() []operation {
 	return []operation{
 		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserRemove,
-		TokenCreate, TokenList, TokenRevoke, Check, CheckDeep, Compact, Backup,
+		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup,
 		KeyID, KeyRotate,
 		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
 	}
 }
 
 func userAdd(ctx context.Context, s *store.Store, in Credentials) (User, error) {
-	a, err := s.AddAccount(ctx, in.Email, in.Password.Text)
+	a, err := s.AddAccount(ctx, operator, in.Email, in.Password.Text)
 	return newUser(a), err
 }
 
@@ -73,27 +119,27 @@ func userList(ctx context.Context, s *store.Store, _ None) ([]User, error) {
 }
 
 func userPasswd(ctx context.Context, s *store.Store, in Credentials) (None, error) {
-	return None{}, s.SetPassword(ctx, in.Email, in.Password.Text)
+	return None{}, s.SetPassword(ctx, operator, in.Email, in.Password.Text)
 }
 
 func userResetMFA(ctx context.Context, s *store.Store, in Address) (None, error) {
-	return None{}, s.ResetTOTP(ctx, in.Email)
+	return None{}, s.ResetTOTP(ctx, operator, in.Email)
 }
 
 func userDisable(ctx context.Context, s *store.Store, in Address) (None, error) {
-	return None{}, s.SetDisabled(ctx, in.Email, true)
+	return None{}, s.SetDisabled(ctx, operator, in.Email, true)
 }
 
 func userEnable(ctx context.Context, s *store.Store, in Address) (None, error) {
-	return None{}, s.SetDisabled(ctx, in.Email, false)
+	return None{}, s.SetDisabled(ctx, operator, in.Email, false)
 }
 
 func userRemove(ctx context.Context, s *store.Store, in Address) (None, error) {
-	return None{}, s.RemoveAccount(ctx, in.Email)
+	return None{}, s.RemoveAccount(ctx, operator, in.Email)
 }
 
 func tokenCreate(ctx context.Context, s *store.Store, in TokenRequest) (NewToken, error) {
-	t, err := s.CreateToken(ctx, in.Email, in.Label, in.Lifetime)
+	t, err := s.CreateToken(ctx, operator, in.Email, in.Label, in.Lifetime)
 	return NewToken{Token: newToken(t.APIToken), Secret: Clear{t.Secret}}, err
 }
 
@@ -103,7 +149,16 @@ func tokenList(ctx context.Context, s *store.Store, in Address) ([]Token, error)
 }
 
 func tokenRevoke(ctx context.Context, s *store.Store, in TokenRef) (None, error) {
-	return None{}, s.RevokeToken(ctx, in.ID)
+	return None{}, s.RevokeToken(ctx, operator, in.ID)
+}
+
+func events(ctx context.Context, s *store.Store, in EventQuery) (EventList, error) {
+	list, err := s.AdminEvents(ctx, in.Since, in.After, EventsPage)
+	out := EventList{Events: each(list, newEvent), More: err != nil || len(list) == EventsPage}
+	if len(list) > 0 {
+		err = nil // the next call meets it again
+	}
+	return out, err
 }
 
 func check(ctx context.Context, s *store.Store, _ None) ([]string, error) {
@@ -111,8 +166,66 @@ func check(ctx context.Context, s *store.Store, _ None) ([]string, error) {
 }
 
 func compact(ctx context.Context, s *store.Store, _ None, tell Progress) (CompactResult, error) {
-	before, after, err := s.Compact(ctx, tell)
+	before, after, err := s.Compact(ctx, operator, tell)
 	return CompactResult{Before: before, After: after}, err
+}
+
+func keyID(_ context.Context, s *store.Store, _ None) (Key, error) {
+	return Key{ID: s.KeyID()}, nil
+}
+
+func keyRotate(ctx context.Context, s *store.Store, in Rotation, tell Progress) (store.KeyRotation, error) {
+	return s.RotateKey(ctx, operator, in.DiscardOld, tell)
+}
+
+func checkDeep(ctx context.Context, s *store.Store, _ None, tell Progress) (DeepResult, error) {
+	problems, c, err := s.CheckDeep(ctx, tell)
+	return DeepResult{Problems: problems, Coverage: c}, err
+}
+
+// backup makes a copy. If the caller has gone, it removes the copy, which would otherwise
+// stay until the next start of the store.
+func backup(ctx context.Context, s *store.Store, _ None, tell Progress) (BackupResult, error) {
+	b, err := s.Backup(ctx, operator, "", tell)
+	if err != nil {
+		return BackupResult{}, err
+	}
+	path, err := filepath.Abs(b.Path)
+	if err = errors.Join(err, ctx.Err()); err != nil {
+		return BackupResult{}, errors.Join(err, durable.Scrub(b.Path))
+	}
+	return BackupResult{Path: path, Size: b.Size, At: b.At}, nil
+}
+
+func webhookAdd(ctx context.Context, s *store.Store, in WebhookRequest) (NewWebhook, error) {
+	var events []store.Event
+	for _, name := range in.Events {
+		e, ok := store.ParseEvent(name)
+		if !ok {
+			return NewWebhook{}, errors.New("there is no event of that name")
+		}
+		events = append(events, e)
+	}
+	h, err := s.AddHook(ctx, operator, in.Email, in.URL.Text, events)
+	return NewWebhook{newWebhook(h), Clear{h.Secret}}, err
+}
+
+func webhookList(ctx context.Context, s *store.Store, in Address) ([]Webhook, error) {
+	hooks, err := s.Hooks(ctx, in.Email)
+	return each(hooks, newWebhook), err
+}
+
+func webhookRemove(ctx context.Context, s *store.Store, in WebhookRef) (None, error) {
+	return None{}, s.RemoveHook(ctx, operator, in.ID)
+}
+
+func webhookTarget(_ context.Context, s *store.Store, in WebhookRef) (NewWebhook, error) {
+	h, err := s.Hook(in.ID)
+	return NewWebhook{newWebhook(h), Clear{h.Secret}}, err
+}
+
+func webhookEnable(ctx context.Context, s *store.Store, in WebhookRef) (None, error) {
+	return None{}, s.DisableHook(ctx, operator, in.ID, false)
 }
 
 func each[From, To any](list []From, f func(From) To) []To {

@@ -109,7 +109,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, secret.New(password), setup.Secret, code)
+		n, _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, secret.New(password), setup.Secret, secret.New(code))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func TestATokenLives(t *testing.T) {
 		if made.Token != want {
 			t.Errorf("made %+v, want %+v", made.Token, want)
 		}
-		if _, _, err := r.f.Authenticate(t.Context(), made.Secret.Text, alice); err != nil {
+		if _, _, err := r.f.Authenticate(t.Context(), storetest.Anonymous, made.Secret.Text); err != nil {
 			t.Errorf("the token that was handed over is not valid: %v", err)
 		}
 		want.LastUsedAt = now
@@ -144,7 +144,7 @@ func TestATokenLives(t *testing.T) {
 			t.Errorf("the list is %+v", list)
 		}
 		must(t, r, admin.TokenRevoke, admin.TokenRef{ID: made.ID})
-		if _, _, err := r.f.Authenticate(t.Context(), made.Secret.Text, alice); !errors.Is(err, store.ErrToken) {
+		if _, _, err := r.f.Authenticate(t.Context(), storetest.Anonymous, made.Secret.Text); !errors.Is(err, store.ErrToken) {
 			t.Errorf("the revoked token gave %v", err)
 		}
 	})
@@ -153,17 +153,17 @@ func TestATokenLives(t *testing.T) {
 func TestErrorsAreTheSameBothWays(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, r route) {
-		nobody := admin.Address{Email: "nobody@example.com"}
+		unknown := admin.Address{Email: "unknown@example.com"}
 		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
 
 		wantErr(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)}, store.ErrExists)
-		wantErr(t, r, admin.UserPasswd, admin.Credentials{Email: nobody.Email, Password: clear(password)}, store.ErrNotFound)
-		wantErr(t, r, admin.UserResetMFA, nobody, store.ErrNotFound)
-		wantErr(t, r, admin.UserDisable, nobody, store.ErrNotFound)
-		wantErr(t, r, admin.UserEnable, nobody, store.ErrNotFound)
-		wantErr(t, r, admin.UserRemove, nobody, store.ErrNotFound)
-		wantErr(t, r, admin.TokenCreate, admin.TokenRequest{Email: nobody.Email}, store.ErrNotFound)
-		wantErr(t, r, admin.TokenList, nobody, store.ErrNotFound)
+		wantErr(t, r, admin.UserPasswd, admin.Credentials{Email: unknown.Email, Password: clear(password)}, store.ErrNotFound)
+		wantErr(t, r, admin.UserResetMFA, unknown, store.ErrNotFound)
+		wantErr(t, r, admin.UserDisable, unknown, store.ErrNotFound)
+		wantErr(t, r, admin.UserEnable, unknown, store.ErrNotFound)
+		wantErr(t, r, admin.UserRemove, unknown, store.ErrNotFound)
+		wantErr(t, r, admin.TokenCreate, admin.TokenRequest{Email: unknown.Email}, store.ErrNotFound)
+		wantErr(t, r, admin.TokenList, unknown, store.ErrNotFound)
 		wantErr(t, r, admin.TokenRevoke, admin.TokenRef{ID: 99}, store.ErrNotFound)
 
 		_, err := do(t, r, admin.UserAdd, admin.Credentials{Email: "no address", Password: clear("short")})
@@ -211,7 +211,7 @@ func TestACompactionTellsHowFarItIsAndWhatCameOfIt(t *testing.T) {
 		if size.After <= 0 || size.Before < size.After {
 			t.Errorf("the sizes are %+v", size)
 		}
-		must(t, r, admin.Compact, admin.None{}) // nobody needs to want the progress
+		must(t, r, admin.Compact, admin.None{}) // without reports of progress
 		if list := must(t, r, admin.UserList, admin.None{}); len(list) != 1 {
 			t.Errorf("after it the list is %+v", list)
 		}
@@ -231,6 +231,40 @@ func TestAContextThatEndedEndsTheCall(t *testing.T) {
 		}
 		if !errors.Is(err, context.Canceled) {
 			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestTheInstanceLogIsListed(t *testing.T) {
+	t.Parallel()
+	bothWays(t, func(t *testing.T, r route) {
+		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
+		r.f.Clock.Advance(time.Minute)
+		made := must(t, r, admin.TokenCreate, admin.TokenRequest{Email: alice, Label: "laptop"})
+		hook := must(t, r, admin.WebhookAdd, admin.WebhookRequest{Email: alice, URL: clear("https://hooks.example.com"), Events: []string{"view"}})
+		by := store.Actor{Client: "192.0.2.7", IP: "192.0.2.7", UserAgent: "Browser/1.0"}
+		if _, err := r.f.SignIn(t.Context(), by, alice, secret.New("a wrong password")); !errors.Is(err, store.ErrCredentials) {
+			t.Fatal(err)
+		}
+		if _, err := r.f.SignIn(t.Context(), by, alice, secret.New(password)); err != nil {
+			t.Fatal(err)
+		}
+		first, now := r.f.Clock.Now().Add(-time.Minute), r.f.Clock.Now()
+		want := []admin.Event{
+			{Number: 1, Time: first, Event: "keys_create", Actor: "system"},
+			{Number: 2, Time: first, Event: "account_create", Actor: "operator", AccountID: 1, Account: alice},
+			{Number: 3, Time: now, Event: "token_create", Actor: "operator", AccountID: 1, Account: alice, Token: made.ID, Detail: "laptop"},
+			{Number: 4, Time: now, Event: "webhook_add", Actor: "operator", AccountID: 1, Account: alice, Webhook: hook.ID, Detail: "view"},
+			{Number: 5, Time: now, Event: "sign_in_refused", Actor: "anonymous", IP: by.IP, UserAgent: by.UserAgent, AccountID: 1, Account: alice},
+			{Number: 6, Time: now, Event: "sign_in", Actor: "account", IP: by.IP, UserAgent: by.UserAgent, AccountID: 1, Account: alice},
+		}
+		for _, c := range []struct {
+			in   admin.EventQuery
+			want []admin.Event
+		}{{admin.EventQuery{}, want}, {admin.EventQuery{Since: now}, want[2:]}, {admin.EventQuery{Since: now, After: 5}, want[5:]}, {admin.EventQuery{After: 6}, nil}} {
+			if got := must(t, r, admin.Events, c.in); !slices.Equal(got.Events, c.want) || got.More {
+				t.Errorf("%+v:\n%+v\nwant\n%+v", c.in, got, c.want)
+			}
 		}
 	})
 }

@@ -6,10 +6,11 @@ import (
 	"testing"
 
 	"pushbox/internal/admin"
+	"pushbox/internal/testkit/env"
 	"pushbox/store/storetest"
 )
 
-// TestWhatAServerDoesOnItself is done by a server that can, and by nobody else.
+// A store without a server cannot do these operations, nor can a server without a handler.
 func TestWhatAServerDoesOnItself(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
@@ -26,7 +27,7 @@ func TestWhatAServerDoesOnItself(t *testing.T) {
 	if _, err := admin.Reload.Call(t.Context(), plain, admin.None{}); !errors.Is(err, admin.ErrUnknown) {
 		t.Errorf("by a server that cannot: %v", err)
 	}
-	path := admin.SocketPath(shortDir(t))
+	path := admin.SocketPath(env.ShortDir(t))
 	l, err := admin.Listen(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)

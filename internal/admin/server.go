@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	stdlog "log"
 	"net"
 	"net/http"
 	"time"
@@ -16,26 +15,19 @@ import (
 const (
 	maxRequest  = 64 << 10         // bytes of an input
 	readTimeout = 10 * time.Second // for an input
-	grace       = 3 * time.Second  // that a stop gives to operations that run
+	grace       = 3 * time.Second  // for running operations at a stop
 	prefix      = "/v1/"
 )
 
-// Serve answers operations on a store, and those of the server's own (Op.By),
-// until ctx ends. When it returns, none runs any more. It owns the listener.
+// Serve answers calls of the operations on a store, and of the server's own (Op.By), until
+// ctx ends. When it returns, no operation runs, and l is closed.
 func Serve(ctx context.Context, l net.Listener, s *store.Store, own ...operation) error {
 	return httpd.Run(ctx, l, newServer(s, append(operations(), own...)), grace)
 }
 
 func newServer(s *store.Store, ops []operation) *http.Server {
-	return &http.Server{
-		Handler:           handler(s, ops),
-		ReadHeaderTimeout: readTimeout,
-		ReadTimeout:       readTimeout,
-		WriteTimeout:      Longest + readTimeout, // a stream sets its own
-		IdleTimeout:       readTimeout,
-		MaxHeaderBytes:    8 << 10,
-		ErrorLog:          stdlog.New(io.Discard, "", 0), // each error has a caller who is told
-	}
+	const write = Longest + readTimeout // a stream sets its own
+	return httpd.NewServer(handler(s, ops), io.Discard, readTimeout, write)
 }
 
 func handler(s *store.Store, ops []operation) http.Handler {
@@ -64,5 +56,5 @@ func reply(w http.ResponseWriter, out any, err error) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(out) // a caller who has gone needs no answer
+	_ = json.NewEncoder(w).Encode(out) // the caller may have gone
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"pushbox/internal/admin"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -65,7 +66,7 @@ func TestRequestsThatMakeNoSenseDoNothing(t *testing.T) {
 // fake answers whatever is asked with the same.
 func fake(t *testing.T, handler http.HandlerFunc) *admin.Client {
 	t.Helper()
-	path := admin.SocketPath(shortDir(t))
+	path := admin.SocketPath(env.ShortDir(t))
 	l, err := net.Listen("unix", path)
 	if err != nil {
 		t.Fatal(err)

@@ -13,15 +13,15 @@ import (
 
 const socketMode = 0o600
 
-// maxSocketPath is how long the path of a Unix socket may be on this platform:
-// one less than the kernel's field, which ends with a zero byte.
+// maxSocketPath is the longest path of a Unix socket on this platform, in bytes: one less
+// than the kernel's field, which ends with a zero byte.
 const maxSocketPath = len(syscall.RawSockaddrUnix{}.Path) - 1
 
-// SocketPath is where the server of a data directory answers.
+// SocketPath returns the path of the control socket of a data directory.
 func SocketPath(dataDir string) string { return filepath.Join(dataDir, "control.sock") }
 
-// CheckSocketPath refuses a path that a Unix socket cannot have on this platform.
-// The error wraps ErrPathTooLong.
+// CheckSocketPath refuses a path that is too long for a Unix socket. The error wraps
+// ErrPathTooLong.
 func CheckSocketPath(path string) error {
 	if len(path) > maxSocketPath {
 		return fmt.Errorf("%w: it has %d bytes, this platform allows %d: %s", ErrPathTooLong, len(path), maxSocketPath, path)
@@ -29,15 +29,22 @@ func CheckSocketPath(path string) error {
 	return nil
 }
 
-// Listen makes the socket, for its owner alone. The caller holds the database:
-// so a socket that is there already is left over from a server that was
-// killed, and is removed. Closing the listener removes the socket. The error
-// wraps ErrPathTooLong, ErrNotSocket, or what the system says.
+// Listen makes the control socket, for its owner alone. The caller holds the database:
+// so a socket at path is left over from a server that was killed, and is replaced. The
+// errors are those of ListenUnix.
 func Listen(ctx context.Context, path string) (net.Listener, error) {
+	return ListenUnix(ctx, path, socketMode, nil)
+}
+
+// ListenUnix makes a Unix socket with a mode. It replaces a socket that is at path
+// already, unless inUse returns an error for it; a nil inUse allows all. Closing the
+// listener removes the socket. The error wraps ErrPathTooLong, ErrNotSocket, that of
+// inUse, or what the system says.
+func ListenUnix(ctx context.Context, path string, mode fs.FileMode, inUse func(ctx context.Context, path string) error) (net.Listener, error) {
 	if err := CheckSocketPath(path); err != nil {
 		return nil, err
 	}
-	if err := removeStale(path); err != nil {
+	if err := removeSocket(ctx, path, inUse); err != nil {
 		return nil, err
 	}
 	var lc net.ListenConfig
@@ -45,13 +52,13 @@ func Listen(ctx context.Context, path string) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(path, socketMode); err != nil {
+	if err := os.Chmod(path, mode); err != nil {
 		return nil, errors.Join(err, l.Close())
 	}
 	return l, nil
 }
 
-func removeStale(path string) error {
+func removeSocket(ctx context.Context, path string, inUse func(context.Context, string) error) error {
 	info, err := os.Lstat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -60,6 +67,11 @@ func removeStale(path string) error {
 		return err
 	case info.Mode().Type() != fs.ModeSocket:
 		return fmt.Errorf("%s: %w", path, ErrNotSocket)
+	}
+	if inUse != nil {
+		if err := inUse(ctx, path); err != nil {
+			return err
+		}
 	}
 	return os.Remove(path)
 }

@@ -12,12 +12,13 @@ import (
 	"testing"
 
 	"pushbox/internal/admin"
+	"pushbox/internal/testkit/env"
 	"pushbox/store/storetest"
 )
 
 func TestTheSocketIsForItsOwnerAloneAndGoesWithItsServer(t *testing.T) {
 	t.Parallel()
-	path := admin.SocketPath(shortDir(t))
+	path := admin.SocketPath(env.ShortDir(t))
 	l, err := admin.Listen(t.Context(), path)
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +53,7 @@ func leaveStale(t *testing.T, path string) {
 
 func TestAStaleSocketIsReplaced(t *testing.T) {
 	t.Parallel()
-	path := admin.SocketPath(shortDir(t))
+	path := admin.SocketPath(env.ShortDir(t))
 	leaveStale(t, path)
 	l, err := admin.Listen(t.Context(), path)
 	if err != nil {
@@ -66,7 +67,7 @@ func TestAStaleSocketIsReplaced(t *testing.T) {
 
 func TestWhatIsNoSocketIsNotRemoved(t *testing.T) {
 	t.Parallel()
-	path := admin.SocketPath(shortDir(t))
+	path := admin.SocketPath(env.ShortDir(t))
 	if err := os.WriteFile(path, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -78,13 +79,13 @@ func TestWhatIsNoSocketIsNotRemoved(t *testing.T) {
 	}
 }
 
-func TestNobodyAnswersWithoutAServer(t *testing.T) {
+func TestNoAnswerComesWithoutAServer(t *testing.T) {
 	t.Parallel()
-	stale := admin.SocketPath(shortDir(t))
+	stale := admin.SocketPath(env.ShortDir(t))
 	leaveStale(t, stale)
 	for name, path := range map[string]string{
-		"no directory": filepath.Join(shortDir(t), "none", "control.sock"),
-		"no socket":    admin.SocketPath(shortDir(t)),
+		"no directory": filepath.Join(env.ShortDir(t), "none", "control.sock"),
+		"no socket":    admin.SocketPath(env.ShortDir(t)),
 		"stale socket": stale,
 	} {
 		if _, err := admin.UserList.Call(t.Context(), client(t, path), admin.None{}); !errors.Is(err, admin.ErrNoServer) {
@@ -96,7 +97,7 @@ func TestNobodyAnswersWithoutAServer(t *testing.T) {
 func TestAPathAsLongAsItMayBeWorksAndALongerOneIsRefusedWithTheLimit(t *testing.T) {
 	t.Parallel()
 	limit := len(syscall.RawSockaddrUnix{}.Path) - 1
-	dir := shortDir(t)
+	dir := env.ShortDir(t)
 	path := filepath.Join(dir, strings.Repeat("s", limit-len(dir)-1))
 	l, err := admin.Listen(t.Context(), path)
 	if err != nil {

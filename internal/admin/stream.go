@@ -13,35 +13,34 @@ import (
 
 const (
 	beat        = 250 * time.Millisecond // between two lines
-	lineTimeout = 10 * time.Second       // to send one
-	maxSilence  = time.Minute            // without one, at the other end
+	lineTimeout = 10 * time.Second       // to send a line
+	maxSilence  = time.Minute            // for which a client waits for a line
 )
 
-// A line is one of those that the answer of a long operation consists of, each
-// of them JSON. They come also when there is nothing to tell: so both ends know
-// that the other one is there. The last has the outcome or the failure.
+// A line is a part of the answer of a long operation, which is lines of JSON. Lines are
+// sent even without progress, so that each end knows that the other one is there. The last
+// line has the outcome or the failure.
 type line struct {
 	At      *position       `json:",omitempty"`
 	Outcome json.RawMessage `json:",omitempty"`
 	Failure *failure        `json:",omitempty"`
 }
 
-// A position is how far an operation is.
+// A position is the progress of an operation.
 type position struct{ Done, Total int64 }
 
-// A stream answers with lines.
+// A stream sends the answer of a long operation.
 type stream struct {
 	w       http.ResponseWriter
 	control *http.ResponseController
-	at      atomic.Pointer[position] // that was not sent yet
+	at      atomic.Pointer[position] // not sent yet; nil: none
 }
 
 func newStream(w http.ResponseWriter) *stream {
 	return &stream{w: w, control: http.NewResponseController(w)}
 }
 
-// reply does the work and answers with what it tells meanwhile and with what
-// comes of it.
+// reply does the work, and sends its progress and its outcome.
 func (s *stream) reply(ctx context.Context, work func(context.Context, Progress) (any, error)) {
 	s.w.Header().Set("Content-Type", "application/x-ndjson")
 	out, err := s.during(ctx, work)
@@ -53,11 +52,11 @@ func (s *stream) reply(ctx context.Context, work func(context.Context, Progress)
 		f := newFailure(err)
 		last.Failure = &f
 	}
-	_ = s.send(last) // a caller who has gone needs no answer
+	_ = s.send(last) // the caller may have gone
 }
 
-// during sends lines while the work is done. When they cannot be sent any more,
-// nobody is there to want it, and its context ends.
+// during does the work, and sends lines meanwhile. If a line cannot be sent, the caller
+// has gone, and the context of the work ends.
 func (s *stream) during(ctx context.Context, work func(context.Context, Progress) (any, error)) (any, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -72,7 +71,7 @@ func (s *stream) during(ctx context.Context, work func(context.Context, Progress
 	return work(ctx, func(done, total int64) { s.at.Store(&position{done, total}) })
 }
 
-// keepSending sends a line with each beat until the work is done.
+// keepSending sends a line at each beat until the work is done.
 func (s *stream) keepSending(done <-chan struct{}) error {
 	t := time.NewTicker(beat)
 	defer t.Stop()
@@ -96,8 +95,8 @@ func (s *stream) send(l line) error {
 	)
 }
 
-// follow has the server do a long operation, and tells what it tells. When it
-// returns early the server ends the operation, since nobody listens any more.
+// follow calls a long operation, and passes its progress to tell. If follow returns early,
+// the server ends the operation.
 func (c *Client) follow(ctx context.Context, name string, in, out any, tell Progress) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -110,7 +109,7 @@ func (c *Client) follow(ctx context.Context, name string, in, out any, tell Prog
 	if res.StatusCode != http.StatusOK {
 		return take(ctx, res, out)
 	}
-	defer func() { _ = res.Body.Close() }() // nothing more is wanted of it
+	defer func() { _ = res.Body.Close() }() // the answer was read, or is given up
 	lines := bufio.NewScanner(res.Body)
 	lines.Buffer(nil, maxAnswer)
 	lines.Split(wholeLines)
@@ -126,12 +125,13 @@ func (c *Client) follow(ctx context.Context, name string, in, out any, tell Prog
 	return brokenOff(ctx, err)
 }
 
-// wholeLines splits at the ends of lines. A piece of a line is none.
+// wholeLines splits into lines. Unlike bufio.ScanLines, it does not return a last line
+// that has no end.
 func wholeLines(data []byte, _ bool) (advance int, text []byte, err error) {
 	return bufio.ScanLines(data, false)
 }
 
-// hear takes a line in, and tells whether it is the last.
+// hear reads a line, and reports whether it is the last.
 func hear(text []byte, out any, tell Progress) (last bool, err error) {
 	var l line
 	if json.Unmarshal(text, &l) != nil {

@@ -11,23 +11,29 @@ import (
 
 	"filippo.io/age"
 	"filippo.io/age/armor"
+
+	"pushbox/internal/durable"
 )
 
-// Errors of what is encrypted.
+// Errors of encrypted backups.
 var (
 	// ErrEncrypted says that a backup is encrypted and no identity was given.
 	ErrEncrypted = errors.New("the backup is encrypted to age recipients")
 	// ErrIdentity says that none of the identities opens a backup.
-	ErrIdentity = errors.New("the backup is encrypted to others than this identity")
+	ErrIdentity = errors.New("the backup is encrypted to other recipients")
 	// ErrSecret says that an identity, which is secret, was given as a recipient.
-	ErrSecret = errors.New("that is an identity, which is secret, and not a recipient, which begins with age1")
+	ErrSecret = errors.New("that is an identity, which is secret, not a recipient, which begins with age1")
 )
 
-// Recipients are who can read what is encrypted to them. None: it is not encrypted.
+// Recipients are the age recipients that a backup is encrypted to. None: it is not
+// encrypted.
 type Recipients []age.Recipient
 
-// ParseRecipients reads recipients (age1…), and those of files, which have one a
-// line. The error never quotes an identity that was given in the place of one.
+// maxRecipients is the largest file of recipients, in bytes.
+const maxRecipients = 1 << 20
+
+// ParseRecipients reads recipients (age1…), and files of recipients, one a line. The error
+// never quotes an identity that was given by mistake.
 func ParseRecipients(texts, files []string) (Recipients, error) {
 	var all Recipients
 	for i, text := range texts {
@@ -38,7 +44,7 @@ func ParseRecipients(texts, files []string) (Recipients, error) {
 		all = append(all, some...)
 	}
 	for _, name := range files {
-		content, err := os.ReadFile(name)
+		content, err := durable.ReadBounded(name, maxRecipients)
 		if err != nil {
 			return nil, err
 		}
@@ -51,7 +57,7 @@ func ParseRecipients(texts, files []string) (Recipients, error) {
 	if len(all) == 0 {
 		return nil, nil
 	}
-	if _, err := age.Encrypt(io.Discard, all...); err != nil { // they may not go together
+	if _, err := age.Encrypt(io.Discard, all...); err != nil { // some kinds of recipients cannot be combined
 		return nil, err
 	}
 	return all, nil
@@ -68,14 +74,14 @@ func parseRecipients(r io.Reader) (Recipients, error) {
 	return age.ParseRecipients(bytes.NewReader(text))
 }
 
-// Identities open what is encrypted to their recipients. They print as an address.
+// Identities decrypt backups. They print as a pointer, so that none reaches a log.
 type Identities struct{ all *[]age.Identity }
 
 // IsZero reports whether there are none.
 func (i Identities) IsZero() bool { return i.all == nil }
 
-// LoadIdentities reads the identities of a file, as age-keygen writes it. The error
-// holds nothing of what is in it.
+// LoadIdentities reads a file of identities, as age-keygen writes it. The error contains
+// nothing of the file.
 func LoadIdentities(name string) (Identities, error) {
 	f, err := os.Open(name)
 	if err != nil {
@@ -84,7 +90,7 @@ func LoadIdentities(name string) (Identities, error) {
 	defer func() { _ = f.Close() }() // it was only read
 	all, err := age.ParseIdentities(f)
 	if err != nil {
-		return Identities{}, fmt.Errorf("%s: it holds something else than age identities, or none", name) // err may quote it
+		return Identities{}, fmt.Errorf("%s: it must hold age identities, and nothing else", name) // err may quote it
 	}
 	return Identities{&all}, nil
 }
@@ -94,9 +100,9 @@ const (
 	peekable = 64 << 10 // bytes
 )
 
-// Decrypt returns what a backup holds, decrypted where it is encrypted, and tells
-// whether it was. ErrEncrypted and ErrIdentity come at once; what was changed or cut
-// is an error of reading, before the end of it is read.
+// Decrypt returns the content of a backup, and whether it was encrypted. ErrEncrypted and
+// ErrIdentity come from Decrypt itself. If the backup was changed or truncated, reading the
+// content fails before its end.
 func Decrypt(r io.Reader, with Identities) (content io.Reader, encrypted bool, err error) {
 	b := bufio.NewReaderSize(r, peekable)
 	head, err := b.Peek(len(armor.Header))

@@ -13,9 +13,9 @@ import (
 
 func TestWhatIsEncryptedOpensForItsRecipientsAlone(t *testing.T) {
 	t.Parallel()
-	ann, annFile := somebody(t)
-	bob, bobFile := somebody(t)
-	_, eveFile := somebody(t)
+	ann, annFile := newRecipient(t)
+	bob, bobFile := newRecipient(t)
+	_, eveFile := newRecipient(t)
 	for _, size := range []int{0, 1, copyStep - 1, copyStep, copyStep + 1, 3*copyStep + 17} {
 		plain := content(size)
 		sealed := sent(t, Writer{Recipients: recipients(t, ann, bob)}, plain)
@@ -34,7 +34,7 @@ func TestWhatIsEncryptedOpensForItsRecipientsAlone(t *testing.T) {
 		for who, c := range map[string]struct {
 			with Identities
 			want error
-		}{"somebody else": {identities(t, eveFile), ErrIdentity}, "nobody": {Identities{}, ErrEncrypted}} {
+		}{"another identity": {identities(t, eveFile), ErrIdentity}, "no identity": {Identities{}, ErrEncrypted}} {
 			if _, encrypted, err := Decrypt(bytes.NewReader(sealed), c.with); !encrypted || !errors.Is(err, c.want) {
 				t.Errorf("for %s: encrypted %t, %v", who, encrypted, err)
 			}
@@ -44,7 +44,7 @@ func TestWhatIsEncryptedOpensForItsRecipientsAlone(t *testing.T) {
 
 func TestWhatIsNotEncryptedIsReadAsItIs(t *testing.T) {
 	t.Parallel()
-	_, annFile := somebody(t)
+	_, annFile := newRecipient(t)
 	for _, plain := range [][]byte{nil, {0}, content(5), content(copyStep + 1)} {
 		same := sent(t, Writer{}, plain)
 		r, encrypted, err := Decrypt(bytes.NewReader(same), identities(t, annFile))
@@ -59,7 +59,7 @@ func TestWhatIsNotEncryptedIsReadAsItIs(t *testing.T) {
 
 func TestWhatIsArmoredOpens(t *testing.T) {
 	t.Parallel()
-	ann, annFile := somebody(t)
+	ann, annFile := newRecipient(t)
 	var text bytes.Buffer
 	w := armor.NewWriter(&text)
 	_, err := w.Write(sent(t, Writer{Recipients: recipients(t, ann)}, content(1000)))
@@ -77,7 +77,7 @@ func TestWhatIsArmoredOpens(t *testing.T) {
 
 func TestWhatWasChangedOrCutIsNotReadToItsEnd(t *testing.T) {
 	t.Parallel()
-	ann, annFile := somebody(t)
+	ann, annFile := newRecipient(t)
 	sealed := sent(t, Writer{Recipients: recipients(t, ann)}, content(200_000))
 	changed := bytes.Clone(sealed)
 	changed[len(changed)-1] ^= 1
@@ -94,7 +94,7 @@ func TestWhatWasChangedOrCutIsNotReadToItsEnd(t *testing.T) {
 
 func TestRecipientsAndIdentitiesAreNotTakenForEachOther(t *testing.T) {
 	t.Parallel()
-	ann, annFile := somebody(t)
+	ann, annFile := newRecipient(t)
 	secret, err := os.ReadFile(annFile)
 	if err != nil {
 		t.Fatal(err)

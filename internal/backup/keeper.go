@@ -6,17 +6,18 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"pushbox/internal/durable"
 )
 
-// A Keeper makes backups in a directory, one each time that the newest there is old
-// enough, and keeps some of them. It knows its own by their names.
+// A Keeper makes scheduled backups in a directory, and removes the oldest. It recognises its
+// backups by their names.
 type Keeper struct {
 	Dir    string
-	Every  time.Duration // from one to the next
-	Keep   int           // how many stay
+	Every  time.Duration // from one backup to the next
+	Keep   int           // how many backups stay
 	Writer Writer
 	Now    func() time.Time
 	// Make makes a verified copy in the directory of path, under a temporary name
@@ -24,18 +25,18 @@ type Keeper struct {
 	Make func(ctx context.Context, path string) (temp string, size int64, err error)
 }
 
-// copies is what copies of the database are named after while they are made.
+// copies begins the names of copies that are being made.
 const copies = "pushbox-copy"
 
-// A Round tells what a keeper did.
+// A Round is what a keeper did.
 type Round struct {
 	Made string        // the path of the new backup; empty: none was due
 	Size int64         // of its database, in bytes
 	Wait time.Duration // until the next is due
 }
 
-// Round makes a backup if one is due, and then removes those that are too many. What
-// it leaves when it is killed, the next one removes.
+// Round makes a backup if one is due, and then removes the oldest beyond Keep. It also
+// removes the files of a Round that was killed.
 func (k *Keeper) Round(ctx context.Context) (Round, error) {
 	now := k.Now()
 	if err := errors.Join(durable.RemoveLeftovers(filepath.Join(k.Dir, copies)), removeStale(k.Dir, now)); err != nil {
@@ -57,8 +58,8 @@ func (k *Keeper) Round(ctx context.Context) (Round, error) {
 	return Round{Made: path, Size: size, Wait: k.Every}, k.prune(past)
 }
 
-// past lists the keeper's backups. One that is of later than now was made when the
-// clock was wrong: it neither puts the next off nor counts among those to keep.
+// past lists the keeper's backups. It leaves out backups from after now, which were made
+// with a wrong clock: they neither delay the next one nor count towards Keep.
 func (k *Keeper) past(now time.Time) ([]File, error) {
 	all, err := List(k.Dir)
 	for n, f := range all {
@@ -83,13 +84,13 @@ func (k *Keeper) make(ctx context.Context, now time.Time) (path string, size int
 	if err == nil {
 		err = errors.Join(k.Writer.File(ctx, path, f, size), f.Close())
 	}
-	return path, size, errors.Join(err, removed(temp))
+	return path, size, errors.Join(err, durable.Scrub(temp))
 }
 
-// prune removes the oldest of what was there before a new backup was durable.
+// prune removes the oldest of the backups before the new one, which is durable by now.
 func (k *Keeper) prune(past []File) error {
 	for len(past) > k.Keep-1 {
-		if err := removed(filepath.Join(k.Dir, past[0].Name)); err != nil {
+		if err := discard(filepath.Join(k.Dir, past[0].Name), strings.HasSuffix(past[0].Name, encrypted)); err != nil {
 			return fmt.Errorf("remove an old backup: %w", err)
 		}
 		past = past[1:]

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/testkit/unnamed"
 )
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
@@ -107,7 +108,7 @@ func TestAScheduledBackupIsEncryptedAndItsCopyGoes(t *testing.T) {
 	t.Parallel()
 	now := noon
 	k := keeper(t, &now)
-	ann, annFile := somebody(t)
+	ann, annFile := newRecipient(t)
 	k.Writer.Recipients = recipients(t, ann)
 	wantRound(t, k, "pushbox-20260102T120000Z.db.age", k.Every)
 	wantNames(t, k.Dir, "pushbox-20260102T120000Z.db.age")
@@ -122,7 +123,7 @@ func TestAScheduledBackupIsEncryptedAndItsCopyGoes(t *testing.T) {
 	if got, err := io.ReadAll(r); err != nil || string(got) != noon.String() {
 		t.Errorf("%q, %v", got, err)
 	}
-	k.Writer.Room, now = func(string) error { return errors.New("full") }, noon.Add(k.Every)
+	k.Writer.CheckSpace, now = func(string) error { return errors.New("full") }, noon.Add(k.Every)
 	if _, err := k.Round(t.Context()); err == nil || !strings.Contains(err.Error(), "full") {
 		t.Errorf("it did not give way: %v", err)
 	}
@@ -142,4 +143,31 @@ func TestANameTellsWhenAndIsReadAgain(t *testing.T) {
 			t.Errorf("%q is taken for one", name)
 		}
 	}
+}
+
+// The copy that was encrypted, and an old backup that is not, are overwritten.
+func TestWhatAKeeperRemovesIsOverwrittenUnlessItIsSealed(t *testing.T) {
+	t.Parallel()
+	now := noon
+	k := keeper(t, &now)
+	k.Keep = 1
+	ann, _ := newRecipient(t)
+	k.Writer.Recipients = recipients(t, ann)
+	inClear, sealed := filepath.Join(k.Dir, "pushbox-20251230T000000Z.db"), filepath.Join(k.Dir, "pushbox-20251231T000000Z.db.age")
+	if err := errors.Join(os.WriteFile(inClear, []byte("pages"), 0o600), os.WriteFile(sealed, []byte("sealed"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	a, b := unnamed.Open(t, inClear), unnamed.Open(t, sealed)
+	var c unnamed.File
+	whole := k.Make
+	k.Make = func(ctx context.Context, path string) (temp string, size int64, err error) {
+		temp, size, err = whole(ctx, path)
+		c = unnamed.Open(t, temp)
+		return temp, size, err
+	}
+	wantRound(t, k, "pushbox-20260102T120000Z.db.age", k.Every)
+	wantNames(t, k.Dir, "pushbox-20260102T120000Z.db.age")
+	a.Want(t, "the old backup", "")
+	b.Want(t, "the old encrypted backup", "sealed")
+	c.Want(t, "the copy", "")
 }

@@ -12,7 +12,7 @@ import (
 	"filippo.io/age"
 )
 
-// content is so many bytes that tell their place.
+// content returns bytes whose values depend on their offsets.
 func content(size int) []byte {
 	b := make([]byte, size)
 	for i := range b {
@@ -21,8 +21,8 @@ func content(size int) []byte {
 	return b
 }
 
-// somebody is a recipient, and a file with the identity that belongs to it.
-func somebody(t *testing.T) (recipient, identityFile string) {
+// newRecipient makes a recipient and a file with the identity that belongs to it.
+func newRecipient(t *testing.T) (recipient, identityFile string) {
 	t.Helper()
 	id, err := age.GenerateX25519Identity()
 	if err != nil {

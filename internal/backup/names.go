@@ -17,7 +17,7 @@ const (
 	encrypted = ".db.age"
 )
 
-// Name is the file name of a backup that was begun at t.
+// Name returns the file name of a backup that was begun at t.
 func Name(t time.Time, isEncrypted bool) string {
 	name := prefix + t.UTC().Format(stamp)
 	if isEncrypted {
@@ -32,8 +32,8 @@ type File struct {
 	At   time.Time // when it was begun, as its name says
 }
 
-// List lists the files of a directory that Name has named, oldest first; none where
-// there is no such directory.
+// List returns the backups in a directory, oldest first: files with names of Name. A missing
+// directory has none.
 func List(dir string) ([]File, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {

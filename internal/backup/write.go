@@ -1,3 +1,6 @@
+// Package backup manages backup files: it names them, writes them durably, encrypts them to
+// age recipients, reads them again, and removes old ones. It does not look into the copies
+// of the database.
 package backup
 
 import (
@@ -21,19 +24,19 @@ import (
 
 // A Writer writes backups.
 type Writer struct {
-	Recipients Recipients                     // none: it is not encrypted
-	Replace    bool                           // a file that is there
-	Room       func(dir string) error         // returns an error when the writer must give way; nil: never
-	Progress   func(done, total int64)        // is told the bytes read, and how many there are; nil: nobody is
+	Recipients Recipients                     // none: backups are not encrypted
+	Replace    bool                           // a file of the same name
+	CheckSpace func(dir string) error         // returns an error when space is so short that the writer must stop; nil: none is checked
+	Progress   func(done, total int64)        // in bytes; may be nil
 	open       func(string) (*os.File, error) // for reading back; nil: os.Open
 }
 
 const (
 	copyStep = 1 << 20 // bytes at a time
-	looks    = 8       // steps between two looks at how much is free
+	looks    = 8       // steps between two checks of the space
 )
 
-// Stream writes a copy of so many bytes to w, encrypted where there are recipients.
+// Stream writes a copy of size bytes to w, encrypted if there are recipients.
 func (o Writer) Stream(ctx context.Context, w io.Writer, from io.Reader, size int64) error {
 	return o.stream(ctx, w, from, size, "")
 }
@@ -50,8 +53,8 @@ func (o Writer) stream(ctx context.Context, w io.Writer, from io.Reader, size in
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if o.Room != nil && dir != "" && done/copyStep%looks == 0 {
-			if err := o.Room(dir); err != nil {
+		if o.CheckSpace != nil && dir != "" && done/copyStep%looks == 0 {
+			if err := o.CheckSpace(dir); err != nil {
 				return err
 			}
 		}
@@ -73,7 +76,7 @@ func (o Writer) stream(ctx context.Context, w io.Writer, from io.Reader, size in
 
 func wantSize(got, want int64) error {
 	if got != want {
-		return fmt.Errorf("the copy has %d bytes, %d were to be read", got, want)
+		return fmt.Errorf("the copy has %d bytes instead of %d", got, want)
 	}
 	return nil
 }
@@ -82,10 +85,9 @@ type nopCloser struct{ io.Writer }
 
 func (nopCloser) Close() error { return nil }
 
-// File writes a copy of so many bytes to a file of mode 0600, which has the name
-// when it is complete, on the disk, and was read back: never less than the whole.
-// fs.ErrExist where there is a file of that name, unless it is to be replaced. A
-// crash leaves what a later File in the same directory removes.
+// File writes a copy of size bytes to a file of mode 0600. The file gets its name once it is
+// complete, on the disk, and read back. The error is fs.ErrExist if the name is taken, unless
+// Replace is set. A later File in the same directory removes what a crash leaves.
 func (o Writer) File(ctx context.Context, path string, from io.Reader, size int64) error {
 	dir := filepath.Dir(path)
 	if err := removeStale(dir, time.Now()); err != nil {
@@ -108,12 +110,12 @@ func (o Writer) File(ctx context.Context, path string, from io.Reader, size int6
 		err = o.publish(temp.Name(), path)
 	}
 	if err != nil {
-		return errors.Join(err, removed(temp.Name()))
+		return errors.Join(err, discard(temp.Name(), len(o.Recipients) > 0))
 	}
 	return nil
 }
 
-// readBack sees that what was written can be read.
+// readBack compares the file with what was written.
 func (o Writer) readBack(path string, written hash.Hash) error {
 	open := o.open
 	if open == nil {
@@ -126,7 +128,7 @@ func (o Writer) readBack(path string, written hash.Hash) error {
 	sum := sha256.New()
 	_, err = io.Copy(sum, f)
 	if err = errors.Join(err, f.Close()); err == nil && !bytes.Equal(sum.Sum(nil), written.Sum(nil)) {
-		err = errors.New("what was written is not what is read back: the disk may be failing")
+		err = errors.New("the file that was read back differs from what was written: the disk may be failing")
 	}
 	return err
 }
@@ -143,7 +145,12 @@ func (o Writer) publish(temp, path string) error {
 	return err
 }
 
-func removed(path string) error {
+// discard removes a file that may be gone already. It overwrites one that is not sealed
+// by recipients: that is a database.
+func discard(path string, sealed bool) error {
+	if !sealed {
+		return durable.Scrub(path)
+	}
 	if err := os.Remove(path); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -151,14 +158,14 @@ func removed(path string) error {
 }
 
 const (
-	unfinished = "pushbox-backup" // what is being written is named after it
-	staleAfter = time.Hour        // without a byte written, nobody writes it any more
+	unfinished = "pushbox-backup" // begins the name of a file that is being written
+	staleAfter = time.Hour        // after this time without a write, its writer is gone
 )
 
-// removeStale removes what writers that were killed left in a directory.
+// removeStale removes the files that killed writers left in a directory.
 func removeStale(dir string, now time.Time) error {
 	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrPermission) { // it may be one to write to and not to list
+	if errors.Is(err, fs.ErrPermission) { // the directory may be writable but not listable
 		return nil
 	}
 	if err != nil {
@@ -169,7 +176,7 @@ func removeStale(dir string, now time.Time) error {
 			continue
 		}
 		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && now.Sub(info.ModTime()) > staleAfter {
-			if err := removed(filepath.Join(dir, e.Name())); err != nil {
+			if err := durable.Scrub(filepath.Join(dir, e.Name())); err != nil { // it may not be sealed
 				return err
 			}
 		}

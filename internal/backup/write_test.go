@@ -12,6 +12,8 @@ import (
 	"testing"
 	"testing/iotest"
 	"time"
+
+	"pushbox/internal/testkit/unnamed"
 )
 
 func TestAFileIsThereWhenItIsWholeOrNotAtAll(t *testing.T) {
@@ -27,13 +29,13 @@ func TestAFileIsThereWhenItIsWholeOrNotAtAll(t *testing.T) {
 		from io.Reader
 		want error // nil: any
 	}{
-		"it cannot be read":             {t.Context(), Writer{}, io.MultiReader(bytes.NewReader(all), iotest.ErrReader(broken)), broken},
-		"it is shorter than it was":     {t.Context(), Writer{}, bytes.NewReader(all[1:]), nil},
-		"it is longer than it was":      {t.Context(), Writer{}, io.MultiReader(bytes.NewReader(all), strings.NewReader("x")), nil},
-		"somebody interrupts":           {ended, Writer{}, bytes.NewReader(all), context.Canceled},
-		"others need the room":          {t.Context(), Writer{Room: func(string) error { return broken }}, bytes.NewReader(all), broken},
-		"something else is read back":   {t.Context(), Writer{open: spoiled}, bytes.NewReader(all), nil},
-		"it cannot be opened once more": {t.Context(), Writer{open: func(string) (*os.File, error) { return nil, broken }}, bytes.NewReader(all), broken},
+		"it cannot be read":           {t.Context(), Writer{}, io.MultiReader(bytes.NewReader(all), iotest.ErrReader(broken)), broken},
+		"it is shorter than it was":   {t.Context(), Writer{}, bytes.NewReader(all[1:]), nil},
+		"it is longer than it was":    {t.Context(), Writer{}, io.MultiReader(bytes.NewReader(all), strings.NewReader("x")), nil},
+		"it is interrupted":           {ended, Writer{}, bytes.NewReader(all), context.Canceled},
+		"others need the room":        {t.Context(), Writer{CheckSpace: func(string) error { return broken }}, bytes.NewReader(all), broken},
+		"something else is read back": {t.Context(), Writer{open: spoiled}, bytes.NewReader(all), nil},
+		"it cannot be opened again":   {t.Context(), Writer{open: func(string) (*os.File, error) { return nil, broken }}, bytes.NewReader(all), broken},
 	} {
 		dir := t.TempDir()
 		err := c.w.File(c.ctx, filepath.Join(dir, "box.db"), c.from, int64(len(all)))
@@ -73,7 +75,7 @@ func TestAWriterLooksForRoomAgainAndAgainAndTellsHowFarItIs(t *testing.T) {
 	dir, looked, last := t.TempDir(), 0, int64(0)
 	const size = (2*looks + 1) * copyStep
 	w := Writer{
-		Room: func(d string) error {
+		CheckSpace: func(d string) error {
 			if looked++; d != dir {
 				t.Errorf("it looks at %s", d)
 			}
@@ -105,4 +107,26 @@ func TestWhatAKilledWriterLeftGoesAndWhatARunningOneHasStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantNames(t, dir, "box.db", "notes.new-3", "pushbox-backup", "pushbox-backup.new-4", "pushbox-backup.new-5", "pushbox.db.new-2")
+}
+
+// A file that no recipient seals has the pages of a database.
+func TestAnUnfinishedFileIsOverwrittenUnlessItIsSealed(t *testing.T) {
+	t.Parallel()
+	ann, _ := newRecipient(t)
+	broken := errors.New("broken")
+	for name, to := range map[string]Recipients{"in clear": nil, "sealed": recipients(t, ann)} {
+		var f unnamed.File
+		w := Writer{Recipients: to, open: func(path string) (*os.File, error) {
+			f = unnamed.Open(t, path)
+			return nil, broken
+		}}
+		if err := w.File(t.Context(), filepath.Join(t.TempDir(), "box.db"), strings.NewReader("text"), 4); !errors.Is(err, broken) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if to == nil {
+			f.Want(t, name, "")
+		} else if b, err := io.ReadAll(f); err != nil || !bytes.HasPrefix(b, []byte("age-encryption.org")) {
+			t.Errorf("%s: %.40q, %v", name, b, err)
+		}
+	}
 }

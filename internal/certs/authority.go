@@ -18,28 +18,28 @@ import (
 )
 
 const (
-	firstRetry   = 2 * time.Minute // after an order failed; then twice as long each time
+	firstRetry   = 2 * time.Minute // after an order failed; the wait doubles with each failure
 	lastRetry    = time.Hour       // a CA may allow no more than five failures an hour
 	longestLook  = time.Hour
-	orderTime    = 5 * time.Minute // for all of an order
+	orderTime    = 5 * time.Minute // for a whole order
 	adviceTime   = 30 * time.Second
 	adviceEvery  = 6 * time.Hour
-	renewAtMost  = 30 * 24 * time.Hour // before the end
-	renewAtThird = 3                   // of its time, for one that is good for less
-	settleTime   = time.Hour           // in which no advice makes us replace a new one
+	renewAtMost  = 30 * 24 * time.Hour // before a certificate expires
+	renewAtThird = 3                   // at a third of its validity, if that is less
+	settleTime   = time.Hour           // for which a new certificate is not replaced, whatever the advice
 )
 
-// An authority has the certificates that one certificate authority signed.
+// An authority fetches and renews certificates of one certificate authority.
 type authority struct {
 	cfg     config.ACME
-	overTCP bool // port 80 is answered, too
+	overTCP bool // plain HTTP is answered, too
 	files   files
 	proofs  *proofs
 	tell    func(Event)
 	now     func() time.Time
 
-	byName map[string]*domain // as the domains are written in the settings
-	all    []*domain          // in their order
+	byName map[string]*domain // as the settings have it
+	all    []*domain          // in the order of the settings
 }
 
 // A domain is one name with its certificate.
@@ -49,13 +49,13 @@ type domain struct {
 	mu       sync.Mutex
 	cert     *tls.Certificate // nil: none yet
 	obtained time.Time        // zero: before this process began
-	next     time.Time        // when to look at it again
-	failures int              // orders that failed since the last one that did not
+	next     time.Time        // of the next look
+	failures int              // failed orders in a row
 	advice   acme.RenewalInfo // zero: none
-	asked    time.Time        // for the advice
+	asked    time.Time        // when the advice was asked for
 }
 
-// openAuthority loads the certificates that were kept.
+// openAuthority loads the certificates in the data directory.
 func openAuthority(t config.TLS, root string, o Options) (*authority, error) {
 	f, err := openFiles(root, t.ACME.DirectoryURL)
 	if err != nil {
@@ -74,7 +74,7 @@ func openAuthority(t config.TLS, root string, o Options) (*authority, error) {
 		case errors.Is(err, fs.ErrPermission):
 			return nil, err
 		case err != nil && !errors.Is(err, fs.ErrNotExist):
-			a.tell(Event{Text: "a kept certificate cannot be used, and another is ordered", Domain: name, Err: err})
+			a.tell(Event{Text: "a saved certificate cannot be used; a new one is ordered", Domain: name, Err: err})
 		}
 		a.byName[name] = d
 		a.all = append(a.all, d)
@@ -82,9 +82,9 @@ func openAuthority(t config.TLS, root string, o Options) (*authority, error) {
 	return a, nil
 }
 
-// find returns the certificate of the name that the client asks for, or of the
-// main name, for those who ask for none or for another: they find out by
-// themselves that it is not for them.
+// find returns the certificate of the name that the client asks for. A client that asks for
+// no name, or for another, gets that of the main name, and sees for itself that it does not
+// fit.
 func (a *authority) find(hello *tls.ClientHelloInfo) (*tls.Certificate, error) {
 	name := strings.ToLower(strings.TrimSuffix(hello.ServerName, "."))
 	if len(hello.SupportedProtos) == 1 && hello.SupportedProtos[0] == challengeProtocol {
@@ -106,7 +106,7 @@ func (d *domain) current() *tls.Certificate {
 	return d.cert
 }
 
-// look fetches what is missing and renews what is due, one after the other.
+// look fetches missing certificates and renews due ones, one after the other.
 func (a *authority) look(ctx context.Context) time.Duration {
 	wait := longestLook
 	for _, d := range a.all {
@@ -124,7 +124,7 @@ func (d *domain) until() time.Time {
 	return d.next
 }
 
-// due reports whether a certificate is to be ordered now.
+// due reports whether to order a certificate now.
 func (a *authority) due(ctx context.Context, d *domain) bool {
 	if a.now().Before(d.until()) {
 		return false
@@ -141,9 +141,9 @@ func (a *authority) due(ctx context.Context, d *domain) bool {
 	return !a.now().Before(at)
 }
 
-// plan is when a certificate is to be renewed if nobody knows better. Half of the
-// time that a new one has left must pass, whatever the clocks say: or one would be
-// ordered after the other. The caller holds the mutex.
+// plan returns when to renew a certificate without advice. Half of the validity that a new
+// one has left must pass first: with a wrong clock one order would follow the other. The
+// caller holds the mutex.
 func (d *domain) plan(leaf *x509.Certificate) time.Time {
 	early := min(leaf.NotAfter.Sub(leaf.NotBefore)/renewAtThird, renewAtMost)
 	at := leaf.NotAfter.Add(-early)
@@ -153,8 +153,8 @@ func (d *domain) plan(leaf *x509.Certificate) time.Time {
 	return later(at, d.obtained.Add(leaf.NotAfter.Sub(d.obtained)/2))
 }
 
-// advised is the plan, or the moment that the authority asked for if that is
-// before it. The caller holds the mutex.
+// advised returns the plan, or the time that the authority asks for if that is earlier. The
+// caller holds the mutex.
 func (d *domain) advised(leaf *x509.Certificate) time.Time {
 	plan, wish := d.plan(leaf), d.advice.SelectedTime
 	if wish.IsZero() {
@@ -178,11 +178,11 @@ func later(a, b time.Time) time.Time {
 	return a
 }
 
-// renew orders a certificate and serves it. Where that fails, the old one stays.
+// renew orders a certificate and serves it. If that fails, the old one stays in use.
 func (a *authority) renew(ctx context.Context, d *domain) {
 	text, err := a.order(ctx, d)
 	if ctx.Err() != nil {
-		return // it stops
+		return // the server is stopping
 	}
 	var cert *tls.Certificate
 	if err == nil {
@@ -199,16 +199,16 @@ func (a *authority) renew(ctx context.Context, d *domain) {
 	a.tell(d.served(cert, a.now()))
 	if err != nil {
 		a.tell(Event{
-			Text: "a certificate cannot be kept, and is ordered again after a restart", Domain: d.name, Err: err,
-			Expires: cert.Leaf.NotAfter, Hint: "look after the directory acme in data_dir: it takes a little room, and belongs to whom the server runs as",
+			Text: "a certificate could not be saved, and is ordered again after a restart", Domain: d.name, Err: err,
+			Expires: cert.Leaf.NotAfter, Hint: "check the directory acme in data_dir: it needs some free space, and must belong to the server's user",
 		})
 	}
 	clear(text)
 }
 
-var errClock = errors.New("the certificate that was sent has expired: is this machine's clock right?")
+var errClock = errors.New("the new certificate has expired already: is this machine's clock right?")
 
-// failed notes that an order failed, and when to try again.
+// failed records a failed order, and sets the time of the next try.
 func (d *domain) failed(now time.Time, err error) Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -218,19 +218,19 @@ func (d *domain) failed(now time.Time, err error) Event {
 	}
 	d.failures++
 	d.next = now.Add(wait)
-	e := Event{Domain: d.name, Err: err, Hint: explain(err) + "; it is tried again in " + wait.String()}
+	e := Event{Domain: d.name, Err: err, Hint: explain(err) + "; pushbox tries again in " + wait.String()}
 	if d.cert == nil {
 		e.Text = "no certificate could be fetched, and there is no HTTPS for this domain"
 		return e
 	}
-	e.Text, e.Expires = "a certificate could not be renewed, and the old one stays", d.cert.Leaf.NotAfter
+	e.Text, e.Expires = "a certificate could not be renewed; the old one stays in use", d.cert.Leaf.NotAfter
 	if now.After(e.Expires) {
 		e.Text = "a certificate has expired and could not be renewed; browsers refuse it"
 	}
 	return e
 }
 
-// served notes a new certificate. The next look asks how long to keep it.
+// served puts a new certificate in use. The next look asks how long to keep it.
 func (d *domain) served(cert *tls.Certificate, now time.Time) Event {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -238,7 +238,7 @@ func (d *domain) served(cert *tls.Certificate, now time.Time) Event {
 	return Event{Text: "a certificate was fetched", Domain: d.name, Expires: cert.Leaf.NotAfter}
 }
 
-// reload makes everything due that waits after a failure.
+// reload makes every domain due that waits after a failure.
 func (a *authority) reload() error {
 	if err := a.checkRoot(); err != nil {
 		return err

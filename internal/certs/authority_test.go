@@ -10,11 +10,11 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/internal/acmetest"
 	"pushbox/internal/certs"
+	"pushbox/internal/testkit/acmetest"
 )
 
-const closedPort = 1 // nobody listens there
+const closedPort = 1 // nothing listens there
 
 func TestACertificateIsFetchedOverTLS(t *testing.T) {
 	t.Parallel()
@@ -34,8 +34,8 @@ func TestACertificateIsFetchedOverTLS(t *testing.T) {
 	wantPrivate(t, filepath.Join(s.cfg.DataDir, certs.Directory))
 }
 
-// wantPrivate fails the test unless others can neither look into a directory nor
-// read its files, of which there are three: of the account, and of the domain.
+// wantPrivate fails the test unless a directory has three files, of the account and of
+// the domain, and other users can neither list the directory nor read the files.
 func wantPrivate(t *testing.T, dir string) {
 	t.Helper()
 	if runtime.GOOS == "windows" {
@@ -194,7 +194,7 @@ func TestARefusedProofNamesTheCure(t *testing.T) {
 	}
 }
 
-func TestAnAuthorityThatNobodyTrustsIsNotAsked(t *testing.T) {
+func TestAnUntrustedAuthorityIsNotAsked(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, false)
 	ca := s.authority(acmetest.Options{HTTPPort: closedPort, TLSPort: port(s.tls)})

@@ -1,3 +1,10 @@
+// Package certs has the server's own certificates: a pair of files that another program
+// renews, or certificates that the package fetches by ACME (RFC 8555) and renews in time.
+//
+// A certificate in use stays in use when a new pair of files is broken, or the certificate
+// authority does not answer. The package logs nothing: it reports to the administrator by
+// Events. acmez speaks the protocol; this package decides when to order, what to serve
+// meanwhile, and where to save certificates.
 package certs
 
 import (
@@ -11,55 +18,54 @@ import (
 	"pushbox/config"
 )
 
-// Directory is the name, in the data directory, of what is kept of ACME.
+// Directory is the directory of ACME's files in the data directory.
 const Directory = "acme"
 
-// Options are what Certificates are made of.
+// Options configure Certificates.
 type Options struct {
 	Config config.Config    // with TLS enabled
-	Tell   func(Event)      // is told what happens, by one goroutine at a time
+	Tell   func(Event)      // called by one goroutine at a time
 	Now    func() time.Time // nil: the machine's clock
 }
 
-// An Event is something about a certificate that whoever runs the server should
-// know.
+// An Event is news of a certificate for the administrator.
 type Event struct {
 	Text    string    // what happened, or what failed
-	Domain  string    // whose certificate it is; empty if it has no name
-	Expires time.Time // until when the one that is served now is good; zero if there is none
-	Err     error     // why it failed; nil: it did not
-	Hint    string    // what to do about it; empty if nothing is to be done
+	Domain  string    // of the certificate; empty if it has no name
+	Expires time.Time // when the certificate in use expires; zero: there is none
+	Err     error     // the failure; nil: there was none
+	Hint    string    // what to do; empty: nothing
 }
 
-// Certificates are what a server shows for the names that it has. Make them with
-// New; they are safe for concurrent use. Run must run for them to stay fresh.
+// Certificates are the certificates of a server, for all of its names. They are safe for
+// concurrent use. Run keeps them valid.
 type Certificates struct {
 	source source
 	config *tls.Config
-	hurry  chan struct{} // holds a value while somebody wants a look at once
+	hurry  chan struct{} // has a value when the next look should be at once
 	hsts   string
 	base   string // base_url
 }
 
-// A source has certificates and looks after them.
+// A source has certificates and renews them.
 type source interface {
-	// find returns what to show to a client.
+	// find returns the certificate for a client.
 	find(hello *tls.ClientHelloInfo) (*tls.Certificate, error)
-	// look does what is due, and returns when to look again.
+	// look does what is due, and returns the time until the next look.
 	look(ctx context.Context) time.Duration
-	// reload takes up what was changed, or says why it cannot.
+	// reload reads changed files, or returns an error and changes nothing.
 	reload() error
-	// leaves are the certificates that are served now.
+	// leaves returns the certificates in use.
 	leaves() []*x509.Certificate
-	// names are the hosts that it is for, the main one first.
+	// names returns the hosts of the certificates, the main one first.
 	names() []string
-	// answer is what proves a host to the certificate authority over HTTP.
+	// answer returns the proof of a host for the certificate authority over HTTP.
 	answer(host, token string) (proof string, ok bool)
 }
 
-// New reads the certificates that there are: the pair of files, or what was
-// fetched before. It fails if the pair cannot be used, or the settings name
-// something that is not there; that no certificate was fetched yet is no error.
+// New reads the pair of files, or the certificates that were fetched before. It fails if the
+// pair cannot be used, or a file of the settings is missing. It is no error if no
+// certificate was fetched yet.
 func New(o Options) (*Certificates, error) {
 	if o.Now == nil {
 		o.Now = time.Now
@@ -84,13 +90,12 @@ func New(o Options) (*Certificates, error) {
 	return c, nil
 }
 
-// TLSConfig is for an http.Server that serves on a listener of Wrap: it makes it
-// speak HTTP/2 there. Each call returns another copy.
+// TLSConfig returns the configuration of an http.Server that serves on a listener of Wrap:
+// with it the server speaks HTTP/2 there. Each call returns a new copy.
 func (c *Certificates) TLSConfig() *tls.Config { return c.config.Clone() }
 
-// Wrap returns a listener that speaks TLS to those who come to l, and closes l
-// when it is closed. Only what comes over a network needs that: another listener,
-// such as a Unix socket, is returned as it is.
+// Wrap returns a listener that speaks TLS to the clients of l, and closes l when it is
+// closed. A listener that is not on a network, such as a Unix socket, is returned unchanged.
 func (c *Certificates) Wrap(l net.Listener) net.Listener {
 	if _, ok := l.Addr().(*net.TCPAddr); !ok {
 		return l
@@ -98,9 +103,8 @@ func (c *Certificates) Wrap(l net.Listener) net.Listener {
 	return tls.NewListener(l, c.config)
 }
 
-// Run looks after the certificates until ctx ends, and then returns nil at once
-// but for a call that cannot be cut short. It fetches those that are missing,
-// renews those that are due, and reads files again that have changed.
+// Run keeps the certificates valid until ctx ends, and then returns nil: it fetches missing
+// ones, renews due ones, and reads changed files again.
 func (c *Certificates) Run(ctx context.Context) error {
 	for {
 		timer := time.NewTimer(c.source.look(ctx))
@@ -115,9 +119,8 @@ func (c *Certificates) Run(ctx context.Context) error {
 	}
 }
 
-// Reload reads the pair of files again, or the root of the certificate authority,
-// and lets Run try at once what has failed. An error says what is wrong with what
-// was read; then everything stays as it was.
+// Reload reads the pair of files again, or the root of the certificate authority, and makes
+// Run retry at once what failed. After an error the certificates in use stay in use.
 func (c *Certificates) Reload() error {
 	err := c.source.reload()
 	select {
@@ -127,15 +130,15 @@ func (c *Certificates) Reload() error {
 	return err
 }
 
-// Expiry is when the first of the certificates that are served ends; zero if there
-// is none yet.
+// Expiry returns when the first of the certificates in use expires; zero if there is none
+// yet.
 func (c *Certificates) Expiry() time.Time {
 	_, to := c.Validity()
 	return to
 }
 
-// Validity is from when to when the certificate is good that ends first of those that
-// are served; zero if there is none yet.
+// Validity returns the validity of the certificate in use that expires first; zero if there
+// is none yet.
 func (c *Certificates) Validity() (from, to time.Time) {
 	for _, leaf := range c.source.leaves() {
 		if to.IsZero() || leaf.NotAfter.Before(to) {
@@ -145,6 +148,6 @@ func (c *Certificates) Validity() (from, to time.Time) {
 	return from, to
 }
 
-// Names are the hosts that the certificates are for, the main one first. There may
-// be none, in a pair of files.
+// Names returns the hosts of the certificates, the main one first. The certificate of a pair
+// of files may have none.
 func (c *Certificates) Names() []string { return c.source.names() }

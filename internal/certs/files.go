@@ -25,12 +25,11 @@ const (
 	keyBlock    = "PRIVATE KEY" // of PKCS #8
 )
 
-// files are what is kept of one certificate authority: in a directory of its own,
-// so that what a test authority has signed is not shown in place of what the
-// real one would.
+// files are the files of one certificate authority. They have a directory of their own, so
+// that a certificate of a test authority is never shown in place of a real one.
 type files struct{ dir string }
 
-// openFiles makes the directory, and those above it, for good.
+// openFiles makes the directory, and those above it, durably.
 func openFiles(root, directoryURL string) (files, error) {
 	u, err := url.Parse(directoryURL)
 	if err != nil {
@@ -43,8 +42,8 @@ func openFiles(root, directoryURL string) (files, error) {
 	return f, errors.Join(durable.SyncDir(filepath.Dir(root)), durable.SyncDir(root))
 }
 
-// authorityName is a name for a directory: host, port and path, of which nothing
-// leads elsewhere.
+// authorityName returns the name of an authority's directory: host, port and path, without
+// characters that have a meaning in paths.
 func authorityName(u *url.URL) string {
 	plain := func(r rune) rune {
 		if 'a' <= r && r <= 'z' || '0' <= r && r <= '9' || r == '.' {
@@ -57,14 +56,14 @@ func authorityName(u *url.URL) string {
 
 func (f files) certificate(domain string) string { return filepath.Join(f.dir, domain+".pem") }
 
-// load returns the certificate that was kept for a domain, whether it is good
-// still or not. fs.ErrNotExist if there is none.
+// load returns the saved certificate of a domain, even if it has expired: fs.ErrNotExist if
+// there is none.
 func (f files) load(domain string) (*tls.Certificate, error) {
 	path := f.certificate(domain)
 	if err := durable.RemoveLeftovers(path); err != nil {
 		return nil, err
 	}
-	text, err := readBounded(path)
+	text, err := durable.ReadBounded(path, maxPEM)
 	if err != nil {
 		return nil, err
 	}
@@ -72,7 +71,7 @@ func (f files) load(domain string) (*tls.Certificate, error) {
 	return certificateFor(domain, text)
 }
 
-// certificateFor reads a key and a chain of certificates that must be for a domain.
+// certificateFor reads a key and a chain of certificates, which must be for the domain.
 func certificateFor(domain string, text []byte) (*tls.Certificate, error) {
 	cert, err := tls.X509KeyPair(text, text)
 	if err == nil {
@@ -84,15 +83,15 @@ func certificateFor(domain string, text []byte) (*tls.Certificate, error) {
 	return &cert, nil
 }
 
-// save keeps the key and the chain of a domain, in one file, in one step.
+// save writes the key and the chain of a domain to one file, atomically.
 func (f files) save(domain string, text []byte) error {
 	return durable.WriteFile(f.certificate(domain), text)
 }
 
-// account returns the key of the account at the authority, made if there is none.
+// account returns the key of the account at the authority. It makes one if there is none.
 func (f files) account() (crypto.Signer, error) {
 	path := filepath.Join(f.dir, accountName)
-	text, err := readBounded(path)
+	text, err := durable.ReadBounded(path, maxPEM)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		key, text, err := newKey()
@@ -110,7 +109,7 @@ func (f files) account() (crypto.Signer, error) {
 	return key, nil
 }
 
-// newKey returns a new key, and as PEM.
+// newKey returns a new key, also as PEM.
 func newKey() (crypto.Signer, []byte, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -123,7 +122,7 @@ func newKey() (crypto.Signer, []byte, error) {
 	return key, pem.EncodeToMemory(&pem.Block{Type: keyBlock, Bytes: der}), nil
 }
 
-var errNoKey = errors.New("it holds no private key; with it moved away, a new account is made")
+var errNoKey = errors.New("it has no private key: move it away, and pushbox creates a new account")
 
 func parseKey(text []byte) (crypto.Signer, error) {
 	block, _ := pem.Decode(text)
@@ -139,4 +138,21 @@ func parseKey(text []byte) (crypto.Signer, error) {
 		return nil, errNoKey
 	}
 	return signer, nil
+}
+
+// ReadRoots reads the certificates of authorities from a file in PEM. If withSystem is set,
+// it adds those that the system trusts.
+func ReadRoots(path string, withSystem bool) (*x509.CertPool, error) {
+	text, err := durable.ReadBounded(path, maxPEM)
+	if err != nil {
+		return nil, err
+	}
+	roots := x509.NewCertPool()
+	if system, err := x509.SystemCertPool(); withSystem && err == nil { // some systems have none
+		roots = system
+	}
+	if !roots.AppendCertsFromPEM(text) {
+		return nil, fmt.Errorf("%s has no certificate in PEM", path)
+	}
+	return roots, nil
 }

@@ -10,8 +10,7 @@ import (
 	"time"
 )
 
-// challengePath is what the authority asks for over HTTP (RFC 8555 section 8.3),
-// before a token.
+// challengePath is the path of proofs over HTTP, before the token (RFC 8555 section 8.3).
 const challengePath = "/.well-known/acme-challenge/"
 
 func hstsHeader(maxAge time.Duration) string {
@@ -21,8 +20,8 @@ func hstsHeader(maxAge time.Duration) string {
 	return "max-age=" + strconv.FormatInt(int64(maxAge/time.Second), 10)
 }
 
-// Strict returns a handler that does what next does, and tells those who came over
-// TLS not to come over anything else (HSTS), if the settings say so.
+// Strict returns next with HSTS: if the settings ask for it, browsers that come over TLS are
+// told to use nothing else.
 func (c *Certificates) Strict(next http.Handler) http.Handler {
 	if c.hsts == "" {
 		return next
@@ -36,22 +35,18 @@ func (c *Certificates) Strict(next http.Handler) http.Handler {
 	})
 }
 
-// Redirect returns a handler for plain HTTP. It answers the certificate authority,
-// and sends browsers on to HTTPS, at the port of base_url, or else at port. It
-// writes down nothing: a path may be a link.
+// Redirect returns a handler for plain HTTP. It answers the certificate authority, and
+// redirects browsers to HTTPS at the port of base_url, or at port if base_url is empty. It
+// logs nothing, since a path may contain a url_token. server.Plain sets its headers.
 func (c *Certificates) Redirect(port int) http.Handler {
 	if u, err := url.Parse(c.base); err == nil && u.Host != "" {
-		port, _ = strconv.Atoi(u.Port()) // 0, where there is none, is the usual one
+		port, _ = strconv.Atoi(u.Port()) // 0 is the usual port
 	}
 	suffix := ""
 	if port != 0 && port != 443 {
 		suffix = ":" + strconv.Itoa(port)
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		h := w.Header()
-		h.Set("Cache-Control", "no-store")
-		h.Set("Referrer-Policy", "no-referrer")
-		h.Set("X-Content-Type-Options", "nosniff")
 		host, ok := plainHost(r.Host)
 		switch token, asks := strings.CutPrefix(r.URL.Path, challengePath); {
 		case asks:
@@ -61,13 +56,13 @@ func (c *Certificates) Redirect(port int) http.Handler {
 		case r.Method != http.MethodGet && r.Method != http.MethodHead:
 			refuse(w, http.StatusForbidden, "This server takes nothing over plain HTTP: use https://. What was sent could be read on the way; if it was a secret, change it.")
 		default:
-			h.Set("Location", "https://"+bracketed(host)+suffix+target(r.URL))
+			w.Header().Set("Location", "https://"+bracketed(host)+suffix+target(r.URL))
 			w.WriteHeader(http.StatusPermanentRedirect)
 		}
 	})
 }
 
-// prove answers the authority.
+// prove answers the authority with the proof of a host.
 func (c *Certificates) prove(w http.ResponseWriter, r *http.Request, host, token string) {
 	proof, ok := c.source.answer(host, token)
 	if !ok || r.Method != http.MethodGet {
@@ -75,19 +70,19 @@ func (c *Certificates) prove(w http.ResponseWriter, r *http.Request, host, token
 		return
 	}
 	w.Header().Set("Content-Type", "application/octet-stream")
-	_, _ = w.Write([]byte(proof)) // an authority that has left asks again
+	_, _ = w.Write([]byte(proof)) // the authority asks again if it has gone
 }
 
-// refuse answers with words, and takes nothing more over the connection.
+// refuse answers with a text, and closes the connection.
 func refuse(w http.ResponseWriter, status int, text string) {
 	w.Header().Set("Connection", "close")
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	w.WriteHeader(status)
-	_, _ = w.Write([]byte(text + "\n")) // who has left does not read it
+	_, _ = w.Write([]byte(text + "\n")) // the client may have gone
 }
 
-// isOurs reports whether browsers may be sent to that host: it is in base_url, or
-// a certificate is for it.
+// isOurs reports whether browsers may be redirected to a host: that of base_url, or of a
+// certificate.
 func (c *Certificates) isOurs(host string) bool {
 	if u, err := url.Parse(c.base); err == nil && u.Host != "" && strings.EqualFold(u.Hostname(), host) {
 		return true
@@ -103,8 +98,8 @@ func (c *Certificates) isOurs(host string) bool {
 	return false
 }
 
-// plainHost is the host of a Host header, in lower case, without port, brackets
-// and a dot at its end.
+// plainHost returns the host of a Host header in lower case, without the port, brackets, and
+// a dot at the end.
 func plainHost(header string) (host string, ok bool) {
 	host = header
 	if h, _, err := net.SplitHostPort(header); err == nil {
@@ -116,7 +111,7 @@ func plainHost(header string) (host string, ok bool) {
 	return host, host != ""
 }
 
-// bracketed is a host as URLs have it.
+// bracketed returns a host as it is written in URLs.
 func bracketed(host string) string {
 	if strings.Contains(host, ":") {
 		return "[" + host + "]"
@@ -124,7 +119,7 @@ func bracketed(host string) string {
 	return host
 }
 
-// target is the path and query of what was asked for, and never a host.
+// target returns the path and the query of a URL, never a host.
 func target(u *url.URL) string {
 	path := u.EscapedPath()
 	if !strings.HasPrefix(path, "/") {

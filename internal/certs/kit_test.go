@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"pushbox/config"
-	"pushbox/internal/acmetest"
 	"pushbox/internal/certs"
+	"pushbox/internal/testkit/acmetest"
 )
 
 const (

@@ -7,7 +7,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"fmt"
+	"net"
 	"net/http"
+	"strings"
 	"time"
 
 	"github.com/mholt/acmez/v3"
@@ -16,7 +18,7 @@ import (
 
 const (
 	agent      = "pushbox"
-	answerTime = 30 * time.Second // for one answer of the authority
+	answerTime = 30 * time.Second // for each answer of the authority
 )
 
 // order fetches a certificate for a domain and returns its key and chain as PEM.
@@ -55,8 +57,7 @@ func (a *authority) order(ctx context.Context, d *domain) ([]byte, error) {
 	return bytes.Join([][]byte{keyPEM, chains[0].ChainPEM}, nil), nil
 }
 
-// register returns the account, which the authority makes if it has none of that
-// key.
+// register returns the account of the key. The authority creates it if there is none.
 func (a *authority) register(ctx context.Context, client *acmez.Client) (acme.Account, error) {
 	key, err := a.files.account()
 	if err != nil {
@@ -69,9 +70,9 @@ func (a *authority) register(ctx context.Context, client *acmez.Client) (acme.Ac
 	return client.NewAccount(ctx, account)
 }
 
-// replaces is the certificate that the next one is instead of, where the
-// authority knows of such things: it is then no new one to its limits. After a
-// failure it is ordered as if it were new, in case the fault lies there.
+// replaces returns the certificate that the next one replaces, if the authority supports
+// that (RFC 9773): the order then does not count towards its rate limits. After a failure
+// it returns nil, in case the authority refuses the replacement.
 func (d *domain) replaces() *x509.Certificate {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -81,9 +82,8 @@ func (d *domain) replaces() *x509.Certificate {
 	return d.cert.Leaf
 }
 
-// takeAdvice asks the authority when to renew a certificate (RFC 9773), now and
-// then while it is not due: it may have to revoke it. That there is no advice is no
-// failure.
+// takeAdvice asks the authority when to renew a certificate (RFC 9773), now and then while
+// it is not due: the authority may have to revoke it. Missing advice is no failure.
 func (a *authority) takeAdvice(ctx context.Context, d *domain, leaf *x509.Certificate) {
 	d.mu.Lock()
 	old := d.advice
@@ -94,14 +94,14 @@ func (a *authority) takeAdvice(ctx context.Context, d *domain, leaf *x509.Certif
 	}
 	advice := a.ask(ctx, leaf)
 	if advice.UniqueIdentifier == "" || advice.SameWindow(old) {
-		advice = old // with the moment that was drawn once
+		advice = old // with the time that was drawn from its window before
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.advice, d.asked = advice, a.now()
 }
 
-// ask returns the advice; zero if there is none.
+// ask returns the authority's advice; zero if there is none.
 func (a *authority) ask(ctx context.Context, leaf *x509.Certificate) acme.RenewalInfo {
 	ctx, cancel := context.WithTimeout(ctx, adviceTime)
 	defer cancel()
@@ -117,8 +117,8 @@ func (a *authority) ask(ctx context.Context, leaf *x509.Certificate) acme.Renewa
 	return advice
 }
 
-// client makes a client of the authority. It is made anew for each order, so that
-// a root that was replaced counts.
+// client returns a new client of the authority. Each order has its own, so that a replaced
+// root is used.
 func (a *authority) client() (*acmez.Client, error) {
 	roots, err := a.roots()
 	if err != nil {
@@ -142,24 +142,66 @@ func (a *authority) client() (*acmez.Client, error) {
 	}, nil
 }
 
-// roots are what the authority's own HTTPS must be signed by; nil: what the
-// machine trusts.
+// roots returns the roots of the authority's own HTTPS; nil: those that the machine trusts.
 func (a *authority) roots() (*x509.CertPool, error) {
 	if a.cfg.CAFile == "" {
 		return nil, nil
 	}
-	text, err := readBounded(a.cfg.CAFile)
+	roots, err := ReadRoots(a.cfg.CAFile, false)
 	if err != nil {
 		return nil, fmt.Errorf("tls.acme.ca_file: %w", err)
 	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("tls.acme.ca_file: %s holds no certificate in PEM", a.cfg.CAFile)
-	}
-	return pool, nil
+	return roots, nil
 }
 
 func (a *authority) checkRoot() error {
 	_, err := a.roots()
 	return err
+}
+
+const (
+	cureReach = "the certificate authority must reach this server by the domain, at port 443 or, with tls.redirect_listen, at port 80: look at the DNS and the firewall"
+	cureTrust = "name the file with the root certificate that signs the authority's own HTTPS in tls.acme.ca_file, and look at tls.acme.directory_url and the clock"
+	cureDown  = "the certificate authority does not answer: look at tls.acme.directory_url and at this machine's network"
+	cureOther = "see the message of the certificate authority"
+)
+
+// explain returns what to do about a failed order.
+func explain(err error) string {
+	if p := (acme.Problem{}); errors.As(err, &p) {
+		return explainProblem(p)
+	}
+	unknown, wrongHost, invalid := x509.UnknownAuthorityError{}, x509.HostnameError{}, x509.CertificateInvalidError{}
+	if errors.As(err, &unknown) || errors.As(err, &wrongHost) || errors.As(err, &invalid) {
+		return cureTrust
+	}
+	if n := net.Error(nil); errors.As(err, &n) || errors.Is(err, context.DeadlineExceeded) {
+		return cureDown
+	}
+	return cureOther
+}
+
+// explainProblem returns what to do about a problem that the authority reports (RFC 8555
+// section 6.7).
+func explainProblem(p acme.Problem) string {
+	switch strings.TrimPrefix(p.Type, acme.ProblemTypeNamespace) {
+	case "connection", "dns", "tls", "unauthorized", "incorrectResponse":
+		return cureReach
+	case "caa":
+		return "a CAA record of the domain's DNS forbids this certificate authority: change it, or use another authority"
+	case "rateLimited":
+		return "the certificate authority's rate limit is reached: wait"
+	case "rejectedIdentifier", "unsupportedIdentifier":
+		return "this certificate authority does not sign such names: see tls.acme.domains, or use another authority"
+	case "invalidContact", "unsupportedContact":
+		return "give another address in tls.acme.email, or none"
+	case "externalAccountRequired":
+		return "this certificate authority needs accounts that were created there before, which pushbox does not support: use another"
+	case "accountDoesNotExist":
+		return "move account.key away from the directory of this authority, in acme in data_dir: pushbox then creates a new account"
+	case "serverInternal":
+		return "the certificate authority has an internal error: wait"
+	default:
+		return cureOther
+	}
 }

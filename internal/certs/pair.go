@@ -1,41 +1,42 @@
 package certs
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
 	"fmt"
-	"io"
-	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"pushbox/internal/durable"
 )
 
 const (
-	pairEvery    = 10 * time.Second // how often the files are read
-	maxPEM       = 1 << 20          // bytes of one
-	remindEvery  = time.Hour        // of a pair that cannot be used
-	warnEvery    = 24 * time.Hour   // of a certificate that is about to expire
+	pairEvery    = 10 * time.Second // between two reads of the files
+	maxPEM       = 1 << 20          // bytes of a file
+	remindEvery  = time.Hour        // while the pair cannot be used
+	warnEvery    = 24 * time.Hour   // while the certificate is about to expire
 	warnBefore   = 7 * 24 * time.Hour
-	warnFraction = 5 // of its time, for one that is good for less
+	warnFraction = 5 // warn in the last fifth of its validity, if that is less
 )
 
-// A pair is a certificate and its key in two files that somebody else writes.
+// A pair is a certificate and its key, in two files that another program writes.
 type pair struct {
 	certFile, keyFile string
 	tell              func(Event)
 	now               func() time.Time
 	cert              atomic.Pointer[tls.Certificate] // never nil
 
-	mu     sync.Mutex
-	served digest // of the files that cert came from
-	seen   digest // of those that were read last
-	told   time.Time
-	warned time.Time
+	mu           sync.Mutex
+	servedDigest digest    // of the files of cert
+	seenDigest   digest    // of the files at the last look
+	lastErrorAt  time.Time // when an unusable pair was reported
+	lastWarnedAt time.Time // when the end of cert's validity was reported
 }
 
 type digest [sha256.Size]byte
@@ -49,11 +50,10 @@ func openPair(certFile, keyFile string, o Options) (*pair, error) {
 	return p, nil
 }
 
-// read reads both files. The digest tells apart what is in them, and what keeps
-// them from being read.
+// read reads both files. The digest is of their contents, or of the error of reading them.
 func (p *pair) read() (cert *tls.Certificate, d digest, err error) {
-	certPEM, certErr := readBounded(p.certFile)
-	keyPEM, keyErr := readBounded(p.keyFile)
+	certPEM, certErr := durable.ReadBounded(p.certFile, maxPEM)
+	keyPEM, keyErr := durable.ReadBounded(p.keyFile, maxPEM)
 	defer clear(keyPEM)
 	if err := errors.Join(certErr, keyErr); err != nil {
 		return nil, sha256.Sum256([]byte(err.Error())), err
@@ -65,33 +65,41 @@ func (p *pair) read() (cert *tls.Certificate, d digest, err error) {
 	}
 	d = digest(h.Sum(nil))
 	made, err := tls.X509KeyPair(certPEM, keyPEM)
+	if err != nil && isEncrypted(keyPEM) {
+		err = ErrPassphrase
+	}
 	if err != nil {
 		return nil, d, fmt.Errorf("%s and %s: %w", p.certFile, p.keyFile, err)
 	}
 	return &made, d, nil
 }
 
-func readBounded(name string) ([]byte, error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	text, err := io.ReadAll(io.LimitReader(f, maxPEM+1))
-	if err == nil && len(text) > maxPEM {
-		err = fmt.Errorf("%s is larger than 1 MiB", name)
-	}
-	return text, errors.Join(err, f.Close())
+// ErrPassphrase says that the key of a pair is encrypted with a passphrase.
+var ErrPassphrase = errors.New("the key is encrypted with a passphrase, which pushbox does not support")
+
+// isEncrypted reports whether a private key in PEM is encrypted: as PKCS #8 (RFC 5958), or
+// as RFC 1421 has it.
+func isEncrypted(key []byte) bool {
+	return bytes.Contains(key, []byte("-----BEGIN ENCRYPTED PRIVATE KEY-----")) || bytes.Contains(key, []byte("Proc-Type: 4,ENCRYPTED"))
 }
 
-// take serves a pair, unless it has ended and the one that is served has not.
+// Hint returns what to do about an error of New or Reload.
+func Hint(err error) string {
+	if errors.Is(err, ErrPassphrase) {
+		return "remove the passphrase: openssl pkey -in ENCRYPTED -out KEY; then name KEY in tls.key_file, readable to the server's user alone"
+	}
+	return "check tls.cert_file and tls.key_file: they must exist and belong together, and the server's user must be able to read them (docs/tls.md)"
+}
+
+// take puts a pair in use, unless it has expired and the one in use has not.
 func (p *pair) take(cert *tls.Certificate, d digest) error {
 	old, now := p.cert.Load(), p.now()
 	if old != nil && now.After(cert.Leaf.NotAfter) && !now.After(old.Leaf.NotAfter) {
-		return fmt.Errorf("%s: the certificate has expired, at %s", p.certFile, cert.Leaf.NotAfter.UTC().Format(time.RFC3339))
+		return fmt.Errorf("%s: the certificate expired at %s", p.certFile, cert.Leaf.NotAfter.UTC().Format(time.RFC3339))
 	}
-	p.warned = time.Time{}
+	p.lastWarnedAt = time.Time{}
 	p.cert.Store(cert)
-	p.served = d
+	p.servedDigest = d
 	return nil
 }
 
@@ -105,9 +113,9 @@ func (p *pair) reload() error {
 	return p.replace(cert, d)
 }
 
-// replace serves a pair in place of the one before, if it differs, and tells of it.
+// replace puts a pair in use if it differs from the one in use, and reports it.
 func (p *pair) replace(cert *tls.Certificate, d digest) error {
-	if d == p.served {
+	if d == p.servedDigest {
 		return nil
 	}
 	isFirst := p.cert.Load() == nil
@@ -118,47 +126,47 @@ func (p *pair) replace(cert *tls.Certificate, d digest) error {
 	return nil
 }
 
-// look takes a pair that has changed. Of one that cannot be used it tells when it
-// finds it twice: whoever changes two files changes one of them first.
+// look reads a changed pair. It reports a pair that cannot be used when it sees it for the
+// second time: a program that writes two files writes one of them first.
 func (p *pair) look(context.Context) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	cert, d, err := p.read()
-	again := d == p.seen
-	p.seen = d
+	again := d == p.seenDigest
+	p.seenDigest = d
 	if err == nil {
 		err = p.replace(cert, d)
 	}
 	switch {
 	case err == nil:
-		p.told = time.Time{}
-	case again && p.now().Sub(p.told) >= remindEvery:
-		p.told = p.now()
-		e := p.event("a changed certificate cannot be used, and the old one stays")
-		e.Err, e.Hint = err, "put a certificate and the key that belongs to it into tls.cert_file and tls.key_file"
+		p.lastErrorAt = time.Time{}
+	case again && p.now().Sub(p.lastErrorAt) >= remindEvery:
+		p.lastErrorAt = p.now()
+		e := p.event("the changed certificate cannot be used; the old one stays in use")
+		e.Err, e.Hint = err, Hint(err)
 		p.tell(e)
 	}
 	p.warn()
 	return pairEvery
 }
 
-// warn tells of a certificate that ends soon.
+// warn reports a certificate that expires soon.
 func (p *pair) warn() {
 	leaf, now := p.cert.Load().Leaf, p.now()
 	left := leaf.NotAfter.Sub(now)
-	if left > min(warnBefore, leaf.NotAfter.Sub(leaf.NotBefore)/warnFraction) || now.Sub(p.warned) < warnEvery {
+	if left > min(warnBefore, leaf.NotAfter.Sub(leaf.NotBefore)/warnFraction) || now.Sub(p.lastWarnedAt) < warnEvery {
 		return
 	}
-	p.warned = now
+	p.lastWarnedAt = now
 	e := p.event("the certificate expires soon")
 	if e.Err = errSoon; left <= 0 {
 		e.Err = errExpired
 	}
-	e.Hint = "put a new one into tls.cert_file and tls.key_file; it is taken up by itself"
+	e.Hint = "put a new one into tls.cert_file and tls.key_file; pushbox reads it without a restart"
 	p.tell(e)
 }
 
-// What warn tells.
+// The errors that warn reports.
 var (
 	errSoon    = errors.New("it was not replaced in time")
 	errExpired = errors.New("it has expired, and browsers refuse it")
@@ -178,5 +186,5 @@ func (p *pair) leaves() []*x509.Certificate { return []*x509.Certificate{p.cert.
 
 func (p *pair) names() []string { return slices.Clone(p.cert.Load().Leaf.DNSNames) }
 
-// answer knows of no authority.
+// answer has no proof: no authority asks for one.
 func (*pair) answer(string, string) (string, bool) { return "", false }

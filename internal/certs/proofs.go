@@ -10,12 +10,12 @@ import (
 	"github.com/mholt/acmez/v3/acme"
 )
 
-// challengeProtocol is what the authority asks for by ALPN when it wants a proof
-// over TLS (RFC 8737).
+// challengeProtocol is the ALPN protocol by which the authority asks for a proof over TLS
+// (RFC 8737).
 const challengeProtocol = acmez.ACMETLS1Protocol
 
-// proofs are what the authority is about to ask for: that a domain leads here. It
-// is an acmez.Solver of both kinds of challenge.
+// proofs are the proofs, of orders in progress, that a domain leads here. proofs is an
+// acmez.Solver of both kinds of challenge.
 type proofs struct {
 	mu    sync.Mutex
 	texts map[[2]string]string        // by domain and token, over HTTP
@@ -26,7 +26,7 @@ func newProofs() *proofs {
 	return &proofs{texts: make(map[[2]string]string), shown: make(map[string]*tls.Certificate)}
 }
 
-// Present makes ready what the authority will ask for.
+// Present adds the proof of a challenge.
 func (p *proofs) Present(_ context.Context, c acme.Challenge) error {
 	var cert *tls.Certificate
 	if c.Type == acme.ChallengeTypeTLSALPN01 {
@@ -46,7 +46,7 @@ func (p *proofs) Present(_ context.Context, c acme.Challenge) error {
 	return nil
 }
 
-// CleanUp forgets it.
+// CleanUp removes the proof of a challenge.
 func (p *proofs) CleanUp(_ context.Context, c acme.Challenge) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

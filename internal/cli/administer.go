@@ -10,24 +10,24 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/admin"
+	"pushbox/internal/instance"
 	"pushbox/store"
 )
 
 const (
-	patience = 2 * time.Second        // with a server that is starting or stopping
+	patience = 2 * time.Second        // while a server is starting or stopping
 	lockWait = 200 * time.Millisecond // for the database, before the socket is tried again
 )
 
-// administer does an operation on the store that cmd's flags name: through the
-// server if one answers, else in place. Where somebody holds the database and
-// nobody answers, a server is starting or stopping, and it tries again for a
-// moment.
+// administer does an operation on the store that cmd's flags name: through the server if
+// one runs, otherwise in place. If the database is in use but no server listens, a server
+// is starting or stopping, and administer tries again for a moment.
 func administer[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], in In) (out Out, err error) {
 	return administerOr(a, cmd, o, in, false)
 }
 
-// administerOr is administer, but where create is set it makes a store that does
-// not exist, as serve does.
+// administerOr is administer. If create is set, it makes a store that does not exist, as
+// serve does.
 func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], in In, create bool) (out Out, err error) {
 	loaded, err := a.settings(cmd)
 	if err != nil {
@@ -52,11 +52,11 @@ func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], 
 }
 
 func inPlace[In, Out any](ctx context.Context, a *app, cfg config.Config, o admin.Op[In, Out], in In, create bool) (out Out, err error) {
-	s, _, err := openStore(ctx, opening{cfg: cfg, environ: a.environ, create: create, wait: lockWait, note: a.say})
+	s, _, err := instance.Open(ctx, instance.Options{Config: cfg, Environ: a.environ, Create: create, Wait: lockWait, Note: a.say})
 	if err != nil {
 		return out, err
 	}
-	defer func() { err = errors.Join(err, closeStore(ctx, s)) }()
+	defer func() { err = errors.Join(err, instance.Close(ctx, s)) }()
 	return o.Do(ctx, s, in)
 }
 

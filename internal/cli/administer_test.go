@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/admin"
+	"pushbox/internal/testkit/env"
 )
 
 func TestACommandWaitsForAServerThatIsStopping(t *testing.T) {
@@ -76,7 +77,7 @@ func TestACommandThatIsInterruptedEnds(t *testing.T) {
 
 func TestADirectoryTooDeepForASocketIsAnErrorThatNamesTheLimit(t *testing.T) {
 	t.Parallel()
-	dir := filepath.Join(shortDir(t), strings.Repeat("d", 100))
+	dir := filepath.Join(env.ShortDir(t), strings.Repeat("d", 100))
 	for _, args := range [][]string{{"user", "list"}, {"serve", "--listen", "127.0.0.1:0"}} {
 		run(t, dir, "", args...).want(t, exitFailed, "the path of the socket is too long", "this platform allows 1", "hint: choose a shorter --data-dir")
 	}

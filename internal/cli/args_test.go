@@ -17,7 +17,7 @@ func TestArgumentsAreThoseThatAreNamed(t *testing.T) {
 		{[]string{"a"}, "TWO is missing"},
 		{[]string{"a", "b"}, ""},
 		{[]string{"a", "ünïcode"}, ""},
-		{[]string{"a", "b", "secret-marker"}, "there are too many arguments"},
+		{[]string{"a", "b", "secret-marker"}, "too many arguments"},
 		{[]string{"a\n", "b"}, "ONE has characters that cannot be shown"},
 		{[]string{"a", "\xff"}, "TWO has characters that cannot be shown"},
 	} {
@@ -49,6 +49,23 @@ func TestEachCommandHasHelpWithAnExample(t *testing.T) {
 		}
 		if cmd.Args == nil {
 			t.Errorf("%s does not look at its arguments", cmd.CommandPath())
+		}
+	}
+}
+
+func TestAFlagThatIsNoNumberIsSaidPlainly(t *testing.T) {
+	t.Parallel()
+	for args, want := range map[string]string{
+		"push --views abc":                       "--views must be a whole number",
+		"push --views 99999999999999999999":      "--views must be a whole number",
+		"push --deletable=perhaps":               "--deletable must be true or false",
+		"backup --force=perhaps x":               "--force must be true or false",
+		"push --nothing":                         "unknown flag: --nothing",
+		"token create --expires soon alice@x.yz": "must be a length of time",
+	} {
+		r := run(t, t.TempDir(), "", strings.Fields(args)...).want(t, exitUsage, want)
+		if strings.Contains(r.stderr, "strconv") {
+			t.Errorf("%s: %s", args, r.stderr)
 		}
 	}
 }

@@ -12,13 +12,16 @@ import (
 	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/backup"
+	"pushbox/internal/hint"
+	"pushbox/internal/instance"
+	"pushbox/internal/terminal"
 	"pushbox/store/bolt"
 )
 
 // standard is the FILE that stands for standard input or output.
 const standard = "-"
 
-// A backupOrder is what the flags of backup say.
+// A backupOrder has the flags of backup.
 type backupOrder struct {
 	force                      bool
 	recipients, recipientFiles []string
@@ -29,20 +32,20 @@ func (a *app) backup() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "backup FILE",
 		Short: "Write a copy of the database to a file",
-		Long: `Write a copy of the database, as it is at one instant, to a new FILE that only
-its owner can read, or to standard output where FILE is -. A server that runs
-goes on meanwhile. The copy is opened and checked before FILE has its name; when
-the command is interrupted, or fails, there is no FILE.
+		Long: `Write a copy of the database, as of one instant, to a new FILE that only its owner
+can read, or to standard output if FILE is -. A running server continues meanwhile.
+The copy is opened and checked before FILE gets its name. If the command fails or is
+interrupted, there is no FILE.
 
-The master key is not in it: keep a copy of that apart from the backup. Without
-the key nobody can read a backup, its owner neither.
+The backup does not hold the master key: keep a copy of the key elsewhere. Without
+the key a backup cannot be read.
 
-While it is made the copy takes room in the data directory, as much as the
-database has in use, and then in that of FILE.
+The copy first takes as much room in the data directory as the database uses, then
+in the directory of FILE.
 
-With --recipient or --recipient-file the backup is also encrypted with age, to
-whoever has the identity that belongs to a recipient; without, it is to those of
-the setting backup.recipients, if there are any.`,
+With --recipient or --recipient-file the backup is also encrypted with age, and only
+an identity of a recipient decrypts it. Without them the setting backup.recipients
+applies.`,
 		Example: `  pushbox backup /mnt/backups/box.db
   pushbox backup --recipient age1... box.db.age
   pushbox backup - | ssh backup.example.com 'cat > box.db'`,
@@ -56,13 +59,13 @@ the setting backup.recipients, if there are any.`,
 	return cmd
 }
 
-// backUp has a copy made and brings it to where it is to be.
+// backUp makes a copy, and writes it to name.
 func (a *app) backUp(cmd *cobra.Command, name string, o backupOrder) error {
 	loaded, err := a.settings(cmd)
 	if err != nil {
 		return err
 	}
-	w := backup.Writer{Replace: o.force, Room: bolt.Room}
+	w := backup.Writer{Replace: o.force, CheckSpace: bolt.CheckSpace}
 	if w.Recipients, err = o.readers(loaded.Config); err != nil {
 		return err
 	}
@@ -82,7 +85,7 @@ func (a *app) backUp(cmd *cobra.Command, name string, o backupOrder) error {
 	return nil
 }
 
-// readers are who the backup is encrypted to.
+// readers returns the recipients that the backup is encrypted to.
 func (o backupOrder) readers(cfg config.Config) (backup.Recipients, error) {
 	texts := o.recipients
 	if len(o.recipients)+len(o.recipientFiles) == 0 {
@@ -90,16 +93,16 @@ func (o backupOrder) readers(cfg config.Config) (backup.Recipients, error) {
 	}
 	all, err := backup.ParseRecipients(texts, o.recipientFiles)
 	if err != nil {
-		return nil, withHint(usagef("%w", err), "give each recipient as age-keygen -y prints it")
+		return nil, hint.With(usagef("%w", err), "give each recipient as age-keygen -y prints it")
 	}
 	return all, nil
 }
 
-// checkTarget refuses, before anything is copied, what a backup cannot be written to.
+// checkTarget refuses a target to which no backup can be written, before anything is copied.
 func (a *app) checkTarget(name string, force bool, cfg config.Config) error {
 	if name == standard {
-		if isTerminal(a.stdout) {
-			return withHint(usagef("a backup is nothing to be shown on a terminal"), "send standard output to a file or a program, or name a FILE")
+		if terminal.Is(a.stdout) {
+			return hint.With(usagef("a backup cannot be shown on a terminal"), "send standard output to a file or a program, or name a FILE")
 		}
 		return nil
 	}
@@ -111,11 +114,11 @@ func (a *app) checkTarget(name string, force bool, cfg config.Config) error {
 	case err != nil:
 		return err
 	case !info.Mode().IsRegular():
-		return withHint(usagef("%s is not a plain file", name), "name a new FILE; - stands for standard output")
+		return hint.With(usagef("%s is not a plain file", name), "name a new FILE; - stands for standard output")
 	}
-	for _, own := range []string{databasePath(cfg), cfg.KeyFile()} {
+	for _, own := range []string{instance.Database(cfg), cfg.KeyFile()} {
 		if there, err := os.Stat(own); err == nil && os.SameFile(info, there) {
-			return withHint(usagef("%s is in use by pushbox itself", name), "name a new FILE")
+			return hint.With(usagef("%s is in use by pushbox itself", name), "name a new FILE")
 		}
 	}
 	if !force {
@@ -125,5 +128,5 @@ func (a *app) checkTarget(name string, force bool, cfg config.Config) error {
 }
 
 func existsAlready(name string) error {
-	return withHint(fmt.Errorf("%s exists already", name), "name a new FILE, or replace this one with --force")
+	return hint.With(fmt.Errorf("%s exists already", name), "name a new FILE, or replace this one with --force")
 }

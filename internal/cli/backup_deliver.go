@@ -3,14 +3,23 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
+	"github.com/spf13/cobra"
+
+	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/backup"
+	"pushbox/internal/durable"
+	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
+	"pushbox/store"
 )
 
-// deliver brings a copy that was made to where it is to be.
+// deliver writes a copy to name, and removes the copy.
 func (a *app) deliver(ctx context.Context, made admin.BackupResult, name string, w backup.Writer) error {
 	from, err := takeCopy(made.Path)
 	if err != nil {
@@ -30,30 +39,79 @@ func (a *app) deliver(ctx context.Context, made admin.BackupResult, name string,
 	return errors.Join(err, from.Close())
 }
 
-// A taken copy is a file that has no name any more, so that nothing is left of it
-// when the command ends, however that comes about. Where the system keeps the names
-// of open files, it goes with Close.
-type takenCopy struct {
+// An unlinkedFile is an open file without a name, so that nothing stays behind when the
+// command ends, even if it is killed. Close overwrites it. On a system that keeps the names
+// of open files, Close removes it.
+type unlinkedFile struct {
 	*os.File
 	named bool
 }
 
-func takeCopy(path string) (takenCopy, error) {
-	f, err := os.Open(path)
+func takeCopy(path string) (unlinkedFile, error) {
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if errors.Is(err, fs.ErrNotExist) {
-		return takenCopy{}, withHint(errors.New("the copy was taken for a leftover by another start of pushbox"), "run the command again")
+		return unlinkedFile{}, hint.With(errors.New("another start of pushbox removed the copy as a leftover"), "run the command again")
 	}
 	if err != nil {
-		return takenCopy{}, err
+		return unlinkedFile{}, err
 	}
-	return takenCopy{f, os.Remove(path) != nil}, nil
+	return unlinkedFile{f, os.Remove(path) != nil}, nil
 }
 
-// Close closes the copy, after which it is gone.
-func (c takenCopy) Close() error {
-	err := c.File.Close()
+// Close closes the copy, which is then gone.
+func (c unlinkedFile) Close() error {
 	if c.named {
-		err = errors.Join(err, os.Remove(c.Name()))
+		return errors.Join(c.File.Close(), durable.Scrub(c.Name()))
 	}
-	return err
+	return errors.Join(durable.Overwrite(c.File), c.File.Close())
+}
+
+// sayBackedUp says what was written, how it was verified, and that the key is not in it.
+func (a *app) sayBackedUp(name string, made admin.BackupResult, w backup.Writer, cfg config.Config) {
+	at := made.At.UTC().Format(time.RFC3339)
+	what := fmt.Sprintf("wrote a backup of %s, as of %s, to %s", humanize.Size(made.Size), at, name)
+	if name == standard {
+		what = fmt.Sprintf("wrote a backup of %s, as of %s", humanize.Size(made.Size), at)
+	}
+	a.say(what)
+	switch n := len(w.Recipients); {
+	case name == standard:
+		a.say("verified before sending: every page and record is intact, and the master key opens it")
+	case n > 0:
+		a.say("verified before encryption: every page and record is intact, and the master key opens it; the encrypted file was read back")
+	default:
+		a.say("verified: every page and record is intact, the master key opens it, and the file was read back")
+	}
+	if n := len(w.Recipients); n > 0 {
+		a.say(fmt.Sprintf("encrypted to %s; restore it with --identity", humanize.Count(n, "recipient", "recipients")))
+	}
+	a.say("the master key is not in it: keep a copy of " + keyToKeep(cfg) + " apart from the backup; without the key the backup cannot be read")
+}
+
+// keyToKeep names the key of a backup. The server may have another key than the command's
+// settings name, such as one from systemd.
+func keyToKeep(cfg config.Config) string {
+	if !cfg.MasterKey.IsZero() {
+		return "the setting master_key"
+	}
+	if _, err := os.Stat(cfg.KeyFile()); errors.Is(err, fs.ErrNotExist) {
+		return "the server's master key"
+	}
+	return cfg.KeyFile()
+}
+
+// notBackedUp adds a hint to an error of backup.
+func (a *app) notBackedUp(cmd *cobra.Command, err error) error {
+	switch {
+	case errors.Is(err, store.ErrFull):
+		return hint.With(err, "make room for a copy of what is in use%s, and where the backup goes", a.copyPlace(cmd))
+	case errors.Is(err, store.ErrBusy):
+		return hint.With(err, "let the running copy finish, or try again when there are fewer writes")
+	case errors.Is(err, store.ErrCorrupt):
+		return hint.With(err, "run `pushbox check`; the database itself may be damaged: restore an earlier backup")
+	case errors.Is(err, context.Canceled):
+		return hint.With(err, "it was interrupted, and there is no backup; run the command again")
+	default:
+		return err
+	}
 }

@@ -7,17 +7,16 @@ import (
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/admin"
+	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
 	"pushbox/store"
 )
 
-// A problemsError says that check found so many problems.
+// A problemsError is the number of problems that check found.
 type problemsError int
 
 func (n problemsError) Error() string {
-	if n == 1 {
-		return "1 problem found"
-	}
-	return fmt.Sprintf("%d problems found", int(n))
+	return humanize.Count(int(n), "problem", "problems") + " found"
 }
 
 func (a *app) check() *cobra.Command {
@@ -25,18 +24,18 @@ func (a *app) check() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Look for damage in the database",
-		Long: `Read the whole database and list everything that is not as it should be, one
-problem a line. The exit code is 3 if there is any.
+		Long: `Read the whole database and list every problem on a line of its own. The exit code
+is 3 if there is any.
 
-With --deep it then reads all payloads and files, too, and compares them with the
-digests that were kept beside them, which takes neither links nor passphrases. A
-server that runs goes on meanwhile.`,
+With --deep it also reads all payloads and files and compares them with their stored
+digests, for which it needs neither links nor passphrases. A running server continues
+meanwhile.`,
 		Example: `  pushbox check
   pushbox check --deep`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			problems, err := a.findProblems(cmd, deep)
-			if errors.Is(err, store.ErrCorrupt) { // too damaged to be opened or read
+			if errors.Is(err, store.ErrCorrupt) { // too damaged to open or read
 				problems, err = append(problems, err.Error()), nil
 			}
 			if err != nil {
@@ -49,7 +48,7 @@ server that runs goes on meanwhile.`,
 	return cmd
 }
 
-// findProblems checks the database, and says how much a deep check has covered.
+// findProblems checks the database, and says how much a deep check covered.
 func (a *app) findProblems(cmd *cobra.Command, deep bool) ([]string, error) {
 	if !deep {
 		return administer(a, cmd, admin.Check, admin.None{})
@@ -60,8 +59,8 @@ func (a *app) findProblems(cmd *cobra.Command, deep bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.say(fmt.Sprintf("read %s: %d payloads and %d chunks of files were compared with their digests",
-		readableSize(found.Bytes), found.Payloads, found.Chunks))
+	a.say(fmt.Sprintf("read %s: compared %s and %s of files with their digests", humanize.Size(found.Bytes),
+		humanize.Count(found.Payloads, "payload", "payloads"), humanize.Count(found.Chunks, "chunk", "chunks")))
 	if found.Without > 0 {
 		a.say(fmt.Sprintf("not covered: %d payloads and chunks that an older version wrote without digests", found.Without))
 	}
@@ -78,5 +77,5 @@ func (a *app) listProblems(problems []string) error {
 			return err
 		}
 	}
-	return withHint(problemsError(len(problems)), "keep a copy of the file for examination and restore a backup")
+	return hint.With(problemsError(len(problems)), "keep a copy of the file for examination and restore a backup")
 }

@@ -1,25 +1,26 @@
 // Package cli is the command line of pushbox.
 //
-// Data goes to standard output and everything else to standard error. Commands
-// return errors; Main says them, with what to do next, and turns them into an
-// exit code.
+// Data goes to standard output, everything else to standard error. Commands return errors.
+// Main prints an error with a hint, and returns its exit code.
 package cli
 
 import (
 	"context"
 	"io"
+	"os"
+	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
-// Main runs the command that args name, without the program's own name, and
-// returns the exit code: 0 done, 1 failed, 2 wrong usage, 3 problems found by
-// check or doctor, 75 the database is in use. It ends early when ctx does. environ is as
-// os.Environ returns it.
+// Main runs the command in args, which do not begin with the name of the program. It returns
+// the exit code: 0 done, 1 failed, 2 wrong usage, 3 problems found by check or doctor, 75
+// the database is in use. It ends early when ctx does. environ is as os.Environ returns it.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	a := &app{stdout: stdout, stderr: stderr, environ: environ, console: newConsole(stdin, stderr)}
 	root := a.root()
-	root.SetArgs(append([]string{}, args...)) // never nil: cobra would take those of the process
+	root.SetArgs(append([]string{}, args...)) // not nil: cobra would then use those of the process
 	root.SetIn(stdin)
 	root.SetOut(stdout)
 	root.SetErr(stderr)
@@ -61,16 +62,16 @@ server and without one.`,
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE`")
 	flags.String(dataDirFlag, "", "keep the database in `DIR` (the setting data_dir)")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return &usageError{err} })
+	root.SetFlagErrorFunc(flagError)
 	section(root, "Run a server:", a.serve(), a.reload(), a.doctor(), a.config())
-	section(root, "Accounts and what they are told:", a.user(), a.token(), a.webhook(), a.mail())
-	section(root, "Keep what it has:", a.backup(), a.restore(), a.check(), a.compact(), a.key())
-	section(root, "Send and open, with any server:", a.push(), a.get(), a.expire())
+	section(root, "Accounts and notifications:", a.user(), a.token(), a.webhook(), a.mail())
+	section(root, "Look after the data:", a.backup(), a.restore(), a.check(), a.compact(), a.key(), a.events(), a.imports())
+	section(root, "Push and retrieve, with any server:", a.push(), a.get(), a.expire())
 	root.AddCommand(a.version(), a.completion())
 	return root
 }
 
-// section adds commands below a heading of their own, as the help shows them.
+// section adds commands under a heading of the help.
 func section(root *cobra.Command, heading string, subs ...*cobra.Command) {
 	root.AddGroup(&cobra.Group{ID: heading, Title: heading})
 	for _, sub := range subs {
@@ -79,7 +80,7 @@ func section(root *cobra.Command, heading string, subs ...*cobra.Command) {
 	root.AddCommand(subs...)
 }
 
-// group is a command that only has others under it.
+// group returns a command that only groups others.
 func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   use,
@@ -89,4 +90,26 @@ func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 	}
 	cmd.AddCommand(subs...)
 	return cmd
+}
+
+// Run runs the command that this process was started for and returns its exit code. The
+// first interrupt or SIGTERM has the command finish its work and stop; at the second one
+// Run returns 1 at once, while the command still runs, so the caller must exit. It
+// handles both itself because a shell may start a process with these signals ignored.
+func Run() int {
+	signals := make(chan os.Signal, 2)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	ended := make(chan int, 1)
+	go func() { ended <- Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()) }()
+	for range 2 {
+		select {
+		case code := <-ended:
+			return code
+		case <-signals:
+			cancel()
+		}
+	}
+	return 1
 }

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"os"
@@ -11,7 +10,9 @@ import (
 	"github.com/spf13/cobra"
 
 	"pushbox/config"
+	"pushbox/internal/certs"
 	"pushbox/internal/client"
+	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 )
 
@@ -22,7 +23,6 @@ const (
 
 	stallTimeout = time.Minute // for a transfer in which nothing moves
 	maxFileLine  = 4 << 10     // bytes of a file that has one line: a token, a passphrase
-	maxCAFile    = 1 << 20     // bytes
 )
 
 // clientHelp ends the help of every command that acts as a client.
@@ -30,16 +30,17 @@ const clientHelp = `
 
 The server and the token come from --url and --token-file, else from PUSHBOX_URL
 and PUSHBOX_TOKEN_FILE, else from the keys url and token_file of the file
-~/.config/pushbox/client.yaml. The token is sent to no other server. A private
-certificate authority is named by --ca-file, PUSHBOX_CA_FILE or ca_file.`
+~/.config/pushbox/client.yaml. The token is sent to no other server. Name a
+private certificate authority with --ca-file, PUSHBOX_CA_FILE or ca_file.`
 
 func addClientFlags(cmd *cobra.Command) {
-	cmd.Flags().String(urlFlag, "", "the server is at `URL`")
+	cmd.Flags().String(urlFlag, "", "address of the server: `URL`")
 	cmd.Flags().String(tokenFileFlag, "", "read the API token from `FILE`")
-	cmd.Flags().String(caFileFlag, "", "trust the certificate authorities in `FILE` (PEM), too")
+	cmd.Flags().String(caFileFlag, "", "also trust the certificate authorities in `FILE` (PEM)")
 }
 
-// clientSettings loads what cmd and its surroundings tell of a server.
+// clientSettings loads the client's settings from the flags of cmd, the environment and
+// client.yaml. home is the configured server; zero: there is none.
 func (a *app) clientSettings(cmd *cobra.Command) (cfg config.Client, home client.Server, err error) {
 	flags := make(map[string]config.Flag)
 	for name, key := range map[string]string{urlFlag: "url", tokenFileFlag: "token_file", caFileFlag: "ca_file"} {
@@ -49,7 +50,7 @@ func (a *app) clientSettings(cmd *cobra.Command) (cfg config.Client, home client
 	}
 	cfg, err = config.LoadClient(config.ClientSource{Environ: a.environ, Flags: flags})
 	if err != nil {
-		return cfg, home, withHint(err, "correct these settings; %s --help names all of them", cmd.CommandPath())
+		return cfg, home, hint.With(err, "correct these settings; %s --help names all of them", cmd.CommandPath())
 	}
 	if cfg.URL != "" {
 		if home, err = client.ParseServer(cfg.URL); err != nil {
@@ -59,8 +60,8 @@ func (a *app) clientSettings(cmd *cobra.Command) (cfg config.Client, home client
 	return cfg, home, err
 }
 
-// dial makes a client that will talk to a server, or if that is none to the one
-// that pushes are created on, and returns that server. Nothing is sent yet.
+// dial returns a client for the server to, or for the configured server if to is zero. It
+// also returns the server that was chosen. It sends nothing.
 func (a *app) dial(cmd *cobra.Command, to client.Server) (*client.Client, client.Server, error) {
 	cfg, home, err := a.clientSettings(cmd)
 	if err != nil {
@@ -70,11 +71,11 @@ func (a *app) dial(cmd *cobra.Command, to client.Server) (*client.Client, client
 		to = home
 	}
 	if to.IsZero() {
-		return nil, to, withHint(usagef("no server was named"),
+		return nil, to, hint.With(usagef("no server was named"),
 			"name it with --url or PUSHBOX_URL, or write `url: https://push.example.com` into %s", clientFileName(a.environ))
 	}
 	if to.InClear() {
-		a.say(fmt.Sprintf("warning: %s is not encrypted: on the way there the secret and its link can be read", to))
+		a.say(fmt.Sprintf("warning: %s is not encrypted: others on the network can read the secret and its link", to))
 	}
 	o := client.Options{Home: home, Agent: "pushbox/" + release, Stall: stallTimeout}
 	if o.Token, err = a.tokenFor(cfg, home, to); err == nil {
@@ -104,7 +105,7 @@ func (a *app) tokenFor(cfg config.Client, home, to client.Server) (token secret.
 	}
 	f, err := os.Open(cfg.TokenFile)
 	if err != nil {
-		return token, withHint(fmt.Errorf("the token file: %w", err), "name the file that has the API token with --token-file")
+		return token, hint.With(fmt.Errorf("the token file: %w", err), "name the file that has the API token with --token-file")
 	}
 	defer func() { _ = f.Close() }() // it was only read
 	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o077 != 0 && runtime.GOOS != "windows" {
@@ -118,7 +119,7 @@ func (a *app) tokenFor(cfg config.Client, home, to client.Server) (token secret.
 		err = errors.New("it is empty")
 	}
 	if err != nil {
-		return secret.Text{}, withHint(fmt.Errorf("the token file %s: %w", cfg.TokenFile, err), "it must have the API token in one line, and nothing else")
+		return secret.Text{}, hint.With(fmt.Errorf("the token file %s: %w", cfg.TokenFile, err), "it must have the API token in one line, and nothing else")
 	}
 	return token, nil
 }
@@ -129,17 +130,10 @@ func trust(o *client.Options, file string) error {
 	if file == "" {
 		return nil
 	}
-	hint := "name a file with certificates in PEM, with --" + caFileFlag
-	pem, err := readBounded(file, maxCAFile)
+	roots, err := certs.ReadRoots(file, true)
 	if err != nil {
-		return withHint(fmt.Errorf("the file of certificate authorities: %w", err), "%s", hint)
+		return hint.With(fmt.Errorf("the file of certificate authorities: %w", err), "name a file with certificates in PEM, with --%s", caFileFlag)
 	}
-	o.Roots, err = x509.SystemCertPool()
-	if err != nil { // a system without any
-		o.Roots = x509.NewCertPool()
-	}
-	if !o.Roots.AppendCertsFromPEM(pem) {
-		return withHint(fmt.Errorf("%s has no certificate", file), "%s", hint)
-	}
+	o.Roots = roots
 	return nil
 }

@@ -11,18 +11,19 @@ import (
 	"time"
 
 	"pushbox/internal/client"
+	"pushbox/internal/hint"
 )
 
 // remoteError says what could not be done where, and what to do about it.
 func remoteError(doing string, s client.Server, err error) error {
-	hint := remoteHint(err)
+	next := remoteHint(err)
 	switch {
 	case errors.Is(err, context.Canceled):
 		err = errInterrupted
 	case errors.Is(err, client.ErrStalled):
 		err = fmt.Errorf("%w: %v without a byte", err, stallTimeout)
 	}
-	return withHint(fmt.Errorf("%s %s: %w", doing, s, err), "%s", hint)
+	return hint.With(fmt.Errorf("%s %s: %w", doing, s, err), "%s", next)
 }
 
 func remoteHint(err error) string {
@@ -46,9 +47,9 @@ func remoteHint(err error) string {
 func remoteHints() []knownHint {
 	return []knownHint{
 		{context.Canceled, "run the command again"},
-		{client.ErrExpired, "ask whoever sent the link to push it again"},
+		{client.ErrExpired, "ask the sender to push it again"},
 		{client.ErrAnswer, "check the address; what answers there is neither pushbox nor Password Pusher with its API"},
-		{client.ErrStalled, "look after the network, then run the command again"},
+		{client.ErrStalled, "check the network, then run the command again"},
 		{client.ErrChanged, "wait until nothing writes to the file, then run the command again"},
 		{syscall.ECONNREFUSED, "check the address and its port, and that the server runs"},
 	}
@@ -65,7 +66,7 @@ func connectionHint(err error) string {
 	case errors.As(err, &name):
 		return "check the name of the host, and the network"
 	}
-	return "look after the network, and run the command again"
+	return "check the network, and run the command again"
 }
 
 // statusHint is what to do about a refusal.
@@ -78,7 +79,7 @@ func statusHint(e *client.StatusError) string {
 	case e.Status == http.StatusForbidden:
 		return "give an API token of the push's owner with --token-file"
 	case e.Status == http.StatusNotFound:
-		return "check the link; a push that expired long ago is not known any more"
+		return "check the link; the server forgets pushes some time after they expire"
 	case e.Status == http.StatusRequestEntityTooLarge:
 		return "push less, or ask the server's administrator for a higher limit"
 	case e.Status == http.StatusUnprocessableEntity:

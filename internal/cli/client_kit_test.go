@@ -134,7 +134,7 @@ func act(t *testing.T, stdin string, environ []string, args ...string) result {
 	return result{code, stdout.String(), stderr.String()}
 }
 
-// typed is act with somebody at a terminal, who types that.
+// typed runs a command at a terminal, with that text typed.
 func typed(t *testing.T, text string, args ...string) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer

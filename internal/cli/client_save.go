@@ -8,11 +8,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"pushbox/internal/client"
 	"pushbox/internal/durable"
+	"pushbox/internal/hint"
+	"pushbox/internal/safename"
 )
 
 const (
@@ -27,26 +27,25 @@ type saver struct {
 	dir    string
 	force  bool // replace files that were there before
 
-	saved map[string]bool // paths that are of this push
+	saved map[string]bool // paths of this push's files
 }
 
-// checkTarget makes sure that files can be put into a directory: once a push is
-// retrieved it may be too late for that.
+// checkTarget makes sure that files can be created in a directory. After a retrieval it
+// may be too late to find out.
 func checkTarget(dir string) error {
 	f, err := os.CreateTemp(dir, ".pushbox-*")
 	if err != nil {
-		return withHint(fmt.Errorf("no file can be put into the directory: %w", err), "make it, or name another with -o; nothing was retrieved yet")
+		return hint.With(fmt.Errorf("no file can be put into the directory: %w", err), "make it, or name another with -o; nothing was retrieved yet")
 	}
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// save fetches a file and gives it a name. Where it fails, what has come of it
-// stays.
-func (s *saver) save(ctx context.Context, f client.File, hint string) error {
-	name := safeName(f.Name)
+// save fetches a file and gives it a name. If it fails, it keeps the part that came.
+func (s *saver) save(ctx context.Context, f client.File, next string) error {
+	name := safename.Saved(f.Name, maxSavedName)
 	temp, err := os.CreateTemp(s.dir, strings.ReplaceAll(name, "*", "_")+".*.part") // 0600
 	if err != nil {
-		return withHint(err, "%s", hint)
+		return hint.With(err, "%s", next)
 	}
 	bar := s.app.progress(name)
 	err = s.client.Download(ctx, f, temp, bar.set)
@@ -55,18 +54,19 @@ func (s *saver) save(ctx context.Context, f client.File, hint string) error {
 		err = temp.Sync()
 	}
 	if err = errors.Join(err, temp.Close()); err != nil {
-		return s.keep(temp.Name(), name, err, hint)
+		return s.partialError(temp.Name(), name, err, next)
 	}
 	path, err := s.place(temp.Name(), name)
 	if err != nil {
-		return withHint(fmt.Errorf("the file is whole, but stays %s: %w", temp.Name(), err), "rename it")
+		return hint.With(fmt.Errorf("the file is complete, but keeps the name %s: %w", temp.Name(), err), "rename it")
 	}
 	s.app.say("saved " + path)
 	return durable.SyncDir(s.dir)
 }
 
-// keep tells what there is of a file that could not be fetched whole.
-func (s *saver) keep(path, name string, err error, hint string) error {
+// partialError returns the error of a download with how much of the file was fetched and where
+// that part is. It removes an empty part.
+func (s *saver) partialError(path, name string, err error, next string) error {
 	cut, have := (*client.CutError)(nil), "the bytes"
 	isCut := errors.As(err, &cut)
 	if errors.Is(err, context.Canceled) {
@@ -75,16 +75,16 @@ func (s *saver) keep(path, name string, err error, hint string) error {
 	switch {
 	case !isCut: // they may not be on the disk
 	case cut.Done == 0:
-		return withHint(errors.Join(fmt.Errorf("fetch %s: %w", name, err), os.Remove(path)), "%s", hint)
+		return hint.With(errors.Join(fmt.Errorf("fetch %s: %w", name, err), os.Remove(path)), "%s", next)
 	case cut.Total < 0:
 		have = fmt.Sprintf("the first %d bytes", cut.Done)
 	default:
 		have = fmt.Sprintf("the first %d of %d bytes", cut.Done, cut.Total)
 	}
-	return withHint(fmt.Errorf("fetch %s: %w; %s are in %s", name, err, have, path), "%s", hint)
+	return hint.With(fmt.Errorf("fetch %s: %w; %s are in %s", name, err, have, path), "%s", next)
 }
 
-// place gives a finished file its name, or if that is taken one with a number.
+// place gives a finished file its name, or if that is taken, the name with a number.
 func (s *saver) place(temp, name string) (string, error) {
 	ext := filepath.Ext(name)
 	stem := strings.TrimSuffix(name, ext)
@@ -96,7 +96,7 @@ func (s *saver) place(temp, name string) (string, error) {
 		if n > 0 {
 			path = filepath.Join(s.dir, fmt.Sprintf("%s (%d)%s", stem, n, ext))
 		}
-		if taken, err := s.take(path); err != nil {
+		if taken, err := s.reserveName(path); err != nil {
 			return "", err
 		} else if taken {
 			continue
@@ -110,9 +110,9 @@ func (s *saver) place(temp, name string) (string, error) {
 	return "", fs.ErrExist
 }
 
-// take makes a path ready to be renamed to: one where there is nothing gets an
-// empty file, so that nobody else's is replaced.
-func (s *saver) take(path string) (taken bool, err error) {
+// reserveName prepares a path as the target of a rename. If nothing is there, it makes an
+// empty file, so that the rename cannot replace a file of another program.
+func (s *saver) reserveName(path string) (taken bool, err error) {
 	if info, err := os.Lstat(path); err == nil && s.force && !s.saved[path] && !info.IsDir() {
 		return false, nil
 	}
@@ -124,32 +124,4 @@ func (s *saver) take(path string) (taken bool, err error) {
 		return false, err
 	}
 	return false, f.Close()
-}
-
-// safeName makes of a name from a server one that is a file's in a directory and
-// nothing else: no path, nothing that a terminal obeys, and nothing hidden, which
-// a shell or another program may read by itself.
-func safeName(name string) string {
-	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	name = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || !unicode.IsPrint(r) && !isJoiner(r) {
-			return -1
-		}
-		return r
-	}, name)
-	name = strings.TrimSpace(name)
-	if len(name) > maxSavedName {
-		ext := filepath.Ext(name)
-		if len(ext) > maxSavedName/2 {
-			ext = ""
-		}
-		name = strings.ToValidUTF8(name[:maxSavedName-len(ext)], "") + ext
-	}
-	if strings.HasPrefix(name, ".") {
-		name = "_" + name
-	}
-	if !filepath.IsLocal(name) || strings.Trim(name, "_.") == "" {
-		return "file"
-	}
-	return name
 }

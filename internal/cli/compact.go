@@ -3,13 +3,12 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
-	"os"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/admin"
+	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
 	"pushbox/store"
 )
 
@@ -17,11 +16,11 @@ func (a *app) compact() *cobra.Command {
 	return &cobra.Command{
 		Use:   "compact",
 		Short: "Give unused space back to the file system",
-		Long: `Make the database's file as small as what is in it. A server that runs goes on
-meanwhile, and does the same by itself when much of the file is unused.
+		Long: `Shrink the database file to the space that it uses. A running server continues
+meanwhile; it also does this by itself when much of the file is unused.
 
-It takes room for a copy of what is in use. When it is interrupted, or fails,
-everything is as it was before.`,
+This needs room for a copy of the used space. If it fails or is interrupted, the
+database stays as it was.`,
 		Example: `  pushbox compact`,
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -38,7 +37,7 @@ everything is as it was before.`,
 }
 
 func compacted(size admin.CompactResult) string {
-	was, is := readableSize(size.Before), readableSize(size.After)
+	was, is := humanize.Size(size.Before), humanize.Size(size.After)
 	if was == is {
 		return "compacted the database: it has " + is + ", as before"
 	}
@@ -49,40 +48,22 @@ func compacted(size admin.CompactResult) string {
 func (a *app) notCompacted(cmd *cobra.Command, err error) error {
 	switch {
 	case errors.Is(err, store.ErrFull):
-		return withHint(err, "make room for a copy of what is in use%s", a.copySize(cmd))
+		return hint.With(err, "make room for a copy of what is in use%s", a.copyPlace(cmd))
 	case errors.Is(err, store.ErrBusy):
-		return withHint(err, "let it finish, or try again when less is written")
+		return hint.With(err, "let it finish, or try again when less is written")
 	case errors.Is(err, context.Canceled):
-		return withHint(err, "it was interrupted, and the database is as it was; run the command again")
+		return hint.With(err, "it was interrupted, and the database is as it was; run the command again")
 	default:
 		return err
 	}
 }
 
-// copySize tells how much a copy can take and where; nothing if that cannot be
-// seen.
-func (a *app) copySize(cmd *cobra.Command) string {
+// copyPlace says where the copy needs room; empty if that is unknown. How much it needs
+// is in the error.
+func (a *app) copyPlace(cmd *cobra.Command) string {
 	loaded, err := a.settings(cmd)
 	if err != nil {
 		return ""
 	}
-	info, err := os.Stat(databasePath(loaded.Config))
-	if err != nil {
-		return ""
-	}
-	return fmt.Sprintf(", at most %s, in %s", readableSize(info.Size()), loaded.Config.DataDir)
-}
-
-// readableSize writes a number of bytes with a unit in which it is less than
-// 1024, and with a decimal where that tells something.
-func readableSize(bytes int64) string {
-	if bytes < 1024 {
-		return strconv.FormatInt(bytes, 10) + " B"
-	}
-	n, unit := float64(bytes)/1024, 0
-	const units = "KMGTPE"
-	for ; n >= 1023.95; n /= 1024 { // which would be written as 1024
-		unit++
-	}
-	return fmt.Sprintf("%.1f %ciB", n, units[unit])
+	return ", in " + loaded.Config.DataDir
 }

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"pushbox/internal/hint"
 )
 
 func (a *app) completion() *cobra.Command {
@@ -22,7 +24,7 @@ func (a *app) completion() *cobra.Command {
 				return err
 			}
 			if !slices.Contains(shells, args[0]) {
-				return withHint(usagef("there is no completion for %q", args[0]), "choose one of: %s", strings.Join(shells, ", "))
+				return hint.With(usagef("there is no completion for %q", args[0]), "choose one of: %s", strings.Join(shells, ", "))
 			}
 			return nil
 		},

@@ -3,15 +3,19 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
+	"pushbox/internal/hint"
 	"pushbox/internal/secret"
+	"pushbox/internal/terminal"
 )
 
-// A console asks questions of whoever sits at the terminal, if somebody does.
+// A console asks questions on the terminal, if there is one.
 type console struct {
 	in       io.Reader
 	out      io.Writer
@@ -22,7 +26,7 @@ type console struct {
 func newConsole(in io.Reader, out io.Writer) *console {
 	c := &console{in: in, out: out}
 	f, ok := in.(*os.File)
-	if !ok || !term.IsTerminal(int(f.Fd())) {
+	if !ok || !terminal.Is(in) {
 		return c
 	}
 	c.terminal = true
@@ -35,67 +39,78 @@ func newConsole(in io.Reader, out io.Writer) *console {
 
 var errInterrupted = errors.New("interrupted")
 
-// talk runs a conversation on the terminal, and leaves the terminal as it was
-// whether the conversation ends or ctx. In the second case the goroutine that
-// reads the terminal stays: nothing can end that read but the process, which is
-// about to.
-func (c *console) talk(ctx context.Context, conversation func(*term.Terminal) error) error {
+// talk runs a conversation on the terminal, and restores the terminal when the
+// conversation or ctx ends. If ctx ends first, the goroutine that reads the terminal
+// stays: only the end of the process can end that read, and it is near. talk reads no
+// more than the conversation needs: the following input may answer another question.
+func talk[T any](ctx context.Context, c *console, conversation func(*term.Terminal) (T, error)) (T, error) {
+	type outcome struct {
+		answer T
+		err    error
+	}
+	var o outcome
 	restore, err := c.raw()
 	if err != nil {
-		return err
+		return o.answer, err
 	}
 	t := term.NewTerminal(struct {
 		io.Reader
 		io.Writer
-	}{c.in, c.out}, "")
-	done := make(chan error, 1)
-	go func() { done <- conversation(t) }()
+	}{bytewise{c.in}, c.out}, "")
+	done := make(chan outcome, 1)
+	go func() {
+		answer, err := conversation(t)
+		done <- outcome{answer, err}
+	}()
 	select {
 	case <-ctx.Done():
-		err = ctx.Err()
-	case err = <-done:
+		o.err = ctx.Err()
+	case o = <-done:
 	}
-	if errors.Is(err, io.EOF) { // Ctrl-C or Ctrl-D
-		err = errInterrupted
+	if errors.Is(o.err, io.EOF) { // Ctrl-C or Ctrl-D
+		o.err = errInterrupted
 	}
-	return errors.Join(err, restore())
+	return o.answer, errors.Join(o.err, restore())
 }
 
-// newPassword asks for a password twice, without echo.
-func (c *console) newPassword(ctx context.Context) (password secret.Text, err error) {
-	answers := make(chan secret.Text, 1)
-	err = c.talk(ctx, func(t *term.Terminal) error {
-		first, err := t.ReadPassword("Password: ")
+// A bytewise reader never reads ahead.
+type bytewise struct{ io.Reader }
+
+func (b bytewise) Read(p []byte) (int, error) { return b.Reader.Read(p[:min(1, len(p))]) }
+
+// twice asks for a secret twice, without echo.
+func (c *console) twice(ctx context.Context, what string) (secret.Text, error) {
+	return talk(ctx, c, func(t *term.Terminal) (secret.Text, error) {
+		first, err := t.ReadPassword(what + ": ")
 		if err != nil {
-			return err
+			return secret.Text{}, err
 		}
-		second, err := t.ReadPassword("The same again: ")
-		if err == nil && first != second {
-			err = withHint(errors.New("the two passwords differ"), "run the command again")
+		again, err := t.ReadPassword("Repeat it: ")
+		if err == nil && first != again {
+			err = hint.With(fmt.Errorf("the two %ss differ", strings.ToLower(what)), "run the command again")
 		}
-		answers <- secret.New(first)
-		return err
+		if err != nil {
+			return secret.Text{}, err
+		}
+		return secret.New(first), nil
 	})
-	if err != nil {
-		return secret.Text{}, err
-	}
-	return <-answers, nil
 }
 
-// line asks for a line, with an explanation in front.
+// hidden asks for a line without echo.
+func (c *console) hidden(ctx context.Context, question string) (secret.Text, error) {
+	return talk(ctx, c, func(t *term.Terminal) (secret.Text, error) {
+		answer, err := t.ReadPassword(question)
+		return secret.New(answer), err
+	})
+}
+
+// line shows an explanation, and asks for a line.
 func (c *console) line(ctx context.Context, explanation, question string) (string, error) {
-	answers := make(chan string, 1)
-	err := c.talk(ctx, func(t *term.Terminal) error {
+	return talk(ctx, c, func(t *term.Terminal) (string, error) {
 		if _, err := io.WriteString(t, explanation+"\n"); err != nil {
-			return err
+			return "", err
 		}
 		t.SetPrompt(question)
-		answer, err := t.ReadLine()
-		answers <- answer
-		return err
+		return t.ReadLine()
 	})
-	if err != nil {
-		return "", err
-	}
-	return <-answers, nil
 }

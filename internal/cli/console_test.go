@@ -22,7 +22,7 @@ func TestAPasswordIsAskedForTwiceAndNeverShown(t *testing.T) {
 		{"the end", "hunter2-marker", "", "interrupted"},
 	} {
 		c, out, restored := typist(strings.NewReader(test.typed))
-		got, err := c.newPassword(t.Context())
+		got, err := c.twice(t.Context(), "Password")
 		if test.err == "" && err != nil || test.err != "" && (err == nil || err.Error() != test.err) {
 			t.Errorf("%s: error %v, want %q", test.name, err, test.err)
 		}
@@ -40,12 +40,12 @@ func TestAPasswordIsAskedForTwiceAndNeverShown(t *testing.T) {
 
 func TestASignalEndsAQuestionAndRestoresTheTerminal(t *testing.T) {
 	t.Parallel()
-	nobody, hangUp := io.Pipe() // somebody who types nothing
+	silent, hangUp := io.Pipe() // a terminal at which nothing is typed
 	t.Cleanup(func() { _ = hangUp.Close() })
-	c, _, restored := typist(nobody)
+	c, _, restored := typist(silent)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := c.newPassword(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := c.twice(ctx, "Password"); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 	if *restored != 1 {
@@ -58,7 +58,7 @@ func TestATerminalThatCannotBeSwitchedIsAnError(t *testing.T) {
 	c, _, _ := typist(strings.NewReader("x\rx\r"))
 	broken := errors.New("broken")
 	c.raw = func() (func() error, error) { return nil, broken }
-	if _, err := c.newPassword(t.Context()); !errors.Is(err, broken) {
+	if _, err := c.twice(t.Context(), "Password"); !errors.Is(err, broken) {
 		t.Errorf("got %v", err)
 	}
 }

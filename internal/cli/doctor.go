@@ -15,10 +15,16 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/admin"
+	"pushbox/internal/daemon"
 	"pushbox/internal/doctor"
+	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
+	"pushbox/internal/instance"
+	"pushbox/store"
+	"pushbox/store/bolt"
 )
 
-// doctorFlags are what doctor is told.
+// doctorFlags are the flags of doctor.
 type doctorFlags struct {
 	url, caFile   string
 	network, json bool
@@ -28,30 +34,29 @@ func (a *app) doctor() *cobra.Command {
 	var o doctorFlags
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Look over the installation and say what to mend",
-		Long: `Look at the configuration, permissions and owners, the key, the clock, the disk,
-and at how the server is, if one runs; and say of each whether it is ok, with what
-to do about it where it is not. No setting, file or push is changed. Run it as the
-user that the server runs as.
+		Short: "Check the installation and say what to correct",
+		Long: `Check the configuration, permissions and owners, the key, the clock, the disk and,
+if one runs, the server. For each it says whether it is ok, or how to correct it.
+Nothing is changed. Run it as the user that the server runs as.
 
-With --url, the address at which clients reach the server, it looks at the
-certificate there, and makes two requests that only it can make, which the server
-answers with how they arrived: so it sees what a proxy in between tells, and what
-is to be changed in it.
+With --url, the address at which clients reach the server, it also checks the
+certificate there. It sends two requests to that address, and the server reports how
+they arrived. So doctor finds what a proxy in between gets wrong, and how to correct
+the proxy.
 
-The exit code is 0 if there are no problems, be there warnings or not, and 3 if
-there are any.`,
+The exit code is 0 if there are no problems, even with warnings, and 3 if there
+are any.`,
 		Example: `  pushbox doctor
-  pushbox doctor --config /etc/pushbox.yaml --url https://push.example.com
+  pushbox doctor --config /etc/pushbox/config.yaml --url https://push.example.com
   pushbox doctor --json | jq '.findings[] | select(.grade == "problem")'`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.examineAll(cmd, o) },
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.url, "url", "", "look at the way from `URL`, where clients reach the server")
-	flags.StringVar(&o.caFile, "ca-file", "", "trust those whose certificates are in `FILE`, too")
-	flags.BoolVar(&o.network, "network", false, "ask base_url for the time")
-	flags.BoolVar(&o.json, "json", false, "write JSON, for programs")
+	flags.StringVar(&o.url, "url", "", "check the path from `URL`, where clients reach the server")
+	flags.StringVar(&o.caFile, "ca-file", "", "also trust the certificate authorities in `FILE` (PEM)")
+	flags.BoolVar(&o.network, "network", false, "compare the clock with that of base_url")
+	flags.BoolVar(&o.json, "json", false, "write JSON")
 	return cmd
 }
 
@@ -68,12 +73,12 @@ func (a *app) examineAll(cmd *cobra.Command, o doctorFlags) error {
 		return err
 	}
 	if n := doctor.Count(all, doctor.Problem); n > 0 {
-		return withHint(problemsError(n), "do what is said behind cure, then run: pushbox doctor")
+		return hint.With(problemsError(n), "make the corrections above, then run: pushbox doctor")
 	}
 	return nil
 }
 
-// subject finds out what there is to look at.
+// subject collects what doctor examines.
 func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error) {
 	u, err := doctorURL(o.url)
 	if err != nil {
@@ -81,7 +86,7 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 	}
 	src := a.source(cmd)
 	s := &doctor.Subject{
-		File: src.Path(), Version: release, Clock: time.Now, SizeOf: readableSize, Hint: func(err error) string { return hint(cmd, err) },
+		File: src.Path(), Version: release, Clock: time.Now, Hint: func(err error) string { return nextStep(cmd, err) },
 		URL: u, CAFile: o.caFile, Network: o.network,
 	}
 	loaded, err := config.Load(src)
@@ -90,7 +95,7 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 		return s, nil
 	}
 	s.Config = loaded.Config
-	s.Database, s.Socket = databasePath(s.Config), admin.SocketPath(s.Config.DataDir)
+	s.Database, s.Socket = instance.Database(s.Config), admin.SocketPath(s.Config.DataDir)
 	if s.Config.Mail.Enabled() {
 		s.Mail = checkMail(s.Config)
 	}
@@ -113,7 +118,7 @@ func doctorURL(text string) (*url.URL, error) {
 	return u, nil
 }
 
-// askFacts asks the server how it is, or else looks at the store itself.
+// askFacts asks the server for the facts, or if none runs, the store itself.
 func (a *app) askFacts(ctx context.Context, s *doctor.Subject) {
 	client, err := admin.NewClient(s.Socket)
 	if err != nil {
@@ -130,24 +135,42 @@ func (a *app) askFacts(ctx context.Context, s *doctor.Subject) {
 		if _, err := os.Stat(s.Database); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
-		facts, err = examineInPlace(ctx, s.Config)
+		if s.Upgrade, err = findUpgrade(s.Database); s.Upgrade != nil {
+			return
+		}
+		if err == nil {
+			facts, err = examineInPlace(ctx, s.Config)
+		}
 	}
 	if s.FactsAre = err; err == nil {
 		s.Facts = &facts
 	}
 }
 
-// examineInPlace looks at a store that no server has open.
+// findUpgrade returns the upgrade that a database awaits. Opening it would make that. A
+// database that cannot be read awaits none, and opening it says why it cannot.
+func findUpgrade(path string) (*doctor.Upgrade, error) {
+	u, err := bolt.FindUpgrade(path, lockWait)
+	switch {
+	case errors.Is(err, store.ErrInUse): // it may be free a moment later
+		return nil, err
+	case err != nil || u == nil:
+		return nil, nil
+	}
+	return &doctor.Upgrade{From: u.From, To: u.To, Room: u.Room, Days: int(store.CopiesStay / (24 * time.Hour))}, nil
+}
+
+// examineInPlace examines a store that no server has open.
 func examineInPlace(ctx context.Context, cfg config.Config) (f admin.Facts, err error) {
-	s, _, err := openStore(ctx, opening{cfg: cfg, wait: lockWait, note: func(string) {}})
+	s, _, err := instance.Open(ctx, instance.Options{Config: cfg, Wait: lockWait, Note: func(string) {}})
 	if err != nil {
 		return f, err
 	}
-	defer func() { err = errors.Join(err, closeStore(ctx, s)) }()
-	return examineStore(ctx, s, cfg)
+	defer func() { err = errors.Join(err, instance.Close(ctx, s)) }()
+	return daemon.Examine(ctx, s, cfg, release)
 }
 
-// showFindings writes what was found to standard output.
+// showFindings writes the findings to standard output.
 func (a *app) showFindings(all []doctor.Finding, asJSON bool) error {
 	problems, warnings := doctor.Count(all, doctor.Problem), doctor.Count(all, doctor.Warning)
 	if asJSON {
@@ -170,7 +193,7 @@ func (a *app) showFindings(all []doctor.Finding, asJSON bool) error {
 		}
 	}
 	if problems == 0 && warnings > 0 {
-		a.say(fmt.Sprintf("no problems found, and %d to look at", warnings))
+		a.say("no problems, " + humanize.Count(warnings, "warning", "warnings"))
 	} else if problems == 0 {
 		a.say("no problems found")
 	}

@@ -1,10 +1,12 @@
 package cli
 
 import (
+	"context"
 	"encoding/json"
 	"encoding/pem"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -13,11 +15,66 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/internal/admin"
+	"pushbox/internal/daemon"
+	"pushbox/internal/testkit/env"
+	"pushbox/server"
 )
 
-// proxied is a proxy with TLS before a daemon, and a file with its certificate.
+// A served is a server with a control socket that tells doctor what a daemon's does.
+type served struct {
+	t        *testing.T
+	dir, url string
+}
+
+func serve(t *testing.T) *served {
+	t.Helper()
+	cfg := settingsFor(env.ShortDir(t))
+	s := opened(t, cfg)
+	handler, err := server.New(server.Options{Config: cfg, Store: s, Log: zerolog.Nop(), Version: release})
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(handler)
+	examine := func(ctx context.Context, _ admin.None) (admin.Facts, error) {
+		return daemon.Examine(ctx, s, cfg, release)
+	}
+	probe := func(context.Context, admin.None) (admin.Path, error) {
+		path, err := handler.NewProbe()
+		return admin.Path{Path: path}, err
+	}
+	end := control(t, cfg, func(ctx context.Context, l net.Listener) error {
+		return admin.Serve(ctx, l, s, admin.Examine.By(examine), admin.Probe.By(probe))
+	})
+	t.Cleanup(func() {
+		web.Close()
+		end()
+		closed(t, s)
+	})
+	return &served{t, cfg.DataDir, web.URL}
+}
+
+// get asks for a path and returns the status and the body.
+func (l *served) get(path string) (status int, body string) {
+	l.t.Helper()
+	res, err := http.Get(l.url + path)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+// proxied is a proxy with TLS before a server, and a file with its certificate.
 // Change sees each request that it sends on.
-func (l *living) proxied(change func(*httputil.ProxyRequest)) (address, caFile string) {
+func (l *served) proxied(change func(*httputil.ProxyRequest)) (address, caFile string) {
 	l.t.Helper()
 	to, err := url.Parse(l.url)
 	if err != nil {
@@ -29,7 +86,7 @@ func (l *living) proxied(change func(*httputil.ProxyRequest)) (address, caFile s
 		r.SetXForwarded()
 		change(r)
 	}})
-	p.Config.ErrorLog = log.New(io.Discard, "", 0) // of whom nobody vouches for
+	p.Config.ErrorLog = log.New(io.Discard, "", 0) // it would say that no authority vouches for the certificate
 	p.StartTLS()
 	l.t.Cleanup(p.Close)
 	caFile = filepath.Join(l.t.TempDir(), "ca.pem")
@@ -42,22 +99,22 @@ func (l *living) proxied(change func(*httputil.ProxyRequest)) (address, caFile s
 
 func TestDoctorSeesWhatAProxyDoes(t *testing.T) {
 	t.Parallel()
-	l := live(t, "")
+	l := serve(t)
 	for name, test := range map[string]struct {
 		change func(*httputil.ProxyRequest)
 		code   int
 		want   string
 	}{
-		"as it should": {func(*httputil.ProxyRequest) {}, exitDone, "ok       proxy: it tells the scheme, the host and the client's address (127.0.0.1)"},
-		"no scheme":    {func(r *httputil.ProxyRequest) { r.Out.Header.Del("X-Forwarded-Proto") }, exitProblems, "problem  proxy: it arrives as http"},
-		"another host": {func(r *httputil.ProxyRequest) { r.Out.Host = "inside"; r.Out.Header.Del("X-Forwarded-Host") }, exitProblems, `problem  proxy: it arrives for "inside"`},
+		"as it should": {func(*httputil.ProxyRequest) {}, exitDone, "ok       proxy: it passes on the scheme, the host and the client's address (127.0.0.1)"},
+		"no scheme":    {func(r *httputil.ProxyRequest) { r.Out.Header.Del("X-Forwarded-Proto") }, exitProblems, "problem  proxy: the request arrives as http"},
+		"another host": {func(r *httputil.ProxyRequest) { r.Out.Host = "inside"; r.Out.Header.Del("X-Forwarded-Host") }, exitProblems, `problem  proxy: the request arrives for "inside"`},
 		"no address":   {func(r *httputil.ProxyRequest) { r.Out.Header["X-Forwarded-For"] = nil }, exitProblems, "problem  proxy: X-Forwarded-For is missing"},
 		"a made-up address": {func(r *httputil.ProxyRequest) {
 			if told := r.In.Header["X-Forwarded-For"]; told != nil {
 				r.Out.Header["X-Forwarded-For"] = told
 			}
-		}, exitProblems, "cure: have the proxy append"},
-		"other paths": {func(r *httputil.ProxyRequest) { r.Out.URL.Path = "/healthz" }, exitProblems, "is not that of the server of this data directory"},
+		}, exitProblems, "cure: let the proxy append"},
+		"other paths": {func(r *httputil.ProxyRequest) { r.Out.URL.Path = "/healthz" }, exitProblems, "does not come from the server of this data directory"},
 	} {
 		address, caFile := l.proxied(test.change)
 		got := run(t, l.dir, "", "doctor", "--url", address, "--ca-file", caFile)
@@ -66,11 +123,11 @@ func TestDoctorSeesWhatAProxyDoes(t *testing.T) {
 		}
 	}
 	address, _ := l.proxied(func(*httputil.ProxyRequest) {})
-	got := run(t, l.dir, "", "doctor", "--url", address).want(t, exitProblems, "problems found", "hint: do what is said behind cure")
-	if !strings.Contains(got.stdout, "problem  certificate: nobody whom this machine trusts vouches for it") {
+	got := run(t, l.dir, "", "doctor", "--url", address).want(t, exitProblems, "problems found", "hint: make the corrections above")
+	if !strings.Contains(got.stdout, "problem  certificate: this machine does not trust its issuer") {
 		t.Errorf("a certificate of its own is taken:\n%s", got.stdout)
 	}
-	if direct := run(t, l.dir, "", "doctor", "--url", l.url); !strings.Contains(direct.stdout, "ok       proxy: none is in between") {
+	if direct := run(t, l.dir, "", "doctor", "--url", l.url); !strings.Contains(direct.stdout, "ok       proxy: there is no proxy") {
 		t.Errorf("without a proxy:\n%s", direct.stdout)
 	}
 }
@@ -78,7 +135,7 @@ func TestDoctorSeesWhatAProxyDoes(t *testing.T) {
 // TestOnlyTheOperatorLearnsHowARequestArrives: a code is good for one request.
 func TestOnlyTheOperatorLearnsHowARequestArrives(t *testing.T) {
 	t.Parallel()
-	l := live(t, "")
+	l := serve(t)
 	var seen string
 	address, caFile := l.proxied(func(r *httputil.ProxyRequest) { seen = r.In.URL.Path })
 	run(t, l.dir, "", "doctor", "--url", address, "--ca-file", caFile).want(t, exitDone)
@@ -86,7 +143,7 @@ func TestOnlyTheOperatorLearnsHowARequestArrives(t *testing.T) {
 		t.Fatalf("it asked for %q", seen)
 	}
 	for _, path := range []string{seen, "/doctor/", "/doctor/x", "/doctor/" + strings.Repeat("A", 26)} {
-		if status, text := l.ask("GET", path, ""); status != http.StatusNotFound || strings.Contains(text, "127.0.0.1") {
+		if status, text := l.get(path); status != http.StatusNotFound || strings.Contains(text, "127.0.0.1") {
 			t.Errorf("%s is answered %d, %s", path, status, text)
 		}
 	}
@@ -95,15 +152,15 @@ func TestOnlyTheOperatorLearnsHowARequestArrives(t *testing.T) {
 func TestDoctorLooksWithAServerAndWithout(t *testing.T) {
 	t.Parallel()
 	dir := withAlice(t)
-	out := run(t, dir, "", "doctor").want(t, exitDone, "no problems found").stdout
-	for _, want := range []string{"warning  server: no server is running", "ok       master key: ", "skipped  sweeper", "ok       clock"} {
+	out := run(t, dir, "", "doctor").want(t, exitDone, "no problems, 2 warnings").stdout
+	for _, want := range []string{"warning  server: no server is running", "warning  master key: it fits the database, but ", "skipped  sweeper", "ok       clock"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("without a server it lacks %q:\n%s", want, out)
 		}
 	}
-	l := live(t, "")
+	l := serve(t)
 	out = run(t, l.dir, "", "doctor").want(t, exitDone).stdout
-	for _, want := range []string{"ok       server: version", "ok       master key: ", "ok       control socket", "ok       database"} {
+	for _, want := range []string{"ok       server: version", "warning  master key: it fits the database, but ", "ok       control socket", "ok       database"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("with a server it lacks %q:\n%s", want, out)
 		}
@@ -113,7 +170,7 @@ func TestDoctorLooksWithAServerAndWithout(t *testing.T) {
 		t.Fatal(err)
 	}
 	out = run(t, l.dir, "", "doctor").want(t, exitProblems, "1 problem found").stdout
-	if !strings.Contains(out, "problem  master key: the server has the key in its memory, but the next start would fail") {
+	if !strings.Contains(out, "problem  master key: the running server has the key, but the next start would fail") {
 		t.Errorf("without a key:\n%s", out)
 	}
 	other, err := os.ReadFile(filepath.Join(dir, "master.key"))
@@ -131,7 +188,7 @@ func TestDoctorLooksWithAServerAndWithout(t *testing.T) {
 
 func TestDoctorSpeaksToPrograms(t *testing.T) {
 	t.Parallel()
-	dir := shortDir(t)
+	dir := env.ShortDir(t)
 	r := run(t, filepath.Join(dir, "none"), "", "doctor", "--json").want(t, exitProblems)
 	var out struct {
 		Problems, Warnings int
@@ -148,7 +205,7 @@ func TestDoctorSpeaksToPrograms(t *testing.T) {
 func TestDoctorTakesNoOtherAddresses(t *testing.T) {
 	t.Parallel()
 	for _, bad := range []string{"push.example.com", "ftp://x", "https://", "https://u:p@x", "https://x?q", "https://x#f", "https://%zz"} {
-		run(t, shortDir(t), "", "doctor", "--url", bad).want(t, exitUsage, "--url must be an address")
+		run(t, env.ShortDir(t), "", "doctor", "--url", bad).want(t, exitUsage, "--url must be an address")
 	}
 	for given, want := range map[string]string{"https://x:443": "x", "http://x:80/sub": "x", "https://x:80": "x:80", "http://[::1]:5100": "[::1]:5100"} {
 		if u, err := doctorURL(given); err != nil || u.Host != want {

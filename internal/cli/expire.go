@@ -1,16 +1,14 @@
 package cli
 
-import (
-	"github.com/spf13/cobra"
-)
+import "github.com/spf13/cobra"
 
 func (a *app) expire() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "expire LINK",
-		Short: "End a push: nobody can retrieve it any more",
+		Short: "End a push: it can no longer be retrieved",
 		Long: `End a push at once, on the pushbox or Password Pusher server that its link names.
-Its owner can always do that, with an API token; others only if the push is
-deletable by whoever has the link.` + clientHelp,
+Its owner can always do that, with an API token. Others can only if the sender let
+anyone with the link delete it.` + clientHelp,
 		Example: `  pushbox expire https://push.example.com/p/TOKEN`,
 		Args:    arguments("LINK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -25,7 +23,7 @@ deletable by whoever has the link.` + clientHelp,
 			if err := c.Expire(cmd.Context(), l); err != nil {
 				return remoteError("expire on", l.Server, err)
 			}
-			a.say("the push has ended, and nobody can retrieve it any more")
+			a.say("the push has ended and can no longer be retrieved")
 			return nil
 		},
 	}

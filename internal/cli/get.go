@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/client"
+	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 )
 
-const maxAsked = 3 // times for a passphrase
+const maxAsked = 3 // questions for a passphrase
 
 func (a *app) get() *cobra.Command {
 	var dir string
@@ -20,13 +21,13 @@ func (a *app) get() *cobra.Command {
 		Use:   "get LINK",
 		Short: "Retrieve a push: text to standard output, files to a directory",
 		Long: `Retrieve a push from the pushbox or Password Pusher server that its link names,
-which counts as a view. Its text goes to standard output as it is; on a terminal
-control characters are written out. Its files go to a directory, readable to you
-alone. A name that is taken gets a number, and one that begins with a dot an
-underscore.
+which uses a view. Its text goes unchanged to standard output; on a terminal
+control characters are shown as escapes. Its files go to a directory, and only you
+can read them. If a file of that name exists, the new name gets a number. If a name
+begins with a dot, it gets an underscore in front.
 
-A download that is cut goes on where it was, for some minutes if it must. Once
-the command has ended, only another retrieval gets the file.` + clientHelp,
+An interrupted download continues by itself; the command tries for some minutes.
+After that, only another retrieval, which uses another view, gets the file.` + clientHelp,
 		Example: `  pushbox get https://push.example.com/p/TOKEN
   pushbox get https://push.example.com/p/TOKEN -o downloads`,
 		Args: arguments("LINK"),
@@ -53,11 +54,11 @@ the command has ended, only another retrieval gets the file.` + clientHelp,
 	return cmd
 }
 
-// parseLink reads the argument LINK. It is not quoted in an error.
+// parseLink reads the argument LINK. Its error does not quote it.
 func parseLink(text string) (client.Link, error) {
 	l, err := client.ParseLink(text)
 	if err != nil {
-		return l, withHint(usagef("LINK %w", err), "give the link as it was sent to you, in quotes if it has odd characters")
+		return l, hint.With(usagef("LINK %w", err), "give the link as it was sent to you, in quotes if it has characters that your shell interprets")
 	}
 	return l, nil
 }
@@ -68,32 +69,32 @@ func (a *app) retrieve(cmd *cobra.Command, s *saver, l client.Link) error {
 		return err
 	}
 	if p.PassphraseInURL {
-		a.say("the passphrase had to be sent in the URL, where the log of the server may keep it")
+		a.say("the passphrase had to be sent in the URL, since this server takes it nowhere else; its log may keep it, so do not use this passphrase again")
 	}
-	hint := "run the command again; that counts as another view"
+	next := "run the command again; that counts as another view"
 	switch {
 	case p.ViewsRemaining == 0:
 		a.say("that was the last view")
-		hint = "that was the last view: ask whoever sent the link to push it again"
+		next = "that was the last view: ask the sender to push it again"
 	case p.ViewsRemaining > 0:
-		a.say(fmt.Sprintf("views that remain: %d", p.ViewsRemaining))
+		a.say(fmt.Sprintf("views left: %d", p.ViewsRemaining))
 	}
 	var errs []error
 	if err := a.showText(p.Payload.Reveal()); err != nil {
-		errs = append(errs, withHint(fmt.Errorf("the text was retrieved, and could not be written: %w", err), "%s", hint))
+		errs = append(errs, hint.With(fmt.Errorf("the text was retrieved, but could not be written: %w", err), "%s", next))
 	}
 	for i, f := range p.Files {
-		errs = append(errs, s.save(cmd.Context(), f, hint))
+		errs = append(errs, s.save(cmd.Context(), f, next))
 		if left := len(p.Files) - i - 1; cmd.Context().Err() != nil && left > 0 {
-			a.say(fmt.Sprintf("files that were not fetched: %d", left))
+			a.say(fmt.Sprintf("files not fetched: %d", left))
 			break
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// open retrieves the push, and asks for its passphrase if it has one, somebody
-// can be asked and no file was named.
+// open retrieves the push. If the push has a passphrase and no file was named, it asks for
+// the passphrase on the terminal.
 func (a *app) open(ctx context.Context, cmd *cobra.Command, c *client.Client, l client.Link) (p client.Push, err error) {
 	ask, file, err := passphraseFlags(cmd)
 	if err != nil {
@@ -127,20 +128,20 @@ func (a *app) open(ctx context.Context, cmd *cobra.Command, c *client.Client, l 
 	return p, a.retrievalError(l, passphrase, err)
 }
 
-// retrievalError tells whether a view may be lost.
+// retrievalError returns an error for people, and says if a view may have been counted.
 func (a *app) retrievalError(l client.Link, passphrase secret.Text, err error) error {
 	refused, redirect := (*client.StatusError)(nil), (*client.RedirectError)(nil)
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, client.ErrPassphrase) && passphrase.IsZero():
-		return withHint(errors.New("the push opens with a passphrase"), "%s", remoteHint(err))
+		return hint.With(errors.New("the push opens with a passphrase"), "%s", remoteHint(err))
 	case errors.Is(err, client.ErrPassphrase):
-		return withHint(errors.New("that passphrase is incorrect"), "ask whoever sent the link for the passphrase")
+		return hint.With(errors.New("that passphrase is incorrect"), "ask the sender for the passphrase")
 	}
 	err = remoteError("retrieve from", l.Server, err)
 	if !errors.As(err, &refused) && !errors.As(err, &redirect) && !errors.Is(err, client.ErrExpired) {
-		a.say("there was no answer that could be read; if the server was reached, a view may have been counted")
+		a.say("no answer could be read; if the request reached the server, a view may have been counted")
 	}
 	return err
 }

@@ -1,80 +1,139 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
-	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
 
 	"pushbox/config"
-	"pushbox/internal/durable"
+	"pushbox/internal/admin"
+	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
+	"pushbox/internal/instance"
 	"pushbox/store"
+	"pushbox/store/bolt"
 	"pushbox/store/seal"
 )
 
-// masterKey returns the master key, and the path where it made one because
-// there is neither a key nor a database. Over a database that exists it never
-// makes one: the key that it was sealed under cannot be replaced.
-func masterKey(cfg config.Config, databaseExists bool) (key seal.RootKey, made string, err error) {
-	if !cfg.MasterKey.IsZero() {
-		if key, err = seal.ParseRootKey([]byte(cfg.MasterKey.Reveal())); err != nil {
-			err = fmt.Errorf("the setting master_key: %w", err)
-		}
-		return key, "", err
+func (a *app) keyRotate() *cobra.Command {
+	var discard bool
+	cmd := &cobra.Command{
+		Use:   "rotate",
+		Short: "Replace the master key with a new one",
+		Long: `Make a new master key and put it into the key file. Then seal audit logs, names,
+notes, webhooks and waiting messages anew under new keys, write the database file
+anew, remove old databases that upgrades have kept (pushbox.db.schema*), and make sure
+that nothing in the file opens with the old master key. A running server continues,
+without a restart. The file needs room for a copy of itself.
+
+If this is interrupted, the next start of the server uses the key that opens the
+database, and goes on with sealing. Then run the command again: only the command
+removes old databases, and makes sure that nothing opens with the old key.
+
+Pushes that are live now stay under a key from before until they end. An attacker can
+open such a push with its link, the old master key, and two copies of the database:
+one from before and one from after. The command says how many there are, and until
+when.
+
+Earlier backups open only with the old key. It is kept beside the key file, in a
+file with the time in its name, until you remove it.`,
+		Example: `  pushbox key rotate
+  pushbox key rotate --discard-old`,
+		Args: arguments(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			p := a.progress("sealing anew")
+			r, err := administer(a, cmd, admin.KeyRotate.WithProgress(p.set), admin.Rotation{DiscardOld: discard})
+			p.end()
+			if err != nil {
+				return a.notRotated(cmd, discard, err)
+			}
+			a.say(fmt.Sprintf("put a new master key (ID %s) into %s", r.ID, r.File))
+			if r.Old != "" {
+				a.say(fmt.Sprintf("the old key (ID %s) is kept in %s: earlier backups open only with it; remove it once you need none of them", r.OldID, r.Old))
+			} else {
+				a.say(fmt.Sprintf("the old key (ID %s) is gone: earlier backups open only with a copy of it", r.OldID))
+			}
+			a.say("sealed everything anew: nothing in the database opens with the old key")
+			if r.Copies > 0 {
+				a.say(fmt.Sprintf("removed %s that upgrades had kept", humanize.Count(r.Copies, "old database", "old databases")))
+			}
+			if r.Live > 0 {
+				a.say(fmt.Sprintf("%s from before can be opened with the old key, copies of the database from before and after, and the link; the last one ends at %s",
+					humanize.Count(r.Live, "live push", "live pushes"), r.Until.Format(time.RFC3339)))
+			}
+			a.say("keep a copy of the new key in another place than the database, such as on paper: pushbox key export")
+			return nil
+		},
 	}
-	path := cfg.KeyFile()
-	key, err = loadKey(path, databaseExists)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return key, "", err
+	cmd.Flags().BoolVar(&discard, "discard-old", false, "do not keep the old key")
+	return cmd
+}
+
+// notRotated adds to an error of a rotation what to do about it. Only another rotation
+// removes old databases and searches for what the old key opens.
+func (a *app) notRotated(cmd *cobra.Command, discard bool, err error) error {
+	again := "`pushbox key rotate`"
+	if discard {
+		again = "`pushbox key rotate --discard-old`"
 	}
-	if databaseExists {
-		return key, "", withHint(&missingKeyError{path}, "put your copy of it back; without it nothing in the database can be read")
-	}
-	key, err = seal.CreateKeyFile(path)
 	switch {
-	case errors.Is(err, fs.ErrExist): // another process made one just now
-		key, err = loadKey(path, databaseExists)
-		return key, "", err
+	case errors.Is(err, store.ErrFull):
+		return hint.With(err, "make room where the message says, or else for a copy of what is in use%s; then run %s again", a.copyPlace(cmd), again)
+	case errors.Is(err, store.ErrBusy):
+		return hint.With(err, "let it finish, and run %s again", again)
+	case errors.Is(err, context.Canceled):
+		return hint.With(err, "it was interrupted: the server goes on with sealing, now or at its next start; run %s again, which makes sure that nothing opens with the old key", again)
+	case errors.Is(err, store.ErrDenied):
+		return hint.With(err, "stop the server, run `PUSHBOX_MASTER_KEY_FILE=FILE pushbox key rotate`, where FILE is the original of the key, and start it again; with the setting master_key, put the key into such a FILE first")
+	default:
+		return err
+	}
+}
+
+func (a *app) key() *cobra.Command {
+	return group("key", "Keep, move and replace the master key", a.keyExport(), a.keyImport(), a.keyRotate())
+}
+
+// compareKey returns an error if a key does not open the database: a key that is kept for
+// years must be the right one. If they cannot be compared, it says so and returns nil. It
+// does not change the database, whatever its schema.
+func (a *app) compareKey(ctx context.Context, cfg config.Config, key seal.RootKey) error {
+	fits, err := fitsDatabase(ctx, cfg, key)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		a.say("the key was not compared: there is no database yet")
 	case err != nil:
-		return key, "", fmt.Errorf("make the key file %s: %w", path, err)
-	}
-	return key, path, nil
-}
-
-// loadKey reads the key file. Before there is a database, it makes sure that the
-// key is not lost with the power: whoever made the file may have been cut short
-// before that, and a database must not outlive its key. In a directory that may
-// not be read, the key is not one that pushbox made.
-func loadKey(path string, databaseExists bool) (seal.RootKey, error) {
-	key, err := seal.LoadKeyFile(path)
-	if err != nil || databaseExists {
-		return key, err
-	}
-	if err := durable.SyncDir(filepath.Dir(path)); err != nil && !errors.Is(err, fs.ErrPermission) {
-		return seal.RootKey{}, fmt.Errorf("make the key file %s last: %w", path, err)
-	}
-	return key, nil
-}
-
-// removeKeyLeftovers removes what is left of the making of a key file that was
-// cut short: it may be a second name of the key. The caller holds the database,
-// so no key is being made for it. A directory that may not be listed or changed
-// is no failure: a key file can be read there all the same.
-func removeKeyLeftovers(cfg config.Config) error {
-	if !cfg.MasterKey.IsZero() {
-		return nil
-	}
-	if err := durable.RemoveLeftovers(cfg.KeyFile()); err != nil && !errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("remove what is left beside the key file: %w", err)
+		a.say(fmt.Sprintf("the key could not be compared with the database's: %v", err))
+	case !fits:
+		return hint.With(fmt.Errorf("%w: it was sealed under another key", store.ErrKey),
+			"look for the right key; if a rotation was cut short, `pushbox serve` finishes it at its start")
 	}
 	return nil
 }
 
-// A missingKeyError is a store.ErrKey: there is a database and no key.
-type missingKeyError struct{ path string }
-
-func (e *missingKeyError) Error() string {
-	return fmt.Sprintf("there is a database, and its key file %s is missing", e.path)
+func fitsDatabase(ctx context.Context, cfg config.Config, key seal.RootKey) (fits bool, err error) {
+	client, err := admin.NewClient(admin.SocketPath(cfg.DataDir))
+	if err != nil {
+		return false, err
+	}
+	inUse, err := admin.KeyID.Call(ctx, client, admin.None{})
+	if !errors.Is(err, admin.ErrNoServer) {
+		return inUse.ID == key.ID(), err
+	}
+	sealed, err := bolt.ReadKeyRing(ctx, instance.Database(cfg), lockWait)
+	if err != nil {
+		return false, err
+	}
+	if sealed == nil { // a first start that was cut short: nothing is sealed yet
+		return true, nil
+	}
+	_, err = seal.OpenRing(key, sealed)
+	if errors.Is(err, seal.ErrKey) {
+		return false, nil
+	}
+	return err == nil, err
 }
-
-func (*missingKeyError) Unwrap() error { return store.ErrKey }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pushbox/internal/hint"
+	"pushbox/internal/instance"
+	"pushbox/internal/terminal"
 	"pushbox/store/seal"
 )
 
@@ -18,12 +21,12 @@ func (a *app) keyExport() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Write the master key in a form for paper",
-		Long: `Write the master key in a form that can be printed, kept in a safe, and typed in
-again: four lines, each with a checksum, so that ` + "`pushbox key import`" + ` can tell which
-was mistyped. The key is compared with that of the database first.
+		Long: `Write the master key in a form that can be printed, kept in a safe and typed in
+again: four lines with a checksum each, so that ` + "`pushbox key import`" + ` finds a mistyped
+line. The key is first compared with the database's.
 
-It goes to standard output: pipe it to a printer. A terminal keeps what it shows,
-so it is not shown on one without --force.`,
+It goes to standard output: pipe it to a printer. Without --force it is not shown on
+a terminal, which keeps what it shows.`,
 		Example: `  pushbox key export | lp
   pushbox key export -o /media/usb/pushbox-key.txt`,
 		Args: arguments(),
@@ -38,7 +41,7 @@ so it is not shown on one without --force.`,
 			if err != nil {
 				return err
 			}
-			key, _, err := masterKey(loaded.Config, true)
+			key, _, err := instance.MasterKey(loaded.Config, true)
 			if err == nil {
 				err = a.compareKey(cmd.Context(), loaded.Config, key)
 			}
@@ -53,12 +56,12 @@ so it is not shown on one without --force.`,
 	return cmd
 }
 
-const othersFile = 0o077 // permissions of all but the owner
+const othersFile = 0o077 // permissions of group and others
 
-// refuseOnlookers refuses to write a secret where others may find it.
+// refuseOnlookers refuses to write a secret to a place where other people may see it.
 func (a *app) refuseOnlookers() error {
-	if isTerminal(a.stdout) {
-		return withHint(errors.New("standard output is a terminal, which would keep the key on the screen and in its memory"),
+	if terminal.Is(a.stdout) {
+		return hint.With(errors.New("standard output is a terminal, which would keep the key on the screen and in its memory"),
 			"pipe it to a printer, such as `pushbox key export | lp`, or name a file with -o; --force shows it here")
 	}
 	f, ok := a.stdout.(*os.File)
@@ -67,14 +70,14 @@ func (a *app) refuseOnlookers() error {
 	}
 	info, err := f.Stat()
 	if err == nil && info.Mode().IsRegular() && info.Mode()&othersFile != 0 {
-		return withHint(fmt.Errorf("standard output is a file that other users can read (mode %04o)", info.Mode().Perm()),
+		return hint.With(fmt.Errorf("standard output is a file that other users can read (mode %04o)", info.Mode().Perm()),
 			"use -o FILE in place of > FILE, which makes it for you alone")
 	}
 	return nil
 }
 
-// writePaper writes the paper form of a key to a new file, or to standard output if
-// none is named.
+// writePaper writes the paper form of a key to a new file, or to standard output if file is
+// empty.
 func (a *app) writePaper(key seal.RootKey, file string) error {
 	if file == "" {
 		_, err := a.stdout.Write(key.Paper())
@@ -82,7 +85,7 @@ func (a *app) writePaper(key seal.RootKey, file string) error {
 	}
 	if err := seal.KeepFile(file, key.Paper()); err != nil {
 		if errors.Is(err, fs.ErrExist) {
-			err = withHint(err, "name a file that does not exist yet")
+			err = hint.With(err, "name a file that does not exist yet")
 		}
 		return err
 	}

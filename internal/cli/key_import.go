@@ -14,6 +14,10 @@ import (
 	"golang.org/x/term"
 
 	"pushbox/config"
+	"pushbox/internal/durable"
+	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
+	"pushbox/internal/instance"
 	"pushbox/store/seal"
 )
 
@@ -25,11 +29,11 @@ const (
 func (a *app) keyImport() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import [FILE|-]",
-		Short: "Make a key file of a master key on paper",
-		Long: `Make the key file of what ` + "`pushbox key export`" + ` wrote: from FILE, from standard input
-(-), or line by line as you type it in. A key file is taken, too. The key is
-compared with that of the database, if there is one. A key file that exists is
-never replaced.`,
+		Short: "Restore the key file from a key on paper",
+		Long: `Make the key file from the output of ` + "`pushbox key export`" + `: in FILE, on standard input
+(-), or typed in line by line. FILE may be a key file, too. The key is compared with
+the database's, if there is one. An existing key file is never replaced. If root runs
+the command, the key file belongs to the owner of its directory.`,
 		Example: `  pushbox key import
   pushbox key import /media/usb/pushbox-key.txt --data-dir /var/lib/pushbox`,
 		Args: func(cmd *cobra.Command, given []string) error {
@@ -56,52 +60,55 @@ never replaced.`,
 	}
 }
 
-// importTarget is where the key file is to be, which must not exist.
+// importTarget returns the path of the new key file. It must not exist.
 func (a *app) importTarget(cfg config.Config) (string, error) {
-	keeper := rootKeeper(cfg, a.environ)
+	keeper := instance.RootKeeper(cfg, a.environ)
 	if keeper.File == "" {
-		return "", withHint(fmt.Errorf("the master key comes from %s, and not from a file that could be made", keeper.Fixed),
+		return "", hint.With(fmt.Errorf("the master key comes from %s, and not from a file that could be made", keeper.Fixed),
 			"name another with master_key_file, such as PUSHBOX_MASTER_KEY_FILE=FILE")
 	}
 	path := cfg.KeyFile()
 	if _, err := os.Lstat(path); err == nil {
-		return "", withHint(fmt.Errorf("the key file %s exists already, and is not replaced", path),
-			"move it away first; if it is the right one, nothing is to be done")
+		return "", hint.With(fmt.Errorf("the key file %s exists already, and is not replaced", path),
+			"if it is the right one, there is nothing to do; otherwise move it away first")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
 	return path, nil
 }
 
-// importKey makes the key file, and the data directory for it if it is to lie there.
+// importKey makes the key file, and the data directory if the file belongs there.
 func (a *app) importKey(ctx context.Context, cfg config.Config, key seal.RootKey, path string) error {
 	if err := a.compareKey(ctx, cfg, key); err != nil {
 		return err
 	}
 	if filepath.Dir(path) == filepath.Clean(cfg.DataDir) {
-		if _, err := makeDir(cfg.DataDir); err != nil {
+		if _, err := instance.MakeDir(cfg.DataDir); err != nil {
 			return fmt.Errorf("make the data directory: %w", err)
 		}
 	}
 	if err := seal.KeepKeyFile(path, key); err != nil {
 		return fmt.Errorf("make the key file %s: %w", path, err)
 	}
+	if err := instance.GiveToOwnerOf(filepath.Dir(path), path); err != nil {
+		return hint.With(fmt.Errorf("the key file %s was made, and still belongs to this user: %w", path, err), "give it to the server's user with chown")
+	}
 	a.say(fmt.Sprintf("made the key file %s (ID %s)", path, key.ID()))
 	return nil
 }
 
-// typedKey reads the key from where args say, or asks for it.
+// typedKey reads the key from the file in args (-: standard input), or asks for it.
 func (a *app) typedKey(ctx context.Context, args []string) (key seal.RootKey, err error) {
 	var text []byte
 	switch {
 	case len(args) == 1 && args[0] == "-":
 		text, err = readKeyText(a.console.in)
 	case len(args) == 1:
-		text, err = readKeyTextFile(args[0])
+		text, err = durable.ReadBounded(args[0], maxKeyText)
 	case a.console.terminal:
 		text, err = a.console.paper(ctx)
 	default:
-		return key, withHint(usagef("there is no terminal to type the key on"), "name a FILE, or - for standard input")
+		return key, hint.With(usagef("there is no terminal to type the key on"), "name a FILE, or - for standard input")
 	}
 	if err != nil {
 		return key, fmt.Errorf("read the key: %w", err)
@@ -114,55 +121,37 @@ func (a *app) typedKey(ctx context.Context, args []string) (key seal.RootKey, er
 	return seal.ParsePaper(text)
 }
 
-// notTyped says what to do about a key that is not whole.
+// notTyped adds a hint to the error of an incomplete key.
 func notTyped(err error) error {
 	if errors.Is(err, seal.ErrKey) {
-		return withHint(err, "compare it with the paper, and run the command again")
+		return hint.With(err, "compare what you typed with the paper, and try again")
 	}
 	return err
-}
-
-func readKeyTextFile(name string) (text []byte, err error) {
-	f, err := os.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	return readKeyText(f)
 }
 
 func readKeyText(r io.Reader) ([]byte, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxKeyText+1))
 	if err == nil && len(text) > maxKeyText {
-		return nil, fmt.Errorf("%w: it is longer than %d bytes", seal.ErrKey, maxKeyText)
+		return nil, fmt.Errorf("%w: it is longer than %s", seal.ErrKey, humanize.Size(maxKeyText))
 	}
 	return text, err
 }
 
-// paper asks for the lines of a paper form, each until it is right.
+// paper asks for each line of a paper form until the line is right.
 func (c *console) paper(ctx context.Context) ([]byte, error) {
-	lines := make(chan string, seal.PaperLines)
-	err := c.talk(ctx, func(t *term.Terminal) error {
+	return talk(ctx, c, func(t *term.Terminal) (text []byte, err error) {
 		if _, err := io.WriteString(t, "Type the four lines of the paper, each with its last group. Ctrl-C ends it.\n"); err != nil {
-			return err
+			return nil, err
 		}
 		for n := 1; n <= seal.PaperLines; n++ {
 			line, err := askPaperLine(t, n)
 			if err != nil {
-				return err
+				return nil, err
 			}
-			lines <- line
+			text = fmt.Appendf(text, "%d: %s\n", n, line)
 		}
-		return nil
+		return text, nil
 	})
-	if err != nil {
-		return nil, err
-	}
-	var text strings.Builder
-	for n := 1; n <= seal.PaperLines; n++ {
-		fmt.Fprintf(&text, "%d: %s\n", n, <-lines)
-	}
-	return []byte(text.String()), nil
 }
 
 // askPaperLine asks for a line until it is right, and returns it without its number.

@@ -1,92 +1,110 @@
 package cli
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
-	"pushbox/store/seal"
 )
 
-func TestAKeyIsMadeOnlyWhereThereIsNeitherKeyNorDatabase(t *testing.T) {
+func TestAKeyThatCannotBeComparedIsExportedWithAWord(t *testing.T) {
 	t.Parallel()
-	for _, test := range []struct {
-		name          string
-		file, databse bool
-		made          bool
-		err           error
-	}{
-		{"nothing yet", false, false, true, nil},
-		{"a key and no database", true, false, false, nil},
-		{"both", true, true, false, nil},
-		{"a database and no key", false, true, false, store.ErrKey},
-	} {
-		cfg := settingsFor(t.TempDir())
-		if test.file {
-			if _, err := seal.CreateKeyFile(cfg.KeyFile()); err != nil {
-				t.Fatal(err)
-			}
-		}
-		_, made, err := masterKey(cfg, test.databse)
-		if !errors.Is(err, test.err) || (made != "") != test.made {
-			t.Errorf("%s: made %q, %v", test.name, made, err)
-		}
-		_, err = os.Stat(cfg.KeyFile())
-		if exists := err == nil; exists != (test.file || test.made) {
-			t.Errorf("%s: afterwards the key file: %v", test.name, err)
-		}
-	}
-}
-
-func TestTheKeyThatWasMadeIsTheKeyThatIsLoaded(t *testing.T) {
-	t.Parallel()
-	cfg := settingsFor(t.TempDir())
-	first, _, err := masterKey(cfg, false)
-	if err != nil {
+	dir := withAlice(t)
+	if err := os.WriteFile(filepath.Join(dir, "pushbox.db"), []byte("damaged"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	second, _, err := masterKey(cfg, true)
-	if err != nil || string(first.Text()) != string(second.Text()) {
-		t.Errorf("another key was loaded (%v)", err)
-	}
-	cfg.MasterKey = secretText(string(first.Text()))
-	cfg.DataDir = t.TempDir() // where there is none
-	third, made, err := masterKey(cfg, true)
-	if err != nil || made != "" || string(first.Text()) != string(third.Text()) {
-		t.Errorf("the key given as a setting was not taken (%v)", err)
+	r := run(t, dir, "", "key", "export").want(t, exitDone, "the key could not be compared with the database's", "the database is damaged")
+	if !strings.Contains(r.stdout, "\n4: ") {
+		t.Errorf("it wrote %q", r.stdout)
 	}
 }
 
-func TestAKeyThatIsMangledIsNeitherUsedNorReplacedNorShown(t *testing.T) {
+// A key file that is no key any more stays, and so does what waits beside it.
+func TestWhatWaitsBesideTheKeyAndIsNoKeyStays(t *testing.T) {
 	t.Parallel()
-	for _, exists := range []bool{true, false} {
-		cfg := settingsFor(t.TempDir())
-		const text = "pushbox-key-1:marker\n"
-		if err := os.WriteFile(cfg.KeyFile(), []byte(text), 0o600); err != nil {
+	dir := withAlice(t)
+	next := filepath.Join(dir, "master.key.next")
+	if err := os.WriteFile(next, []byte("?"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, "", "user", "list").want(t, exitDone, "a rotation of the master key was cut short, and cannot be finished", "master.key.next")
+	run(t, dir, "", "key", "rotate").want(t, exitFailed, "master.key.next")
+	if b, err := os.ReadFile(next); err != nil || string(b) != "?" {
+		t.Errorf("it is %q now, %v", b, err)
+	}
+}
+
+// A rotation that fails late has removed the databases that upgrades kept, since these may
+// take the room that it lacks, and says that another rotation is needed.
+func TestARotationThatFailsLateSaysWhatToDo(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		flags []string
+		err   error
+		want  string
+	}{
+		{nil, fmt.Errorf("%w: the copy needs 36 MiB", store.ErrFull), ", in /"},
+		{nil, store.ErrFull, "then run `pushbox key rotate` again"},
+		{[]string{"--discard-old"}, store.ErrFull, "then run `pushbox key rotate --discard-old` again"},
+		{nil, store.ErrBusy, "hint: let it finish, and run `pushbox key rotate` again"},
+		{nil, context.Canceled, "hint: it was interrupted: the server goes on with sealing, now or at its next start; run `pushbox key rotate` again"},
+	} {
+		dir := serveCompacting(t, func(context.Context, func(done, total int64)) error { return test.err })
+		kept := filepath.Join(dir, "pushbox.db.schema5")
+		if err := os.WriteFile(kept, []byte("old"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		_, made, err := masterKey(cfg, exists)
-		if !errors.Is(err, seal.ErrKey) || made != "" || strings.Contains(err.Error(), "marker") {
-			t.Errorf("got %v", err)
+		r := run(t, dir, "", append([]string{"key", "rotate"}, test.flags...)...).want(t, exitFailed, test.err.Error(), test.want)
+		if strings.Contains(r.stderr, "at most") {
+			t.Errorf("it names another size than the error does: %s", r.stderr)
 		}
-		if b, err := os.ReadFile(cfg.KeyFile()); err != nil || string(b) != text {
-			t.Errorf("the file holds %q now (%v)", b, err)
-		}
-		cfg.MasterKey = secretText(text)
-		if _, _, err := masterKey(cfg, exists); !errors.Is(err, seal.ErrKey) || strings.Contains(err.Error(), "marker") {
-			t.Errorf("as a setting: %v", err)
+		if _, err := os.Stat(kept); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%v: the old database: %v", test.err, err)
 		}
 	}
 }
 
-func TestAKeyFileThatCannotBeMadeIsAnError(t *testing.T) {
+// A deep check lists what an ordinary one does not find.
+func TestADeepCheckFindsAChangedChunk(t *testing.T) {
 	t.Parallel()
-	cfg := settingsFor(t.TempDir())
-	cfg.MasterKeyFile = filepath.Join(cfg.DataDir, "missing", "master.key")
-	if _, made, err := masterKey(cfg, false); err == nil || made != "" || !strings.Contains(err.Error(), "make the key file") {
-		t.Errorf("made %q, %v", made, err)
+	dir := env.ShortDir(t)
+	const golden = "../../testdata/databases/schema-5/"
+	for _, name := range []string{"pushbox.db", "master.key"} {
+		b, err := os.ReadFile(golden + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if name == "pushbox.db" {
+			b[largestRun(b)] ^= 1
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
 	}
+	run(t, dir, "", "check").want(t, exitDone, "no problems found")
+	r := run(t, dir, "", "check", "--deep").want(t, exitProblems, "1 problem found", "payloads and", "hint: ")
+	if !strings.HasPrefix(r.stdout, "push ") || !strings.HasSuffix(r.stdout, ": chunk 0 of file 1 is not as it was written\n") {
+		t.Errorf("it lists %q", r.stdout)
+	}
+}
+
+// largestRun returns the middle of the longest row of a file: bbolt keeps it in pages
+// that follow each other, and the first says how many there are.
+func largestRun(b []byte) (middle int) {
+	const page = 4096
+	longest := 0
+	for at := 0; at+page <= len(b); at += page {
+		number, more := int(b[at])|int(b[at+1])<<8, int(b[at+12])|int(b[at+13])<<8
+		if number == at/page && b[at+2]|b[at+3]|b[at+4]|b[at+5]|b[at+6]|b[at+7] == 0 && more < 64 && more > longest {
+			longest, middle = more, at+more*page/2
+		}
+	}
+	return middle
 }

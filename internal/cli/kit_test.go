@@ -4,13 +4,15 @@ import (
 	"bytes"
 	"context"
 	"io"
-	"os"
+	"net"
 	"strings"
 	"testing"
 	"time"
 
 	"pushbox/config"
-	"pushbox/internal/secret"
+	"pushbox/internal/admin"
+	"pushbox/internal/instance"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
@@ -48,22 +50,6 @@ func (r result) want(t *testing.T, code int, stderr ...string) result {
 	return r
 }
 
-// shortDir is a directory whose path leaves room for a socket; that of
-// t.TempDir has the test's name in it.
-func shortDir(t *testing.T) string {
-	t.Helper()
-	dir, err := os.MkdirTemp("", "pb")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := os.RemoveAll(dir); err != nil {
-			t.Error(err)
-		}
-	})
-	return dir
-}
-
 // settingsFor are the defaults, on a directory.
 func settingsFor(dir string) config.Config {
 	cfg := config.Default()
@@ -74,7 +60,7 @@ func settingsFor(dir string) config.Config {
 // opened opens a store, which the test closes.
 func opened(t *testing.T, cfg config.Config) *store.Store {
 	t.Helper()
-	s, _, err := openStore(t.Context(), opening{cfg: cfg, create: true, wait: lockWait, note: func(string) {}})
+	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: lockWait, Note: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +69,7 @@ func opened(t *testing.T, cfg config.Config) *store.Store {
 
 func closed(t *testing.T, s *store.Store) {
 	t.Helper()
-	if err := closeStore(t.Context(), s); err != nil {
+	if err := instance.Close(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -91,7 +77,7 @@ func closed(t *testing.T, s *store.Store) {
 // withAlice is a data directory with a store that has one account.
 func withAlice(t *testing.T) string {
 	t.Helper()
-	dir := shortDir(t)
+	dir := env.ShortDir(t)
 	run(t, dir, password+"\n", "user", "add", alice, "--password-stdin").want(t, exitDone)
 	return dir
 }
@@ -107,12 +93,30 @@ func typist(typed io.Reader) (c *console, out *bytes.Buffer, restored *int) {
 	}, out, restored
 }
 
-func secretText(text string) secret.Text { return secret.New(text) }
-
 // soon is a context that ends long after a test should have.
 func soon(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	return ctx
+}
+
+// control has serve answer on the control socket of a data directory until end is
+// called.
+func control(t *testing.T, cfg config.Config, serve func(context.Context, net.Listener) error) (end func()) {
+	t.Helper()
+	l, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- serve(ctx, l) }()
+	return func() {
+		t.Helper()
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	}
 }

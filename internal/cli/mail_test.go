@@ -9,7 +9,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"pushbox/internal/mail/mailtest"
+	"pushbox/internal/testkit/mailtest"
 )
 
 // mailSettings writes a configuration for a mail server, and returns its name.
@@ -38,7 +38,7 @@ func TestMailTestSaysWhetherMailIsTaken(t *testing.T) {
 		return nil
 	}})
 	signedIn := mailSettings(t, s, "  user: push", "  password_file: DIR/password")
-	run(t, t.TempDir(), "", "mail", "test", "bob@example.net", "--config", signedIn).want(t, exitDone, "took the mail after")
+	run(t, t.TempDir(), "", "mail", "test", "bob@example.net", "--config", signedIn).want(t, exitDone, "accepted the mail after")
 	if got := s.Mails(); len(got) != 1 || got[0].To != "bob@example.net" || got[0].From != "push@example.org" {
 		t.Errorf("it took %+v", got)
 	}
@@ -47,12 +47,12 @@ func TestMailTestSaysWhetherMailIsTaken(t *testing.T) {
 		code int
 		says []string
 	}{
-		"a refused one":      {[]string{"gone@example.net", "--config", signedIn}, exitFailed, []string{"what was said: ", "there is no gone@example.net", "refuses it for good", "hint:"}},
+		"a refused one":      {[]string{"gone@example.net", "--config", signedIn}, exitFailed, []string{"the server said: ", "there is no gone@example.net", "refuses the mail permanently", "hint:"}},
 		"no password":        {[]string{"bob@example.net", "--config", mailSettings(t, s)}, exitFailed, []string{"refuses mail from the address mail.from"}},
 		"a file of nothing":  {[]string{"bob@example.net", "--config", mailSettings(t, s, "  user: push", "  password_file: DIR/none")}, exitFailed, []string{"mail.password_file", "no such file"}},
 		"no mail":            {[]string{"bob@example.net"}, exitFailed, []string{"mail.host is empty", "hint:"}},
 		"no address":         {[]string{"Bob <bob@example.net>", "--config", signedIn}, exitUsage, []string{"ADDRESS is not an e-mail address"}},
-		"a password as CA":   {[]string{"bob@example.net", "--config", badCA(t, signedIn)}, exitFailed, []string{"mail.ca_file", "there is no certificate"}},
+		"a password as CA":   {[]string{"bob@example.net", "--config", badCA(t, signedIn)}, exitFailed, []string{"mail.ca_file", "has no certificate"}},
 		"more than one word": {[]string{"a@b.example", "c@d.example", "--config", signedIn}, exitUsage, nil},
 	} {
 		got := run(t, t.TempDir(), "", append([]string{"mail", "test"}, test.args...)...)

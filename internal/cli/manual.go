@@ -6,9 +6,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A Page is what the manual says of one command, from its help.
+// A Page is the manual page of one command, made from its help.
 type Page struct {
-	Path    string // such as "pushbox user add"
+	Path    string // for example "pushbox user add"
 	Usage   string // the same, with arguments and flags
 	Short   string // a line
 	Long    string // more; may be empty
@@ -16,9 +16,8 @@ type Page struct {
 	Flags   string // as help shows them, wrapped; may be empty
 }
 
-// Pages returns what the manual says of pushbox and each of its commands, in the
-// order of their names, each after the one that it belongs to. The flags that every
-// command has are those of the first.
+// Pages returns the pages of pushbox and of each of its commands, by name, each after the
+// command that it belongs to. Only the first page has the flags that all commands share.
 func Pages() []Page {
 	a := &app{stdout: io.Discard, stderr: io.Discard}
 	return pagesOf(a.root())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
@@ -19,8 +20,8 @@ func addPasswordFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool(stdinFlag, false, "read the password from standard input")
 }
 
-// password gets the password that cmd is to set: from standard input where the
-// flag says so, else from whoever sits at the terminal.
+// password reads the new password: from standard input if the flag is set, otherwise from
+// the terminal.
 func (a *app) password(ctx context.Context, cmd *cobra.Command) (secret.Text, error) {
 	fromStdin, err := cmd.Flags().GetBool(stdinFlag)
 	switch {
@@ -29,14 +30,14 @@ func (a *app) password(ctx context.Context, cmd *cobra.Command) (secret.Text, er
 	case fromStdin:
 		return readPassword(a.console.in)
 	case !a.console.terminal:
-		return secret.Text{}, withHint(usagef("there is no terminal to ask for a password on"),
-			"pass it on standard input, with --%s", stdinFlag)
+		return secret.Text{}, hint.With(usagef("cannot ask for a password: standard input is not a terminal"),
+			"send it to standard input, with --%s", stdinFlag)
 	}
-	return a.console.newPassword(ctx)
+	return a.console.twice(ctx, "Password")
 }
 
-// readPassword reads one line, the end of which may be missing. It reads no
-// more than shows that the line is too long for the store.
+// readPassword reads one line, with or without its end. It reads just enough of a long line
+// for the store to refuse it.
 func readPassword(r io.Reader) (secret.Text, error) {
 	b, err := io.ReadAll(io.LimitReader(r, store.MaxPassword+int64(len("\r\n"))+1))
 	if err != nil {
@@ -44,7 +45,7 @@ func readPassword(r io.Reader) (secret.Text, error) {
 	}
 	line, rest, _ := strings.Cut(string(b), "\n")
 	if rest != "" {
-		return secret.Text{}, withHint(errors.New("standard input has more than the line of the password"), "pass one line")
+		return secret.Text{}, hint.With(errors.New("standard input has more than one line"), "pass one line")
 	}
 	return secret.New(strings.TrimSuffix(line, "\r")), nil
 }

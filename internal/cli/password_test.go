@@ -6,6 +6,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
@@ -48,7 +49,7 @@ func TestMoreThanOneLineIsNoPassword(t *testing.T) {
 
 func TestAPasswordHasItsLimits(t *testing.T) {
 	t.Parallel()
-	dir := shortDir(t)
+	dir := env.ShortDir(t)
 	for length, code := range map[int]int{
 		store.MinPassword - 1: exitFailed, store.MinPassword: exitDone,
 		store.MaxPassword: exitDone, store.MaxPassword + 1: exitFailed,

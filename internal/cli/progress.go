@@ -6,12 +6,14 @@ import (
 	"time"
 
 	"github.com/schollz/progressbar/v3"
+
+	"pushbox/internal/terminal"
 )
 
-const progressPeriod = 100 * time.Millisecond // between two looks of a bar
+const progressPeriod = 100 * time.Millisecond // between two updates of a bar
 
-// A progress shows on a terminal how far something is. Its methods may be called
-// by several goroutines.
+// A progress shows on a terminal how much of a task is done. It is safe for concurrent
+// use.
 type progress struct {
 	what string
 
@@ -21,11 +23,11 @@ type progress struct {
 	done, total int64                    // what it shows
 }
 
-// progress begins to show how far something is, until end, which must be called.
-// Where standard error is no terminal it shows nothing. what names the thing,
-// and must be fit for a terminal.
+// progress begins to show the progress of a task. The caller must call end. If standard
+// error is not a terminal, nothing is shown. what names the task, and must be safe to
+// show on a terminal.
 func (a *app) progress(what string) *progress {
-	if !isTerminal(a.stderr) {
+	if !terminal.Is(a.stderr) {
 		return &progress{}
 	}
 	return &progress{what: shortened(what), out: a.stderr}
@@ -40,8 +42,8 @@ func shortened(what string) string {
 	return what
 }
 
-// set shows that done bytes of total are done; a total of 0 or less is not
-// known. Both may change as they like. After end it does nothing.
+// set shows that done bytes of total are done. A total of 0 or less means unknown. Both
+// may grow or shrink. After end it does nothing.
 func (p *progress) set(done, total int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,11 +56,11 @@ func (p *progress) set(done, total int64) {
 		p.bar.ChangeMax64(beyond(done, total))
 	}
 	p.done, p.total = done, total
-	_ = p.bar.Set64(done) // it fails when the terminal does
+	_ = p.bar.Set64(done) // it fails only if the terminal fails
 }
 
-// beyond is the length of a bar: one more than the total, because a bar that
-// reaches its length is over, and a total may still grow.
+// beyond returns the length of a bar: one more than the total, because a bar ends when it
+// reaches its length, and the total may still grow.
 func beyond(done, total int64) int64 { return max(done, total) + 1 }
 
 func (p *progress) newBar(total int64) *progressbar.ProgressBar {
@@ -80,8 +82,7 @@ func (p *progress) newBar(total int64) *progressbar.ProgressBar {
 	)
 }
 
-// end shows a bar that is full as full, leaves it as it is, and goes to the next
-// line.
+// end shows a complete bar as full, and goes to the next line.
 func (p *progress) end() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -13,28 +13,31 @@ import (
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/client"
+	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
+	"pushbox/store"
 )
 
-// A pushing is a push to be made, as the flags tell it.
-type pushing struct {
+// A pushFlags is a push to create, as the flags describe it.
+type pushFlags struct {
 	kind, name, note        string
 	days, views             int
 	retrievalStep, deletion bool
 }
 
 func (a *app) push() *cobra.Command {
-	var in pushing
+	var in pushFlags
 	cmd := &cobra.Command{
 		Use:   "push [FILE...]",
 		Short: "Push a text or files to a server and print the link",
-		Long: `Push a text, or files, to a pushbox or Password Pusher server, and print the
-link alone on standard output.
+		Long: `Push a text, or files, to a pushbox or Password Pusher server, and print only the
+link on standard output.
 
-Without a FILE the text is standard input, exactly as it is, with its last line
-end if it has one; of a url or qr push the last line end is left out. Where
-standard input is a terminal the text is asked for without being shown; it is
-then one line. Files are sent as they are read, and can be of any size.` + clientHelp,
+Without a FILE it sends the text on standard input unchanged, with its final newline
+if there is one; from a url or qr push the final newline is removed. If standard
+input is a terminal, it asks for the text, which is then one line and is not shown.
+Files can be of any size.` + clientHelp,
 		Example: `  pushbox push --url https://push.example.com
   pushbox push --days 1 --views 1 --passphrase report.pdf
   echo https://example.com | pushbox push --kind url`,
@@ -42,21 +45,21 @@ then one line. Files are sent as they are read, and can be of any size.` + clien
 		RunE: func(cmd *cobra.Command, files []string) error { return a.createPush(cmd, in, files) },
 	}
 	flags := cmd.Flags()
-	flags.IntVar(&in.days, "days", 0, "let it expire after `N` days")
-	flags.IntVar(&in.views, "views", 0, "let it expire after `N` views")
-	flags.StringVar(&in.kind, "kind", "", "make it a push of `KIND` text, url, qr or file")
-	flags.StringVar(&in.name, "name", "", "call it `NAME` in your own lists")
-	flags.StringVar(&in.note, "note", "", "keep `NOTE` with it, for yourself")
-	flags.BoolVar(&in.retrievalStep, "retrieval-step", false, "let the page have a click-through step, or not (=false)")
-	flags.BoolVar(&in.deletion, "deletable", false, "let everybody with the link end it, or not (=false)")
+	flags.IntVar(&in.days, "days", 0, "the push expires after `N` days")
+	flags.IntVar(&in.views, "views", 0, "the push expires after `N` views")
+	flags.StringVar(&in.kind, "kind", "", "the kind of push: `KIND` is "+store.KindNames("or"))
+	flags.StringVar(&in.name, "name", "", "show the push as `NAME` in your own lists")
+	flags.StringVar(&in.note, "note", "", "store `NOTE` with the push, for yourself")
+	flags.BoolVar(&in.retrievalStep, "retrieval-step", false, "show a page with a button before the secret, or not (=false)")
+	flags.BoolVar(&in.deletion, "deletable", false, "anyone with the link can delete the push, or not (=false)")
 	addPassphraseFlags(cmd)
 	addClientFlags(cmd)
 	return cmd
 }
 
-// createPush makes the push. What can be wrong here is found before anything is
-// asked for, and before anything is sent.
-func (a *app) createPush(cmd *cobra.Command, flags pushing, files []string) error {
+// createPush creates the push. It finds mistakes in the flags before it asks for or sends
+// anything.
+func (a *app) createPush(cmd *cobra.Command, flags pushFlags, files []string) error {
 	in, err := flags.newPush(cmd, len(files))
 	if err != nil {
 		return err
@@ -82,14 +85,14 @@ func (a *app) createPush(cmd *cobra.Command, flags pushing, files []string) erro
 		return remoteError("push to", home, err)
 	}
 	if _, err := fmt.Fprintln(a.stdout, p.Link.Reveal()); err != nil {
-		return withHint(fmt.Errorf("the push was made, and its link could not be printed: %w", err), "it expires by itself, and nobody has its link; run the command again")
+		return hint.With(fmt.Errorf("the push was made, but its link could not be printed: %w", err), "the push expires by itself, and its link is lost; run the command again")
 	}
 	a.sayLimits(in, p)
 	return nil
 }
 
-// newPush is the push without what is secret of it.
-func (f pushing) newPush(cmd *cobra.Command, files int) (client.NewPush, error) {
+// newPush returns the push without its secrets.
+func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error) {
 	given := func(name string) bool { return cmd.Flags().Changed(name) }
 	in := client.NewPush{Kind: f.kind, Days: f.days, Views: f.views, Name: secret.New(f.name), Note: secret.New(f.note)}
 	if given("retrieval-step") {
@@ -98,24 +101,25 @@ func (f pushing) newPush(cmd *cobra.Command, files int) (client.NewPush, error) 
 	if given("deletable") {
 		in.Deletable = &f.deletion
 	}
+	_, isKind := store.ParseKind(f.kind)
 	switch {
 	case given("days") && f.days < 1, given("views") && f.views < 1:
 		return in, usagef("--days and --views must be 1 or more")
-	case given("kind") && f.kind != "text" && f.kind != "url" && f.kind != "qr" && f.kind != "file":
-		return in, usagef("--kind must be text, url, qr or file")
-	case f.kind == "file" && files == 0:
+	case given("kind") && !isKind:
+		return in, usagef("--kind must be %s", store.KindNames("or"))
+	case f.kind == store.File.String() && files == 0:
 		return in, usagef("a push of kind file needs a FILE")
-	case f.kind != "file" && f.kind != "" && files > 0:
-		return in, withHint(usagef("a push with files is of kind file"), "leave --kind out, or pass the text on standard input")
+	case f.kind != store.File.String() && f.kind != "" && files > 0:
+		return in, hint.With(usagef("a push with files is of kind file"), "leave --kind out, or pass the text on standard input")
 	case !utf8.ValidString(f.name + f.note):
 		return in, usagef("--name and --note must be UTF-8")
 	case files > 0:
-		in.Kind = "file"
+		in.Kind = store.File.String()
 	}
 	return in, nil
 }
 
-// fill gets what is secret: the text, unless there are files, and the passphrase.
+// fill adds the secrets: the text, unless there are files, and the passphrase.
 func (a *app) fill(ctx context.Context, cmd *cobra.Command, in *client.NewPush) error {
 	ask, file, err := passphraseFlags(cmd)
 	if err != nil {
@@ -136,12 +140,12 @@ func (a *app) fill(ctx context.Context, cmd *cobra.Command, in *client.NewPush) 
 	return err
 }
 
-// text gets the text of a push.
+// text returns the text of a push.
 func (a *app) text(ctx context.Context, kind string) (text secret.Text, err error) {
 	if a.console.terminal {
 		text, err = a.console.hidden(ctx, "Text to push (one line, not shown): ")
 		if err == nil && text.IsZero() {
-			err = withHint(errors.New("there is no text"), "run the command again")
+			err = hint.With(errors.New("there is no text"), "run the command again")
 		}
 		return text, err
 	}
@@ -152,25 +156,25 @@ func (a *app) text(ctx context.Context, kind string) (text secret.Text, err erro
 	return text, err
 }
 
-// sayLimits tells when the push expires, and whether that is not as was wanted:
-// Password Pusher takes its own limits for some that it does not like.
+// sayLimits says when the push expires, and whether that differs from the flags: Password
+// Pusher replaces some limits with its own.
 func (a *app) sayLimits(in client.NewPush, p client.Push) {
 	if p.Days >= 0 && p.Views >= 0 {
-		a.say(fmt.Sprintf("pushed; it expires after %d days or %d views", p.Days, p.Views))
+		a.say("pushed; it expires after " + humanize.Count(p.Days, "day", "days") + " or " + humanize.Count(p.Views, "view", "views"))
 	} else {
 		a.say("pushed")
 	}
 	if in.Days > 0 && p.Days >= 0 && p.Days != int64(in.Days) || in.Views > 0 && p.Views >= 0 && p.Views != int64(in.Views) {
-		a.say("warning: the server has not taken the limits that you gave")
+		a.say("warning: the server did not apply the limits that you gave")
 	}
 }
 
-// openAll opens files to be pushed.
+// openAll opens the files to push.
 func openAll(names []string) (all []client.Upload, err error) {
 	for _, name := range names {
 		u, err := openUpload(name)
 		if err != nil {
-			return nil, errors.Join(withHint(err, "name files that you may read; nothing was pushed"), closeUploads(all))
+			return nil, errors.Join(hint.With(err, "nothing was pushed; name files that exist and that you may read"), closeUploads(all))
 		}
 		all = append(all, u)
 	}
@@ -189,7 +193,7 @@ func openUpload(name string) (client.Upload, error) {
 	if err != nil {
 		return client.Upload{}, errors.Join(err, f.Close())
 	}
-	size := int64(-1) // of a pipe nobody knows
+	size := int64(-1) // the size of a pipe is unknown
 	if info.Mode().IsRegular() {
 		size = info.Size()
 	}

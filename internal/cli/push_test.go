@@ -88,7 +88,7 @@ func TestFilesArePushedWithTheirNames(t *testing.T) {
 	if !maps.Equal(f.fields, want) || len(f.files) != 2 || f.files[0] != (fakeFile{"a b.txt", "first"}) || f.files[1] != (fakeFile{"ä.bin", ""}) {
 		t.Errorf("pushed %q, %q", f.fields, f.files)
 	}
-	if got.stdout != f.link()+"/r\n" || !strings.Contains(got.stderr, "warning: the server has not taken the limits") {
+	if got.stdout != f.link()+"/r\n" || !strings.Contains(got.stderr, "warning: the server did not apply the limits") {
 		t.Errorf("%q\n%s", got.stdout, got.stderr)
 	}
 }
@@ -104,12 +104,12 @@ func TestWhatCannotBePushedIsFoundBeforeAnythingIsSent(t *testing.T) {
 	}{
 		{exitUsage, "--days and --views must be 1 or more", []string{"--days", "0"}},
 		{exitUsage, "--days and --views must be 1 or more", []string{"--views", "-1"}},
-		{exitUsage, "--kind must be text, url, qr or file", []string{"--kind", "image"}},
-		{exitUsage, "--kind must be text, url, qr or file", []string{"--kind", ""}},
+		{exitUsage, "--kind must be text, file, url or qr", []string{"--kind", "image"}},
+		{exitUsage, "--kind must be text, file, url or qr", []string{"--kind", ""}},
 		{exitUsage, "a push of kind file needs a FILE", []string{"--kind", "file"}},
 		{exitUsage, "a push with files is of kind file", []string{"--kind", "text", file}},
 		{exitUsage, "--name and --note must be UTF-8", []string{"--note", "\xff"}},
-		{exitUsage, "no terminal to ask for a passphrase on", []string{"--passphrase"}},
+		{exitUsage, "cannot ask for a passphrase: there is no terminal", []string{"--passphrase"}},
 		{exitUsage, "standard input has the text, and cannot have the passphrase", []string{"--passphrase-file", "-"}},
 		{exitUsage, "--passphrase-file names no file", []string{"--passphrase-file", ""}},
 		{exitUsage, "give --passphrase or --passphrase-file, not both", []string{"--passphrase", "--passphrase-file", file}},
@@ -153,12 +153,12 @@ func TestTextAndPassphraseAreAskedForWithoutEcho(t *testing.T) {
 		passphrase  string
 	}{
 		{"a text", "text-marker\r", nil, exitDone, "Text to push", "text-marker", ""},
-		{"a text and a passphrase", "text-marker\rpass-marker\rpass-marker\r", []string{"--passphrase"}, exitDone, "The same again", "text-marker", "pass-marker"},
+		{"a text and a passphrase", "text-marker\rpass-marker\rpass-marker\r", []string{"--passphrase"}, exitDone, "Repeat it", "text-marker", "pass-marker"},
 		{"passphrases that differ", "text\rpass-marker\rpast-marker\r", []string{"--passphrase"}, exitFailed, "the two passphrases differ", "", ""},
 		{"an empty passphrase", "text\r\r\r", []string{"--passphrase"}, exitFailed, "the passphrase is empty", "", ""},
 		{"no text", "\r", nil, exitFailed, "there is no text", "", ""},
 		{"Ctrl-C", "tex\x03", nil, exitFailed, "interrupted", "", ""},
-		{"a passphrase that would be shown", "text\r", []string{"--passphrase-file", "-"}, exitUsage, "would be shown", "", ""},
+		{"a passphrase that would be shown", "text\r", []string{"--passphrase-file", "-"}, exitUsage, "would show the passphrase", "", ""},
 	} {
 		f := newFake(t)
 		got := typed(t, test.typed, append([]string{"push", "--url", f.URL}, test.args...)...).want(t, test.code, test.says).discreet(t)
@@ -192,5 +192,5 @@ func TestALinkThatCannotBePrintedIsAFailure(t *testing.T) {
 	f := newFake(t)
 	var stderr strings.Builder
 	code := Main(t.Context(), []string{"push", "--url", f.URL}, strings.NewReader("x"), fullDisk{}, &stderr, nil)
-	result{code, "", stderr.String()}.want(t, exitFailed, "the push was made, and its link could not be printed").discreet(t)
+	result{code, "", stderr.String()}.want(t, exitFailed, "the push was made, but its link could not be printed").discreet(t)
 }

@@ -7,23 +7,24 @@ import (
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/admin"
+	"pushbox/internal/hint"
 )
 
 func (a *app) reload() *cobra.Command {
 	return &cobra.Command{
 		Use:   "reload",
-		Short: "Have the server read its configuration again",
-		Long: `Have the running server read its configuration again, from the file, the
-environment and the flags that it was started with. What can change while it runs
-is in force at once, for requests that come from then on; nobody is cut off.
+		Short: "Make the server reload its configuration",
+		Long: `Make the running server read its configuration again, from the file, the
+environment and the flags that it was started with. Settings that can change while
+it runs apply to new requests at once; running requests are not interrupted.
 
-Settings that need a restart, as config.example.yaml and "pushbox config print"
-tell, are named and stay as they are. If anything is wrong with the configuration,
-nothing is changed, and the exit code is 2.
+Settings that need a restart are listed and stay as they are; config.example.yaml
+and "pushbox config print" mark them. If the configuration has a mistake, nothing
+is changed, and the exit code is 2.
 
-The signal SIGHUP does the same, with the outcome in the server's log.`,
+The signal SIGHUP does the same; the outcome is in the server's log.`,
 		Example: `  pushbox reload
-  pushbox reload --config /etc/pushbox.yaml
+  pushbox reload --config /etc/pushbox/config.yaml
   kill -HUP "$(pidof pushbox)"`,
 		Args: arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -36,7 +37,7 @@ The signal SIGHUP does the same, with the outcome in the server's log.`,
 	}
 }
 
-// askServer has the server reload.
+// askServer makes the server reload.
 func (a *app) askServer(cmd *cobra.Command) (out admin.Reloaded, err error) {
 	loaded, err := a.settings(cmd)
 	if err != nil {
@@ -49,19 +50,19 @@ func (a *app) askServer(cmd *cobra.Command) (out admin.Reloaded, err error) {
 	}
 	out, err = admin.Reload.Call(cmd.Context(), client, admin.None{})
 	if errors.Is(err, admin.ErrNoServer) {
-		err = withHint(err, "start it with `pushbox serve`; or name the directory that it runs on with --data-dir, which is %s now", dir)
+		err = hint.With(err, "start it with `pushbox serve`, or name its directory with --data-dir (now: %s)", dir)
 	}
 	return out, err
 }
 
-// reloaded says what came of it.
+// reloaded prints the result of a reload.
 func (a *app) reloaded(out admin.Reloaded) error {
 	if len(out.Problems) > 0 {
-		err := errors.New("nothing was changed, since the server's configuration is wrong:\n" + strings.Join(out.Problems, "\n"))
-		return withHint(&usageError{err}, "correct these settings, then run: pushbox reload")
+		err := errors.New("nothing was changed, because the server's configuration is wrong:\n" + strings.Join(out.Problems, "\n"))
+		return hint.With(&usageError{err}, "correct these settings, then run: pushbox reload")
 	}
 	if len(out.Changed) == 0 {
-		a.say("no setting was changed that a reload applies; a certificate and a logo, if there are any, were read again")
+		a.say("no setting changed that a reload applies; certificates and the logo were read again")
 	} else {
 		a.say("in force now: " + strings.Join(out.Changed, ", "))
 	}

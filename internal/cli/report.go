@@ -4,15 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
-	"net"
 	"strings"
 	"syscall"
+	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"pushbox/config"
 	"pushbox/internal/admin"
+	"pushbox/internal/hint"
 	"pushbox/store"
 	"pushbox/store/seal"
 )
@@ -26,25 +29,13 @@ const (
 	exitInUse    = 75 // EX_TEMPFAIL of sysexits.h
 )
 
-// A hintedError is an error that knows what to do next.
-type hintedError struct {
-	error
-	hint string
-}
-
-func (e *hintedError) Unwrap() error { return e.error }
-
-func withHint(err error, format string, args ...any) error {
-	return &hintedError{err, fmt.Sprintf(format, args...)}
-}
-
-// report says what came of cmd, and returns the exit code.
+// report prints the error of cmd, if any, and returns the exit code.
 func (a *app) report(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return exitDone
 	}
 	text := strings.ReplaceAll(err.Error(), "\n", "\n  ")
-	fmt.Fprintf(a.stderr, "pushbox: %s\nhint: %s\n", text, hint(cmd, err))
+	fmt.Fprintf(a.stderr, "pushbox: %s\nhint: %s\n", text, nextStep(cmd, err))
 	return exitCode(err)
 }
 
@@ -62,17 +53,14 @@ func exitCode(err error) int {
 	}
 }
 
-// hint is what to do about an error: what the command knows, or else what its
-// kind tells.
-func hint(cmd *cobra.Command, err error) string {
-	if h := (*hintedError)(nil); errors.As(err, &h) {
-		return h.hint
+// nextStep returns what to do about an error: the error's own hint, or else that for its
+// kind.
+func nextStep(cmd *cobra.Command, err error) string {
+	if own := hint.Of(err); own != "" {
+		return own
 	}
 	if p := (*config.ProblemsError)(nil); errors.As(err, &p) {
 		return "correct these settings; config.example.yaml names all of them"
-	}
-	if op := (*net.OpError)(nil); errors.As(err, &op) && op.Op == "listen" && errors.Is(err, fs.ErrPermission) {
-		return portHint
 	}
 	for _, known := range hints() {
 		if errors.Is(err, known.err) {
@@ -82,7 +70,7 @@ func hint(cmd *cobra.Command, err error) string {
 	if u := (*usageError)(nil); errors.As(err, &u) {
 		return "run: " + cmd.CommandPath() + " --help"
 	}
-	return "mend that, then run the command again"
+	return "correct what the message names, then run the command again; `pushbox doctor` looks for common causes"
 }
 
 type knownHint struct {
@@ -96,19 +84,40 @@ func hints() []knownHint {
 		{errInterrupted, "run the command again"},
 		{context.DeadlineExceeded, "it took too long; run the command again when the machine is less busy"},
 		{store.ErrInUse, "a server is starting or stopping, or another program holds the file; stop it or try again"},
-		{store.ErrKey, "put your copy of this database's key back; without it nothing in it can be read"},
+		{store.ErrKey, "put your copy of this database's key back; without it the database cannot be read"},
 		{seal.ErrKey, "the key must be whole, as `pushbox serve` made it, and its file for its owner alone (chmod 600); put your copy of it back if it is damaged"},
 		{store.ErrSchema, "use the version of pushbox that wrote it"},
 		{store.ErrCorrupt, "keep the damaged file for examination and restore a backup"},
 		{store.ErrBusy, "try again in a moment"},
-		{store.ErrFull, "make room on the disk, or raise max_store_size"},
-		{store.ErrFailed, "see the server's log, look after the disk, then start the server again"},
+		{store.ErrFull, "make room on the disk; if the limit is max_store_size, raise that"},
+		{store.ErrFailed, "see the server's log, check the disk, then start the server again"},
 		{store.ErrClosed, "the server is stopping; run the command again"},
-		{admin.ErrUnknown, "restart the server with the version that this command has"},
-		{admin.ErrSilent, "see the server's log and look after its disk; if it hangs, start it again"},
+		{admin.ErrUnknown, "restart the server, so that it runs the version of this command"},
+		{admin.ErrSilent, "see the server's log and check its disk; if the server hangs, restart it"},
 		{admin.ErrPathTooLong, "choose a shorter --data-dir, or one relative to the current directory"},
 		{admin.ErrNotSocket, "move it away and start again"},
-		{syscall.EADDRINUSE, "stop the program that listens there, or choose another address with --listen"},
-		{fs.ErrPermission, "run it as the user who owns the data directory"},
+		{syscall.ENOTDIR, "check the path: a part of it is a file and not a directory"},
+		{fs.ErrNotExist, "check the path, or make the file first"},
+		{io.ErrUnexpectedEOF, "it ended too early: use a complete copy, or run the command again"},
+		{fs.ErrPermission, "run the command as the user that owns the data directory, or give this user access"},
 	}
+}
+
+// writeTable writes rows in columns, the first row being the header.
+func writeTable(w io.Writer, rows [][]string) error {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range rows {
+		if _, err := io.WriteString(t, strings.Join(row, "\t")+"\n"); err != nil {
+			return err
+		}
+	}
+	return t.Flush()
+}
+
+// stamp writes a time, or a mark if there is none.
+func stamp(t time.Time, none string) string {
+	if t.IsZero() {
+		return none
+	}
+	return t.UTC().Format(time.RFC3339)
 }

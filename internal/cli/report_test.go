@@ -6,12 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"strings"
 	"testing"
 
 	"pushbox/config"
 	"pushbox/internal/admin"
+	"pushbox/internal/hint"
 	"pushbox/store"
 	"pushbox/store/seal"
 )
@@ -23,12 +23,12 @@ func TestEachFailureHasItsExitCodeAndANextStep(t *testing.T) {
 		code int
 		hint string
 	}{
-		{errors.New("odd"), exitFailed, "mend that"},
+		{errors.New("odd"), exitFailed, "correct what"},
 		{usagef("wrong"), exitUsage, "run: pushbox --help"},
-		{withHint(usagef("wrong"), "do %s", "so"), exitUsage, "do so"},
-		{withHint(problemsError(2), "restore"), exitProblems, "restore"},
+		{hint.With(usagef("wrong"), "do %s", "so"), exitUsage, "do so"},
+		{hint.With(problemsError(2), "restore"), exitProblems, "restore"},
 		{store.ErrInUse, exitInUse, "stop it or try again"},
-		{withHint(store.ErrInUse, "do so"), exitInUse, "do so"},
+		{hint.With(store.ErrInUse, "do so"), exitInUse, "do so"},
 		{store.ErrKey, exitFailed, "put your copy"},
 		{seal.ErrKey, exitFailed, "put your copy"},
 		{store.ErrSchema, exitFailed, "the version of pushbox that wrote it"},
@@ -41,8 +41,7 @@ func TestEachFailureHasItsExitCodeAndANextStep(t *testing.T) {
 		{admin.ErrSilent, exitFailed, "the server's log"},
 		{admin.ErrPathTooLong, exitFailed, "shorter"},
 		{admin.ErrNotSocket, exitFailed, "move it away"},
-		{fs.ErrPermission, exitFailed, "the user who owns"},
-		{&net.OpError{Op: "listen", Err: fs.ErrPermission}, exitFailed, "CAP_NET_BIND_SERVICE"},
+		{fs.ErrPermission, exitFailed, "the user that owns"},
 		{context.Canceled, exitFailed, "interrupted"},
 		{context.DeadlineExceeded, exitFailed, "too long"},
 		{&config.ProblemsError{Problems: make([]config.Problem, 1)}, exitUsage, "config.example.yaml"},

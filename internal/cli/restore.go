@@ -12,13 +12,15 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/backup"
+	"pushbox/internal/hint"
+	"pushbox/internal/instance"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/seal"
 )
 
-// A restoring is a backup on its way to a data directory.
-type restoring struct {
+// A restoreJob restores a backup to a data directory.
+type restoreJob struct {
 	app      *app
 	cfg      config.Config
 	name     string // of the backup
@@ -32,20 +34,19 @@ func (a *app) restore() *cobra.Command {
 	var identity string
 	cmd := &cobra.Command{
 		Use:   "restore FILE",
-		Short: "Make a database of a backup",
-		Long: `Make the database of an empty data directory of a backup in FILE, or from
-standard input where FILE is -. It takes the master key that was in use when the
-backup was made, in its place before the command is run. The database is there
-when it is whole, checked and on the disk; when the command is interrupted, or
-fails, there is none.
+		Short: "Restore a database from a backup",
+		Long: `Restore the database of an empty data directory from the backup in FILE, or from
+standard input if FILE is -. First put the master key that was in use when the
+backup was made in its place. The database appears when it is complete, checked and
+on the disk. If the command fails or is interrupted, there is no database.
 
-Every push that was live in the backup comes back expired: it may have been
-viewed since, and whoever has its link must not get one view more than its limit.
-Its owner still has it in the list, with an entry in its log. With --keep-live
-they stay live, and their logs say that instead.
+Every push that was live in the backup comes back expired: it may have been viewed
+since, and must not get more views than its limit. Its owner still sees it in the
+list, with an entry in its audit log. With --keep-live pushes stay live, and their
+audit logs say so.
 
-Accounts and API tokens are as they were. Nobody is signed in, no download that
-had begun goes on, and no message that was waiting is sent.`,
+Accounts and API tokens are as they were. All sessions and downloads have ended, and
+waiting messages are dropped.`,
 		Example: `  pushbox restore /mnt/backups/box.db
   pushbox restore --identity key.txt box.db.age --data-dir /var/lib/pushbox
   ssh backup.example.com 'cat box.db' | pushbox restore -`,
@@ -55,10 +56,10 @@ had begun goes on, and no message that was waiting is sent.`,
 			if err != nil {
 				return err
 			}
-			r := restoring{app: a, cfg: loaded.Config, name: args[0], keepLive: keepLive}
+			r := restoreJob{app: a, cfg: loaded.Config, name: args[0], keepLive: keepLive}
 			if identity != "" {
 				if r.with, err = backup.LoadIdentities(identity); err != nil {
-					return withHint(err, "give the file that age-keygen wrote, with --identity")
+					return hint.With(err, "give the file that age-keygen wrote, with --identity")
 				}
 			}
 			return r.explain(r.run(cmd.Context(), cmd.InOrStdin()))
@@ -69,12 +70,12 @@ had begun goes on, and no message that was waiting is sent.`,
 	return cmd
 }
 
-// run refuses whatever can be told to fail before it writes anything.
-func (r *restoring) run(ctx context.Context, stdin io.Reader) (err error) {
+// run makes all checks that it can make before it writes anything.
+func (r *restoreJob) run(ctx context.Context, stdin io.Reader) (err error) {
 	if err := r.wantEmpty(); err != nil {
 		return err
 	}
-	if r.key, _, err = masterKey(r.cfg, true); err != nil {
+	if r.key, _, err = instance.MasterKey(r.cfg, true); err != nil {
 		return err
 	}
 	from, size, err := r.open(stdin)
@@ -93,15 +94,15 @@ func (r *restoring) run(ctx context.Context, stdin io.Reader) (err error) {
 			return err
 		}
 	}
-	if _, err := (opening{cfg: r.cfg, create: true, note: r.app.say}).prepare(); err != nil {
+	if err := instance.PrepareDir(r.cfg.DataDir, r.app.say); err != nil {
 		return err
 	}
 	return r.fill(ctx, content, size)
 }
 
 // wantEmpty refuses a data directory that has a database.
-func (r *restoring) wantEmpty() error {
-	_, err := os.Lstat(databasePath(r.cfg))
+func (r *restoreJob) wantEmpty() error {
+	_, err := os.Lstat(instance.Database(r.cfg))
 	switch {
 	case err == nil:
 		return r.notEmpty()
@@ -112,25 +113,25 @@ func (r *restoring) wantEmpty() error {
 	}
 }
 
-func (r *restoring) notEmpty() error {
-	return withHint(fmt.Errorf("there is a database in %s, and a restore replaces none", r.cfg.DataDir),
-		"name an empty directory with --data-dir; or stop the server and move %s away", databasePath(r.cfg))
+func (r *restoreJob) notEmpty() error {
+	return hint.With(fmt.Errorf("there is a database in %s, which a restore does not replace", r.cfg.DataDir),
+		"name an empty directory with --data-dir; or stop the server and move %s away", instance.Database(r.cfg))
 }
 
-// open opens the backup and tells how long it is; 0 where that is not known.
-func (r *restoring) open(stdin io.Reader) (io.ReadCloser, int64, error) {
+// open opens the backup and returns its size in bytes; 0 if that is unknown.
+func (r *restoreJob) open(stdin io.Reader) (io.ReadCloser, int64, error) {
 	if r.name == standard {
 		if r.app.console.terminal {
-			return nil, 0, withHint(usagef("standard input is a terminal"), "let a program send the backup, or name a FILE")
+			return nil, 0, hint.With(usagef("standard input is a terminal"), "send the backup to standard input, or name a FILE")
 		}
 		return io.NopCloser(stdin), 0, nil
 	}
-	info, err := os.Stat(r.name) // to open a pipe would wait for somebody to write to it
+	info, err := os.Stat(r.name) // to open a pipe would wait for a writer
 	if err != nil {
 		return nil, 0, err
 	}
 	if !info.Mode().IsRegular() {
-		return nil, 0, withHint(usagef("%s is not a plain file", r.name), "give what a program sends as standard input, and - as FILE")
+		return nil, 0, hint.With(usagef("%s is not a plain file", r.name), "send the output of the program to standard input, and use - as FILE")
 	}
 	f, err := os.Open(r.name)
 	if err != nil {
@@ -140,7 +141,7 @@ func (r *restoring) open(stdin io.Reader) (io.ReadCloser, int64, error) {
 }
 
 // wantKey refuses a file that the master key does not open.
-func (r *restoring) wantKey(path string) error {
+func (r *restoreJob) wantKey(path string) error {
 	sealed, err := bolt.SealedRing(path)
 	if err != nil {
 		return err

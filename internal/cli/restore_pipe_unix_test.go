@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// A pipe that nobody writes to must not hold a restore up, which no signal would end.
+// A pipe without a writer must not block a restore: no signal would end the wait.
 func TestARestoreFromANamedPipeIsRefusedAtOnce(t *testing.T) {
 	t.Parallel()
 	fresh, _ := drillFor(t, withAlice(t))

@@ -11,12 +11,15 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"pushbox/internal/testkit/env"
+	"pushbox/internal/testkit/unnamed"
 )
 
 // drillFor is a directory with the key of another, and a backup of that.
 func drillFor(t *testing.T, dir string) (fresh, file string) {
 	t.Helper()
-	fresh, file = shortDir(t), filepath.Join(t.TempDir(), "box.db")
+	fresh, file = env.ShortDir(t), filepath.Join(t.TempDir(), "box.db")
 	run(t, dir, "", "backup", file).want(t, exitDone)
 	key, err := os.ReadFile(filepath.Join(dir, "master.key"))
 	if err != nil {
@@ -48,10 +51,23 @@ func TestARestoreThatIsInterruptedLeavesNothing(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
 	defer interrupt()
 	var out strings.Builder
-	half := io.MultiReader(io.LimitReader(f, 9000), readerFunc(func([]byte) (int, error) { interrupt(); return 0, nil }), f)
+	var temp unnamed.File
+	meanwhile := readerFunc(func([]byte) (int, error) {
+		if temp.File == nil {
+			names, _ := filepath.Glob(filepath.Join(fresh, "pushbox.db.new-*"))
+			temp = unnamed.Open(t, strings.Join(names, " and "))
+		}
+		interrupt()
+		return 0, nil
+	})
+	half := io.MultiReader(io.LimitReader(f, 9000), meanwhile, f)
 	code := Main(ctx, []string{"restore", "-", "--data-dir", fresh}, half, &out, &out, nil)
 	result{code, "", out.String()}.want(t, exitFailed, "hint: it was interrupted, and there is no database")
 	wantOnlyKey(t, fresh)
+	temp.Want(t, "the half", "")
+	if info, err := temp.Stat(); err != nil || info.Size() < 9000 {
+		t.Errorf("it had %d bytes, %v", info.Size(), err)
+	}
 }
 
 type readerFunc func([]byte) (int, error)
@@ -110,14 +126,36 @@ func TestWhatAKilledRestoreLeftGoesWithTheNextAndWithAStart(t *testing.T) {
 	}
 }
 
+func TestTheKeyThatRootImportsBelongsToWhomTheDirectoryDoes(t *testing.T) {
+	t.Parallel()
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give files away")
+	}
+	dir := withAlice(t)
+	key, paper := filepath.Join(dir, "master.key"), filepath.Join(t.TempDir(), "paper.txt")
+	run(t, dir, "", "key", "export", "-o", paper).want(t, exitDone)
+	const other = 65534
+	if err := errors.Join(os.Remove(key), os.Chown(dir, other, other)); err != nil {
+		t.Fatal(err)
+	}
+	run(t, dir, "", "key", "import", paper).want(t, exitDone)
+	info, err := os.Stat(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != other || owner.Gid != other || info.Mode() != 0o600 {
+		t.Errorf("it belongs to %d:%d, %v", owner.Uid, owner.Gid, info.Mode())
+	}
+}
+
 func TestWhatRootRestoresBelongsToWhomTheDirectoryDoes(t *testing.T) {
 	t.Parallel()
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")
 	}
 	fresh, file := drillFor(t, withAlice(t))
-	const somebody = 65534
-	if err := errors.Join(os.Chown(fresh, somebody, somebody), os.Chown(filepath.Join(fresh, "master.key"), somebody, somebody)); err != nil {
+	const other = 65534
+	if err := errors.Join(os.Chown(fresh, other, other), os.Chown(filepath.Join(fresh, "master.key"), other, other)); err != nil {
 		t.Fatal(err)
 	}
 	run(t, fresh, "", "restore", file).want(t, exitDone)
@@ -125,7 +163,7 @@ func TestWhatRootRestoresBelongsToWhomTheDirectoryDoes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != somebody || owner.Gid != somebody || info.Mode() != 0o600 {
+	if owner := info.Sys().(*syscall.Stat_t); owner.Uid != other || owner.Gid != other || info.Mode() != 0o600 {
 		t.Errorf("it belongs to %d:%d, %v", owner.Uid, owner.Gid, info.Mode())
 	}
 }

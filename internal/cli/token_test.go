@@ -7,12 +7,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pushbox/internal/humanize"
 )
 
 func TestALifetimeIsReadInDaysOrAsADuration(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]time.Duration{
-		"90d": 90 * day, "1d": day, "36500d": maxLifetime, "12h": 12 * time.Hour, "1h30m": 90 * time.Minute, "1ns": 1,
+		"90d": 90 * humanize.Day, "1d": humanize.Day, "36500d": maxLifetime, "12h": 12 * time.Hour, "1h30m": 90 * time.Minute, "1ns": 1,
 		"0": 0, "0d": 0, "-1d": 0, "-1h": 0, "36501d": 0, "876000h1ns": 0, "99999999999999999999d": 0,
 		"": 0, "d": 0, "90": 0, "1.5d": 0, "1d12h": 0, "tomorrow": 0,
 	} {
@@ -49,7 +51,7 @@ func TestATokenThatCannotBePrintedIsAFailureThatNamesIt(t *testing.T) {
 	dir := withAlice(t)
 	var stderr bytes.Buffer
 	code := Main(t.Context(), []string{"token", "create", alice, "--data-dir", dir}, strings.NewReader(""), fullDisk{}, &stderr, nil)
-	result{code, "", stderr.String()}.want(t, exitFailed, "token 1 was made and could not be printed", "hint: run: pushbox token revoke 1")
+	result{code, "", stderr.String()}.want(t, exitFailed, "token 1 was made, but could not be printed", "hint: run: pushbox token revoke 1")
 }
 
 func TestALabelThatCannotBeShownIsRefused(t *testing.T) {

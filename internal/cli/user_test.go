@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/internal/admin"
+	"pushbox/internal/testkit/env"
 )
 
 func TestAnAccountsStateIsShown(t *testing.T) {
@@ -34,7 +35,7 @@ func TestColumnsAreAligned(t *testing.T) {
 
 func TestAPasswordIsInNothingThatIsSaid(t *testing.T) {
 	t.Parallel()
-	dir := shortDir(t)
+	dir := env.ShortDir(t)
 	const marker = "hunter2-marker"
 	for _, r := range []result{
 		run(t, dir, marker+"\n", "user", "add", alice, "--password-stdin").want(t, exitDone),

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// release is the version of this program. Clients of the API refuse to talk to
-// one below 2.5.0.
+// release is the version of this program. Clients of the API refuse a server whose
+// version is below 2.5.0.
 const release = "3.0.0"
 
 func (a *app) version() *cobra.Command {
@@ -29,7 +29,7 @@ func fullVersion() string {
 	return fmt.Sprintf("%s (%s, %s/%s%s)", release, runtime.Version(), runtime.GOOS, runtime.GOARCH, commit())
 }
 
-// commit is what the program was built from, where the build knows.
+// commit is the commit that the program was built from, if the build recorded it.
 func commit() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,3 +1,10 @@
+// Package client speaks the JSON API of Password Pusher, version 2, as a client
+// of pushbox or of Password Pusher itself.
+//
+// It reads answers leniently: a retrieval may have used the last view, so an answer with one
+// odd member is still used. It sends secrets strictly: the API token only to its own server,
+// a passphrase only to the server of its link. It follows redirects only for downloads, which
+// carry neither. No error contains a link, a token, a passphrase or a payload.
 package client
 
 import (
@@ -17,30 +24,30 @@ import (
 
 const (
 	dialTimeout   = 15 * time.Second
-	answerTimeout = 2 * time.Minute // from the end of a request to its answer: a proxy may have to pass on what it gathered
-	expectTimeout = 2 * time.Second // for the leave to send files, before they are sent anyway
+	answerTimeout = 2 * time.Minute // from the end of a request to its answer: a proxy may buffer the request first
+	expectTimeout = 2 * time.Second // for 100 Continue, before files are sent without it
 	maxHeader     = 64 << 10        // bytes of an answer's headers
-	maxAnswer     = 16 << 20        // bytes of an answer's body; the longest text with every byte escaped has room
+	maxAnswer     = 16 << 20        // bytes of an answer's body: enough for the longest text with every byte escaped
 	maxRetryAfter = 24 * time.Hour
 )
 
-// Options say what a Client is to know.
+// Options configure a Client.
 type Options struct {
-	Home  Server         // where pushes are created, and where Token belongs; none: neither is done
+	Home  Server         // where pushes are created and Token is sent; zero: neither
 	Token secret.Text    // an API token; empty: none
 	Roots *x509.CertPool // of certificate authorities; nil: those that the system trusts
 	Agent string         // the User-Agent
-	Stall time.Duration  // how long nothing may move in a transfer
+	Stall time.Duration  // how long a transfer may make no progress
 }
 
-// A Client talks to servers. It may be used by several goroutines at once.
+// A Client calls servers. It is safe for concurrent use.
 type Client struct {
 	opt       Options
 	transport *http.Transport
 	pause     func(context.Context, time.Duration) error // between attempts
 }
 
-// New returns a client, which needs no closing.
+// New returns a client. It needs no Close.
 func New(o Options) *Client {
 	return &Client{
 		opt:   o,
@@ -75,8 +82,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// request makes a request that carries nothing of ours but the program's name.
-// Nothing of u is in the error.
+// request makes a request that carries only the program's name. The error contains nothing
+// of u.
 func (c *Client) request(ctx context.Context, method string, u *url.URL, body io.Reader) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, method, u.String(), body)
 	if err != nil {
@@ -86,8 +93,8 @@ func (c *Client) request(ctx context.Context, method string, u *url.URL, body io
 	return req, nil
 }
 
-// apiRequest makes a request to the API of a server. It carries the token if
-// that belongs there.
+// apiRequest makes a request to the API of a server. It carries the token if the token belongs
+// to that server.
 func (c *Client) apiRequest(ctx context.Context, method string, s Server, body io.Reader, path ...string) (*http.Request, error) {
 	req, err := c.request(ctx, method, s.url(append([]string{"api", "v2", "pushes"}, path...)...), body)
 	if err != nil {
@@ -100,9 +107,8 @@ func (c *Client) apiRequest(ctx context.Context, method string, s Server, body i
 	return req, nil
 }
 
-// answer sends a request and reads the answer, of which what is not a success is
-// an error. It follows no redirect: to where it points the token, the passphrase
-// or the push itself would have to go, too.
+// answer sends a request and reads the answer. A status other than success is an error. It
+// follows no redirect, which would get the token, the passphrase or the push itself.
 func (c *Client) answer(ctx context.Context, w *watch, req *http.Request) (object, error) {
 	res, err := c.transport.RoundTrip(req)
 	if err != nil {
@@ -147,7 +153,7 @@ func redirected(from *url.URL, res *http.Response) error {
 	return &RedirectError{plain(s.String())}
 }
 
-// refusal is what a server says that does not do as it was asked.
+// refusal is the body of an answer that refuses a request.
 func refusal(res *http.Response, body object) *StatusError {
 	e := &StatusError{Status: res.StatusCode, Reason: reasonOf(body)}
 	if seconds, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && seconds > 0 {

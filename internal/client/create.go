@@ -12,8 +12,7 @@ import (
 	"pushbox/internal/secret"
 )
 
-// A NewPush is a push to be made. What is left at its zero value is the
-// server's choice.
+// A NewPush is a push to create. The server chooses what has its zero value.
 type NewPush struct {
 	Payload       secret.Text
 	Kind          string // text, url, qr or file
@@ -21,27 +20,27 @@ type NewPush struct {
 	Passphrase    secret.Text
 	Name, Note    secret.Text
 	RetrievalStep *bool
-	Deletable     *bool // by whoever has the link
+	Deletable     *bool // by anyone with the link
 	Files         []Upload
 }
 
 // An Upload is a file of a NewPush.
 type Upload struct {
 	Name    string
-	Size    int64 // bytes; below 0: not known beforehand
+	Size    int64 // bytes; below 0: not known
 	Content io.ReadCloser
 }
 
-// Progress is told how many bytes of how many have moved; a total below 0 is not
-// known. It is called by one goroutine at a time.
+// A Progress is called with the bytes transferred and the total, which is below 0 if it is
+// not known. One goroutine calls it at a time.
 type Progress func(done, total int64)
 
-// errHome is what creating without a server comes to.
+// errHome is the error of Create without a home server.
 var errHome = errors.New("there is no server to push to")
 
-// Create makes a push on the home server, and returns what to give away. Files
-// are read once and closed, whatever comes of it. After an error that is no
-// *StatusError there may be a push of which nobody has the link.
+// Create creates a push on the home server, and returns its link. It reads files once, and
+// closes them in any case. After an error that is not a *StatusError there may be a push
+// whose link is lost.
 func (c *Client) Create(ctx context.Context, in NewPush, p Progress) (Push, error) {
 	ctx, w := newWatch(ctx, answerTimeout)
 	defer w.stop()
@@ -64,7 +63,7 @@ func (c *Client) Create(ctx context.Context, in NewPush, p Progress) (Push, erro
 	return made, nil
 }
 
-// createRequest makes the request; done must be called when it was answered.
+// createRequest makes the request. The caller calls done after the answer.
 func (c *Client) createRequest(ctx context.Context, w *watch, in NewPush, p Progress) (req *http.Request, done func(), err error) {
 	if len(in.Files) == 0 {
 		text, err := in.json()
@@ -87,7 +86,7 @@ func (c *Client) createRequest(ctx context.Context, w *watch, in NewPush, p Prog
 	}
 	req.ContentLength = form.total
 	req.Header.Set("Content-Type", form.mediaType)
-	req.Header.Set("Expect", "100-continue")     // a server that refuses can say so before the files are sent
+	req.Header.Set("Expect", "100-continue")     // the server can refuse before the files are sent
 	return req, func() { _ = form.Close() }, nil // they were only read
 }
 
@@ -97,7 +96,7 @@ type field struct {
 	value any
 }
 
-// fields are the members that are to be sent, apart from files.
+// fields returns the members to send, without files.
 func (in NewPush) fields() (all []field) {
 	text := func(name, value string) {
 		if value != "" {
@@ -139,8 +138,8 @@ func (in NewPush) json() ([]byte, error) {
 	return text, nil
 }
 
-// durationCode is what the hosted Password Pusher takes in place of days: there
-// is one for some numbers of days. Whoever knows both lets the days win.
+// durationCode is what the hosted Password Pusher takes instead of days. Only some numbers of
+// days have a code. A server that knows both uses the days.
 func durationCode(days int) (code int, ok bool) {
 	codes := map[int]int{1: 6, 2: 7, 3: 8, 4: 9, 5: 10, 6: 11, 7: 12, 14: 13, 21: 14, 30: 15, 60: 16, 90: 17}
 	code, ok = codes[days]

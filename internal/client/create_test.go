@@ -66,7 +66,7 @@ func TestATextIsPushedAsJSON(t *testing.T) {
 // A part is a field or a file of a form, in the order in which they came.
 type part struct{ name, file, text string }
 
-// takesForms answers forms, of which it gives the parts.
+// takesForms answers requests with forms, and stores the parts of each in got.
 func takesForms(t *testing.T, got *[]part) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		form, err := r.MultipartReader()
@@ -201,7 +201,7 @@ func TestWithoutAServerNothingIsPushed(t *testing.T) {
 	}
 }
 
-func TestAnUploadThatNobodyTakesIsGivenUp(t *testing.T) {
+func TestAnUploadThatNoServerReadsIsGivenUp(t *testing.T) {
 	t.Parallel()
 	over := make(chan struct{})
 	f := serving(t, func(_ http.ResponseWriter, r *http.Request) {

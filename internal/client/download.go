@@ -7,6 +7,8 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,24 +21,24 @@ const (
 	chunk      = 64 << 10 // bytes
 )
 
-// A Target is where a download goes; an *os.File is one.
+// A Target receives a download; an *os.File is one.
 type Target interface {
 	io.WriteSeeker
 	Truncate(size int64) error
 }
 
-// errRefused is a URL of a file that is not gone to.
+// errRefused refuses the URL of a file.
 var errRefused = errors.New("the server names no address from where the file could be fetched")
 
-// errSize is a file of another length than the push said.
+// errSize reports a file whose length differs from that in the push.
 var errSize = errors.New("the file is not as long as the server said")
 
-// A writeError is a failure of the Target, which no further attempt mends.
+// A writeError is a failure of the Target. Another attempt would not help.
 type writeError struct{ error }
 
 func (e *writeError) Unwrap() error { return e.error }
 
-// A download is a file on its way.
+// A download is a transfer of one file.
 type download struct {
 	client   *Client
 	url      *url.URL
@@ -45,12 +47,12 @@ type download struct {
 
 	size        int64 // that the push told, or below 0
 	done, total int64
-	version     string // by which the server knows the file; empty: it has none, and a rest cannot be asked for
+	version     string // the validator for If-Range; empty: there is none, and the download cannot be resumed
 }
 
-// Download fetches a file into dst, which is empty. What is cut it resumes, for
-// some minutes if it must. After an error, which is a *CutError, dst has the
-// first Done bytes. Nothing of ours is sent along, and redirects are followed.
+// Download fetches a file into dst, which must be empty. It resumes a download that is
+// cut off, for some minutes if necessary. An error is a *CutError; dst then has the first
+// Done bytes. It sends no credentials, and follows redirects.
 func (c *Client) Download(ctx context.Context, f File, dst Target, p Progress) error {
 	u, err := url.Parse(f.url.Reveal())
 	if err != nil || f.url.IsZero() {
@@ -80,7 +82,7 @@ func (c *Client) Download(ctx context.Context, f File, dst Target, p Progress) e
 	return nil
 }
 
-// again reports whether another attempt may do better.
+// again reports whether another attempt may succeed.
 func again(ctx context.Context, err error) bool {
 	refused, write, redirect := (*StatusError)(nil), (*writeError)(nil), (*RedirectError)(nil)
 	switch {
@@ -94,7 +96,7 @@ func again(ctx context.Context, err error) bool {
 	}
 }
 
-// wait is how long to wait after attempts that brought nothing.
+// wait returns how long to wait after attempts without progress.
 func wait(idle int, err error) time.Duration {
 	d := min(firstPause<<idle, maxPause)
 	if refused := (*StatusError)(nil); errors.As(err, &refused) {
@@ -131,7 +133,7 @@ func (d *download) attempt(ctx context.Context) error {
 	return nil
 }
 
-// get asks for the file from where it is missing, and goes where it is told.
+// get requests the missing part of the file, and follows redirects.
 func (d *download) get(ctx context.Context) (*http.Response, error) {
 	at := d.url
 	for range maxHops {
@@ -147,7 +149,7 @@ func (d *download) get(ctx context.Context) (*http.Response, error) {
 		if err != nil || !isRedirect(res.StatusCode) {
 			return res, err
 		}
-		_ = res.Body.Close() // what it says does not matter
+		_ = res.Body.Close() // its body does not matter
 		to, err := at.Parse(res.Header.Get("Location"))
 		if err != nil || to.Host == "" || to.Scheme != "https" && (to.Scheme != "http" || at.Scheme == "https") {
 			return nil, redirected(at, res)
@@ -157,7 +159,7 @@ func (d *download) get(ctx context.Context) (*http.Response, error) {
 	return nil, &RedirectError{}
 }
 
-// begin looks at the answer, and reports whether there is more to read.
+// begin checks the answer, and reports whether there is more to read.
 func (d *download) begin(res *http.Response) (more bool, err error) {
 	switch res.StatusCode {
 	case http.StatusOK:
@@ -178,22 +180,22 @@ func (d *download) begin(res *http.Response) (more bool, err error) {
 		}
 		return false, d.anew()
 	default:
-		text, _ := io.ReadAll(io.LimitReader(res.Body, chunk)) // a reason is welcome and not needed
+		text, _ := io.ReadAll(io.LimitReader(res.Body, chunk)) // the reason is optional
 		body, _ := parseObject(text)
 		return false, refusal(res, body)
 	}
 }
 
-// errAnew is an answer that does not fit what there is.
+// errAnew reports an answer that does not fit the bytes that came before.
 var errAnew = errors.New("the server cannot go on where the download was cut")
 
-// anew has the next attempt begin with the first byte.
+// anew makes the next attempt begin with the first byte.
 func (d *download) anew() error {
 	d.version = ""
 	return errAnew
 }
 
-// setTotal compares the length that the answer tells with what is known of it.
+// setTotal compares the length in the answer with the known one.
 func (d *download) setTotal(total int64) error {
 	switch {
 	case total < 0:
@@ -206,7 +208,7 @@ func (d *download) setTotal(total int64) error {
 	return nil
 }
 
-// restart drops what there is.
+// restart drops all bytes that came.
 func (d *download) restart() error {
 	d.total = d.size
 	if d.done == 0 {
@@ -222,7 +224,7 @@ func (d *download) restart() error {
 	return nil
 }
 
-// copy takes what comes, but no more than there should be.
+// copy copies the body, up to the expected length.
 func (d *download) copy(ctx context.Context, r io.Reader) error {
 	buffer := make([]byte, chunk)
 	for {
@@ -247,4 +249,30 @@ func (d *download) copy(ctx context.Context, r io.Reader) error {
 			return err
 		}
 	}
+}
+
+// versionOf returns the validator for If-Range: a strong ETag, or else the time of the
+// last change, which suffices because files of pushes do not change.
+func versionOf(h http.Header) string {
+	if tag := h.Get("ETag"); len(tag) > 2 && strings.HasPrefix(tag, `"`) && strings.HasSuffix(tag, `"`) {
+		return tag
+	}
+	return h.Get("Last-Modified")
+}
+
+// contentRange reads the header Content-Range: where the part begins, and the length of
+// the whole. first is -1 if there is no part.
+func contentRange(h http.Header) (first, total int64, ok bool) {
+	part, whole, ok := strings.Cut(strings.TrimPrefix(h.Get("Content-Range"), "bytes "), "/")
+	total, err := strconv.ParseInt(whole, 10, 64)
+	if !ok || err != nil || total < 0 {
+		return 0, 0, false
+	}
+	if part == "*" {
+		return -1, total, true
+	}
+	from, to, ok := strings.Cut(part, "-")
+	first, err = strconv.ParseInt(from, 10, 64)
+	last, lastErr := strconv.ParseInt(to, 10, 64)
+	return first, total, ok && err == nil && lastErr == nil && first >= 0 && first <= last && last == total-1
 }

@@ -40,7 +40,7 @@ func (s *storage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	http.ServeContent(w, r, "", modified, bytes.NewReader([]byte(content)))
 }
 
-// A cutter ends the connection after so many bytes of a body.
+// A cutter ends the connection after a number of bytes of a body.
 type cutter struct {
 	http.ResponseWriter
 	left int

@@ -13,21 +13,21 @@ import (
 	"unicode/utf8"
 )
 
-// The errors that callers tell apart, beside *StatusError and *RedirectError.
+// Errors that callers distinguish, beside *StatusError and *RedirectError.
 var (
-	// ErrExpired: there was a push, and nothing of it is left.
+	// ErrExpired says that the push has ended.
 	ErrExpired = errors.New("the push has expired")
 
-	// ErrPassphrase: the push opens with a passphrase, and this was not it.
+	// ErrPassphrase says that the push has a passphrase, and this one is missing or wrong.
 	ErrPassphrase = errors.New("that passphrase is incorrect")
 
-	// ErrStalled: nothing moved for longer than Options.Stall.
-	ErrStalled = errors.New("nothing moves any more")
+	// ErrStalled says that no byte moved for longer than Options.Stall.
+	ErrStalled = errors.New("the transfer stalled: no data arrived for too long")
 
-	// ErrAnswer: the answer is none of this API.
+	// ErrAnswer says that the answer does not follow this API.
 	ErrAnswer = errors.New("the server does not answer as the API of Password Pusher, version 2, does")
 
-	// ErrChanged: a file is not as long as it was when the upload began.
+	// ErrChanged says that the length of a file changed during the upload.
 	ErrChanged = errors.New("the file changed while it was read")
 )
 
@@ -35,13 +35,13 @@ var (
 type StatusError struct {
 	Status     int
 	Reason     string        // the server's own words, on one line; empty if it has none
-	RetryAfter time.Duration // 0: it does not say
+	RetryAfter time.Duration // 0: unknown
 
 	passphrase bool // it is about the passphrase
-	takesOurs  bool // the server knows the header that passphrases are sent in
+	takesOurs  bool // the server accepts passphraseHeader
 }
 
-// Error is the reason, or else what the status means.
+// Error returns the reason, or else the meaning of the status.
 func (e *StatusError) Error() string {
 	if e.Reason != "" {
 		return e.Reason
@@ -52,10 +52,10 @@ func (e *StatusError) Error() string {
 // Is reports whether the refusal is ErrPassphrase.
 func (e *StatusError) Is(target error) bool { return target == ErrPassphrase && e.passphrase }
 
-// A RedirectError says that the server points to another address, to which
-// nothing is sent.
+// A RedirectError says that the server redirects to another address. Nothing is sent
+// there.
 type RedirectError struct {
-	To string // scheme, host and port; empty if it is none to go to
+	To string // scheme, host and port; empty if the address is not usable
 }
 
 // Error names the other address, without its path.
@@ -66,17 +66,17 @@ func (e *RedirectError) Error() string {
 	return "the server points to another address, on " + e.To
 }
 
-// A CutError is a download that ended before its file did.
+// A CutError says that a download ended before the end of the file.
 type CutError struct {
 	Done, Total int64 // bytes; a Total below 0 is not known
-	Err         error // why it was given up
+	Err         error // why the download ended
 }
 
 func (e *CutError) Error() string { return e.Err.Error() }
 func (e *CutError) Unwrap() error { return e.Err }
 
-// reasonOf makes one line of what a refusal says: the fields that are wrong, or
-// else a sentence, or else a word.
+// reasonOf returns the reason of a refusal as one line: the invalid fields, or else a
+// sentence, or else a word.
 func reasonOf(body object) string {
 	var wrong []string
 	for _, name := range slices.Sorted(maps.Keys(body)) {
@@ -91,7 +91,7 @@ func reasonOf(body object) string {
 	return plain(body.first("message", "error"))
 }
 
-// plain makes a text from a server fit for a line of a terminal.
+// plain makes a text from a server safe to show on one line of a terminal.
 func plain(text string) string {
 	const longest = 500 // bytes
 	text = strings.Map(func(r rune) rune {
@@ -110,8 +110,8 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// cause is why a request ended: that its context did, rather than what the
-// connection made of it.
+// cause returns why a request ended: the cause of its context, if that has ended, and not
+// the error of the connection that follows from it.
 func cause(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)

@@ -2,6 +2,7 @@ package client
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -12,9 +13,8 @@ import (
 	"time"
 )
 
-// A form is the body of a request that uploads files: multipart/form-data, the
-// fields first, then each file as it is read. It holds no more of a file than a
-// reader of it asks for.
+// A form is the body of a request that uploads files: multipart/form-data, first the
+// fields, then each file. It streams: it holds no more of a file than one Read asks for.
 type form struct {
 	mediaType string
 	total     int64 // bytes; -1: not known beforehand
@@ -29,8 +29,8 @@ type form struct {
 	closed bool
 }
 
-// newForm makes the form. Its reader tells the watch, from the first byte to the
-// last, that something moves.
+// newForm makes the form. Reading it reports progress to the watch, from the first byte
+// to the last.
 func newForm(in NewPush, w *watch, stall time.Duration, p Progress) (*form, error) {
 	f := &form{files: in.Files, watch: w, stall: stall, progress: p}
 	var text bytes.Buffer
@@ -56,7 +56,7 @@ func newForm(in NewPush, w *watch, stall time.Duration, p Progress) (*form, erro
 	return f, nil
 }
 
-// part is a piece of the form that is no file.
+// part is a piece of the form that is not a file.
 func (f *form) part(text string) io.Reader {
 	f.add(int64(len(text)))
 	return strings.NewReader(text)
@@ -86,11 +86,10 @@ func fileHeader(name string) textproto.MIMEHeader {
 	}
 }
 
-// errClosed is what reading a form that is closed comes to.
+// errClosed is the error of reading a closed form.
 var errClosed = errors.New("the upload has ended")
 
-// Read reads on. Time in which the file itself makes it wait does not count as
-// a stall.
+// Read reads the next part. Waiting for the file itself does not count as a stall.
 func (f *form) Read(p []byte) (int, error) {
 	f.watch.pause()
 	n, err := f.parts.Read(p)
@@ -111,7 +110,7 @@ func (f *form) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the files. The progress is told nothing afterwards.
+// Close closes the files. Progress is not called afterwards.
 func (f *form) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -122,8 +121,7 @@ func (f *form) Close() error {
 	return closeAll(f.files)
 }
 
-// An exact reader wants so many bytes of a file, no fewer and no more: that many
-// were announced.
+// An exact reader fails unless a file has exactly as many bytes as were announced.
 type exact struct {
 	r    io.Reader
 	left int64
@@ -143,6 +141,47 @@ func (e *exact) Read(p []byte) (int, error) {
 	}
 	if errors.Is(err, io.EOF) {
 		err = nil
+	}
+	return n, err
+}
+
+// A watch ends a stalled transfer: it cancels the transfer's context with ErrStalled.
+type watch struct {
+	timer  *time.Timer
+	limit  time.Duration
+	cancel context.CancelCauseFunc
+}
+
+// newWatch returns a watch, and the context that it may end. The watch runs until stop,
+// which ends the context, too. The caller must call stop.
+func newWatch(ctx context.Context, limit time.Duration) (context.Context, *watch) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	return ctx, &watch{time.AfterFunc(limit, func() { cancel(ErrStalled) }), limit, cancel}
+}
+
+// moved restarts the time limit.
+func (w *watch) moved() { w.allow(w.limit) }
+
+// allow sets another time limit for the next step.
+func (w *watch) allow(limit time.Duration) { w.timer.Reset(limit) }
+
+func (w *watch) pause() { w.timer.Stop() }
+
+func (w *watch) stop() {
+	w.timer.Stop()
+	w.cancel(nil)
+}
+
+// A watched reader reports its progress to a watch.
+type watched struct {
+	r io.Reader
+	w *watch
+}
+
+func (r watched) Read(p []byte) (int, error) {
+	n, err := r.r.Read(p)
+	if n > 0 {
+		r.w.moved()
 	}
 	return n, err
 }

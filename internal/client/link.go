@@ -2,11 +2,13 @@ package client
 
 import (
 	"errors"
+	"net"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
+	"pushbox/internal/clientip"
 	"pushbox/internal/secret"
 )
 
@@ -21,7 +23,7 @@ var (
 	urlTokens = regexp.MustCompile(`^[A-Za-z0-9_-]{4,128}$`)
 )
 
-// languages are the parts by which Password Pusher's links name the language of
+// languages are the path segments by which Password Pusher's links name the language of
 // the page: /en/p/TOKEN.
 var languages = []string{
 	"ca", "cs", "da", "de", "en", "es", "eu", "fi", "fr", "ga", "hi", "hu", "id", "is", "it", "ja", "ko", "lv", "nl", "no",
@@ -29,8 +31,8 @@ var languages = []string{
 }
 
 // ParseLink reads a link in any form that pushbox or Password Pusher gives out:
-// that of a page, /p/TOKEN, and that of the API, /api/v2/pushes/TOKEN, each with
-// what may follow. The error does not hold the text.
+// that of a page, /p/TOKEN, and that of the API, /api/v2/pushes/TOKEN, each with or
+// without a suffix. The error does not contain the text.
 func ParseLink(text string) (Link, error) {
 	u, err := url.Parse(text)
 	if err != nil {
@@ -51,8 +53,8 @@ func ParseLink(text string) (Link, error) {
 	return Link{server, secret.New(token)}, err
 }
 
-// cutToken splits a path into what is in front of a push's own path, and the
-// url_token at its end.
+// cutToken splits a path into the part before the path of a push, and the url_token at
+// its end.
 func cutToken(parts []string) (base []string, token string, ok bool) {
 	last := len(parts) - 1
 	if last < 1 || !urlTokens.MatchString(parts[last]) {
@@ -70,4 +72,64 @@ func cutToken(parts []string) (base []string, token string, ok bool) {
 		front = front[:n-1]
 	}
 	return front, token, true
+}
+
+// A Server is the address of an API: a scheme, a host, a port, and perhaps a path before
+// that of the API. The zero value is no server. Servers can be compared.
+type Server struct{ scheme, host, path string }
+
+// Errors of ParseServer and ParseLink. They contain nothing of the text.
+var (
+	errServer = errors.New("must be a URL such as https://push.example.com")
+	errUser   = errors.New("must not have a user name or a password")
+)
+
+// ParseServer reads the URL of a server. The error does not contain the text.
+func ParseServer(text string) (Server, error) {
+	u, err := url.Parse(text)
+	if err != nil {
+		return Server{}, errServer
+	}
+	return serverOf(u, u.Path)
+}
+
+// serverOf returns the server of a URL, with a path before that of its API.
+func serverOf(u *url.URL, path string) (Server, error) {
+	scheme, host, port := strings.ToLower(u.Scheme), strings.ToLower(u.Hostname()), u.Port()
+	usual := map[string]string{"http": "80", "https": "443"}[scheme]
+	switch {
+	case usual == "" || host == "":
+		return Server{}, errServer
+	case u.User != nil:
+		return Server{}, errUser
+	case port != "" && port != usual: // the usual one is left out: servers make links of the header Host
+		host = net.JoinHostPort(host, port)
+	case strings.Contains(host, ":"):
+		host = "[" + host + "]"
+	}
+	return Server{scheme, host, strings.Trim(path, "/")}, nil
+}
+
+// IsZero reports whether s is no server.
+func (s Server) IsZero() bool { return s == Server{} }
+
+// SameOrigin reports whether two servers have the same scheme, host and port. A secret
+// for one of them may then be sent to the other.
+func (s Server) SameOrigin(other Server) bool {
+	return s.scheme == other.scheme && s.host == other.host
+}
+
+// String returns scheme, host and a port other than the default, without the path.
+func (s Server) String() string { return s.scheme + "://" + s.host }
+
+// InClear reports whether others can read requests on their way: the server has no TLS
+// and is not this machine.
+func (s Server) InClear() bool {
+	return s.scheme == "http" && !clientip.IsLoopback(s.url().Hostname())
+}
+
+// url returns the URL of a path on the server.
+func (s Server) url(parts ...string) *url.URL {
+	u := &url.URL{Scheme: s.scheme, Host: s.host, Path: "/" + s.path}
+	return u.JoinPath(parts...)
 }

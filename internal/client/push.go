@@ -2,6 +2,7 @@ package client
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"net/url"
@@ -12,41 +13,40 @@ import (
 	"pushbox/internal/secret"
 )
 
-// A Push is what a server tells of one.
+// A Push is a push as the server describes it.
 type Push struct {
-	Link    secret.Text // to give away
-	Payload secret.Text // of a retrieval
-	Files   []File      // of a retrieval
+	Link    secret.Text // for the recipients
+	Payload secret.Text // after a retrieval
+	Files   []File      // after a retrieval
 
-	// Limits, and the rest of the views; below 0 where the answer does not tell.
+	// Limits and the remaining views; below 0 if the answer does not have them.
 	Days, Views, ViewsRemaining int64
 
-	// PassphraseInURL tells that the server takes the passphrase nowhere else, so
-	// that its log may have it.
+	// PassphraseInURL says that the server accepts the passphrase only in the URL, so
+	// that its log may contain it.
 	PassphraseInURL bool
 }
 
 // A File is a file of a push that was retrieved.
 type File struct {
-	Name string      // as the server tells it: it may be anything
-	Size int64       // bytes; below 0 where the answer does not tell
-	url  secret.Text // a grant for it
+	Name string      // from the server, not verified
+	Size int64       // bytes; below 0: unknown
+	url  secret.Text // contains a grant
 }
 
-// passphraseHeader is where pushbox takes a passphrase without it being in a URL,
-// which a log may keep. It says so when it misses one.
+// passphraseHeader carries a passphrase to pushbox, since a log may keep URLs. An answer
+// of pushbox names it if the passphrase is missing.
 const passphraseHeader = "X-Push-Passphrase"
 
 // Retrieve gets a push, which counts as a view unless the token is its owner's.
-// An empty passphrase is none. The error is ErrExpired, ErrPassphrase, a
-// *StatusError, or says why there was no answer; then a view may have been
-// counted nevertheless.
+// An empty passphrase is none. The error is ErrExpired, ErrPassphrase, a *StatusError, or
+// says why there was no answer: in that case a view may have been counted.
 func (c *Client) Retrieve(ctx context.Context, l Link, passphrase secret.Text) (Push, error) {
 	inHeader := fitsHeader(passphrase.Reveal())
 	p, err := c.retrieve(ctx, l, passphrase, inHeader)
 	refused := (*StatusError)(nil)
 	if errors.As(err, &refused) && refused.passphrase && !refused.takesOurs && inHeader && !passphrase.IsZero() {
-		return c.retrieve(ctx, l, passphrase, false) // it did not see it
+		return c.retrieve(ctx, l, passphrase, false) // the server ignored the header
 	}
 	return p, err
 }
@@ -78,13 +78,13 @@ func (c *Client) retrieve(ctx context.Context, l Link, passphrase secret.Text, i
 	return p, nil
 }
 
-// fitsHeader reports whether a header carries the passphrase as it is: blanks
-// around it would be dropped.
+// fitsHeader reports whether a header carries the passphrase unchanged: it would lose
+// spaces at its ends.
 func fitsHeader(passphrase string) bool {
 	return strings.TrimSpace(passphrase) == passphrase && !strings.ContainsFunc(passphrase, unicode.IsControl) && utf8.ValidString(passphrase)
 }
 
-// Expire ends a push: nobody retrieves it any more, if the error is nil.
+// Expire ends a push. If the error is nil, no one can retrieve it any more.
 func (c *Client) Expire(ctx context.Context, l Link) error {
 	ctx, w := newWatch(ctx, answerTimeout)
 	defer w.stop()
@@ -96,7 +96,7 @@ func (c *Client) Expire(ctx context.Context, l Link) error {
 	return err
 }
 
-// pushOf reads a push that a server tells of.
+// pushOf reads a push from an answer.
 func pushOf(o object, from Server) Push {
 	p := Push{
 		Link: secret.New(o.text("html_url")), Payload: secret.New(o.text("payload")),
@@ -117,9 +117,9 @@ func isLink(text string) bool {
 	return err == nil && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) || r == ' ' })
 }
 
-// fileOf reads a file. Behind a proxy a server may not know that it is reached
-// by TLS: an address on its own host becomes one with TLS, and any other without
-// it is none.
+// fileOf reads a file. A server behind a proxy may not know that its clients use TLS. If
+// this one does, a URL on the server's host becomes one with TLS, and any other URL
+// without TLS is refused.
 func fileOf(o object, from Server) File {
 	f := File{Name: o.first("filename", "name"), Size: o.number("size")}
 	text := o.first("url", "download_url")
@@ -135,4 +135,49 @@ func fileOf(o object, from Server) File {
 	}
 	f.url = secret.New(u.String())
 	return f
+}
+
+// An object is a JSON object. Any part of it may be missing; a part of another type than
+// expected counts as missing.
+type object map[string]json.RawMessage
+
+// parseObject reads an object, and reports whether the text is one.
+func parseObject(text []byte) (object, bool) {
+	var o object
+	err := json.Unmarshal(text, &o)
+	return o, err == nil && o != nil
+}
+
+func read[T any](o object, key string) (v T, ok bool) {
+	raw, has := o[key]
+	if !has || string(raw) == "null" || json.Unmarshal(raw, &v) != nil {
+		var none T
+		return none, false
+	}
+	return v, true
+}
+
+func (o object) text(key string) string {
+	v, _ := read[string](o, key)
+	return v
+}
+
+// number returns a whole number, also one in quotes; -1 if there is none.
+func (o object) number(key string) int64 {
+	raw := strings.Trim(string(o[key]), `"`)
+	v := int64(-1)
+	if json.Unmarshal([]byte(raw), &v) != nil {
+		return -1
+	}
+	return v
+}
+
+// first returns the text of the first of these keys that has one.
+func (o object) first(keys ...string) string {
+	for _, key := range keys {
+		if text := o.text(key); text != "" {
+			return text
+		}
+	}
+	return ""
 }

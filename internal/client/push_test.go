@@ -156,6 +156,8 @@ func TestRefusalsAreToldInTheServersWords(t *testing.T) {
 	}{
 		{404, "", `{"error":"not-found","message":"There is nothing at this address."}`, "There is nothing at this address.", 0},
 		{404, "", `{"error":"not-found"}`, "not-found", 0},
+		{404, "", `{"error":"not-found","code":"not-found","message":"There is nothing at this address."}`, "There is nothing at this address.", 0},
+		{403, "", `{"error":"That push doesn't belong to you.","code":"forbidden"}`, "That push doesn't belong to you.", 0},
 		{401, "", `{"error":"unauthorized","message":"The API token is not valid."}`, "The API token is not valid.", 0},
 		{422, "", `{"payload":["is required"],"expire_after_days":["is too large","is odd"]}`, "expire_after_days is too large; expire_after_days is odd; payload is required", 0},
 		{422, "", `{"error":"Kind is not included in the list"}`, "Kind is not included in the list", 0},
@@ -163,7 +165,7 @@ func TestRefusalsAreToldInTheServersWords(t *testing.T) {
 		{429, "99999999999", `{}`, "the server answers 429 Too Many Requests", 24 * time.Hour},
 		{429, "-5", ``, "the server answers 429 Too Many Requests", 0},
 		{503, "Fri, 31 Dec 1999 23:59:59 GMT", `<html>`, "the server answers 503 Service Unavailable", 0},
-		{507, "", `{"error":"insufficient-storage","message":"The server has no room left for this."}`, "The server has no room left for this.", 0},
+		{507, "", `{"error":"insufficient-storage","message":"The server has no space left for this."}`, "The server has no space left for this.", 0},
 		{500, "", `{"error":"a\u001b[31mb\nc\u202ed"}`, "a [31mb c d", 0},
 		{500, "", `{"error":"` + strings.Repeat("ä", 300) + `"}`, strings.Repeat("ä", 250) + "…", 0},
 	} {

@@ -1,8 +1,8 @@
-// Package clientip tells who a client is, behind proxies or not.
+// Package clientip finds the address of a client, with or without proxies.
 //
-// A header can be sent by anybody. So nothing in it is believed unless the
-// connection comes from a trusted proxy, and in X-Forwarded-For only what
-// trusted proxies added: each adds the address that it saw at the right end.
+// Any client can send any header. So a forwarding header counts only if the connection
+// comes from a trusted proxy, and of X-Forwarded-For only what trusted proxies added:
+// each proxy adds the address that it saw at the right end.
 package clientip
 
 import (
@@ -11,14 +11,14 @@ import (
 	"strings"
 )
 
-// What is looked at of X-Forwarded-For, counted from its right end.
+// The part of X-Forwarded-For that is read, from its right end.
 const (
 	maxEntries = 32
 	maxBytes   = 4 << 10
 )
 
-// Proxies are the peers whose forwarding headers are believed. The zero value
-// trusts nobody. Make it with New.
+// Proxies are the peers whose forwarding headers are believed. The zero value trusts no
+// peer. New makes other values.
 type Proxies struct {
 	trusted []netip.Prefix
 }
@@ -40,8 +40,8 @@ func New(prefixes []netip.Prefix) Proxies {
 type Client struct {
 	Addr netip.Addr // without zone, and IPv4 as such; the zero Addr if there is none
 
-	// Direct says that the peer is on this machine and is no proxy that shows
-	// itself: it is on loopback, and there is no forwarding header, be it empty.
+	// Direct is true if the peer is on this machine and is no proxy that shows itself:
+	// it is on loopback, and there is no forwarding header, not even an empty one.
 	Direct bool
 }
 
@@ -53,9 +53,8 @@ func (c Client) IP() string {
 	return c.Addr.String()
 }
 
-// Key is what limits count the client by: an IPv4 address, or the /64 that an
-// IPv6 address is in, since one client commonly has all of that. It is empty if
-// there is no address.
+// Key identifies the client for limits: an IPv4 address, or the /64 of an IPv6 address,
+// since one client commonly has all of that. It is empty if there is no address.
 func (c Client) Key() string {
 	if c.Addr.Is6() {
 		return netip.PrefixFrom(c.Addr, 64).Masked().String()
@@ -63,12 +62,13 @@ func (c Client) Key() string {
 	return c.IP()
 }
 
-// Client tells who sent a request that came from remoteAddr (as in
-// http.Request) with the header h.
+// Client returns who sent a request that came from remoteAddr (as in http.Request) with
+// the header h.
 //
 // If the peer is a trusted proxy, the client is the right-most address of
-// X-Forwarded-For that is not, or the left-most of all if every one is. What is
-// no address ends the walk: the client is then the last proxy before it.
+// X-Forwarded-For that is not a trusted proxy, or the left-most address if all are.
+// Text that is not an address ends the walk: the client is then the last proxy before
+// it.
 func (p Proxies) Client(remoteAddr string, h http.Header) Client {
 	peer := p.peer(remoteAddr)
 	c := Client{Addr: peer.addr, Direct: direct(peer.addr, h)}
@@ -91,7 +91,7 @@ func (p Proxies) Client(remoteAddr string, h http.Header) Client {
 	return c
 }
 
-// forwarding are the headers by which a proxy can be told, in canonical form.
+// forwarding are the headers that show a proxy, in canonical form.
 var forwarding = [...]string{
 	"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via", "X-Forwarded-Host", "X-Forwarded-Proto",
 }
@@ -104,4 +104,11 @@ func direct(peer netip.Addr, h http.Header) bool {
 		}
 	}
 	return peer.IsLoopback()
+}
+
+// IsLoopback reports whether the name of a host, or its address, stands for this
+// machine.
+func IsLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return strings.EqualFold(host, "localhost") || err == nil && addr.Unmap().IsLoopback()
 }

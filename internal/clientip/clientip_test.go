@@ -102,7 +102,7 @@ func TestTheFormsOfAnAddress(t *testing.T) {
 	}
 }
 
-func TestOnlyTheRightEndOfTheListIsLookedAt(t *testing.T) {
+func TestOnlyTheRightEndOfTheListIsRead(t *testing.T) {
 	t.Parallel()
 	const client, proxy = "203.0.113.7", ", 10.1.1.1"
 	pad := strings.Repeat(" ", 4<<10)
@@ -125,7 +125,7 @@ func TestOnlyTheRightEndOfTheListIsLookedAt(t *testing.T) {
 
 func TestWhoIsTrusted(t *testing.T) {
 	t.Parallel()
-	const told = "198.51.100.1"
+	const forwarded = "198.51.100.1"
 	for _, c := range []struct {
 		p       clientip.Proxies
 		peer    string
@@ -146,13 +146,13 @@ func TestWhoIsTrusted(t *testing.T) {
 		{proxies("0.0.0.0/0", "::/0"), "no address", false},
 		{proxies("fe80::/10"), "[fe80::1%eth0]:1", true},
 	} {
-		if got := c.p.Client(c.peer, forwardedFor(told)); (got.IP() == told) != c.trusted {
+		if got := c.p.Client(c.peer, forwardedFor(forwarded)); (got.IP() == forwarded) != c.trusted {
 			t.Errorf("%s: the client is %q", c.peer, got.IP())
 		}
 	}
 }
 
-func TestAPeerWithoutAnAddressIsNobody(t *testing.T) {
+func TestAPeerWithoutAnAddressIsNoClient(t *testing.T) {
 	t.Parallel()
 	for _, peer := range []string{"", "@", "@name", "/run/client.sock"} {
 		if c := proxies().Client(peer, nil); c.Addr.IsValid() || c.IP() != "" || c.Key() != "" || c.Direct {

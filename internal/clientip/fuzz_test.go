@@ -12,8 +12,8 @@ import (
 	"pushbox/internal/clientip"
 )
 
-// FuzzWalk compares the walk over X-Forwarded-For with one that makes a list
-// of all that is to be looked at first.
+// FuzzWalk compares the walk over X-Forwarded-For with one that first makes a list of
+// all that it reads.
 func FuzzWalk(f *testing.F) {
 	f.Add("127.0.0.1:1", "203.0.113.7, 10.1.1.1", "10.2.2.2")
 	f.Add("[::1]:1", "[2001:db8::1]:443", `"[fd00::1]"`)
@@ -32,8 +32,8 @@ func FuzzWalk(f *testing.F) {
 	})
 }
 
-// walk is the oracle: the addresses from the peer leftward, up to the first
-// that cannot be read; of those up to the first that is not trusted, the last.
+// walk is the oracle. It lists the addresses from the peer leftward, up to the first
+// that cannot be read, and returns the last one before the first that is not trusted.
 func walk(peer, list string) netip.Addr {
 	chain := []netip.Addr{plainAddr(peer)}
 	entries := strings.Split(list, ",")
@@ -78,8 +78,8 @@ func unquote(s string) string {
 	return s
 }
 
-// FuzzAttacker puts anything to the left of what proxies added, as part of the
-// same line and as lines of its own: the client stays who it is.
+// FuzzAttacker puts any text to the left of what proxies added, in the same line and in
+// lines of its own. The client must stay the same.
 func FuzzAttacker(f *testing.F) {
 	f.Add("127.0.0.1", uint32(0xCB007107), uint8(0))
 	f.Add("10.1.1.1, \"", uint32(0xC6336401), uint8(3))
@@ -105,8 +105,9 @@ func FuzzAttacker(f *testing.F) {
 	})
 }
 
-// FuzzHost holds that a host that may go into a link is, to net/url, all of the
-// host and nothing else of the link; and that only a trusted proxy tells one.
+// FuzzHost checks that a host which may go into a link is, to net/url, the host and
+// nothing else of the link, and that it comes from the header only behind a trusted
+// proxy.
 func FuzzHost(f *testing.F) {
 	for _, host := range []string{
 		"push.example.com", "push.example.com:8443", "[2001:db8::1]:443", "192.0.2.1", "a/b", "a?b", "a#b", "a@b", "a:b", "a:", ":80", "[::1", "[::1%25en0]",
@@ -119,7 +120,7 @@ func FuzzHost(f *testing.F) {
 			r := &http.Request{RemoteAddr: peer, Host: own, Header: http.Header{"X-Forwarded-Host": {told}, "X-Forwarded-Proto": {told}}}
 			host, ok := proxies().Host(r)
 			if ok && host != asked || !ok && host != "" {
-				t.Fatalf("%s, which asks for %q and tells %q, gets %q, %t", peer, own, told, host, ok)
+				t.Fatalf("%s, which asks for %q and forwards %q, gets %q, %t", peer, own, told, host, ok)
 			}
 			if scheme := proxies().Scheme(r); scheme != "http" && scheme != "https" || peer[0] == '2' && scheme != "http" {
 				t.Fatalf("the scheme is %q", scheme)
@@ -131,7 +132,7 @@ func FuzzHost(f *testing.F) {
 	})
 }
 
-// nearest is what the nearest proxy told, or else what was asked for.
+// nearest is the host that the nearest proxy forwarded, or else the request's own.
 func nearest(own, told string) string {
 	list := strings.Split(told, ",")
 	if last := strings.Trim(list[len(list)-1], " \t"); last != "" {

@@ -9,9 +9,9 @@ import (
 // maxHost is how long a host with its port may be.
 const maxHost = 255
 
-// Scheme is the scheme that the client used: http or https. A trusted proxy
-// tells it by X-Forwarded-Proto, of which the last value counts, since that is
-// what the nearest proxy added; else it is what the connection is.
+// Scheme is the scheme that the client used: http or https. A trusted proxy sends it in
+// X-Forwarded-Proto; the last value counts, since the nearest proxy added that. Without
+// the header it is the scheme of the connection.
 func (p Proxies) Scheme(r *http.Request) string {
 	switch proto := strings.ToLower(p.lastForwarded(r, "X-Forwarded-Proto")); {
 	case proto == "http", proto == "https":
@@ -23,10 +23,10 @@ func (p Proxies) Scheme(r *http.Request) string {
 	}
 }
 
-// Host is the host, with its port if it has one, that the client asked for. A
-// trusted proxy tells it by X-Forwarded-Host, of which the last value counts;
-// else it is the request's own. ok is false, and the host empty, if what was
-// told is not a name or address: it must not go into a link.
+// Host is the host that the client asked for, with its port if it has one. A trusted
+// proxy sends it in X-Forwarded-Host; the last value counts. Without the header it is
+// the request's own. If it is not a name or an address, it must not go into a link: ok
+// is false, and the host empty.
 func (p Proxies) Host(r *http.Request) (host string, ok bool) {
 	host = p.lastForwarded(r, "X-Forwarded-Host")
 	if host == "" {
@@ -63,16 +63,10 @@ func validHost(s string) bool {
 }
 
 func validPort(s string) bool {
-	for _, c := range []byte(s) {
-		if c < '0' || c > '9' {
-			return false
-		}
-	}
-	return 1 <= len(s) && len(s) <= 5
+	return 1 <= len(s) && len(s) <= 5 && strings.Trim(s, "0123456789") == ""
 }
 
-// validName reports whether s is made of what names of hosts and IPv4
-// addresses are made of.
+// validName reports whether s has only characters of host names and IPv4 addresses.
 func validName(s string) bool {
 	for _, c := range []byte(s) {
 		letter := 'a' <= c|0x20 && c|0x20 <= 'z'
@@ -89,4 +83,32 @@ func validLiteral(s string) bool {
 	inner, closed := strings.CutSuffix(inner, "]")
 	addr, err := netip.ParseAddr(inner)
 	return opened && closed && err == nil && addr.Is6() && addr.Zone() == ""
+}
+
+// A Report describes how a request arrived and how it was understood, to help set up a
+// proxy.
+type Report struct {
+	Peer     string              // the address that the connection came from
+	Trusted  bool                // whether that is a trusted proxy
+	TLS      bool                // whether the connection is encrypted
+	Received map[string][]string // the headers that proxies add, and Host
+
+	Scheme, Host, Client string // as understood; Host is empty if it could not go into a link
+}
+
+// Report describes a request.
+func (p Proxies) Report(r *http.Request) Report {
+	peer := p.peer(r.RemoteAddr)
+	rep := Report{
+		Peer: Client{Addr: peer.addr}.IP(), Trusted: peer.trusted, TLS: r.TLS != nil,
+		Received: map[string][]string{"Host": {r.Host}},
+		Scheme:   p.Scheme(r), Client: p.Client(r.RemoteAddr, r.Header).IP(),
+	}
+	rep.Host, _ = p.Host(r)
+	for _, name := range forwarding {
+		if lines, ok := r.Header[name]; ok {
+			rep.Received[name] = lines
+		}
+	}
+	return rep
 }

@@ -2,6 +2,7 @@ package clientip
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -19,16 +20,10 @@ func (p Proxies) peer(remoteAddr string) peer {
 // trusts reports whether the address is that of a trusted proxy. The zero Addr
 // is not.
 func (p Proxies) trusts(addr netip.Addr) bool {
-	for _, prefix := range p.trusted {
-		if prefix.Contains(addr) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.trusted, func(prefix netip.Prefix) bool { return prefix.Contains(addr) })
 }
 
-// tail returns the end of a list that is looked at; an entry that was cut is
-// left out.
+// tail returns the part of a list that is read, without an entry that was cut.
 func tail(list string) string {
 	if len(list) <= maxBytes {
 		return list

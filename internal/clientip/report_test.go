@@ -9,7 +9,7 @@ import (
 	"pushbox/internal/clientip"
 )
 
-func TestAReportTellsWhatArrivedAndWhatWasMadeOfIt(t *testing.T) {
+func TestAReportShowsWhatArrivedAndHowItWasUnderstood(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest("GET", "http://inside/doctor/x", nil)
 	r.RemoteAddr = "10.0.0.1:1234"

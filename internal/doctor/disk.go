@@ -8,9 +8,11 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"pushbox/internal/humanize"
 )
 
-// checkSpace compares what is there with where creates are refused.
+// checkSpace compares the free space with the limit below which creates are refused.
 func checkSpace(_ context.Context, s *Subject) (all []Finding) {
 	free, known, err := freeSpace(s.Config.DataDir)
 	least := int64(s.Config.Limits.MinFreeSpace)
@@ -18,33 +20,33 @@ func checkSpace(_ context.Context, s *Subject) (all []Finding) {
 	case err != nil:
 		all = append(all, skipped("%v", err))
 	case !known:
-		all = append(all, skipped("this system does not tell"))
+		all = append(all, skipped("this system does not report it"))
 	case free < least:
-		all = append(all, problem("make room, or lower limits.min_free_space", "%s of its file system are free, and with less than %s (limits.min_free_space) nothing is created", s.SizeOf(free), s.SizeOf(least)))
+		all = append(all, problem("make room, or lower limits.min_free_space", "%s are free on its file system; below %s (limits.min_free_space) nothing is created", humanize.Size(free), humanize.Size(least)))
 	case free < 2*least:
-		all = append(all, warning("make room soon", "%s of its file system are free; with less than %s (limits.min_free_space) nothing is created", s.SizeOf(free), s.SizeOf(least)))
+		all = append(all, warning("make room soon", "%s are free on its file system; below %s (limits.min_free_space) nothing is created", humanize.Size(free), humanize.Size(least)))
 	default:
-		all = append(all, fine("%s of its file system are free", s.SizeOf(free)))
+		all = append(all, fine("%s are free on its file system", humanize.Size(free)))
 	}
 	if most := int64(s.Config.MaxStoreSize); most > 0 && s.Facts != nil {
-		all = append(all, s.fullness(s.Facts.Size-s.Facts.Unused, most))
+		all = append(all, fullness(s.Facts.Size-s.Facts.Unused, most))
 	}
 	return all
 }
 
-// fullness compares what the database holds with max_store_size.
-func (s *Subject) fullness(used, most int64) Finding {
+// fullness compares the size of the data with max_store_size.
+func fullness(used, most int64) Finding {
 	const cure = "raise max_store_size, let pushes expire sooner, or lower files.max_file_size"
 	switch {
 	case used >= most:
-		return problem(cure, "the database holds %s, and with %s (max_store_size) nothing is created", s.SizeOf(used), s.SizeOf(most))
+		return problem(cure, "the database holds %s; from %s (max_store_size) nothing is created", humanize.Size(used), humanize.Size(most))
 	case used >= most/10*9:
-		return warning(cure, "the database holds %s of the %s that it may (max_store_size)", s.SizeOf(used), s.SizeOf(most))
+		return warning(cure, "the database holds %s of the %s that it may (max_store_size)", humanize.Size(used), humanize.Size(most))
 	}
-	return fine("the database holds %s of the %s that it may (max_store_size)", s.SizeOf(used), s.SizeOf(most))
+	return fine("the database holds %s of the %s that it may (max_store_size)", humanize.Size(used), humanize.Size(most))
 }
 
-// A risk is a kind of file system that a database should not be on.
+// A risk is a kind of file system that does not suit a database.
 type risk struct {
 	grade     Grade
 	says, why string
@@ -52,13 +54,13 @@ type risk struct {
 
 const elsewhere = "put data_dir on a local disk"
 
-// risks are those kinds, by the names that fileSystem gives them.
+// risks are these kinds, by the names that fileSystem returns.
 func risks() map[string]risk {
-	network := risk{Warning, "is on another machine: locks and synced writes may not hold there", elsewhere}
+	network := risk{Warning, "is on another machine: locks and synced writes may not work there", elsewhere}
 	return map[string]risk{
-		"tmpfs":     {Warning, "is in memory: everything is gone after a restart of the machine", elsewhere},
-		"ramfs":     {Warning, "is in memory: everything is gone after a restart of the machine", elsewhere},
-		"overlay":   {Warning, "is the inside of a container: everything is gone when that is made anew", "mount a volume for data_dir"},
+		"tmpfs":     {Warning, "is in memory: everything is lost when the machine restarts", elsewhere},
+		"ramfs":     {Warning, "is in memory: everything is lost when the machine restarts", elsewhere},
+		"overlay":   {Warning, "is the inside of a container: everything is lost when the container is recreated", "mount a volume for data_dir"},
 		"nfs":       network,
 		"cifs":      network,
 		"smb2":      network,
@@ -67,15 +69,15 @@ func risks() map[string]risk {
 		"ceph":      network,
 		"afs":       network,
 		"webdav":    network,
-		"fuse":      {Warning, "is served by a program: whether synced writes hold is up to that", elsewhere},
+		"fuse":      {Warning, "is served by a program, on which it depends whether synced writes last", elsewhere},
 		"vfat":      {Warning, "has no permissions: others can open the key", elsewhere},
 		"exfat":     {Warning, "has no permissions: others can open the key", elsewhere},
-		"ecryptfs":  {Warning, "is a layer over another one: whether synced writes hold is up to that", elsewhere},
-		"macfuse":   {Warning, "is served by a program: whether synced writes hold is up to that", elsewhere},
-		"fusefs":    {Warning, "is served by a program: whether synced writes hold is up to that", elsewhere},
+		"ecryptfs":  {Warning, "is a layer over another one, on which it depends whether synced writes last", elsewhere},
+		"macfuse":   {Warning, "is served by a program, on which it depends whether synced writes last", elsewhere},
+		"fusefs":    {Warning, "is served by a program, on which it depends whether synced writes last", elsewhere},
 		"msdosfs":   {Warning, "has no permissions: others can open the key", elsewhere},
-		"nullfs":    {Warning, "shows another file system: look at that one", "run doctor where that one is mounted"},
-		"unknownfs": {Warning, "is of a kind that pushbox was not tried on", elsewhere},
+		"nullfs":    {Warning, "shows another file system", "run doctor on that file system"},
+		"unknownfs": {Warning, "is of a kind that pushbox was not tested on", elsewhere},
 	}
 }
 
@@ -89,7 +91,7 @@ func checkFileSystem(_ context.Context, s *Subject) []Finding {
 
 func judgeFileSystem(dir, kind string) Finding {
 	if kind == "" {
-		return skipped("this system does not tell")
+		return skipped("this system does not report it")
 	}
 	if r, risky := risks()[kind]; risky {
 		return Finding{Grade: r.grade, Text: fmt.Sprintf("%s is on %s, which %s", dir, kind, r.says), Cure: r.why}
@@ -98,39 +100,38 @@ func judgeFileSystem(dir, kind string) Finding {
 }
 
 const (
-	syncs     = 8                      // that are measured
+	syncs     = 8                      // to measure
 	syncBlock = 4 << 10                // bytes, a page of the database
-	slowSync  = 100 * time.Millisecond // for the middle one
+	slowSync  = 100 * time.Millisecond // of the median
 	deadSync  = 2 * time.Second
 )
 
-// checkSync measures how long it takes until a page is on the disk.
+// checkSync measures how long the disk takes to make a page durable.
 func checkSync(ctx context.Context, s *Subject) []Finding {
 	times, err := measureSyncs(ctx, s.Config.DataDir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return one(skipped("there is no %s", s.Config.DataDir))
 	}
 	if err != nil {
-		return one(problem("mend the disk, or run doctor as the user that the server runs as", "a file cannot be written there and synced: %v", err))
+		return one(problem("check the disk, or run doctor as the server's user", "a file cannot be written and synced there: %v", err))
 	}
 	slices.Sort(times)
 	return one(judgeSync(times[len(times)/2]))
 }
 
 func judgeSync(middle time.Duration) Finding {
-	const cure = "put data_dir on a faster disk, or find out what else keeps this one busy"
+	const cure = "put data_dir on a faster disk, or find out what keeps this one busy"
 	shown := max(middle.Round(10*time.Microsecond), 10*time.Microsecond)
 	switch {
 	case middle > deadSync:
-		return problem(cure, "it takes %v until a page is on the disk: every create and every view waits for that", shown)
+		return problem(cure, "a synced write takes %v, and every create and view waits for one", shown)
 	case middle > slowSync:
-		return warning(cure, "it takes %v until a page is on the disk: every create and every view waits for that", shown)
+		return warning(cure, "a synced write takes %v, and every create and view waits for one", shown)
 	}
-	return fine("a page is on the disk after %v", shown)
+	return fine("a synced write takes %v", shown)
 }
 
-// measureSyncs writes to a file of its own, which is gone afterwards. It ends early
-// where the disk is slow.
+// measureSyncs writes to a temporary file. It ends early if the disk is slow.
 func measureSyncs(ctx context.Context, dir string) (times []time.Duration, err error) {
 	f, err := os.CreateTemp(dir, "doctor.new-*")
 	if err != nil {

@@ -4,7 +4,7 @@ package doctor
 
 import "golang.org/x/sys/unix"
 
-// fileSystem is the kind of file system that a directory is on.
+// fileSystem returns the kind of the file system of a directory.
 func fileSystem(dir string) (kind string, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

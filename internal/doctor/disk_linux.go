@@ -2,8 +2,8 @@ package doctor
 
 import "golang.org/x/sys/unix"
 
-// Numbers by which Linux tells file systems, of <linux/magic.h> and of the file
-// systems themselves.
+// Numbers of file systems on Linux, from <linux/magic.h> and from the sources of the
+// file systems.
 var kinds = map[int64]string{
 	unix.TMPFS_MAGIC: "tmpfs", unix.RAMFS_MAGIC: "ramfs", unix.OVERLAYFS_SUPER_MAGIC: "overlay",
 	unix.NFS_SUPER_MAGIC: "nfs", 0xff534d42: "cifs", unix.SMB2_SUPER_MAGIC: "smb2", unix.V9FS_MAGIC: "9p", 0x00c36400: "ceph", unix.AFS_SUPER_MAGIC: "afs",
@@ -11,7 +11,7 @@ var kinds = map[int64]string{
 	unix.EXT4_SUPER_MAGIC: "ext4", unix.XFS_SUPER_MAGIC: "xfs", unix.BTRFS_SUPER_MAGIC: "btrfs", 0x2fc12fc1: "zfs", unix.F2FS_SUPER_MAGIC: "f2fs",
 }
 
-// fileSystem is the kind of file system that a directory is on.
+// fileSystem returns the kind of the file system of a directory.
 func fileSystem(dir string) (kind string, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

@@ -4,8 +4,8 @@ package doctor
 
 import "golang.org/x/sys/unix"
 
-// freeSpace is what a process without privileges may still write to the file system
-// of dir.
+// freeSpace returns how many bytes a process without privileges may still write to the
+// file system of dir.
 func freeSpace(dir string) (bytes int64, known bool, err error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {

@@ -1,8 +1,8 @@
-// Package doctor looks over an installation, and says of each thing that is not as
-// it should be what to do about it. It changes no setting, no file and no push.
+// Package doctor examines an installation, and says for each problem what to do about
+// it. It changes no setting, no file and no push.
 //
-// A check is a row of a table and a small function that returns findings; it never
-// fails itself: what it cannot look at is a finding, too.
+// A check is a row of a table and a small function that returns findings. It never
+// fails: what it cannot examine is a finding, too.
 package doctor
 
 import (
@@ -23,48 +23,55 @@ const (
 	OK      Grade = "ok"
 	Warning Grade = "warning" // it works, and might work better or longer
 	Problem Grade = "problem" // something does not work, or secrets are in danger
-	Skipped Grade = "skipped" // it could not be looked at, and why
+	Skipped Grade = "skipped" // it could not be examined, and why
 )
 
-// A Finding is what a check found of one thing.
+// A Finding is the result of a check for one thing.
 type Finding struct {
 	Check string `json:"check"`
 	Grade Grade  `json:"grade"`
 	Text  string `json:"text"`
-	Cure  string `json:"cure,omitempty"` // what to do; empty where nothing is to be done
+	Cure  string `json:"cure,omitempty"` // what to do; empty: nothing
 }
 
-// A Subject is the installation to look over, and how to ask it.
+// A Subject is the installation to examine, with the ways to ask it.
 type Subject struct {
 	File     string        // the configuration; empty: there is none
-	Config   config.Config // that is in it
+	Config   config.Config // the settings of File
 	ConfigIs error         // why there is no Config; nil: there is
 	Database string        // path of the database
 	Socket   string        // path of the control socket
 	Version  string        // of this program
 	Clock    func() time.Time
-	SizeOf   func(bytes int64) string // writes a number of bytes for people
-	Hint     func(error) string       // what to do about an error of opening the store
+	Hint     func(error) string // what to do about an error of opening the store
 
 	Running  bool         // a server has the store open
 	Facts    *admin.Facts // nil: there are none, for FactsAre
 	FactsAre error
+	Upgrade  *Upgrade // that the next start makes, so that there are no Facts; nil: none
 
 	Probe   func(context.Context) (path string, err error) // asks the server for one
-	URL     *url.URL                                       // under which clients reach the server; nil: not told
-	CAFile  string                                         // has certificates of who may vouch for it, beside those whom the system trusts
+	URL     *url.URL                                       // at which clients reach the server; nil: not given
+	CAFile  string                                         // certificate authorities to trust, beside those of the system
 	Mail    func(context.Context) error                    // connects to the mail server and signs in; nil: no mail is sent
-	Network bool                                           // the address that the configuration names may be asked for the time
+	Network bool                                           // base_url may be asked for the time
 }
 
-// A check looks at one thing.
+// An Upgrade is what the next start does to a database of an older schema.
+type Upgrade struct {
+	From, To uint32 // schemas
+	Room     int64  // bytes that it needs free
+	Days     int    // how long the old database stays
+}
+
+// A check examines one thing.
 type check struct {
 	name string
 	look func(ctx context.Context, s *Subject) []Finding
 	bare bool // it needs no configuration
 }
 
-// checks is the table.
+// checks are all checks, in the order in which they run.
 func checks() []check {
 	return []check{
 		{name: "configuration", look: checkConfig, bare: true},
@@ -90,18 +97,18 @@ func checks() []check {
 	}
 }
 
-// longest is how long one check may take.
+// longest is the time limit of a check.
 const longest = 20 * time.Second
 
-// Run looks at everything, in the order of the table, until ctx ends. Each check has
-// twenty seconds at most.
+// Run runs the checks in the order of the table, until ctx ends. Each check may take
+// twenty seconds.
 func Run(ctx context.Context, s *Subject) (all []Finding) {
 	for _, c := range checks() {
 		if ctx.Err() != nil {
 			return all
 		}
 		if s.ConfigIs != nil && !c.bare {
-			continue // it would look at something else
+			continue // it would examine something else
 		}
 		for _, f := range within(ctx, c, s) {
 			f.Check = c.name
@@ -117,7 +124,7 @@ func within(ctx context.Context, c check, s *Subject) []Finding {
 	return c.look(ctx, s)
 }
 
-// Count is how many findings are of a grade.
+// Count returns how many findings have a grade.
 func Count(all []Finding, g Grade) (n int) {
 	for _, f := range all {
 		if f.Grade == g {
@@ -127,7 +134,7 @@ func Count(all []Finding, g Grade) (n int) {
 	return n
 }
 
-// one is a single finding.
+// one returns a list of one finding.
 func one(f Finding) []Finding { return []Finding{f} }
 
 func fine(format string, args ...any) Finding {

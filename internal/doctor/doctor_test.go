@@ -15,10 +15,10 @@ import (
 	"pushbox/internal/admin"
 )
 
-// healthy is an installation with nothing to mend, whose server runs.
+// healthy returns an installation without problems, whose server runs.
 func healthy(t *testing.T) *Subject {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pb") // whose path leaves room for a socket
+	dir, err := os.MkdirTemp("", "pb") // a path that leaves room for a socket
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,10 +27,10 @@ func healthy(t *testing.T) *Subject {
 	s := &Subject{
 		Config: config.Default(), File: filepath.Join(dir, "pushbox.yaml"),
 		Database: filepath.Join(dir, "pushbox.db"), Socket: filepath.Join(dir, "control.sock"),
-		Version: "3.0.0", Clock: func() time.Time { return now }, SizeOf: func(int64) string { return "SIZE" },
+		Version: "3.0.0", Clock: func() time.Time { return now },
 		Hint:    func(error) string { return "do something" },
 		Running: true,
-		Facts:   &admin.Facts{Version: "3.0.0", Key: filepath.Join(dir, "master.key"), Clock: now, Latest: now, Swept: now, Size: 1 << 20},
+		Facts:   &admin.Facts{Version: "3.0.0", Key: filepath.Join(t.TempDir(), "master.key"), Clock: now, Latest: now, Swept: now, Size: 1 << 20},
 	}
 	s.Config.DataDir = dir
 	s.Config.Limits.MinFreeSpace = 1
@@ -105,10 +105,35 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		"no directory":                {func(_ *testing.T, s *Subject) { s.Config.DataDir += "/no" }, "data directory", "there is no", Problem},
 		"a file for a directory":      {func(_ *testing.T, s *Subject) { s.Config.DataDir = s.File }, "data directory", "is not a directory", Problem},
 		"a directory others write to": {func(t *testing.T, s *Subject) { chmod(t, s.Config.DataDir, 0o770) }, "data directory", "does not start", Problem},
-		"a directory others look in":  {func(t *testing.T, s *Subject) { chmod(t, s.Config.DataDir, 0o755) }, "data directory", "look into", Warning},
+		"a directory others look in":  {func(t *testing.T, s *Subject) { chmod(t, s.Config.DataDir, 0o755) }, "data directory", "other users can read", Warning},
 		"a database for others":       {func(t *testing.T, s *Subject) { chmod(t, s.Database, 0o640) }, "database", "other users can open", Problem},
 		"no database":                 {func(_ *testing.T, s *Subject) { s.Database += "x" }, "database", "there is no", Warning},
 		"a key for others":            {func(t *testing.T, s *Subject) { chmod(t, s.Facts.Key, 0o640) }, "master key", "other users can open", Problem},
+		"a key beside the database": {func(t *testing.T, s *Subject) {
+			place(t, s, filepath.Join(s.Config.DataDir, "master.key"))
+		}, "master key", "is in the directory of the database", Warning},
+		"a key below the database": {func(t *testing.T, s *Subject) {
+			place(t, s, filepath.Join(s.Config.DataDir, "keys", "master.key"))
+		}, "master key", "is in the directory of the database", Warning},
+		"a link to a key beside the database": {func(t *testing.T, s *Subject) {
+			link := s.Facts.Key + ".link"
+			place(t, s, filepath.Join(s.Config.DataDir, "master.key"))
+			if err := os.Symlink(s.Facts.Key, link); err != nil {
+				t.Fatal(err)
+			}
+			s.Facts.Key = link
+		}, "master key", "is in the directory of the database", Warning},
+		"an old key beside the database": {func(t *testing.T, s *Subject) {
+			left(t, s, "master.key.old-20260101T000000Z")
+		}, "master key", "master.key.old-20260101T000000Z", Warning},
+		"a next key beside the database": {func(t *testing.T, s *Subject) {
+			left(t, s, "master.key.next")
+		}, "master key", "keys from rotations are in the directory of the database", Warning},
+		"an old key beside its successor": {func(t *testing.T, s *Subject) {
+			if err := os.WriteFile(s.Facts.Key+".old-20260101T000000Z", []byte("old"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}, "master key", "it fits the database", OK},
 		"another key":                 {func(_ *testing.T, s *Subject) { s.Facts.KeyFault = "it is another" }, "master key", "the next start would fail: it is another", Problem},
 		"no socket":                   {func(_ *testing.T, s *Subject) { s.Socket += "x" }, "control socket", "no such file", Problem},
 		"a file for a socket":         {func(_ *testing.T, s *Subject) { s.Socket = s.File }, "control socket", "is no socket", Problem},
@@ -116,9 +141,11 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		"no server":                   {func(_ *testing.T, s *Subject) { s.Running = false }, "server", "no server is running", Warning},
 		"a server that does not tell": {func(_ *testing.T, s *Subject) { s.Facts, s.FactsAre = nil, broken }, "server", "it is broken", Problem},
 		"a store that does not open":  {func(_ *testing.T, s *Subject) { s.Running, s.Facts, s.FactsAre = false, nil, broken }, "server", "the store does not open", Problem},
+		"an older schema":             {func(_ *testing.T, s *Subject) { older(s, 1) }, "server", "waits for an upgrade", Warning},
+		"a key of an older schema":    {func(_ *testing.T, s *Subject) { older(s, 1) }, "master key", "not opened before it is upgraded", Skipped},
 		"an older server":             {func(_ *testing.T, s *Subject) { s.Facts.Version = "2.0.0" }, "server", "version 2.0.0", Warning},
 		"a clock in doubt":            {func(_ *testing.T, s *Subject) { s.Facts.Doubt = true }, "clock", "jumped", Problem},
-		"a store that was closed":     {func(_ *testing.T, s *Subject) { s.Facts.Away = true }, "clock", "not in use for more than a day", Warning},
+		"a store that was closed":     {func(_ *testing.T, s *Subject) { s.Facts.Away = true }, "clock", "unused for more than a day", Warning},
 		"a clock far behind":          {func(_ *testing.T, s *Subject) { s.Facts.Latest = s.Facts.Clock.Add(2 * time.Hour) }, "clock", "2h0m0s behind", Problem},
 		"a clock behind":              {func(_ *testing.T, s *Subject) { s.Facts.Latest = s.Facts.Clock.Add(2 * time.Minute) }, "clock", "2m0s behind", Warning},
 		"no sweep":                    {func(_ *testing.T, s *Subject) { s.Facts.Swept = time.Time{} }, "sweeper", "no sweep", Warning},
@@ -135,6 +162,62 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 			wants(t, name, f, test.grade, test.text)
 		})
 	}
+}
+
+// left leaves a file of that name beside the database.
+func left(t *testing.T, s *Subject, name string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(filepath.Dir(s.Database), name), []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// older makes the database one of an older schema, whose upgrade needs that much room.
+func older(s *Subject, room int64) {
+	s.Running, s.Facts, s.Upgrade = false, nil, &Upgrade{From: 4, To: 6, Room: room, Days: 7}
+}
+
+func TestAnUpgradeIsAnnouncedWithWhatItNeeds(t *testing.T) {
+	t.Parallel()
+	for room, want := range map[int64]Grade{1 << 20: Warning, 1 << 62: Problem} {
+		s := healthy(t)
+		older(s, room)
+		var found []Finding
+		for _, f := range Run(t.Context(), s) {
+			if f.Check == "database" {
+				found = append(found, f)
+			}
+		}
+		if len(found) != 2 || found[0].Grade != OK {
+			t.Fatalf("found %+v", found)
+		}
+		wants(t, "the upgrade", found[1], want, "has schema 4: the next start of `pushbox serve`")
+		wants(t, "the old one", found[1], want, "pushbox.db.schema4 for 7 days")
+	}
+}
+
+// place makes a key file, which the server has from then on.
+func place(t *testing.T, s *Subject, path string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s.Facts.Key = path
+}
+
+func TestAKeyApartFromTheDatabaseIsFine(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	wants(t, "elsewhere", of(t, s, "master key"), OK, "it fits the database")
+	sibling := s.Config.DataDir + ".keys"
+	t.Cleanup(func() { _ = os.RemoveAll(sibling) })
+	place(t, s, filepath.Join(sibling, "master.key"))
+	wants(t, "a directory whose name begins alike", of(t, s, "master key"), OK, "it fits the database")
+	s.Facts.Key = "none: the setting master_key"
+	wants(t, "no file", of(t, s, "master key"), OK, "it fits the database")
 }
 
 func TestARunEndsWithItsContext(t *testing.T) {

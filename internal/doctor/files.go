@@ -6,20 +6,22 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"runtime"
 	"strings"
 
 	"pushbox/config"
+	"pushbox/internal/humanize"
 )
 
-// Bits of a mode, for group and others together.
+// Bits of a mode, for the group and for others together.
 const (
 	readable fs.FileMode = 0o044
 	writable fs.FileMode = 0o022
 )
 
-// checkConfig tells what is wrong with the configuration, and who else could change
-// it or read a key in it.
+// checkConfig reports what is wrong with the configuration, and which other users could
+// change it or read a key in it.
 func checkConfig(_ context.Context, s *Subject) (all []Finding) {
 	if wrong := (*config.ProblemsError)(nil); errors.As(s.ConfigIs, &wrong) {
 		for _, p := range wrong.Problems {
@@ -31,14 +33,14 @@ func checkConfig(_ context.Context, s *Subject) (all []Finding) {
 		return one(problem("make the configuration readable", "it cannot be read: %v", s.ConfigIs))
 	}
 	if s.File == "" {
-		return one(fine("it is valid; there is no file of it"))
+		return one(fine("it is valid; there is no file"))
 	}
 	info, err := os.Stat(s.File)
 	switch mode := perm(info); {
 	case err != nil:
-		return one(problem("run doctor as the user that the server runs as", "%v", err))
+		return one(problem("run doctor as the server's user", "%v", err))
 	case mode&writable != 0:
-		return one(problem("chmod go-w "+s.File, "it is valid, but other users can write to %s (mode %04o), and so take over the server", s.File, mode))
+		return one(problem("chmod go-w "+s.File, "it is valid, but other users can write to %s (mode %04o) and take over the server", s.File, mode))
 	case mode&readable != 0 && holdsKey(s.File):
 		return one(problem("chmod 600 "+s.File, "it is valid, but %s has the master key, and other users can read it (mode %04o)", s.File, mode))
 	}
@@ -59,7 +61,7 @@ func holdsKey(file string) bool {
 	return false
 }
 
-// perm is the mode of a file for users; none on Windows, where modes tell nothing.
+// perm returns the permission bits of a file; 0 on Windows, where they have no meaning.
 func perm(info fs.FileInfo) fs.FileMode {
 	if info == nil || runtime.GOOS == "windows" {
 		return 0
@@ -74,25 +76,25 @@ func checkDataDir(_ context.Context, s *Subject) []Finding {
 	case errors.Is(err, fs.ErrNotExist):
 		return one(problem("start `pushbox serve` once, which makes it, or name the right one with --data-dir", "there is no %s", dir))
 	case err != nil:
-		return one(problem("run doctor as the user that the server runs as", "%v", err))
+		return one(problem("run doctor as the server's user", "%v", err))
 	case !info.IsDir():
 		return one(problem("choose another with --data-dir", "%s is not a directory", dir))
 	}
 	switch mode := perm(info); {
 	case mode&writable != 0:
-		return one(problem("chmod 700 "+dir, "other users can write to %s (mode %04o), and so replace the database; the server does not start", dir, mode))
+		return one(problem("chmod 700 "+dir, "other users can write to %s (mode %04o) and replace the database; the server does not start", dir, mode))
 	case mode&readable != 0:
-		return one(warning("chmod 700 "+dir, "other users can look into %s (mode %04o)", dir, mode))
+		return one(warning("chmod 700 "+dir, "other users can read %s (mode %04o)", dir, mode))
 	}
 	return one(fine("%s is for its owner alone", dir))
 }
 
-// checkFile tells who else can open a file, and whether it is of the data
-// directory's owner.
+// checkFile reports which other users can open a file, and whether it belongs to the
+// owner of the data directory.
 func checkFile(path, dir string) Finding {
 	info, err := os.Stat(path)
 	if err != nil {
-		return problem("run doctor as the user that the server runs as", "%v", err)
+		return problem("run doctor as the server's user", "%v", err)
 	}
 	if mode := perm(info); mode&(readable|writable) != 0 {
 		return problem("chmod 600 "+path, "other users can open %s (mode %04o)", path, mode)
@@ -100,7 +102,7 @@ func checkFile(path, dir string) Finding {
 	whose, known := owner(path)
 	theirs, too := owner(dir)
 	if known && too && whose != theirs {
-		return problem(fmt.Sprintf("chown %d %s", theirs, path), "%s belongs to user %d, and the data directory to user %d, as whom the server runs", path, whose, theirs)
+		return problem(fmt.Sprintf("chown %d %s", theirs, path), "%s belongs to user %d, and the data directory to user %d, which the server runs as", path, whose, theirs)
 	}
 	return fine("%s is for its owner alone", path)
 }
@@ -110,28 +112,84 @@ func checkDatabase(_ context.Context, s *Subject) []Finding {
 		return one(warning("start `pushbox serve` once, which makes it", "there is no %s yet", s.Database))
 	}
 	f := checkFile(s.Database, s.Config.DataDir)
+	if s.Upgrade != nil {
+		free, known, err := freeSpace(s.Config.DataDir)
+		return []Finding{f, judgeUpgrade(s, free, known && err == nil)}
+	}
 	if f.Grade != OK || s.Facts == nil {
 		return one(f)
 	}
 	return one(fine("%s, and can be opened", f.Text))
 }
 
-// checkKey tells whether the next start would find the key of the database, and who
-// else can read it. A key of a systemd credential is a file that only the server's
+// judgeUpgrade says what the next start does to a database of an older schema. Doctor
+// does not open it, since that upgrades it.
+func judgeUpgrade(s *Subject, free int64, known bool) Finding {
+	u := s.Upgrade
+	text := fmt.Sprintf("%s has schema %d: the next start of `pushbox serve`, or the next command that opens it, upgrades it to schema %d. That needs the key, and %s free on the file system; the old database stays in %s.schema%d for %d days",
+		s.Database, u.From, u.To, humanize.Size(u.Room), s.Database, u.From, u.Days)
+	if known && free < u.Room {
+		return problem("make room: without it, the upgrade is refused and the server does not start", "%s. Only %s are free", text, humanize.Size(free))
+	}
+	return warning("keep a copy of the key, then start `pushbox serve` (docs/upgrading.md)", "%s", text)
+}
+
+// checkKey reports whether the next start would find the key of the database, and which
+// other users can read it. A key of a systemd credential is a file that only the server's
 // own process can see.
 func checkKey(_ context.Context, s *Subject) []Finding {
 	switch {
+	case s.Upgrade != nil:
+		return one(skipped("the database is not opened before it is upgraded"))
 	case s.Facts == nil:
 		return one(skipped("the database cannot be opened to compare it with"))
 	case s.Facts.KeyFault != "" && s.Running:
-		return one(problem("put your copy of the key back before the server is started again", "the server has the key in its memory, but the next start would fail: %s", s.Facts.KeyFault))
+		return one(problem("put your copy of the key back before you restart the server", "the running server has the key, but the next start would fail: %s", s.Facts.KeyFault))
 	case s.Facts.KeyFault != "":
 		return one(problem("put your copy of the key back", "%s", s.Facts.KeyFault))
 	}
 	if info, err := os.Stat(s.Facts.Key); err == nil && perm(info)&(readable|writable) != 0 {
-		return one(problem("chmod 600 "+s.Facts.Key, "it is the database's own, but other users can open %s (mode %04o)", s.Facts.Key, perm(info)))
+		return one(problem("chmod 600 "+s.Facts.Key, "it fits the database, but other users can open %s (mode %04o)", s.Facts.Key, perm(info)))
 	}
-	return one(fine("it is the database's own (%s)", s.Facts.Key))
+	if beside(s.Facts.Key, s.Database) {
+		return one(warning("move it to a directory that copies of the data directory do not have, and name it in master_key_file (docs/install.md, The key apart from the data)",
+			"it fits the database, but %s is in the directory of the database: a thief or a copy of that directory has both", s.Facts.Key))
+	}
+	if old := oldKeys(s.Database); len(old) > 0 {
+		return one(warning("move them out of this directory, or remove those that no backup needs (docs/install.md, The key apart from the data)",
+			"it fits the database (%s), but keys from rotations are in the directory of the database, and open earlier copies of it: %s", s.Facts.Key, strings.Join(old, ", ")))
+	}
+	return one(fine("it fits the database (%s)", s.Facts.Key))
+}
+
+// oldKeys lists the key files beside the database that rotations left there, under the
+// usual name of the key. It lists none if it cannot find out.
+func oldKeys(database string) (found []string) {
+	dir := filepath.Dir(database)
+	entries, _ := os.ReadDir(dir)
+	for _, e := range entries {
+		if name := e.Name(); strings.HasPrefix(name, "master.key.old-") || name == "master.key.next" {
+			found = append(found, filepath.Join(dir, name))
+		}
+	}
+	return found
+}
+
+// beside reports whether a file is in the directory of another one or below it, after
+// links. It reports false if it cannot find out.
+func beside(file, other string) bool {
+	real, err := filepath.EvalSymlinks(file)
+	dir, dirErr := filepath.EvalSymlinks(filepath.Dir(other))
+	if err != nil || dirErr != nil {
+		return false
+	}
+	real, err = filepath.Abs(real)
+	dir, dirErr = filepath.Abs(dir)
+	if err != nil || dirErr != nil {
+		return false
+	}
+	inside, err := filepath.Rel(dir, real)
+	return err == nil && filepath.IsLocal(inside)
 }
 
 func checkSocket(_ context.Context, s *Subject) []Finding {

@@ -39,16 +39,15 @@ func TestKindsOfFileSystems(t *testing.T) {
 
 func TestBothSidesOfEachFigure(t *testing.T) {
 	t.Parallel()
-	s := &Subject{SizeOf: func(int64) string { return "SIZE" }}
 	now := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
 	wants(t, "a sync in time", judgeSync(slowSync), OK, "100ms")
 	wants(t, "a slow sync", judgeSync(slowSync+1), Warning, "every create")
 	wants(t, "a sync that still ends", judgeSync(deadSync), Warning, "2s")
 	wants(t, "a sync that hardly ends", judgeSync(deadSync+1), Problem, "every create")
-	wants(t, "room", s.fullness(899, 1000), OK, "SIZE")
-	wants(t, "little room", s.fullness(900, 1000), Warning, "max_store_size")
-	wants(t, "hardly any room", s.fullness(999, 1000), Warning, "max_store_size")
-	wants(t, "no room", s.fullness(1000, 1000), Problem, "nothing is created")
+	wants(t, "room", fullness(899, 1000), OK, "899 B of the 1000 B")
+	wants(t, "little room", fullness(900, 1000), Warning, "max_store_size")
+	wants(t, "hardly any room", fullness(999, 1000), Warning, "max_store_size")
+	wants(t, "no room", fullness(1000, 1000), Problem, "nothing is created")
 	wants(t, "the same time", judgeTime(now, now.Add(wrongTime)), OK, "")
 	wants(t, "another time", judgeTime(now, now.Add(wrongTime+time.Second)), Problem, "-2m1s")
 	wants(t, "another time ahead", judgeTime(now.Add(time.Hour), now), Problem, "1h0m0s")
@@ -98,13 +97,13 @@ func TestWhatIsWrongWithACertificate(t *testing.T) {
 		grade Grade
 		text  string
 	}{
-		"good":           {host, roots, 76 * 24 * time.Hour, OK, "until 2030-04-01"},
-		"ends soon":      {host, roots, 76*24*time.Hour + time.Second, Warning, "it ends in 13 days"},
-		"hardly good":    {host, roots, 90*24*time.Hour - time.Minute, Warning, "it ends in 1m0s"},
-		"ended":          {host, roots, 91 * 24 * time.Hour, Problem, "it ended at 2030-04-01"},
-		"not yet":        {host, roots, -time.Hour, Problem, "it begins at"},
-		"another name":   {"www.example.com", roots, time.Hour, Problem, "another name"},
-		"of nobody here": {host, x509.NewCertPool(), time.Hour, Problem, "vouches for it"},
+		"good":            {host, roots, 76 * 24 * time.Hour, OK, "until 2030-04-01"},
+		"ends soon":       {host, roots, 76*24*time.Hour + time.Second, Warning, "it expires in 13 days"},
+		"hardly good":     {host, roots, 90*24*time.Hour - time.Minute, Warning, "it expires in 1m0s"},
+		"ended":           {host, roots, 91 * 24 * time.Hour, Problem, "it expired at 2030-04-01"},
+		"not yet":         {host, roots, -time.Hour, Problem, "it is not valid before"},
+		"another name":    {"www.example.com", roots, time.Hour, Problem, "another name"},
+		"no known issuer": {host, x509.NewCertPool(), time.Hour, Problem, "does not trust its issuer"},
 	} {
 		wants(t, name, judgeCertificate(chain, test.host, test.roots, now.Add(test.at)), test.grade, test.text)
 	}
@@ -154,16 +153,16 @@ func TestWhatIsWrongWithAProxy(t *testing.T) {
 		honest, forged func(*clientip.Report)
 		want           []string
 	}{
-		"nothing":               {nil, nil, []string{"ok it tells the scheme"}},
-		"it is not trusted":     {func(r *clientip.Report) { r.Trusted = false }, nil, []string{"problem the proxy at 127.0.0.1 is not one of trusted_proxies"}},
-		"no scheme":             {func(r *clientip.Report) { r.Scheme = "http" }, func(r *clientip.Report) { r.Scheme = "http" }, []string{"problem it arrives as http"}},
-		"another host":          {func(r *clientip.Report) { r.Host = "localhost:5100" }, nil, []string{`problem it arrives for "localhost:5100"`}},
+		"nothing":               {nil, nil, []string{"ok it passes on the scheme"}},
+		"it is not trusted":     {func(r *clientip.Report) { r.Trusted = false }, nil, []string{"problem the proxy at 127.0.0.1 is not in trusted_proxies"}},
+		"no scheme":             {func(r *clientip.Report) { r.Scheme = "http" }, func(r *clientip.Report) { r.Scheme = "http" }, []string{"problem the request arrives as http"}},
+		"another host":          {func(r *clientip.Report) { r.Host = "localhost:5100" }, nil, []string{`problem the request arrives for "localhost:5100"`}},
 		"no address":            {func(r *clientip.Report) { delete(r.Received, "X-Forwarded-For") }, nil, []string{"problem X-Forwarded-For is missing"}},
-		"a made-up address":     {nil, func(r *clientip.Report) { r.Client = claimedAddress }, []string{"problem clients can make up their address"}},
-		"a made-up host":        {nil, func(r *clientip.Report) { r.Host = claimedHost }, []string{"problem clients can make up the host"}},
-		"a made-up scheme":      {nil, func(r *clientip.Report) { r.Scheme = "http" }, []string{"problem clients can make up the scheme"}},
-		"several":               {func(r *clientip.Report) { r.Host = "x"; delete(r.Received, "X-Forwarded-For") }, func(r *clientip.Report) { r.Scheme = "http" }, []string{"problem it arrives for", "problem X-Forwarded-For", "problem clients can make up the scheme"}},
-		"none, and its own TLS": {func(r *clientip.Report) { r.Received = map[string][]string{"Host": nil}; r.TLS = true }, func(r *clientip.Report) { r.Client = claimedAddress }, []string{"ok none is in between"}},
+		"a made-up address":     {nil, func(r *clientip.Report) { r.Client = claimedAddress }, []string{"problem clients can forge their address"}},
+		"a made-up host":        {nil, func(r *clientip.Report) { r.Host = claimedHost }, []string{"problem clients can forge the host"}},
+		"a made-up scheme":      {nil, func(r *clientip.Report) { r.Scheme = "http" }, []string{"problem clients can forge the scheme"}},
+		"several":               {func(r *clientip.Report) { r.Host = "x"; delete(r.Received, "X-Forwarded-For") }, func(r *clientip.Report) { r.Scheme = "http" }, []string{"problem the request arrives for", "problem X-Forwarded-For", "problem clients can forge the scheme"}},
+		"none, and its own TLS": {func(r *clientip.Report) { r.Received = map[string][]string{"Host": nil}; r.TLS = true }, func(r *clientip.Report) { r.Client = claimedAddress }, []string{"ok there is no proxy"}},
 	} {
 		honest, forged := good(), good()
 		if test.honest != nil {

@@ -5,15 +5,16 @@ import (
 	"fmt"
 	"io/fs"
 	"net"
-	"net/netip"
 	"os"
 	"strings"
+
+	"pushbox/internal/clientip"
 )
 
 // Bits of a mode, for users who are neither the owner nor in the group.
 const othersAll fs.FileMode = 0o007
 
-// checkSecrets tells who can open the files with secrets that settings name, beside
+// checkSecrets reports who can open the files with secrets that settings name, except
 // the master key. Certificates and tokens are often shared with a group.
 func checkSecrets(_ context.Context, s *Subject) (all []Finding) {
 	for _, at := range []struct{ setting, path string }{
@@ -27,7 +28,7 @@ func checkSecrets(_ context.Context, s *Subject) (all []Finding) {
 		}
 	}
 	if len(all) == 0 {
-		all = one(skipped("no setting names one"))
+		all = one(skipped("no setting names a file with a secret"))
 	}
 	return all
 }
@@ -35,7 +36,7 @@ func checkSecrets(_ context.Context, s *Subject) (all []Finding) {
 func judgeSecret(setting, path string) Finding {
 	f, err := os.Open(path)
 	if err != nil {
-		return problem(fmt.Sprintf("let the user that the server runs as read it, and run doctor as that user; or change %s", setting), "%s: %v", setting, err)
+		return problem(fmt.Sprintf("let the server's user read the file, and run doctor as that user; or change %s", setting), "%s: %v", setting, err)
 	}
 	defer f.Close()
 	info, err := f.Stat()
@@ -45,29 +46,51 @@ func judgeSecret(setting, path string) Finding {
 	if mode := perm(info); mode&(othersAll|writable) != 0 {
 		return problem("chmod 600 "+path, "%s: other users can open %s (mode %04o)", setting, path, mode)
 	}
-	return fine("%s: %s can be read, and not by everybody", setting, path)
+	return fine("%s: the server can read %s, other users cannot", setting, path)
 }
 
-// checkMetrics tells whether who is not Prometheus can read how much the server is used.
+// checkMetrics reports whether other clients than Prometheus can read the metrics.
 func checkMetrics(_ context.Context, s *Subject) []Finding {
 	m := s.Config.Metrics
 	switch {
 	case m.Listen == "" && m.TokenFile == "":
-		return one(skipped("they are off"))
+		return one(skipped("metrics are off"))
 	case m.TokenFile != "":
-		return one(fine("who asks for them needs the token"))
+		return one(fine("metrics need the token"))
 	case !isLoopback(m.Listen):
-		return one(warning("set metrics.token_file, or let Prometheus alone reach that address", "whoever reaches %s can read them: metrics.listen without a token", m.Listen))
+		return one(warning("set metrics.token_file, or let only Prometheus reach that address", "every client that reaches %s can read them: there is no token", m.Listen))
 	}
-	return one(fine("they are at %s, for programs on this machine", m.Listen))
+	return one(fine("metrics are at %s, for programs on this machine", m.Listen))
 }
 
 // isLoopback reports whether only this machine reaches a listener at an address.
 func isLoopback(address string) bool {
 	host, _, err := net.SplitHostPort(address)
+	return err == nil && clientip.IsLoopback(host)
+}
+
+// swaps is the file in which Linux lists its swap areas.
+const swaps = "/proc/swaps"
+
+func checkSwap(context.Context, *Subject) []Finding {
+	text, err := os.ReadFile(swaps)
 	if err != nil {
-		return false
+		return one(skipped("this system does not report it"))
 	}
-	a, err := netip.ParseAddr(host)
-	return err == nil && a.IsLoopback() || strings.EqualFold(host, "localhost")
+	return one(judgeSwap(string(text)))
+}
+
+// judgeSwap reads the lines below the head: a name, a kind and sizes. zram does not
+// count, since it is memory.
+func judgeSwap(text string) Finding {
+	var disks []string
+	for i, line := range strings.Split(strings.TrimSpace(text), "\n") {
+		if name, _, _ := strings.Cut(line, " "); i > 0 && !strings.HasPrefix(name, "/dev/zram") && name != "" {
+			disks = append(disks, name)
+		}
+	}
+	if len(disks) == 0 {
+		return fine("there is no swap on a disk")
+	}
+	return warning("encrypt the swap, or set MemorySwapMax=0 in the service unit", "memory with secrets may be written to %s", strings.Join(disks, ", "))
 }

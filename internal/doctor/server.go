@@ -2,47 +2,54 @@ package doctor
 
 import (
 	"context"
+	"net/http"
 	"time"
+
+	"pushbox/internal/backup"
+	"pushbox/internal/humanize"
+	"pushbox/store"
 )
 
 func checkServer(_ context.Context, s *Subject) []Finding {
 	switch {
 	case s.FactsAre != nil && s.Running:
-		return one(problem("see the server's log, then restart it", "a server runs, and does not tell how it is: %v", s.FactsAre))
+		return one(problem("see the server's log, then restart it", "a server runs but does not report its state: %v", s.FactsAre))
 	case s.FactsAre != nil:
 		return one(problem(s.Hint(s.FactsAre), "the store does not open: %v", s.FactsAre))
+	case s.Upgrade != nil:
+		return one(warning("start it: systemctl start pushbox, or pushbox serve", "no server is running on %s; the database waits for an upgrade", s.Config.DataDir))
 	case s.Facts == nil:
-		return one(skipped("there is nothing yet"))
+		return one(skipped("there is no database yet"))
 	case !s.Running:
-		return one(warning("start it: pushbox serve", "no server is running on %s; the store opens", s.Config.DataDir))
+		return one(warning("start it: systemctl start pushbox, or pushbox serve", "no server is running on %s; the store opens", s.Config.DataDir))
 	case s.Facts.Version != s.Version:
-		return one(warning("restart the server, so that it is of the version that is installed", "the server that runs is version %s, this program is %s", s.Facts.Version, s.Version))
+		return one(warning("restart the server to run the installed version", "the running server has version %s, this program %s", s.Facts.Version, s.Version))
 	}
 	return one(fine("version %s is running", s.Facts.Version))
 }
 
-// How far times may be from each other.
+// Allowed differences between times.
 const (
-	smallLag = time.Minute      // of the clock behind what the database has seen
-	largeLag = time.Hour        // beyond which limits are wrong by what people notice
-	sweepLag = 10 * time.Minute // since the last sweep, which comes each minute
+	smallLag = time.Minute            // of the clock behind the latest time in the database
+	largeLag = time.Hour              // beyond it, people notice that pushes expire at the wrong time
+	sweepLag = 10 * store.SweepPeriod // since the last sweep
 )
 
 func checkClock(_ context.Context, s *Subject) []Finding {
 	if s.Facts == nil {
-		return one(skipped("the store does not open to compare it with"))
+		return one(skipped("there is no open database to compare it with"))
 	}
-	const cure = "set the clock right, and run a time service such as systemd-timesyncd or chrony"
+	const cure = "correct the clock, and run a time service such as systemd-timesyncd or chrony"
 	behind := s.Facts.Latest.Sub(s.Facts.Clock)
 	switch {
 	case s.Facts.Doubt:
-		return one(problem(cure, "the clock has jumped by more than a day, and is not believed until it has agreed with itself for ten minutes; nothing is created meanwhile"))
+		return one(problem(cure, "the clock jumped by more than a day; the server waits ten minutes before it trusts the new time, and creates nothing meanwhile"))
 	case s.Facts.Away:
-		return one(warning("if the clock is right, nothing; else set it right before the server has run for ten minutes", "by the clock, the database was not in use for more than a day; what has expired since is refused, and destroyed once a server has run for ten minutes"))
+		return one(warning("if the clock is wrong, correct it before the server has run for ten minutes", "by the clock, the database was unused for more than a day; pushes that expired since are refused, and are destroyed when a server has run for ten minutes"))
 	case behind > largeLag:
-		return one(problem(cure, "the clock is %v behind what the database has seen; until it gets there, time stands nearly still for pushes", behind.Round(time.Second)))
+		return one(problem(cure, "the clock is %v behind the latest time in the database; until it catches up, pushes hardly age", behind.Round(time.Second)))
 	case behind > smallLag:
-		return one(warning(cure, "the clock is %v behind what the database has seen", behind.Round(time.Second)))
+		return one(warning(cure, "the clock is %v behind the latest time in the database", behind.Round(time.Second)))
 	}
 	return one(fine("it says %s, which agrees with the database", s.Facts.Clock.Format(time.RFC3339)))
 }
@@ -53,20 +60,109 @@ func checkSweeper(_ context.Context, s *Subject) []Finding {
 	}
 	const cure = "see the server's log for \"a sweep failed\""
 	if s.Facts.Swept.IsZero() {
-		return one(warning(cure, "no sweep has succeeded yet since the server was started"))
+		return one(warning(cure, "no sweep has succeeded since the server started"))
 	}
 	if since := s.Facts.Clock.Sub(s.Facts.Swept); since > sweepLag {
-		return one(problem(cure, "the last sweep that succeeded was %v ago; what has expired stays on the disk", since.Round(time.Second)))
+		return one(problem(cure, "the last successful sweep was %v ago; expired pushes stay on the disk", since.Round(time.Second)))
 	}
-	return one(fine("what has expired was last removed at %s", s.Facts.Swept.Format(time.RFC3339)))
+	return one(fine("expired pushes were last removed at %s", s.Facts.Swept.Format(time.RFC3339)))
 }
 
 func checkCores(_ context.Context, s *Subject) []Finding {
 	switch {
 	case !s.Running || s.Facts == nil:
-		return one(skipped("no server is running; one that starts keeps its memory out of them"))
+		return one(skipped("no server is running"))
 	case s.Facts.Dumpable != "":
-		return one(problem("let the service set its limits, or set LimitCORE=0", "a crash may leave secrets in one: %s", s.Facts.Dumpable))
+		return one(problem("set LimitCORE=0 in the service unit", "a crash may write secrets to one: %s", s.Facts.Dumpable))
 	}
-	return one(fine("the server keeps its memory out of them"))
+	return one(fine("the server's memory is kept out of core dumps"))
+}
+
+// wrongTime is how far the clock may be from that of the network. A Date has whole
+// seconds.
+const wrongTime = 2 * time.Minute
+
+// checkNetworkTime compares the clock with the Date in an answer of base_url. That is
+// another clock only if a proxy on another machine answers.
+func checkNetworkTime(ctx context.Context, s *Subject) []Finding {
+	switch {
+	case !s.Network:
+		return one(skipped("not compared; use --network"))
+	case s.Config.BaseURL == "":
+		return one(skipped("base_url is not set"))
+	}
+	c, err := s.client()
+	if err != nil {
+		return one(skipped("%v", err))
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.Config.BaseURL+"/healthz", nil)
+	if err != nil {
+		return one(skipped("%v", err))
+	}
+	res, err := c.Do(req)
+	if err != nil {
+		return one(warning("check that this machine can reach base_url", "%v", err))
+	}
+	_ = res.Body.Close()
+	there, err := http.ParseTime(res.Header.Get("Date"))
+	if err != nil {
+		return one(skipped("%s answers without a Date", s.Config.BaseURL))
+	}
+	return one(judgeTime(s.Clock(), there))
+}
+
+func judgeTime(here, there time.Time) Finding {
+	if off := here.Sub(there).Round(time.Second); off.Abs() > wrongTime {
+		return problem("correct the clock, and run a time service such as systemd-timesyncd or chrony", "this machine's clock differs by %v from that of base_url", off)
+	}
+	return fine("the clock agrees with that of base_url")
+}
+
+// lateBackup is how much later than backup.schedule a backup may appear: its name has
+// the time of its begin, and a failed one is tried again within minutes.
+const lateBackup = time.Hour
+
+// checkBackups compares the age of the newest backup with backup.schedule.
+func checkBackups(_ context.Context, s *Subject) []Finding {
+	if s.Config.Backup.Schedule == 0 {
+		return one(skipped("off; for scheduled backups, set backup.schedule"))
+	}
+	all, err := backup.List(s.Config.BackupDir())
+	if err != nil {
+		return one(problem("run doctor as the server's user", "%v", err))
+	}
+	return one(s.judgeBackups(all))
+}
+
+// judgeBackups judges the newest backup. A backup from the future was made under a wrong
+// clock.
+func (s *Subject) judgeBackups(all []backup.File) Finding {
+	cure := `see the server's log for "a backup failed"`
+	if !s.Running {
+		cure = "start it: systemctl start pushbox, or pushbox serve"
+	}
+	dir, now := s.Config.BackupDir(), s.Clock()
+	for len(all) > 0 && all[len(all)-1].At.After(now) {
+		all = all[:len(all)-1]
+	}
+	if len(all) == 0 {
+		return warning(cure, "there is no backup in %s", dir)
+	}
+	at := all[len(all)-1].At
+	age := now.Sub(at)
+	if age > s.Config.Backup.Schedule+lateBackup {
+		return problem(cure, "the newest backup in %s is from %s, %v ago; one is due every %v", dir, at.Format(time.RFC3339), humanize.Duration(age), s.Config.Backup.Schedule)
+	}
+	return fine("%s in %s, the newest from %s", humanize.Count(len(all), "backup", "backups"), dir, at.Format(time.RFC3339))
+}
+
+// checkMail reports whether the mail server can be reached and accepts the sign-in.
+func checkMail(ctx context.Context, s *Subject) []Finding {
+	if s.Mail == nil {
+		return one(skipped("off; to send mail, set mail.host"))
+	}
+	if err := s.Mail(ctx); err != nil {
+		return one(problem("see docs/mail.md; to try again, run: pushbox mail test ADDRESS", "%s: %v", s.Config.Mail.Host, err))
+	}
+	return one(fine("%s can be reached, and accepts the sign-in", s.Config.Mail.Host))
 }

@@ -37,13 +37,13 @@ func TestTheNewestBackupIsToBeAsYoungAsTheScheduleSays(t *testing.T) {
 		grade Grade
 		text  string
 	}{
-		"none yet":               {nil, Warning, "there is none"},
-		"of an hour ago":         {[]time.Duration{9 * day, time.Hour}, OK, "the newest of 2 in"},
+		"none yet":               {nil, Warning, "there is no backup"},
+		"of an hour ago":         {[]time.Duration{9 * day, time.Hour}, OK, "2 backups in"},
 		"at the limit":           {[]time.Duration{day + lateBackup}, OK, "the newest"},
-		"beyond it":              {[]time.Duration{day + lateBackup + time.Second}, Problem, "25h0m1s ago, and one is due every 24h0m0s"},
+		"beyond it":              {[]time.Duration{day + lateBackup + time.Second}, Problem, "25h0m1s ago; one is due every 24h0m0s"},
 		"of long ago, encrypted": {[]time.Duration{12 * day, 9 * day}, Problem, "9 days ago"},
 		"of a wrong clock":       {[]time.Duration{9 * day, -day}, Problem, "9 days ago"},
-		"of a wrong clock alone": {[]time.Duration{-day}, Warning, "there is none"},
+		"of a wrong clock alone": {[]time.Duration{-day}, Warning, "there is no backup"},
 	} {
 		f := of(t, backedUp(t, test.ago...), "backups")
 		if wants(t, name, f, test.grade, test.text); f.Cure != "" && !strings.Contains(f.Cure, "a backup failed") {
@@ -115,11 +115,11 @@ func TestTheServersOwnCertificateIsJudgedWithoutAnAddress(t *testing.T) {
 		grade      Grade
 		text       string
 	}{
-		"of three months":      {90 * day, 14 * day, OK, "good until"},
+		"of three months":      {90 * day, 14 * day, OK, "valid until"},
 		"to be renewed":        {90 * day, 14*day - 1, Warning, "13 days"},
-		"of a day":             {day, 6 * time.Hour, OK, "good until"},
+		"of a day":             {day, 6 * time.Hour, OK, "valid until"},
 		"of a day, at its end": {day, 6*time.Hour - time.Second, Warning, "5h59m59s"},
-		"over":                 {90 * day, -time.Second, Problem, "it ended"},
+		"over":                 {90 * day, -time.Second, Problem, "it expired"},
 	} {
 		s.Facts.CertTo = s.Clock().Add(test.left)
 		s.Facts.CertFrom = s.Facts.CertTo.Add(-test.life)

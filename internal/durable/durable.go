@@ -1,18 +1,21 @@
-// Package durable makes names of files last: a file that was synced is not there
-// after a power cut unless its directory was, too.
+// Package durable writes files that survive a power cut. A file that was synced can still be
+// missing then: its directory must be synced, too.
 package durable
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
 	"strings"
+
+	"pushbox/internal/humanize"
 )
 
-// SyncDir makes the names in a directory last. Windows has no such call, and
-// needs none.
+// SyncDir makes the names in a directory durable. Windows has no such call, and needs none.
 func SyncDir(dir string) error {
 	if runtime.GOOS == "windows" {
 		return nil
@@ -24,15 +27,15 @@ func SyncDir(dir string) error {
 	return errors.Join(d.Sync(), d.Close())
 }
 
-// Publish gives a finished and synced file its name, in the same directory, but
-// never takes that name from a file that is there: then it reports false. On a
-// file system without links, looking and naming are two steps, and a file that is
-// made between them is replaced. The temporary name is gone either way, and the
-// new name lasts; a crash in between leaves what RemoveLeftovers removes.
+// Publish gives a finished and synced file its durable name, in the same directory. It never
+// replaces a file: if the name is taken, it reports false. On a file system without links
+// it looks and renames in two steps, and replaces a file that is made between them. The
+// temporary name is gone in either case, and what did not get the durable one is overwritten, as
+// Scrub does; after a crash RemoveLeftovers removes it.
 func Publish(temp, path string) (published bool, err error) {
 	err = os.Link(temp, path)
 	if _, lookErr := os.Lstat(path); errors.Is(err, fs.ErrExist) || err != nil && lookErr == nil {
-		return false, remove(temp)
+		return false, Scrub(temp)
 	}
 	if err == nil {
 		err = remove(temp)
@@ -51,10 +54,10 @@ func TempPattern(path string) string { return filepath.Base(path) + leftover + "
 
 const leftover = ".new-"
 
-// RemoveLeftovers removes what publications under path that were cut short left
-// behind, what is named after that with a dot between, and nothing that somebody
-// named in words. One that is going on loses
-// its file and reports false, or an error.
+// RemoveLeftovers removes and overwrites the temporary files of path that a crash left, as
+// Scrub does, and files with the name of one, a dot and an ending. It removes no file of
+// another name. A publication that is in progress loses its file, and reports false or an
+// error.
 func RemoveLeftovers(path string) error {
 	dir, prefix := filepath.Dir(path), filepath.Base(path)+leftover
 	entries, err := os.ReadDir(dir)
@@ -63,32 +66,23 @@ func RemoveLeftovers(path string) error {
 	}
 	for _, e := range entries {
 		number, ours := strings.CutPrefix(e.Name(), prefix)
-		number, _, _ = strings.Cut(number, ".") // what was kept beside a leftover is one, too
+		number, _, _ = strings.Cut(number, ".") // a file beside a leftover is one, too
 		if !ours || !isNumber(number) {
 			continue
 		}
-		if err := remove(filepath.Join(dir, e.Name())); err != nil {
+		if err := Scrub(filepath.Join(dir, e.Name())); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// isNumber reports whether s is what os.CreateTemp puts for the star.
+// isNumber reports whether os.CreateTemp may put s in place of the star.
 func isNumber(s string) bool { return s != "" && strings.Trim(s, "0123456789") == "" }
 
-// remove removes a file that may be gone already.
-func remove(path string) error {
-	if err := os.Remove(path); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return nil
-}
-
-// Replace gives a finished and synced file the name of another one in the same
-// directory, in one step. It reports false where the name certainly still stands
-// for what it stood for; true and an error together mean that a power cut may
-// bring that back.
+// Replace atomically gives a finished and synced file the name of another one in the same
+// directory. It reports false if the name certainly still stands for the old file. True
+// with an error means that a power cut may bring the old file back.
 func Replace(temp, path string) (replaced bool, err error) {
 	ours, err := os.Lstat(temp)
 	if err != nil {
@@ -99,4 +93,39 @@ func Replace(temp, path string) (replaced bool, err error) {
 		return lookErr != nil || os.SameFile(ours, there), errors.Join(err, lookErr)
 	}
 	return true, SyncDir(filepath.Dir(path))
+}
+
+// ReadBounded reads a whole file. It returns an error if the file has more than most bytes.
+func ReadBounded(path string, most int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, most+1))
+	if err == nil && int64(len(b)) > most {
+		err = fmt.Errorf("%s is larger than %s", path, humanize.Size(most))
+	}
+	return b, errors.Join(err, f.Close())
+}
+
+// WriteFile atomically and durably writes a file of mode 0600: a reader finds the old content
+// or the new one, also after a power cut. After an error it is the old one, unless only
+// what follows failed: syncing the directory, and overwriting the old content, which Scrub
+// does to a file that it removes.
+// RemoveLeftovers removes what a crash leaves.
+func WriteFile(path string, content []byte) error {
+	f, err := os.CreateTemp(filepath.Dir(path), TempPattern(path)) // mode 0600
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return errors.Join(err, Scrub(f.Name()))
+	}
+	old := openToScrub(path)
+	replaced, err := Replace(f.Name(), path)
+	if !replaced {
+		err = errors.Join(err, Scrub(f.Name()))
+	}
+	return errors.Join(err, scrubOpen(old))
 }

@@ -1,5 +1,4 @@
-// Package httpd runs an HTTP server until it is told to stop, and stops it in
-// good order.
+// Package httpd makes HTTP servers with limits, runs them, and drains them at a stop.
 package httpd
 
 import (
@@ -11,15 +10,13 @@ import (
 	"time"
 )
 
-// ErrCut says that requests were still running when a stop could wait no
-// longer, and were cut off.
+// ErrCut says that requests still ran at the end of the drain, and were cut off.
 var ErrCut = errors.New("requests were cut off")
 
-// Run answers requests on l until ctx ends. Then it takes no more, and lets
-// those that run finish for as long as drain; after that their contexts end and
-// their connections are closed, which is ErrCut. When Run returns, no handler
-// runs any more and l is closed. It sets srv.Handler, srv.BaseContext,
-// srv.ConnContext and srv.ConnState.
+// Run serves requests on l until ctx ends. Then it takes no more requests, and gives running
+// ones the time drain to finish. After that it ends their contexts, closes their
+// connections, and returns ErrCut. When Run returns, no handler runs and l is closed. It
+// sets srv.Handler, srv.BaseContext, srv.ConnContext and srv.ConnState.
 func Run(ctx context.Context, l net.Listener, srv *http.Server, drain time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -62,15 +59,14 @@ func stop(srv *http.Server, abandon context.CancelFunc, drain time.Duration) err
 	return err
 }
 
-// A gate knows which handlers run: http.Server.Close does not wait for them.
+// A gate waits for running handlers at a stop: http.Server.Close does not.
 type gate struct {
 	next http.Handler
 	open sync.RWMutex // held for reading by each handler that runs
 	gone bool
 }
 
-// ServeHTTP answers a request, unless the gate is shut: its connection is
-// closed already.
+// ServeHTTP serves a request, unless the gate is shut: then its connection is closed already.
 func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g.open.RLock()
 	defer g.open.RUnlock()
@@ -79,10 +75,42 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// shut waits for the handlers that run. It needs no deadline: their contexts
-// have ended, and so have their connections.
+// shut waits for running handlers. It needs no deadline: their contexts have ended, and
+// their connections are closed.
 func (g *gate) shut() {
 	g.open.Lock()
 	defer g.open.Unlock()
 	g.gone = true
+}
+
+// silent are the connections that have not sent a byte yet. http.Server.Shutdown waits for
+// them for five seconds, although there is no request.
+type silent struct {
+	mu       sync.Mutex
+	conns    map[net.Conn]struct{}
+	stopping bool
+}
+
+// note is the server's ConnState.
+func (s *silent) note(c net.Conn, state http.ConnState) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case state != http.StateNew:
+		delete(s.conns, c)
+	case s.stopping:
+		_ = c.Close()
+	default:
+		s.conns[c] = struct{}{}
+	}
+}
+
+// stop closes the silent connections, and new ones from then on.
+func (s *silent) stop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.stopping = true
+	for c := range s.conns {
+		_ = c.Close()
+	}
 }

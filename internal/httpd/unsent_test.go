@@ -15,13 +15,13 @@ import (
 
 // What a peer does not read must not look as if it had been sent: a deadline that
 // moves with what is written would say little about its reader.
-func TestTheKernelTakesLittleThatNobodyReads(t *testing.T) {
+func TestTheKernelBuffersLittleUnreadData(t *testing.T) {
 	t.Parallel()
 	dial := func(address string) (net.Conn, error) { return net.Dial("tcp", address) }
 	takeLittle(t, func(l net.Listener) net.Listener { return l }, dial)
 }
 
-func TestTheKernelTakesLittleThatNobodyReadsOverTLS(t *testing.T) {
+func TestTheKernelBuffersLittleUnreadDataOverTLS(t *testing.T) {
 	t.Parallel()
 	lender := httptest.NewTLSServer(nil)
 	defer lender.Close()
@@ -32,8 +32,8 @@ func TestTheKernelTakesLittleThatNobodyReadsOverTLS(t *testing.T) {
 	takeLittle(t, func(l net.Listener) net.Listener { return tls.NewListener(l, config) }, dial)
 }
 
-// takeLittle fails the test if a server on a listener that was wrapped sends much to
-// somebody who has dialed and reads nothing.
+// takeLittle fails the test if a server on a wrapped listener sends much to a client that
+// reads nothing.
 func takeLittle(t *testing.T, wrap func(net.Listener) net.Listener, dial func(string) (net.Conn, error)) {
 	t.Helper()
 	const most = 512 << 10
@@ -72,7 +72,7 @@ func takeLittle(t *testing.T, wrap func(net.Listener) net.Listener, dial func(st
 		t.Fatal(err)
 	}
 	if n := <-taken; n > most {
-		t.Errorf("%d bytes were taken from the server and read by nobody", n)
+		t.Errorf("%d bytes were taken from the server, and no client read them", n)
 	}
 	stop()
 	if err := <-ended; err != nil {

@@ -8,13 +8,13 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// unsent is how many bytes that the peer has no room for yet the kernel takes
-// from us. Left alone it takes megabytes, and lets us go on only when a third of
-// them are gone: to a slow reader that is as long as no progress at all.
+// unsent is how many bytes the kernel takes from the process before the peer has room for
+// them. By default it takes megabytes, and takes more only when a third of them are sent: with
+// a slow reader that looks like no progress at all.
 const unsent = 32 << 10
 
-// limitUnsent keeps what is written to a connection close to what its peer reads.
-// Where that cannot be had, a deadline is only less exact.
+// limitUnsent makes writes to a connection keep pace with the reads of its peer. Without it
+// the deadlines of progress are less exact.
 func limitUnsent(c net.Conn) {
 	if tls, ok := c.(interface{ NetConn() net.Conn }); ok { // of package crypto/tls
 		c = tls.NetConn()

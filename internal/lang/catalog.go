@@ -1,3 +1,14 @@
+// Package lang has the texts of the pages in every language of pushbox.
+//
+// A message is a text with placeholders such as {name}. A message that depends on a
+// number has the placeholder {count}, and a text for each plural category of its
+// language (Unicode CLDR). The messages are in messages/TAG.json; English is
+// complete, and a test fails if another language lacks a message or a placeholder.
+//
+// The messages use one word for one thing: a push expires by views or time, and is
+// deleted by a person; a link leads to it; opening it uses a view; senders,
+// recipients and the administrator are called so. In a language that has no good word
+// for a push it is a secret, such as Geheimnis or シークレット.
 package lang
 
 import (
@@ -13,13 +24,13 @@ import (
 //go:embed messages/*.json
 var files embed.FS
 
-// A Language is one that the pages can be read in.
+// A Language is a language of the pages.
 type Language struct {
 	Tag  string // BCP 47
-	Name string // as its speakers call it
+	Name string // in the language itself
 }
 
-// languages is every language, in the order in which people choose from them.
+// languages lists every language, in the order of the choice on the pages.
 var languages = [...]Language{
 	{"en", "English"},
 	{"de", "Deutsch"},
@@ -35,10 +46,10 @@ var languages = [...]Language{
 	{"zh", "中文"},
 }
 
-// Languages lists every language there is.
+// Languages returns every language of the pages.
 func Languages() []Language { return slices.Clone(languages[:]) }
 
-// Tags lists the tags of every language there is.
+// Tags returns the tag of every language of the pages.
 func Tags() (tags []string) {
 	for _, l := range languages {
 		tags = append(tags, l.Tag)
@@ -52,8 +63,8 @@ type Catalog struct {
 	locales []*Locale
 }
 
-// New returns the messages that are built in. Those of a language are read when
-// one of them is wanted: a start need not wait for any.
+// New returns the built-in messages. It reads those of a language at their first use,
+// so that a start does not wait for them.
 func New() *Catalog {
 	c := new(Catalog)
 	var tags []language.Tag
@@ -66,8 +77,8 @@ func New() *Catalog {
 	return c
 }
 
-// read reads the messages of a language. It panics if they are not there or
-// malformed, which is a fault of the build.
+// read reads the messages of a language. It panics if they are missing or malformed,
+// which is a fault of the build.
 func read(l Language) (all map[string]message) {
 	text, err := files.ReadFile("messages/" + l.Tag + ".json")
 	if err == nil {
@@ -79,18 +90,21 @@ func read(l Language) (all map[string]message) {
 	return all
 }
 
-// Choose returns the locale to answer in: the one whose tag is wanted; else the
-// best for an Accept-Language header (RFC 9110 section 12.5.4); else the one whose
-// tag is fallback; else English. What is wanted and the header may be anything.
+// Choose returns the locale of an answer: the one with the tag wanted; otherwise the
+// best one for an Accept-Language header (RFC 9110 section 12.5.4); otherwise the one
+// with the tag fallback; otherwise English. wanted and accept need not be valid.
 func (c *Catalog) Choose(wanted, accept, fallback string) *Locale {
 	if l := c.find(wanted); l != nil {
 		return l
 	}
-	if len(accept) <= maxAccept {
-		tags, _, err := language.ParseAcceptLanguage(accept)
-		if _, i, confidence := c.matcher.Match(tags...); err == nil && len(tags) > 0 && confidence > language.Low {
-			return c.locales[i]
-		}
+	return c.Nearest(accept, fallback)
+}
+
+// Nearest returns the best locale for an Accept-Language header or a tag such as pt-br;
+// otherwise the one with the tag fallback; otherwise English.
+func (c *Catalog) Nearest(accept, fallback string) *Locale {
+	if l := c.near(accept); l != nil {
+		return l
 	}
 	if l := c.find(fallback); l != nil {
 		return l
@@ -98,10 +112,32 @@ func (c *Catalog) Choose(wanted, accept, fallback string) *Locale {
 	return c.locales[0]
 }
 
-// maxAccept is the longest Accept-Language header, in bytes, that is looked at.
+// Near returns the tag of the language of the pages that is nearest to a tag such as
+// pt-br, in any case; empty if none is near. The text need not be valid.
+func (c *Catalog) Near(text string) string {
+	if l := c.near(text); l != nil {
+		return l.Tag
+	}
+	return ""
+}
+
+// near returns the best locale for an Accept-Language header or a tag; nil if none is
+// near.
+func (c *Catalog) near(accept string) *Locale {
+	if len(accept) > maxAccept {
+		return nil
+	}
+	tags, _, err := language.ParseAcceptLanguage(accept)
+	if _, i, confidence := c.matcher.Match(tags...); err == nil && len(tags) > 0 && confidence > language.Low {
+		return c.locales[i]
+	}
+	return nil
+}
+
+// maxAccept is the length in bytes above which an Accept-Language header is ignored.
 const maxAccept = 1000
 
-// Speaks reports whether tag is the tag of a language there is.
+// Speaks reports whether tag is the tag of a language of the pages.
 func (c *Catalog) Speaks(tag string) bool { return c.find(tag) != nil }
 
 func (c *Catalog) find(tag string) *Locale {

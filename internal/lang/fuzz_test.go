@@ -8,9 +8,9 @@ import (
 	"pushbox/internal/lang"
 )
 
-// FuzzChoose holds that whatever is wanted or asked for, there is a language; that
-// a tag that is wanted goes before all else; that a header which names one of the
-// tags alone gets it; and that a header of nothing leaves it to the fallback.
+// FuzzChoose checks that every request gets a language; that a wanted tag goes before
+// all else; that a header which names one tag alone gets it; and that an empty header
+// leaves the choice to the fallback.
 func FuzzChoose(f *testing.F) {
 	for _, accept := range []string{
 		"", "de", "de-AT,de;q=0.9,en;q=0.8", "zh-Hans-CN", "*", "en;q=0.1, sv;q=0.9", "x-klingon", "i-default", "de;q=2", "de;q=", ",,,",
@@ -29,12 +29,12 @@ func FuzzChoose(f *testing.F) {
 		want := ""
 		switch spoken := slices.Contains(tags, wanted); {
 		case spoken != c.Speaks(wanted):
-			t.Fatalf("%q is spoken: %t", wanted, !spoken)
+			t.Fatalf("%q is a language of the pages: %t", wanted, !spoken)
 		case spoken:
 			want = wanted
 		case slices.Contains(tags, accept):
 			want = accept
-		case strings.Trim(accept, " ") != "" && len(accept) <= 1000: // it is the library's to read
+		case strings.Trim(accept, " ") != "" && len(accept) <= 1000: // the library parses it
 			return
 		case slices.Contains(tags, fallback):
 			want = fallback

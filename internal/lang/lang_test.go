@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestTheLanguageIsTheOneThatIsAskedFor(t *testing.T) {
+func TestTheRequestedLanguageIsChosen(t *testing.T) {
 	t.Parallel()
 	c := load(t)
 	for _, test := range []struct{ wanted, accept, fallback, tag string }{
@@ -31,7 +31,21 @@ func TestTheLanguageIsTheOneThatIsAskedFor(t *testing.T) {
 	}
 }
 
-func TestAnEndlessHeaderIsNotLookedAt(t *testing.T) {
+func TestTheNearestLanguageIsFound(t *testing.T) {
+	t.Parallel()
+	c := load(t)
+	for text, want := range map[string]string{
+		"de": "de", "DE": "de", "pt-BR": "pt", "pt-br": "pt", "pt-PT": "pt", "zh-CN": "zh", "en-GB": "en", "en_GB": "en", "fr-CA": "fr",
+		"fi": "", "th": "", "xx": "", "": "", "not a tag": "", "\x00": "",
+		strings.Repeat(" ", 998) + "de": "de", strings.Repeat(" ", 999) + "de": "",
+	} {
+		if got := c.Near(text); got != want {
+			t.Errorf("%q: %q, not %q", text, got, want)
+		}
+	}
+}
+
+func TestATooLongHeaderIsIgnored(t *testing.T) {
 	t.Parallel()
 	c := load(t)
 	long := strings.Repeat("de,", 333)

@@ -16,8 +16,8 @@ type Locale struct {
 	messages func() map[string]message
 }
 
-// A message is its texts by plural category. One that depends on no number has
-// the category other alone.
+// A message has texts by plural category. A message that does not depend on a number
+// has only the category other.
 type message map[string]string
 
 const other = "other"
@@ -37,12 +37,11 @@ var categories = map[plural.Form]string{
 	plural.Other: other, plural.Zero: "zero", plural.One: "one", plural.Two: "two", plural.Few: "few", plural.Many: "many",
 }
 
-// countName is the placeholder whose value, an int, chooses among plural forms.
+// countName is the placeholder whose value, an int, chooses the plural form.
 const countName = "count"
 
-// Text returns a message, with the values of its placeholders given as pairs of
-// a name and a value. A key that there is no message for comes back as it is,
-// which a test of the templates keeps from happening.
+// Text returns a message with its placeholders filled in from pairs of a name and a
+// value. It returns an unknown key itself; a test of the templates finds those.
 func (l *Locale) Text(key string, pairs ...any) string {
 	m, ok := l.messages()[key]
 	if !ok {

@@ -35,7 +35,7 @@ func TestEveryLanguageHasEveryMessage(t *testing.T) {
 			}
 			for key := range all {
 				if _, ok := english[key]; !ok {
-					t.Errorf("%s is no message in English", key)
+					t.Errorf("%s is not a message in English", key)
 				}
 			}
 		})
@@ -66,7 +66,7 @@ func checkMessage(t *testing.T, key string, english, got map[string]string, plur
 	}
 }
 
-func TestNoLanguageIsThereTwice(t *testing.T) {
+func TestNoLanguageIsListedTwice(t *testing.T) {
 	t.Parallel()
 	tags := lang.Tags()
 	if len(tags) == 0 || tags[0] != "en" || len(slices.Compact(slices.Sorted(slices.Values(tags)))) != len(tags) {

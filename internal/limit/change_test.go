@@ -9,7 +9,7 @@ import (
 
 func TestAWindowThatIsMadeSmallerOrLargerForgetsNoHit(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	w := limit.NewWindow(4, time.Minute, manyKeys, now.clock())
 	for range 4 { // at 0, 10, 20 and 30 s
 		w.Add("a")
@@ -36,7 +36,7 @@ func TestAWindowThatIsMadeSmallerOrLargerForgetsNoHit(t *testing.T) {
 		}
 	}
 	w.SetHits(2)
-	w.Add("a") // of which two are kept now
+	w.Add("a") // two of its hits are kept now
 	w.SetHits(4)
 	if left := w.Left("a"); left != 2 {
 		t.Errorf("after a hit at two, %d of 4 are left", left)
@@ -45,7 +45,7 @@ func TestAWindowThatIsMadeSmallerOrLargerForgetsNoHit(t *testing.T) {
 
 func TestARateThatIsChangedGivesNothingBack(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	r := limit.NewRate(2, manyKeys, now.clock())
 	allow := func(what string, want bool, retry time.Duration) {
 		t.Helper()

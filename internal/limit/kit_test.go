@@ -7,14 +7,14 @@ import (
 	"pushbox/internal/limit"
 )
 
-// manyKeys is more keys than a test uses unless it is about their number.
+// manyKeys is a bound that only the tests of the bound reach.
 const manyKeys = 1000
 
-// hands is a clock that tests set.
-type hands struct{ t atomic.Int64 }
+// fakeClock is a clock that tests move.
+type fakeClock struct{ t atomic.Int64 }
 
-func (h *hands) clock() limit.Clock {
+func (h *fakeClock) clock() limit.Clock {
 	return func() time.Duration { return time.Duration(h.t.Load()) }
 }
 
-func (h *hands) move(d time.Duration) { h.t.Add(int64(d)) }
+func (h *fakeClock) move(d time.Duration) { h.t.Add(int64(d)) }

@@ -1,6 +1,17 @@
+// Package limit bounds what clients do: how often, and how much at a time.
+//
+// A Rate limits how often each key may do something, smoothly, and a Window
+// how many guesses each key has in any stretch of time. Both keep their counts
+// in memory for a bounded number of keys: beyond it, the key that was used least
+// recently is forgotten, so the bound should be larger than the number of clients
+// that one attacker can pretend to be.
+//
+// Slots limit how many operations run at the same time, a Queue how many run and
+// how many wait, and a Memory how many bytes they hold together.
 package limit
 
 import (
+	"errors"
 	"math"
 	"sync"
 	"time"
@@ -8,9 +19,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// A Rate allows each key so many events a minute, as many of them at once as
-// the key did not use within the last minute. It is safe for concurrent use,
-// and takes about 250 bytes a key.
+// A Rate is a token bucket for each key: it holds a minute's events, and refills
+// steadily. It is safe for concurrent use, and takes about 250 bytes a key.
 type Rate struct {
 	perMinute int
 	clock     Clock
@@ -24,8 +34,8 @@ func NewRate(perMinute, maxKeys int, clock Clock) *Rate {
 	return &Rate{perMinute: perMinute, clock: clock, buckets: newTable[*rate.Limiter](maxKeys, time.Minute)}
 }
 
-// SetPerMinute changes how many events are allowed from now on. What keys have used
-// up stays so.
+// SetPerMinute changes how many events are allowed from now on. Events that were used
+// up stay used up.
 func (r *Rate) SetPerMinute(n int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,3 +68,10 @@ func (r *Rate) Allow(key string) (ok bool, retryAfter time.Duration) {
 }
 
 func (r *Rate) perSecond() rate.Limit { return rate.Limit(r.perMinute) / 60 }
+
+// ErrBusy says that other operations use all of a Queue or a Memory.
+var ErrBusy = errors.New("too many operations at the same time")
+
+// A Clock returns the time since some fixed moment. It must not run backwards as the
+// wall clock can, or a limit would hold for hours.
+type Clock func() time.Duration

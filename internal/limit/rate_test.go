@@ -13,7 +13,7 @@ import (
 func TestARateAllowsItsMinuteAtOnceAndNoMore(t *testing.T) {
 	t.Parallel()
 	for _, perMinute := range []int{1, 7, 120, 1200} {
-		var now hands
+		var now fakeClock
 		r := limit.NewRate(perMinute, manyKeys, now.clock())
 		for i := range perMinute {
 			if ok, after := r.Allow("a"); !ok || after != 0 {
@@ -30,10 +30,10 @@ func TestARateAllowsItsMinuteAtOnceAndNoMore(t *testing.T) {
 	}
 }
 
-func TestARefusedEventIsAllowedAfterTheTimeThatWasTold(t *testing.T) {
+func TestARefusedEventIsAllowedAfterItsRetryAfter(t *testing.T) {
 	t.Parallel()
 	for _, perMinute := range []int{1, 7, 120, 997, 1200} {
-		var now hands
+		var now fakeClock
 		r := limit.NewRate(perMinute, manyKeys, now.clock())
 		for range perMinute {
 			r.Allow("a")
@@ -41,15 +41,15 @@ func TestARefusedEventIsAllowedAfterTheTimeThatWasTold(t *testing.T) {
 		for i := range 50 {
 			ok, after := r.Allow("a")
 			if ok {
-				t.Fatalf("%d a minute, turn %d: allowed too soon", perMinute, i)
+				t.Fatalf("%d a minute, round %d: allowed too soon", perMinute, i)
 			}
 			now.move(after - time.Microsecond) // the bucket counts in fractions of an event
 			if ok, _ := r.Allow("a"); ok {
-				t.Fatalf("%d a minute, turn %d: allowed before the time told", perMinute, i)
+				t.Fatalf("%d a minute, round %d: allowed before its retry-after", perMinute, i)
 			}
 			now.move(time.Microsecond)
 			if ok, again := r.Allow("a"); !ok {
-				t.Fatalf("%d a minute, turn %d: refused at the time told, for %v more", perMinute, i, again)
+				t.Fatalf("%d a minute, round %d: refused after its retry-after, for %v more", perMinute, i, again)
 			}
 		}
 	}
@@ -57,24 +57,24 @@ func TestARefusedEventIsAllowedAfterTheTimeThatWasTold(t *testing.T) {
 
 func TestRefusedEventsAreNotCounted(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	r := limit.NewRate(2, manyKeys, now.clock())
 	for range 100 {
 		r.Allow("a")
 	}
 	now.move(30 * time.Second)
 	if ok, _ := r.Allow("a"); !ok {
-		t.Error("what was refused made the wait longer")
+		t.Error("refused events made the wait longer")
 	}
 	if ok, _ := r.Allow("a"); ok {
 		t.Error("a second event is allowed after half a minute")
 	}
 }
 
-func TestAMinuteAfterAllIsAsItWas(t *testing.T) {
+func TestABucketIsFullAgainAfterAMinute(t *testing.T) {
 	t.Parallel()
 	for wait, want := range map[time.Duration]int{time.Minute: 5, time.Hour: 5, time.Minute - time.Millisecond: 4, 24 * time.Second: 2} {
-		var now hands
+		var now fakeClock
 		r := limit.NewRate(5, manyKeys, now.clock())
 		allowed := func() (n int) {
 			for ok, _ := r.Allow("a"); ok; ok, _ = r.Allow("a") {
@@ -92,10 +92,10 @@ func TestAMinuteAfterAllIsAsItWas(t *testing.T) {
 	}
 }
 
-func TestNoRateAllowsAll(t *testing.T) {
+func TestARateOfZeroAllowsAll(t *testing.T) {
 	t.Parallel()
 	for _, perMinute := range []int{0, -1} {
-		var now hands
+		var now fakeClock
 		r := limit.NewRate(perMinute, 1, now.clock())
 		for range 10_000 {
 			if ok, after := r.Allow("a"); !ok || after != 0 {
@@ -107,7 +107,7 @@ func TestNoRateAllowsAll(t *testing.T) {
 
 func TestARateForgetsTheKeyThatWasUsedLeastRecently(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	r := limit.NewRate(1, 2, now.clock())
 	for _, step := range []struct {
 		key string
@@ -121,7 +121,7 @@ func TestARateForgetsTheKeyThatWasUsedLeastRecently(t *testing.T) {
 
 func TestARateIsExactUnderConcurrency(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	r := limit.NewRate(100, manyKeys, now.clock())
 	var allowed atomic.Int64
 	var wg sync.WaitGroup

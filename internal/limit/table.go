@@ -6,16 +6,16 @@ import (
 	"time"
 )
 
-// maxKey is how long a key may be to be kept as it is; of longer ones the
-// SHA-256 digest is kept, so that nobody makes a table large with long names.
+// maxKey is the length in bytes of the longest key that is kept as it is. Of a longer
+// key the SHA-256 digest is kept, so that long keys do not make a table large.
 const maxKey = 64
 
-// A table holds something for each of the most recently used keys, in bounded
-// memory. What was not used for a while is worth nothing and is dropped. It
-// is not safe for concurrent use; times must not run backwards.
+// A table holds a value for each of the most recently used keys, in bounded memory. It
+// drops entries that were idle for long. It is not safe for concurrent use; times must
+// not run backwards.
 type table[V any] struct {
 	max     int
-	idle    time.Duration // entries not used for so long are dropped
+	idle    time.Duration // after which an entry is dropped
 	entries map[string]*entry[V]
 	root    entry[V] // of the ring: root.next was used last, root.prev first
 }
@@ -47,12 +47,12 @@ func (t *table[V]) get(key string, now time.Duration) *entry[V] {
 	return e
 }
 
-// use returns the entry of a key, which is made with a zero value if there is
-// none. Then at most max entries are left.
+// use returns the entry of a key, and makes one with a zero value if there is none. The
+// table then has at most max entries.
 func (t *table[V]) use(key string, now time.Duration) *entry[V] {
 	e := t.get(key, now)
 	if e == nil {
-		e = &entry[V]{key: strings.Clone(tableKey(key))} // not a part of some long header
+		e = &entry[V]{key: strings.Clone(tableKey(key))} // a part of a long header would keep all of it in memory
 		t.entries[e.key] = e
 	} else {
 		e.unlink()
@@ -64,8 +64,8 @@ func (t *table[V]) use(key string, now time.Duration) *entry[V] {
 	return e
 }
 
-// trim drops the oldest entries that are idle, but not many at a time, and the
-// oldest of all if there are too many.
+// trim drops the oldest entries that are idle, a few at a time, and the oldest of all
+// if there are too many.
 func (t *table[V]) trim(now time.Duration) {
 	for range 4 {
 		oldest := t.root.prev

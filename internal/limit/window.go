@@ -7,13 +7,12 @@ import (
 	"time"
 )
 
-// A Window counts the hits of each key within the time just past, exactly: a
-// hit at t counts until t+per, and not at t+per. It is safe for concurrent
-// use, and takes about 200 bytes a key and 8 to 16 bytes for each of its hits, of
-// which it keeps the last n.
+// A Window counts the hits of each key in a sliding window of time, exactly: a hit at t
+// counts before t+per. It is safe for concurrent use, and takes about 200 bytes a key
+// and 8 to 16 bytes for each of the last n hits.
 //
-// A key that got no hit for the longest time is forgotten first; it is also the
-// one whose hits would be the first to count no more.
+// The key whose last hit is oldest is forgotten first. Its hits would also be the first
+// that no longer count.
 type Window struct {
 	n     int
 	per   time.Duration
@@ -28,8 +27,8 @@ func NewWindow(n int, per time.Duration, maxKeys int, clock Clock) *Window {
 	return &Window{n: n, per: per, clock: clock, hits: newTable[[]time.Duration](maxKeys, per)}
 }
 
-// SetHits changes how many hits make a key full from now on. Those that it got
-// still count, as many of them as were kept.
+// SetHits changes how many hits make a key full from now on. Earlier hits still count,
+// as far as they were kept.
 func (w *Window) SetHits(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -39,8 +38,8 @@ func (w *Window) SetHits(n int) {
 // Full reports whether the key has used up its n hits; retryAfter is then the
 // time until it has not. It counts nothing.
 //
-// Asking and counting are two steps: callers that run at the same time may all
-// find room for the same hit. Where that matters, they must take turns.
+// Full and Add are two steps: callers that run at the same time may all be told that
+// one hit is left. Where that matters, they must take turns.
 func (w *Window) Full(key string) (full bool, retryAfter time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -56,8 +55,8 @@ func (w *Window) Full(key string) (full bool, retryAfter time.Duration) {
 	return left > 0, max(0, left)
 }
 
-// Left is how many hits the key can get before it is full: 0 while it is, and
-// math.MaxInt where it never is. It counts nothing.
+// Left returns how many hits the key can get before it is full: 0 while it is full, and
+// math.MaxInt if it never is. It counts nothing.
 func (w *Window) Left(key string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -15,7 +15,7 @@ import (
 
 func TestAWindowIsFullFromItsLastHitUntilItsFirstIsPast(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	w := limit.NewWindow(3, time.Minute, manyKeys, now.clock())
 	full := func(want bool, retry time.Duration) {
 		t.Helper()
@@ -49,7 +49,7 @@ func TestAWindowIsFullFromItsLastHitUntilItsFirstIsPast(t *testing.T) {
 
 func TestHitsPastTheLimitCountToo(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	w := limit.NewWindow(2, time.Minute, manyKeys, now.clock())
 	for range 5 {
 		w.Add("a")
@@ -61,10 +61,10 @@ func TestHitsPastTheLimitCountToo(t *testing.T) {
 	}
 }
 
-func TestNoWindowIsNeverFull(t *testing.T) {
+func TestAWindowOfZeroIsNeverFull(t *testing.T) {
 	t.Parallel()
 	for _, n := range []int{0, -1} {
-		var now hands
+		var now fakeClock
 		w := limit.NewWindow(n, time.Minute, 1, now.clock())
 		for range 100 {
 			w.Add("a")
@@ -77,7 +77,7 @@ func TestNoWindowIsNeverFull(t *testing.T) {
 
 func TestAWindowForgetsTheKeyWithTheOldestLastHit(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	w := limit.NewWindow(1, time.Hour, 3, now.clock())
 	for _, key := range []string{"a", "b", "c", "a", "d"} {
 		w.Add(key)
@@ -91,9 +91,9 @@ func TestAWindowForgetsTheKeyWithTheOldestLastHit(t *testing.T) {
 	}
 }
 
-func TestAWindowForNoKeysKeepsOne(t *testing.T) {
+func TestAWindowOfNoKeysKeepsOne(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	w := limit.NewWindow(1, time.Hour, 0, now.clock())
 	w.Add("a")
 	if full, _ := w.Full("a"); !full {
@@ -103,7 +103,7 @@ func TestAWindowForNoKeysKeepsOne(t *testing.T) {
 
 func TestLongKeysAreToldApart(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	w := limit.NewWindow(1, time.Hour, manyKeys, now.clock())
 	for _, length := range []int{0, 1, 63, 64, 65, 100_000} {
 		hit, other := strings.Repeat("x", length), strings.Repeat("x", length)+"y"
@@ -123,7 +123,7 @@ func TestLongKeysAreToldApart(t *testing.T) {
 func TestAWindowCountsEachHitUnderConcurrency(t *testing.T) {
 	t.Parallel()
 	const workers, hits = 8, 50
-	var now hands
+	var now fakeClock
 	w := limit.NewWindow(workers*hits+1, time.Minute, manyKeys, now.clock())
 	var wg sync.WaitGroup
 	for i := range workers {
@@ -144,15 +144,14 @@ func TestAWindowCountsEachHitUnderConcurrency(t *testing.T) {
 	}
 }
 
-// naive keeps all hits for good.
+// naive is a window that keeps all hits for ever.
 type naive struct {
 	n    int
 	per  time.Duration
 	hits map[string][]time.Duration
 }
 
-// full counts the hits of the window that ends now, and looks for when it will
-// have room.
+// full counts the hits of the window that ends now, and finds when there is room again.
 func (m *naive) full(key string, now time.Duration) (bool, time.Duration) {
 	room := func(at time.Duration) bool {
 		inside := 0
@@ -184,7 +183,7 @@ func (m *naive) left(key string, now time.Duration) int {
 func TestAWindowAgreesWithANaiveModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		var now hands
+		var now fakeClock
 		model := &naive{n: rapid.IntRange(1, 4).Draw(t, "n"), per: time.Duration(rapid.IntRange(1, 20).Draw(t, "per"))}
 		model.hits = make(map[string][]time.Duration)
 		w := limit.NewWindow(model.n, model.per, 3, now.clock())
@@ -223,7 +222,7 @@ func TestAWindowAgreesWithANaiveModel(t *testing.T) {
 
 func TestAWindowTellsHowManyHitsAreLeft(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	w := limit.NewWindow(2, time.Minute, manyKeys, now.clock())
 	left := func(key string, want int) {
 		t.Helper()
@@ -252,7 +251,7 @@ func TestAWindowTellsHowManyHitsAreLeft(t *testing.T) {
 
 func TestAWindowWithoutALimitHasAnyNumberLeft(t *testing.T) {
 	t.Parallel()
-	var now hands
+	var now fakeClock
 	w := limit.NewWindow(0, time.Minute, manyKeys, now.clock())
 	w.Add("a")
 	if got := w.Left("a"); got != math.MaxInt {

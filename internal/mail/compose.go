@@ -11,21 +11,23 @@ import (
 	gomail "github.com/wneessen/go-mail"
 
 	"pushbox/internal/lang"
+	"pushbox/internal/secret"
+	"pushbox/server/display"
 	"pushbox/store"
 )
 
-// A text is what a mail says.
+// A text is the content of a mail.
 type text struct {
-	id       string // of the mail: the same for each try
-	to       string
+	id       string // of the mail, the same for each try
+	to       secret.Text
 	language string
 	subject  string
-	link     string   // empty: none
-	before   []string // paragraphs before the link
-	after    []string // and behind it
+	link     secret.Text // empty: none
+	before   []string    // paragraphs before the link
+	after    []string    // paragraphs after the link
 }
 
-// page is a mail as HTML. There is nothing in it that a reader's program would fetch.
+// page is a mail as HTML. It contains nothing that a mail program would fetch.
 var page = template.Must(template.New("mail").Parse(`<!doctype html>
 <html lang="{{.Language}}">
 <head><meta charset="utf-8"><title>{{.Subject}}</title></head>
@@ -37,46 +39,46 @@ var page = template.Must(template.New("mail").Parse(`<!doctype html>
 </html>
 `))
 
-// letterText is what is written to somebody who gets the link of a push.
-func letterText(l store.Letter, words *lang.Locale, brand string) text {
+// letterText returns the text for a recipient of the link of a push.
+func letterText(l store.Mail, words *lang.Locale, brand string) text {
 	t := text{
-		id: l.ID, to: l.To.Reveal(), link: l.Link.Reveal(), language: words.Tag,
+		id: l.ID, to: l.To, link: secret.New(display.PushLink(l.Base, l.Push.Token.Reveal(), l.Push.RetrievalStep)), language: words.Tag,
 		subject: words.Text("mail_subject", "sender", l.Sender),
 		before:  []string{words.Text("mail_intro", "sender", l.Sender)},
-		after:   []string{words.Text("mail_limits", "count", l.Views, "until", l.ExpiresAt.UTC().Format("2006-01-02 15:04")+" UTC")},
+		after:   []string{words.Text("mail_limits", "count", l.Push.ViewsRemaining(), "until", display.NewTime(l.Push.ExpiresAt).Text)},
 	}
-	if l.Protected {
-		t.after = append(t.after, words.Text("made_words_passphrase"))
+	if l.Push.Protected {
+		t.after = append(t.after, words.Text("made_message_passphrase"))
 	}
 	t.after = append(t.after, words.Text("mail_careful"), words.Text("mail_sent_by", "brand", brand))
 	return t
 }
 
-// plain is the mail as plain text.
+// plain returns the mail as plain text.
 func (t text) plain() string {
 	parts := append([]string{}, t.before...)
-	if t.link != "" {
-		parts = append(parts, t.link)
+	if !t.link.IsZero() {
+		parts = append(parts, t.link.Reveal())
 	}
 	return strings.Join(append(parts, t.after...), "\n\n") + "\n"
 }
 
-// html is the mail as HTML.
+// html returns the mail as HTML.
 func (t text) html() (string, error) {
 	var b bytes.Buffer
 	err := page.Execute(&b, struct {
 		Language, Subject, Link string
 		Before, After           []string
-	}{t.language, t.subject, t.link, t.before, t.after})
+	}{t.language, t.subject, t.link.Reveal(), t.before, t.after})
 	return b.String(), err
 }
 
-// message is the mail as it is sent.
+// message returns the mail in the form in which it is sent.
 func (t text) message(from mail.Address, at time.Time) (*gomail.Msg, error) {
 	m := gomail.NewMsg(gomail.WithNoDefaultUserAgent())
 	_, domain, _ := strings.Cut(from.Address, "@")
 	m.FromMailAddress(&from)
-	m.ToMailAddress(&mail.Address{Address: t.to})
+	m.ToMailAddress(&mail.Address{Address: t.to.Reveal()})
 	m.Subject(t.subject)
 	m.SetDateWithValue(at)
 	m.SetMessageIDWithValue(t.id + "@" + domain)
@@ -90,10 +92,10 @@ func (t text) message(from mail.Address, at time.Time) (*gomail.Msg, error) {
 	return m, nil
 }
 
-// testText is what is written to somebody who tries whether mail arrives.
+// testText returns the text of a test mail.
 func testText(to, brand string) text {
 	return text{
-		id: store.NewNoticeID(), to: to, language: "en", subject: brand + ": a test mail",
+		id: store.NewNoticeID(), to: secret.New(to), language: "en", subject: brand + ": a test mail",
 		before: []string{"This is a test mail of " + brand + ". Mail arrives."},
 	}
 }

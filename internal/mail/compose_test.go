@@ -7,17 +7,20 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/email"
 	"pushbox/internal/lang"
-	"pushbox/internal/mail/mailtest"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/mailtest"
 	"pushbox/store"
 )
 
 // letterOf is a letter about a push with a passphrase.
-func letterOf(to string) store.Letter {
-	return store.Letter{
-		ID: "msg_1", To: secret.New(to), Link: secret.New("https://push.example/p/abc/r?a=1&b=2"), Sender: `ann+"<b>@example.com`,
-		ExpiresAt: time.Date(2026, 11, 28, 9, 5, 0, 0, time.UTC), Views: 3, Protected: true,
+func letterOf(to string) store.Mail {
+	return store.Mail{
+		ID: "msg_1", To: secret.New(to), Base: "https://push.example/a&b", Sender: `ann+"<b>@example.com`,
+		Push: store.PushInfo{Token: store.Token{Text: secret.New("abc")}, Push: store.Push{
+			ExpiresAt: time.Date(2026, 11, 28, 9, 5, 0, 0, time.UTC), ViewLimit: 3, Protected: true, RetrievalStep: true,
+		}},
 	}
 }
 
@@ -46,7 +49,7 @@ func TestAMailIsWrittenInTheLanguageOfItsReader(t *testing.T) {
 		m := written(t, letterText(letterOf("bob@example.net"), words.Choose(tag, "", ""), "Push & Co"))
 		all := parts(t, m)
 		plain, html := all["text/plain"], all["text/html"]
-		for _, want := range []string{"https://push.example/p/abc/r?a=1&b=2", `ann+"<b>@example.com`, "3", "2026-11-28 09:05 UTC", "Push & Co"} {
+		for _, want := range []string{"https://push.example/a&b/p/abc/r", `ann+"<b>@example.com`, "3", "2026-11-28 09:05 UTC", "Push & Co"} {
 			if !strings.Contains(plain, want) {
 				t.Errorf("%s: the text has no %s:\n%s", tag, want, plain)
 			}
@@ -54,7 +57,7 @@ func TestAMailIsWrittenInTheLanguageOfItsReader(t *testing.T) {
 		if strings.ContainsAny(plain, "{}") || strings.Contains(plain, "mail_") || strings.Contains(subject(t, m), "{") {
 			t.Errorf("%s: a word is missing:\n%s\n%s", tag, subject(t, m), plain)
 		}
-		if !strings.Contains(html, `<html lang="`+tag+`">`) || !strings.Contains(html, `<a href="https://push.example/p/abc/r?a=1&amp;b=2">`) || strings.Contains(html, "<b>") {
+		if !strings.Contains(html, `<html lang="`+tag+`">`) || !strings.Contains(html, `<a href="https://push.example/a&amp;b/p/abc/r">`) || strings.Contains(html, "<b>") {
 			t.Errorf("%s: the page is\n%s", tag, html)
 		}
 		for _, remote := range []string{"<img", "<link", "<script", "<style", "src=", "url("} {
@@ -68,7 +71,7 @@ func TestAMailIsWrittenInTheLanguageOfItsReader(t *testing.T) {
 func TestAMailSaysOnceAndLeavesThePassphraseOut(t *testing.T) {
 	t.Parallel()
 	l := letterOf("bob@example.net")
-	l.Views, l.Protected = 1, false
+	l.Push.ViewLimit, l.Push.Protected = 1, false
 	plain := parts(t, written(t, letterText(l, lang.New().Choose("en", "", ""), "Push & Co")))["text/plain"]
 	if !strings.Contains(plain, "The link works once, until") || strings.Contains(plain, "passphrase") {
 		t.Error(plain)
@@ -103,10 +106,10 @@ func FuzzHeader(f *testing.F) {
 	}
 	words := lang.New().Choose("en", "", "")
 	f.Fuzz(func(t *testing.T, to, sender, brand string) {
-		if !store.IsMailAddress(to) {
+		if !email.IsSendable(to) {
 			to = "bob@example.net"
 		}
-		if !store.IsMailAddress(sender) {
+		if !email.IsSendable(sender) {
 			return
 		}
 		l := letterOf(to)

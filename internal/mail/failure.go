@@ -10,16 +10,17 @@ import (
 	"os"
 	"strings"
 	"syscall"
+	"time"
 
 	gomail "github.com/wneessen/go-mail"
 )
 
-// A Failure is why mail could not be sent. Its text holds nothing of what was to be sent,
-// nor of what the server said, which often repeats an address.
+// A Failure says why mail could not be sent. Its text contains nothing of the mail, and
+// nothing of the server's answer, which often repeats an address.
 type Failure struct {
 	Code      int  // of the server's answer; 0: there was none
-	Session   bool // it is not about this mail: others would fare no better now
-	Permanent bool // this mail will never be taken
+	Session   bool // it is not about this mail: other mails would fail now, too
+	Permanent bool // the server will never take this mail
 
 	words string
 	err   error
@@ -27,8 +28,8 @@ type Failure struct {
 
 func (f *Failure) Error() string { return f.words }
 
-// Detail is what the server or the system said, for whoever may see the address and
-// runs the server; empty if nothing was said.
+// Detail returns the message of the server or the system, for an administrator who may see
+// the address; empty if there was none.
 func (f *Failure) Detail() string {
 	if f.err == nil {
 		return ""
@@ -41,14 +42,14 @@ func (f *Failure) Detail() string {
 	}, f.err.Error())
 }
 
-// errStartTLS is what the library says where a server offers no STARTTLS; it has no
-// error of its own for that.
+// errStartTLS is a part of the library's error when a server does not offer STARTTLS. The
+// library has no error value for that.
 const errStartTLS = "does not support STARTTLS"
 
-// errAuth is the same for a server that nobody can sign in to.
+// errAuth is the same for a server that does not offer to sign in.
 const errAuth = "does not support SMTP AUTH"
 
-// connectFailure says why there is no connection over which mail can be sent.
+// connectFailure returns why no mail can be sent over a connection.
 func connectFailure(ctx context.Context, err error) *Failure {
 	f := &Failure{Session: true, err: err}
 	var (
@@ -72,15 +73,15 @@ func connectFailure(ctx context.Context, err error) *Failure {
 	case errors.As(err, &name):
 		f.words = "the mail server's certificate is for another name than mail.host"
 	case errors.As(err, &cert), errors.As(err, &roots):
-		f.words = "the mail server's certificate is not valid, or of an authority that is not known here (mail.ca_file)"
+		f.words = "the mail server's certificate is not valid, or its authority is not trusted here (mail.ca_file)"
 	case strings.Contains(err.Error(), errStartTLS):
 		f.words = "the mail server does not offer STARTTLS, which mail.tls asks for"
 	case errors.As(err, &header), errors.As(err, &alert):
 		f.words = "the mail server does not speak TLS as mail.tls says, or this is not its port"
 	case strings.Contains(err.Error(), errAuth), errors.Is(err, gomail.ErrNoSupportedAuthDiscovered):
-		f.words = "the mail server offers no way to sign in that can be used (mail.user)"
+		f.words = "the mail server offers no supported way to sign in (mail.user)"
 	case f.Code/100 == 4:
-		f.words = "the mail server takes no mail now"
+		f.words = "the mail server accepts no mail now"
 	case strings.Contains(err.Error(), "SMTP AUTH failed"):
 		f.words = "the mail server refuses mail.user and its password"
 	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, os.ErrDeadlineExceeded):
@@ -90,14 +91,14 @@ func connectFailure(ctx context.Context, err error) *Failure {
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
 		f.words = "the mail server cannot be reached from here"
 	case f.Code != 0:
-		f.words = "the mail server refuses to take mail from here"
+		f.words = "the mail server refuses mail from here"
 	default:
 		f.words = "the connection to the mail server broke"
 	}
 	return f
 }
 
-// sendFailure says why a mail was not taken.
+// sendFailure returns why the server did not take a mail.
 func sendFailure(ctx context.Context, err error) *Failure {
 	f := &Failure{err: err}
 	var sent *gomail.SendError
@@ -112,11 +113,47 @@ func sendFailure(ctx context.Context, err error) *Failure {
 	case sent.Reason == gomail.ErrSMTPMailFrom:
 		f.Session, f.words = true, "the mail server refuses mail from the address mail.from"
 	case sent.Reason == gomail.ErrConnCheck:
-		f.Session, f.words = true, "the mail server takes no mail now"
+		f.Session, f.words = true, "the mail server accepts no mail now"
 	case f.Code >= 500:
-		f.Permanent, f.words = true, "the mail server refuses it for good"
+		f.Permanent, f.words = true, "the mail server refuses the mail permanently"
 	default:
-		f.words = "the mail server does not take it now"
+		f.words = "the mail server refuses the mail for now"
 	}
 	return f
+}
+
+// noteFailure logs that the server takes no mail, and returns how long to wait before the
+// next try.
+func (m *Mailer) noteFailure(ctx context.Context, err error) time.Duration {
+	if ctx.Err() != nil {
+		return 0
+	}
+	pause, line := m.pause(), m.Log.Warn().Err(err)
+	var f *Failure
+	if errors.As(err, &f) && f.Code != 0 {
+		line = line.Int("code", f.Code)
+	}
+	line.Dur("pause_ms", pause).Msg("mail cannot be sent; it is tried again")
+	return pause
+}
+
+// pause returns how long to wait before the next try: longer with each failure.
+func (m *Mailer) pause() time.Duration {
+	m.failures++
+	return m.tuning.server.After(m.failures - 1)
+}
+
+// noteSuccess records that the server took a mail.
+func (m *Mailer) noteSuccess() {
+	if m.failures > 0 {
+		m.Log.Info().Msg("mail can be sent again")
+	}
+	m.failures = 0
+}
+
+// logMailsGivenUp logs how many mails were given up, if any.
+func (m *Mailer) logMailsGivenUp(n int) {
+	if n > 0 {
+		m.Log.Warn().Int("mails", n).Msg("mail could not be delivered in time (mail.give_up) and is dropped")
+	}
 }

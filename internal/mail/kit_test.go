@@ -17,10 +17,13 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/internal/lang"
-	"pushbox/internal/mail/mailtest"
+	"pushbox/internal/retry"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/mailtest"
 	"pushbox/store"
 	"pushbox/store/storetest"
+
+	"pushbox/store/clock"
 )
 
 const patience = 30 * time.Second
@@ -31,7 +34,7 @@ type world struct {
 	t      *testing.T
 	ann    store.Actor
 	log    *bytes.Buffer // to be read after stop
-	pace   pace
+	tuning tuning
 	server *Server
 	stop   func()
 }
@@ -39,12 +42,12 @@ type world struct {
 func newWorld(t *testing.T, changes ...func(*storetest.Setup)) *world {
 	t.Helper()
 	setup := func(s *storetest.Setup) {
-		s.Clock = store.NewSystemClock()
+		s.Clock = clock.NewSystem()
 		s.Mail = store.MailOptions{Languages: lang.Tags(), MaxRecipients: 5, PerAccount: 100, PerInstance: 1000, GiveUp: time.Hour}
 	}
-	w := &world{Fixture: storetest.New(t, append([]func(*storetest.Setup){setup}, changes...)...), t: t, log: new(bytes.Buffer), stop: func() {}, pace: usualPace()}
-	w.pace.first, w.pace.most, w.pace.rest = 10*time.Millisecond, 50*time.Millisecond, time.Millisecond
-	w.pace.down, w.pace.long, w.pace.idle = 10*time.Millisecond, 50*time.Millisecond, 10*time.Millisecond
+	w := &world{Fixture: storetest.New(t, append([]func(*storetest.Setup){setup}, changes...)...), t: t, log: new(bytes.Buffer), stop: func() {}, tuning: usualTuning()}
+	quick := retry.Policy{First: 10 * time.Millisecond, Most: 50 * time.Millisecond}
+	w.tuning.retry, w.tuning.server, w.tuning.rest, w.tuning.idle = quick, quick, time.Millisecond, 10*time.Millisecond
 	w.ann = w.Account("ann@example.com")
 	return w
 }
@@ -58,7 +61,7 @@ func through(s *mailtest.Server, e Encryption) *Server {
 func (w *world) start() {
 	w.t.Helper()
 	m := New(Options{Store: w.Store, Server: w.server, Brand: "Push & Co", Language: "en", Log: zerolog.New(zerolog.SyncWriter(w.log))})
-	m.pace = w.pace
+	m.tuning = w.tuning
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()
@@ -83,7 +86,7 @@ func (w *world) send(to string, changes ...func(*store.NewPush)) store.PushInfo 
 	w.t.Helper()
 	in := store.NewPush{
 		Kind: store.Text, Payload: secret.New("payload-marker"), Name: secret.New("name-marker"), Note: secret.New("note-marker"),
-		Mail: &store.Mailing{To: secret.New(to), Link: linkOf},
+		Mail: &store.MailRequest{To: secret.New(to), Base: "https://push.example"},
 	}
 	for _, change := range changes {
 		change(&in)

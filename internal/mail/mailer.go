@@ -1,3 +1,13 @@
+// Package mail sends the links of pushes by mail, through one SMTP server.
+//
+// Mail waits in the store's outbox: the transaction that writes a push or an audit entry
+// also writes its mail. A Mailer sends one mail after the other, over one connection at a
+// time. The server accepts a mail at least once; or the push ends first, and its mail is
+// not sent; or the mail is refused permanently or given up, with a line in the log. No
+// address and no link reaches the log.
+//
+// The connection is encrypted and the server's certificate is checked, unless the settings
+// say otherwise: a server that stops offering STARTTLS gets no mail.
 package mail
 
 import (
@@ -8,100 +18,73 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/internal/lang"
+	"pushbox/internal/retry"
 	"pushbox/store"
 )
 
-// A pace says how long it is until something is tried again.
-type pace struct {
-	batch int           // mails that are looked at together
-	first time.Duration // between the first try of a mail and the second; then twice as long each time
-	most  time.Duration // at most
-	down  time.Duration // the same after a server that could not be reached
-	long  time.Duration // at most
-	rest  time.Duration // between two looks at the outbox, at least
-	grace time.Duration // that a stop gives to what is on its way
-	idle  time.Duration // between two looks while no mail is sent
+// A tuning says how mail is sent.
+type tuning struct {
+	batch  int           // mails that are read from the outbox together
+	retry  retry.Policy  // for a mail
+	server retry.Policy  // for a server that takes no mail
+	rest   time.Duration // between two looks at the outbox, at least
+	grace  time.Duration // that a stop gives to a mail that is being sent
+	idle   time.Duration // between two looks while there is no mail server
 }
 
-func usualPace() pace {
-	return pace{
-		batch: 50, first: time.Minute, most: time.Hour, down: 5 * time.Second, long: 10 * time.Minute,
+func usualTuning() tuning {
+	return tuning{
+		batch: 50, retry: retry.Policy{First: time.Minute, Most: time.Hour}, server: retry.Policy{First: 5 * time.Second, Most: 10 * time.Minute},
 		rest: 20 * time.Millisecond, grace: 3 * time.Second, idle: time.Minute,
 	}
 }
 
-// Options say what a Mailer sends, and through whom.
+// Options say where a Mailer's mail comes from, and how it sends it.
 type Options struct {
 	Store    *store.Store
-	Server   *Server // nil: no mail is sent, and what waits is given up in its time
-	Brand    string  // what the server calls itself
-	Language string  // of those who are written to and of whom nothing is known
+	Server   *Server // nil: no mail is sent, and waiting mail is given up in time
+	Brand    string  // the name of the service in mails
+	Language string  // of recipients whose language is not known
 	Log      zerolog.Logger
 }
 
 // A Mailer sends the mail that waits in the outbox of a store.
 type Mailer struct {
 	Options
-	pace     pace
+	tuning   tuning
 	words    *lang.Catalog
-	failures int // to reach the server, in a row
+	failures int // of the server, in a row
 }
 
-// New returns a mailer, which does nothing before Run.
-func New(o Options) *Mailer { return &Mailer{Options: o, pace: usualPace(), words: lang.New()} }
+// New returns a mailer. Run starts it.
+func New(o Options) *Mailer { return &Mailer{Options: o, tuning: usualTuning(), words: lang.New()} }
 
-// Run sends mail until ctx ends. What is on its way then has a few seconds. When it
-// returns, nothing is on its way any more, and what was not accepted waits for the next
-// run.
+// Run sends mail until ctx ends. A mail that is being sent then has a few more seconds. When
+// it returns, nothing is being sent, and mail that was not accepted waits for the next run.
+// It returns nil.
 func (m *Mailer) Run(ctx context.Context) error {
-	working, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	ending := context.AfterFunc(ctx, func() {
-		late := time.NewTimer(m.pace.grace)
-		defer late.Stop()
-		select {
-		case <-late.C:
-			stop()
-		case <-working.Done():
+	working, end := retry.Linger(ctx, m.tuning.grace)
+	defer end()
+	retry.Rounds(ctx, m.tuning.rest, retry.News{m.Store.OutboxChanged(store.ByMail)}, func() (wait time.Duration, early bool) {
+		wait, early, err := m.round(ctx, working)
+		if err == nil || ctx.Err() != nil {
+			return wait, early
 		}
+		m.Log.Error().Err(err).Msg("mail cannot be sent; it is tried again")
+		return m.pause(), false
 	})
-	defer ending()
-	for ctx.Err() == nil {
-		begun := time.Now()
-		wait, hurry, err := m.round(ctx, working)
-		if err != nil && ctx.Err() == nil {
-			m.Log.Error().Err(err).Msg("mail cannot be sent; it is tried again")
-			wait, hurry = m.pause(), false
-		}
-		m.sleep(ctx, max(wait, m.pace.rest, 4*time.Since(begun)), hurry) // a look at a long outbox takes a while
-	}
 	return nil
 }
 
-// sleep waits for some time, or, in a hurry, for something to do.
-func (m *Mailer) sleep(ctx context.Context, wait time.Duration, hurry bool) {
-	posted := m.Store.Posted()
-	if !hurry {
-		posted = nil
-	}
-	end := time.NewTimer(wait)
-	defer end.Stop()
-	select {
-	case <-end.C:
-	case <-posted:
-	case <-ctx.Done():
-	}
-}
-
-// round looks at the outbox once, and sends what is due. It returns how long it is until
-// there may be more, and whether new mail is worth looking at before.
-func (m *Mailer) round(ctx, working context.Context) (wait time.Duration, hurry bool, err error) {
-	given, err := m.Store.GiveUpMail(ctx)
-	m.noteGivenUp(given)
+// round looks at the outbox once, and sends due mail. It returns how long to wait until the
+// next look, and whether new mail may shorten that.
+func (m *Mailer) round(ctx, working context.Context) (wait time.Duration, early bool, err error) {
+	given, err := m.Store.GiveUp(ctx, store.ByMail)
+	m.logMailsGivenUp(given)
 	if err != nil || m.Server == nil {
-		return m.pace.idle, false, err
+		return m.tuning.idle, false, err
 	}
-	due, wait, err := m.Store.DueLetters(ctx, m.pace.batch)
+	due, wait, err := m.Store.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: m.tuning.batch})
 	if err != nil || len(due) == 0 {
 		return wait, true, err
 	}
@@ -121,11 +104,11 @@ type try struct {
 	text
 }
 
-// open opens messages, and forgets those that are not to be sent any more.
+// open opens messages, and removes those that must not be sent any more.
 func (m *Mailer) open(ctx context.Context, due []store.Message) (tries []try, err error) {
 	var gone []store.Message
 	for _, msg := range due {
-		l, wanted, err := m.Store.OpenLetter(ctx, msg)
+		l, wanted, err := m.Store.OpenMail(ctx, msg)
 		switch {
 		case errors.Is(err, store.ErrCorrupt):
 			m.Log.Error().Err(err).Msg("a mail is dropped")
@@ -142,9 +125,8 @@ func (m *Mailer) open(ctx context.Context, due []store.Message) (tries []try, er
 	return tries, m.Store.EndMessages(ctx, gone)
 }
 
-// deliver sends mails over one connection, until ctx ends; what is on its way then goes
-// on as long as working does. A *Failure that is about none of them in particular ends
-// it.
+// deliver sends mails over one connection until ctx ends. A mail that is being sent then may
+// go on until working ends. A *Failure of the session ends it.
 func (m *Mailer) deliver(ctx, working context.Context, tries []try) error {
 	o, err := m.Server.open(working)
 	if err != nil {
@@ -159,7 +141,7 @@ func (m *Mailer) deliver(ctx, working context.Context, tries []try) error {
 		switch err := o.send(working, t.text); {
 		case err == nil:
 			m.noteSuccess()
-			err = m.settle(t.Message)
+			err = m.remove(t.Message)
 			if err != nil {
 				return err
 			}
@@ -174,33 +156,33 @@ func (m *Mailer) deliver(ctx, working context.Context, tries []try) error {
 	return nil
 }
 
-const settleTimeout = 5 * time.Second // for what the store is told of a mail
+const storeTimeout = 5 * time.Second // for the store, after a mail
 
-// settle forgets a mail.
-func (m *Mailer) settle(msg store.Message) error {
-	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+// remove takes a mail out of the outbox.
+func (m *Mailer) remove(msg store.Message) error {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
 	return m.Store.EndMessages(ctx, []store.Message{msg})
 }
 
-// failed puts a mail off, or forgets one that will never be taken. It returns the failure
-// where others would fare no better.
+// failed puts a mail off, or removes it if its failure is permanent. It returns a failure of
+// the session.
 func (m *Mailer) failed(working context.Context, msg store.Message, f *Failure) error {
 	if f.Permanent {
 		m.Log.Warn().Int("code", f.Code).Err(f).Msg("a mail is dropped")
-		return m.settle(msg)
+		return m.remove(msg)
 	}
 	if f.Session && (f.Code != 0 || working.Err() != nil) { // the mail itself was not looked at
 		return f
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), settleTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
 	defer cancel()
-	again, err := m.Store.RetryMessage(ctx, msg, backoff(m.pace.first, m.pace.most, msg.Attempts))
+	again, err := m.Store.RetryMessage(ctx, msg, m.tuning.retry.After(msg.Attempts))
 	switch {
 	case err != nil:
 		return err
 	case !again:
-		m.noteGivenUp(1)
+		m.logMailsGivenUp(1)
 	}
 	if f.Session {
 		return f

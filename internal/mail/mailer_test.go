@@ -11,8 +11,8 @@ import (
 
 	"github.com/emersion/go-smtp"
 
-	"pushbox/internal/mail/mailtest"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/mailtest"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -31,7 +31,7 @@ func TestTheLinkIsSentToEachRecipientAlone(t *testing.T) {
 	if to := recipients(got); to != "bob@example.net carol@example.net dan@example.net " {
 		t.Errorf("mail went to %s", to)
 	}
-	if most, _ := s.Most(); most != 1 {
+	if most, _ := s.Counts(); most != 1 {
 		t.Errorf("%d mails were on their way at the same time", most)
 	}
 	ids := make(map[string]bool)
@@ -84,7 +84,7 @@ func TestARefusedRecipientIsNotTriedAgain(t *testing.T) {
 	w.start()
 	s.Wait(t, 1)
 	w.drained()
-	w.wantLog(`"code":550`, "refuses it for good", "a mail is dropped")
+	w.wantLog(`"code":550`, "refuses the mail permanently", "a mail is dropped")
 	if s.Asked("gone@example.net") != 1 || recipients(s.Mails()) != "here@example.net " {
 		t.Errorf("it was asked for %d times", s.Asked("gone@example.net"))
 	}
@@ -138,19 +138,19 @@ func TestMailOfAPushThatHasEndedIsNotSent(t *testing.T) {
 	t.Parallel()
 	once := 1
 	for name, end := range map[string]func(w *world, p store.PushInfo) error{
-		"by hand": func(w *world, p store.PushInfo) error {
+		"by a delete": func(w *world, p store.PushInfo) error {
 			_, err := w.DeletePush(w.t.Context(), w.ann, p.Token)
 			return err
 		},
 		"by its last view": func(w *world, p store.PushInfo) error {
-			_, err := w.Retrieve(w.t.Context(), store.Actor{}, p.Token, secret.Text{})
+			_, err := w.Retrieve(w.t.Context(), store.Actor{}, p.Token, secret.Text{}, nil)
 			return err
 		},
 		"with its account": func(w *world, _ store.PushInfo) error {
-			return w.RemoveAccount(w.t.Context(), "ann@example.com")
+			return w.RemoveAccount(w.t.Context(), storetest.Operator, "ann@example.com")
 		},
 		"while its account is disabled": func(w *world, _ store.PushInfo) error {
-			return w.SetDisabled(w.t.Context(), "ann@example.com", true)
+			return w.SetDisabled(w.t.Context(), storetest.Operator, "ann@example.com", true)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -212,7 +212,7 @@ func TestAStopLosesNoMail(t *testing.T) {
 		return nil
 	}})
 	w := newWorld(t)
-	w.server, w.pace.grace = through(s, StartTLS), time.Millisecond
+	w.server, w.tuning.grace = through(s, StartTLS), time.Millisecond
 	w.send("first@example.net,second@example.net,third@example.net")
 	w.start()
 	<-reached
@@ -225,15 +225,6 @@ func TestAStopLosesNoMail(t *testing.T) {
 	w.drained()
 	if to := recipients(s.Mails()); !strings.HasPrefix(to, "first@example.net ") || !strings.Contains(to, "second@") || !strings.Contains(to, "third@") {
 		t.Errorf("mail went to %s", to)
-	}
-}
-
-func TestAPauseGrowsToItsMost(t *testing.T) {
-	t.Parallel()
-	for before, want := range []time.Duration{1, 2, 4, 8, 10, 10} {
-		if got := backoff(time.Second, 10*time.Second, before); got < want*time.Second*4/5 || got > want*time.Second*6/5 {
-			t.Errorf("after %d tries it is %v", before, got)
-		}
 	}
 }
 

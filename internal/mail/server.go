@@ -23,24 +23,24 @@ const (
 	None                       // not at all
 )
 
-// A Server is the one that takes mail for everybody, and how it is reached.
+// A Server is the SMTP server for all mail, and how to reach it.
 type Server struct {
 	Host       string
 	Port       int
 	Encryption Encryption
-	Roots      *x509.CertPool // what its certificate is checked against; nil: what the system trusts
-	User       string         // empty: without signing in
+	Roots      *x509.CertPool // of its certificate; nil: those that the system trusts
+	User       string         // empty: no sign-in
 	Password   secret.Text
-	From       mail.Address // what mail is from
+	From       mail.Address // the sender of the mail
 }
 
 const (
 	dialTimeout = 20 * time.Second
-	stepTimeout = time.Minute // for all of the greeting, and for all of a mail
+	stepTimeout = time.Minute // for the whole greeting, and for a whole mail
 )
 
-// mechanisms are the ways to sign in, best first. Without encryption the library sends a
-// password in clear text to this machine alone, unless it is told to.
+// mechanisms returns the ways to sign in, best first. Without encryption the library sends
+// a password in clear text only to this machine, except by the mechanisms named NoEnc.
 func (s Server) mechanisms() []gomail.SMTPAuthType {
 	if s.Encryption == None {
 		return []gomail.SMTPAuthType{gomail.SMTPAuthSCRAMSHA256, gomail.SMTPAuthCramMD5, gomail.SMTPAuthPlainNoEnc, gomail.SMTPAuthLoginNoEnc}
@@ -52,12 +52,12 @@ func (s Server) mechanisms() []gomail.SMTPAuthType {
 type session struct {
 	client *gomail.Client
 	conn   net.Conn
-	unwind func() bool // keeps the end of a context from closing conn
+	unwind func() bool // from then on the end of the context does not close conn
 	from   mail.Address
 }
 
-// open connects to the server and signs in. The connection ends with working. A *Failure if
-// it cannot be done.
+// open connects to the server and signs in. The end of working closes the connection. The
+// error is a *Failure.
 func (s Server) open(working context.Context) (*session, error) {
 	o := &session{from: s.From, unwind: func() bool { return true }}
 	options := []gomail.Option{
@@ -98,7 +98,7 @@ func (s Server) tlsConfig() *tls.Config {
 	return &tls.Config{ServerName: s.Host, RootCAs: s.Roots, MinVersion: tls.VersionTLS12}
 }
 
-// dial opens a connection, encrypted where it is so from the first byte.
+// dial opens a connection. With Implicit it is encrypted.
 func (s Server) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{Timeout: dialTimeout}
 	conn, err := d.DialContext(ctx, network, address)
@@ -113,11 +113,11 @@ func (s Server) dial(ctx context.Context, network, address string) (net.Conn, er
 	return encrypted, nil
 }
 
-// send sends a mail. A *Failure if the server did not take it.
+// send sends a mail. The error is a *Failure.
 func (o *session) send(ctx context.Context, t text) error {
 	m, err := t.message(o.from, time.Now())
 	if err != nil {
-		return &Failure{Permanent: true, words: "it could not be written", err: err}
+		return &Failure{Permanent: true, words: "the mail could not be composed", err: err}
 	}
 	if err := o.client.Send(m); err != nil && !m.IsDelivered() {
 		return sendFailure(ctx, err)
@@ -125,16 +125,35 @@ func (o *session) send(ctx context.Context, t text) error {
 	return nil
 }
 
-// close says good-bye.
+// close ends the session.
 func (o *session) close() {
-	_ = o.client.Close() // what was taken was taken
+	_ = o.client.Close() // an accepted mail stays accepted
 	o.cut()
 }
 
-// cut ends the connection at once.
+// cut closes the connection at once.
 func (o *session) cut() {
 	o.unwind()
 	if o.conn != nil {
 		_ = o.conn.Close() // it may be closed already
 	}
+}
+
+// Check connects to the server and signs in, and sends nothing. The error is a *Failure.
+func (s Server) Check(ctx context.Context) error {
+	o, err := s.open(ctx)
+	if err == nil {
+		o.close()
+	}
+	return err
+}
+
+// Test sends a test mail at once. The error is a *Failure.
+func (s Server) Test(ctx context.Context, to, brand string) error {
+	o, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer o.close()
+	return o.send(ctx, testText(to, brand))
 }

@@ -15,14 +15,14 @@ import (
 	"pushbox/store/storetest"
 )
 
-// BenchmarkRequest measures what metrics cost a request: one that asks for nothing, by
-// a server that nobody watches and by one that counts, in turns, since machines differ from
+// BenchmarkRequest measures what metrics cost a request: an empty
+// request to a server without metrics and to one with them, in turns, since machines differ from
 // minute to minute.
 func BenchmarkRequest(b *testing.B) {
 	f := storetest.New(b)
 	handler := func(o server.Observer) *server.Server {
 		h, err := server.New(server.Options{
-			Config: config.Default(), Store: f.Store, Log: zerolog.New(io.Discard), Version: "3.0.0", Watch: server.Watch{Observer: o},
+			Config: config.Default(), Store: f.Store, Log: zerolog.New(io.Discard), Version: "3.0.0", Monitoring: server.Monitoring{Observer: o},
 		})
 		if err != nil {
 			b.Fatal(err)

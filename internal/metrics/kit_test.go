@@ -17,10 +17,12 @@ import (
 // attached are metrics that ask sources which have everything to tell.
 func attached(changes ...func(*metrics.Sources)) *metrics.Metrics {
 	s := metrics.Sources{
-		Vitals: func() (store.Vitals, error) {
-			return store.Vitals{Stats: store.Stats{Space: store.Space{Size: 1000, Unused: 300}, FreePages: 3, Journal: 5, Live: 7}, Lag: 9 * time.Second}, nil
+		Store: func() (store.Stats, error) {
+			return store.Stats{EngineStats: store.EngineStats{Space: store.Space{Size: 1000, Unused: 300}, FreePages: 3, Journal: 5, Live: 7}, Lag: 9 * time.Second}, nil
 		},
-		Load:        func() server.Load { return server.Load{Uploads: 11, Downloads: 13, Bodies: 17, Reveals: 19} },
+		Server: func() server.Stats {
+			return server.Stats{Uploads: 11, Downloads: 13, RequestMemory: 17, AnswerMemory: 19}
+		},
 		Certificate: func() time.Time { return time.Unix(2_000_000_000, 0) },
 	}
 	for _, change := range changes {

@@ -13,14 +13,17 @@ import (
 	"testing"
 
 	dto "github.com/prometheus/client_model/go"
+
+	"pushbox/internal/testkit/golden"
+	"pushbox/store"
 )
 
 const (
 	manual = "../../docs/monitoring.md"
 	alerts = "../../deploy/prometheus-alerts.yml"
 
-	tableBegins = "<!-- the metrics: PUSHBOX_UPDATE_DOCS=1 go test ./internal/metrics -->\n"
-	tableEnds   = "<!-- the end of them -->\n"
+	tableBegins = "<!-- the metrics: go test ./internal/metrics -update -->"
+	tableEnds   = "<!-- the end of them -->"
 )
 
 // ours are the names of the metrics that are not those of any Go program.
@@ -45,35 +48,19 @@ func table(all map[string]*dto.MetricFamily) string {
 	return b.String()
 }
 
-// TestTheManualHasEveryMetric compares the table with the registry. With
-// PUSHBOX_UPDATE_DOCS=1 it writes the table.
+// TestTheManualHasEveryMetric compares the table with the registry.
 func TestTheManualHasEveryMetric(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(manual)
-	if err != nil {
-		t.Fatal(err)
-	}
-	before, rest, begins := strings.Cut(string(text), tableBegins)
-	have, after, ends := strings.Cut(rest, tableEnds)
-	if !begins || !ends {
-		t.Fatal("the manual has no place for the table")
-	}
 	all := families(t, attached())
-	want := table(all)
-	if os.Getenv("PUSHBOX_UPDATE_DOCS") != "" {
-		if err := os.WriteFile(manual, []byte(before+tableBegins+want+tableEnds+after), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
+	if n := len(ours(all)); n < 20 {
+		t.Errorf("there are only %d metrics", n)
 	}
-	if have != want || len(ours(all)) < 20 {
-		t.Errorf("the table is stale; it should be\n%s", want)
-	}
+	golden.Section(t, manual, tableBegins, tableEnds, table(all))
 }
 
 var metricName = regexp.MustCompile(`\b(?:pushbox|process)_[a-z_]+[a-z]\b`)
 
-// What a rule asks for and nobody tells makes the rule silent.
+// An alert rule that reads a metric that does not exist never fires.
 func TestManualAndAlertsNameOnlyMetricsThatThereAre(t *testing.T) {
 	t.Parallel()
 	all := families(t, attached())
@@ -118,6 +105,25 @@ func TestAlertsAskForValuesThatLabelsHave(t *testing.T) {
 	}
 	if len(asked) < 4 {
 		t.Errorf("only %d labels were found", len(asked))
+	}
+}
+
+// The alerts tolerate 15 sweep periods without a sweep.
+func TestAlertsFollowTheSweepPeriod(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(alerts)
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := fmt.Sprintf("%.0f", (15 * store.SweepPeriod).Seconds())
+	found := regexp.MustCompile(`pushbox_sweep_[a-z_]+ > ([0-9]+)`).FindAllStringSubmatch(string(text), -1)
+	for _, m := range found {
+		if m[1] != limit {
+			t.Errorf("%q: the limit should be %s seconds", m[0], limit)
+		}
+	}
+	if len(found) != 2 {
+		t.Errorf("%d alerts read the time of sweeps, not 2", len(found))
 	}
 }
 

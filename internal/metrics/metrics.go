@@ -1,9 +1,9 @@
-// Package metrics counts what a server does, for Prometheus. It is the only
-// importer of its libraries: store and server tell their observers, and are asked
-// for the rest when somebody scrapes.
+// Package metrics counts what a server does, for Prometheus. Only this package imports the
+// libraries of Prometheus: store and server report events to their observers, and a scrape
+// asks them for the rest.
 //
-// Every label has a fixed set of values, which are there from the start: names that
-// the program has, never a path, a method, an address or a word that somebody sent.
+// Every label has a fixed set of values, which are present from the start: names of the
+// program, never a path, a method, an address or a word from a request.
 package metrics
 
 import (
@@ -17,19 +17,19 @@ import (
 	"github.com/prometheus/common/expfmt"
 )
 
-// A Metrics counts. Its methods may be called at the same time.
+// Metrics counts events, and exposes all metrics. It is safe for concurrent use.
 type Metrics struct {
 	registry *prometheus.Registry
 	requests *requests
 	pushes   *pushes
 	engine   engine
-	scraping sync.Mutex // one scrape at a time: they cost more than what they tell of
+	scraping sync.Mutex // one scrape at a time: it costs more than the work that it measures
 }
 
-// New returns metrics that count from nothing, for a program of that version.
+// New returns metrics for a program of that version. All counts are 0.
 func New(version string) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), requests: newRequests(), pushes: newPushes(), engine: newEngine()}
-	build := gauge("build_info", "What runs: always 1.", "version", "goversion")
+	build := gauge("build_info", "Version of the running program. Always 1.", "version", "goversion")
 	build.WithLabelValues(version, runtime.Version()).Set(1)
 	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.requests.all()...)
@@ -38,7 +38,7 @@ func New(version string) *Metrics {
 	return m
 }
 
-// Expose returns all metrics in Prometheus' text format 0.0.4, and its media type.
+// Expose returns all metrics in the text format 0.0.4 of Prometheus, and its media type.
 func (m *Metrics) Expose() (media string, text []byte, err error) {
 	m.scraping.Lock()
 	defer m.scraping.Unlock()
@@ -55,7 +55,7 @@ func (m *Metrics) Expose() (media string, text []byte, err error) {
 	return string(expfmt.NewFormat(expfmt.TypeTextPlain)), b.Bytes(), nil
 }
 
-// namespace is what the name of each metric of pushbox begins with.
+// namespace begins the name of each metric of pushbox.
 const namespace = "pushbox"
 
 func counter(name, help string, labels ...string) *prometheus.CounterVec {

@@ -107,18 +107,18 @@ func TestEachThingIsCountedWhereItBelongs(t *testing.T) {
 func TestWhatIsNotKnownIsNotTold(t *testing.T) {
 	t.Parallel()
 	uncounted := attached(func(s *metrics.Sources) {
-		s.Vitals = func() (store.Vitals, error) { return store.Vitals{Stats: store.Stats{Live: -1}}, nil }
+		s.Store = func() (store.Stats, error) { return store.Stats{EngineStats: store.EngineStats{Live: -1}}, nil }
 		s.Certificate = nil
 	})
 	wantSamples(t, uncounted, "pushbox_store_size_bytes 0", "pushbox_live_pushes", "pushbox_certificate")
 	failed := attached(func(s *metrics.Sources) {
-		s.Vitals = func() (store.Vitals, error) { return store.Vitals{}, store.ErrFailed }
+		s.Store = func() (store.Stats, error) { return store.Stats{}, store.ErrFailed }
 		s.Certificate = func() time.Time { return time.Time{} }
 	})
 	wantSamples(t, failed, "pushbox_uploads_running 11", "pushbox_live_pushes", "pushbox_store_size", "pushbox_sweep_lag", "pushbox_certificate")
 }
 
-func TestWhatNobodyKnowsIsCountedNowhere(t *testing.T) {
+func TestUnknownLabelsAreNotCounted(t *testing.T) {
 	t.Parallel()
 	m := attached()
 	before := len(families(t, m)["pushbox_http_requests_total"].Metric)

@@ -9,7 +9,7 @@ import (
 	"pushbox/store"
 )
 
-// pushes is a store.Observer, and counts sweeps.
+// pushes counts what happens to pushes, as a store.Observer, and sweeps.
 type pushes struct {
 	created     *prometheus.CounterVec
 	viewed      prometheus.Counter
@@ -29,15 +29,15 @@ const (
 
 func newPushes() *pushes {
 	p := &pushes{
-		created:     counter("creates_total", "Pushes that were created.", "kind"),
-		viewed:      counter("views_total", "Views that were counted.").WithLabelValues(),
-		ended:       counter("expiries_total", "Pushes that ended: by their last view, their time limit, by hand, or otherwise.", "cause"),
+		created:     counter("creates_total", "Pushes created.", "kind"),
+		viewed:      counter("views_total", "Views counted.").WithLabelValues(),
+		ended:       counter("expiries_total", "Pushes that ended: by the last view, the time limit, a delete, or another cause.", "cause"),
 		passphrases: counter("failed_passphrases_total", "Wrong passphrases.").WithLabelValues(),
-		compacted:   counter("compactions_total", "Compactions of the database that ended, by hand or by themselves.", "outcome"),
-		swept:       counter("sweeps_total", "Rounds of the sweeper.", "outcome"),
-		lastSweep:   gauge("sweep_last_success_timestamp_seconds", "When the sweeper last got through a round; 0: not yet.").WithLabelValues(),
+		compacted:   counter("compactions_total", "Compactions of the database, manual or automatic.", "outcome"),
+		swept:       counter("sweeps_total", "Sweeps.", "outcome"),
+		lastSweep:   gauge("sweep_last_success_timestamp_seconds", "Time of the last successful sweep. 0: none yet.").WithLabelValues(),
 	}
-	for _, k := range []store.Kind{store.Text, store.File, store.URL, store.QR} {
+	for _, k := range store.Kinds() {
 		p.created.WithLabelValues(k.String())
 	}
 	for _, c := range store.Causes() {
@@ -53,11 +53,10 @@ func newPushes() *pushes {
 }
 
 func (p *pushes) all() []prometheus.Collector {
-	vecs := []prometheus.Collector{p.created, p.viewed, p.ended, p.passphrases, p.compacted, p.swept, p.lastSweep}
-	return vecs
+	return []prometheus.Collector{p.created, p.viewed, p.ended, p.passphrases, p.compacted, p.swept, p.lastSweep}
 }
 
-// Pushes is who to tell what becomes of pushes.
+// Pushes returns the observer of a store.
 func (m *Metrics) Pushes() store.Observer { return m.pushes }
 
 // Created counts a new push.
@@ -84,7 +83,7 @@ func (p *pushes) Compacted(err error) {
 	}
 }
 
-// Swept counts a round of the sweeper that ended at that time.
+// Swept counts a sweep that ended at that time, with err if it failed.
 func (m *Metrics) Swept(at time.Time, err error) {
 	if err != nil {
 		m.pushes.swept.WithLabelValues(failed).Inc()
@@ -94,17 +93,17 @@ func (m *Metrics) Swept(at time.Time, err error) {
 	m.pushes.lastSweep.Set(float64(at.UnixMilli()) / 1000)
 }
 
-// engine is what is told of each commit.
+// engine measures commits.
 type engine struct{ took, operations prometheus.Histogram }
 
 func newEngine() engine {
 	return engine{
 		took: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Namespace: namespace, Name: "store_commit_duration_seconds", Help: "How long commits took, until they were on the disk.",
+			Namespace: namespace, Name: "store_commit_duration_seconds", Help: "Duration of commits, until they are on the disk.",
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
 		}),
 		operations: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Namespace: namespace, Name: "store_commit_operations", Help: "How many operations shared a commit.",
+			Namespace: namespace, Name: "store_commit_operations", Help: "Operations per commit.",
 			Buckets: prometheus.ExponentialBuckets(1, 2, 11),
 		}),
 	}

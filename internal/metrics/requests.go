@@ -8,11 +8,11 @@ import (
 	"pushbox/server"
 )
 
-// classes are the values of the label class: hundreds of statuses, from 2.
+// classes are the values of the label class, from status 200 on.
 var classes = [...]string{"2xx", "3xx", "4xx", "5xx"}
 
-// classOf is the index of a status in classes. A request without an answer is a
-// fault of the server.
+// classOf returns the index of a status in classes. A request without an answer counts as
+// an error of the server.
 func classOf(status int) int {
 	if c := status/100 - 2; c >= 0 && c < len(classes) {
 		return c
@@ -20,30 +20,30 @@ func classOf(status int) int {
 	return len(classes) - 1
 }
 
-// A series is what is counted of requests with one label.
+// A series has the metrics of the requests with one label.
 type series struct {
 	ended [len(classes)]prometheus.Counter
 	took  prometheus.Observer
 }
 
-// requests is a server.Observer.
+// requests counts and times requests, as a server.Observer.
 type requests struct {
 	ended   *prometheus.CounterVec
 	took    *prometheus.HistogramVec
 	running prometheus.Gauge
 	limited *prometheus.CounterVec
 
-	of     map[server.Label]*series      // written by newRequests alone
-	limits map[string]prometheus.Counter // the same
+	of     map[server.Label]*series      // only newRequests writes to it
+	limits map[string]prometheus.Counter // likewise
 }
 
 func newRequests() *requests {
 	r := &requests{
-		ended: counter("http_requests_total", "Requests that were answered.", "route", "method", "class"),
-		took: histogram("http_request_duration_seconds", "How long requests took, from their head to the end of the answer.",
+		ended: counter("http_requests_total", "Requests answered.", "route", "method", "class"),
+		took: histogram("http_request_duration_seconds", "Duration of requests, from their header to the end of the answer.",
 			[]float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5, 30}, "route"),
-		running: gauge("http_requests_in_flight", "Requests that are being answered.").WithLabelValues(),
-		limited: counter("limited_total", "Requests that a limit refused.", "limit"),
+		running: gauge("http_requests_in_flight", "Requests in progress.").WithLabelValues(),
+		limited: counter("limited_total", "Requests refused by a limit.", "limit"),
 		of:      make(map[server.Label]*series),
 		limits:  make(map[string]prometheus.Counter),
 	}
@@ -64,10 +64,10 @@ func (r *requests) all() []prometheus.Collector {
 	return []prometheus.Collector{r.ended, r.took, r.running, r.limited}
 }
 
-// Requests is who to tell of requests.
+// Requests returns the observer of a server.
 func (m *Metrics) Requests() server.Observer { return m.requests }
 
-// Began counts a request that runs.
+// Began counts a request in progress.
 func (r *requests) Began() { r.running.Inc() }
 
 // Ended counts a request that was answered.

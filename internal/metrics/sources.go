@@ -9,17 +9,17 @@ import (
 	"pushbox/store"
 )
 
-// Sources are asked at each scrape.
+// Sources return figures at each scrape.
 type Sources struct {
-	Vitals func() (store.Vitals, error) // while it returns an error, there is nothing of the store
-	Load   func() server.Load
+	Store  func() (store.Stats, error) // after an error, a scrape has no metrics of the store
+	Server func() server.Stats
 
-	// Certificate is when the certificate in use ends, the earliest of several; zero:
-	// there is none. nil: there never is.
+	// Certificate returns when the certificate in use ends, the first of several; zero if
+	// there is none yet. nil: the server has no certificates.
 	Certificate func() time.Time
 }
 
-// Attach has m ask those sources. It is done once.
+// Attach adds the sources. Call it once.
 func (m *Metrics) Attach(s Sources) { m.registry.MustRegister(newAsking(s)) }
 
 // asking is a prometheus.Collector over Sources.
@@ -36,20 +36,20 @@ func newAsking(s Sources) *asking {
 	}
 	return &asking{
 		Sources:     s,
-		live:        desc("live_pushes", "Pushes that can still be retrieved, with those whose time is over until a sweep meets them. Missing until they have been counted."),
+		live:        desc("live_pushes", "Live pushes, and pushes past their time limit that no sweep has ended yet. Missing until the first count is done."),
 		size:        desc("store_size_bytes", "Size of the database file."),
-		used:        desc("store_used_bytes", "How much of the database file is in use."),
-		freePages:   desc("store_free_pages", "Pages of the database file that nothing is in."),
-		journal:     desc("store_journal_rows", "Changes that are durable and wait to be put where they belong."),
-		lag:         desc("sweep_lag_seconds", "How long the push that has been due for the longest time has waited to be destroyed; 0: none is due."),
-		uploads:     desc("uploads_running", "Uploads of files that run."),
-		downloads:   desc("downloads_running", "Downloads of files that run."),
-		memory:      desc("body_memory_bytes", "Memory that large requests have, and large answers that open pushes.", "use"),
-		certificate: desc("certificate_expiry_timestamp_seconds", "When the TLS certificate ends. Missing where there is none."),
+		used:        desc("store_used_bytes", "Used bytes of the database file."),
+		freePages:   desc("store_free_pages", "Free pages of the database file."),
+		journal:     desc("store_journal_rows", "Durable rows of the journal that wait to be folded into the database."),
+		lag:         desc("sweep_lag_seconds", "How long the oldest due push has waited to be destroyed. 0: none is due."),
+		uploads:     desc("uploads_running", "Uploads of files in progress."),
+		downloads:   desc("downloads_running", "Downloads of files in progress."),
+		memory:      desc("body_memory_bytes", "Memory in use for large requests, and for large answers that reveal pushes.", "use"),
+		certificate: desc("certificate_expiry_timestamp_seconds", "When the TLS certificate expires. Missing if there is none."),
 	}
 }
 
-// Describe sends what there can be.
+// Describe sends every metric that Collect may send.
 func (a *asking) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range [...]*prometheus.Desc{
 		a.live, a.size, a.used, a.freePages, a.journal, a.lag, a.uploads, a.downloads, a.memory, a.certificate,
@@ -58,12 +58,12 @@ func (a *asking) Describe(ch chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect asks, and sends what there is.
+// Collect asks the sources, and sends their figures.
 func (a *asking) Collect(ch chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
 	}
-	if v, err := a.Vitals(); err == nil {
+	if v, err := a.Store(); err == nil {
 		if v.Live >= 0 {
 			send(a.live, float64(v.Live))
 		}
@@ -73,11 +73,11 @@ func (a *asking) Collect(ch chan<- prometheus.Metric) {
 		send(a.journal, float64(v.Journal))
 		send(a.lag, v.Lag.Seconds())
 	}
-	load := a.Load()
-	send(a.uploads, float64(load.Uploads))
-	send(a.downloads, float64(load.Downloads))
-	send(a.memory, float64(load.Bodies), "requests")
-	send(a.memory, float64(load.Reveals), "answers")
+	stats := a.Server()
+	send(a.uploads, float64(stats.Uploads))
+	send(a.downloads, float64(stats.Downloads))
+	send(a.memory, float64(stats.RequestMemory), "requests")
+	send(a.memory, float64(stats.AnswerMemory), "answers")
 	if a.Certificate != nil {
 		if end := a.Certificate(); !end.IsZero() {
 			send(a.certificate, float64(end.Unix()))

@@ -1,8 +1,8 @@
-// Package sdnotify tells the service manager how the process is: systemd, or
-// whatever else puts NOTIFY_SOCKET into the environment (sd_notify(3)).
+// Package sdnotify reports the state of the process to the service manager: systemd, or
+// another one that puts NOTIFY_SOCKET into the environment (sd_notify(3)).
 //
-// The protocol is a datagram of a few words to a socket, which is less than it
-// would take to hand a library the environment that it reads by itself.
+// The protocol is a short datagram to a socket. It needs less code than to keep a
+// library from reading the environment by itself.
 package sdnotify
 
 import (
@@ -11,12 +11,13 @@ import (
 	"net"
 	"os"
 	"strconv"
-	"strings"
 	"time"
+
+	"pushbox/internal/environ"
 )
 
-// A Notifier sends messages to a service manager. The zero value has none to
-// send to: its methods do nothing.
+// A Notifier sends messages to a service manager. The zero value has none: its methods
+// do nothing.
 type Notifier struct {
 	socket   string
 	watchdog time.Duration
@@ -25,20 +26,17 @@ type Notifier struct {
 // patience is how long a service manager may take to read a message.
 const patience = time.Second
 
-// From returns what the environment asks for, which is as os.Environ returns it.
-// An error says what of it cannot be; what can be is returned with it.
-func From(environ []string) (n Notifier, err error) {
-	vars := make(map[string]string)
-	for _, v := range environ {
-		name, value, _ := strings.Cut(v, "=")
-		vars[name] = value
-	}
+// From returns the Notifier that the environment asks for; variables are as os.Environ
+// returns them. An error names the variable that is wrong; the Notifier works
+// without it.
+func From(variables []string) (n Notifier, err error) {
+	vars := environ.Map(variables)
 	n.socket = vars["NOTIFY_SOCKET"]
 	if n.socket == "" {
 		return Notifier{}, nil
 	}
 	if n.socket[0] != '/' && n.socket[0] != '@' {
-		return Notifier{}, errors.New("NOTIFY_SOCKET is neither a path from the root nor an abstract socket: nobody is told that the server is ready")
+		return Notifier{}, errors.New("NOTIFY_SOCKET is neither an absolute path nor an abstract socket: no service manager is notified")
 	}
 	if pid := vars["WATCHDOG_PID"]; pid != "" && pid != strconv.Itoa(os.Getpid()) {
 		return n, nil // it is meant for another process
@@ -49,14 +47,14 @@ func From(environ []string) (n Notifier, err error) {
 	}
 	usec, err := strconv.ParseInt(text, 10, 64)
 	if most := int64(1<<63-1) / int64(time.Microsecond); err != nil || usec <= 0 || usec > most {
-		return n, errors.New("WATCHDOG_USEC is not a number of microseconds: the watchdog is not fed")
+		return n, errors.New("WATCHDOG_USEC is not a number of microseconds: the watchdog gets no messages")
 	}
 	n.watchdog = time.Duration(usec) * time.Microsecond
 	return n, nil
 }
 
-// Watchdog is how long the service manager waits for the next Alive before it
-// ends the process; 0: for good.
+// Watchdog is how long the service manager waits for the next Alive before it ends the
+// process; 0: for ever.
 func (n Notifier) Watchdog() time.Duration { return n.watchdog }
 
 // Ready says that the process serves, or serves again after Reloading.
@@ -65,11 +63,11 @@ func (n Notifier) Ready() error { return n.send("READY=1") }
 // Stopping says that the process is about to end.
 func (n Notifier) Stopping() error { return n.send("STOPPING=1") }
 
-// Alive says that the process does what it should.
+// Alive says that the process works.
 func (n Notifier) Alive() error { return n.send("WATCHDOG=1") }
 
-// Reloading says that the process reads its configuration again. Ready follows,
-// whatever comes of it.
+// Reloading says that the process reads its configuration again. Ready must follow,
+// whether that succeeds or fails.
 func (n Notifier) Reloading() error {
 	usec, err := monotonic()
 	if err != nil {
@@ -84,14 +82,15 @@ func (n Notifier) send(message string) error {
 	}
 	c, err := net.DialUnix("unixgram", nil, &net.UnixAddr{Name: n.socket, Net: "unixgram"})
 	if err != nil {
-		return fmt.Errorf("tell the service manager: %w", err)
+		return fmt.Errorf("notify the service manager: %w", err)
 	}
 	defer c.Close()
-	if err := c.SetWriteDeadline(time.Now().Add(patience)); err != nil {
-		return fmt.Errorf("tell the service manager: %w", err)
+	err = c.SetWriteDeadline(time.Now().Add(patience))
+	if err == nil {
+		_, err = c.Write([]byte(message))
 	}
-	if _, err := c.Write([]byte(message)); err != nil {
-		return fmt.Errorf("tell the service manager: %w", err)
+	if err != nil {
+		return fmt.Errorf("notify the service manager: %w", err)
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func TestAReloadIsStampedWithTheMonotonicClock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	uptime := func() float64 { // which that clock agrees with, but for suspends
+	uptime := func() float64 { // the same as that clock, except for suspends
 		b, err := os.ReadFile("/proc/uptime")
 		if err != nil {
 			t.Skip(err)
@@ -122,7 +122,7 @@ func TestAReloadIsStampedWithTheMonotonicClock(t *testing.T) {
 	}
 }
 
-func TestTheEnvironmentSaysWhomToTellAndHowOften(t *testing.T) {
+func TestTheEnvironmentNamesTheSocketAndTheWatchdog(t *testing.T) {
 	t.Parallel()
 	own := "WATCHDOG_PID=" + strconv.Itoa(os.Getpid())
 	for _, c := range []struct {
@@ -131,7 +131,7 @@ func TestTheEnvironmentSaysWhomToTellAndHowOften(t *testing.T) {
 		fault   string
 	}{
 		{nil, 0, ""},
-		{[]string{"WATCHDOG_USEC=30000000"}, 0, ""}, // nobody to tell
+		{[]string{"WATCHDOG_USEC=30000000"}, 0, ""}, // no socket
 		{[]string{"NOTIFY_SOCKET=/run/x"}, 0, ""},
 		{[]string{"NOTIFY_SOCKET=/run/x", "WATCHDOG_USEC=30000000"}, 30 * time.Second, ""},
 		{[]string{"NOTIFY_SOCKET=/run/x", "WATCHDOG_USEC=30000000", own}, 30 * time.Second, ""},
@@ -150,7 +150,7 @@ func TestTheEnvironmentSaysWhomToTellAndHowOften(t *testing.T) {
 	}
 }
 
-func TestNobodyIsToldWhereNobodyAsks(t *testing.T) {
+func TestNothingIsSentWithoutASocket(t *testing.T) {
 	t.Parallel()
 	var n sdnotify.Notifier
 	for _, send := range []func() error{n.Ready, n.Stopping, n.Alive, n.Reloading} {
@@ -163,6 +163,6 @@ func TestNobodyIsToldWhereNobodyAsks(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := gone.Ready(); err == nil {
-		t.Error("a manager that is not there was told")
+		t.Error("a message to a missing manager did not fail")
 	}
 }

@@ -1,5 +1,5 @@
-// Package secret has a type for text that must not be seen by accident:
-// payloads, passphrases, url_tokens, API tokens, names and notes.
+// Package secret has a type for text that must not be shown by accident: payloads,
+// passphrases, url_tokens, API tokens, names and notes.
 package secret
 
 import (
@@ -9,18 +9,24 @@ import (
 
 const redacted = "[redacted]"
 
-// Text is a piece of secret text. Whatever prints, logs or encodes it writes
-// "[redacted]" instead; only Reveal gives the text. The zero value is empty.
+// Text is a piece of secret text. Printing, logging or encoding it writes "[redacted]";
+// only Reveal returns the text. The zero value is empty.
 //
-// The text is behind a pointer, because fmt prints an unexported field of some
-// other struct without asking the field's type: it then sees an address.
+// The text is behind a pointer, because fmt prints an unexported field of another
+// struct without asking the field's type: it then prints an address.
 type Text struct{ p *string }
 
-// New returns s as a secret.
-func New(s string) Text { return Text{&s} }
+// New returns s as a secret. It allocates nothing if s is empty.
+func New(s string) Text {
+	if s == "" {
+		return Text{}
+	}
+	kept := s // else s itself would move to the heap in any case
+	return Text{&kept}
+}
 
-// Reveal returns the text itself. Every call is a place where a secret leaves
-// its wrapper, so each should be easy to justify.
+// Reveal returns the text itself. Every call is a place where a secret leaves its
+// wrapper, so each should be easy to justify.
 func (t Text) Reveal() string {
 	if t.p == nil {
 		return ""

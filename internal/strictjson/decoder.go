@@ -1,28 +1,13 @@
-// Package strictjson reads JSON (RFC 8259) as a server should that stores
-// secrets: exactly as sent, or not at all.
+// Package strictjson reads JSON (RFC 8259) for a server that stores secrets: exactly
+// as it was sent, or not at all.
 //
-// encoding/json takes the last of duplicate keys, puts replacement characters
-// where the text is not valid UTF-8 or holds half a surrogate pair, and needs
-// the whole text in memory. A Decoder refuses such text, also in values that
-// the caller skips, and needs memory only for the values it returns: none for a
-// string that is read with Text. A NUL (\u0000) in a string is a character like
-// any other.
+// encoding/json takes the last of duplicate keys, puts replacement characters where
+// the text is not valid UTF-8 or has half a surrogate pair, and needs the whole text
+// in memory. A Decoder refuses such text, also in values that the caller skips, and
+// needs memory only for the values that it returns: none for a string that is read
+// with Text. A NUL (\u0000) in a string is a character like any other.
 //
-// A Decoder is pulled along by its caller:
-//
-//	d := strictjson.NewDecoder(r.Body)
-//	err := d.Object(func(key string) (err error) {
-//		switch key {
-//		case "name":
-//			name, err = d.String(255)
-//		case "tags":
-//			err = d.Array(func() error { ... })
-//		}
-//		return err // a value that was not read is skipped
-//	})
-//	if err == nil {
-//		err = d.End()
-//	}
+// The caller pulls a Decoder along, value by value; see its example.
 package strictjson
 
 import (
@@ -30,7 +15,7 @@ import (
 	"unicode/utf8"
 )
 
-// What a text may hold at most; beyond is a SyntaxError.
+// Limits of a text. A text beyond one of them is a SyntaxError.
 const (
 	MaxDepth   = 16       // objects and arrays within each other
 	MaxMembers = 1000     // of one object
@@ -60,9 +45,9 @@ var kindOf = [256]Kind{
 	'5': Number, '6': Number, '7': Number, '8': Number, '9': Number,
 }
 
-// A Decoder reads one JSON text. Errors of syntax, of the reader and of
-// callbacks stay: every later call returns them again. It is not safe for
-// concurrent use.
+// A Decoder reads one JSON text. After an error of syntax, of the reader or of a
+// callback, every later call returns that error again. It is not safe for concurrent
+// use.
 type Decoder struct {
 	input
 	err   error             // why nothing more can be read
@@ -73,8 +58,8 @@ type Decoder struct {
 	open  *textReader       // of a string that was begun and may not be at its end
 }
 
-// NewDecoder returns a Decoder of what r yields. It reads ahead. Errors of r
-// other than io.EOF are returned as they are.
+// NewDecoder returns a Decoder that reads from r, and may read ahead. It returns errors
+// of r other than io.EOF as they are.
 func NewDecoder(r io.Reader) *Decoder {
 	d := &Decoder{ready: true}
 	d.reader = r
@@ -82,8 +67,8 @@ func NewDecoder(r io.Reader) *Decoder {
 	return d
 }
 
-// Kind tells what the next value is without consuming it. It is Invalid where
-// there is none; the next call then returns why.
+// Kind returns the kind of the next value without consuming it: Invalid if there is
+// none, and then the next call returns why.
 func (d *Decoder) Kind() Kind {
 	if d.err != nil {
 		return Invalid
@@ -116,9 +101,9 @@ func (d *Decoder) begin(k Kind) error {
 	return nil
 }
 
-// Object reads an object and calls member for each key, in order. member reads
-// the value, or leaves it to be skipped; an error of it ends the reading and is
-// returned as it is.
+// Object reads an object and calls member for each key, in order. member reads the
+// value; if it does not, the value is skipped. An error of member ends the reading and
+// is returned as it is.
 func (d *Decoder) Object(member func(key string) error) error {
 	var room [fewKeys]string
 	seen := keys{few: room[:0]}
@@ -138,9 +123,8 @@ func (d *Decoder) Object(member func(key string) error) error {
 	return err
 }
 
-// Array reads an array and calls element for each element, which reads it or
-// leaves it to be skipped; an error of it ends the reading and is returned as
-// it is.
+// Array reads an array and calls element for each element. element reads it; if it does
+// not, it is skipped. An error of element ends the reading and is returned as it is.
 func (d *Decoder) Array(element func() error) error {
 	return d.elements(Array, ']', func() error {
 		d.ready = true
@@ -148,8 +132,7 @@ func (d *Decoder) Array(element func() error) error {
 	})
 }
 
-// elements reads an object or array, where each reads what stands between the
-// commas.
+// elements reads an object or array; each reads what is between the commas.
 func (d *Decoder) elements(k Kind, end byte, each func() error) error {
 	if err := d.begin(k); err != nil {
 		return err
@@ -193,8 +176,7 @@ func (d *Decoder) finish(err error) error {
 	return d.err
 }
 
-// Skip consumes the next value, whatever it is, and refuses it where reading
-// it would.
+// Skip consumes the next value of any kind, and checks it as reading does.
 func (d *Decoder) Skip() error {
 	var err error
 	switch d.Kind() {
@@ -216,8 +198,8 @@ func (d *Decoder) Skip() error {
 	return err
 }
 
-// End returns nil if the text holds one value and nothing but white space
-// after it. It skips the value if that was not read.
+// End returns nil if the text is one value with only white space after it. It skips the
+// value if it was not read.
 func (d *Decoder) End() error {
 	if d.err == nil && d.ready {
 		_ = d.Skip() // an error stays

@@ -42,8 +42,8 @@ func TestStrictTextIsReadAsItWasSent(t *testing.T) {
 	}
 }
 
-// refused are texts that are not strict JSON, each with the reason and the
-// place that the error is to name.
+// refused are texts that are not strict JSON, each with the reason and the offset that
+// its error must name.
 var refused = []struct {
 	name, text, want string
 }{

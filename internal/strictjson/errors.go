@@ -16,8 +16,8 @@ var (
 	ErrTooLong = errors.New("the string is too long")
 )
 
-// A SyntaxError is an ErrSyntax that knows where and why. It never holds any
-// of the text.
+// A SyntaxError is an ErrSyntax that says where and why. It never holds any of the
+// text.
 type SyntaxError struct {
 	Offset int64  // in bytes from the start of the text
 	Reason string // one of the fixed texts below

@@ -14,9 +14,9 @@ import (
 	"pushbox/internal/strictjson"
 )
 
-// FuzzDecoder compares with encoding/json: what is accepted is the same tree
-// there, and what is refused is refused there too or not strict. However the
-// text arrives, and whether it is read or skipped, the outcome is the same.
+// FuzzDecoder compares with encoding/json. A text that is accepted is the same tree
+// there. A text that is refused is refused there too, or is not strict. The outcome
+// does not depend on how the text arrives, or on whether it is read or skipped.
 func FuzzDecoder(f *testing.F) {
 	for _, c := range refused {
 		f.Add([]byte(c.text))
@@ -50,8 +50,8 @@ func text(err error) string {
 	return err.Error()
 }
 
-// notStrict tells why valid JSON is to be refused nevertheless, in the simplest
-// way there is; it is empty if there is no reason.
+// notStrict returns why valid JSON must be refused all the same, found in the simplest
+// way there is; empty if there is no reason.
 func notStrict(data []byte) string {
 	switch {
 	case !utf8.Valid(data):

@@ -8,8 +8,8 @@ const (
 	maxNoReads  = 100      // reads in a row that may yield nothing
 )
 
-// input is a reader with a buffer of fixed size, or rather of two: allocating
-// the large one for each small body would cost more than reading the body.
+// input is a reader with a buffer. The buffer is small at first: to allocate the large
+// one for each small body would cost more than to read the body.
 type input struct {
 	reader io.Reader
 	broken error  // the reader's error, or io.EOF; met when the buffer is used up
@@ -89,8 +89,8 @@ func (d *Decoder) need(n int) error {
 	return nil
 }
 
-// fail notes why nothing more can be read. The end of the text is an error of
-// syntax wherever it is reported to here.
+// fail records why nothing more can be read. An end of the text that is reported here
+// comes too early: an error of syntax.
 func (d *Decoder) fail(err error) error {
 	if err == io.EOF {
 		return d.syntax(reasonEnd)
@@ -99,7 +99,7 @@ func (d *Decoder) fail(err error) error {
 	return err
 }
 
-// syntax notes that the text is not strict JSON at the present byte.
+// syntax records that the text is not strict JSON at the present byte.
 func (d *Decoder) syntax(reason string) error {
 	d.err = &SyntaxError{Offset: d.base + int64(d.pos), Reason: reason}
 	return d.err

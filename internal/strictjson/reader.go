@@ -5,14 +5,13 @@ import (
 	"io"
 )
 
-// ErrPassed is what a reader of a string returns when the Decoder was used
-// before the string was read to its end.
+// ErrPassed is returned by a reader of a string after the Decoder was used before the
+// string was read to its end.
 var ErrPassed = errors.New("the decoder is past this string")
 
-// Text begins to read a string that may be too long for memory. The reader
-// yields what String would return, unescaped and checked, and then io.EOF; an
-// error of the Decoder it returns as it is. What is left of the string when the
-// Decoder goes on is skipped.
+// Text begins to read a string that may be too long for memory. The reader yields the
+// text that String would return, and then io.EOF; it returns errors of the Decoder as
+// they are. The rest of the string is skipped when the Decoder is used again.
 func (d *Decoder) Text() (io.Reader, error) {
 	if err := d.begin(String); err != nil {
 		return nil, err
@@ -22,8 +21,8 @@ func (d *Decoder) Text() (io.Reader, error) {
 	return d.open, nil
 }
 
-// Offset is how many bytes of the text the Decoder has consumed, which is fewer
-// than it has read.
+// Offset returns how many bytes of the text the Decoder has consumed. It may have read
+// more.
 func (d *Decoder) Offset() int64 { return d.base + int64(d.pos) }
 
 // A textReader reads a string, piece by piece.

@@ -175,9 +175,8 @@ func TestALongStringIsReadInLittleMemory(t *testing.T) { // not parallel: it cou
 	}
 }
 
-// FuzzText holds that a string is the same, and refused for the same reason,
-// whether it is read whole or as a stream, by whatever sizes, and however much
-// of it is left.
+// FuzzText checks that a string is the same, or is refused for the same reason, whether
+// it is read whole or as a stream, in any sizes, and however much of it is left unread.
 func FuzzText(f *testing.F) {
 	for _, text := range stringsToRead() {
 		f.Add([]byte(text[:min(len(text), 200)]), uint16(7), uint16(3))

@@ -51,9 +51,9 @@ func (d *Decoder) skipString() error {
 	}
 }
 
-// piece reads on in a string and returns what comes next of it, unescaped and
-// checked; last says that the string ended behind it. A piece may be empty. It
-// is good until the decoder moves on, and never larger than the buffer.
+// piece reads the next part of a string, and returns it unescaped and checked. last says
+// that the string ended after it. A piece may be empty, is never larger than the buffer,
+// and is valid until the decoder moves on.
 func (d *Decoder) piece() (b []byte, last bool, err error) {
 	if d.pos == d.end {
 		if err := d.need(1); err != nil {
@@ -82,8 +82,8 @@ func (d *Decoder) piece() (b []byte, last bool, err error) {
 	}
 }
 
-// plain counts the bytes at the start of b that stand for themselves in a
-// string: whole runes of valid UTF-8 but quotes, backslashes and controls.
+// plain counts the bytes at the start of b that stand for themselves in a string: whole
+// runes of valid UTF-8, except quotes, backslashes and control characters.
 func plain(b []byte) int {
 	i := 0
 	for i < len(b) {
@@ -104,7 +104,7 @@ func plain(b []byte) int {
 	return i
 }
 
-// wholeRune reads the rest of a rune of which only a part is in the buffer.
+// wholeRune reads the rest of a rune that is only partly in the buffer.
 func (d *Decoder) wholeRune() error {
 	if utf8.FullRune(d.buf[d.pos:d.end]) {
 		return d.syntax(reasonUTF8)
@@ -114,7 +114,7 @@ func (d *Decoder) wholeRune() error {
 
 const unitLength = len(`\u0000`)
 
-// escaped is what the byte after a backslash stands for; 0 where it may not be.
+// escaped has the byte that each escape stands for; 0 if there is no such escape.
 var escaped = [256]byte{
 	'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n': '\n', 'r': '\r', 't': '\t',
 }
@@ -156,9 +156,8 @@ func (d *Decoder) unicode() (rune, error) {
 	return r, nil
 }
 
-// unit returns the number in \uXXXX, which begins skip bytes ahead. In the
-// second half of a pair anything else than such an escape leaves the first
-// half alone.
+// unit returns the number in \uXXXX, which begins skip bytes ahead. If the second half
+// of a pair is not such an escape, the error is that the first half is alone.
 func (d *Decoder) unit(skip int) (r rune, err error) {
 	for i := range unitLength {
 		if err := d.need(skip + i + 1); err != nil {

@@ -49,7 +49,7 @@ func value(d *strictjson.Decoder) (any, error) {
 	case strictjson.Bool:
 		return d.Bool()
 	default:
-		return nil, d.Null() // tells what is wrong where there is no value
+		return nil, d.Null() // returns what is wrong if there is no value
 	}
 }
 

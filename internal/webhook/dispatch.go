@@ -1,3 +1,15 @@
+// Package webhook sends events of pushes to the servers of their owners.
+//
+// Messages wait in the store's outbox: the transaction that writes an audit entry also
+// writes its messages. A Dispatcher sends them as the Standard Webhooks specification says:
+// a POST of JSON, with an ID that is the same for every try, a time stamp, and an
+// HMAC-SHA256 of both and of the body. A message is delivered at least once, or given up
+// with a line in the log.
+//
+// Any account may name an address, and the server may reach addresses that its accounts
+// cannot: databases, or the metadata of a cloud. So a Policy says where messages may go. It
+// is asked for each connection, after the name was resolved. No proxy is used, and no
+// redirect is followed.
 package webhook
 
 import (
@@ -8,29 +20,29 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pushbox/internal/retry"
 	"pushbox/store"
 )
 
-// A pace says how messages are sent, and how long it is until they are tried again.
-type pace struct {
-	slots int           // messages on their way at the same time
+// A tuning says how messages are sent.
+type tuning struct {
+	slots int           // messages that are sent at the same time
 	batch int           // messages of one webhook that are sent one after the other
-	turn  time.Duration // that those may take, before others have theirs
-	first time.Duration // between the first try and the second; then twice as long each time
-	most  time.Duration // at most
+	turn  time.Duration // for a batch, before other webhooks have their turn
+	retry retry.Policy  // for a message, and for a webhook that fails
 	rest  time.Duration // between two looks at the outbox, at least
-	grace time.Duration // that a stop gives to what is on its way
-	quiet time.Duration // between two lines about messages that found no room
+	grace time.Duration // that a stop gives to messages that are being sent
+	quiet time.Duration // between two log lines about dropped messages
 }
 
-func usualPace() pace {
-	return pace{
-		slots: 16, batch: 32, turn: 5 * time.Second, first: 5 * time.Second, most: time.Hour,
+func usualTuning() tuning {
+	return tuning{
+		slots: 16, batch: 32, turn: 5 * time.Second, retry: retry.Policy{First: 5 * time.Second, Most: time.Hour},
 		rest: 20 * time.Millisecond, grace: 3 * time.Second, quiet: time.Minute,
 	}
 }
 
-// Options say what a Dispatcher sends, and with what.
+// Options say where a Dispatcher's messages come from, and how it sends them.
 type Options struct {
 	Store    *store.Store
 	Sender   *Sender
@@ -38,180 +50,141 @@ type Options struct {
 	Log      zerolog.Logger
 }
 
-// A Dispatcher sends what waits in the outbox of a store.
+// A Dispatcher sends the messages to webhooks in the outbox of a store.
 type Dispatcher struct {
 	Options
-	pace     pace
+	tuning   tuning
 	finished chan struct{} // has a value when a webhook had its turn
 	working  sync.WaitGroup
 
-	mu       sync.Mutex
-	instance *store.HookTarget // nil: there is none, or it is gone
-	lanes    map[uint64]*lane
-	hosts    map[string]bool   // with their ports, that a message is on its way to
-	known    map[uint64]string // hosts of webhooks whose turn it could not be, as theirs is in hosts
-	noted    uint64            // messages dropped that the log tells of
-	notedAt  time.Time
+	mu           sync.Mutex
+	instance     *store.HookTarget // nil: there is none, or it is disabled
+	destinations map[uint64]*destination
+	hosts        map[string]bool   // with their ports, that messages are being sent to
+	queued       map[uint64]string // hosts of webhooks that wait for their host
+	noted        uint64            // dropped messages that the log counts
+	notedAt      time.Time
 }
 
-// A lane is the way to one webhook. There is one while a message is on its way, and
-// while the webhook fails.
-type lane struct {
+// A destination is the state of one webhook. It exists while messages are being sent to the
+// webhook, and while the webhook fails.
+type destination struct {
 	to       uint64
 	host     string
 	busy     bool
 	failures int       // in a row
-	until    time.Time // it is left alone
+	until    time.Time // when its pause ends
 }
 
-// New returns a dispatcher, which does nothing before Run.
+// New returns a dispatcher. Run starts it.
 func New(o Options) *Dispatcher {
 	return &Dispatcher{
-		Options: o, pace: usualPace(), finished: make(chan struct{}, 1), instance: o.Instance,
-		lanes: make(map[uint64]*lane), hosts: make(map[string]bool), known: make(map[uint64]string),
+		Options: o, tuning: usualTuning(), finished: make(chan struct{}, 1), instance: o.Instance,
+		destinations: make(map[uint64]*destination), hosts: make(map[string]bool), queued: make(map[uint64]string),
 	}
 }
 
-// Run sends messages until ctx ends. What is on its way then has a few seconds. When
-// it returns, nothing is on its way any more, and what was not delivered waits for
-// the next run.
+// Run sends messages until ctx ends. Messages that are being sent then have a few more
+// seconds. When it returns, nothing is being sent, and undelivered messages wait for the
+// next run. It returns nil.
 func (d *Dispatcher) Run(ctx context.Context) error {
-	working, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
+	working, end := retry.Linger(ctx, d.tuning.grace)
+	defer end()
 	defer d.Sender.Close()
 	failures := 0
-	for ctx.Err() == nil {
-		begun := time.Now()
+	retry.Rounds(ctx, d.tuning.rest, retry.News{d.Store.OutboxChanged(store.ByWebhook), d.finished}, func() (wait time.Duration, early bool) {
 		wait, err := d.round(ctx, working)
-		if err != nil && ctx.Err() == nil {
-			d.Log.Error().Err(err).Msg("the outbox could not be read")
-			failures++
-			wait = d.backoff(failures - 1)
-		} else {
+		if err == nil || ctx.Err() != nil {
 			failures = 0
+			return wait, true
 		}
-		// A look at a long outbox takes a while, and there is other work.
-		if !d.sleep(ctx, wait, max(d.pace.rest, 4*time.Since(begun)), failures > 0) {
-			break
-		}
-	}
-	late := time.AfterFunc(d.pace.grace, stop)
-	defer late.Stop()
+		d.Log.Error().Err(err).Msg("the outbox could not be read")
+		failures++
+		return d.tuning.retry.After(failures - 1), false
+	})
 	d.working.Wait()
 	return nil
 }
 
-// sleep waits for some time, or for something to do, but for no less than rest. It
-// reports false if ctx ended first.
-func (d *Dispatcher) sleep(ctx context.Context, wait, rest time.Duration, failing bool) bool {
-	told, finished := d.Store.Told(), d.finished
-	if failing {
-		told, finished = nil, nil
-	}
-	end, least := time.NewTimer(max(wait, rest)), time.NewTimer(rest)
-	defer end.Stop()
-	defer least.Stop()
-	select {
-	case <-end.C:
-		return true
-	case <-told:
-	case <-finished:
-	case <-ctx.Done():
-		return false
-	}
-	select {
-	case <-least.C:
-		return true
-	case <-ctx.Done():
-		return false
-	}
-}
-
-// round looks at the outbox once, and has all that is due and not in the way of
-// something else sent. It returns how long it is until there may be more, if nothing
-// happens before.
+// round looks at the outbox once, and starts sending the due messages whose webhook and
+// host are free. It returns how long to wait until the next look, if nothing changes.
 func (d *Dispatcher) round(ctx, working context.Context) (time.Duration, error) {
-	given, err := d.Store.GiveUp(ctx)
-	d.noteGivenUp(given)
+	given, err := d.Store.GiveUp(ctx, store.ByWebhook)
+	d.logMessagesGivenUp(given)
 	d.noteDropped()
 	if err != nil {
 		return 0, err
 	}
-	due, wait, err := d.Store.DueMessages(ctx, d.skipper(), d.pace.slots*d.pace.batch)
+	due, wait, err := d.Store.DueMessages(ctx, store.MessageQuery{
+		Route: store.ByWebhook, Except: d.blocked(), Each: d.tuning.batch, Limit: d.tuning.slots * d.tuning.batch,
+	})
 	if err != nil {
 		return 0, err
 	}
-	for to, ms := range byLane(due) {
-		learned, err := d.start(ctx, working, to, ms)
+	for to, ms := range byDestination(due) {
+		queued, err := d.start(ctx, working, to, ms)
 		if err != nil {
 			return 0, err
 		}
-		if learned { // and behind those messages there may be others
+		if queued { // there may be due messages of other webhooks behind these
 			wait = 0
 		}
 	}
-	return min(wait, d.nextLane()), nil
+	return min(wait, d.nextTry()), nil
 }
 
-// skipper tells which messages cannot be sent now: those of webhooks and hosts that
-// have their turn, or that fail, and those beyond what a turn takes.
-func (d *Dispatcher) skipper() func(store.Message) bool {
+// blocked returns the webhooks to which nothing can be sent now: they or their host are
+// busy, or they are paused.
+func (d *Dispatcher) blocked() map[uint64]bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	blocked := make(map[uint64]bool)
-	for to, l := range d.lanes {
+	for to, l := range d.destinations {
 		blocked[to] = l.busy || d.hosts[l.host] || time.Now().Before(l.until)
 	}
-	for to, host := range d.known {
+	for to, host := range d.queued {
 		if d.hosts[host] {
 			blocked[to] = true
 		} else {
-			delete(d.known, to)
+			delete(d.queued, to)
 		}
 	}
-	taken := make(map[uint64]int)
-	return func(m store.Message) bool {
-		if m.Route != store.ByWebhook || blocked[m.To] || taken[m.To] >= d.pace.batch {
-			return true
-		}
-		taken[m.To]++
-		return false
-	}
+	return blocked
 }
 
-// byLane sorts messages by the webhook that they go to.
-func byLane(ms []store.Message) map[uint64][]store.Message {
-	lanes := make(map[uint64][]store.Message)
+// byDestination groups messages by webhook.
+func byDestination(ms []store.Message) map[uint64][]store.Message {
+	destinations := make(map[uint64][]store.Message)
 	for _, m := range ms {
-		lanes[m.To] = append(lanes[m.To], m)
+		destinations[m.To] = append(destinations[m.To], m)
 	}
-	return lanes
+	return destinations
 }
 
-// start has the messages of a webhook sent, if there is a slot and nothing is on its
-// way to the same host; it reports whether it learned just now that something is.
-// Messages that nobody wants any more end.
-func (d *Dispatcher) start(ctx, working context.Context, to uint64, ms []store.Message) (learned bool, err error) {
+// start starts sending the messages of a webhook, if there is a free slot and its host is
+// not busy. It reports whether it queued the webhook for its host. It drops the messages of
+// a webhook that was removed or disabled.
+func (d *Dispatcher) start(ctx, working context.Context, to uint64, ms []store.Message) (queued bool, err error) {
 	target, host, wanted := d.target(to)
 	if !wanted {
 		d.mu.Lock()
-		delete(d.lanes, to)
+		delete(d.destinations, to)
 		d.mu.Unlock()
 		return false, d.Store.EndMessages(ctx, ms)
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.hosts[host] {
-		d.known[to] = host
+		d.queued[to] = host
 		return true, nil
 	}
-	if len(d.hosts) >= d.pace.slots {
+	if len(d.hosts) >= d.tuning.slots {
 		return false, nil
 	}
-	l := d.lanes[to]
+	l := d.destinations[to]
 	if l == nil {
-		l = &lane{to: to}
-		d.lanes[to] = l
+		l = &destination{to: to}
+		d.destinations[to] = l
 	}
 	l.host, l.busy = host, true
 	d.hosts[host] = true
@@ -223,12 +196,12 @@ func (d *Dispatcher) start(ctx, working context.Context, to uint64, ms []store.M
 }
 
 // leave ends the turn of a webhook.
-func (d *Dispatcher) leave(l *lane) {
+func (d *Dispatcher) leave(l *destination) {
 	d.mu.Lock()
 	l.busy = false
 	delete(d.hosts, l.host)
 	if l.failures == 0 {
-		delete(d.lanes, l.to)
+		delete(d.destinations, l.to)
 	}
 	d.mu.Unlock()
 	select {
@@ -237,7 +210,8 @@ func (d *Dispatcher) leave(l *lane) {
 	}
 }
 
-// target is where a webhook leads, and its host and port; false if nothing is to be sent there.
+// target returns the URL and the secret of a webhook, and its host and port; false if the
+// webhook was removed or disabled.
 func (d *Dispatcher) target(to uint64) (t store.HookTarget, host string, wanted bool) {
 	if to == 0 {
 		d.mu.Lock()
@@ -259,12 +233,12 @@ func (d *Dispatcher) target(to uint64) (t store.HookTarget, host string, wanted 
 	return t, host, true
 }
 
-// nextLane is how long it is until the first webhook that fails is tried again.
-func (d *Dispatcher) nextLane() time.Duration {
+// nextTry returns how long it is until the first pause of a webhook ends, a minute at most.
+func (d *Dispatcher) nextTry() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	wait := time.Minute
-	for _, l := range d.lanes {
+	for _, l := range d.destinations {
 		if !l.busy {
 			wait = min(wait, max(0, time.Until(l.until)))
 		}

@@ -15,27 +15,30 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pushbox/internal/retry"
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/storetest"
+
+	"pushbox/store/clock"
 )
 
 // A world is a store, and a dispatcher that can be started and stopped.
 type world struct {
 	*storetest.Fixture
-	t    *testing.T
-	ann  store.Actor
-	log  *bytes.Buffer // to be read after stop
-	pace pace
-	inst *store.HookTarget
-	stop func()
+	t      *testing.T
+	ann    store.Actor
+	log    *bytes.Buffer // to be read after stop
+	tuning tuning
+	inst   *store.HookTarget
+	stop   func()
 }
 
 func newWorld(t *testing.T, changes ...func(*storetest.Setup)) *world {
 	t.Helper()
-	changes = append([]func(*storetest.Setup){func(s *storetest.Setup) { s.Clock = store.NewSystemClock() }}, changes...)
-	w := &world{Fixture: storetest.New(t, changes...), t: t, log: new(bytes.Buffer), stop: func() {}, pace: usualPace()}
-	w.pace.first, w.pace.most, w.pace.rest = 10*time.Millisecond, 100*time.Millisecond, time.Millisecond
+	changes = append([]func(*storetest.Setup){func(s *storetest.Setup) { s.Clock = clock.NewSystem() }}, changes...)
+	w := &world{Fixture: storetest.New(t, changes...), t: t, log: new(bytes.Buffer), stop: func() {}, tuning: usualTuning()}
+	w.tuning.retry, w.tuning.rest = retry.Policy{First: 10 * time.Millisecond, Most: 100 * time.Millisecond}, time.Millisecond
 	w.ann = w.Account("ann@example.com")
 	return w
 }
@@ -44,7 +47,7 @@ func newWorld(t *testing.T, changes ...func(*storetest.Setup)) *world {
 func (w *world) start() {
 	w.t.Helper()
 	d := New(Options{Store: w.Store, Sender: NewSender(loopback(), nil), Instance: w.inst, Log: zerolog.New(zerolog.SyncWriter(w.log))})
-	d.pace = w.pace
+	d.tuning = w.tuning
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
@@ -67,7 +70,7 @@ func (w *world) start() {
 // hook adds a webhook for views, which signs as the tests do not know.
 func (w *world) hook(url string) store.HookInfo {
 	w.t.Helper()
-	h, err := w.AddHook(w.t.Context(), "ann@example.com", secret.New(url), []store.Event{store.EventView})
+	h, err := w.AddHook(w.t.Context(), storetest.Operator, "ann@example.com", secret.New(url), []store.Event{store.EventView})
 	if err != nil {
 		w.t.Fatal(err)
 	}
@@ -83,7 +86,7 @@ func (w *world) views(n int) {
 		w.t.Fatal(err)
 	}
 	for range n {
-		if _, err := w.Retrieve(w.t.Context(), store.Actor{}, p.Token, secret.Text{}); err != nil {
+		if _, err := w.Retrieve(w.t.Context(), store.Actor{}, p.Token, secret.Text{}, nil); err != nil {
 			w.t.Fatal(err)
 		}
 	}
@@ -168,7 +171,7 @@ func TestAWebhookThatIsGoneIsDisabled(t *testing.T) {
 	w.views(5)
 	w.start()
 	w.drained()
-	w.wantLog("is disabled", "is left alone until")
+	w.wantLog("is disabled\"", "is disabled until the server restarts")
 	if len(r.posts) != 2 {
 		t.Errorf("%d messages came", len(r.posts))
 	}
@@ -193,7 +196,7 @@ func TestAMessageThatCannotBeDeliveredIsGivenUp(t *testing.T) {
 
 func TestMessagesWithoutRoomAreInTheLog(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.Queue = 20 }) // of which one webhook may have half
+	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.Queue = 20 }) // one webhook may have half of it
 	r := newReceiver(t, nil)
 	w.hook(r.URL + "/marker")
 	w.views(25)
@@ -202,12 +205,12 @@ func TestMessagesWithoutRoomAreInTheLog(t *testing.T) {
 	w.wantLog(`"messages":15`)
 }
 
-func TestWhatNobodyWantsAnyMoreIsNotSent(t *testing.T) {
+func TestMessagesForEndedSubscriptionsAreNotSent(t *testing.T) {
 	t.Parallel()
 	w, r := newWorld(t), newReceiver(t, nil)
 	h := w.hook(r.URL)
 	w.views(40)
-	if err := w.RemoveHook(t.Context(), h.ID); err != nil {
+	if err := w.RemoveHook(t.Context(), storetest.Operator, h.ID); err != nil {
 		t.Fatal(err)
 	}
 	w.start()
@@ -218,11 +221,11 @@ func TestWhatNobodyWantsAnyMoreIsNotSent(t *testing.T) {
 	}
 }
 
-// Those who wait for a slow receiver wait alone, and it gets one message at a time.
+// Only the messages for a slow receiver wait for it, and it gets one at a time.
 func TestASlowReceiverHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.pace.slots, w.pace.batch = 2, 4
+	w.tuning.slots, w.tuning.batch = 2, 4
 	release, at := make(chan struct{}), new(atomic.Int32)
 	var worst atomic.Int32
 	slow := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
@@ -257,7 +260,7 @@ func TestASlowReceiverHoldsUpNoOther(t *testing.T) {
 func TestAStopLosesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	w.pace.grace = 50 * time.Millisecond
+	w.tuning.grace = 50 * time.Millisecond
 	var hang atomic.Bool
 	hang.Store(true)
 	arrived := make(chan struct{}, 1)
@@ -289,20 +292,5 @@ func TestAStopLosesNothing(t *testing.T) {
 	w.wantLog()
 	if told.Load() != 3 {
 		t.Errorf("%d messages came", told.Load())
-	}
-}
-
-func TestPausesGrowToTheirBound(t *testing.T) {
-	t.Parallel()
-	d := New(Options{})
-	for before, want := range []time.Duration{5 * time.Second, 10 * time.Second, 20 * time.Second, 40 * time.Second} {
-		for range 100 {
-			if got := d.backoff(before); got < want*4/5 || got > want*6/5 {
-				t.Errorf("after %d tries: %v", before+1, got)
-			}
-		}
-	}
-	if got := d.backoff(1 << 30); got < 48*time.Minute || got > 72*time.Minute {
-		t.Errorf("after many tries: %v", got)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -12,8 +13,8 @@ import (
 // A Policy says where messages may be sent. The zero value allows nothing.
 type Policy struct {
 	Public   bool           // any host with a public address, over https
-	Hosts    []string       // names in lower case, or *. and a name for all below it: over http, too, and with addresses of private networks
-	Networks []netip.Prefix // addresses, whatever they are; over http where the URL has the address itself
+	Hosts    []string       // names in lower case, or *. and a name for all below it; also over http, and with addresses of private networks
+	Networks []netip.Prefix // any addresses; also over http if the URL has the address itself
 }
 
 // A DeniedError says that messages may not be sent somewhere. It does not quote the
@@ -26,9 +27,9 @@ func denied(format string, args ...any) error { return &DeniedError{fmt.Sprintf(
 
 var errURL = errors.New("it is not a URL such as https://hooks.example.com/pushbox")
 
-// Check reads the address of a webhook and refuses one that the policy cannot allow,
-// whatever its name resolves to: with a *DeniedError, or an error that says what an
-// address has to be. What it resolves to is checked again for each connection.
+// Check reads the URL of a webhook. It refuses a URL that the policy forbids, whatever its
+// host resolves to, with a *DeniedError; another error says what a URL must be. The address
+// that the host resolves to is checked for each connection.
 func (p Policy) Check(address string) (*url.URL, error) {
 	u, err := url.Parse(address)
 	if err != nil || u.Opaque != "" || u.Host == "" {
@@ -50,7 +51,7 @@ func (p Policy) Check(address string) (*url.URL, error) {
 	return u, p.checkHost(u.Scheme, host)
 }
 
-// checkHost refuses what is refused before a name is resolved.
+// checkHost refuses a host that the policy forbids whatever its name resolves to.
 func (p Policy) checkHost(scheme, host string) error {
 	addr, err := netip.ParseAddr(host)
 	isAddress := err == nil
@@ -69,7 +70,7 @@ func (p Policy) checkHost(scheme, host string) error {
 	return nil
 }
 
-// names reports whether the policy names that host.
+// names reports whether the policy names the host.
 func (p Policy) names(host string) bool {
 	for _, pattern := range p.Hosts {
 		if below, wild := strings.CutPrefix(pattern, "*"); host == pattern || wild && strings.HasSuffix(host, below) && host != below[1:] {
@@ -79,15 +80,8 @@ func (p Policy) names(host string) bool {
 	return false
 }
 
-// network reports whether a network of the policy has that address.
-func (p Policy) network(addr netip.Addr) bool {
-	for _, n := range p.Networks {
-		if n.Contains(addr) {
-			return true
-		}
-	}
-	return false
-}
+// network reports whether a network of the policy contains the address.
+func (p Policy) network(addr netip.Addr) bool { return within(p.Networks, addr) }
 
 // permits reports whether a connection for a host may be made to an address.
 func (p Policy) permits(host string, addr netip.Addr) bool {
@@ -102,15 +96,14 @@ func (p Policy) permits(host string, addr netip.Addr) bool {
 	}
 }
 
-// hostOf is the host of a URL as the policy looks at it: in lower case, without the
-// dot of a name that is complete.
+// hostOf returns the host of a URL as the policy compares it: in lower case, without a dot
+// at the end.
 func hostOf(u *url.URL) string { return cleanHost(u.Hostname()) }
 
 func cleanHost(host string) string { return strings.TrimSuffix(strings.ToLower(host), ".") }
 
-// isHost reports whether a text is an address without a zone, or a name in ASCII that
-// is not a number in disguise: some resolvers take 2130706433 and 0x7f.1 for
-// 127.0.0.1.
+// isHost reports whether a text is an address without a zone, or a name in ASCII. It
+// refuses numbers: some resolvers take 2130706433 and 0x7f.1 for 127.0.0.1.
 func isHost(host string) bool {
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.Zone() == ""
@@ -136,4 +129,70 @@ func isPort(text string) bool {
 func isLabel(label string) bool {
 	const letters = "abcdefghijklmnopqrstuvwxyz0123456789_-"
 	return label != "" && len(label) <= 63 && strings.Trim(label, letters) == "" && label[0] != '-' && label[len(label)-1] != '-'
+}
+
+// Prefixes of IPv6.
+var (
+	nat64  = netip.MustParsePrefix("64:ff9b::/96") // RFC 6052
+	sixTo4 = netip.MustParsePrefix("2002::/16")    // RFC 3056
+	global = netip.MustParsePrefix("2000::/3")     // all routed addresses of IPv6
+)
+
+// special are the networks that are not public: those in IANA's registries of
+// special-purpose addresses that are not globally reachable, and multicast.
+var special = prefixes(
+	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+	"192.0.0.0/24", "192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
+	"198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4",
+	"2001::/23", "2001:db8::/32", "2620:4f:8000::/48", "3fff::/20",
+)
+
+// near are private networks and loopback: a host that the administrator named may have an
+// address there.
+var near = prefixes("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "::1/128", "fc00::/7")
+
+// metadata are addresses at which clouds serve credentials to a machine, beside link-local
+// ones.
+var metadata = prefixes("100.100.100.200/32", "168.63.129.16/32", "192.0.0.192/32", "fd00:ec2::/32", "fd20:ce::254/128")
+
+func prefixes(texts ...string) []netip.Prefix {
+	all := make([]netip.Prefix, len(texts))
+	for i, text := range texts {
+		all[i] = netip.MustParsePrefix(text)
+	}
+	return all
+}
+
+// plain returns the IPv4 address that an address stands for: as mapped to IPv6, by NAT64, or
+// by 6to4. It returns any other address without its zone.
+func plain(a netip.Addr) netip.Addr {
+	a = a.Unmap().WithZone("")
+	if !a.Is6() {
+		return a
+	}
+	b := a.As16()
+	switch {
+	case nat64.Contains(a):
+		return netip.AddrFrom4([4]byte(b[12:]))
+	case sixTo4.Contains(a):
+		return netip.AddrFrom4([4]byte(b[2:6]))
+	default:
+		return a
+	}
+}
+
+// public reports whether a plain address is reachable on the internet.
+func public(a netip.Addr) bool {
+	if a.Is6() && !global.Contains(a) {
+		return false
+	}
+	return a.IsValid() && !within(special, a) && !within(metadata, a)
+}
+
+// nearby reports whether a plain address is on a private network or loopback, and does not
+// serve the metadata of a cloud.
+func nearby(a netip.Addr) bool { return within(near, a) && !within(metadata, a) }
+
+func within(networks []netip.Prefix, a netip.Addr) bool {
+	return slices.ContainsFunc(networks, func(n netip.Prefix) bool { return n.Contains(a) })
 }

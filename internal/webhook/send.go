@@ -3,11 +3,14 @@ package webhook
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
 	"io"
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"syscall"
 	"time"
 
@@ -15,29 +18,28 @@ import (
 )
 
 const (
-	sendTimeout   = 10 * time.Second // from the look-up of the name to the end of the answer
-	mostAnswer    = 16 << 10         // bytes of an answer that are read, and thrown away
+	sendTimeout   = 10 * time.Second // for a message, from the look-up of the host to the end of the answer
+	mostAnswer    = 16 << 10         // bytes of an answer that are read and discarded
 	mostHeader    = 16 << 10
 	idleConns     = 32
 	idleConnsFor  = 30 * time.Second
-	dialKeepAlive = -1 // none: a connection is not kept for long
+	dialKeepAlive = -1 // none: connections are short
 )
 
-// A Sender sends messages where its policy allows.
+// A Sender sends messages to the addresses that its policy allows.
 type Sender struct {
 	policy Policy
 	client *http.Client
 	now    func() time.Time
 }
 
-// NewSender returns a sender. The resolver finds addresses of names; nil stands for the
-// system's.
+// NewSender returns a sender. A nil resolver stands for the system's.
 func NewSender(p Policy, resolver *net.Resolver) *Sender {
 	s := &Sender{policy: p, now: time.Now}
 	s.client = &http.Client{
 		Timeout: sendTimeout,
 		Transport: &http.Transport{
-			Proxy: nil, // it would resolve names itself, and see what is sent
+			Proxy: nil, // a proxy would resolve names itself, and read the messages
 			DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
 				return s.dial(ctx, resolver, network, address)
 			},
@@ -54,8 +56,8 @@ func NewSender(p Policy, resolver *net.Resolver) *Sender {
 	return s
 }
 
-// dial connects to a host if its address is allowed, which is looked at when the
-// connection is about to be made: a name may resolve to something else each time.
+// dial connects to a host if its address is allowed. It checks the address just before it
+// connects: a name may resolve to another address each time.
 func (s *Sender) dial(ctx context.Context, resolver *net.Resolver, network, address string) (net.Conn, error) {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {
@@ -70,7 +72,7 @@ func (s *Sender) dial(ctx context.Context, resolver *net.Resolver, network, addr
 	return d.DialContext(ctx, network, address)
 }
 
-// admit refuses a connection that is about to be made for a host.
+// admit returns an error if a connection for a host must not be made to an address.
 func (p Policy) admit(network, host, resolved string) error {
 	to, err := netip.ParseAddrPort(resolved)
 	if err != nil || network != "tcp4" && network != "tcp6" || !p.permits(host, to.Addr()) {
@@ -79,9 +81,8 @@ func (p Policy) admit(network, host, resolved string) error {
 	return nil
 }
 
-// Send sends what a notice says to a webhook, once, and returns the status of the
-// answer. The error is nil where a status came, whatever it is; it never tells the
-// URL. It takes no longer than ten seconds.
+// Send sends a notice to a webhook once, and returns the status of the answer. The error is
+// nil for any status, and never contains the URL. Send takes ten seconds at most.
 func (s *Sender) Send(ctx context.Context, to store.HookTarget, n store.Notice) (status int, err error) {
 	u, err := s.policy.Check(to.URL.Reveal())
 	if err != nil {
@@ -103,20 +104,56 @@ func (s *Sender) Send(ctx context.Context, to store.HookTarget, n store.Notice) 
 		"Content-Type": {"application/json"}, "User-Agent": {"pushbox"},
 		headerID: {n.ID}, headerTimestamp: {stamp}, headerSignature: {signature},
 	}
-	req.GetBody = nil // and no second try that nobody knows of
+	req.GetBody = nil // net/http must not retry by itself
 	res, err := s.client.Do(req)
 	if err != nil {
 		return 0, reasonOf(ctx, err)
 	}
-	_, _ = io.CopyN(io.Discard, res.Body, mostAnswer) // for the connection to be used again, where it is short
+	_, _ = io.CopyN(io.Discard, res.Body, mostAnswer) // so that the connection can be used again, if the answer is short
 	_ = res.Body.Close()
 	return res.StatusCode, nil
 }
 
-// Close lets go of connections that are not in use.
+// Close closes unused connections.
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
-// Delivered reports whether an answer of that status says that a message was taken.
+// Delivered reports whether a status says that the message was taken.
 func Delivered(status int) bool { return status/100 == 2 }
 
 var errStopped = errors.New("the server is stopping")
+
+// reasonOf returns why a message could not be sent. Unlike the errors of net/http, its
+// errors contain nothing of the URL.
+func reasonOf(ctx context.Context, err error) error {
+	var (
+		no      *DeniedError
+		lookup  *net.DNSError
+		cert    *tls.CertificateVerificationError
+		unknown x509.UnknownAuthorityError
+		header  tls.RecordHeaderError
+		alert   tls.AlertError
+		slow    net.Error
+	)
+	switch {
+	case ctx.Err() != nil:
+		return errStopped
+	case errors.As(err, &no):
+		return no
+	case errors.As(err, &lookup) && lookup.IsNotFound:
+		return errors.New("its host's name does not resolve")
+	case errors.As(err, &lookup):
+		return errors.New("its host's name could not be looked up")
+	case errors.As(err, &cert), errors.As(err, &unknown):
+		return errors.New("its certificate is not valid, or its authority is not trusted here")
+	case errors.As(err, &header), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
+		return errors.New("it does not speak TLS correctly")
+	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, os.ErrDeadlineExceeded):
+		return errors.New("it did not answer within 10 seconds")
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return errors.New("it refuses connections")
+	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
+		return errors.New("it cannot be reached from here")
+	default:
+		return errors.New("the connection broke before it answered")
+	}
+}

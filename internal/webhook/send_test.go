@@ -21,7 +21,7 @@ func TestAMessageIsSentAndSigned(t *testing.T) {
 	defer s.Close()
 	n := store.Notice{
 		ID: "msg_1", Event: store.EventExpire, At: birth, Push: store.ID{1, 21: 2}, Kind: store.URL, Views: 2, ViewLimit: 2,
-		Cause: store.CauseViews, IP: "192.0.2.1", UserAgent: `a "browser"`, Name: secret.New("name"), Token: secret.New("token"),
+		Cause: store.CauseViews, IP: "192.0.2.1", UserAgent: `a "browser"`, Name: secret.New("name"), URLToken: secret.New("token"),
 	}
 	status, err := s.Send(t.Context(), targetOf(r.URL+"/secret-path"), n)
 	if err != nil || status != http.StatusNoContent || !Delivered(status) {

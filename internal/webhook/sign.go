@@ -4,7 +4,9 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -13,7 +15,7 @@ import (
 	"pushbox/store"
 )
 
-// How many bytes a signing secret has, as the specification recommends.
+// Bounds of a signing secret in bytes, as the specification recommends.
 const (
 	minKey = 24
 	maxKey = 64
@@ -34,7 +36,7 @@ func CheckSecret(s secret.Text) error {
 	return err
 }
 
-// signingKey is the key that a secret stands for.
+// signingKey returns the key in a signing secret.
 func signingKey(s secret.Text) ([]byte, error) {
 	text, ok := strings.CutPrefix(s.Reveal(), store.HookSecretPrefix)
 	key, err := base64.StdEncoding.DecodeString(text)
@@ -44,8 +46,8 @@ func signingKey(s secret.Text) ([]byte, error) {
 	return key, nil
 }
 
-// sign returns the values of the time stamp and of the signature of a message that is
-// sent at that time.
+// sign returns the time stamp and the signature, as in the headers, of a message that is
+// sent at a time.
 func sign(s secret.Text, id string, at time.Time, body []byte) (stamp, signature string, err error) {
 	key, err := signingKey(s)
 	if err != nil {
@@ -53,7 +55,46 @@ func sign(s secret.Text, id string, at time.Time, body []byte) (stamp, signature
 	}
 	stamp = strconv.FormatInt(at.Unix(), 10)
 	mac := hmac.New(sha256.New, key)
-	_, _ = mac.Write([]byte(id + "." + stamp + ".")) // a hash takes everything
+	_, _ = mac.Write([]byte(id + "." + stamp + ".")) // a hash returns no error
 	_, _ = mac.Write(body)
 	return stamp, "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil)), nil
+}
+
+// timeFormat is that of times in the API.
+const timeFormat = "2006-01-02T15:04:05.000Z"
+
+// A message is the body of a request, as JSON.
+type message struct {
+	Event          string `json:"event"`
+	Time           string `json:"time"`
+	PushID         string `json:"push_id,omitempty"`
+	Kind           string `json:"kind,omitempty"`
+	Views          *int   `json:"views,omitempty"`
+	ViewsRemaining *int   `json:"views_remaining,omitempty"`
+	Cause          string `json:"cause,omitempty"`
+	IP             string `json:"ip,omitempty"`
+	UserAgent      string `json:"user_agent,omitempty"`
+	Name           string `json:"name,omitempty"`
+	URLToken       string `json:"url_token,omitempty"`
+}
+
+// body returns the JSON of a notice.
+func body(n store.Notice) ([]byte, error) {
+	m := message{Event: n.Event.String(), Time: n.At.UTC().Format(timeFormat)}
+	if n.Event != store.EventTest {
+		remaining := max(0, n.ViewLimit-n.Views)
+		m.PushID, m.Kind, m.Views, m.ViewsRemaining = n.Push.String(), n.Kind.String(), &n.Views, &remaining
+		m.Cause, m.IP, m.UserAgent = n.Cause.String(), n.IP, n.UserAgent
+		m.Name, m.URLToken = n.Name.Reveal(), n.URLToken.Reveal()
+	}
+	b, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("encode a message of %s", m.Event) // err may quote it
+	}
+	return b, nil
+}
+
+// TestNotice returns a notice of a test event, which belongs to no push.
+func TestNotice(at time.Time) store.Notice {
+	return store.Notice{ID: store.NewNoticeID(), Event: store.EventTest, At: at}
 }

@@ -7,7 +7,15 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/server"
 )
+
+func TestTimesAreThoseOfTheAPI(t *testing.T) {
+	t.Parallel()
+	if timeFormat != server.StampLayout {
+		t.Errorf("webhooks write times as %s, the API as %s", timeFormat, server.StampLayout)
+	}
+}
 
 // The example of the specification's own libraries.
 func TestTheSignatureIsThatOfTheSpecification(t *testing.T) {

@@ -12,7 +12,7 @@ import (
 // AssetPrefix is what the paths of assets begin with.
 const AssetPrefix = "/assets/"
 
-// An Asset is a file that pages need.
+// An Asset is a style, a script or an image of the pages.
 type Asset struct {
 	Type    string // media type
 	Content []byte
@@ -20,7 +20,7 @@ type Asset struct {
 
 // A Logo is the operator's own image.
 type Logo struct {
-	Name    string // of the file; its ending tells what it is
+	Name    string // of the file; its ending tells the media type
 	Content []byte
 }
 
@@ -32,7 +32,7 @@ func (l *Logo) same(other *Logo) bool {
 	return l.Name == other.Name && bytes.Equal(l.Content, other.Content)
 }
 
-// mediaTypes are those of assets, by the ending of their names.
+// mediaTypes has the media types of assets, by the ending of their names.
 var mediaTypes = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
@@ -43,11 +43,11 @@ var mediaTypes = map[string]string{
 	".webp": "image/webp",
 }
 
-// logoName is the name of the logo among the assets, but for its ending.
+// logoName is the name of the logo among the assets, without its ending.
 const logoName = "logo"
 
-// readAssets gives each file a path that has a digest of its content in it, so
-// that browsers may keep it for good.
+// readAssets reads the assets. Each gets a path with a digest of its content, so that
+// browsers may keep it forever.
 func (p *Pages) readAssets(logo *Logo) error {
 	p.assets, p.paths = make(map[string]Asset), make(map[string]string)
 	entries, err := files.ReadDir("static")
@@ -77,7 +77,7 @@ func (p *Pages) addAsset(name, file string, content []byte) error {
 	ending := path.Ext(file)
 	media, ok := mediaTypes[ending]
 	if !ok {
-		return fmt.Errorf("%s is of no known type", file)
+		return fmt.Errorf("the type of %s is not known", file)
 	}
 	sum := sha256.Sum256(content)
 	hashed := strings.TrimSuffix(file, ending) + "." + hex.EncodeToString(sum[:6]) + ending
@@ -100,8 +100,8 @@ func (p *Pages) Path(name string) (string, error) {
 	return "", fmt.Errorf("there is no asset %q", name)
 }
 
-// to is a path of the server as pages have it.
+// to returns a path of the server as pages have it.
 func (p *Pages) to(path string) string { return p.base + path }
 
-// LogoPath is the path of the logo; empty if there is none.
+// LogoPath returns the path of the logo; empty if there is none.
 func (p *Pages) LogoPath() string { return p.paths[logoName] }

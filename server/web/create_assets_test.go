@@ -8,7 +8,7 @@ import (
 	"pushbox/server/web"
 )
 
-func TestTheListOfWordsIsAsLongAsItSays(t *testing.T) {
+func TestTheListOfWordsHasItsLength(t *testing.T) {
 	t.Parallel()
 	p, err := web.New(nil, "")
 	if err != nil {

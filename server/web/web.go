@@ -1,6 +1,5 @@
-// Package web has the pages of pushbox: templates, styles, scripts, and their
-// rendering. It knows nothing of HTTP, and nothing of pushes but the structs that
-// it is given.
+// Package web has the templates, styles and scripts of the pages, and renders them. It
+// knows nothing of HTTP, and of pushes only the structs that it is given.
 package web
 
 import (
@@ -21,7 +20,7 @@ var files embed.FS
 // Pages renders pages and has the files that they need. It is safe for
 // concurrent use.
 type Pages struct {
-	reading   sync.Once // of the templates, when the first page is rendered: a start need not wait for it
+	reading   sync.Once // of the templates, with the first page, so that a start need not wait for it
 	templates map[string]*template.Template
 	broken    error
 	base      string // what paths begin with
@@ -30,16 +29,17 @@ type Pages struct {
 	paths     map[string]string // of assets, by their names
 }
 
-// New reads the files that pages need, and the logo where there is one. All paths
-// in pages begin with base, which is empty or has no slash at its end. An error is a
-// fault of the logo, or of the build.
+// New reads the assets, and the logo unless it is nil. All paths in pages begin with
+// base, which is empty or has no slash at its end. An error is a fault of the logo, or
+// of the build.
 func New(logo *Logo, base string) (*Pages, error) {
 	p := &Pages{logo: logo, base: base}
 	return p, p.readAssets(logo)
 }
 
-// With returns pages with another logo, or none, and p itself where the logo is
-// the same. p may be nil; base is what it was. A browser that has a page of p still finds p's logo.
+// With returns pages with another logo, or without one; if the logo is the same, it
+// returns p. p may be nil; otherwise base must be that of p. A browser with an older
+// page still finds p's logo.
 func (p *Pages) With(logo *Logo, base string) (*Pages, error) {
 	if p != nil && p.logo.same(logo) {
 		return p, nil
@@ -85,17 +85,17 @@ type Site struct {
 	Title, Tagline, Footer string
 	Logo                   string // its path; empty: none
 	SignUps                bool   // whether people may make accounts
-	Public                 bool   // there is nothing but pushes to be opened, and no way to anything else
+	Public                 bool   // pushes can be opened, and pages link to nothing else
 }
 
-// A View is one page: which it is, what it shows and for whom.
+// A View is one page: its template, what it shows, and for which reader.
 type View struct {
 	Template string
 	Locale   *lang.Locale
 	Site     Site
-	Account  string // the address of whoever is signed in; empty: nobody
+	Account  string // the address of the signed-in account; empty: none
 	Where    string // names the page in the navigation
-	Switch   bool   // the page can be had in other languages by its address
+	Switch   bool   // the page is available in other languages at its address
 	Page     any    // what the template shows
 }
 

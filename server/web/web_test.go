@@ -93,7 +93,7 @@ func messages(t *testing.T) (keys map[string]bool, sources string) {
 	return keys, all.String()
 }
 
-func TestTemplatesUseMessagesThatThereAre(t *testing.T) {
+func TestTemplatesUseOnlyMessagesThatExist(t *testing.T) {
 	t.Parallel()
 	keys, sources := messages(t)
 	for _, m := range regexp.MustCompile(`\.T "([a-z0-9_]+)"`).FindAllStringSubmatch(sources, -1) {
@@ -125,7 +125,7 @@ func family(key, sources string) bool {
 	return false
 }
 
-func TestAnAssetHasAPathOfItsContent(t *testing.T) {
+func TestAnAssetsPathFollowsFromItsContent(t *testing.T) {
 	t.Parallel()
 	paths := make(map[string]bool)
 	for _, logo := range []*web.Logo{nil, {Name: "x/A.SVG", Content: []byte("<svg/>")}, {Name: "b.svg", Content: []byte("<svg />")}} {

@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -11,27 +10,21 @@ import (
 )
 
 // CreateAccount keeps a new account under a new ID, which it returns.
-func (db *DB) CreateAccount(ctx context.Context, a store.Account) (id store.AccountID, err error) {
-	err = db.do(ctx, 0, func(t *tx) error {
-		id, err = t.createAccount(a)
-		return err
-	})
-	return id, err
+func (db *DB) CreateAccount(ctx context.Context, a store.Account, e store.AdminEvent) (store.AccountID, error) {
+	return changed(ctx, db, func(t *tx) (store.AccountID, error) { return t.createAccount(a, e) })
 }
 
-// CreateFirstAccount is CreateAccount where there is no account.
-func (db *DB) CreateFirstAccount(ctx context.Context, a store.Account) (id store.AccountID, err error) {
-	err = db.do(ctx, 0, func(t *tx) error {
+// CreateFirstAccount is CreateAccount if there is no account, else store.ErrExists.
+func (db *DB) CreateFirstAccount(ctx context.Context, a store.Account, e store.AdminEvent) (store.AccountID, error) {
+	return changed(ctx, db, func(t *tx) (store.AccountID, error) {
 		if first, _ := t.seek(accounts, nil); first != nil {
-			return store.ErrExists
+			return 0, store.ErrExists
 		}
-		id, err = t.createAccount(a)
-		return err
+		return t.createAccount(a, e)
 	})
-	return id, err
 }
 
-func (t *tx) createAccount(a store.Account) (store.AccountID, error) {
+func (t *tx) createAccount(a store.Account, e store.AdminEvent) (store.AccountID, error) {
 	if t.has(emails, []byte(a.Email)) {
 		return 0, store.ErrExists
 	}
@@ -43,38 +36,36 @@ func (t *tx) createAccount(a store.Account) (store.AccountID, error) {
 	if err := t.put(emails, []byte(a.Email), uint64Key(n)); err != nil {
 		return 0, err
 	}
-	return a.ID, t.putAccount(a)
+	if err := t.putAccount(a); err != nil {
+		return 0, err
+	}
+	e.Account = a.ID
+	return a.ID, t.addEvent(e)
 }
 
 // Account returns the account, or store.ErrNotFound.
-func (db *DB) Account(ctx context.Context, id store.AccountID) (a store.Account, err error) {
-	err = db.view(ctx, func(t *tx) error {
-		a, err = t.account(id)
-		return err
-	})
-	return a, err
+func (db *DB) Account(ctx context.Context, id store.AccountID) (store.Account, error) {
+	return viewed(ctx, db, func(t *tx) (store.Account, error) { return t.account(id) })
 }
 
 // AccountByEmail returns the account with that address, or store.ErrNotFound.
-func (db *DB) AccountByEmail(ctx context.Context, email string) (a store.Account, err error) {
-	err = db.view(ctx, func(t *tx) error {
+func (db *DB) AccountByEmail(ctx context.Context, email string) (store.Account, error) {
+	return viewed(ctx, db, func(t *tx) (store.Account, error) {
 		v := t.get(emails, []byte(email))
 		if v == nil {
-			return store.ErrNotFound
+			return store.Account{}, store.ErrNotFound
 		}
 		id, err := number(emails, v)
 		if err != nil {
-			return err
+			return store.Account{}, err
 		}
-		a, err = t.account(store.AccountID(id))
-		return err
+		return t.account(store.AccountID(id))
 	})
-	return a, err
 }
 
 // Accounts lists accounts by ID, from the first after the one given.
-func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) (list []store.Account, err error) {
-	err = db.view(ctx, func(t *tx) error {
+func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) ([]store.Account, error) {
+	return viewed(ctx, db, func(t *tx) (list []store.Account, err error) {
 		c := t.cursor(accounts)
 		k, v := c.Seek(uint64Key(uint64(after)))
 		if k != nil && binary.BigEndian.Uint64(k) == uint64(after) {
@@ -83,29 +74,21 @@ func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) (l
 		for ; k != nil && len(list) < limit; k, v = c.Next() {
 			var a store.Account
 			if err := decode(&a, accounts, v); err != nil {
-				return err
+				return nil, err
 			}
 			list = append(list, a)
 		}
-		return nil
+		return list, nil
 	})
-	return list, err
 }
 
-// ChangeAccount applies r to the account and to its sessions; ID and address stay
-// as they are.
-func (db *DB) ChangeAccount(ctx context.Context, id store.AccountID, by store.SessionDigest, r store.AccountRule) (c store.AccountChange, err error) {
-	err = db.do(ctx, 0, func(t *tx) error {
-		c, err = t.changeAccount(id, by, r)
-		return err
-	})
-	if err != nil {
-		return store.AccountChange{}, err
-	}
-	return c, nil
+// ChangeAccount applies r to the account and to its sessions; ID and address stay as
+// they are.
+func (db *DB) ChangeAccount(ctx context.Context, id store.AccountID, by store.SessionDigest, r store.AccountRule) (store.AccountChange, error) {
+	return changed(ctx, db, func(t *tx) (store.AccountChange, error) { return t.changeAccount(id, by, r) })
 }
 
-// changeAccount decides all before it writes.
+// changeAccount decides everything before it writes.
 func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.AccountRule) (c store.AccountChange, err error) {
 	if err := t.wantSession(id, by); err != nil {
 		return c, err
@@ -114,14 +97,21 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 	if err != nil {
 		return c, err
 	}
-	var turn store.Turnover
+	var change store.SessionChange
+	var e store.AdminEvent
 	var ruleErr error
-	if err := recovered(func() { c.Account, turn, ruleErr = r(old) }); err != nil || ruleErr != nil {
+	if err := catchPanic(func() { c.Account, change, e, ruleErr = r(old) }); err != nil || ruleErr != nil {
 		return c, cmp.Or(err, ruleErr)
 	}
 	c.Account.ID, c.Account.Email = old.ID, old.Email
-	gone, err := t.leaving(id, by, turn)
+	gone, err := t.endedSessions(id, by, change)
 	if err != nil {
+		return c, err
+	}
+	if c.Account == old && len(gone) == 0 && change.Begin == nil {
+		return c, nil
+	}
+	if err := t.addEvent(e); err != nil {
 		return c, err
 	}
 	if c.Account != old {
@@ -129,12 +119,12 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 			return c, err
 		}
 	}
-	c.Session, err = t.turnOver(id, gone, turn.Begins)
+	c.Session, err = t.replaceSessions(id, gone, change.Begin)
 	return c, err
 }
 
-// wantSession returns store.ErrSession unless that is a session of the account,
-// or none is named.
+// wantSession returns store.ErrSession unless by is the digest of a session of the
+// account, or zero.
 func (t *tx) wantSession(owner store.AccountID, by store.SessionDigest) error {
 	if by == (store.SessionDigest{}) {
 		return nil
@@ -146,8 +136,8 @@ func (t *tx) wantSession(owner store.AccountID, by store.SessionDigest) error {
 	return err
 }
 
-// RemoveAccount forgets an account, its tokens, sessions and webhooks.
-func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID) error {
+// RemoveAccount removes an account with its tokens, sessions, webhooks and quota.
+func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID, e store.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		a, err := t.account(id)
 		if err != nil {
@@ -156,24 +146,17 @@ func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID) error {
 		if t.hasPrefix(owners, uint64Key(uint64(id))) {
 			return store.ErrExists
 		}
-		return t.removeAccount(a)
+		if err := t.removeAccount(a); err != nil {
+			return err
+		}
+		return t.addEvent(e)
 	})
 }
 
 func (t *tx) removeAccount(a store.Account) error {
 	owner := uint64Key(uint64(a.ID))
-	for met := trail(nil); ; {
-		k, digest := t.seek(tokenOwners, owner)
-		if !bytes.HasPrefix(k, owner) {
-			break
-		}
-		k, err := met.meet(tokenOwners, k)
-		if err == nil {
-			err = t.removeToken(k, digest)
-		}
-		if err != nil {
-			return err
-		}
+	if err := t.removeEach(tokenOwners, owner, t.removeToken); err != nil {
+		return err
 	}
 	if err := t.removeSessions(a.ID); err != nil {
 		return err
@@ -190,17 +173,10 @@ func (t *tx) removeAccount(a store.Account) error {
 }
 
 func (t *tx) account(id store.AccountID) (a store.Account, err error) {
-	v := t.get(accounts, uint64Key(uint64(id)))
-	if v == nil {
-		return a, store.ErrNotFound
-	}
-	return a, decode(&a, accounts, v)
+	err = t.find(accounts, uint64Key(uint64(id)), &a)
+	return a, err
 }
 
 func (t *tx) putAccount(a store.Account) error {
-	record, err := encode(t, a)
-	if err != nil {
-		return err
-	}
-	return t.put(accounts, uint64Key(uint64(a.ID)), record)
+	return putRecord(t, accounts, uint64Key(uint64(a.ID)), a)
 }

@@ -5,17 +5,18 @@ import (
 	"errors"
 	"os"
 
+	"pushbox/internal/durable"
 	"pushbox/store"
 )
 
 // Backup makes a copy of all that the file holds at one instant, without what was
-// deleted, and opens it. Reads and writes go on as beside Compact, whose bounds,
-// errors and needs of room are the same; only one of the two runs at a time.
+// deleted, and opens it. Reads and writes go on; bounds, errors and the space needed
+// are those of Compact, and only one of the two runs at a time.
 //
-// The copy has mode 0600, is on the disk, and lies beside path under a temporary
-// name, which durable.RemoveLeftovers(path) finds; an empty path stands for that of
-// the database itself. Whoever asked for it closes the copy, and moves its file
-// away or removes it. After an error there is none.
+// The copy has mode 0600, is on the disk, and lies beside path under a temporary name,
+// which durable.RemoveLeftovers(path) finds; an empty path stands for that of the
+// database. The caller closes the copy, and moves or removes its file. After an error
+// there is no copy.
 func (db *DB) Backup(ctx context.Context, path string, progress func(done, total int64)) (_ store.Engine, temp string, err error) {
 	c := newBackup(ctx, db, path, progress)
 	if err := db.copyTo(c); err != nil {
@@ -24,7 +25,7 @@ func (db *DB) Backup(ctx context.Context, path string, progress func(done, total
 	c.report(c.total, c.total)
 	opened, err := open(Options{Path: c.temp})
 	if err != nil {
-		return nil, "", errors.Join(err, os.Remove(c.temp))
+		return nil, "", errors.Join(err, durable.Scrub(c.temp))
 	}
 	opened.start()
 	return opened, c.temp, nil
@@ -36,16 +37,41 @@ func newBackup(ctx context.Context, db *DB, path string, progress func(done, tot
 	if path != "" {
 		c.path = path
 	}
-	c.prepare = func(*os.File) error { return nil } // it is its maker's
+	c.prepare = func(*os.File) error { return nil } // it belongs to the process that makes it
 	c.finish = c.leave
 	return c
 }
 
-// leave makes the complete copy a file of its own, that nobody else has open.
+// leave closes the complete copy, so that its file can be opened.
 func (c *compaction) leave() error {
-	if err := c.to.close(); err != nil {
+	c.to.bolt.NoSync = false
+	if err := c.to.closeAfter((*handle).eraseRest); err != nil {
 		return err
 	}
 	c.db.changes, c.kept = nil, true
+	return nil
+}
+
+// ephemeral are the buckets that a restore empties: sessions, grants to download, and
+// messages to send.
+var ephemeral = [...]bucket{sessions, sessionOwners, grants, grantPushes, outbox}
+
+// forgetBatch is how many rows one operation forgets.
+const forgetBatch = 1000
+
+// Forget removes every session, every grant, and all messages that wait to be sent. The
+// IDs of later sessions go on from where they were.
+func (db *DB) Forget(ctx context.Context) error {
+	for _, b := range ephemeral {
+		for more := true; more; {
+			err := db.do(ctx, 0, func(t *tx) (err error) {
+				more, err = t.deleteSome(b, nil, forgetBatch)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }

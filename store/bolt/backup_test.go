@@ -16,9 +16,11 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
-// backup makes a backup beside path, which is removed when the test ends.
+// backup makes a backup beside path and opens it. The backup is removed when the test
+// ends.
 func backup(t *testing.T, db *bolt.DB, path string) (b *bolt.DB, temp string) {
 	t.Helper()
 	e, temp, err := db.Backup(t.Context(), path, func(_, _ int64) {})
@@ -26,6 +28,9 @@ func backup(t *testing.T, db *bolt.DB, path string) (b *bolt.DB, temp string) {
 		t.Fatal(err)
 	}
 	b = e.(*bolt.DB)
+	if err := b.Unlock(t.Context(), conformance.Keys{}, nil); err != nil {
+		t.Fatal(err)
+	}
 	t.Cleanup(func() {
 		if err := errors.Join(b.Close(), os.Remove(temp)); err != nil {
 			t.Error(err)
@@ -50,16 +55,16 @@ func TestABackupHoldsTheSameAndNothingOfWhatWasDeleted(t *testing.T) {
 	if info, err := os.Stat(temp); err != nil || info.Mode() != 0o600 || !strings.HasPrefix(temp, elsewhere+".new-") {
 		t.Errorf("%s: %v, %v", temp, info, err)
 	}
-	storetest.WantFilled(t, b)
-	storetest.CheckClean(t, b)
+	conformance.CheckFilled(t, b)
+	conformance.CheckClean(t, b)
 	if !maps.Equal(db.Rows(t), b.Rows(t)) {
-		t.Error("its rows are others")
+		t.Error("it has other rows")
 	}
-	if !bytes.Contains(read(t, path), deleted[:4000]) || bytes.Contains(read(t, temp), []byte("deleted!")) {
-		t.Error("what was deleted is in it, or was not in the file either")
+	if !bytes.Contains(storetest.Read(t, path), deleted[:4000]) || bytes.Contains(storetest.Read(t, temp), []byte("deleted!")) {
+		t.Error("a deleted row is in it, or was not in the file before")
 	}
 	if db.Recording() {
-		t.Error("the committer still takes note of what it writes")
+		t.Error("the committer still records what it writes")
 	}
 	mustCreate(t, db, 1) // and the database goes on, by itself
 	if has(t, b, 1) {
@@ -96,7 +101,7 @@ func TestABackupBesideWritersHoldsWhatWasAnsweredBefore(t *testing.T) {
 	for range 3 {
 		before := db.Rows(t)
 		b, _ := backup(t, db, filepath.Join(t.TempDir(), "copy"))
-		storetest.CheckClean(t, b)
+		conformance.CheckClean(t, b)
 		rows := b.Rows(t)
 		for key := range before {
 			if _, there := rows[key]; !there && !strings.HasPrefix(key, "journal/") {
@@ -107,7 +112,7 @@ func TestABackupBesideWritersHoldsWhatWasAnsweredBefore(t *testing.T) {
 	close(done)
 	writers.Wait()
 	if answered == 0 {
-		t.Error("nothing was written meanwhile")
+		t.Error("nothing was written during the backup")
 	}
 }
 
@@ -116,7 +121,7 @@ func TestABackupAndACompactionTakeTurns(t *testing.T) {
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path})
 	var second, third error
-	temp, err := db.TryBackup(t.Context(), "", bolt.Trial{Bounds: bolt.TinyBounds(), Progress: func(done, total int64) {
+	temp, err := db.BackupWith(t.Context(), "", bolt.CompactOptions{Bounds: bolt.TinyBounds(), Progress: func(done, total int64) {
 		if done < total {
 			second = db.Compact(t.Context(), nil)
 			_, _, third = db.Backup(t.Context(), "", nil)
@@ -133,13 +138,13 @@ func TestABackupAndACompactionTakeTurns(t *testing.T) {
 	wantOnlyFile(t, path)
 }
 
-func TestABackupNeedsRoomAndGivesWay(t *testing.T) {
+func TestABackupNeedsSpaceAndStopsWithoutIt(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path})
 	for name, first := range map[string]int64{"none at first": bolt.CopyReserve, "less and less": 1 << 40} {
 		asked := 0
-		_, err := db.TryBackup(t.Context(), "", bolt.Trial{Bounds: bolt.TinyBounds(), Free: func(string) (int64, bool, error) {
+		_, err := db.BackupWith(t.Context(), "", bolt.CompactOptions{Bounds: bolt.TinyBounds(), Free: func(string) (int64, bool, error) {
 			if asked++; asked == 1 {
 				return first, true, nil
 			}
@@ -152,14 +157,14 @@ func TestABackupNeedsRoomAndGivesWay(t *testing.T) {
 	}
 }
 
-func TestWhateverEndsABackupLeavesNoCopyAndTheStoreAsItWas(t *testing.T) {
+func TestABackupThatFailsLeavesNoCopyAndTheStoreUnchanged(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path})
 	for step := range 20 {
 		ctx, cancel := context.WithCancel(t.Context())
 		left := step
-		_, err := db.TryBackup(ctx, "", bolt.Trial{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) {
+		_, err := db.BackupWith(ctx, "", bolt.CompactOptions{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) {
 			if left--; left < 0 {
 				cancel()
 			}
@@ -170,7 +175,7 @@ func TestWhateverEndsABackupLeavesNoCopyAndTheStoreAsItWas(t *testing.T) {
 		}
 		wantOnlyFile(t, path)
 	}
-	storetest.WantFilled(t, db)
+	conformance.CheckFilled(t, db)
 	hurt, _ := damaged(t, "audit")
 	if _, _, err := hurt.Backup(t.Context(), "", func(_, _ int64) {}); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("of a damaged file: %v", err)
@@ -178,7 +183,7 @@ func TestWhateverEndsABackupLeavesNoCopyAndTheStoreAsItWas(t *testing.T) {
 	_ = hurt.Close()
 }
 
-func TestForgettingEmptiesWhatABackupDoesNotBringBack(t *testing.T) {
+func TestForgetRemovesSessionsGrantsAndMessages(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: filled(t)})
 	db.FoldJournal(t)
@@ -193,29 +198,29 @@ func TestForgettingEmptiesWhatABackupDoesNotBringBack(t *testing.T) {
 		if _, there := after[key]; isRow && !there {
 			gone[bucket]++
 		} else if !isRow && after[key] != before[key] {
-			t.Errorf("%s gives out other numbers", bucket)
+			t.Errorf("%s has another sequence", bucket)
 		}
 	}
 	for _, bucket := range []string{"sessions", "session_owners", "grants", "grant_pushes"} {
 		if gone[bucket] == 0 {
-			t.Errorf("nothing of %s is gone", bucket)
+			t.Errorf("no row of %s is gone", bucket)
 		}
 		delete(gone, bucket)
 	}
 	if len(gone) > 0 {
-		t.Errorf("this is gone, too: %v", gone)
+		t.Errorf("these rows are gone, too: %v", gone)
 	}
 }
 
 func TestAKeyRingIsReadWithoutTouchingTheFile(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	before := read(t, path)
+	before := storetest.Read(t, path)
 	if err := os.Chmod(path, 0o400); err != nil {
 		t.Fatal(err)
 	}
 	ring, err := bolt.SealedRing(path)
-	if err != nil || string(ring) != "sealed" || !bytes.Equal(before, read(t, path)) {
+	if err != nil || string(ring) != "sealed" || !bytes.Equal(before, storetest.Read(t, path)) {
 		t.Errorf("%q, %v", ring, err)
 	}
 }
@@ -229,9 +234,9 @@ func TestAFileThatCannotBeRestoredIsRefusedWithItsReason(t *testing.T) {
 		"of a later version": {func(t *testing.T, path string) {
 			setSchema(t, path, []byte{0, 0, 1, 0})
 		}, store.ErrSchema},
-		"no database": {func(t *testing.T, path string) { write(t, path, []byte("no database\n")) }, store.ErrCorrupt},
-		"empty":       {func(t *testing.T, path string) { write(t, path, nil) }, store.ErrCorrupt},
-		"cut":         {func(t *testing.T, path string) { cut(t, path, 3*pageSize) }, store.ErrCorrupt},
+		"not a database": {func(t *testing.T, path string) { write(t, path, []byte("no database\n")) }, store.ErrCorrupt},
+		"empty":          {func(t *testing.T, path string) { write(t, path, nil) }, store.ErrCorrupt},
+		"cut":            {func(t *testing.T, path string) { cut(t, path, 3*pageSize) }, store.ErrCorrupt},
 		"no ring": {func(t *testing.T, path string) {
 			rawUpdate(t, path, func(b *bbolt.Tx) error { return b.Bucket([]byte("meta")).Delete([]byte("key_ring")) })
 		}, store.ErrCorrupt},
@@ -245,6 +250,6 @@ func TestAFileThatCannotBeRestoredIsRefusedWithItsReason(t *testing.T) {
 	older := filled(t)
 	setSchema(t, older, []byte{0, 0, 0, 1})
 	if _, err := bolt.SealedRing(older); err != nil {
-		t.Errorf("one of an earlier version is for Open to deal with: %v", err)
+		t.Errorf("a file of an earlier version is left to Open: %v", err)
 	}
 }

@@ -11,17 +11,16 @@ import (
 
 	"pushbox/store"
 
-	"pushbox/internal/testenv"
+	"pushbox/internal/testkit/env"
 )
 
-// BenchmarkCompact measures how long it takes to compact a file nine tenths of
-// which nobody needs, and the megabytes copied in a second, while others create
-// and view small pushes: the 99th percentile of what they wait for, and the
-// longest, before and during that. PUSHBOX_BENCH_COMPACT sets the mebibytes of
-// payloads in the file (64).
+// BenchmarkCompact measures the time and the throughput of compacting a file that is
+// nine tenths unused, while other goroutines create and view small pushes. It reports
+// the 99th percentile and the maximum of their latencies before and during the
+// compaction. PUSHBOX_BENCH_COMPACT sets the mebibytes of payloads in the file (64).
 func BenchmarkCompact(b *testing.B) {
 	const usual = 64
-	megabytes := int(testenv.Length(b, "PUSHBOX_BENCH_COMPACT", usual, usual))
+	megabytes := int(env.Length(b, "PUSHBOX_BENCH_COMPACT", usual, usual))
 	if megabytes == 0 {
 		b.Fatal("there is nothing to compact")
 	}
@@ -38,17 +37,17 @@ func BenchmarkCompact(b *testing.B) {
 	}
 }
 
-// A compactMeasure has what was measured beside compactions.
+// A compactMeasure has the measurements of compactions.
 type compactMeasure struct {
 	alone, beside []time.Duration
 	took          time.Duration
 	copied        int64
 }
 
-// besideTime is for how long operations are measured alone.
+// besideTime is how long operations are measured without a compaction.
 const besideTime = 300 * time.Millisecond
 
-// run compacts once while writers are at work, which were before, too.
+// run compacts once while writers are at work, which began before.
 func (m *compactMeasure) run(b *testing.B, db *DB, writers int) {
 	var wg sync.WaitGroup
 	var compacting, done atomic.Bool
@@ -121,14 +120,14 @@ func (m *compactMeasure) report(b *testing.B) {
 }
 
 func openBench(b *testing.B) *DB {
-	db, _, err := Open(b.Context(), Options{Path: filepath.Join(b.TempDir(), "pushbox.db"), MinFree: 1 << 20})
+	db, _, err := OpenUnlocked(b.Context(), Options{Path: filepath.Join(b.TempDir(), "pushbox.db"), MinFree: 1 << 20})
 	if err != nil {
 		b.Fatal(err)
 	}
 	return db
 }
 
-// fillBench puts payloads of 64 KiB into the file and takes nine of ten away.
+// fillBench stores payloads of 64 KiB and removes nine of ten.
 func fillBench(b *testing.B, db *DB, megabytes int) {
 	payload := make([]byte, 64<<10)
 	for i := range payload {

@@ -14,29 +14,29 @@ import (
 // millisecond.
 const censusStep = 4096
 
-// censusRows is how many rows there are in a page, about: each page brings others
-// into memory that nobody needs.
+// censusRows is about how many rows a page has: reading a page brings its neighbours
+// into memory.
 const censusRows = 64
 
-// A census knows how many pushes are live. It walks their rows of the expiry index
-// once, a step at a time, and from the first step on takes note of what commits do to the
-// rows that it has behind it; those before it are yet to be met. Guarded by
-// DB.writing, but for known.
+// A census counts the live pushes. It walks their rows of the expiry index once, a step
+// at a time, and passes over those that have ended in the journal; from the first step
+// on, commits add what they do to pushes whose rows it has passed. Rows before it are
+// still to be counted. DB.writing guards all but known.
 type census struct {
 	step  int    // rows counted while writers wait
-	upTo  []byte // the row counted last; nil: none was
-	whole bool   // it has met all of them
+	upTo  []byte // the row counted last; nil: none yet
+	whole bool   // all rows were counted
 	live  int64
 	known atomic.Int64 // live, plus one; 0 until whole
 }
 
-// told is how many pushes are live; -1 until all were counted.
-func (c *census) told() int64 { return c.known.Load() - 1 }
+// count is how many pushes are live; -1 until all were counted.
+func (c *census) count() int64 { return c.known.Load() - 1 }
 
-// share is what a row of the expiry index counts for so far.
-func (c *census) share(row []byte) int64 {
+// weight is what a row of the expiry index adds to the count so far.
+func (c *census) weight(row []byte) int64 {
 	switch {
-	case len(row) == 0 || store.Shelf(row[0]) != store.Expiring:
+	case len(row) == 0 || store.ExpiryQueue(row[0]) != store.Expiring:
 		return 0
 	case c.whole || bytes.Compare(row, c.upTo) <= 0:
 		return 1
@@ -45,7 +45,7 @@ func (c *census) share(row []byte) int64 {
 	}
 }
 
-// add takes note of what a commit has done.
+// add adds what a commit did.
 func (c *census) add(live int64) {
 	c.live += live
 	if c.whole {
@@ -53,15 +53,15 @@ func (c *census) add(live int64) {
 	}
 }
 
-// countLive notes, for the census, that a row of the expiry index is replaced by
-// another. Nil stands for no row.
+// countLive records for the census that a change of a push replaces its row of the
+// expiry index by another, now or when the journal is folded. Nil stands for no row.
 func (t *tx) countLive(from, to []byte) {
 	if t.census != nil {
-		t.live += t.census.share(to) - t.census.share(from)
+		t.live += t.census.weight(to) - t.census.weight(from)
 	}
 }
 
-// CountLive counts the live pushes. Commits wait for a step of it now and then.
+// CountLive counts the live pushes. Commits wait for its steps.
 func (db *DB) CountLive(ctx context.Context) error {
 	for {
 		if err := db.admit(ctx); err != nil {
@@ -74,7 +74,7 @@ func (db *DB) CountLive(ctx context.Context) error {
 	}
 }
 
-// countSome counts some more rows, and reports whether those were the last.
+// countSome counts the rows of one step, and reports whether all were counted.
 func (db *DB) countSome() (whole bool, err error) {
 	db.writing.Lock()
 	defer db.writing.Unlock()
@@ -87,7 +87,10 @@ func (db *DB) countSome() (whole bool, err error) {
 		return false, store.ErrClosed
 	}
 	defer h.leave()
-	if err := h.read(c.walk); err != nil {
+	if err := h.read(func(t *tx) error {
+		t.overlay = db.journal.latest(nil)
+		return c.walk(t)
+	}); err != nil {
 		if h.noteDamage(err) {
 			return false, db.fail(err)
 		}
@@ -99,18 +102,25 @@ func (db *DB) countSome() (whole bool, err error) {
 
 // walk counts the next rows.
 func (c *census) walk(t *tx) error {
-	shelf, last := []byte{byte(store.Expiring)}, bytes.Clone(c.upTo)
+	queue, last := []byte{byte(store.Expiring)}, bytes.Clone(c.upTo)
 	cursor := t.cursor(expiry)
-	k, _ := cursor.Seek(append(last, 0)) // what comes behind it
-	n := 0
-	for ; n < c.step && bytes.HasPrefix(k, shelf); n++ {
+	k, _ := cursor.Seek(append(last, 0)) // the row behind it
+	n, live := 0, int64(0)
+	for ; n < c.step && bytes.HasPrefix(k, queue); n++ {
 		if bytes.Compare(k, last) <= 0 {
 			return fmt.Errorf("%w: rows of %s are not in order", store.ErrCorrupt, expiry)
+		}
+		ended, err := t.overlay.ended(lastID(k))
+		if err != nil {
+			return err
+		}
+		if !ended {
+			live++
 		}
 		last = append(last[:0], k...)
 		k, _ = cursor.Next()
 	}
-	c.live, c.upTo, c.whole = c.live+int64(n), last, n < c.step
+	c.live, c.upTo, c.whole = c.live+live, last, n < c.step
 	t.noteRead(n / censusRows * pageCluster)
 	if c.whole {
 		t.dropMapped()

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/internal/testenv"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
-	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
-// live is what the DB says of the number of live pushes.
+// live returns the DB's number of live pushes.
 func live(t *testing.T, db *bolt.DB) int64 {
 	t.Helper()
 	s, err := db.Stats()
@@ -24,7 +24,7 @@ func live(t *testing.T, db *bolt.DB) int64 {
 	return s.Live
 }
 
-// counted counts them one by one.
+// counted counts the live pushes one by one.
 func counted(t *testing.T, db *bolt.DB) (n int64) {
 	t.Helper()
 	all, err := db.Scan(t.Context(), store.ID{}, 1<<20)
@@ -39,14 +39,14 @@ func counted(t *testing.T, db *bolt.DB) (n int64) {
 	return n
 }
 
-func TestNobodyKnowsTheNumberOfLivePushesBeforeTheyAreCounted(t *testing.T) {
+func TestTheNumberOfLivePushesIsUnknownUntilTheyAreCounted(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	defer closeDB(t, db)
 	if n := live(t, db); n != -1 {
 		t.Errorf("%d are live, uncounted", n)
 	}
-	storetest.Fill(t, db)
+	conformance.Fill(t, db)
 	if n := live(t, db); n != -1 {
 		t.Errorf("%d are live, uncounted", n)
 	}
@@ -60,14 +60,14 @@ func TestNobodyKnowsTheNumberOfLivePushesBeforeTheyAreCounted(t *testing.T) {
 	}
 }
 
-// somewhen is a push that is created as the n-th, and ends at some other time.
-func somewhen(random *rand.Rand, n int) store.Push {
+// randomPush is the n-th push to be created; it ends at a random time.
+func randomPush(random *rand.Rand, n int) store.Push {
 	p := newPush(n)
 	p.ExpiresAt = time.UnixMilli(random.Int64N(1 << 40)).UTC()
 	return p
 }
 
-// ended makes a push one that is live no more, or nothing.
+// ended is a rule that gives a push a state without its secrets.
 func ended(s store.State) store.Rule {
 	return func(p store.Push) (store.Push, store.Entry, error) {
 		p.State, p.Wrap = s, nil
@@ -78,56 +78,57 @@ func ended(s store.State) store.Rule {
 	}
 }
 
-// A herd are pushes that come and go.
-type herd struct {
+// A pushWriter creates and ends pushes of its own.
+type pushWriter struct {
 	*testing.T
 	db     *bolt.DB
 	random *rand.Rand
-	from   int // the number of the first that is its own
+	from   int // number of its first push
 	made   []store.ID
 }
 
-func (h *herd) create() {
-	p := somewhen(h.random, h.from+len(h.made))
-	if err := h.db.CreatePush(h.Context(), p, []byte("sealed payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
-		h.Error(err)
+func (w *pushWriter) create() {
+	p := randomPush(w.random, w.from+len(w.made))
+	if err := w.db.CreatePush(w.Context(), p, []byte("sealed payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
+		w.Error(err)
 	}
-	h.made = append(h.made, p.ID)
+	w.made = append(w.made, p.ID)
 }
 
-// step creates a push, ends or purges one, or has a batch undone that others are in.
-func (h *herd) step() {
-	switch h.random.IntN(5) {
+// step creates a push, ends or purges one, or fails in a batch, so that the other
+// operations of the batch run again.
+func (w *pushWriter) step() {
+	switch w.random.IntN(5) {
 	case 0:
-		if _, err := h.db.CreateAccount(h.Context(), store.Account{}); err == nil { // fails while it writes
-			h.Error("an empty address was kept")
+		if _, err := w.db.CreateAccount(w.Context(), store.Account{}, conformance.Told); err == nil { // fails while it writes
+			w.Error("an empty address was kept")
 		}
 	case 1, 2:
-		h.create()
+		w.create()
 	default:
-		to := [...]store.State{store.Expired, store.Deleted, store.Purged}[h.random.IntN(3)]
-		id := h.made[h.random.IntN(len(h.made))]
-		if _, err := h.db.Change(h.Context(), id, ended(to)); err != nil && !errors.Is(err, store.ErrNotFound) {
-			h.Error(err)
+		to := [...]store.State{store.Expired, store.Deleted, store.Purged}[w.random.IntN(3)]
+		id := w.made[w.random.IntN(len(w.made))]
+		if _, err := w.db.Change(w.Context(), id, ended(to)); err != nil && !errors.Is(err, store.ErrNotFound) {
+			w.Error(err)
 		}
 	}
 }
 
-// TestTheNumberOfLivePushesIsExactWhateverHappensMeanwhile counts in tiny steps
-// while pushes come and go all over the index, in batches of which some are
-// undone, and while the file is compacted.
+// TestTheNumberOfLivePushesIsExactWhateverHappensMeanwhile counts in small steps while
+// pushes are created and ended all over the index, while batches fail and run again,
+// and while the file is compacted.
 func TestTheNumberOfLivePushesIsExactWhateverHappensMeanwhile(t *testing.T) {
 	t.Parallel()
-	seed := testenv.Seed(t)
-	steps := int(testenv.Length(t, "PUSHBOX_TEST_CENSUS_STEPS", 300, 60))
+	seed := env.Seed(t)
+	steps := int(env.Length(t, "PUSHBOX_TEST_CENSUS_STEPS", 300, 60))
 	db := open(t, bolt.Options{Path: newPath(t)})
-	const herds, each = 4, 100
+	const writers, each = 4, 100
 	var all sync.WaitGroup
 	var half sync.WaitGroup
-	half.Add(herds)
-	for w := range herds {
+	half.Add(writers)
+	for w := range writers {
 		all.Go(func() {
-			h := herd{T: t, db: db, random: rand.New(rand.NewPCG(seed, uint64(w))), from: w << 13}
+			h := pushWriter{T: t, db: db, random: rand.New(rand.NewPCG(seed, uint64(w))), from: w << 13}
 			for range each {
 				h.create()
 			}
@@ -153,7 +154,7 @@ func TestTheNumberOfLivePushesIsExactWhateverHappensMeanwhile(t *testing.T) {
 	if n != want {
 		t.Errorf("%d are live, of %d", n, want)
 	}
-	t.Logf("%d were live when all had been counted, %d are at the end", early, n)
+	t.Logf("%d were live when the count ended, %d are live at the end", early, n)
 }
 
 func TestCountingEndsWithItsContextAndWithTheStore(t *testing.T) {
@@ -173,7 +174,7 @@ func TestCountingEndsWithItsContextAndWithTheStore(t *testing.T) {
 	}
 }
 
-func TestStatsTellTheEarliestEndOfALivePush(t *testing.T) {
+func TestStatsHaveTheEarliestEndOfALivePush(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t)})
 	oldest := func() time.Time {
@@ -203,7 +204,7 @@ func TestStatsTellTheEarliestEndOfALivePush(t *testing.T) {
 	}
 }
 
-func TestStatsTellWhatWaitsInTheJournalAndHowLargeTheFileIs(t *testing.T) {
+func TestStatsHaveTheRowsOfTheJournalAndTheSizeOfTheFile(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t)})
 	mustCreate(t, db, 1)
@@ -226,8 +227,7 @@ func viewRule(p store.Push) (store.Push, store.Entry, error) {
 	return p, store.Entry{Kind: store.EntryView}, nil
 }
 
-// TestStatsWaitForNoCommit asks while a commit is being synced: what others read
-// is told only when that is done.
+// TestStatsWaitForNoCommit asks for stats while a commit is being synced.
 func TestStatsWaitForNoCommit(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t)})

@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"pushbox/store"
+	"pushbox/store/bolt/page"
 )
 
 // A checker looks for what is wrong in one transaction.
@@ -22,9 +24,8 @@ type checker struct {
 	strays map[store.ID]bool
 }
 
-// Check reads everything in one read transaction and reports what is wrong.
-// Changes wait while bbolt checks its pages, and go on while the rows are
-// checked.
+// Check reads everything in one read transaction and reports what is wrong. Commits
+// wait while bbolt checks its pages, and go on while the rows are checked.
 func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 	if err := db.admit(ctx); err != nil {
 		return err
@@ -39,12 +40,12 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 				return err
 			}
 			unlock()
-			if err := c.seeJournal(); err != nil {
+			if err := c.loadJournal(); err != nil {
 				return err
 			}
 			return c.rows()
 		})
-		// Damage is what a check is to find, and no reason to stop the store.
+		// A check looks for damage, so damage does not fail the store.
 		if d := (*damageError)(nil); errors.As(err, &d) {
 			report(d.Error())
 			return nil
@@ -55,11 +56,11 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 
 func (c *checker) notef(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
 
-// pages has bbolt check its own structure, unless that is damaged in a way that
-// would end the process there, and tells which.
+// pages runs bbolt's own check, but first looks for damage that would end the process
+// in that check.
 func (c *checker) pages() (sound bool, err error) {
-	defer c.keepUnmapped()()
-	if _, err := lookAtTrees(c.bolt, true); err != nil {
+	defer c.releaseOften()()
+	if _, err := page.Verify(c.bolt, true); err != nil {
 		c.report("page structure: " + err.Error())
 		return false, nil
 	}
@@ -71,13 +72,13 @@ func (c *checker) pages() (sound bool, err error) {
 	return true, c.ctx.Err()
 }
 
-// unmapPause is how long bbolt's check may read before the mapping is let go of.
-// It reads some gigabytes a second, so this keeps memory small on a machine that
-// has time for it, and not on one that has none.
+// unmapPause is how long bbolt's check may read before the mapping is released. It
+// reads some gigabytes a second, so memory stays small on a machine that has time for
+// the releasing; on a busy one it does not.
 const unmapPause = 2 * time.Millisecond
 
-// keepUnmapped lets go of the mapping again and again, until stop is called.
-func (c *checker) keepUnmapped() (stop func()) {
+// releaseOften releases the mapping again and again, until stop is called.
+func (c *checker) releaseOften() (stop func()) {
 	done, ended := make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(ended)
@@ -105,55 +106,61 @@ type lengthOnly struct{}
 func (lengthOnly) KeyToString(b []byte) string   { return fmt.Sprintf("(%d bytes)", len(b)) }
 func (lengthOnly) ValueToString(b []byte) string { return fmt.Sprintf("(%d bytes)", len(b)) }
 
-// each calls fn with every row of a bucket.
+// each calls fn with every row of a bucket, except rows that are not as pushbox wrote
+// them, or lead to one. Those are for tags to report.
 func (c *checker) each(b bucket, fn func(k, v []byte) error) error {
-	cur := c.cursor(b)
-	for k, v := cur.First(); k != nil; k, v = cur.Next() {
+	cur := c.stored(b)
+	for k, stored := cur.First(); k != nil; k, stored = cur.Next() {
 		if err := c.ctx.Err(); err != nil {
 			return err
 		}
-		if err := fn(k, v); err != nil {
+		if err := readable(func() error { return fn(k, c.value(b, k, stored)) }); err != nil {
 			return err
 		}
-		c.noteRead(len(k) + len(v))
+		c.noteRead(len(k) + len(stored))
 	}
 	return c.ctx.Err()
 }
 
-// seeJournal has the checker see what is in the journal of its own transaction.
-func (c *checker) seeJournal() error {
-	g, _, _, err := c.tx.readJournal()
-	c.over = overlay{}
+// loadJournal makes the checker see the journal of its own transaction.
+func (c *checker) loadJournal() error {
+	var g *generation
+	err := func() (err error) {
+		defer catchUnreadable(&err)
+		g, _, _, err = c.tx.readJournal()
+		return err
+	}()
+	c.overlay = overlay{}
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
 		c.notef("%v", err)
 		return nil
 	case err == nil:
-		c.over.current = g
+		c.overlay.current = g
 	}
 	return err
 }
 
 func (c *checker) rows() error {
 	for _, step := range []func() error{
-		c.findStrays, c.pushes, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.tokens, c.tokenIndexes, c.sessions, c.sessionIndex, c.hooks, c.messages, c.quotas,
+		c.tags, c.findStrays, c.pushes, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.tokens, c.tokenIndexes, c.sessions, c.sessionIndex, c.hooks, c.messages, c.quotas, c.events,
 	} {
-		if err := step(); err != nil {
+		if err := readable(step); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// findStrays looks for index rows that are not those of their push. A row whose
-// push does not exist is an orphan, and none of this.
+// findStrays looks for index rows that do not belong to their push. A row whose push
+// does not exist is for orphans to report.
 func (c *checker) findStrays() error {
 	for b, row := range map[bucket]func(store.Push) []byte{owners: ownerRow, expiry: expiryRow} {
 		err := c.each(b, func(k, _ []byte) error {
 			if len(k) < idLen {
 				return nil
 			}
-			p, err := c.push(lastID(k))
+			p, err := c.inPlace(lastID(k))
 			if err == nil && string(row(p)) != string(k) {
 				c.strays[p.ID] = true
 			}
@@ -177,7 +184,11 @@ func (c *checker) pushes() error {
 			c.notef("push %s: its record is malformed", store.ID(k))
 			return nil
 		}
-		t, err := c.tally(p)
+		stored, err := c.inPlace(p.ID)
+		if err != nil {
+			return err
+		}
+		t, err := c.tally(p, stored)
 		if err != nil {
 			return err
 		}
@@ -188,12 +199,14 @@ func (c *checker) pushes() error {
 	})
 }
 
-// tally counts what there is of a push beside its record.
-func (c *checker) tally(p store.Push) (store.Tally, error) {
+// tally counts what there is of a push beside its record. Index rows and payload are
+// those of the stored push until the journal is folded.
+func (c *checker) tally(p, stored store.Push) (store.Tally, error) {
 	t := store.Tally{
-		Payload:  c.hasPrefix(payloads, p.ID[:]),
+		Payload:  c.hasPrefix(payloads, p.ID[:]) && p.Live() == stored.Live(),
 		Numbered: true,
-		Indexed:  !c.strays[p.ID] && c.has(expiry, expiryRow(p)) && (p.Owner == 0 || c.has(owners, ownerRow(p))),
+		Indexed: !c.strays[p.ID] && c.has(expiry, expiryRow(stored)) && (p.Owner == 0 || c.has(owners, ownerRow(stored))) &&
+			c.endIndexed(p),
 	}
 	if err := c.tallyFiles(p.ID, &t); err != nil {
 		return t, err
@@ -220,6 +233,17 @@ func (c *checker) tally(p store.Push) (store.Tally, error) {
 		c.notef("push %s: an audit entry in the journal is malformed", p.ID)
 	}
 	return t, nil
+}
+
+// endIndexed reports whether the journal gives a push that it has ended the index rows
+// that it should have.
+func (c *checker) endIndexed(p store.Push) bool {
+	d, ok, err := c.overlay.last(p.ID)
+	if err != nil || !ok || !d.ended() {
+		return err == nil
+	}
+	e := newEnded(p.ID, d)
+	return bytes.Equal(e.owner, ownerRow(p)) && bytes.Equal(e.expiry, expiryRow(p))
 }
 
 func tallyEntry(t *store.Tally, e store.Entry) {

@@ -15,12 +15,12 @@ import (
 const (
 	contentStep  = 1 << 20 // bytes
 	contentRows  = 512
-	contentGroup = 64 // chunks without a pad behind them, after which none is waited for
+	contentGroup = 64 // chunks without a pad behind them, after which no pad is expected
 )
 
-// CheckContents reads every payload and every chunk of a file, in short
-// transactions between which changes go on, and reports those that are not what
-// their digest says. It tells progress in bytes.
+// CheckContents reads every payload and every chunk of a file, in short transactions
+// between which commits go on, and reports those that do not match their digest. It
+// calls progress with bytes.
 func (db *DB) CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (store.Coverage, error) {
 	space, err := db.Space(ctx)
 	if err != nil {
@@ -41,14 +41,14 @@ func (db *DB) CheckContents(ctx context.Context, report func(problem string), pr
 			}
 			c.advance()
 		}
-		c.uncover()
+		c.countUnverified()
 	}
 	progress(c.done, c.done)
 	c.cover.Bytes = c.done
 	return c.cover, nil
 }
 
-// contents is a reading of all payloads and chunks.
+// contents is one reading of all payloads and chunks.
 type contents struct {
 	report      func(string)
 	progress    func(done, total int64)
@@ -68,22 +68,22 @@ type chunkSum struct {
 
 func (c *contents) notef(format string, args ...any) { c.report(fmt.Sprintf(format, args...)) }
 
-// guarded takes a step. Damage is what it is to find, and no reason to stop the
-// store; but behind it there is no way on.
+// guarded takes a step. Damage does not fail the store: it is reported, and ends the
+// reading of the bucket.
 func (c *contents) guarded(t *tx, b bucket, row func(*tx, []byte, []byte) error) (more bool, err error) {
 	err = guard(func() error {
 		more, err = c.step(t, b, row)
 		return err
 	})
 	if errors.Is(err, store.ErrCorrupt) {
-		c.notef("%s: %v; what is behind that was not read", b, err)
+		c.notef("%s: %v; the rows behind that were not read", b, err)
 		return false, nil
 	}
 	return more, err
 }
 
-// step reads rows from where the last step ended, and reports whether there are
-// more. It ends behind a pad, so that chunks and their digests are seen at once.
+// step reads rows from where the last step ended, and reports whether there are more.
+// It ends behind a pad, so that it sees chunks together with their digests.
 func (c *contents) step(t *tx, b bucket, row func(*tx, []byte, []byte) error) (more bool, err error) {
 	cur := t.cursor(b)
 	k, v := cur.Seek(c.at)
@@ -101,7 +101,7 @@ func (c *contents) step(t *tx, b bucket, row func(*tx, []byte, []byte) error) (m
 		if err := row(t, k, v); err != nil {
 			return false, err
 		}
-		if c.at, err = keepKey(b, k); err != nil {
+		if c.at, err = cloneKey(b, k); err != nil {
 			return false, err
 		}
 		k, v = cur.Next()
@@ -127,8 +127,8 @@ func (c *contents) payload(t *tx, k, v []byte) error {
 	return nil
 }
 
-// chunk takes a chunk into the group, or compares the group with the digests that
-// the first pad behind it has.
+// chunk adds a chunk to the group, or compares the group with the digests in the first
+// pad behind it.
 func (c *contents) chunk(t *tx, k, v []byte) error {
 	switch {
 	case len(k) == chunkLen:
@@ -137,7 +137,7 @@ func (c *contents) chunk(t *tx, k, v []byte) error {
 			return err
 		}
 		if len(c.group) >= contentGroup {
-			c.uncover()
+			c.countUnverified()
 		}
 		id, file, n := splitChunkKey(k)
 		c.group = append(c.group, chunkSum{id, file, n, sum})
@@ -151,8 +151,8 @@ func splitChunkKey(k []byte) (id store.ID, file, n int) {
 	return store.ID(k[:idLen]), int(binary.BigEndian.Uint16(k[idLen:])), int(binary.BigEndian.Uint32(k[idLen+2:]))
 }
 
-// compare compares the group with the digests in a pad. Of orphans the first may be
-// gone: they go one by one.
+// compare compares the group with the digests in a pad. The first chunks of orphans may
+// be gone: they are removed one by one.
 func (c *contents) compare(t *tx, pad, sums []byte) {
 	id, file, last := splitChunkKey(pad)
 	for n := last - len(sums)/sumLen + 1; len(sums) >= sumLen; n, sums = n+1, sums[sumLen:] {
@@ -169,18 +169,18 @@ func (c *contents) compare(t *tx, pad, sums []byte) {
 		}
 		c.group = slices.Delete(c.group, i, i+1)
 	}
-	c.uncover()
+	c.countUnverified()
 }
 
-// uncover counts the group as chunks without digests.
-func (c *contents) uncover() {
+// countUnverified counts the group as chunks without digests.
+func (c *contents) countUnverified() {
 	c.cover.Without += int64(len(c.group))
 	c.group = c.group[:0]
 }
 
 // read reads a value and returns its digest.
 func (c *contents) read(t *tx, v []byte) ([]byte, error) {
-	if len(v) > mostValue {
+	if len(v) > maxValue {
 		return nil, fmt.Errorf("%w: a value of %d bytes", store.ErrCorrupt, len(v))
 	}
 	c.buffer = slices.Grow(c.buffer[:0], len(v))[:len(v)]
@@ -192,7 +192,7 @@ func (c *contents) read(t *tx, v []byte) ([]byte, error) {
 	return appendSum(nil, c.buffer), nil
 }
 
-// advance tells progress. How much there is was guessed.
+// advance reports progress. The total was a guess.
 func (c *contents) advance() {
 	c.total = max(c.total, c.done)
 	c.progress(c.done, c.total)

@@ -9,12 +9,13 @@ import (
 
 	"go.etcd.io/bbolt"
 
-	"pushbox/internal/testenv"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/storetest"
 )
 
-// A value is where in a file a payload or a chunk lies.
+// A value is the place of a payload or a chunk in a file.
 type value struct {
 	bucket   string
 	at, size int
@@ -40,8 +41,8 @@ func values(t *testing.T, path string, image []byte) (found []value) {
 	return found
 }
 
-// deep checks contents, and returns what was found.
-func deep(t *testing.T, db *bolt.DB) (problems []string, c store.Coverage) {
+// checkDeep checks contents, and returns the problems and the coverage.
+func checkDeep(t *testing.T, db *bolt.DB) (problems []string, c store.Coverage) {
 	t.Helper()
 	last := int64(-1)
 	c, err := db.CheckContents(t.Context(), func(p string) { problems = append(problems, p) }, func(done, total int64) {
@@ -54,26 +55,35 @@ func deep(t *testing.T, db *bolt.DB) (problems []string, c store.Coverage) {
 		t.Errorf("it ends with %v", err)
 	}
 	if last != c.Bytes {
-		t.Errorf("%d bytes were told and %d read", last, c.Bytes)
+		t.Errorf("%d bytes were reported and %d read", last, c.Bytes)
 	}
 	return problems, c
 }
 
-// A bit that is another in any payload or chunk is found, without a key.
+// A changed bit in any payload or chunk is found without a key.
 func TestAChangedBitOfAnyPayloadOrChunkIsFound(t *testing.T) {
 	t.Parallel()
-	image := read(t, "../../testdata/databases/schema-5/pushbox.db")
-	path := newPath(t)
-	write(t, path, image)
+	path := withContents(t)
+	db := open(t, bolt.Options{Path: path})
+	for n := range 5 {
+		if err := db.CreatePush(t.Context(), newPush(n), bytes.Repeat([]byte{0xa0 + byte(n)}, 2000), store.Entry{Kind: store.EntryCreation}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Compact(t.Context(), func(_, _ int64) {}); err != nil { // so that no value is in a free page, too
+		t.Fatal(err)
+	}
+	closeDB(t, db)
+	image := storetest.Read(t, path)
 	all := values(t, path, image)
-	rng := rand.New(rand.NewPCG(testenv.Seed(t), 0))
+	rng := rand.New(rand.NewPCG(env.Seed(t), 0))
 	chunks := 0
 	for _, v := range all {
 		damaged := slices.Clone(image)
 		damaged[v.at+rng.IntN(v.size)] ^= 1 << rng.IntN(8)
 		write(t, path, damaged)
 		db := open(t, bolt.Options{Path: path})
-		problems, c := deep(t, db)
+		problems, c := checkDeep(t, db)
 		want := map[string]string{"payloads": "its payload is not as it was written", "chunks": "is not as it was written"}[v.bucket]
 		if len(problems) != 1 || !strings.Contains(problems[0], want) || c.Without > 0 || int(c.Payloads+c.Chunks) != len(all) {
 			t.Errorf("%s at %d: %q, %+v", v.bucket, v.at, problems, c)
@@ -88,8 +98,7 @@ func TestAChangedBitOfAnyPayloadOrChunkIsFound(t *testing.T) {
 	}
 }
 
-// What is not as it was beside the values is found, too: digests, chunks that are
-// gone, and in other places.
+// Other changes are found, too: of digests, and of chunks that are missing or moved.
 func TestDigestsAndChunksThatChangedAreFound(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -130,12 +139,12 @@ func TestDigestsAndChunksThatChangedAreFound(t *testing.T) {
 			t.Parallel()
 			path := withContents(t)
 			rawUpdate(t, path, func(b *bbolt.Tx) error { return c.harm(b.Bucket([]byte("chunks")), b.Bucket([]byte("payloads"))) })
-			db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+			db, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer closeDB(t, db)
-			problems, _ := deep(t, db)
+			problems, _ := checkDeep(t, db)
 			for i, p := range problems {
 				if i >= len(c.want) || !strings.HasSuffix(p, c.want[i]) {
 					t.Errorf("it finds %q", problems)
@@ -167,7 +176,7 @@ func withContents(t *testing.T) (path string) {
 	for _, step := range [][2]int{{0, 3}, {3, 3}, {6, 1}} {
 		var sealed [][]byte
 		for i := range step[1] {
-			sealed = append(sealed, bytes.Repeat([]byte{byte(step[0] + i)}, 9000+i))
+			sealed = append(sealed, bytes.Repeat([]byte{byte(1 + step[0] + i)}, 9000+i))
 			p.Stored += int64(len(sealed[i]))
 		}
 		if err := db.PutChunks(t.Context(), p.ID, 0, step[0], sealed); err != nil {
@@ -177,14 +186,14 @@ func withContents(t *testing.T) (path string) {
 	if err := db.CreatePush(t.Context(), p, []byte("a sealed payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
-	if problems, c := deep(t, db); len(problems) > 0 || c.Payloads != 1 || c.Chunks != 7 || c.Without != 0 || c.Bytes != p.Stored+16 {
+	if problems, c := checkDeep(t, db); len(problems) > 0 || c.Payloads != 1 || c.Chunks != 7 || c.Without != 0 || c.Bytes != p.Stored+16 {
 		t.Errorf("%q, %+v", problems, c)
 	}
 	closeDB(t, db)
 	return path
 }
 
-// Chunks that are removed one by one are not missed.
+// Chunks of an upload that is removed step by step are not reported as missing.
 func TestChunksOfAnUploadThatIsRemovedAreNotMissed(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t)})
@@ -193,7 +202,7 @@ func TestChunksOfAnUploadThatIsRemovedAreNotMissed(t *testing.T) {
 		t.Fatal(err)
 	}
 	for left := int64(4); left >= 0; left-- {
-		if problems, c := deep(t, db); len(problems) > 0 || c.Chunks != left || c.Without != 0 {
+		if problems, c := checkDeep(t, db); len(problems) > 0 || c.Chunks != left || c.Without != 0 {
 			t.Errorf("with %d chunks: %q, %+v", left, problems, c)
 		}
 		if _, err := db.FreeOrphans(t.Context(), id, 1); err != nil {
@@ -202,7 +211,7 @@ func TestChunksOfAnUploadThatIsRemovedAreNotMissed(t *testing.T) {
 	}
 }
 
-// Writes go on between the steps, and a change meanwhile is no damage.
+// Writes go on between the steps of a check, and their changes are not damage.
 func TestChangesDuringADeepCheckAreNoDamage(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: newPath(t)})
@@ -232,12 +241,12 @@ func TestChangesDuringADeepCheckAreNoDamage(t *testing.T) {
 	}
 }
 
-// What an older version wrote has no digests, and is counted as such.
-func TestWhatHasNoDigestIsCounted(t *testing.T) {
+// Rows of an older version have no digests, and are counted.
+func TestPayloadsAndChunksWithoutDigestsAreCounted(t *testing.T) {
 	t.Parallel()
-	path, _ := older(t)
+	path, _ := olderDatabase(t)
 	db := open(t, bolt.Options{Path: path})
-	problems, c := deep(t, db)
+	problems, c := checkDeep(t, db)
 	if len(problems) > 0 || c.Payloads+c.Chunks != 0 || c.Without < 10 || c.Bytes < 90_000 {
 		t.Errorf("%q, %+v", problems, c)
 	}

@@ -8,8 +8,8 @@ import (
 	"pushbox/store"
 )
 
-// tallyFiles counts the chunks and the grants of a push. Its orphans are its no
-// more.
+// tallyFiles counts the chunks and the grants of a push. Chunks that are orphans do not
+// count.
 func (c *checker) tallyFiles(id store.ID, t *store.Tally) error {
 	cur, orphaned := c.cursor(chunks), c.has(orphans, id[:])
 	for k, v := cur.Seek(id[:]); !orphaned && bytes.HasPrefix(k, id[:]); k, v = cur.Next() {
@@ -38,7 +38,7 @@ func (c *checker) tallyFiles(id store.ID, t *store.Tally) error {
 	return nil
 }
 
-// chunks looks for chunks that belong to nothing, and for orphans that do.
+// chunks reports chunks that belong to nothing, and orphans that belong to a push.
 func (c *checker) chunks() error {
 	err := c.each(chunks, func(k, v []byte) error {
 		if len(k) == padLen && isPad(k, v) {
@@ -62,13 +62,13 @@ func (c *checker) chunks() error {
 			return nil
 		}
 		if p, err := c.push(store.ID(k)); err == nil && p.HoldsFiles() {
-			c.notef("push %s: its files are taken for orphans", p.ID)
+			c.notef("push %s: its files are listed as orphans", p.ID)
 		}
 		return nil
 	})
 }
 
-// grants looks for grants without their row, and for rows without their grant.
+// grants reports grants without their index row, and index rows without their grant.
 func (c *checker) grants() error {
 	err := c.each(grants, func(k, v []byte) error {
 		g := store.Grant{}
@@ -88,7 +88,7 @@ func (c *checker) grants() error {
 	return c.each(grantPushes, c.grantRow)
 }
 
-// grantRow looks at a row of a push's grants.
+// grantRow checks an index row of a push's grants.
 func (c *checker) grantRow(k, _ []byte) error {
 	if len(k) != idLen+digestLen {
 		c.notef("%s: a key of %d bytes instead of %d", grantPushes, len(k), idLen+digestLen)

@@ -8,7 +8,8 @@ import (
 	"pushbox/store"
 )
 
-// plantFiles keeps a push with two chunks and a grant, and the orphans of another.
+// plantFiles stores a push with two chunks and a grant, and the orphans of another
+// push.
 func plantFiles(t *testing.T, db *DB) {
 	t.Helper()
 	for _, n := range []int{fileNumber, orphanNumber} {
@@ -22,13 +23,13 @@ func plantFiles(t *testing.T, db *DB) {
 		t.Fatal(err)
 	}
 	if _, err := db.Change(t.Context(), p.ID, func(store.Push) (store.Push, store.Entry, error) {
-		return plantedFiles(), store.Entry{Issue: &store.Issue{Grant: plantedGrant()}}, nil
+		return plantedFiles(), store.Entry{Grant: &store.NewGrant{Grant: plantedGrant()}}, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// The numbers of the pushes that plantFiles makes, and of one that is not there.
+// The numbers of the pushes that plantFiles stores, and of one that does not exist.
 const fileNumber, orphanNumber, noNumber = 7, 8, 9
 
 // plantedFiles is the push with files, as it is stored.
@@ -42,15 +43,15 @@ func plantedGrant() store.Grant {
 	return store.Grant{Digest: store.GrantDigest(testDigest), Push: testPush(fileNumber).ID, ExpiresAt: time.UnixMilli(1000).UTC()}
 }
 
-// grantFor keeps another grant, for that push.
+// grantFor stores another grant for that push.
 func grantFor(t *tx, n int) error {
 	g := plantedGrant()
 	g.Push, g.Digest[1] = testPush(n).ID, 1
 	return t.putGrant(g)
 }
 
-// fileFaults are those of files and grants. In what a check says of them, 1111
-// stands for the push with files, 2222 for the orphans, 3333 for no push.
+// fileFaults are faults of files and grants. In the problems of a check, 1111 stands
+// for the push with files, 2222 for the orphans, 3333 for no push.
 var fileFaults = map[string]struct {
 	harm func(t *tx) error
 	want []string
@@ -59,7 +60,7 @@ var fileFaults = map[string]struct {
 		func(t *tx) error { return t.put(chunks, chunkKey(testPush(noNumber).ID, 0, 0), []byte("chunk")) },
 		[]string{"chunks: a row of push 3333, which does not exist"},
 	},
-	"orphans that nobody knows of": {
+	"orphans that are not listed": {
 		func(t *tx) error { id := testPush(orphanNumber).ID; return t.delete(orphans, id[:]) },
 		[]string{
 			"chunks: a row of push 2222, which does not exist",
@@ -69,11 +70,11 @@ var fileFaults = map[string]struct {
 	"orphans without chunks do no harm": {
 		func(t *tx) error { id := testPush(noNumber).ID; return t.put(orphans, id[:], nil) }, nil,
 	},
-	"files taken for orphans": {
+	"files listed as orphans": {
 		func(t *tx) error { id := testPush(fileNumber).ID; return t.put(orphans, id[:], nil) },
 		[]string{
 			"push 1111: its files take 14 bytes, 0 are there",
-			"push 1111: its files are taken for orphans",
+			"push 1111: its files are listed as orphans",
 		},
 	},
 	"a chunk gone": {
@@ -165,7 +166,7 @@ var fileFaults = map[string]struct {
 		func(t *tx) error { return grantFor(t, noNumber) },
 		[]string{"push 3333 does not exist, and has a grant"},
 	},
-	"a push on no shelf of grants": {
+	"a push in no queue of grants": {
 		func(t *tx) error {
 			p := plantedFiles()
 			p.State, p.ExpiredAt, p.Wrap = store.Expired, time.UnixMilli(5), nil
@@ -176,7 +177,7 @@ var fileFaults = map[string]struct {
 	},
 }
 
-func TestACheckFindsEachFaultOfFilesAndTellsNoSecret(t *testing.T) {
+func TestACheckFindsEachFaultOfFilesAndRevealsNoSecret(t *testing.T) {
 	t.Parallel()
 	for name, c := range fileFaults {
 		t.Run(name, func(t *testing.T) {

@@ -8,9 +8,8 @@ import (
 	"testing"
 	"time"
 
-	"go.etcd.io/bbolt"
-
 	"pushbox/store"
+	"pushbox/store/storetest/conformance"
 )
 
 const testEmail = "marker@example.org"
@@ -20,24 +19,23 @@ var (
 	testSession = store.SessionDigest{0xd1, 31: 0x9f}
 )
 
-// plant fills a database with one push of an account, which has a token and a
-// session.
+// plant stores one push of an account, which has a token and a session.
 func plant(t *testing.T, db *DB) {
 	t.Helper()
-	owner, err := db.CreateAccount(t.Context(), store.Account{Email: testEmail})
+	owner, err := db.CreateAccount(t.Context(), store.Account{Email: testEmail}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := testPush(1)
+	p := planted()
 	p.Owner = owner
 	if err := db.CreatePush(t.Context(), p, []byte("sealed"), store.Entry{Kind: store.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.CreateToken(t.Context(), store.APIToken{Digest: testDigest, Owner: owner}); err != nil {
+	if _, err := db.CreateToken(t.Context(), store.APIToken{Digest: testDigest, Owner: owner}, conformance.Told); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.Turnover, error) {
-		return a, store.Turnover{Begins: &store.Session{Digest: testSession}, Most: 1}, nil
+	if _, err := db.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		return a, store.SessionChange{Begin: &store.Session{Digest: testSession}, Most: 1}, conformance.Told, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +45,7 @@ func plant(t *testing.T, db *DB) {
 // planted is the push that plant makes, as it is stored.
 func planted() store.Push {
 	p := testPush(1)
-	p.Owner = 1
+	p.Owner, p.Link = 1, []byte("sealed link")
 	return p
 }
 
@@ -56,7 +54,7 @@ func plantedKey() []byte {
 	return id[:]
 }
 
-// faults are changes behind the engine's back, and what a check says of each.
+// faults are changes past the engine, and the problems that a check reports for each.
 var faults = map[string]struct {
 	harm func(t *tx) error
 	want []string
@@ -146,7 +144,7 @@ var faults = map[string]struct {
 			"quotas: a key of 1 bytes instead of 8",
 		},
 	},
-	"webhooks and messages that are none": {
+	"malformed webhooks and messages": {
 		func(t *tx) error {
 			hook, _ := store.Hook{}.AppendBinary(nil)
 			message, _ := store.Message{Route: store.ByWebhook}.AppendBinary(nil)
@@ -162,7 +160,7 @@ var faults = map[string]struct {
 			"message 7: only 0 numbers were given out",
 		},
 	},
-	"quotas that are none": {
+	"malformed quotas": {
 		func(t *tx) error {
 			return errors.Join(t.put(quotas, uint64Key(0), []byte("?")), t.put(quotas, uint64Key(9), make([]byte, quotaLen)))
 		},
@@ -172,14 +170,14 @@ var faults = map[string]struct {
 		func(t *tx) error { return t.delete(accounts, uint64Key(1)) },
 		[]string{
 			"push 0000: its owner does not exist",
-			"emails: an address leads to account 1, which has not that address",
+			"emails: an address leads to account 1, which does not have that address",
 			"token 1: account 1, its owner, does not exist",
 			"session 1: account 1, its owner, does not exist",
 		},
 	},
 	"a malformed account": {
 		func(t *tx) error { return t.put(accounts, uint64Key(1), []byte("?")) },
-		[]string{"accounts: a record is malformed", "emails: an address leads to account 1, which has not that address"},
+		[]string{"accounts: a record is malformed", "emails: an address leads to account 1, which does not have that address"},
 	},
 	"an account under another key": {
 		func(t *tx) error { return t.put(accounts, uint64Key(2), slices.Clone(t.get(accounts, uint64Key(1)))) },
@@ -191,7 +189,7 @@ var faults = map[string]struct {
 	},
 	"an address too many": {
 		func(t *tx) error { return t.put(emails, []byte("other."+testEmail), uint64Key(1)) },
-		[]string{"emails: an address leads to account 1, which has not that address"},
+		[]string{"emails: an address leads to account 1, which does not have that address"},
 	},
 	"a malformed address": {
 		func(t *tx) error { return t.put(emails, []byte("other."+testEmail), []byte("?")) },
@@ -252,7 +250,7 @@ var faults = map[string]struct {
 	},
 }
 
-func TestACheckFindsEachFaultAndTellsNoSecret(t *testing.T) {
+func TestACheckFindsEachFaultAndRevealsNoSecret(t *testing.T) {
 	t.Parallel()
 	for name, c := range faults {
 		t.Run(name, func(t *testing.T) {
@@ -262,13 +260,13 @@ func TestACheckFindsEachFaultAndTellsNoSecret(t *testing.T) {
 	}
 }
 
-// wantProblems does harm to a database and fails the test unless a check says
-// just this of it.
+// wantProblems damages a database and fails the test unless a check reports exactly
+// these problems.
 func wantProblems(t *testing.T, harm func(*tx) error, want []string) {
 	t.Helper()
 	db := newDB(t, Options{})
 	plant(t, db)
-	if err := db.raw().Update(func(b *bbolt.Tx) error { return harm(&tx{bolt: b}) }); err != nil {
+	if err := db.do(t.Context(), 0, harm); err != nil {
 		t.Fatal(err)
 	}
 	name := strings.NewReplacer(
@@ -286,7 +284,7 @@ func wantProblems(t *testing.T, harm func(*tx) error, want []string) {
 	}
 	for _, p := range got {
 		if strings.Contains(p, "marker") || strings.Contains(p, "6d61726b6572") || strings.Contains(p, "d100") || strings.Contains(p, "d101") {
-			t.Errorf("it tells an address or a digest: %s", p)
+			t.Errorf("it shows an address or a digest: %s", p)
 		}
 	}
 }
@@ -304,7 +302,7 @@ func TestACheckStopsWithItsContext(t *testing.T) {
 	db := newDB(t, Options{})
 	plant(t, db)
 	ctx, cancel := context.WithCancel(t.Context())
-	if err := db.raw().Update(func(b *bbolt.Tx) error { return (&tx{bolt: b}).put(pushes, []byte("?"), nil) }); err != nil {
+	if err := db.do(t.Context(), 0, func(t *tx) error { return t.put(pushes, []byte("?"), nil) }); err != nil {
 		t.Fatal(err)
 	}
 	reported := 0
@@ -321,7 +319,7 @@ func TestChangesGoOnWhileRowsAreChecked(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
 	plant(t, db)
-	if err := db.raw().Update(func(b *bbolt.Tx) error { return (&tx{bolt: b}).delete(emails, []byte(testEmail)) }); err != nil {
+	if err := db.do(t.Context(), 0, func(t *tx) error { return t.delete(emails, []byte(testEmail)) }); err != nil {
 		t.Fatal(err)
 	}
 	if err := db.Check(t.Context(), func(string) {
@@ -333,10 +331,10 @@ func TestChangesGoOnWhileRowsAreChecked(t *testing.T) {
 	}
 }
 
-func TestAKeyThatIsLongerThanKeysAreIsNotKept(t *testing.T) {
+func TestAKeyThatIsTooLongIsDamage(t *testing.T) {
 	t.Parallel()
-	for n, fits := range map[int]bool{0: true, mostKey: true, mostKey + 1: false} {
-		k, err := keepKey(audit, make([]byte, n))
+	for n, fits := range map[int]bool{0: true, maxKey: true, maxKey + 1: false} {
+		k, err := cloneKey(audit, make([]byte, n))
 		if fits && (err != nil || len(k) != n) || !fits && (!errors.Is(err, store.ErrCorrupt) || k != nil) {
 			t.Errorf("%d bytes: %d are kept, %v", n, len(k), err)
 		}

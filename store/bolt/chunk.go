@@ -3,19 +3,20 @@ package bolt
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"pushbox/store"
 )
 
-// freeCost is about what it costs a commit to free a chunk, in bytes written.
+// freeCost is about how many bytes a commit writes to free a chunk.
 const freeCost = 2 << 10
 
-// rowWeight is about what a row takes beside its value.
+// rowWeight is about how many bytes a row takes beside its value.
 const rowWeight = 64
 
-// PutChunks keeps chunks of a file of a push that is not there yet.
+// PutChunks keeps chunks of a file whose push does not exist yet.
 func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, sealed [][]byte) error {
 	size, sums := 0, make([]byte, 0, len(sealed)*sumLen)
 	for _, c := range sealed {
@@ -26,7 +27,7 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 		if t.has(pushes, id[:]) {
 			return store.ErrExists
 		}
-		if err := t.takeLong(size, *db.limits.Load(), freeBytes); err != nil {
+		if err := t.reserveLong(size, *db.limits.Load(), freeBytes); err != nil {
 			return err
 		}
 		if !t.has(orphans, id[:]) {
@@ -38,10 +39,10 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 	})
 }
 
-// pads is how many short rows stand behind the chunks of a step. bbolt does not
-// split a leaf of up to four rows: without pads those of a file's end would be
-// chunks, to be written again with the next step. The first pad has the digests of
-// the step's chunks, one after the other, the others have nothing.
+// pads is how many short rows stand behind the chunks of a step. bbolt does not split a
+// leaf of up to four rows: without pads the last four of a file would be chunks, which
+// the next step would write again. The value of the first pad is the digests of the
+// step's chunks, one after the other; the others are empty.
 const pads = 4
 
 func (t *tx) putChunks(id store.ID, file, first int, sealed [][]byte, sums []byte) error {
@@ -59,8 +60,7 @@ func (t *tx) putChunks(id store.ID, file, first int, sealed [][]byte, sums []byt
 	return nil
 }
 
-// Chunk appends a chunk of a file to dst and returns the grant that it is read
-// under.
+// Chunk appends a chunk of a file to dst and returns the grant under which it was read.
 func (db *DB) Chunk(ctx context.Context, d store.GrantDigest, file, n int, dst []byte) (g store.Grant, sealed []byte, err error) {
 	err = db.view(ctx, func(t *tx) error {
 		if g, err = t.grant(d); err != nil {
@@ -81,15 +81,14 @@ func (db *DB) Chunk(ctx context.Context, d store.GrantDigest, file, n int, dst [
 }
 
 // Orphans lists the IDs of orphaned chunks, from the first after the one given.
-func (db *DB) Orphans(ctx context.Context, after store.ID, limit int) (ids []store.ID, err error) {
-	err = db.view(ctx, func(t *tx) error {
+func (db *DB) Orphans(ctx context.Context, after store.ID, limit int) ([]store.ID, error) {
+	return viewed(ctx, db, func(t *tx) (ids []store.ID, err error) {
 		c := t.cursor(orphans)
 		for k, _ := c.Seek(append(after[:], 0)); len(k) == idLen && len(ids) < limit; k, _ = c.Next() {
 			ids = append(ids, store.ID(k))
 		}
-		return nil
+		return ids, nil
 	})
-	return ids, err
 }
 
 // FreeOrphans removes orphaned chunks of an ID.
@@ -99,16 +98,21 @@ func (db *DB) FreeOrphans(ctx context.Context, id store.ID, limit int) (more boo
 		if !t.has(orphans, id[:]) {
 			return nil
 		}
-		var met trail
+		if p, err := t.push(id); err == nil && p.HoldsFiles() { // the row is not believed
+			return nil
+		} else if err != nil && !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+		var last lastKey
 		for n := 0; ; {
-			k, _ := t.seek(chunks, id[:])
-			if len(k) == chunkLen { // pads go with the chunk that they are behind
+			k, _ := t.seekStored(chunks, id[:])
+			if len(k) == chunkLen { // pads go with the chunk before them
 				n++
 			}
 			if n > limit || !bytes.HasPrefix(k, id[:]) {
 				break
 			}
-			k, err := met.meet(chunks, k)
+			k, err := last.advance(chunks, k)
 			if err == nil {
 				err = t.delete(chunks, k)
 			}
@@ -130,17 +134,5 @@ func (t *tx) release(id store.ID) error {
 	if err := t.put(orphans, id[:], nil); err != nil {
 		return err
 	}
-	for met := trail(nil); ; {
-		k, _ := t.seek(grantPushes, id[:])
-		if !bytes.HasPrefix(k, id[:]) {
-			return nil
-		}
-		k, err := met.meet(grantPushes, k)
-		if err == nil {
-			err = t.dropGrant(k)
-		}
-		if err != nil {
-			return err
-		}
-	}
+	return t.removeEach(grantPushes, id[:], func(k, _ []byte) error { return t.dropGrant(k) })
 }

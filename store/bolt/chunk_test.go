@@ -10,8 +10,8 @@ import (
 	"pushbox/store"
 )
 
-// waiting is a DB without a committer, where operations of these sizes wait.
-// Like their callers, those of bulk stand in line until the test ends.
+// waiting is a DB without a committer, with waiting operations of these sizes. Bulk
+// operations stay in their queue until the test ends, as their callers do.
 func waiting(ctx context.Context, small, bulk []int) *DB {
 	db := &DB{journal: newJournal(), queue: make(chan *op, queueLen), bulk: make(chan *op), closing: make(chan struct{}), failed: make(chan struct{})}
 	for _, n := range small {
@@ -37,24 +37,24 @@ func many(n, bytes int) []int {
 	return list
 }
 
-// A commit takes what is small all at once, and of bulk a share, and no more
-// because there is nothing else to do.
-func TestACommitTakesOfBulkNoMoreThanItsShare(t *testing.T) {
+// A commit takes all small operations that wait, and a share of the bulk: no more than
+// that, even if there is nothing else to do.
+func TestACommitTakesNoMoreBulkThanItsShare(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		small, bulk []int
 		batches     []int // how many operations each takes
 	}{
-		"small ones alone":             {many(200, 500), nil, []int{200}},
-		"bulk beside many":             {many(200, 500), many(5, maxBulkBytes/2), []int{202, 1, 1, 1}},
-		"bulk beside some":             {many(8, 500), many(6, 2*bulkPerOp), []int{12, 2}},
-		"bulk beside one":              {many(1, 500), many(6, minBulkBytes/2), []int{3, 4}},
-		"bulk after others":            {nil, many(calm+3, maxBulkBytes/2), append(many(calm, 1), 2, 1)},
-		"bulk of just the share":       {many(3, 500), many(3, maxBulkBytes), []int{4, 1, 1}},
-		"bulk of a byte less":          {many(200, 500), many(4, maxBulkBytes-1), []int{202, 1, 1}},
-		"bulk of much more":            {many(3, 500), many(3, 9*maxBulkBytes), []int{4, 1, 1}},
-		"bulk that brings nothing":     {many(3, 500), many(50, 0), []int{53}},
-		"more that is small than fits": {many(40, maxBatchBytes/16), many(2, maxBulkBytes), []int{17, 17, 8}},
+		"small ones alone":         {many(200, 500), nil, []int{200}},
+		"bulk beside many":         {many(200, 500), many(5, maxBulkBytes/2), []int{202, 1, 1, 1}},
+		"bulk beside some":         {many(8, 500), many(6, 2*bulkPerOp), []int{12, 2}},
+		"bulk beside one":          {many(1, 500), many(6, minBulkBytes/2), []int{3, 4}},
+		"bulk after others":        {nil, many(calmCommits+3, maxBulkBytes/2), append(many(calmCommits, 1), 2, 1)},
+		"bulk of just the share":   {many(3, 500), many(3, maxBulkBytes), []int{4, 1, 1}},
+		"bulk of a byte less":      {many(200, 500), many(4, maxBulkBytes-1), []int{202, 1, 1}},
+		"bulk of much more":        {many(3, 500), many(3, 9*maxBulkBytes), []int{4, 1, 1}},
+		"bulk without bytes":       {many(3, 500), many(50, 0), []int{53}},
+		"more small ones than fit": {many(40, maxBatchBytes/16), many(2, maxBulkBytes), []int{17, 17, 8}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -95,7 +95,7 @@ func TestBulkWhoseCallerLeftTakesNoShare(t *testing.T) {
 		}
 		synctest.Wait()
 		if !db.gather() || len(db.batch) != 2 {
-			t.Errorf("%d operations were taken, want the one that is small and one of bulk", len(db.batch))
+			t.Errorf("%d operations were taken, want the small one and one of bulk", len(db.batch))
 		}
 	})
 }
@@ -164,7 +164,7 @@ func TestFreeingTakesNoMoreThanItsLimit(t *testing.T) {
 	}
 }
 
-// bbolt writes a leaf as a whole: one that ends with chunks would be written
+// bbolt writes a whole leaf page at a time: one that ends with chunks would be written
 // again with each step.
 func TestChunksAreWrittenOnce(t *testing.T) {
 	t.Parallel()
@@ -190,8 +190,8 @@ func TestChunksAreWrittenOnce(t *testing.T) {
 	}
 }
 
-// A grant that is new looks at a few others, however many there are.
-func TestANewGrantForgetsNoMoreThanAFewAtOnce(t *testing.T) {
+// A new grant looks at a few other grants, however many there are.
+func TestANewGrantRemovesOnlyAFewEndedGrants(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
 	plantFiles(t, db)
@@ -216,11 +216,11 @@ func TestANewGrantForgetsNoMoreThanAFewAtOnce(t *testing.T) {
 		g.ExpiresAt = g.ExpiresAt.Add(1e9)
 		if _, err := db.Change(t.Context(), g.Push, func(p store.Push) (store.Push, store.Entry, error) {
 			p.GrantsEnd = g.ExpiresAt
-			return p, store.Entry{Issue: &store.Issue{Grant: g, Ended: plantedGrant().ExpiresAt}}, nil
+			return p, store.Entry{Grant: &store.NewGrant{Grant: g, Ended: plantedGrant().ExpiresAt}}, nil
 		}); err != nil {
 			t.Fatal(err)
 		}
-		// The others that are good, made before, are looked at and stay.
+		// The other live grants, which are older, are looked at and stay.
 		if now := count(t, db, grants); now >= left+1 || now < left+1-maxStale {
 			t.Errorf("of %d grants and a new one %d are left", left, now)
 		} else {

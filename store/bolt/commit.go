@@ -13,12 +13,11 @@ import (
 	"pushbox/store"
 )
 
-// errUndo makes bbolt roll back where nothing is to be committed.
+// errUndo makes bbolt roll back where there is nothing to commit.
 var errUndo = errors.New("nothing to commit")
 
-// commit runs a batch until each of its operations is answered. Every round but
-// the last takes at least one operation out. It reports false when the DB has
-// failed.
+// commit runs a batch until each of its operations is answered. Every round but the
+// last removes at least one operation. It reports false when the DB has failed.
 func (db *DB) commit(batch []*op) bool {
 	for len(batch) > 0 {
 		bad, err := db.attempt(batch)
@@ -39,33 +38,36 @@ func (db *DB) commit(batch []*op) bool {
 	return true
 }
 
-// attempt runs a batch in one transaction. It returns the operation that failed
-// after it began to write, if one did: then nothing was committed, and the rest
-// has no outcome yet. The error is store.ErrFull if nothing was committed for
-// lack of room; after any other, the DB has failed.
+// attempt runs a batch in one transaction. It returns the operation that failed after
+// it began to write, if one did: then nothing was committed, and the others have no
+// outcome yet. The error is store.ErrFull if nothing was committed because the disk is
+// full; after any other error, the DB has failed.
 func (db *DB) attempt(batch []*op) (bad *op, err error) {
 	db.writing.Lock()
 	defer db.writing.Unlock()
 	select {
-	case <-db.failed: // a compaction has, and the file may have another name by now
+	case <-db.failed: // in a compaction, and the file may have another name by now
 		return nil, db.failure
 	default:
 	}
 	h := db.current.Load()
-	h.chooseList()
+	h.chooseFreeList()
 	var txid int
 	begun := time.Now()
 	err = guard(func() error {
 		return h.bolt.Update(func(b *bbolt.Tx) error {
 			txid = b.ID()
+			if err := h.eraser.noteBegun(b); err != nil {
+				return err
+			}
 			db.tx.reset(b)
-			db.tx.handle, db.tx.changes, db.tx.census = h, db.changes, &db.census
-			db.tx.journal, db.tx.nextRow, db.tx.over = db.journal, db.journal.next, db.journal.writing(db.tx.local)
+			db.tx.handle, db.tx.keys, db.tx.changes, db.tx.census = h, h.rowKeys(), db.changes, &db.census
+			db.tx.journal, db.tx.nextRow, db.tx.overlay = db.journal, db.journal.next, db.journal.latest(db.tx.local)
 			bad = db.runAll(batch)
 			if bad != nil || db.tx.writes == 0 {
 				return errUndo
 			}
-			return nil
+			return db.tx.putSums()
 		})
 	})
 	switch {
@@ -73,7 +75,9 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 		return bad, nil
 	case err == nil:
 		h.synced.Store(int64(txid))
-		db.stirred = true
+		h.eraser.noteCommitted()
+		db.wakeEraser()
+		db.mappingUsed = true
 		db.journal.publish(&db.tx)
 		db.census.add(db.tx.live)
 		h.unlisted = h.bolt.NoFreelistSync
@@ -81,6 +85,8 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 		db.observe(len(batch), time.Since(begun))
 		return nil, nil
 	case db.undone(err, txid):
+		h.eraser.all = true // it may have written pages that are still free
+		db.wakeEraser()
 		return nil, store.ErrFull
 	default:
 		h.noteDamage(err)
@@ -88,12 +94,12 @@ func (db *DB) attempt(batch []*op) (bad *op, err error) {
 	}
 }
 
-// runAll runs a batch's operations until one fails after it began to write,
-// which it returns.
+// runAll runs the operations of a batch until one fails after it began to write, and
+// returns that one.
 func (db *DB) runAll(batch []*op) *op {
 	for _, o := range batch {
 		before := db.tx.writes
-		o.err = o.run(&db.tx)
+		o.err = o.runIn(&db.tx)
 		o.wrote = db.tx.writes != before
 		if o.err != nil && o.wrote {
 			return o
@@ -102,10 +108,15 @@ func (db *DB) runAll(batch []*op) *op {
 	return nil
 }
 
-// undone reports whether a commit failed for lack of room and for certain left
-// no trace, so that the file is as it was before.
+func (o *op) runIn(t *tx) (err error) {
+	defer catchUnreadable(&err)
+	return o.run(t)
+}
+
+// undone reports whether a commit failed because the disk is full and provably left no
+// trace, so that the file is as it was before.
 func (db *DB) undone(err error, txid int) bool {
-	if !noRoom(err) {
+	if !diskFull(err) {
 		return false
 	}
 	last := txid
@@ -118,13 +129,13 @@ func (db *DB) undone(err error, txid int) bool {
 	return viewErr == nil && last < txid
 }
 
-func noRoom(err error) bool {
+func diskFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) || errors.Is(err, syscall.EFBIG) || errors.Is(err, io.ErrShortWrite)
 }
 
-// refuseWriters answers store.ErrFull to the operations that made the batch too
-// large, creates before others, and returns the rest, which must run again:
-// they may have decided by what is now undone.
+// refuseWriters answers store.ErrFull to the operations that made the batch too large,
+// creates before others. It returns the rest, which must run again: they may have
+// decided by what is now undone.
 func refuseWriters(batch []*op) []*op {
 	creates := slices.ContainsFunc(batch, func(o *op) bool { return o.wrote && o.bytes > 0 })
 	return slices.DeleteFunc(batch, func(o *op) bool {
@@ -142,7 +153,7 @@ func answerAll(batch []*op) {
 	}
 }
 
-// answerWith answers a batch whose outcome is unknown, once no other can begin.
+// answerWith answers all operations of a batch whose outcome is unknown.
 func answerWith(batch []*op, err error) {
 	for _, o := range batch {
 		o.answer(err)

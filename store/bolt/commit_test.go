@@ -14,7 +14,7 @@ import (
 	"pushbox/store"
 )
 
-func TestOnlyALackOfRoomIsALackOfRoom(t *testing.T) {
+func TestOnlyErrorsOfAFullDiskCountAsSuch(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		err  error
@@ -29,7 +29,7 @@ func TestOnlyALackOfRoomIsALackOfRoom(t *testing.T) {
 		{os.ErrClosed, false},
 		{errors.New("file resize error: no space left on device"), false},
 	} {
-		if got := noRoom(c.err); got != c.want {
+		if got := diskFull(c.err); got != c.want {
 			t.Errorf("%v: %t, want %t", c.err, got, c.want)
 		}
 	}
@@ -45,8 +45,8 @@ func TestAFailedCommitIsUndoneOnlyIfItsHeaderIsNotThere(t *testing.T) {
 		txid int
 		want bool
 	}{
-		{"no room, not visible", syscall.ENOSPC, last + 1, true},
-		{"no room, but visible", syscall.ENOSPC, last, false},
+		{"disk full, not visible", syscall.ENOSPC, last + 1, true},
+		{"disk full, but visible", syscall.ENOSPC, last, false},
 		{"another error, not visible", syscall.EIO, last + 1, false},
 	} {
 		if got := db.undone(c.err, c.txid); got != c.want {
@@ -55,7 +55,7 @@ func TestAFailedCommitIsUndoneOnlyIfItsHeaderIsNotThere(t *testing.T) {
 	}
 }
 
-func TestCreatesGiveWayFirstWhereThereIsNoRoom(t *testing.T) {
+func TestCreatesGiveWayFirstOnAFullDisk(t *testing.T) {
 	t.Parallel()
 	newOp := func(bytes int, wrote bool) *op {
 		return &op{bytes: bytes, wrote: wrote, done: make(chan struct{}, 1)}
@@ -64,7 +64,7 @@ func TestCreatesGiveWayFirstWhereThereIsNoRoom(t *testing.T) {
 	for name, c := range map[string]struct{ batch, rest []*op }{
 		"a create and others": {[]*op{look, create, change, refused}, []*op{look, change, refused}},
 		"changes alone":       {[]*op{look, change, refused}, []*op{look, refused}},
-		"nobody wrote":        {[]*op{look, refused}, []*op{look, refused}},
+		"no writer":           {[]*op{look, refused}, []*op{look, refused}},
 	} {
 		rest := refuseWriters(slices.Clone(c.batch))
 		if !slices.Equal(rest, c.rest) {
@@ -102,19 +102,19 @@ func TestAnOpWhoseContextEndedIsAnsweredAndNotRun(t *testing.T) {
 func TestMemoryForRecordsIsKeptWithinBounds(t *testing.T) {
 	t.Parallel()
 	for size, kept := range map[int]bool{keptArena: true, keptArena + 1: false} {
-		u := tx{arena: make([]byte, size), writes: 3, room: room{known: true}}
+		u := tx{arena: make([]byte, size), writes: 3, allowance: allowance{known: true}}
 		u.reset(nil)
-		if len(u.arena) != 0 || (cap(u.arena) > 0) != kept || u.writes != 0 || u.room.known {
+		if len(u.arena) != 0 || (cap(u.arena) > 0) != kept || u.writes != 0 || u.allowance.known {
 			t.Errorf("%d bytes: %d of %d are left, %d writes", size, len(u.arena), cap(u.arena), u.writes)
 		}
 	}
 }
 
-// A compaction may fail after the new file has the name: what then went to the
-// old one would be gone.
+// A compaction may fail after the new file has the name: commits to the old file would
+// be lost.
 func TestNothingIsCommittedOnceTheStoreHasFailed(t *testing.T) {
 	t.Parallel()
-	db, _, err := Open(t.Context(), Options{Path: filepath.Join(t.TempDir(), "pushbox.db")})
+	db, _, err := OpenUnlocked(t.Context(), Options{Path: filepath.Join(t.TempDir(), "pushbox.db")})
 	if err != nil {
 		t.Fatal(err)
 	}

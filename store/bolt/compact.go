@@ -10,26 +10,27 @@ import (
 	"time"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/humanize"
 	"pushbox/store"
 )
 
 // copyReserve is how much of the file system must stay free beside a copy.
 const copyReserve = 32 << 20
 
-// bounds of a compaction, in bytes where nothing else is said.
+// bounds are those of a compaction, in bytes except where a field says otherwise.
 type bounds struct {
 	batch, rows int           // copied in one transaction; rows is a number
 	unsynced    int64         // written to the copy between two syncs
-	pending     int64         // written by others, or memory to remember it, before that is copied again
-	behind      int64         // of that, from what on others have to wait
-	hold        time.Duration // for how long at a time
-	rest        int64         // of that, what may be left to copy while all writers wait
-	maxRest     int64         // the same where it is written as fast as it is copied, and rest grows from round to round
-	rounds      int           // number of them
+	pending     int64         // written by commits, or memory to remember it, before that is copied again
+	behind      int64         // of that, at which commits have to wait
+	hold        time.Duration // how long they wait at a time
+	rest        int64         // of pending, what may be left to copy while all commits wait
+	maxRest     int64         // how far rest may grow, round by round, where commits write as fast as the compaction copies
+	rounds      int           // number of rounds
 }
 
-// usualBounds keep the time small for which others have to wait: for a
-// transaction of the copy to be read, and for the disk while the copy is synced.
+// usualBounds keep commits from waiting long: for a transaction of the copy to be read,
+// and for the disk while the copy is synced.
 func usualBounds() bounds {
 	return bounds{
 		batch: 2 << 20, rows: 2048, unsynced: 2 << 20,
@@ -37,25 +38,26 @@ func usualBounds() bounds {
 	}
 }
 
-// A compaction copies the rows of one file to another, which takes the place of
+// A compaction copies the rows of one file to another, which then takes the place of
 // the first, or is a backup of it.
 type compaction struct {
 	ctx      context.Context
 	db       *DB
 	what     string // for people
-	path     string // of whose name and directory the copy is until it is complete
+	path     string // the copy lies beside it, under a temporary name made from its name
 	bounds   bounds
 	from, to *handle
-	temp     string        // the name of the copy until then
-	kept     bool          // the copy is complete, and what it is to be
-	gone     chan struct{} // closed when the old file is, and its room is free
+	temp     string        // the temporary name
+	kept     bool          // the copy is complete and must not be removed
+	gone     chan struct{} // closed when the old file is, and its space is free
 	changes  *changes
-	prepare  func(*os.File) error // the new file, before anything is in it
-	finish   func() error         // makes the complete copy what it is to be, while nobody writes
+	prepare  func(*os.File) error // prepares the new file while it is empty
+	finish   func() error         // puts the complete copy to its use, while no commit runs
 	replace  func(temp, path string) (bool, error)
 	free     freeSpace
 	report   func(done, total int64)
 
+	add      func(t *tx, b bucket, key, value []byte) error // adds a row of the file to the batch
 	at       position
 	batch    batch
 	unsynced int64 // bytes written to the copy since it was synced
@@ -63,13 +65,13 @@ type compaction struct {
 	total    int64
 }
 
-// Compact copies what the file holds to a new one, which then takes its place.
-// Reads and writes go on; writers wait for some milliseconds at the end, and for
-// a tenth of a second now and then where they write more than can be copied
-// meanwhile. It gives up with store.ErrBusy where even that is not enough, and
-// with store.ErrCorrupt where it meets a damaged page. When it returns nil, the
-// new file has the name; the old one's room is free when its last reader has
-// left it. After an error nothing has changed, unless the DB has failed.
+// Compact copies what the file holds to a new one, which then takes its place. Reads
+// and writes go on; writers wait for some milliseconds at the end, and for a tenth of a
+// second from time to time where they write faster than the compaction copies. It gives
+// up with store.ErrBusy where even that is not enough, and with store.ErrCorrupt where
+// it meets a damaged page. When it returns nil, the new file has the name; the space of
+// the old one is free when its last reader has left. After an error nothing has
+// changed, unless the DB has failed.
 func (db *DB) Compact(ctx context.Context, progress func(done, total int64)) error {
 	return db.compact(newCompaction(ctx, db, progress))
 }
@@ -81,6 +83,7 @@ func newCompaction(ctx context.Context, db *DB, progress func(done, total int64)
 	}
 	c.prepare = func(f *os.File) error { return inherit(f, c.from.file) }
 	c.finish = c.swap
+	c.add = func(t *tx, b bucket, key, value []byte) error { return c.batch.add(t, b, key, value) }
 	return c
 }
 
@@ -88,12 +91,38 @@ func (db *DB) compact(c *compaction) error {
 	if err := db.copyTo(c); err != nil {
 		return err
 	}
-	c.awaitRoom()
+	c.awaitRelease()
 	c.report(c.total, c.total)
 	return nil
 }
 
-// copyTo makes the copy that c is for, if no other is being made.
+// foldWait is how long a copy waits until the journal is folded, which takes less than
+// that unless the disk is full.
+const foldWait = 2 * time.Second
+
+// foldBefore has the ends that are in the journal now folded, or a copy would have the
+// payloads that they destroy.
+func (db *DB) foldBefore(ctx context.Context) error {
+	until, done := uint64(0), false
+	for end := time.Now().Add(foldWait); !done && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		err := db.do(ctx, 0, func(t *tx) error {
+			j := t.journal
+			if until == 0 {
+				until = j.next
+			}
+			if done = !j.hasEnds() || j.first >= until; !done && !j.endsDue.IsZero() {
+				j.endsDue = time.Now()
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// copyTo makes the copy of c, if no other is being made.
 func (db *DB) copyTo(c *compaction) error {
 	if err := db.admit(c.ctx); err != nil {
 		return err
@@ -107,13 +136,16 @@ func (db *DB) copyTo(c *compaction) error {
 		}
 		return fmt.Errorf("%w: a compaction or a backup is running", store.ErrBusy)
 	}
+	if err := db.foldBefore(c.ctx); err != nil {
+		return err
+	}
 	if err := c.run(); err != nil {
 		return fmt.Errorf("%s: %w", c.what, c.explain(err))
 	}
 	return nil
 }
 
-// run makes the copy and removes it again where that does not end well.
+// run makes the copy, and removes it where that fails.
 func (c *compaction) run() (err error) {
 	c.from, c.gone = c.db.current.Load(), make(chan struct{})
 	if err := c.measure(); err != nil {
@@ -136,11 +168,11 @@ func (c *compaction) run() (err error) {
 	return c.catchUp()
 }
 
-// lastReaders is how long a compaction waits for those who still read the old
-// file, so that its room is free in most cases when it returns.
+// lastReaders is how long a compaction waits for the last readers of the old file, so
+// that in most cases its space is free when Compact returns.
 const lastReaders = time.Second
 
-func (c *compaction) awaitRoom() {
+func (c *compaction) awaitRelease() {
 	t := time.NewTimer(lastReaders)
 	defer t.Stop()
 	select {
@@ -150,15 +182,15 @@ func (c *compaction) awaitRoom() {
 	}
 }
 
-// record has the committer note what it writes from now on.
+// record makes the committer record in n what it writes; nil ends that.
 func (c *compaction) record(n *changes) {
 	c.db.writing.Lock()
 	defer c.db.writing.Unlock()
 	c.changes, c.db.changes = n, n
 }
 
-// create makes the file that is to become the copy. It is locked from the first
-// moment, so that it is never there under the name without a lock.
+// create makes the file for the copy. It is locked from the first moment, so that the
+// name never stands for an unlocked file.
 func (c *compaction) create() error {
 	f, err := os.CreateTemp(filepath.Dir(c.path), durable.TempPattern(c.path))
 	if err != nil {
@@ -168,23 +200,26 @@ func (c *compaction) create() error {
 	if err = errors.Join(c.prepare(f), f.Close()); err == nil {
 		c.to, err = openCopy(c.temp)
 	}
+	if err == nil {
+		c.to.keys = &c.db.keys // it may become the DB's file
+	}
 	if err != nil {
-		return errors.Join(err, os.Remove(c.temp))
+		return errors.Join(err, os.Remove(c.temp)) // no row is in it yet
 	}
 	return nil
 }
 
 // discard removes the copy, unless it has another name already.
 func (c *compaction) discard() error {
-	err := os.Remove(c.temp)
+	err := os.Remove(c.temp) // and closing overwrites it
 	if errors.Is(err, fs.ErrNotExist) {
 		err = nil
 	}
-	return errors.Join(err, c.to.close())
+	return errors.Join(err, c.to.closeAfter((*handle).scrub))
 }
 
-// proceed returns an error when the compaction is to end early.
-func (c *compaction) proceed() error { return c.db.admit(c.ctx) }
+// interrupted returns an error when the compaction must end early.
+func (c *compaction) interrupted() error { return c.db.alive(c.ctx) }
 
 // advance reports progress.
 func (c *compaction) advance(n int64) {
@@ -193,10 +228,10 @@ func (c *compaction) advance(n int64) {
 	c.report(c.done, c.total)
 }
 
-// explain makes a lack of room the error that it is.
+// explain returns store.ErrFull for an error of a full disk.
 func (c *compaction) explain(err error) error {
-	if noRoom(err) && !errors.Is(err, store.ErrFull) {
-		return fmt.Errorf("%w: the copy needs up to %s: %w", store.ErrFull, mebibytes(c.total+copyReserve), err)
+	if diskFull(err) && !errors.Is(err, store.ErrFull) {
+		return fmt.Errorf("%w: the copy needs up to %s: %w", store.ErrFull, humanize.Size(c.total+copyReserve), err)
 	}
 	return err
 }

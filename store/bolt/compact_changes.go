@@ -2,12 +2,15 @@ package bolt
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"sync/atomic"
 	"time"
 
 	"pushbox/store"
 )
 
-// copyPending copies what others have written, once it is enough.
+// copyPending copies what commits have written, once it is enough.
 func (c *compaction) copyPending() error {
 	if !c.changes.exceed(c.bounds.pending) {
 		return nil
@@ -17,19 +20,18 @@ func (c *compaction) copyPending() error {
 	return c.copyChanges(past)
 }
 
-// copyChanges copies rows as they are now, but those that will be copied in
-// their turn. Where others write faster than it copies, so that ever more is left
-// each time, they have to wait for it now and then.
+// copyChanges copies rows as they are now, except those that copyAll will still reach.
+// Where commits write faster than it copies, they have to wait from time to time.
 func (c *compaction) copyChanges(past *changes) error {
 	if past.lost.Load() {
 		return fmt.Errorf("%w: more was written than a compaction can keep up with", store.ErrBusy)
 	}
 	step := c.copyRows
 	if past.exceed(c.bounds.behind) {
-		step = c.copyHeld
+		step = c.copyBlocking
 	}
 	for rows := past.sorted(); len(rows) > 0; {
-		if err := c.proceed(); err != nil {
+		if err := c.interrupted(); err != nil {
 			return err
 		}
 		if err := step(&rows); err != nil {
@@ -39,9 +41,9 @@ func (c *compaction) copyChanges(past *changes) error {
 	return nil
 }
 
-// copyHeld copies rows for some time in which nobody writes. Between two times
+// copyBlocking copies rows for some time while commits wait. Between two such times
 // there is a commit.
-func (c *compaction) copyHeld(rows *[]string) error {
+func (c *compaction) copyBlocking(rows *[]string) error {
 	c.db.writing.Lock()
 	defer c.db.writing.Unlock()
 	for end := time.Now().Add(c.bounds.hold); len(*rows) > 0; {
@@ -55,10 +57,10 @@ func (c *compaction) copyHeld(rows *[]string) error {
 	return nil
 }
 
-// copyRows copies a batch of rows, which it takes off the front.
+// copyRows copies a batch of rows and removes them from the front of rows.
 func (c *compaction) copyRows(rows *[]string) error {
 	c.batch.reset()
-	err := c.look(func(t *tx) error {
+	err := c.read(func(t *tx) error {
 		n, err := c.readChanged(t, *rows)
 		*rows = (*rows)[n:]
 		return err
@@ -69,15 +71,15 @@ func (c *compaction) copyRows(rows *[]string) error {
 	return c.writeBatch()
 }
 
-// readChanged takes rows into the batch until that is full, and returns how many
-// it dealt with.
+// readChanged adds rows to the batch until that is full, and returns how many it
+// handled.
 func (c *compaction) readChanged(t *tx, rows []string) (n int, err error) {
 	for ; n < len(rows) && !c.batch.full(c.bounds); n++ {
 		b, key := bucket(rows[n][0]), []byte(rows[n][1:])
 		if c.at.ahead(b, key) {
 			continue
 		}
-		if v := t.get(b, key); v == nil {
+		if v, ok := t.findStored(b, key); !ok {
 			c.batch.remove(b, key)
 		} else if err := c.batch.add(t, b, key, v); err != nil {
 			return n, err
@@ -85,3 +87,50 @@ func (c *compaction) readChanged(t *tx, rows []string) (n int, err error) {
 	}
 	return n, nil
 }
+
+const (
+	rowMemory  = 96       // about how many bytes it takes to remember a row, beside its key
+	maxChanges = 48 << 20 // memory for rows
+)
+
+// changes are the rows that were written since a compaction last took them. DB.writing
+// guards all but the sizes.
+type changes struct {
+	rows   map[string]int // bucket and key → length of the value
+	key    []byte         // buffer for a key of rows
+	memory atomic.Int64   // about how many bytes rows takes
+	bytes  atomic.Int64   // of keys and values
+	lost   atomic.Bool    // there were too many: rows is incomplete
+}
+
+func newChanges() *changes { return &changes{rows: make(map[string]int)} }
+
+// note records that a row was written, or is about to be. A value of length 0 also
+// stands for a deletion.
+func (c *changes) note(b bucket, key []byte, value int) {
+	if c == nil || c.lost.Load() {
+		return
+	}
+	c.key = append(append(c.key[:0], byte(b)), key...)
+	old, known := c.rows[string(c.key)]
+	c.bytes.Add(int64(value - old))
+	if known && old == value {
+		return
+	}
+	c.rows[string(c.key)] = value
+	if known {
+		return
+	}
+	c.bytes.Add(int64(len(key)))
+	if c.memory.Add(int64(len(key)+rowMemory)) > maxChanges {
+		c.lost.Store(true)
+		c.rows = nil
+	}
+}
+
+// exceed reports whether what was written, or the memory to remember it, is more than n
+// bytes.
+func (c *changes) exceed(n int64) bool { return max(c.bytes.Load(), c.memory.Load()) > n }
+
+// sorted returns the buckets and keys of the rows, in order.
+func (c *changes) sorted() []string { return slices.Sorted(maps.Keys(c.rows)) }

@@ -10,15 +10,15 @@ import (
 	"pushbox/store"
 )
 
-// A position says how far the rows of the file have been copied: all buckets
-// before the one named, and of that the rows up to last. What is put behind end
-// after the copying of the bucket began is left to the changes.
+// A position says how far the rows of the file have been copied: all buckets before the
+// one named, and of that bucket the rows up to last. Rows that are added behind end
+// after the copying of the bucket began are left to the changes.
 type position struct {
 	bucket    bucket
 	last, end []byte // nil before the bucket is begun
 }
 
-// ahead reports whether a row is still to be copied in its turn.
+// ahead reports whether copyAll will still reach a row.
 func (p position) ahead(b bucket, key []byte) bool {
 	switch {
 	case b != p.bucket:
@@ -30,9 +30,9 @@ func (p position) ahead(b bucket, key []byte) bool {
 	}
 }
 
-// copyAll copies every bucket, and now and then what others wrote meanwhile.
+// copyAll copies every bucket, and from time to time what commits wrote meanwhile.
 func (c *compaction) copyAll() error {
-	if err := c.refuseStrangers(); err != nil {
+	if err := c.wantKnownBuckets(); err != nil {
 		return err
 	}
 	for c.at.bucket < bucketCount {
@@ -40,7 +40,7 @@ func (c *compaction) copyAll() error {
 		if err != nil {
 			return err
 		}
-		if !more { // nor will rows that come now be copied in their turn
+		if !more { // rows that come now are left to the changes
 			c.at = position{bucket: c.at.bucket + 1}
 		}
 		if err := c.copyPending(); err != nil {
@@ -50,9 +50,10 @@ func (c *compaction) copyAll() error {
 	return nil
 }
 
-// refuseStrangers keeps a compaction from losing a bucket that it does not know.
-func (c *compaction) refuseStrangers() error {
-	return c.look(func(t *tx) error {
+// wantKnownBuckets refuses a file with buckets that this version does not know: they
+// would be lost.
+func (c *compaction) wantKnownBuckets() error {
+	return c.read(func(t *tx) error {
 		n := 0
 		return errors.Join(t.bolt.ForEach(func([]byte, *bbolt.Bucket) error {
 			n++
@@ -70,11 +71,11 @@ func wantCount(n int) error {
 
 // copySome copies the next rows of a bucket. It reports false after the last.
 func (c *compaction) copySome() (more bool, err error) {
-	if err := c.proceed(); err != nil {
+	if err := c.interrupted(); err != nil {
 		return false, err
 	}
 	c.batch.reset()
-	err = c.look(func(t *tx) error {
+	err = c.read(func(t *tx) error {
 		more, err = c.readRows(t)
 		return err
 	})
@@ -90,14 +91,13 @@ func (c *compaction) copySome() (more bool, err error) {
 	return more, nil
 }
 
-// readRows takes rows into the batch from the position on, and reports whether
-// there are more. Keys that do not grow are damage, which might have it go round
-// in circles.
+// readRows adds rows to the batch from the position on, and reports whether there are
+// more. Keys that do not grow are damage, over which it might never end.
 func (c *compaction) readRows(t *tx) (more bool, err error) {
-	cur := t.cursor(c.at.bucket)
+	cur := t.stored(c.at.bucket)
 	if c.at.end == nil {
 		k, _ := cur.Last()
-		if c.at.end, err = keepKey(c.at.bucket, k); err != nil {
+		if c.at.end, err = cloneKey(c.at.bucket, k); err != nil {
 			return false, err
 		}
 	}
@@ -113,7 +113,7 @@ func (c *compaction) readRows(t *tx) (more bool, err error) {
 		if c.batch.full(c.bounds) {
 			return true, nil
 		}
-		if err := c.batch.add(t, c.at.bucket, k, v); err != nil {
+		if err := c.add(t, c.at.bucket, k, v); err != nil {
 			return false, err
 		}
 		last = k
@@ -121,9 +121,9 @@ func (c *compaction) readRows(t *tx) (more bool, err error) {
 	return false, nil
 }
 
-// look runs fn in a read transaction of the file that is copied. A damaged page
-// is no reason to stop the store, since it may be one that nobody asks for.
-func (c *compaction) look(fn func(*tx) error) error {
+// read runs fn in a read transaction of the file that is copied. Damage that fn meets
+// does not fail the store: it may be in a push that is never asked for.
+func (c *compaction) read(fn func(*tx) error) error {
 	var found error
 	err := c.from.read(func(t *tx) error {
 		found = guard(func() error { return fn(t) })
@@ -136,7 +136,7 @@ func (c *compaction) look(fn func(*tx) error) error {
 	return found
 }
 
-// damage makes the store fail when it is its own file whose transactions ended
+// damage makes the DB fail if a transaction of its own file, not of the copy, ended
 // with a panic.
 func (c *compaction) damage(h *handle, err error) error {
 	if h.noteDamage(err) && h == c.from {

@@ -4,16 +4,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 
 	"go.etcd.io/bbolt"
+
+	"pushbox/internal/humanize"
+	"pushbox/store"
 )
 
-// copyFill is how full the copy's pages are left: rows come in order, and later
-// ones in between need some room.
+// copyFill is how full pages of the copy are left: rows come in order, and later ones
+// in between need some space.
 const copyFill = 0.9
 
-// openCopy opens a new file. It is synced when the compaction says so, and it
-// grows by what is written only, not ahead.
+// openCopy opens a new file. It is synced only when the compaction says so, and it does
+// not grow ahead of its use.
 func openCopy(path string) (*handle, error) {
 	h, err := openHandle(path, bbolt.Options{Timeout: defaultTimeout, NoSync: true, NoGrowSync: true},
 		func(*os.File) error { return nil })
@@ -34,9 +38,9 @@ func openCopy(path string) (*handle, error) {
 	return h, nil
 }
 
-// write runs fn in a transaction that is not synced, and notes its number.
+// write runs fn in a transaction that is not synced, and records its number.
 func (h *handle) write(fn func(*tx) error) error {
-	h.chooseList()
+	h.chooseFreeList()
 	err := guard(func() error {
 		return h.bolt.Update(func(b *bbolt.Tx) error {
 			h.synced.Store(int64(b.ID()))
@@ -83,8 +87,7 @@ func put(t *tx, r row) error {
 	return b.Put(r.key, r.value)
 }
 
-// sync makes the copy durable as far as it is, and sees whether there is room
-// for it to go on.
+// sync makes the copy durable so far, and checks that there is space to go on.
 func (c *compaction) sync() error {
 	c.unsynced = 0
 	if err := c.to.file.Sync(); err != nil {
@@ -92,3 +95,38 @@ func (c *compaction) sync() error {
 	}
 	return c.wantFree(0)
 }
+
+// measure refuses to begin a copy for which there is no space.
+func (c *compaction) measure() error {
+	err := c.from.read(func(t *tx) error {
+		c.total = t.bolt.Size() - t.unused()
+		return nil
+	})
+	if err != nil {
+		return c.damage(c.from, err)
+	}
+	return c.wantFree(c.total + c.total/8)
+}
+
+// wantFree refuses to write n more bytes where that would leave too little for views,
+// expiry and deletes. A compaction may use what the limits keep free from creates: on a
+// full disk nothing else gives space back.
+func (c *compaction) wantFree(n int64) error {
+	return wantFree(c.free, filepath.Dir(c.path), n)
+}
+
+func wantFree(free freeSpace, dir string, n int64) error {
+	bytes, known, err := free(dir)
+	if err != nil {
+		return fmt.Errorf("free space of %s: %w", dir, err)
+	}
+	if need := n + copyReserve; known && bytes < need {
+		return fmt.Errorf("%w: the copy needs %s free on the file system of %s, %s more than there is",
+			store.ErrFull, humanize.Size(need), dir, humanize.Size(need-bytes))
+	}
+	return nil
+}
+
+// CheckSpace returns store.ErrFull where so little of dir's file system is free that a
+// large copy must give way to the database that may be on it.
+func CheckSpace(dir string) error { return wantFree(freeBytes, dir, 0) }

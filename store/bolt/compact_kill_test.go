@@ -13,12 +13,12 @@ import (
 
 	"pushbox/store"
 	"pushbox/store/bolt"
-	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
-// TestWhatWasAcknowledgedIsThereWheneverACompactionIsKilled kills a process that
+// TestAKilledCompactionLosesNothingThatWasAcknowledged kills a process that
 // writes and compacts without end.
-func TestWhatWasAcknowledgedIsThereWheneverACompactionIsKilled(t *testing.T) {
+func TestAKilledCompactionLosesNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
 	seed := rand.Uint64()
 	t.Logf("seed %d", seed)
@@ -36,7 +36,7 @@ func TestWhatWasAcknowledgedIsThereWheneverACompactionIsKilled(t *testing.T) {
 		}
 		db := open(t, bolt.Options{Path: path})
 		wantOnlyFile(t, path)
-		storetest.CheckClean(t, db)
+		conformance.CheckClean(t, db)
 		for w, last := range done {
 			steps += last + 1
 			wantStep(t, db, w, last)
@@ -49,8 +49,8 @@ func TestWhatWasAcknowledgedIsThereWheneverACompactionIsKilled(t *testing.T) {
 	}
 }
 
-// wantStep fails the test unless the writer's pushes are as after the last step
-// that it said was done, or as after the next.
+// wantStep fails the test unless the writer's pushes are as after the last step that it
+// reported as done, or as after the next.
 func wantStep(t *testing.T, db *bolt.DB, writer, last int) {
 	t.Helper()
 	got := make(map[int]int)
@@ -65,12 +65,12 @@ func wantStep(t *testing.T, db *bolt.DB, writer, last int) {
 		}
 	}
 	if !maps.Equal(got, after) && !maps.Equal(got, next) {
-		t.Errorf("writer %d was told of %d steps:\n got %v\nwant %v\n  or %v", writer, last+1, got, after, next)
+		t.Errorf("writer %d had answers for %d steps:\n got %v\nwant %v\n  or %v", writer, last+1, got, after, next)
 	}
 }
 
-// victimState is what a writer's pushes are after that many steps: how often
-// each was viewed.
+// victimState is the number of views of each of a writer's pushes after that many
+// steps.
 func victimState(writer, steps int) map[int]int {
 	views := make(map[int]int)
 	for n := range steps {
@@ -86,8 +86,8 @@ func victimState(writer, steps int) map[int]int {
 	return views
 }
 
-// A process that waits for the lock of a file which loses its name meanwhile
-// must not take that for the database.
+// A process that waits for the lock of a file must not open it as the database if it
+// loses its name in the meantime.
 func TestAProcessThatWaitedThroughACompactionOpensTheNewFile(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -132,7 +132,7 @@ func awaitOpen(t *testing.T, pid int, name string, want bool) {
 	t.Fatalf("%s open: still not %t", filepath.Base(name), want)
 }
 
-// A process that comes in the middle of compactions finds the file in use.
+// A process that opens the file between compactions finds it in use.
 func TestAFileIsInUseWhileItIsReplaced(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
@@ -141,7 +141,7 @@ func TestAFileIsInUseWhileItIsReplaced(t *testing.T) {
 	go func() {
 		defer close(done)
 		for range 10 {
-			if _, _, err := bolt.Open(t.Context(), bolt.Options{Path: path, Timeout: time.Millisecond}); !errors.Is(err, store.ErrInUse) {
+			if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path, Timeout: time.Millisecond}); !errors.Is(err, store.ErrInUse) {
 				t.Errorf("got error %v", err)
 			}
 		}
@@ -154,12 +154,12 @@ func TestAFileIsInUseWhileItIsReplaced(t *testing.T) {
 		default:
 		}
 	}
-	storetest.WantFilled(t, db)
+	conformance.CheckFilled(t, db)
 }
 
 func account(t *testing.T, db *bolt.DB, email string) {
 	t.Helper()
-	if _, err := db.CreateAccount(t.Context(), store.Account{Email: email}); err != nil {
+	if _, err := db.CreateAccount(t.Context(), store.Account{Email: email}, conformance.Told); err != nil {
 		t.Fatal(err)
 	}
 }

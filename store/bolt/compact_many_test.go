@@ -15,18 +15,18 @@ import (
 
 	"pushbox/store"
 	"pushbox/store/bolt"
-	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
-// An action is one thing that a goroutine does with one of its own pushes.
+// An action is an operation of a goroutine on one of its own pushes.
 type action struct {
 	kind string
 	push int
 	size int
 }
 
-// actions are what several goroutines do. What they do does not depend on when
-// they do it, so the same actions leave the same rows.
+// actions are the operations of several goroutines. They do not depend on time, so the
+// same actions leave the same rows.
 func actions() *rapid.Generator[[][]action] {
 	one := rapid.Custom(func(t *rapid.T) action {
 		return action{
@@ -38,8 +38,8 @@ func actions() *rapid.Generator[[][]action] {
 	return rapid.SliceOfN(rapid.SliceOfN(one, 1, 25), 1, 3)
 }
 
-// perform does what one goroutine does. Only the first makes accounts, whose
-// numbers depend on their order.
+// perform does the actions of one goroutine. Only the first goroutine creates accounts,
+// whose numbers depend on their order.
 func perform(db *bolt.DB, g int, list []action) error {
 	ctx := context.Background()
 	for _, a := range list {
@@ -50,7 +50,7 @@ func perform(db *bolt.DB, g int, list []action) error {
 			err = db.CreatePush(ctx, newPush(n), make([]byte, a.size), store.Entry{Kind: store.EntryCreation})
 		case "account":
 			if g == 0 {
-				_, err = db.CreateAccount(ctx, store.Account{Email: fmt.Sprint(a.push, a.size)})
+				_, err = db.CreateAccount(ctx, store.Account{Email: fmt.Sprint(a.push, a.size)}, conformance.Told)
 			}
 		default:
 			_, err = db.Change(ctx, id(n), map[string]store.Rule{"view": view, "end": expire, "purge": purge}[a.kind])
@@ -72,7 +72,7 @@ func expire(p store.Push) (store.Push, store.Entry, error) {
 	return p, store.Entry{}, nil
 }
 
-// together has each goroutine do what it does, and returns when all have.
+// together lets each goroutine perform its actions, and returns when all have.
 func together(db *bolt.DB, all [][]action) error {
 	errs := make([]error, len(all))
 	var wg sync.WaitGroup
@@ -91,7 +91,7 @@ func quick(t *testing.T) *bolt.DB {
 	return db
 }
 
-func TestCompactionsChangeNoRowWhateverIsDoneMeanwhile(t *testing.T) {
+func TestCompactionsChangeNoRowWhateverRunsBesideThem(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		all := actions().Draw(r, "actions")
@@ -121,7 +121,7 @@ func TestCompactionsChangeNoRowWhateverIsDoneMeanwhile(t *testing.T) {
 				writing = false
 			default:
 			}
-			err := compacted.Try(t.Context(), bolt.Trial{Bounds: &bounds})
+			err := compacted.CompactWith(t.Context(), bolt.CompactOptions{Bounds: &bounds})
 			if err != nil && !errors.Is(err, store.ErrBusy) {
 				r.Fatal(err)
 			}
@@ -136,7 +136,7 @@ func TestCompactionsChangeNoRowWhateverIsDoneMeanwhile(t *testing.T) {
 	})
 }
 
-func TestCompactionsChangeNoRowWhateverIsDoneBetweenTwoSteps(t *testing.T) {
+func TestCompactionsChangeNoRowWhateverRunsBetweenTwoSteps(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
 		before, between := actions().Draw(r, "before")[0], actions().Draw(r, "between")[0]
@@ -151,7 +151,7 @@ func TestCompactionsChangeNoRowWhateverIsDoneBetweenTwoSteps(t *testing.T) {
 		plain, compacted := quick(t), quick(t)
 		for _, err := range []error{
 			perform(plain, 0, before), perform(compacted, 0, before), perform(plain, 0, between),
-			compacted.Try(t.Context(), bolt.Trial{Bounds: &bounds, Progress: func(done, total int64) {
+			compacted.CompactWith(t.Context(), bolt.CompactOptions{Bounds: &bounds, Progress: func(done, total int64) {
 				n := len(between)
 				if done < total && n > 0 {
 					n = rapid.IntRange(0, min(2, n)).Draw(r, "now")
@@ -188,7 +188,7 @@ func TestAPushThatGoesAndComesBackIsCopiedWheneverItDoes(t *testing.T) {
 		for back := goes; back < steps; back++ {
 			for n := range pushes {
 				step := 0
-				err := db.Try(t.Context(), bolt.Trial{Bounds: bounds, Progress: func(_, _ int64) {
+				err := db.CompactWith(t.Context(), bolt.CompactOptions{Bounds: bounds, Progress: func(_, _ int64) {
 					if step == goes {
 						if _, err := db.Change(t.Context(), id(n), purge); err != nil {
 							t.Error(err)
@@ -209,14 +209,14 @@ func TestAPushThatGoesAndComesBackIsCopiedWheneverItDoes(t *testing.T) {
 
 func TestTheEngineConformsWhileItIsCompactedOverAndOver(t *testing.T) {
 	t.Parallel()
-	storetest.Conformance(t, func(t *testing.T) store.Engine {
+	conformance.Run(t, func(t *testing.T) store.Engine {
 		db := openNew(t)
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			var err error
 			n := 0
 			for ; err == nil || errors.Is(err, store.ErrBusy); n++ {
-				err = db.Try(context.Background(), bolt.Trial{Bounds: bolt.TinyBounds()})
+				err = db.CompactWith(context.Background(), bolt.CompactOptions{Bounds: bolt.TinyBounds()})
 			}
 			if !errors.Is(err, store.ErrClosed) {
 				t.Errorf("compaction %d: %v", n, err)
@@ -242,7 +242,7 @@ func TestALongReaderReadsOnInTheFileThatWasReplaced(t *testing.T) {
 				return bucket.ForEach(func(k, v []byte) error {
 					n++
 					if rows[string(name)+"/"+string(k)] != string(v) {
-						return errors.New("a row is another")
+						return errors.New("a row has changed")
 					}
 					return nil
 				})
@@ -260,7 +260,7 @@ func TestALongReaderReadsOnInTheFileThatWasReplaced(t *testing.T) {
 		if !has(t, db, n) {
 			t.Errorf("push %d is not there", n)
 		}
-		storetest.CheckClean(t, db)
+		conformance.CheckClean(t, db)
 	}
 	closed := make(chan error, 1)
 	go func() { closed <- db.Close() }()
@@ -282,7 +282,7 @@ func TestChecksFindNothingAcrossCompactions(t *testing.T) {
 	for range 2 {
 		wg.Go(func() {
 			for range 20 {
-				storetest.CheckClean(t, db)
+				conformance.CheckClean(t, db)
 			}
 		})
 	}

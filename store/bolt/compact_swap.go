@@ -8,18 +8,18 @@ import (
 	"pushbox/store"
 )
 
-// catchUp copies what was written meanwhile, again and again, until so little is
-// left that writers can wait for the rest.
+// catchUp copies what was written meanwhile, again and again, until so little is left
+// that commits can wait for the rest.
 func (c *compaction) catchUp() error {
 	bound := c.bounds.rest
 	for range c.bounds.rounds {
-		if err := c.proceed(); err != nil {
+		if err := c.interrupted(); err != nil {
 			return err
 		}
 		if err := c.sync(); err != nil {
 			return err
 		}
-		rest, err := c.settle(bound)
+		rest, err := c.completeWithin(bound)
 		if rest == nil || err != nil {
 			return err
 		}
@@ -28,12 +28,12 @@ func (c *compaction) catchUp() error {
 		}
 		bound = min(2*bound, c.bounds.maxRest)
 	}
-	return fmt.Errorf("%w: it is written faster than copied", store.ErrBusy)
+	return fmt.Errorf("%w: it is written faster than it is copied", store.ErrBusy)
 }
 
-// settle completes the copy if no more than bound is left to be copied. Else it
-// returns what that is.
-func (c *compaction) settle(bound int64) (rest *changes, err error) {
+// completeWithin completes the copy if no more than bound bytes are left to copy. Else
+// it returns what is left.
+func (c *compaction) completeWithin(bound int64) (rest *changes, err error) {
 	c.db.writing.Lock()
 	defer c.db.writing.Unlock()
 	rest = c.changes
@@ -45,10 +45,9 @@ func (c *compaction) settle(bound int64) (rest *changes, err error) {
 	return rest, nil
 }
 
-// complete copies the rest and has the copy become what it is to be. Nothing is
-// written meanwhile.
+// complete copies the rest and puts the copy to its use. No commit runs meanwhile.
 func (c *compaction) complete(rest *changes) error {
-	if err := c.proceed(); err != nil {
+	if err := c.interrupted(); err != nil {
 		return err
 	}
 	for rows := rest.sorted(); len(rows) > 0; {
@@ -56,7 +55,7 @@ func (c *compaction) complete(rest *changes) error {
 			return err
 		}
 	}
-	if err := c.look(c.finishRows); err != nil {
+	if err := c.read(c.copySequences); err != nil {
 		return err
 	}
 	if err := c.to.file.Sync(); err != nil {
@@ -65,9 +64,9 @@ func (c *compaction) complete(rest *changes) error {
 	return c.finish()
 }
 
-// finishRows gives the copy the numbers to give out next, and sees that its
-// buckets begin and end as those of the file.
-func (c *compaction) finishRows(from *tx) error {
+// copySequences gives the buckets of the copy their sequences, and verifies that they
+// begin and end as those of the file.
+func (c *compaction) copySequences(from *tx) error {
 	return c.to.write(func(to *tx) error {
 		for b := range bucketCount {
 			if err := to.bucket(b).SetSequence(from.bucket(b).Sequence()); err != nil {
@@ -82,7 +81,7 @@ func (c *compaction) finishRows(from *tx) error {
 }
 
 func sameEnds(from, to *tx, b bucket) bool {
-	x, y := from.cursor(b), to.cursor(b)
+	x, y := from.stored(b), to.stored(b)
 	firstX, _ := x.First()
 	firstY, _ := y.First()
 	lastX, _ := x.Last()
@@ -90,8 +89,8 @@ func sameEnds(from, to *tx, b bucket) bool {
 	return bytes.Equal(firstX, firstY) && bytes.Equal(lastX, lastY)
 }
 
-// swap gives the copy the name of the file and makes it what readers and writers
-// find. The old file is closed when its last reader has left it.
+// swap gives the copy the name of the file and makes it what readers and writers use.
+// The old file is closed when its last reader has left.
 func (c *compaction) swap() error {
 	db, from := c.db, c.from
 	if named, err := from.isNamed(db.path); err != nil || !named {
@@ -107,9 +106,10 @@ func (c *compaction) swap() error {
 	c.to.bolt.NoSync, c.to.bolt.NoGrowSync = false, false
 	db.changes, c.kept = nil, true
 	db.current.Store(c.to)
+	db.wakeEraser() // rows were copied that are gone meanwhile
 	db.replaced.Go(func() {
 		defer close(c.gone)
-		_ = from.close() // nothing in it counts any more
+		_ = from.closeAfter((*handle).scrub) // its content no longer matters
 	})
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
 // payloadPush creates a push with a payload of that many bytes.
@@ -30,7 +31,7 @@ func payloadPush(t *testing.T, db *bolt.DB, n, size int) {
 	}
 }
 
-// sparse puts pushes with payloads of size into the DB and purges nine of ten.
+// sparse stores pushes with payloads of size and purges nine of ten.
 func sparse(t *testing.T, db *bolt.DB, pushes, size int) {
 	t.Helper()
 	for n := range pushes {
@@ -74,10 +75,10 @@ func TestACompactedFileHoldsTheSameAndIsSmall(t *testing.T) {
 		t.Errorf("%d bytes with %d unused became %d with %d unused", before.Size, before.Unused, after.Size, after.Unused)
 	}
 	for round := range 2 {
-		storetest.WantFilled(t, db)
-		storetest.CheckClean(t, db)
+		conformance.CheckFilled(t, db)
+		conformance.CheckClean(t, db)
 		if !maps.Equal(rows, db.Rows(t)) {
-			t.Error("its rows are others")
+			t.Error("it has other rows")
 		}
 		if round == 0 {
 			closeDB(t, db)
@@ -107,14 +108,14 @@ func TestAnEmptyStoreCanBeCompactedAgainAndAgain(t *testing.T) {
 	wantOnlyFile(t, path)
 }
 
-func TestSpaceIsTheFileAndWhatNothingIsIn(t *testing.T) {
+func TestSpaceIsTheSizeOfTheFileAndOfItsFreePages(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
 	db := open(t, bolt.Options{Path: path})
 	payloadPush(t, db, 1, 300<<10)
 	full := space(t, db)
 	if info, err := os.Stat(path); err != nil || info.Size() != full.Size {
-		t.Errorf("%d bytes are said to be %d: %v", info.Size(), full.Size, err)
+		t.Errorf("%d bytes are reported as %d: %v", info.Size(), full.Size, err)
 	}
 	if _, err := db.Change(t.Context(), id(1), purge); err != nil {
 		t.Fatal(err)
@@ -124,13 +125,13 @@ func TestSpaceIsTheFileAndWhatNothingIsIn(t *testing.T) {
 	}
 }
 
-func TestProgressGrowsAndEndsWithAllOfIt(t *testing.T) {
+func TestProgressGrowsToItsTotal(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: filled(t)})
 	for _, bounds := range []*bolt.Bounds{nil, bolt.TinyBounds()} {
 		var done, total int64
 		calls := 0
-		err := db.Try(t.Context(), bolt.Trial{Bounds: bounds, Progress: func(d, a int64) {
+		err := db.CompactWith(t.Context(), bolt.CompactOptions{Bounds: bounds, Progress: func(d, a int64) {
 			if d < done || a < total || d > a {
 				t.Errorf("%d of %d came after %d of %d", d, a, done, total)
 			}
@@ -146,7 +147,7 @@ func TestASecondCompactionIsRefusedWhileOneRuns(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: filled(t)})
 	var second error
-	first := db.Try(t.Context(), bolt.Trial{Bounds: bolt.TinyBounds(), Progress: func(done, total int64) {
+	first := db.CompactWith(t.Context(), bolt.CompactOptions{Bounds: bolt.TinyBounds(), Progress: func(done, total int64) {
 		if done < total {
 			second = db.Compact(t.Context(), nil)
 		}
@@ -178,21 +179,21 @@ func TestACompactionReplacesTheFileAndNotALinkToIt(t *testing.T) {
 	wantOnlyFile(t, link)
 }
 
-func TestAFileThatAnotherHasTakenTheNameOfIsNotReplaced(t *testing.T) {
+func TestAnotherFileOfThatNameIsNotReplaced(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path})
-	restored := read(t, path)
+	restored := storetest.Read(t, path)
 	if err := os.Rename(path, filepath.Join(t.TempDir(), "aside")); err != nil {
 		t.Fatal(err)
 	}
 	write(t, path, restored)
 	mustCreate(t, db, 1)
 	if err := db.Compact(t.Context(), func(_, _ int64) {}); err == nil {
-		t.Error("a file that somebody put there was replaced")
+		t.Error("another file of that name was replaced")
 	}
 	mustCreate(t, db, 2)
-	if got := read(t, path); string(got) != string(restored) {
+	if got := storetest.Read(t, path); string(got) != string(restored) {
 		t.Error("it was changed")
 	}
 	wantOnlyFile(t, path)
@@ -206,7 +207,7 @@ func TestEveryEndOfACompactionLetsTheStoreGoOn(t *testing.T) {
 	for step := range 40 {
 		ctx, cancel := context.WithCancel(t.Context())
 		left := step
-		err := db.Try(ctx, bolt.Trial{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) {
+		err := db.CompactWith(ctx, bolt.CompactOptions{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) {
 			if left--; left < 0 {
 				cancel()
 			}
@@ -217,23 +218,23 @@ func TestEveryEndOfACompactionLetsTheStoreGoOn(t *testing.T) {
 		}
 		wantOnlyFile(t, path)
 	}
-	for name, o := range map[string]bolt.Trial{
-		"the name cannot be given": {Replace: func(_, _ string) (bool, error) { return false, broken }},
-		"free space cannot be told": {Free: func(string) (int64, bool, error) {
+	for name, o := range map[string]bolt.CompactOptions{
+		"the file cannot be renamed": {Replace: func(_, _ string) (bool, error) { return false, broken }},
+		"free space cannot be read": {Free: func(string) (int64, bool, error) {
 			return 0, false, broken
 		}},
 	} {
-		if err := db.Try(t.Context(), o); !errors.Is(err, broken) {
+		if err := db.CompactWith(t.Context(), o); !errors.Is(err, broken) {
 			t.Errorf("%s: %v", name, err)
 		}
 		wantOnlyFile(t, path)
 	}
 	if db.Recording() {
-		t.Error("the committer still takes note of what it writes")
+		t.Error("the committer still records what it writes")
 	}
-	storetest.WantFilled(t, db)
+	conformance.CheckFilled(t, db)
 	mustCompact(t, db)
-	storetest.WantFilled(t, db)
+	conformance.CheckFilled(t, db)
 }
 
 func TestClosingEndsACompaction(t *testing.T) {
@@ -250,7 +251,7 @@ func TestClosingEndsACompaction(t *testing.T) {
 		for create(t.Context(), db, 1) == nil { // until it does close
 		}
 	})
-	err := db.Try(t.Context(), bolt.Trial{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) { begin() }})
+	err := db.CompactWith(t.Context(), bolt.CompactOptions{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) { begin() }})
 	if !errors.Is(err, store.ErrClosed) {
 		t.Errorf("got error %v", err)
 	}
@@ -259,18 +260,18 @@ func TestClosingEndsACompaction(t *testing.T) {
 	if err := db.Compact(t.Context(), nil); !errors.Is(err, store.ErrClosed) {
 		t.Errorf("after: %v", err)
 	}
-	storetest.WantFilled(t, open(t, bolt.Options{Path: path}))
+	conformance.CheckFilled(t, open(t, bolt.Options{Path: path}))
 }
 
 func TestAFailedStoreIsNotCompacted(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+	db, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
 	fail := sync.OnceFunc(func() { db.MidCommit()(os.ErrInvalid) })
-	err = db.Try(t.Context(), bolt.Trial{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) { fail() }})
+	err = db.CompactWith(t.Context(), bolt.CompactOptions{Bounds: bolt.TinyBounds(), Progress: func(_, _ int64) { fail() }})
 	if !errors.Is(err, store.ErrFailed) || !errors.Is(err, os.ErrInvalid) {
 		t.Errorf("it failed in the middle: %v", err)
 	}
@@ -282,17 +283,17 @@ func TestAFailedStoreIsNotCompacted(t *testing.T) {
 	}
 	closeDB(t, db)
 	wantOnlyFile(t, path)
-	storetest.WantFilled(t, open(t, bolt.Options{Path: path}))
+	conformance.CheckFilled(t, open(t, bolt.Options{Path: path}))
 }
 
-// After a rename whose directory was not synced, a power cut may bring the old
-// file back.
+// After a rename without a sync of the directory, a power cut may bring the old file
+// back.
 func TestAReplacementThatMayNotLastFailsTheStore(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path})
 	broken := errors.New("broken")
-	err := db.Try(t.Context(), bolt.Trial{Replace: func(temp, path string) (bool, error) {
+	err := db.CompactWith(t.Context(), bolt.CompactOptions{Replace: func(temp, path string) (bool, error) {
 		return true, errors.Join(os.Rename(temp, path), broken)
 	}})
 	if !errors.Is(err, store.ErrFailed) || !errors.Is(err, broken) {
@@ -301,7 +302,7 @@ func TestAReplacementThatMayNotLastFailsTheStore(t *testing.T) {
 	wantFailed(t, db, broken)
 	closeDB(t, db)
 	wantOnlyFile(t, path)
-	storetest.WantFilled(t, open(t, bolt.Options{Path: path}))
+	conformance.CheckFilled(t, open(t, bolt.Options{Path: path}))
 }
 
 func TestADamagedPageEndsACompactionAndNotTheStore(t *testing.T) {
@@ -311,7 +312,7 @@ func TestADamagedPageEndsACompactionAndNotTheStore(t *testing.T) {
 		if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: %v", bucket, err)
 		}
-		if err := db.SetKeyRing(t.Context(), []byte("sealed")); err != nil {
+		if err := db.SetKeyRing(t.Context(), []byte("sealed"), conformance.Keys{}, conformance.Told); err != nil {
 			t.Errorf("%s: the store stopped: %v", bucket, err)
 		}
 		wantOnlyFile(t, path)
@@ -319,7 +320,7 @@ func TestADamagedPageEndsACompactionAndNotTheStore(t *testing.T) {
 	}
 }
 
-func TestABucketThatIsNotKnownIsNotLost(t *testing.T) {
+func TestACompactionRefusesUnknownBuckets(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: filled(t)})
 	err := db.Raw(func(b *bbolt.Tx) error {
@@ -334,18 +335,18 @@ func TestABucketThatIsNotKnownIsNotLost(t *testing.T) {
 	}
 }
 
-// Whoever compacts, perhaps as root, must leave the database to its owner.
+// A process that compacts, perhaps as root, must keep the owner of the database.
 func TestACompactedFileKeepsItsOwnerAndMode(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pushbox.db")
-	db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+	db, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Chmod(path, 0o640); err != nil {
 		t.Fatal(err)
 	}
-	_ = os.Chown(path, 65534, 65534) // only root can; else the mode alone tells
+	_ = os.Chown(path, 65534, 65534) // only root can; without it the mode is compared
 	before := ownerOf(t, path)
 	if err := db.Compact(t.Context(), func(int64, int64) {}); err != nil {
 		t.Fatal(err)

@@ -5,23 +5,23 @@ import (
 
 	"pushbox/store"
 	"pushbox/store/bolt"
-	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
 func TestEngine(t *testing.T) {
 	t.Parallel()
-	storetest.Conformance(t, func(t *testing.T) store.Engine { return openNew(t) })
+	conformance.Run(t, func(t *testing.T) store.Engine { return openNew(t) })
 }
 
-// openNew opens a database that must be a new one. Whoever asks for it closes it.
+// openNew opens a new database. The caller closes it.
 func openNew(t *testing.T) *bolt.DB {
 	t.Helper()
-	db, created, err := bolt.Open(t.Context(), bolt.Options{Path: newPath(t)})
+	db, created, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: newPath(t)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !created {
-		t.Error("a new file is said to be old")
+		t.Error("a new file is reported as an existing one")
 	}
 	return db
 }

@@ -11,9 +11,9 @@ import (
 	"pushbox/internal/durable"
 )
 
-// create makes an empty database under a name of its own and then gives it the
-// name asked for, so that under that name there is never less than the whole.
-// It reports false where another process was quicker.
+// create makes an empty database under a temporary name and then gives it its name, so
+// that the name never stands for an incomplete file. It reports false where another
+// process was quicker.
 func create(path string) (created bool, err error) {
 	temp, err := prepare(path)
 	if err == nil {
@@ -23,16 +23,16 @@ func create(path string) (created bool, err error) {
 		return created, nil
 	}
 	if temp != "" {
-		_ = os.Remove(temp) // or it is a leftover
+		_ = os.Remove(temp) // it is empty; or the next start removes it
 	}
 	if _, statErr := os.Stat(path); statErr == nil {
-		return false, nil // a quicker one took our file for a leftover of its own
+		return false, nil // a quicker process took our file for a leftover of its own
 	}
 	return false, err
 }
 
-// prepare writes an empty database to the disk under a new name, which it
-// returns once there is such a file.
+// prepare writes an empty database to the disk under a temporary name, which it returns
+// once there is such a file.
 func prepare(path string) (temp string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
 	if err != nil {
@@ -45,7 +45,7 @@ func prepare(path string) (temp string, err error) {
 }
 
 // writeEmpty fills a new file with empty buckets. After a fault in the mapping bbolt
-// lets go of nothing: the file stays open until the process ends, which is soon.
+// releases nothing: the file stays open until the process ends, which is soon.
 func writeEmpty(path string) error {
 	err := guard(func() error { return fillEmpty(path) })
 	if d := (*damageError)(nil); errors.As(err, &d) {
@@ -70,7 +70,7 @@ func fillEmpty(path string) error {
 	return errors.Join(err, b.Close())
 }
 
-// syncPath opens the file for writing, since Windows syncs no other.
+// syncPath opens the file for writing: Windows syncs no other.
 func syncPath(path string) error {
 	f, err := os.OpenFile(path, os.O_RDWR, 0)
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"pushbox/store"
 )
 
-func TestOfManyFirstOpensOneWins(t *testing.T) {
+func TestOneOfManyFirstOpensCreatesTheFile(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pushbox.db")
 	var opened, created atomic.Int32
 	var wg sync.WaitGroup
 	for range 8 {
 		wg.Go(func() {
-			db, first, err := Open(context.Background(), Options{Path: path, Timeout: 50 * time.Millisecond})
+			db, first, err := OpenUnlocked(context.Background(), Options{Path: path, Timeout: 50 * time.Millisecond})
 			if err != nil {
 				if !errors.Is(err, store.ErrInUse) {
 					t.Error(err)

@@ -15,29 +15,39 @@ import (
 // A DB is a store.Engine in one bbolt file. Its methods may be called at the
 // same time.
 type DB struct {
-	path    string // of the file itself, where the name asked for is a link
+	path    string // of the file, links followed
 	current atomic.Pointer[handle]
+	keys    atomic.Pointer[store.RowKeys] // nil until Unlock gave them
+	found   uint32                        // the schema of the file when it was opened
+	note    func(say string)              // never nil
 	limits  atomic.Pointer[limits]
 
-	queue   chan *op
-	bulk    chan *op    // those that move much data
-	ops     sync.Pool   // of *op, for their channels
-	batch   []*op       // the committer's
-	lull    *time.Timer // the committer's: until then somebody may come
-	quiet   int         // commits since the last one with operations that are no bulk; the committer's
-	tx      tx          // the committer's
-	writing sync.Mutex  // held while a batch runs: no page changes without it, nor the handle
-	journal *journal
-	stirred bool // there was a commit since the mapping was let go of. Guarded by writing
-	census  census
-	observe func(operations int, took time.Duration) // never nil
-	changes *changes                                 // what a compaction has to copy again; nil: none runs. Guarded by writing
+	queue       chan *op
+	bulk        chan *op    // operations that write much data
+	ops         sync.Pool   // of *op, for their channels
+	batch       []*op       // the committer's
+	idleTimer   *time.Timer // the committer's: how long to wait for an operation
+	onlyBulk    int         // commits in a row without operations but bulk; the committer's
+	tx          tx          // the committer's
+	writing     sync.Mutex  // held while a batch runs: no page changes without it, nor the handle
+	journal     *journal
+	mappingUsed bool // there was a commit since the mapping was released. Guarded by writing
+	census      census
+	observe     func(operations int, took time.Duration) // never nil
+	changes     *changes                                 // what a compaction has to copy again; nil: no compaction runs. Guarded by writing
 
 	compacting chan struct{}  // holds a value while a compaction runs, and after Close
-	replaced   sync.WaitGroup // of those that close handles
+	replaced   sync.WaitGroup // goroutines that close replaced handles
+
+	unlocking sync.Mutex  // held by Unlock, and by Close before it waits
+	unlocked  atomic.Bool // Unlock is done, and the committer began
+
+	freed   chan struct{} // takes a value where there is something to erase
+	noErase bool
 
 	closing   chan struct{} // closed by Close
 	stopped   chan struct{} // closed when the committer is gone
+	erased    chan struct{} // closed when the eraser is gone
 	failed    chan struct{} // closed when failure is set
 	failOnce  sync.Once
 	failure   error // wraps store.ErrFailed
@@ -47,49 +57,85 @@ type DB struct {
 
 var _ store.Engine = (*DB)(nil)
 
-// Failed is closed when an outcome became unknown: every method returns
-// store.ErrFailed from then on.
+// Failed returns a channel that is closed when the outcome of a commit is unknown:
+// every method returns store.ErrFailed from then on.
 func (db *DB) Failed() <-chan struct{} { return db.failed }
 
-// Close ends a compaction, waits for the batch and the readers that run, refuses
-// the rest with store.ErrClosed and lets go of the file. Doing it again returns
-// the same.
+// Close ends a compaction or an upgrade, waits for the batch and the readers that run,
+// refuses other operations with store.ErrClosed, erases what was deleted, and closes the
+// file. Later calls return the same error.
 func (db *DB) Close() error {
 	db.closeOnce.Do(func() {
 		close(db.closing)
+		db.unlocking.Lock() // no committer begins from now on
+		if !db.unlocked.Load() {
+			close(db.stopped)
+			close(db.erased)
+		}
+		db.unlocking.Unlock()
 		<-db.stopped
+		<-db.erased
 		h := db.current.Load()
 		select {
 		case db.compacting <- struct{}{}:
 			db.closeErr = db.finish()
-		case <-h.damaged: // and the compaction may wait for a lock that nobody will let go of
+		case <-h.damaged: // the compaction may wait forever for a lock that bbolt still holds
 		}
-		db.closeErr = errors.Join(db.closeErr, db.current.Load().close())
+		db.closeErr = errors.Join(db.closeErr, db.current.Load().closeAfter(db.eraseRest))
 		db.replaced.Wait()
 	})
 	return db.closeErr
 }
 
-// finish leaves the file as the next to open it likes it best, unless nobody
-// knows what it holds.
+// finish writes the list of free pages, so that the next start need not look for them.
+// After a failure it does not, since it is unknown what the file holds.
 func (db *DB) finish() error {
 	select {
 	case <-db.failed:
 		return nil
 	default:
-		return db.current.Load().writeList()
+		return db.current.Load().writeFreeList()
 	}
 }
 
-// admit refuses an operation that must not begin.
+// eraseRest erases what is free, before the file is closed. It does nothing to a file that
+// was never unlocked. After a failure it does not either: it is unknown what a page that
+// seems free is part of.
+func (db *DB) eraseRest(h *handle) error {
+	select {
+	case <-db.failed:
+		return nil
+	default:
+	}
+	if db.noErase || !db.unlocked.Load() {
+		return nil
+	}
+	if err := h.eraseRest(); err != nil {
+		return fmt.Errorf("erase: %w", err)
+	}
+	return nil
+}
+
+// admit returns an error where an operation must not begin.
 func (db *DB) admit(ctx context.Context) error {
+	if err := db.alive(ctx); err != nil {
+		return err
+	}
+	if !db.unlocked.Load() {
+		return store.ErrNoKeys
+	}
+	return nil
+}
+
+// alive returns an error where not even Unlock may begin, or go on.
+func (db *DB) alive(ctx context.Context) error {
 	if err := db.refusal(); err != nil {
 		return err
 	}
 	return ctx.Err()
 }
 
-// refusal is why the DB does nothing any more; nil while it does.
+// refusal is the error with which the DB refuses everything; nil while it works.
 func (db *DB) refusal() error {
 	select {
 	case <-db.failed:
@@ -104,7 +150,7 @@ func (db *DB) refusal() error {
 	}
 }
 
-// fail makes the DB refuse everything from now on, and returns with what.
+// fail makes the DB refuse everything from now on, and returns the error for that.
 func (db *DB) fail(cause error) error {
 	db.failOnce.Do(func() {
 		db.failure = fmt.Errorf("%w: %w", store.ErrFailed, cause)
@@ -113,35 +159,59 @@ func (db *DB) fail(cause error) error {
 	return db.failure
 }
 
-// maxTries is how often a reader begins again because a commit came between it and
-// what it looked at.
+// maxTries is how often a reader begins again because a commit changed what it reads.
 const maxTries = 8
 
-// view runs fn in a read transaction, sometimes again. What fn keeps must be copies.
-// It returns when what was read is on the disk: bbolt shows a commit to readers a
-// moment before its last sync, and a power cut in that moment would take back what
-// somebody was told.
+// view runs fn in a read transaction, sometimes several times. What fn keeps must be
+// copies. It returns when what fn read is on the disk: bbolt shows a commit to readers
+// a moment before its last sync, and a power cut in that moment would take back what a
+// caller was told.
 func (db *DB) view(ctx context.Context, fn func(*tx) error) error {
 	if err := db.admit(ctx); err != nil {
 		return err
 	}
+	return db.viewAdmitted(fn)
+}
+
+func (db *DB) viewAdmitted(fn func(*tx) error) error {
 	for range maxTries {
-		if err := db.look(fn, db.awaitCommit); !errors.Is(err, errStale) {
+		if err := db.viewOnce(fn, db.awaitCommit); !errors.Is(err, errStale) {
 			return err
 		}
 	}
-	db.writing.Lock() // nothing comes between any more
+	db.writing.Lock() // no commit can come between now
 	defer db.writing.Unlock()
 	if err := db.refusal(); err != nil {
 		return err
 	}
-	return db.look(fn, func() error { return nil }) // and what there is was synced
+	return db.viewOnce(fn, func() error { return nil }) // all commits are synced
 }
 
-// look is one try of a view. Where it sees a commit that is not known to be on the disk,
-// it returns when that is.
-func (db *DB) look(fn func(*tx) error, await func() error) error {
-	over := db.journal.overlay() // before the transaction begins: it sees what is folded meanwhile
+// viewed is view for an fn that returns a value.
+func viewed[T any](ctx context.Context, db *DB, fn func(*tx) (T, error)) (v T, err error) {
+	err = db.view(ctx, func(t *tx) (err error) {
+		v, err = fn(t)
+		return err
+	})
+	return v, err
+}
+
+// changed is do for an operation that returns a value, which is zero after an error.
+func changed[T any](ctx context.Context, db *DB, fn func(*tx) (T, error)) (v T, err error) {
+	err = db.do(ctx, 0, func(t *tx) (err error) {
+		v, err = fn(t)
+		return err
+	})
+	if err != nil {
+		return *new(T), err
+	}
+	return v, nil
+}
+
+// viewOnce is one try of a view. If it sees a commit that may not be on the disk yet,
+// it waits until that is.
+func (db *DB) viewOnce(fn func(*tx) error, await func() error) error {
+	over := db.journal.overlay() // before the transaction begins, which then sees what is folded meanwhile
 	h := db.enter()
 	if h == nil {
 		return store.ErrClosed
@@ -149,7 +219,7 @@ func (db *DB) look(fn func(*tx) error, await func() error) error {
 	defer h.leave()
 	var seen int64
 	err := h.read(func(t *tx) error {
-		seen, t.over = int64(t.bolt.ID()), over
+		seen, t.overlay = int64(t.bolt.ID()), over
 		return fn(t)
 	})
 	if seen > h.synced.Load() {
@@ -163,8 +233,8 @@ func (db *DB) look(fn func(*tx) error, await func() error) error {
 	return err
 }
 
-// enter returns the handle, entered; nil when the DB is closing. One that was
-// replaced in the moment between is not entered: the new one is there by then.
+// enter returns the current handle, entered; nil when the DB is closing. If a
+// compaction replaces the handle meanwhile, it enters the new one.
 func (db *DB) enter() *handle {
 	for {
 		h := db.current.Load()
@@ -177,8 +247,8 @@ func (db *DB) enter() *handle {
 	}
 }
 
-// awaitCommit waits for the commit that runs, if one does, and returns an error
-// if the DB has failed.
+// awaitCommit waits for the commit that runs, if one does, and returns an error if the
+// DB has failed.
 func (db *DB) awaitCommit() error {
 	db.writing.Lock()
 	defer db.writing.Unlock()
@@ -201,12 +271,16 @@ func (e *damageError) Error() string {
 func (*damageError) Unwrap() error { return store.ErrCorrupt }
 
 // guard runs fn and turns a panic into a *damageError: bbolt panics when a page
-// is not what it should be, and a page that the file does not have is a fault.
+// is not what it should be, and a page that the file does not have is a fault. A panic
+// over an unreadable row becomes the error of that row.
 func guard(fn func() error) (err error) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() {
 		if reason := recover(); reason != nil {
 			err = &damageError{reason}
+			if row, ok := reason.(unreadable); ok {
+				err = row.err
+			}
 		}
 	}()
 	return fn()

@@ -10,8 +10,8 @@ import (
 	"pushbox/store/bolt"
 )
 
-// What a reader sees of a commit that is not on the disk yet must not be told.
-func TestAReadIsAnsweredWhenWhatItSawIsOnTheDisk(t *testing.T) {
+// A reader must not return what it saw of a commit before the commit is on the disk.
+func TestAReadWaitsUntilWhatItSawIsOnTheDisk(t *testing.T) {
 	t.Parallel()
 	for _, outcome := range []error{nil, errors.New("the sync failed")} {
 		db := open(t, bolt.Options{Path: filled(t)})
@@ -26,7 +26,7 @@ func TestAReadIsAnsweredWhenWhatItSawIsOnTheDisk(t *testing.T) {
 		}
 		select {
 		case err := <-answered:
-			t.Fatalf("it was answered in the middle of the commit: %v", err)
+			t.Fatalf("it was answered during the commit: %v", err)
 		default:
 		}
 		end(outcome)

@@ -2,19 +2,36 @@ package bolt
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"strconv"
 	"testing"
 	"time"
 
 	"go.etcd.io/bbolt"
+
+	"pushbox/store/bolt/page"
+	"pushbox/store/storetest/conformance"
 )
 
-// CloseFile closes the file behind the back of bbolt: no commit goes well after.
+// OpenUnlocked opens a DB and unlocks it with the keys of tests.
+func OpenUnlocked(ctx context.Context, o Options) (db *DB, created bool, err error) {
+	db, created, err = Open(ctx, o)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := db.Unlock(ctx, conformance.Keys{}, asIs{}); err != nil {
+		return nil, false, errors.Join(err, db.Close())
+	}
+	return db, created, nil
+}
+
+// CloseFile closes the file without bbolt's knowledge: every later commit fails.
 func (db *DB) CloseFile() error { return db.current.Load().file.Close() }
 
 func (db *DB) raw() *bbolt.DB { return db.current.Load().bolt }
 
-// Raw runs fn in a bbolt transaction that no rule of the DB holds for.
+// Raw runs fn in a bbolt transaction, without the DB's own rules.
 func (db *DB) Raw(fn func(*bbolt.Tx) error) error { return db.raw().Update(fn) }
 
 // TxID is the number of the last commit.
@@ -30,7 +47,7 @@ func (db *DB) TxID(t *testing.T) (id int) {
 	return id
 }
 
-// RootPage is the first page of a bucket that is too large to lie within another.
+// RootPage is the root page of a bucket that is too large to be stored inline.
 func (db *DB) RootPage(t *testing.T, bucket string) (page uint64) {
 	t.Helper()
 	err := db.raw().View(func(b *bbolt.Tx) error {
@@ -43,9 +60,9 @@ func (db *DB) RootPage(t *testing.T, bucket string) (page uint64) {
 	return page
 }
 
-// MidCommit makes the DB look as between the header of its last commit and the
-// sync of it. The function that it returns ends the commit with an error, or
-// well if that is nil.
+// MidCommit puts the DB into the state between writing the header of its last commit
+// and its sync. The returned function ends the commit, with success if its error is
+// nil.
 func (db *DB) MidCommit() (end func(error)) {
 	db.writing.Lock()
 	h := db.current.Load()
@@ -60,15 +77,15 @@ func (db *DB) MidCommit() (end func(error)) {
 	}
 }
 
-// A Trial is a compaction with other bounds, or on another system, than usual.
-type Trial struct {
-	Bounds   *Bounds // nil: as usual
+// CompactOptions are the options of a compaction in a test.
+type CompactOptions struct {
+	Bounds   *Bounds // nil: the defaults
 	Free     func(dir string) (int64, bool, error)
 	Replace  func(temp, path string) (bool, error)
 	Progress func(done, total int64)
 }
 
-// Bounds are those of a compaction.
+// Bounds are the bounds of a compaction.
 type Bounds struct {
 	Batch, Rows                     int
 	Unsynced, Pending, Behind, Rest int64
@@ -77,22 +94,22 @@ type Bounds struct {
 // TinyBounds make a compaction take many steps for a few rows.
 func TinyBounds() *Bounds { return &Bounds{200, 3, 100, 1, 1 << 10, 1 << 10} }
 
-// Try compacts the DB.
-func (db *DB) Try(ctx context.Context, o Trial) error {
+// CompactWith compacts the DB.
+func (db *DB) CompactWith(ctx context.Context, o CompactOptions) error {
 	c := newCompaction(ctx, db, func(_, _ int64) {})
 	o.apply(c)
 	return db.compact(c)
 }
 
-// TryBackup makes a backup beside path and returns where it is.
-func (db *DB) TryBackup(ctx context.Context, path string, o Trial) (string, error) {
+// BackupWith makes a backup beside path and returns its path.
+func (db *DB) BackupWith(ctx context.Context, path string, o CompactOptions) (string, error) {
 	c := newBackup(ctx, db, path, func(_, _ int64) {})
 	o.apply(c)
 	err := db.copyTo(c)
 	return c.temp, err
 }
 
-func (o Trial) apply(c *compaction) {
+func (o CompactOptions) apply(c *compaction) {
 	if b := o.Bounds; b != nil {
 		c.bounds.batch, c.bounds.rows, c.bounds.unsynced = b.Batch, b.Rows, b.Unsynced
 		c.bounds.pending, c.bounds.behind, c.bounds.rest = b.Pending, b.Behind, b.Rest
@@ -109,11 +126,11 @@ func (o Trial) apply(c *compaction) {
 	}
 }
 
-// CopyReserve is what must stay free beside a copy.
+// CopyReserve is the space that must stay free beside a copy.
 const CopyReserve = copyReserve
 
 // MaxListed is how many free pages a commit lists at most.
-const MaxListed = maxListed
+const MaxListed = maxListedPages
 
 // Listed reports whether the last commit wrote the list of free pages.
 func (db *DB) Listed() bool {
@@ -122,13 +139,13 @@ func (db *DB) Listed() bool {
 	return !db.current.Load().unlisted
 }
 
-// FreePages is how many pages of the file nothing is in.
+// FreePages is the number of free pages of the file.
 func (db *DB) FreePages() int {
 	s := db.raw().Stats()
 	return s.FreePageN + s.PendingPageN
 }
 
-// UsedPages is how many pages of the file something is in.
+// UsedPages is the number of pages in use.
 func (db *DB) UsedPages(t *testing.T) int64 {
 	t.Helper()
 	return inUse(t, db) / int64(db.raw().Info().PageSize)
@@ -137,10 +154,10 @@ func (db *DB) UsedPages(t *testing.T) int64 {
 // Buckets are the names of the buckets.
 func (*DB) Buckets() [][]byte { return bucketNames[:] }
 
-// NoSync has bbolt leave out its syncs until a compaction replaces the file.
+// NoSync turns off bbolt's syncs until a compaction replaces the file.
 func (db *DB) NoSync() { db.raw().NoSync = true }
 
-// Recording reports whether the committer takes note of what it writes.
+// Recording reports whether the committer records what it writes.
 func (db *DB) Recording() bool {
 	db.writing.Lock()
 	defer db.writing.Unlock()
@@ -171,7 +188,7 @@ func (db *DB) Rows(t *testing.T) map[string]string {
 	return rows
 }
 
-// FoldJournal has all that is in the journal put where it belongs.
+// FoldJournal folds all of the journal.
 func (db *DB) FoldJournal(t *testing.T) {
 	t.Helper()
 	for done := false; !done; {
@@ -200,15 +217,14 @@ func (db *DB) JournalRows(t *testing.T) (n int) {
 	return n
 }
 
-// TinyJournal has the journal folded and cut off at every opportunity, a row at a
-// time.
+// TinyJournal makes every commit fold and remove the journal's rows, one at a time.
 func (db *DB) TinyJournal(t *testing.T) {
-	db.boundJournal(t, journalBounds{gather: 1, most: 8, fold: 1, cut: 1, lull: time.Millisecond})
+	db.boundJournal(t, journalBounds{gather: 1, most: 8, fold: 1, cut: 1, idle: time.Millisecond, ends: time.Millisecond})
 }
 
-// KeepJournal has nothing of the journal folded, until it holds that many rows.
+// KeepJournal keeps the journal from being folded until it holds most rows.
 func (db *DB) KeepJournal(t *testing.T, most uint64) {
-	db.boundJournal(t, journalBounds{gather: most + 1, most: most, fold: 2, cut: 3})
+	db.boundJournal(t, journalBounds{gather: most + 1, most: most, fold: 2, cut: 3, ends: time.Hour})
 }
 
 func (db *DB) boundJournal(t *testing.T, b journalBounds) {
@@ -221,15 +237,15 @@ func (db *DB) boundJournal(t *testing.T, b journalBounds) {
 	}
 }
 
-// BoundJournal has the journal folded from so many rows on, and hold so many at most.
+// BoundJournal makes the journal fold from gather rows on, and hold at most most.
 func (db *DB) BoundJournal(t *testing.T, gather, most uint64) {
-	db.boundJournal(t, journalBounds{gather: gather, most: most, fold: 1, cut: 1, lull: time.Hour})
+	db.boundJournal(t, journalBounds{gather: gather, most: most, fold: 1, cut: 1, idle: time.Hour, ends: time.Hour})
 }
 
-// StepJournal has so many commits work on the journal, each on one row.
+// StepJournal lets that many commits work on the journal, each on one row.
 func (db *DB) StepJournal(t *testing.T, steps int) {
 	t.Helper()
-	db.boundJournal(t, journalBounds{gather: 1, most: 100, fold: 1, cut: 1})
+	db.boundJournal(t, journalBounds{gather: 1, most: 100, fold: 1, cut: 1, ends: time.Hour})
 	for range steps {
 		if err := db.do(t.Context(), 0, func(*tx) error { return nil }); err != nil {
 			t.Fatal(err)
@@ -238,20 +254,14 @@ func (db *DB) StepJournal(t *testing.T, steps int) {
 	db.KeepJournal(t, 100)
 }
 
-// LeafPage is the page of a bucket on which its first rows are.
+// LeafPage is the page with a bucket's first rows, depth levels below its root.
 func (db *DB) LeafPage(t *testing.T, name string, depth int) (id uint64) {
 	t.Helper()
 	err := db.raw().View(func(b *bbolt.Tx) error {
-		s := pagesOf(b, uint64(b.Size())/uint64(b.DB().Info().PageSize))
+		const firstChild = 16 + 8 // in a branch
 		id = uint64(b.Bucket([]byte(name)).RootPage())
 		for range depth {
-			p, err := s.at(id)
-			if err != nil {
-				return err
-			}
-			if _, _, id, _, err = p.row(0); err != nil {
-				return err
-			}
+			id = binary.NativeEndian.Uint64(page.Mapping(b)[int(id)*b.DB().Info().PageSize+firstChild:])
 		}
 		return nil
 	})
@@ -263,3 +273,85 @@ func (db *DB) LeafPage(t *testing.T, name string, depth int) (id uint64) {
 
 // SetCensusStep sets how many rows are counted at a time.
 func (db *DB) SetCensusStep(n int) { db.census.step = n }
+
+// FoldEndsSoon has the journal folded for nothing but the end of a push.
+func (db *DB) FoldEndsSoon(t *testing.T) {
+	db.boundJournal(t, journalBounds{gather: 1 << 20, most: 1 << 20, fold: 1, cut: 1, idle: time.Hour, ends: time.Millisecond})
+}
+
+// EraseFree erases what is free and what no reader may still read.
+func (db *DB) EraseFree(t *testing.T) {
+	t.Helper()
+	for range 2 { // the first may find what the second erases
+		db.eraseOnce(time.Hour)
+	}
+}
+
+func (db *DB) eraseOnce(reading time.Duration) {
+	timer := time.NewTimer(0)
+	defer timer.Stop()
+	if h := db.enter(); h != nil {
+		defer h.leave()
+		db.eraseFree(timer, h, true, reading)
+	}
+}
+
+// LeaveListOut makes a commit that writes no list of free pages.
+func (db *DB) LeaveListOut(t *testing.T) {
+	t.Helper()
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	raw := db.raw()
+	raw.NoFreelistSync = true
+	if err := raw.Update(func(b *bbolt.Tx) error { return b.Bucket(bucketNames[expiry]).SetSequence(9) }); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// KeepHoles makes the eraser overwrite long values, too.
+func (db *DB) KeepHoles() {
+	db.writing.Lock()
+	defer db.writing.Unlock()
+	db.current.Load().eraser.keepHoles = true
+}
+
+// Journal returns the rows of the journal.
+func (db *DB) Journal(t *testing.T) map[string]string {
+	t.Helper()
+	rows := make(map[string]string)
+	err := db.view(t.Context(), func(t *tx) error {
+		c := t.cursor(journalRows)
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			rows[string(k)] = string(v)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// PutJournal writes rows of the journal as the committer does, which does not know of
+// them.
+func (db *DB) PutJournal(t *testing.T, rows map[string]string) {
+	t.Helper()
+	if err := db.do(t.Context(), 0, func(t *tx) error {
+		for k, v := range rows {
+			if err := t.put(journalRows, []byte(k), []byte(v)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// DeleteJournal deletes a row of the journal.
+func (db *DB) DeleteJournal(t *testing.T, key string) {
+	t.Helper()
+	if err := db.do(t.Context(), 0, func(t *tx) error { return t.delete(journalRows, []byte(key)) }); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
 func wantFailed(t *testing.T, db *bolt.DB, cause error) {
@@ -19,18 +20,18 @@ func wantFailed(t *testing.T, db *bolt.DB, cause error) {
 	select {
 	case <-db.Failed():
 	case <-time.After(10 * time.Second):
-		t.Fatal("the failure is not made known")
+		t.Fatal("the failure is not reported")
 	}
-	storetest.WantFromAll(t.Context(), t, db, store.ErrFailed)
+	conformance.WantFromAll(t.Context(), t, db, store.ErrFailed)
 	if cause != nil {
-		storetest.WantFromAll(t.Context(), t, db, cause)
+		conformance.WantFromAll(t.Context(), t, db, cause)
 	}
 }
 
 func TestACommitOfUnknownOutcomeFailsTheStore(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+	db, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,13 +47,13 @@ func TestACommitOfUnknownOutcomeFailsTheStore(t *testing.T) {
 		t.Errorf("after Close: got error %v", err)
 	}
 	again := open(t, bolt.Options{Path: path})
-	storetest.WantFilled(t, again)
+	conformance.CheckFilled(t, again)
 	if has(t, again, 1) || has(t, again, 2) {
 		t.Error("a create that was not acknowledged is there, though nothing could be written")
 	}
 }
 
-// damaged opens a database whose bucket has a spoiled page.
+// damaged opens a database with a damaged page in a bucket.
 func damaged(t *testing.T, bucket string) (db *bolt.DB, path string) {
 	t.Helper()
 	path = filled(t)
@@ -85,11 +86,11 @@ func TestADamagedPageFailsTheChangeThatMeetsIt(t *testing.T) {
 	closeDB(t, open(t, bolt.Options{Path: path}))
 }
 
-func TestAPageThatTheFileDoesNotHaveIsAnError(t *testing.T) {
+func TestAPageBeyondTheFileIsAnError(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	db := open(t, bolt.Options{Path: path})
-	cut(t, path, 2*pageSize) // under the feet of the mapping
+	cut(t, path, 2*pageSize) // under a mapping that is in use
 	if _, err := db.Push(t.Context(), id(1)); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("got error %v", err)
 	}
@@ -107,7 +108,7 @@ func TestACheckReportsADamagedPageAndDoesNotFail(t *testing.T) {
 		if len(problems) == 0 || !strings.Contains(problems[0], store.ErrCorrupt.Error()) {
 			t.Errorf("%s: reported %q", bucket, problems)
 		}
-		if err := db.SetKeyRing(t.Context(), []byte("sealed")); err != nil {
+		if err := db.SetKeyRing(t.Context(), []byte("sealed"), conformance.Keys{}, conformance.Told); err != nil {
 			t.Errorf("%s: the store stopped: %v", bucket, err)
 		}
 		_ = db.Close()
@@ -119,13 +120,13 @@ func TestACheckReportsWhatBboltFindsWithoutTheKeys(t *testing.T) {
 	path := newPath(t)
 	db := open(t, bolt.Options{Path: path})
 	for n := range 100 {
-		if _, err := db.CreateAccount(t.Context(), store.Account{Email: fmt.Sprintf("marker-%03d", n)}); err != nil {
+		if _, err := db.CreateAccount(t.Context(), store.Account{Email: fmt.Sprintf("marker-%03d", n)}, conformance.Told); err != nil {
 			t.Fatal(err)
 		}
 	}
 	closeDB(t, db)
-	write(t, path, bytes.ReplaceAll(read(t, path), []byte("marker-050"), []byte("marker-999")))
-	db, _, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+	write(t, path, bytes.ReplaceAll(storetest.Read(t, path), []byte("marker-050"), []byte("marker-999")))
+	db, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,18 +6,11 @@ import (
 	"os/exec"
 	"runtime"
 	"testing"
+
+	"pushbox/store/storetest"
 )
 
 var pageSize = int64(os.Getpagesize())
-
-func read(t *testing.T, path string) []byte {
-	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 func write(t *testing.T, path string, b []byte) {
 	t.Helper()
@@ -54,13 +47,13 @@ func cut(t *testing.T, path string, size int64) {
 	}
 }
 
-// tear spoils a header page as half a write does.
+// tear damages a header page as half a write does.
 func tear(t *testing.T, path string, page int) {
 	t.Helper()
 	overwrite(t, path, int64(page)*pageSize+16+40, 16)
 }
 
-// damage spoils the head of a page: its kind, for one.
+// damage overwrites the head of a page, for example its kind.
 func damage(t *testing.T, path string, page uint64) {
 	t.Helper()
 	overwrite(t, path, int64(page)*pageSize, 16)
@@ -68,17 +61,17 @@ func damage(t *testing.T, path string, page uint64) {
 
 func overwrite(t *testing.T, path string, at int64, n int) {
 	t.Helper()
-	b := read(t, path)
+	b := storetest.Read(t, path)
 	for i := range n {
 		b[at+int64(i)] ^= 0xa5
 	}
 	write(t, path, b)
 }
 
-// newest is the header that counts, from its magic number on.
+// newest is the header in use, from its magic number on.
 func newest(t *testing.T, path string) []byte {
 	t.Helper()
-	b := read(t, path)
+	b := storetest.Read(t, path)
 	first, second := b[16:80], b[pageSize+16:pageSize+80]
 	if binary.NativeEndian.Uint64(second[48:]) > binary.NativeEndian.Uint64(first[48:]) {
 		return second
@@ -96,14 +89,14 @@ func freelistPage(t *testing.T, path string) uint64 {
 	return binary.NativeEndian.Uint64(newest(t, path)[32:])
 }
 
-// usedBytes is how long the file has to be.
+// usedBytes is the least length that the file must have.
 func usedBytes(t *testing.T, path string) int64 {
 	t.Helper()
 	return int64(binary.NativeEndian.Uint64(newest(t, path)[40:])) * pageSize
 }
 
-// mount mounts an empty file system in memory, or skips the test where that is
-// not allowed.
+// mount mounts an empty file system in memory, or skips the test if that is not
+// allowed.
 func mount(t *testing.T, options string) (dir string) {
 	t.Helper()
 	if runtime.GOOS != "linux" || os.Getuid() != 0 {
@@ -121,7 +114,7 @@ func mount(t *testing.T, options string) (dir string) {
 	return dir
 }
 
-// remount changes the options of what mount mounted.
+// remount changes the mount options of a file system of mount.
 func remount(t *testing.T, dir, options string) {
 	t.Helper()
 	if out, err := exec.CommandContext(t.Context(), "mount", "-o", "remount,"+options, dir).CombinedOutput(); err != nil {

@@ -10,16 +10,17 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
-// roomy fills a database with pushes and purges them until more pages are free
-// than are listed, and checks on the way when the list is written.
-func roomy(t *testing.T, path string) *bolt.DB {
+// withFreePages creates pushes and purges them until more pages are free than a commit
+// lists, and checks on the way when the list is written.
+func withFreePages(t *testing.T, path string) *bolt.DB {
 	t.Helper()
 	const payload, pushes = 1 << 20, 66
 	db := open(t, bolt.Options{Path: path})
-	storetest.Fill(t, db)
-	db.FoldJournal(t) // or that changes the file at any time
+	conformance.Fill(t, db)
+	db.FoldJournal(t) // or folding could change the file at any time
 	db.NoSync()
 	for n := range pushes {
 		payloadPush(t, db, 100+n, payload)
@@ -43,7 +44,7 @@ func roomy(t *testing.T, path string) *bolt.DB {
 func asKilled(t *testing.T, path string) string {
 	t.Helper()
 	copied := newPath(t)
-	write(t, copied, read(t, path))
+	write(t, copied, storetest.Read(t, path))
 	return copied
 }
 
@@ -52,23 +53,23 @@ func isListed(t *testing.T, path string) bool {
 	return freelistPage(t, path) != math.MaxUint64
 }
 
-func TestAKilledStoreOpensWellWithoutAListOfItsFreePages(t *testing.T) {
+func TestAKilledStoreOpensWithoutAListOfFreePages(t *testing.T) {
 	t.Parallel()
 	original := newPath(t)
-	db := roomy(t, original)
+	db := withFreePages(t, original)
 	path := asKilled(t, original)
 	if isListed(t, path) {
 		t.Fatal("the list is there")
 	}
-	before, free := read(t, path), db.FreePages()
-	again := open(t, bolt.Options{Path: path})
+	before, free := storetest.Read(t, path), db.FreePages()
+	again := open(t, bolt.Options{Path: path, NoErase: true})
 	if n := again.FreePages(); n != free {
 		t.Errorf("%d pages are free, %d were", n, free)
 	}
-	storetest.WantFilled(t, again)
-	storetest.CheckClean(t, again)
+	conformance.CheckFilled(t, again)
+	conformance.CheckClean(t, again)
 	closeDB(t, again)
-	if !bytes.Equal(before, read(t, path)) {
+	if !bytes.Equal(before, storetest.Read(t, path)) {
 		t.Error("opening and reading changed the file")
 	}
 
@@ -76,16 +77,16 @@ func TestAKilledStoreOpensWellWithoutAListOfItsFreePages(t *testing.T) {
 	mustCreate(t, again, 1)
 	closeDB(t, again)
 	if !isListed(t, path) {
-		t.Error("a store that was closed well has no list")
+		t.Error("a store that was closed has no list of free pages")
 	}
-	before = read(t, path)
+	before = storetest.Read(t, path)
 	again = open(t, bolt.Options{Path: path})
 	if n := again.FreePages(); n < free-100 || n > free+100 {
 		t.Errorf("%d pages are free, about %d were", n, free)
 	}
-	storetest.CheckClean(t, again)
+	conformance.CheckClean(t, again)
 	closeDB(t, again)
-	if !bytes.Equal(before, read(t, path)) {
+	if !bytes.Equal(before, storetest.Read(t, path)) {
 		t.Error("opening and closing a file with a list changed it")
 	}
 }
@@ -93,7 +94,7 @@ func TestAKilledStoreOpensWellWithoutAListOfItsFreePages(t *testing.T) {
 func TestACompactedStoreListsItsFreePagesAgain(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
-	db := roomy(t, path)
+	db := withFreePages(t, path)
 	mustCompact(t, db)
 	if !db.Listed() || !isListed(t, path) {
 		t.Error("it has no list")
@@ -101,23 +102,23 @@ func TestACompactedStoreListsItsFreePagesAgain(t *testing.T) {
 	if s := space(t, db); s.Size > 1<<20 {
 		t.Errorf("it still has %d bytes", s.Size)
 	}
-	storetest.WantFilled(t, db)
+	conformance.CheckFilled(t, db)
 }
 
-// bbolt looks for free pages in a goroutine of its own, where damage would end
-// the process.
+// bbolt looks for free pages in a goroutine of its own, where a panic would end the
+// process.
 func TestDamageInAFileWithoutAListIsAnErrorOfOpening(t *testing.T) {
 	t.Parallel()
 	original := newPath(t)
-	db := roomy(t, original)
+	db := withFreePages(t, original)
 	for name, spoil := range map[string]func(t *testing.T, path string){
 		"a leaf":         func(t *testing.T, path string) { damage(t, path, db.RootPage(t, "audit")) },
 		"the first page": func(t *testing.T, path string) { damage(t, path, rootPage(t, path)) },
 	} {
 		path := asKilled(t, original)
 		spoil(t, path)
-		for range 2 { // the second tells that the first let go of the lock
-			_, _, err := bolt.Open(t.Context(), bolt.Options{Path: path, Timeout: 200 * time.Millisecond})
+		for range 2 { // the second shows that the first released the lock
+			_, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path, Timeout: 200 * time.Millisecond})
 			if !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("%s: got error %v", name, err)
 			}
@@ -128,10 +129,10 @@ func TestDamageInAFileWithoutAListIsAnErrorOfOpening(t *testing.T) {
 func TestAFileWithoutAListThatIsInUseIsRefused(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
-	db := roomy(t, path)
-	_, _, err := bolt.Open(t.Context(), bolt.Options{Path: path, Timeout: 100 * time.Millisecond})
+	db := withFreePages(t, path)
+	_, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path, Timeout: 100 * time.Millisecond})
 	if !errors.Is(err, store.ErrInUse) {
 		t.Errorf("got error %v", err)
 	}
-	storetest.WantFilled(t, db)
+	conformance.CheckFilled(t, db)
 }

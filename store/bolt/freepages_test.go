@@ -8,10 +8,11 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
-// A list of free pages that is wrong would have pages in use written over, or millions
-// of them freed.
+// With a wrong list of free pages, pages in use would be overwritten, or millions of
+// pages freed.
 func TestADamagedListOfFreePagesIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
@@ -28,14 +29,14 @@ func TestADamagedListOfFreePagesIsRefused(t *testing.T) {
 		"no list":              func(p []byte) { n.PutUint16(p[8:], 2) },
 		"another page":         func(p []byte) { n.PutUint64(p, root) },
 	} {
-		b := read(t, path)
+		b := storetest.Read(t, path)
 		spoil(b[list*4096:])
 		copied := newPath(t)
 		write(t, copied, b)
-		if _, _, err := bolt.Open(t.Context(), bolt.Options{Path: copied}); !errors.Is(err, store.ErrCorrupt) {
+		if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: copied}); !errors.Is(err, store.ErrCorrupt) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	db := open(t, bolt.Options{Path: path})
-	storetest.CheckClean(t, db)
+	conformance.CheckClean(t, db)
 }

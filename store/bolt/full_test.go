@@ -8,11 +8,11 @@ import (
 
 	"pushbox/store"
 	"pushbox/store/bolt"
-	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
-// fill creates pushes from many goroutines until each met a full disk, and
-// returns those that were acknowledged.
+// fill creates pushes from many goroutines until each gets the error of a full disk,
+// and returns those that were acknowledged.
 func fill(t *testing.T, db *bolt.DB) (kept []int) {
 	t.Helper()
 	const goroutines, most = 16, 2000
@@ -56,7 +56,7 @@ func TestAFullDiskLosesNothingAndTheStoreGoesOn(t *testing.T) {
 				t.Errorf("push %d was acknowledged and is lost", n)
 			}
 		}
-		storetest.CheckClean(t, db)
+		conformance.CheckClean(t, db)
 	}
 	wantAll()
 
@@ -65,7 +65,7 @@ func TestAFullDiskLosesNothingAndTheStoreGoesOn(t *testing.T) {
 	purged := kept[:len(kept)/2]
 	for _, n := range purged {
 		if _, err := db.Change(t.Context(), id(n), purge); err != nil {
-			t.Fatalf("purge after there was room: %v", err)
+			t.Fatalf("purge after there was space: %v", err)
 		}
 	}
 	kept = kept[len(purged):]
@@ -86,7 +86,7 @@ func changeAll(t *testing.T, db *bolt.DB, numbers []int) {
 	t.Helper()
 	for _, n := range numbers {
 		if _, err := db.Change(t.Context(), id(n), view); err != nil {
-			t.Fatalf("view after there was room: %v", err)
+			t.Fatalf("view after there was space: %v", err)
 		}
 	}
 }
@@ -102,9 +102,9 @@ func purge(p store.Push) (store.Push, store.Entry, error) {
 	return p, store.Entry{}, nil
 }
 
-// Views and deletes want new pages too. What creates must leave free is there
-// for them.
-func TestViewsAndDeletesGoOnInWhatCreatesMustLeaveFree(t *testing.T) {
+// Views and deletes need new pages, too. They get the space that creates must leave
+// free.
+func TestViewsAndDeletesUseTheSpaceThatCreatesLeaveFree(t *testing.T) {
 	t.Parallel()
 	dir := mount(t, "size=4m")
 	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db"), MinFree: 1 << 20})
@@ -123,7 +123,7 @@ func TestACreationOnAFullDiskLeavesNothingBehind(t *testing.T) {
 	t.Parallel()
 	dir := mount(t, "size=4k")
 	path := filepath.Join(dir, "pushbox.db")
-	if _, _, err := bolt.Open(t.Context(), bolt.Options{Path: path}); err == nil {
+	if _, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path}); err == nil {
 		t.Fatal("a database fits into 4 KiB")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
@@ -142,7 +142,7 @@ func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
 	closeDB(t, open(t, bolt.Options{Path: path}))
 	remount(t, dir, "ro")
 	for _, p := range []string{path, other} {
-		if _, created, err := bolt.Open(t.Context(), bolt.Options{Path: p}); err == nil || created {
+		if _, created, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: p}); err == nil || created {
 			t.Errorf("%s opened on a file system that cannot be written", filepath.Base(p))
 		}
 	}
@@ -150,8 +150,9 @@ func TestADirectoryThatCannotBeWrittenIsAnError(t *testing.T) {
 	closeDB(t, open(t, bolt.Options{Path: path}))
 }
 
-// uploadAll puts chunks from many goroutines until each met a full disk, beside
-// small creates, and returns how many steps of each upload were acknowledged.
+// uploadAll stores chunks from many goroutines until each gets the error of a full
+// disk, beside small creates. It returns how many steps of each upload were
+// acknowledged.
 func uploadAll(t *testing.T, db *bolt.DB, uploads int) (steps []int) {
 	t.Helper()
 	const most = 500
@@ -176,14 +177,13 @@ func uploadAll(t *testing.T, db *bolt.DB, uploads int) (steps []int) {
 	return steps
 }
 
-// What uploads must leave free is there for views, and for giving their own room
-// back.
-func TestUploadsThatFillADiskMakeRoomAgain(t *testing.T) {
+// The space that uploads must leave free serves views, and the removal of uploads.
+func TestUploadsThatFillADiskFreeItAgain(t *testing.T) {
 	t.Parallel()
 	db := open(t, bolt.Options{Path: filepath.Join(mount(t, "size=8m"), "pushbox.db"), MinFree: 2 << 20})
 	mustCreate(t, db, 1)
 	const uploads = 6
-	for round := range 2 { // the second in the room that came back
+	for round := range 2 { // the second in the space that was freed
 		sum := 0
 		for _, n := range uploadAll(t, db, uploads) {
 			sum += n
@@ -195,7 +195,7 @@ func TestUploadsThatFillADiskMakeRoomAgain(t *testing.T) {
 		for u := range uploads {
 			freeAll(t, db, 5000+u)
 		}
-		storetest.CheckClean(t, db)
+		conformance.CheckClean(t, db)
 	}
 	mustCreate(t, db, 2)
 	closeDB(t, db)
@@ -217,7 +217,7 @@ func TestUploadsToTheLastByteOfADiskLoseNothing(t *testing.T) {
 	db := open(t, bolt.Options{Path: filepath.Join(dir, "pushbox.db")})
 	mustCreate(t, db, 1)
 	steps := uploadAll(t, db, 4)
-	storetest.CheckClean(t, db)
+	conformance.CheckClean(t, db)
 	remount(t, dir, "size=8m")
 	for u, n := range steps {
 		if n == 0 {
@@ -226,9 +226,9 @@ func TestUploadsToTheLastByteOfADiskLoseNothing(t *testing.T) {
 		p := newPush(5000 + u)
 		p.Kind, p.Files, p.Stored = store.File, []byte("list"), 60_000*int64(n)
 		if err := db.CreatePush(t.Context(), p, []byte("payload"), store.Entry{Kind: store.EntryCreation}); err != nil {
-			t.Errorf("create after there was room: %v", err)
+			t.Errorf("create after there was space: %v", err)
 		}
 	}
-	storetest.CheckClean(t, db) // each chunk that was acknowledged is there
+	conformance.CheckClean(t, db) // each chunk that was acknowledged is there
 	closeDB(t, db)
 }

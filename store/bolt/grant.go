@@ -7,8 +7,8 @@ import (
 	"pushbox/store"
 )
 
-// maxStale is how many grants of a push are looked at for ones that have ended
-// when a new one comes: enough that they never pile up.
+// maxStale is how many grants of a push a new one looks at, to remove those that have
+// ended: enough that they never pile up.
 const maxStale = 16
 
 // Grant returns the grant of that digest and its push.
@@ -24,59 +24,53 @@ func (db *DB) Grant(ctx context.Context, d store.GrantDigest) (g store.Grant, p 
 }
 
 // ChangeGrant applies r to the grant and to its push.
-func (db *DB) ChangeGrant(ctx context.Context, d store.GrantDigest, r store.GrantRule) (next store.Grant, err error) {
-	err = db.do(ctx, 0, func(t *tx) error {
+func (db *DB) ChangeGrant(ctx context.Context, d store.GrantDigest, r store.GrantRule) (store.Grant, error) {
+	return changed(ctx, db, func(t *tx) (next store.Grant, err error) {
 		g, err := t.grant(d)
 		if err != nil {
-			return err
+			return next, err
 		}
 		p, err := t.push(g.Push)
 		if err != nil {
-			return err
+			return next, err
 		}
-		var changed store.Push
+		var now store.Push
 		var keep bool
-		if err := recovered(func() { changed, next, keep = r(p, g) }); err != nil {
-			return err
+		if err := catchPanic(func() { now, next, keep = r(p, g) }); err != nil {
+			return next, err
 		}
 		if !keep {
-			return t.dropGrant(grantRow(g))
+			return next, t.dropGrant(grantRow(g))
 		}
 		if next.ExpiresAt.Equal(g.ExpiresAt) {
-			return nil
+			return next, nil
 		}
 		if err := t.putGrant(next); err != nil {
-			return err
+			return next, err
 		}
-		return t.update(p, store.Change{Push: changed})
+		return next, t.update(p, store.Change{Push: now})
 	})
-	return next, err
 }
 
 // grant returns the grant of that digest.
 func (t *tx) grant(d store.GrantDigest) (store.Grant, error) {
-	v := t.get(grants, d[:])
-	if v == nil {
-		return store.Grant{}, store.ErrNotFound
-	}
 	g := store.Grant{Digest: d}
-	return g, decode(&g, grants, v)
+	if err := t.find(grants, d[:], &g); err != nil {
+		return store.Grant{}, err
+	}
+	return g, nil
 }
 
-// putGrant keeps a grant and its row.
+// putGrant writes a grant and its index row.
 func (t *tx) putGrant(g store.Grant) error {
-	record, err := encode(t, g)
-	if err != nil {
-		return err
-	}
-	if err := t.put(grants, g.Digest[:], record); err != nil {
+	if err := putRecord(t, grants, g.Digest[:], g); err != nil {
 		return err
 	}
 	return t.put(grantPushes, grantRow(g), uint64Key(milliseconds(g.ExpiresAt)))
 }
 
-// issueGrant keeps a new grant, and forgets others of its push that have ended.
-func (t *tx) issueGrant(i store.Issue) error {
+// issueGrant keeps a new grant, and removes ended grants of its push.
+func (t *tx) issueGrant(i store.NewGrant) error {
 	stale, err := t.staleGrants(i)
 	if err != nil {
 		return err
@@ -89,10 +83,10 @@ func (t *tx) issueGrant(i store.Issue) error {
 	return t.putGrant(i.Grant)
 }
 
-// staleGrants finds rows of a push's grants that have ended, among the maxStale
-// that follow the new one's, and the first follow the last. Digests have no order,
-// so each look is at others: what has ended cannot stay behind what has not.
-func (t *tx) staleGrants(i store.Issue) (rows [][]byte, err error) {
+// staleGrants returns the index rows of ended grants among the maxStale grants that
+// follow the new one; after the last comes the first. Digests have no order, so each
+// new grant looks at other rows, and an ended grant cannot stay behind a live one.
+func (t *tx) staleGrants(i store.NewGrant) (rows [][]byte, err error) {
 	c, own, looked := t.cursor(grantPushes), grantRow(i.Grant), 0
 	for _, part := range [...]struct{ from, to []byte }{{own, after(i.Push[:])}, {i.Push[:], own}} {
 		for k, v := c.Seek(part.from); looked < maxStale && k != nil && bytes.Compare(k, part.to) < 0; k, v = c.Next() {
@@ -101,7 +95,7 @@ func (t *tx) staleGrants(i store.Issue) (rows [][]byte, err error) {
 				return nil, err
 			}
 			if ends <= milliseconds(i.Ended) {
-				row, err := keepKey(grantPushes, k)
+				row, err := cloneKey(grantPushes, k)
 				if err != nil {
 					return nil, err
 				}
@@ -113,7 +107,7 @@ func (t *tx) staleGrants(i store.Issue) (rows [][]byte, err error) {
 	return rows, nil
 }
 
-// dropGrant forgets the grant of that row.
+// dropGrant removes the grant of an index row.
 func (t *tx) dropGrant(row []byte) error {
 	if err := t.delete(grants, row[idLen:]); err != nil {
 		return err

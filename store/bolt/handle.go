@@ -2,37 +2,43 @@ package bolt
 
 import (
 	"errors"
+	"io"
 	"os"
 	"sync"
 	"sync/atomic"
 
 	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+	"pushbox/store/bolt/page"
 )
 
-// maxListed is how many free pages there may be for a commit to write the list
-// of them, which bbolt always writes as a whole: 128 KiB for that many, which
-// makes a small commit half as long again.
-const maxListed = 16_384
+// maxListedPages is how many free pages there may be for a commit to write the list of
+// them. bbolt always writes all of that list: for that many, 128 KiB, half as much
+// again as a small commit.
+const maxListedPages = 16_384
 
 // A handle is one opened file. A compaction replaces the DB's handle by that of
 // another file, whose transactions have other numbers.
 type handle struct {
 	bolt     *bbolt.DB
-	file     *os.File          // bbolt's own
-	synced   atomic.Int64      // the last transaction that is on the disk
-	mapped   atomic.Int64      // bytes of long values read since the mapping was let go of
-	looked   pageSet           // pages that were looked at; empty: the file is new
-	sound    [bucketCount]span // where the leaf that was looked at last begins and ends; the committer's
-	unlisted bool              // the last commit left out the list of free pages; the committer's
-	touched  int               // about how much of the mapping commits have read; the committer's
+	file     *os.File                       // bbolt's own
+	keys     *atomic.Pointer[store.RowKeys] // the DB's; nil for a file that is read without keys
+	synced   atomic.Int64                   // the last transaction that is on the disk
+	mapped   atomic.Int64                   // bytes of long values read since the mapping was released
+	verified page.Set                       // pages that were verified; nil: the file is new
+	leaves   [bucketCount]page.Leaves       // that were verified last; the committer's
+	unlisted bool                           // the last commit left out the list of free pages; the committer's
+	eraser   eraser                         // of free pages
+	touched  int                            // about how many bytes of the mapping commits have read; the committer's
 
-	users   atomic.Int64  // readers, and one for the DB; at none, nobody enters any more
+	users   atomic.Int64  // readers, and one for the DB; at 0 the handle is closing
 	idle    chan struct{} // closed when there are no users
 	damaged chan struct{} // closed when a panic may have left bbolt's locks held
 	damage  sync.Once
 }
 
-// openHandle has bbolt open a file that exists, after prepare has looked at it.
+// openHandle has bbolt open a file that exists, once prepare has checked it.
 func openHandle(path string, o bbolt.Options, prepare func(*os.File) error) (*handle, error) {
 	h := &handle{idle: make(chan struct{}), damaged: make(chan struct{})}
 	h.users.Store(1)
@@ -54,17 +60,24 @@ func openHandle(path string, o bbolt.Options, prepare func(*os.File) error) (*ha
 		h.bolt, err = bbolt.Open(path, 0o600, &o)
 		return err
 	})
-	if h.noteDamage(err) { // and bbolt let go of nothing
+	if h.noteDamage(err) { // bbolt has released nothing
 		return nil, errors.Join(err, h.close())
 	}
 	if err != nil {
 		return nil, err
 	}
+	if o.ReadOnly {
+		return h, nil
+	}
+	h.eraser.all = true
+	if h.eraser.list, err = newFreeList(h.bolt); err != nil {
+		return nil, errors.Join(err, h.close())
+	}
 	return h, nil
 }
 
-// enter takes part in the use of the file. It reports false when the handle is
-// closing; else leave ends the use.
+// enter begins a use of the file, which leave ends. It reports false when the handle is
+// closing.
 func (h *handle) enter() bool {
 	for {
 		n := h.users.Load()
@@ -83,63 +96,84 @@ func (h *handle) leave() {
 	}
 }
 
-// read runs fn in a read transaction. Of the journal it sees nothing.
-func (h *handle) read(fn func(*tx) error) error {
-	return guard(func() error {
-		return h.bolt.View(func(b *bbolt.Tx) error { return fn(&tx{bolt: b, handle: h}) })
-	})
+// read runs fn in a read transaction, which does not see the journal. Its keys are those
+// that were in force when it began: later ones may lack a key of rows that it sees.
+func (h *handle) read(fn func(*tx) error) (err error) {
+	for again := true; again; {
+		keys := h.rowKeys()
+		again = false // as it stays where the transaction does not begin
+		err = guard(func() error {
+			return h.bolt.View(func(b *bbolt.Tx) error {
+				if again = h.rowKeys() != keys; again {
+					return nil
+				}
+				return fn(&tx{bolt: b, handle: h, keys: keys})
+			})
+		})
+	}
+	return err
 }
 
-// chooseList says whether the next commit writes the list of free pages.
-func (h *handle) chooseList() {
+// rowKeys returns the keys of the rows; nil before Unlock.
+func (h *handle) rowKeys() store.RowKeys {
+	if h.keys == nil {
+		return nil
+	}
+	if keys := h.keys.Load(); keys != nil {
+		return *keys
+	}
+	return nil
+}
+
+// chooseFreeList decides whether the next commit writes the list of free pages.
+func (h *handle) chooseFreeList() {
 	s := h.bolt.Stats()
-	h.bolt.NoFreelistSync = s.FreePageN+s.PendingPageN > maxListed
+	h.bolt.NoFreelistSync = s.FreePageN+s.PendingPageN > maxListedPages
 }
 
-// writeList writes the list of free pages if the last commit left it out: else
-// the next to open the file would have to look for them.
-func (h *handle) writeList() error {
+// writeFreeList writes the list of free pages if the last commit left it out: without
+// it, the next process to open the file reads all of it.
+func (h *handle) writeFreeList() error {
 	if !h.unlisted {
 		return nil
 	}
-	err := guard(func() error {
-		h.bolt.NoFreelistSync = false
-		return h.bolt.Update(func(*bbolt.Tx) error { return nil })
-	})
-	if noRoom(err) {
-		return nil // the next to open it looks for them
+	h.bolt.NoFreelistSync = false
+	err := h.commitNothing()
+	if diskFull(err) {
+		h.eraser.all = true
+		return nil // the next process to open it looks for them
 	}
 	h.noteDamage(err)
 	return err
 }
 
 const (
-	maxTouched  = 16 << 20 // bytes of the mapping that commits may read before it is let go of
-	pageCluster = 64 << 10 // bytes of it that come in with a page that is read, on Linux
-	rowTouches  = 512      // bytes of it that a short row takes, about: most lie in pages that are read anyhow
+	maxTouched  = 16 << 20 // bytes of the mapping that commits may read before it is released
+	pageCluster = 64 << 10 // bytes of it that Linux reads along with a page
+	rowTouches  = 512      // about how many bytes of it a short row takes: most rows share pages
 )
 
-// noteWritten lets go of the mapping from time to time: to write a row, bbolt
-// reads those beside it, which may be as long.
+// noteWritten releases the mapping from time to time: to write a row, bbolt reads the
+// rows beside it, which may be as long.
 func (h *handle) noteWritten(rows, bytes int) {
 	h.touched += bytes + rows*rowTouches
 	if h.touched < maxTouched {
 		return
 	}
-	h.letGo()
+	h.releaseMapping()
 }
 
-// letGo lets go of the mapping.
-func (h *handle) letGo() {
+// releaseMapping releases the memory of the mapping.
+func (h *handle) releaseMapping() {
 	h.touched = 0
-	_ = h.read(func(t *tx) error { // else a later time will do
+	_ = h.read(func(t *tx) error { // if that fails, a later time will do
 		t.dropMapped()
 		return nil
 	})
 }
 
-// noteDamage reports whether err tells of a panic, and remembers that there was
-// one.
+// noteDamage reports whether err is of a panic, and marks the handle as damaged
+// where it does.
 func (h *handle) noteDamage(err error) bool {
 	var d *damageError
 	if !errors.As(err, &d) {
@@ -149,11 +183,14 @@ func (h *handle) noteDamage(err error) bool {
 	return true
 }
 
-// close lets go of the file when nobody uses it any more. bbolt itself must not
-// be asked earlier: while it waits, nobody can begin or even end a read. After a
-// panic it might wait for its own locks forever: then the mapping stays until
-// the process ends, which is soon.
-func (h *handle) close() error {
+// close closes the file when its last user has left. bbolt itself must not be asked to
+// close earlier: while it waits, no reader can begin or even end. After a panic bbolt
+// might wait forever for its own locks: then the mapping stays until the process ends,
+// which is soon.
+func (h *handle) close() error { return h.closeAfter(func(*handle) error { return nil }) }
+
+// closeAfter is close, and runs last once the last user has left.
+func (h *handle) closeAfter(last func(*handle) error) error {
 	h.leave()
 	select {
 	case <-h.idle:
@@ -163,6 +200,42 @@ func (h *handle) close() error {
 	case <-h.damaged:
 		return errors.Join(unlock(h.file), h.file.Close())
 	default:
-		return h.bolt.Close()
+		return errors.Join(last(h), h.bolt.Close())
 	}
 }
+
+const (
+	longValue = 8 << 10  // least length of a value that is read from the file
+	mappedMax = 16 << 20 // bytes of long values to read before the mapping is released
+)
+
+// file is the file that a transaction reads: what page.Offset says of a value holds as
+// long as the transaction lasts.
+func (t *tx) file() *os.File { return t.handle.file }
+
+// copyValue copies a value of a read transaction to dst, which has its length. Long
+// values are not read through the mapping: the kernel would read them page by page, and
+// count them as memory of the process.
+func (t *tx) copyValue(dst, v []byte) error {
+	at, ok := page.Offset(t.bolt, v)
+	if !ok || len(v) < longValue {
+		copy(dst, v)
+		return nil
+	}
+	_, err := io.ReadFull(io.NewSectionReader(t.file(), at, int64(len(v))), dst)
+	return err
+}
+
+// noteRead records that a long value of n bytes was read, and releases the mapping from
+// time to time: reading touched the pages around it.
+func (t *tx) noteRead(n int) {
+	if t.handle.mapped.Add(int64(n)) >= mappedMax {
+		t.handle.mapped.Store(0)
+		t.dropMapped()
+	}
+}
+
+// dropMapped releases the memory of the file's mapping: a page that was read once
+// counts as memory of the process, with some pages around it, for as long as the file
+// is mapped. Goroutines that read at the same time notice nothing.
+func (t *tx) dropMapped() { dontNeed(page.Mapping(t.bolt)) }

@@ -10,6 +10,7 @@ import (
 	"go.etcd.io/bbolt"
 
 	"pushbox/store"
+	"pushbox/store/bolt/page"
 )
 
 func newHandle(t *testing.T) *handle {
@@ -55,7 +56,7 @@ func TestAHandleIsClosedWhenItsLastUserLeaves(t *testing.T) {
 	}
 }
 
-// A panic may leave bbolt's locks held, and users waiting for them.
+// A panic may leave bbolt's locks held, with users that wait for them.
 func TestADamagedHandleIsClosedWithoutItsUsers(t *testing.T) {
 	t.Parallel()
 	h := newHandle(t)
@@ -64,7 +65,7 @@ func TestADamagedHandleIsClosedWithoutItsUsers(t *testing.T) {
 	}
 	for range 2 {
 		if !h.noteDamage(&damageError{"a panic"}) || h.noteDamage(store.ErrFull) {
-			t.Error("damage is not told from another error")
+			t.Error("another error is taken for damage, or damage for another error")
 		}
 	}
 	if err := h.close(); err != nil {
@@ -96,10 +97,10 @@ func TestAReaderOfAReplacedHandleEntersTheNewOne(t *testing.T) {
 	}
 }
 
-func TestChangesTellWhatWasWrittenAndHowMuch(t *testing.T) {
+func TestChangesRecordWhatWasWrittenAndHowMuch(t *testing.T) {
 	t.Parallel()
 	var none *changes
-	none.note(pushes, []byte("key"), 1) // nobody asks
+	none.note(pushes, []byte("key"), 1) // no compaction runs
 	c := newChanges()
 	c.note(pushes, []byte("b"), 10)
 	c.note(pushes, []byte("a"), 10)
@@ -121,18 +122,18 @@ func TestChangesTellWhatWasWrittenAndHowMuch(t *testing.T) {
 	}
 }
 
-func TestChangesAreGivenUpWhereTheyAreTooMany(t *testing.T) {
+func TestChangesAreGivenUpWhenThereAreTooMany(t *testing.T) {
 	t.Parallel()
 	key := make([]byte, maxChanges-rowMemory)
 	c := newChanges()
 	c.note(pushes, key, 1)
 	if c.lost.Load() {
-		t.Error("what fits was given up")
+		t.Error("changes that fit were given up")
 	}
 	c.note(pushes, nil, 1)
 	c.note(pushes, []byte("more"), 1)
 	if !c.lost.Load() || c.rows != nil {
-		t.Error("what does not fit was kept")
+		t.Error("changes that do not fit were kept")
 	}
 	if err := (&compaction{}).copyChanges(c); !errors.Is(err, store.ErrBusy) {
 		t.Errorf("a compaction would go on without them: %v", err)
@@ -182,19 +183,19 @@ func TestAValueIsTheSameReadFromTheFile(t *testing.T) {
 		for n, size := range sizes {
 			id := testPush(n).ID
 			_, v := u.payload(id)
-			at, ok := u.place(v)
+			at, ok := page.Offset(u.bolt, v)
 			fromFile, copied := make([]byte, size), make([]byte, size)
 			_, err := u.file().ReadAt(fromFile, at)
 			if err := errors.Join(err, u.copyValue(copied, v)); err != nil || !ok {
 				t.Errorf("%d bytes at %d, %t: %v", size, at, ok, err)
 			}
-			u.dropMapped() // what was read stays there to be read again
+			u.dropMapped() // values that were read can be read again
 			if !slices.Equal(fromFile, v) || !slices.Equal(copied, v) {
 				t.Errorf("%d bytes differ", size)
 			}
 		}
 		for name, v := range map[string][]byte{"none": nil, "memory of Go": make([]byte, 9000)} {
-			if _, ok := u.place(v); ok {
+			if _, ok := page.Offset(u.bolt, v); ok {
 				t.Errorf("%s has a place in the file", name)
 			}
 		}
@@ -206,7 +207,7 @@ func TestAValueIsTheSameReadFromTheFile(t *testing.T) {
 	}
 }
 
-func TestACopyThatDoesNotHaveWhatWasWrittenIsNotTaken(t *testing.T) {
+func TestACopyThatDiffersFromWhatWasWrittenIsRefused(t *testing.T) {
 	t.Parallel()
 	h := newHandle(t)
 	defer func() {
@@ -235,7 +236,7 @@ func TestACopyThatDoesNotHaveWhatWasWrittenIsNotTaken(t *testing.T) {
 	}
 }
 
-func TestABucketInABucketIsNoRow(t *testing.T) {
+func TestABucketInABucketIsDamage(t *testing.T) {
 	t.Parallel()
 	db := newDB(t, Options{})
 	if err := db.Raw(func(b *bbolt.Tx) error {

@@ -18,80 +18,80 @@ func hookKey(owner store.AccountID, id store.HookID) []byte {
 }
 
 // CreateHook keeps a new webhook under a new ID, which it returns.
-func (db *DB) CreateHook(ctx context.Context, h store.Hook) (id store.HookID, err error) {
-	err = db.do(ctx, 0, func(t *tx) error {
+func (db *DB) CreateHook(ctx context.Context, h store.Hook, e store.AdminEvent) (store.HookID, error) {
+	return changed(ctx, db, func(t *tx) (store.HookID, error) {
 		if err := t.mayOwn(h.Owner); err != nil {
-			return err
+			return 0, err
 		}
 		n, err := t.nextID(hooks)
 		if err != nil {
-			return err
+			return 0, err
 		}
-		id = store.HookID(n)
-		h.ID = id
-		return t.putHook(h)
+		h.ID, e.Subject = store.HookID(n), n
+		if err := t.putHook(h); err != nil {
+			return 0, err
+		}
+		return h.ID, t.addEvent(e)
 	})
-	return id, err
 }
 
 // Hooks lists webhooks by owner and ID, from the first after the one given.
-func (db *DB) Hooks(ctx context.Context, owner store.AccountID, after store.HookID, limit int) (list []store.Hook, err error) {
-	err = db.view(ctx, func(t *tx) error {
+func (db *DB) Hooks(ctx context.Context, owner store.AccountID, after store.HookID, limit int) ([]store.Hook, error) {
+	return viewed(ctx, db, func(t *tx) (list []store.Hook, err error) {
 		c := t.cursor(hooks)
-		list = nil // of a try before
 		for k, v := c.Seek(append(hookKey(owner, after), 0)); k != nil && len(list) < limit; k, v = c.Next() {
 			h, err := readHook(k, v)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			list = append(list, h)
 		}
-		return nil
+		return list, nil
 	})
-	return list, err
 }
 
 // SetHook replaces the webhook of the same owner and ID; store.ErrNotFound if there
 // is none.
-func (db *DB) SetHook(ctx context.Context, h store.Hook) error {
+func (db *DB) SetHook(ctx context.Context, h store.Hook, e store.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		if !t.has(hooks, hookKey(h.Owner, h.ID)) {
 			return store.ErrNotFound
 		}
-		return t.putHook(h)
+		if err := t.putHook(h); err != nil {
+			return err
+		}
+		return t.addEvent(e)
 	})
 }
 
-// RemoveHook forgets a webhook; store.ErrNotFound if that account has none of that
-// ID.
-func (db *DB) RemoveHook(ctx context.Context, owner store.AccountID, id store.HookID) error {
+// RemoveHook removes a webhook; store.ErrNotFound if that account has no webhook of
+// that ID.
+func (db *DB) RemoveHook(ctx context.Context, owner store.AccountID, id store.HookID, e store.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		key := hookKey(owner, id)
 		if !t.has(hooks, key) {
 			return store.ErrNotFound
 		}
-		return t.delete(hooks, key)
+		if err := t.delete(hooks, key); err != nil {
+			return err
+		}
+		return t.addEvent(e)
 	})
 }
 
-func (t *tx) putHook(h store.Hook) error {
-	record, err := encode(t, h)
-	if err != nil {
-		return err
-	}
-	return t.put(hooks, hookKey(h.Owner, h.ID), record)
-}
+func (t *tx) putHook(h store.Hook) error { return putRecord(t, hooks, hookKey(h.Owner, h.ID), h) }
 
-// readHook reads a row.
+// readHook decodes a row.
 func readHook(k, v []byte) (store.Hook, error) {
 	if len(k) != hookLen {
 		return store.Hook{}, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, hooks, len(k))
 	}
 	h := store.Hook{Owner: store.AccountID(binary.BigEndian.Uint64(k)), ID: store.HookID(binary.BigEndian.Uint64(k[8:]))}
-	return h, decode(&h, hooks, v)
+	err := decode(&h, hooks, v)
+	return h, err
 }
 
-// hooks looks for webhooks of no account.
+// hooks reports webhooks of no account.
 func (c *checker) hooks() error {
 	return c.each(hooks, func(k, v []byte) error {
 		h, err := readHook(k, v)

@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"encoding/binary"
 	"fmt"
 	"math"
 	"sync"
@@ -11,58 +10,130 @@ import (
 	"pushbox/store"
 )
 
-// The journal takes those changes of a push that alter no more than its counts:
-// views, most of all. They are appended to one bucket, side by side, however far
-// apart their pushes lie, with the audit entry that belongs to each; memory knows
-// which there are, and readers add them to what they find. Later they are folded:
-// written where they belong, many at a time, and cut off the journal.
+// The journal takes the changes of a push that come most often: views, wrong passphrases,
+// and the view, the delete or the expiry that ends it. They are appended to one bucket,
+// side by side, however far apart their pushes lie, with the audit entry of each. An
+// index in memory says which rows there are, and readers apply them to what they find.
+// Later the rows are folded: written to their places, many at a time, and removed from
+// the journal. What an end destroys, the payload and the key, goes with the fold, which
+// therefore comes soon after an end.
 //
 // A row that was folded may still be in the journal, and folding it again changes
-// nothing: it says what the counts are, not what is to be added to them. So a crash
-// at any moment leaves nothing to mend, and opening only reads the rows.
+// nothing: it says what a push is, not what to add to it. So a crash at any moment leaves
+// nothing to repair, and opening only reads the rows.
 
-// journalBounds say when the journal is worked on, in rows where nothing else is said.
+// journalBounds say when the journal is folded. They are numbers of rows, except idle
+// and ends.
 type journalBounds struct {
-	gather uint64        // that make a generation
-	most   uint64        // from which on nothing goes into the journal, until some have left it
-	fold   int           // folded in a commit, where it has few operations
-	cut    int           // cut off in a commit, the same
-	lull   time.Duration // without an operation, after which what has gathered is folded, however little
+	gather uint64        // rows that make a generation
+	most   uint64        // at which changes bypass the journal
+	fold   int           // folded in a commit of few operations
+	cut    int           // removed in a commit of few operations
+	idle   time.Duration // time without an operation after which all rows are folded, however few
+	ends   time.Duration // time after the end of a push, after which all rows are folded, however few
 }
 
-// usualJournal is small enough to be read at a start in no time, and large enough
-// that views of the same page of records meet in it.
+// usualJournal is small enough that a start reads it at once, and large enough that
+// views of the same page of records meet in it.
 func usualJournal() journalBounds {
-	return journalBounds{gather: 8192, most: 32768, fold: 512, cut: 2048, lull: 5 * time.Second}
+	return journalBounds{gather: 8192, most: 32768, fold: 512, cut: 2048, idle: 5 * time.Second, ends: time.Second}
 }
 
-// A delta is what the journal says of a push: its counts as they are since.
+// A delta is what the journal has of a push: its counts after the last row, and whether
+// it has ended. Times are in milliseconds since 1970; 0 stands for none.
 type delta struct {
 	views      int
 	seq, minor uint32
-	updated    int64 // milliseconds since 1970
+	updated    int64
+	state      store.State // 0: that of the record, with all that follows; rows of version 1 do not say more
+	grants     int64       // when its last grant ends
+
+	// Zero while the push is live.
+	expired int64
+	files   bool            // it still holds its files
+	owner   store.AccountID // these two never change by the journal: its index rows need them
+	expires int64
 }
 
 func deltaOf(p store.Push) delta {
-	return delta{views: p.Views, seq: p.Seq, minor: p.Minor, updated: p.UpdatedAt.UnixMilli()}
+	d := delta{
+		views: p.Views, seq: p.Seq, minor: p.Minor, updated: stamp(p.UpdatedAt),
+		state: p.State, grants: stamp(p.GrantsEnd),
+	}
+	if !p.Live() {
+		d.expired, d.files, d.owner, d.expires = stamp(p.ExpiredAt), p.HoldsFiles(), p.Owner, stamp(p.ExpiresAt)
+	}
+	return d
 }
 
+// ended reports whether the journal says that the push has ended.
+func (d delta) ended() bool { return d.state > store.Live }
+
+// endOf returns what d says of the end of the push, and not of its counts.
+func (d delta) endOf() delta {
+	d.views, d.seq, d.minor, d.updated = 0, 0, 0, 0
+	return d
+}
+
+// follows reports whether d is a later state of a push than one with seq entries that is
+// live, or not. An end need not have an entry.
+func (d delta) follows(seq uint32, live bool) bool {
+	return d.seq > seq || d.seq == seq && d.ended() && live
+}
+
+// applyTo makes p what the journal says it is.
 func (d delta) applyTo(p *store.Push) {
-	p.Views, p.Seq, p.Minor, p.UpdatedAt = d.views, d.seq, d.minor, time.UnixMilli(d.updated).UTC()
+	p.Views, p.Seq, p.Minor, p.UpdatedAt = d.views, d.seq, d.minor, timeOf(d.updated)
+	if d.state == 0 {
+		return
+	}
+	p.State, p.GrantsEnd = d.state, timeOf(d.grants)
+	if !d.ended() {
+		return
+	}
+	p.ExpiredAt, p.Wrap, p.Link = timeOf(d.expired), nil, nil
+	if !d.files {
+		p.Files, p.Stored = nil, 0
+	}
 }
 
-// A pending is what the journal has of one push.
+// indexed returns a push that has the index rows of the ended push.
+func (d delta) indexed(id store.ID) store.Push {
+	p := store.Push{ID: id, State: d.state, Owner: d.owner, ExpiresAt: timeOf(d.expires), ExpiredAt: timeOf(d.expired), GrantsEnd: timeOf(d.grants)}
+	if d.files {
+		p.Files = []byte{}
+	}
+	return p
+}
+
+// stamp is t in milliseconds; 0 for the zero time.
+func stamp(t time.Time) int64 {
+	if t.IsZero() {
+		return 0
+	}
+	return t.UnixMilli()
+}
+
+func timeOf(stamp int64) time.Time {
+	if stamp == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(stamp).UTC()
+}
+
+// A pending is the unfolded rows of one push.
 type pending struct {
 	delta
-	commit uint64   // that changed it last
-	rows   []uint64 // its rows, oldest first; only ever appended to
-	gone   bool     // the push was purged: what was there before is of no push any more
+	commit uint64   // the number of the commit that changed it last
+	rows   []uint64 // the numbers of its rows, oldest first; append-only
+	gone   bool     // the push was purged, or written to its places, and all rows before with it
 }
 
 // A generation is what the journal has of pushes in rows that are folded together.
 type generation struct {
 	mu     sync.RWMutex
 	pushes map[store.ID]pending
+	ends   []endedPush // append-only
 }
 
 func newGeneration() *generation { return &generation{pushes: make(map[store.ID]pending)} }
@@ -74,90 +145,120 @@ func (g *generation) get(id store.ID) (pending, bool) {
 	return p, ok
 }
 
-// add takes what a commit has of a push: rows behind those that are there, or that
-// what is there is of no push any more.
-func (g *generation) add(id store.ID, p pending) {
+// add adds what a commit has of a push: rows behind those that are there, or that they
+// are gone. It reports whether the push has ended by it.
+func (g *generation) add(id store.ID, p pending) (ended bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	before := g.pushes[id]
+	ended = p.ended() && (p.gone || !before.ended())
 	if !p.gone {
-		before := g.pushes[id]
 		p.rows, p.gone = append(before.rows, p.rows...), before.gone
 	}
 	g.pushes[id] = p
+	if ended {
+		g.ends = append(g.ends, newEnded(id, p.delta))
+	}
+	return ended
 }
 
-// generations are those that readers look into: rows go into the current one. The old
-// one, if there is one, is being folded, or is folded and its rows are being cut off.
+// generations are the two that readers look into. Rows go into the current one. The old
+// one, if there is one, is being folded, or its rows are being removed.
 type generations struct{ current, old *generation }
 
-// A journal knows what is in the bucket of that name. What is not for everybody is
-// guarded by DB.writing. Its numbers of rows stand in a line:
+// A journal knows what is in the bucket of that name. Readers use gens, commits and
+// waiting; DB.writing guards the rest. The numbers of rows are in this order:
 //
 //	first ≤ sealed ≤ next
 //
-// From first to sealed are the rows of the old generation, less those that were cut
-// off already; from sealed to next those of the current one. Sealing moves sealed up
-// to next, which it does only when first has come up to sealed; cutting moves first.
+// From first to sealed are the rows of the old generation that have not been removed
+// yet; from sealed to next those of the current one. Sealing moves sealed up to next,
+// and only happens when first has reached sealed; removing rows moves first.
 type journal struct {
 	bounds              journalBounds
-	commits             atomic.Uint64               // so far; a number for each, that readers compare
-	gens                atomic.Pointer[generations] // for everybody
+	commits             atomic.Uint64               // the number of the last commit, which readers compare
+	gens                atomic.Pointer[generations] // for readers
 	first, sealed, next uint64
-	fold                []store.ID // of the old generation: what is still to be folded, in order
-	pause               int        // commits for which it is left alone, as there was no room
-	stuck               bool       // folding met damage: what has gathered stays, and counts
-	awake               bool       // there was an operation since the file was opened
+	fold                []store.ID        // pushes of the old generation that still have to be folded, in order
+	aside               map[store.ID]bool // pushes whose places are damaged: their rows stay in the journal until the next start
+	pause               int               // commits to wait for, as the disk was full
+	part                int               // pushes to fold at a time while it is unknown which one is damaged; 0: as many as usual
+	stuck               bool              // the journal itself is damaged, or too much else: its rows stay, and count
+	used                bool              // there was an operation since the file was opened
+	endsDue             time.Time         // when rows of a push that has ended must be folded; zero: there are none, or they are
 
-	waiting atomic.Int64 // rows, for everybody
+	waiting atomic.Int64 // number of rows, for readers
 }
 
-// tell tells everybody how many rows there are.
-func (j *journal) tell() { j.waiting.Store(int64(j.next - j.first)) }
+// countWaiting publishes how many rows there are.
+func (j *journal) countWaiting() { j.waiting.Store(int64(j.next - j.first)) }
 
 func newJournal() *journal {
-	j := &journal{bounds: usualJournal()}
+	j := &journal{bounds: usualJournal(), aside: make(map[store.ID]bool)}
 	j.gens.Store(&generations{current: newGeneration()})
 	return j
 }
 
-// empty reports whether there is nothing to work on.
-func (j *journal) empty() bool { return j.stuck || j.first == j.next }
+// empty reports whether there is nothing to fold or remove.
+func (j *journal) empty() bool { return j.stuck || j.first == j.sealed && j.gathered() == 0 }
 
-// publish makes a commit known, and what it put into the journal.
+// gathered returns how many rows the next generation would have, without those that
+// cannot be folded.
+func (j *journal) gathered() uint64 {
+	n := j.next - j.sealed
+	for id := range j.aside {
+		if p, ok := j.gens.Load().current.get(id); ok {
+			n -= uint64(len(p.rows))
+		}
+	}
+	return n
+}
+
+// hurry has rows folded soon, since one of them is of a push that has ended.
+func (j *journal) hurry() {
+	if j.endsDue.IsZero() {
+		j.endsDue = time.Now().Add(j.bounds.ends)
+	}
+}
+
+// publish shows readers a commit, and what it added to the journal.
 func (j *journal) publish(t *tx) {
 	commit, g := j.commits.Load()+1, j.gens.Load()
 	for id, p := range t.local {
 		p.commit = commit
-		g.current.add(id, p)
+		if g.current.add(id, p) && !j.aside[id] {
+			j.hurry()
+		}
 		if p.gone && g.old != nil {
 			g.old.add(id, pending{commit: commit, gone: true})
 		}
 	}
 	j.next = t.nextRow
-	j.tell()
+	j.countWaiting()
 	j.commits.Store(commit)
 }
 
-// An overlay is what the journal says beside the rows that one transaction finds.
+// An overlay is the journal rows that a reader must add to what its transaction reads.
 type overlay struct {
 	generations
-	local   map[store.ID]pending // what the transaction itself has put there
-	commits uint64               // that the transaction sees for certain
+	local   map[store.ID]pending // what the transaction itself has added
+	commits uint64               // every commit up to this one is visible to the transaction
 }
 
-// overlay is for a reader, who begins the transaction after it.
+// overlay is for a reader. It must be called before the transaction begins.
 func (j *journal) overlay() overlay {
 	commits := j.commits.Load()
 	return overlay{generations: *j.gens.Load(), commits: commits}
 }
 
-// writing is for the committer, whom nothing overtakes.
-func (j *journal) writing(local map[store.ID]pending) overlay {
+// latest is for a transaction that sees every commit, as the committer's, or that may see
+// less than the overlay.
+func (j *journal) latest(local map[store.ID]pending) overlay {
 	return overlay{generations: *j.gens.Load(), local: local, commits: math.MaxUint64}
 }
 
-// of returns what there is of a push, oldest first, in found. It returns errStale where
-// a commit changed that which the transaction may or may not see.
+// of returns what the journal has of a push, oldest first, in found[:n]. It returns
+// errStale if the transaction may or may not see a commit that changed the push.
 func (o *overlay) of(id store.ID) (found [3]pending, n int, err error) {
 	take := func(p pending) {
 		if p.gone {
@@ -181,56 +282,12 @@ func (o *overlay) of(id store.ID) (found [3]pending, n int, err error) {
 	return found, n, nil
 }
 
-// A journalRow is a row of the journal: the counts of a push from then on, and the
-// audit entry that made them so.
-type journalRow struct {
-	id store.ID
-	delta
-	entry []byte // as it is in the audit log
-}
+// maxNumberGap is more than the numbers of two rows can differ by: beyond it one of
+// them is damaged.
+const maxNumberGap = 1 << 20
 
-// number is what the entry has in the audit log.
-func (r *journalRow) number() uint32 { return r.seq - 1 }
-
-const journalVersion = 1
-
-// AppendBinary appends the row to b.
-func (r *journalRow) AppendBinary(b []byte) ([]byte, error) {
-	b = append(append(b, journalVersion), r.id[:]...)
-	for _, n := range [...]uint64{uint64(r.views), uint64(r.seq), uint64(r.minor)} {
-		b = binary.AppendUvarint(b, n)
-	}
-	return append(binary.AppendVarint(b, r.updated), r.entry...), nil
-}
-
-// UnmarshalBinary reads a row, whose entry shares memory with b.
-func (r *journalRow) UnmarshalBinary(b []byte) error {
-	if len(b) <= 1+idLen || b[0] != journalVersion {
-		return errJournalRow
-	}
-	r.id, b = store.ID(b[1:1+idLen]), b[1+idLen:]
-	var counts [3]uint64
-	for i := range counts {
-		v, n := binary.Uvarint(b)
-		if n <= 0 || v > math.MaxUint32 {
-			return errJournalRow
-		}
-		counts[i], b = v, b[n:]
-	}
-	updated, n := binary.Varint(b)
-	if n <= 0 || counts[1] == 0 {
-		return errJournalRow
-	}
-	r.delta = delta{views: int(counts[0]), seq: uint32(counts[1]), minor: uint32(counts[2]), updated: updated}
-	r.entry = b[n:]
-	return nil
-}
-
-// mostNumbers is how far apart the numbers of two rows can be, generously: beyond it
-// one of them is damaged.
-const mostNumbers = 1 << 20
-
-// readJournal reads the rows of the bucket, whose order says which counts are the last.
+// readJournal reads the rows of the bucket. Their order says which is the latest of a
+// push.
 func (t *tx) readJournal() (g *generation, first, next uint64, err error) {
 	g = newGeneration()
 	c := t.cursor(journalRows)
@@ -246,7 +303,7 @@ func (t *tx) readJournal() (g *generation, first, next uint64, err error) {
 		if len(g.pushes) == 0 {
 			first, next = n, n
 		}
-		if n < next || n-first > mostNumbers || r.seq <= g.pushes[r.id].seq {
+		if before := g.pushes[r.id]; n < next || n-first > maxNumberGap || !r.follows(before.seq, !before.ended()) {
 			return nil, 0, 0, fmt.Errorf("%w: %s: rows are not in order", store.ErrCorrupt, journalRows)
 		}
 		g.add(r.id, pending{delta: r.delta, rows: []uint64{n}})
@@ -255,8 +312,8 @@ func (t *tx) readJournal() (g *generation, first, next uint64, err error) {
 	return g, first, next, nil
 }
 
-// load has the journal know what a file holds that was just opened. It is folded first,
-// but not before there is an operation, or a lull: opening alone writes nothing.
+// load reads the journal of a file that was just opened. Its rows will be folded first,
+// but not before there is an operation, or it is time: opening alone writes nothing.
 func (j *journal) load(t *tx) error {
 	g, first, next, err := t.readJournal()
 	if err != nil {
@@ -264,9 +321,12 @@ func (j *journal) load(t *tx) error {
 	}
 	j.gens.Store(&generations{current: g})
 	j.first, j.sealed, j.next = first, first, next
-	j.tell()
+	j.countWaiting()
 	if first < next {
 		j.seal()
+	}
+	if len(g.ends) > 0 {
+		j.hurry()
 	}
 	return nil
 }

@@ -13,105 +13,112 @@ import (
 
 var (
 	errJournalRow = errors.New("malformed row")
-	// errStale has a reader begin again.
+	// errStale makes a reader begin again.
 	errStale = errors.New("a commit came between")
 )
 
-// pausedCommits is how long the journal is left alone after there was no room for
-// its work.
+// maxAside is how many pushes may be damaged before folding stops.
+const maxAside = 1000
+
+// pausedCommits is how many commits leave the journal alone after the disk was full.
 const pausedCommits = 64
 
-// journalWork is what one commit does for the journal beside the operations that
-// it is for: it folds some pushes, and where those are the last of their generation, or
-// none is left, cuts off rows.
+// A journalWork is what one commit does for the journal beside its operations: it folds
+// some pushes and, once all pushes of a generation are folded, removes rows.
 type journalWork struct {
 	op
 	folds []store.ID
 	cuts  uint64 // the first row that stays
 }
 
-// work is what a commit with so many operations is to do, which is more where more
-// comes in. Nil stands for nothing. A commit without any has time to fold what has
-// gathered, however little that is.
-func (j *journal) work(operations int) *journalWork {
-	gathered := j.next - j.sealed
-	j.awake = true
-	if j.first == j.sealed && gathered > 0 && (operations == 0 || gathered >= j.bounds.gather) {
+// nextWork returns the work for a commit with that many operations; nil for none. The
+// more operations come in, the more work: else the journal would grow. A commit without
+// operations folds whatever has gathered.
+func (j *journal) nextWork(operations int) *journalWork {
+	gathered := j.gathered()
+	due := operations == 0 || gathered >= j.bounds.gather || !j.endsDue.IsZero() && !time.Now().Before(j.endsDue)
+	j.used = true
+	if j.first == j.sealed && gathered > 0 && due {
 		j.seal()
 	}
 	switch {
 	case j.stuck || j.first == j.sealed:
 		return nil
-	case j.pause > 0:
+	case j.pause > 0 && operations > 0:
 		j.pause--
 		return nil
 	default:
-		return j.part(max(j.bounds.fold, 2*operations), max(j.bounds.cut, 4*operations))
+		return j.nextPart(max(j.bounds.fold, 2*operations), max(j.bounds.cut, 4*operations))
 	}
 }
 
-func (db *DB) workOnJournal() *journalWork {
+func (db *DB) nextJournalWork() *journalWork {
 	db.writing.Lock()
 	defer db.writing.Unlock()
-	return db.journal.work(len(db.batch))
+	return db.journal.nextWork(len(db.batch))
 }
 
-func (db *DB) workedOnJournal(w *journalWork) {
+func (db *DB) journalWorkDone(w *journalWork) {
 	db.writing.Lock()
 	defer db.writing.Unlock()
-	db.journal.worked(w)
+	db.journal.done(w)
 }
 
-// patience is how long the committer waits for an operation before it does what there
-// is to do without one; 0 where there is nothing.
-func (db *DB) patience() time.Duration {
+// idleWait is how long the committer waits for an operation before it works on its own;
+// 0 where it has nothing to do.
+func (db *DB) idleWait() time.Duration {
 	db.writing.Lock()
 	defer db.writing.Unlock()
-	wait := db.journal.wait()
-	if wait == 0 && db.stirred {
-		return db.journal.bounds.lull
+	wait := db.journal.idleWait()
+	if wait == 0 && db.mappingUsed {
+		return db.journal.bounds.idle
 	}
 	return wait
 }
 
-// rest lets go of memory when nobody asks for anything: of the mapping, as what was read
-// of it counts as memory of the process and is there again at once where it is wanted,
-// and of what the collector keeps for allocations to come.
-func (db *DB) rest() {
-	db.letGo()
+// releaseMemory gives memory back to the system while no operation comes: that of the
+// mapping, whose pages count as memory of the process and come back from the page cache
+// at once; and that which Go's collector keeps for later.
+func (db *DB) releaseMemory() {
+	db.releaseMapping()
 	debug.FreeOSMemory()
 }
 
-func (db *DB) letGo() {
+func (db *DB) releaseMapping() {
 	db.writing.Lock()
 	defer db.writing.Unlock()
-	db.stirred = false
-	db.current.Load().letGo()
+	db.mappingUsed = false
+	db.current.Load().releaseMapping()
 }
 
-// seal has the rows so far folded, and others gather anew.
+// seal makes the current generation the old one, and begins a new one.
 func (j *journal) seal() {
 	g := j.gens.Load().current
 	j.fold = slices.SortedFunc(maps.Keys(g.pushes), func(a, b store.ID) int { return bytes.Compare(a[:], b[:]) })
-	j.sealed = j.next
+	j.sealed, j.endsDue = j.next, time.Time{}
 	j.gens.Store(&generations{current: newGeneration(), old: g})
 }
 
-// part is the next part of the work on the old generation: so many rows or a few more
-// to fold, and so many to cut off. What lies side by side shares pages, so pushes go by
-// their order. Where there is no room, it is given up before any view is.
-func (j *journal) part(fold, cut int) *journalWork {
+// nextPart returns the next part of the work on the old generation: about fold rows to
+// fold, and cut rows to remove. Pushes go in order of their IDs, since neighbours share
+// pages. Where the disk is full, this work is refused before any view is.
+func (j *journal) nextPart(fold, cut int) *journalWork {
 	g, n := j.gens.Load().old, 0
-	for rows := 0; n < len(j.fold) && rows < fold; n++ {
+	for rows := 0; n < len(j.fold) && rows < fold && (j.part == 0 || n < j.part); n++ {
 		rows += len(g.pushes[j.fold[n]].rows)
 	}
 	w := &journalWork{folds: j.fold[:n], cuts: j.first}
 	if n == len(j.fold) {
 		w.cuts = min(j.sealed, j.first+uint64(cut))
 	}
-	w.run = func(t *tx) error {
+	w.run = func(t *tx) (err error) {
 		for _, id := range w.folds {
-			if err := t.fold(id, g.pushes[id]); err != nil {
+			if j.aside[id] {
+				err = t.carry(id)
+			} else {
+				err = t.fold(id, g.pushes[id])
+			}
+			if err != nil {
 				return err
 			}
 		}
@@ -122,7 +129,7 @@ func (j *journal) part(fold, cut int) *journalWork {
 	return w
 }
 
-// cutJournal cuts rows off the journal, up to one that stays.
+// cutJournal removes the rows from from to to, exclusive.
 func (t *tx) cutJournal(from, to uint64) error {
 	for n := from; n < to; n++ {
 		if err := t.delete(journalRows, uint64Key(n)); err != nil {
@@ -132,51 +139,92 @@ func (t *tx) cutJournal(from, to uint64) error {
 	return nil
 }
 
-// worked takes note of what became of a work whose commit has been answered.
-func (j *journal) worked(w *journalWork) {
+// done takes the outcome of a work whose commit has been answered.
+func (j *journal) done(w *journalWork) {
 	switch {
 	case errors.Is(w.err, store.ErrFull):
 		j.pause = pausedCommits
+	case errors.Is(w.err, store.ErrCorrupt) && j.narrow(w.folds):
 	case w.err != nil:
 		j.stuck = true
 	default:
 		j.fold, j.first = j.fold[len(w.folds):], w.cuts
-		j.tell()
+		j.countWaiting()
 		if j.first == j.sealed {
 			j.gens.Store(&generations{current: j.gens.Load().current})
 		}
 	}
 }
 
-// wait is how long the committer waits for an operation before it works on the
-// journal; 0 where there is nothing to work on.
-func (j *journal) wait() time.Duration {
+// narrow goes on after a fold met damage: with half of its pushes, until it is one, which
+// is set aside. So one damaged or forged row does not keep what other pushes' ends destroy.
+// It reports false where the journal itself is damaged, or too many pushes are.
+func (j *journal) narrow(folds []store.ID) bool {
+	switch {
+	case len(folds) > 1:
+		j.part = len(folds) / 2
+	case len(folds) == 0 || j.aside[folds[0]] || len(j.aside) == maxAside:
+		return false
+	default:
+		j.aside[folds[0]], j.part = true, 0
+	}
+	return true
+}
+
+// idleWait is how long the committer waits for an operation before it works on the
+// journal; 0 where there is no work.
+func (j *journal) idleWait() time.Duration {
 	switch {
 	case j.empty():
 		return 0
-	case j.awake && j.first < j.sealed && j.pause == 0:
+	case j.used && j.first < j.sealed && j.pause == 0:
 		return time.Millisecond
+	case !j.endsDue.IsZero() && j.pause == 0:
+		return max(time.Millisecond, time.Until(j.endsDue))
 	default:
-		return j.bounds.lull
+		return j.bounds.idle
 	}
 }
 
-// fold puts what the journal has of a push where it belongs. It looks at pages before
-// it reads them: one that is damaged must not end the store for a push that nobody
-// asks for.
+// hasEnds reports whether a push that has ended may not be folded yet.
+func (j *journal) hasEnds() bool {
+	old := j.gens.Load().old
+	return !j.stuck && (!j.endsDue.IsZero() || old != nil && len(old.ends) > 0)
+}
+
+// foldEnds folds all of the journal, if a push in it has ended: a file that was closed
+// has nothing of such a push. If the disk is full, the next one to open the file has to.
+func (db *DB) foldEnds() {
+	for db.journal.hasEnds() {
+		w := db.nextJournalWork()
+		if w == nil || !db.commit(append(db.batch[:0], &w.op)) {
+			return
+		}
+		<-w.done
+		if db.journalWorkDone(w); w.err != nil && !errors.Is(w.err, store.ErrCorrupt) {
+			return
+		}
+	}
+}
+
+// fold writes what the journal has of a push to its places. It verifies pages before it
+// reads them: a damaged page must not end the store for a push that may never be asked
+// for.
 func (t *tx) fold(id store.ID, p pending) error {
-	if err := errors.Join(t.inspect(pushes, id[:], false), t.inspect(audit, auditKey(id, p.seq), false)); err != nil {
+	if len(p.rows) == 0 || t.local[id].gone {
+		return nil
+	}
+	if err := t.verifyPlaces(id, p.delta); err != nil {
 		return err
 	}
-	record := t.get(pushes, id[:])
-	if record == nil || len(p.rows) == 0 {
+	old, err := t.inPlace(id)
+	if errors.Is(err, store.ErrNotFound) {
 		return nil // it was purged
 	}
-	old := store.Push{ID: id}
-	if err := decode(&old, pushes, record); err != nil {
-		return err
+	if err != nil || !p.follows(old.Seq, old.Live()) {
+		return err // or it was folded before
 	}
-	if err := t.bringEntries(p.rows); err != nil || p.seq <= old.Seq {
+	if err := t.foldRows(p.rows, old.Seq); err != nil {
 		return err
 	}
 	next := old
@@ -188,36 +236,49 @@ func (t *tx) fold(id store.ID, p pending) error {
 	return t.putPush(&old, next, record)
 }
 
-// bring puts the audit entries of a push that are in the journal into its audit log,
-// for an entry that follows them there.
-func (t *tx) bring(id store.ID) error {
-	found, n, err := t.over.of(id)
+// verifyPlaces verifies the pages that a fold reads.
+func (t *tx) verifyPlaces(id store.ID, d delta) error {
+	if err := t.verify(pushes, id[:], false); err != nil {
+		return err
+	}
+	if d.ended() {
+		if err := t.verify(payloads, id[:], true); err != nil {
+			return err
+		}
+	}
+	return t.verify(audit, auditKey(id, d.seq), false)
+}
+
+// foldEntries writes the audit entries of a push that are in the journal to its audit
+// log, for an entry that follows them there. The push is as its record says.
+func (t *tx) foldEntries(stored store.Push) error {
+	found, n, err := t.overlay.of(stored.ID)
 	if err != nil {
 		return err
 	}
 	for _, p := range found[:n] {
-		if err := t.bringEntries(p.rows); err != nil {
+		if err := t.foldRows(p.rows, stored.Seq); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// bringEntries puts the entries of rows into the audit log, the newest first, until it
-// meets one that is there: then all before it are.
-func (t *tx) bringEntries(rows []uint64) error {
+// foldRows writes the entries of rows to the audit log, the newest first, down to a
+// number. Those before it are there: they came with the record that counts them.
+func (t *tx) foldRows(rows []uint64, from uint32) error {
 	for _, n := range slices.Backward(rows) {
 		r, ok, err := t.journalRow(n)
 		if err != nil {
 			return err
 		}
-		key := auditKey(r.id, r.number())
-		if !ok || t.has(audit, key) {
+		switch {
+		case ok && len(r.entry) == 0:
+			continue
+		case !ok || r.number() < from:
 			return nil
 		}
-		start := len(t.arena)
-		t.arena = append(t.arena, r.entry...) // which is in a page that may change
-		if err := t.put(audit, key, t.arena[start:len(t.arena):len(t.arena)]); err != nil {
+		if err := t.add(audit, auditKey(r.id, r.number()), r.entry); err != nil {
 			return err
 		}
 	}
@@ -231,12 +292,14 @@ func (t *tx) journalRow(n uint64) (r journalRow, ok bool, err error) {
 	if v == nil {
 		return r, false, nil
 	}
-	return r, true, decode(&r, journalRows, v)
+	err = decode(&r, journalRows, v)
+	return r, true, err
 }
 
-// forget takes what there is of a push that is purged out of the journal.
+// forget removes the rows of a push from the journal: it is purged, or all that they say
+// is in its places.
 func (t *tx) forget(id store.ID) error {
-	found, n, err := t.over.of(id)
+	found, n, err := t.overlay.of(id)
 	if err != nil || n == 0 {
 		return err
 	}
@@ -247,35 +310,71 @@ func (t *tx) forget(id store.ID) error {
 			}
 		}
 	}
-	t.keep(id, pending{gone: true})
+	t.setPending(id, pending{gone: true})
 	return nil
 }
 
-// note puts a change of a push into the journal.
-func (t *tx) note(next store.Push, e store.Entry) error {
-	entry, err := encode(t, e)
-	if err != nil {
+// carry moves the rows of a push that cannot be folded to the end of the journal, where they
+// are out of the way of the generation that ends.
+func (t *tx) carry(id store.ID) error {
+	found, n, err := t.overlay.of(id)
+	if err != nil || n == 0 {
 		return err
+	}
+	moved := pending{delta: found[n-1].delta, gone: true}
+	for _, p := range found[:n] {
+		for _, number := range p.rows {
+			r, ok, err := t.journalRow(number)
+			if err != nil {
+				return err
+			}
+			if !ok {
+				continue
+			}
+			row, err := encode(t, &r)
+			if err == nil {
+				err = errors.Join(t.add(journalRows, uint64Key(t.nextRow), row), t.delete(journalRows, uint64Key(number)))
+			}
+			if err != nil {
+				return err
+			}
+			moved.rows = append(moved.rows, t.nextRow)
+			t.nextRow++
+		}
+	}
+	t.setPending(id, moved)
+	return nil
+}
+
+// addToJournal adds a change of a push to the journal, with its audit entry if it has
+// one.
+func (t *tx) addToJournal(old, next store.Push, e store.Entry) (err error) {
+	var entry []byte
+	if next.Seq != old.Seq {
+		entry, err = encode(t, e)
+		if err != nil {
+			return err
+		}
 	}
 	row, err := encode(t, &journalRow{id: next.ID, delta: deltaOf(next), entry: entry})
 	if err != nil {
 		return err
 	}
-	if err := t.put(journalRows, uint64Key(t.nextRow), row); err != nil {
+	if err := t.add(journalRows, uint64Key(t.nextRow), row); err != nil {
 		return err
 	}
 	p := t.local[next.ID]
 	p.delta, p.rows = deltaOf(next), append(p.rows, t.nextRow)
-	t.keep(next.ID, p)
+	t.setPending(next.ID, p)
 	t.nextRow++
 	return nil
 }
 
-// keep remembers what the journal has of a push once the transaction is committed.
-func (t *tx) keep(id store.ID, p pending) {
+// setPending records what the journal has of a push once the transaction is committed.
+func (t *tx) setPending(id store.ID, p pending) {
 	if t.local == nil {
 		t.local = make(map[store.ID]pending)
-		t.over.local = t.local
+		t.overlay.local = t.local
 	}
 	t.local[id] = p
 }

@@ -3,16 +3,22 @@ package bolt
 import (
 	"bytes"
 	"math"
+	"reflect"
 	"testing"
+	"time"
 
 	"pushbox/store"
 )
 
-// FuzzJournalRow: what is read and written again is the same, or means the same.
+// FuzzJournalRow checks that a row that is read and written again is the same, or means
+// the same.
 func FuzzJournalRow(f *testing.F) {
 	for _, r := range []journalRow{
 		{id: store.ID{1, 21: 2}, delta: delta{views: 1, seq: 2, updated: 1}, entry: []byte("entry")},
-		{delta: delta{views: math.MaxInt32, seq: math.MaxUint32, minor: math.MaxUint32, updated: -62135596800000}},
+		{delta: delta{views: math.MaxInt32, seq: math.MaxUint32, minor: math.MaxUint32, updated: -62135596800000}, entry: []byte{0}},
+		{id: store.ID{1, 21: 2}, delta: delta{views: 1, seq: 2, updated: 1, state: store.Live, grants: 5}, entry: []byte("entry")},
+		{delta: delta{seq: 1, state: store.Expired, files: true, owner: math.MaxUint64, expires: math.MaxInt64, expired: -1}},
+		{delta: delta{seq: 1, state: store.Deleted, owner: 1, expires: 2, expired: 1}, entry: []byte("entry")},
 	} {
 		b, err := r.AppendBinary(nil)
 		if err != nil {
@@ -43,6 +49,47 @@ func TestCountsComeBackAsTheyWere(t *testing.T) {
 		deltaOf(p).applyTo(&q)
 		if deltaOf(q) != deltaOf(p) || !q.UpdatedAt.Equal(p.UpdatedAt) || q.UpdatedAt.IsZero() != p.UpdatedAt.IsZero() {
 			t.Errorf("%+v became %+v", deltaOf(p), deltaOf(q))
+		}
+	}
+}
+
+// An end leaves neither the key of a push nor, if it gives them up, its files.
+func TestAnEndTakesAllThatItDestroys(t *testing.T) {
+	t.Parallel()
+	live := testPush(1)
+	live.Files, live.Stored, live.GrantsEnd = []byte("sealed names"), 5, testPush(3).ExpiresAt
+	kept, given := live, live
+	kept.State, kept.ExpiredAt, kept.Wrap = store.Expired, testPush(2).ExpiresAt, nil
+	given.State, given.ExpiredAt, given.Wrap = store.Deleted, testPush(2).ExpiresAt, nil
+	given.Files, given.Stored, given.GrantsEnd = nil, 0, time.Time{}
+	for _, want := range []store.Push{kept, given} {
+		for _, from := range []store.Push{live, want} {
+			got := from
+			if deltaOf(want).applyTo(&got); !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v became %+v", from, got)
+			}
+		}
+		q := deltaOf(want).indexed(want.ID)
+		if !bytes.Equal(expiryRow(q), expiryRow(want)) || !bytes.Equal(ownerRow(q), ownerRow(want)) {
+			t.Errorf("%+v has other index rows than %+v", q, want)
+		}
+	}
+}
+
+// Rows of schema 5 have counts alone, and leave all else as the record has it.
+func TestRowsOfTheFirstVersionAreRead(t *testing.T) {
+	t.Parallel()
+	b := append([]byte{1}, make([]byte, idLen)...)
+	b = append(b, 3, 4, 1, 10) // views, entries, minor entries, and a time of 5 ms
+	var r journalRow
+	if err := r.UnmarshalBinary(append(b, "entry"...)); err != nil || string(r.entry) != "entry" || r.ended() {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for _, p := range []store.Push{testPush(1), {State: store.Expired, ExpiredAt: testPush(1).ExpiresAt, GrantsEnd: testPush(2).ExpiresAt, Files: []byte("sealed names"), Stored: 5}} {
+		want := p
+		want.Views, want.Seq, want.Minor, want.UpdatedAt = 3, 4, 1, time.UnixMilli(5).UTC()
+		if r.applyTo(&p); !reflect.DeepEqual(p, want) {
+			t.Errorf("%+v, not %+v", p, want)
 		}
 	}
 }

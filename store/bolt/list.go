@@ -4,37 +4,31 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
-	"math"
+	"errors"
+	"fmt"
 	"time"
 
 	"pushbox/store"
 )
 
-// Pushes lists an owner's pushes, live ones or the others, newest first.
-func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, skip, limit int) (list []store.Push, err error) {
-	err = db.view(ctx, func(t *tx) error {
-		list, err = t.pushesOf(ownerPrefix(owner, live), skip, limit)
-		return err
-	})
-	return list, err
+// Pushes lists an owner's live pushes, or the others, newest first.
+func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, skip, limit int) ([]store.Push, error) {
+	return viewed(ctx, db, func(t *tx) ([]store.Push, error) { return t.pushesOf(ownerPrefix(owner, live), skip, limit) })
 }
 
 func (t *tx) pushesOf(prefix []byte, skip, limit int) (list []store.Push, err error) {
-	c := t.cursor(owners)
-	var k []byte
-	if end := after(prefix); end == nil {
-		k, _ = c.Last()
-	} else if k, _ = c.Seek(end); k == nil {
-		k, _ = c.Last()
-	} else {
-		k, _ = c.Prev()
-	}
-	for ; bytes.HasPrefix(k, prefix) && len(list) < limit; k, _ = c.Prev() {
+	for k, err := range t.indexed(owners, prefix) {
+		if err != nil || len(list) >= limit {
+			return list, err
+		}
 		if skip > 0 {
 			skip--
 			continue
 		}
 		p, err := t.push(lastID(k))
+		if errors.Is(err, store.ErrNotFound) || err == nil && !bytes.Equal(ownerRow(p), k) {
+			err = fmt.Errorf("%w: %s: a row leads to a push that is not of that account", store.ErrCorrupt, owners)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -44,23 +38,26 @@ func (t *tx) pushesOf(prefix []byte, skip, limit int) (list []store.Push, err er
 }
 
 // Entries lists a push's audit entries, oldest first.
-func (db *DB) Entries(ctx context.Context, id store.ID, skip, limit int) (list []store.Entry, err error) {
-	err = db.view(ctx, func(t *tx) error {
-		list, err = t.entries(id, skip, limit)
-		return err
-	})
-	return list, err
+func (db *DB) Entries(ctx context.Context, id store.ID, skip, limit int) ([]store.Entry, error) {
+	return viewed(ctx, db, func(t *tx) ([]store.Entry, error) { return t.entries(id, skip, limit) })
 }
 
-// entries goes by the entries' numbers, which have no gaps, so skipping is a
-// matter of looking up.
+// entries skips by number: the numbers of a push's entries have no gaps. The push counts
+// them, so that one which was removed is missed.
 func (t *tx) entries(id store.ID, skip, limit int) (list []store.Entry, err error) {
-	if int64(skip) > math.MaxUint32 {
+	p, err := t.push(id)
+	if errors.Is(err, store.ErrNotFound) || err == nil && int64(skip) >= int64(p.Seq) {
 		return nil, nil
+	}
+	if err != nil {
+		return nil, err
 	}
 	from := uint32(max(skip, 0))
 	c := t.cursor(audit)
 	for k, v := c.Seek(auditKey(id, from)); bytes.HasPrefix(k, id[:]) && len(list) < limit; k, v = c.Next() {
+		if !bytes.Equal(k, auditKey(id, from+uint32(len(list)))) {
+			break
+		}
 		var e store.Entry
 		if err := decode(&e, audit, v); err != nil {
 			return nil, err
@@ -73,16 +70,19 @@ func (t *tx) entries(id store.ID, skip, limit int) (list []store.Entry, err erro
 		}
 		return len(list) < limit
 	})
+	if err == nil && len(list) < min(limit, int(p.Seq-from)) {
+		err = fmt.Errorf("%w: %s: entry %d of push %s is missing", store.ErrCorrupt, audit, from+uint32(len(list)), id)
+	}
 	return list, err
 }
 
-// pendingEntries calls fn with the audit entries of a push that are in the journal
-// alone, from a number on, until it returns false.
+// pendingEntries calls fn with the audit entries of a push that only the journal has,
+// from a number on, until fn returns false.
 func (t *tx) pendingEntries(id store.ID, from uint32, fn func(store.Entry) bool) error {
 	if !t.has(pushes, id[:]) {
 		return nil // it was purged
 	}
-	found, n, err := t.over.of(id)
+	found, n, err := t.overlay.of(id)
 	if err != nil {
 		return err
 	}
@@ -92,8 +92,8 @@ func (t *tx) pendingEntries(id store.ID, from uint32, fn func(store.Entry) bool)
 			if err != nil {
 				return err
 			}
-			if !ok || r.number() < from {
-				continue // it is in the audit log, too
+			if !ok || len(r.entry) == 0 || r.number() < from {
+				continue // it is in the audit log, too, or has none
 			}
 			var e store.Entry
 			if err := decode(&e, journalRows, r.entry); err != nil {
@@ -107,41 +107,40 @@ func (t *tx) pendingEntries(id store.ID, from uint32, fn func(store.Entry) bool)
 	return nil
 }
 
-// Due lists pushes of a shelf whose time is not after until, earliest first,
-// and tells the time of the one that comes next.
-func (db *DB) Due(ctx context.Context, s store.Shelf, until time.Time, limit int) (due []store.ID, next time.Time, err error) {
-	err = db.view(ctx, func(t *tx) error {
-		due, next = t.due(s, milliseconds(until), limit)
-		return nil
+// Due lists pushes of an expiry queue whose time is not after until, earliest first,
+// and returns the time of the next one.
+func (db *DB) Due(ctx context.Context, s store.ExpiryQueue, until time.Time, limit int) (due []store.ID, next time.Time, err error) {
+	err = db.view(ctx, func(t *tx) (err error) {
+		due, next, err = t.due(s, milliseconds(until), limit)
+		return err
 	})
 	return due, next, err
 }
 
-func (t *tx) due(s store.Shelf, until uint64, limit int) (due []store.ID, next time.Time) {
-	c := t.cursor(expiry)
-	shelf := []byte{byte(s)}
-	for k, _ := c.Seek(shelf); bytes.HasPrefix(k, shelf); k, _ = c.Next() {
+func (t *tx) due(s store.ExpiryQueue, until uint64, limit int) (due []store.ID, next time.Time, err error) {
+	for k, err := range t.indexed(expiry, []byte{byte(s)}) {
+		if err != nil {
+			return nil, time.Time{}, err
+		}
 		if len(due) >= limit || binary.BigEndian.Uint64(k[1:]) > until {
-			return due, expiryTime(k)
+			return due, expiryTime(k), nil
 		}
 		due = append(due, lastID(k))
 	}
-	return due, time.Time{}
+	return due, time.Time{}, nil
 }
 
 // Scan lists pushes by ID, from the first after the one given.
-func (db *DB) Scan(ctx context.Context, after store.ID, limit int) (list []store.Push, err error) {
-	err = db.view(ctx, func(t *tx) error {
+func (db *DB) Scan(ctx context.Context, after store.ID, limit int) ([]store.Push, error) {
+	return viewed(ctx, db, func(t *tx) (list []store.Push, err error) {
 		c := t.cursor(pushes)
-		list = nil // of a try before
 		for k, v := c.Seek(append(after[:], 0)); k != nil && len(list) < limit; k, v = c.Next() {
 			p, err := t.decodePush(store.ID(k), v)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			list = append(list, p)
 		}
-		return nil
+		return list, nil
 	})
-	return list, err
 }

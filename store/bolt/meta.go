@@ -3,36 +3,54 @@ package bolt
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"time"
+
+	"go.etcd.io/bbolt"
+	berrors "go.etcd.io/bbolt/errors"
+
+	"pushbox/store"
+	"pushbox/store/bolt/page"
 )
 
-// KeyRing returns the sealed key ring; nil in a new store.
+// KeyRing returns the sealed key ring; nil in a new store. It works before Unlock.
 func (db *DB) KeyRing(ctx context.Context) (sealed []byte, err error) {
-	err = db.view(ctx, func(t *tx) error {
-		sealed = bytes.Clone(t.get(meta, []byte(metaKeyRing)))
+	if err := db.alive(ctx); err != nil {
+		return nil, err
+	}
+	err = db.viewAdmitted(func(t *tx) error {
+		v, _ := t.findStored(meta, []byte(metaKeyRing))
+		sealed = bytes.Clone(v)
 		return nil
 	})
 	return sealed, err
 }
 
-// SetKeyRing replaces the sealed key ring.
-func (db *DB) SetKeyRing(ctx context.Context, sealed []byte) error {
-	return db.do(ctx, 0, func(t *tx) error {
-		return t.put(meta, []byte(metaKeyRing), sealed)
+// SetKeyRing replaces the sealed key ring. The keys take the place of those before once
+// the ring is on the disk: until then, nothing is written under a new version of them.
+func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys store.RowKeys, e store.AdminEvent) error {
+	err := db.do(ctx, 0, func(t *tx) error {
+		if err := t.put(meta, []byte(metaKeyRing), sealed); err != nil {
+			return err
+		}
+		return t.addEvent(e)
 	})
+	if err == nil {
+		db.keys.Store(&keys)
+	}
+	return err
 }
 
-// LatestTime is the time last kept by SetLatestTime, in whole milliseconds;
-// zero in a new store.
-func (db *DB) LatestTime(ctx context.Context) (at time.Time, err error) {
-	err = db.view(ctx, func(t *tx) error {
-		ms, err := t.latestTime()
-		if err == nil && ms > 0 {
-			at = time.UnixMilli(int64(ms)).UTC()
-		}
-		return err
-	})
-	return at, err
+// LatestTime is the time last kept by SetLatestTime, in whole milliseconds; zero in a
+// new store.
+func (db *DB) LatestTime(ctx context.Context) (time.Time, error) {
+	ms, err := viewed(ctx, db, (*tx).latestTime)
+	if err != nil || ms == 0 {
+		return time.Time{}, err
+	}
+	return time.UnixMilli(int64(ms)).UTC(), nil
 }
 
 // SetLatestTime keeps at, in whole milliseconds, if it is after the time kept.
@@ -53,4 +71,74 @@ func (t *tx) latestTime() (uint64, error) {
 		return 0, nil
 	}
 	return number(meta, v)
+}
+
+// ReadKeyRing returns the sealed key ring of a database that is not in use; nil if it
+// has none. It reads databases of any schema, and writes nothing. The error wraps
+// store.ErrInUse, store.ErrCorrupt, or fs.ErrNotExist.
+func ReadKeyRing(ctx context.Context, path string, timeout time.Duration) (sealed []byte, err error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	err = readAlone(path, timeout, false, func(b *bbolt.Tx) error {
+		if m := b.Bucket(bucketNames[meta]); m != nil {
+			sealed = bytes.Clone(m.Get([]byte(metaKeyRing)))
+		}
+		return nil
+	})
+	switch {
+	case errors.Is(err, berrors.ErrTimeout):
+		return nil, fmt.Errorf("%s: %w", path, store.ErrInUse)
+	case err != nil:
+		return nil, fmt.Errorf("open the database %s: %w", path, err)
+	}
+	return sealed, nil
+}
+
+// readAlone verifies the pages of a file that is not in use, with or without its leaves,
+// and runs fn in a read transaction. It writes nothing.
+func readAlone(path string, timeout time.Duration, leaves bool, fn func(*bbolt.Tx) error) error {
+	return readWith(path, bbolt.Options{Timeout: timeout}, leaves, func(t *tx) error { return fn(t.bolt) })
+}
+
+func readWith(path string, o bbolt.Options, leaves bool, fn func(*tx) error) error {
+	o.ReadOnly = true
+	h, err := openHandle(path, o, page.CheckHeader)
+	if err != nil {
+		return err
+	}
+	err = h.read(func(t *tx) error {
+		if _, err := page.Verify(t.bolt, leaves); err != nil {
+			return err
+		}
+		return fn(t)
+	})
+	h.noteDamage(err)
+	return errors.Join(err, h.close())
+}
+
+// SealedRing returns the sealed key ring of a backup, and writes nothing. The error
+// wraps store.ErrSchema if a later version of pushbox wrote the file, store.ErrCorrupt
+// if it is not a whole database or has no key ring.
+func SealedRing(path string) (sealed []byte, err error) {
+	err = readAlone(path, defaultTimeout, false, func(b *bbolt.Tx) (err error) {
+		sealed, err = ringOf(b)
+		return err
+	})
+	return sealed, err
+}
+
+func ringOf(b *bbolt.Tx) ([]byte, error) {
+	m := b.Bucket(bucketNames[meta])
+	if m == nil {
+		return nil, fmt.Errorf("%w: it is not a database of pushbox", store.ErrSchema)
+	}
+	if v := m.Get([]byte(metaSchema)); len(v) == 4 && binary.BigEndian.Uint32(v) > schemaNumber {
+		return nil, fmt.Errorf("%w: its schema number is %d, this version knows %d", store.ErrSchema, binary.BigEndian.Uint32(v), schemaNumber)
+	}
+	sealed := m.Get([]byte(metaKeyRing))
+	if sealed == nil {
+		return nil, fmt.Errorf("%w: its key ring is missing", store.ErrCorrupt)
+	}
+	return bytes.Clone(sealed), nil
 }

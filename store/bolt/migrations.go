@@ -9,32 +9,14 @@ import (
 	"pushbox/store"
 )
 
-// oldestSchema is the oldest layout that there is a way from.
-const oldestSchema = schemaNumber - uint32(len(migrations))
+// oldestSchema is the oldest layout that can be upgraded.
+const oldestSchema = 4
 
-// A migration brings a file from one schema to the next, within a transaction that
-// others may follow in.
-type migration func(*bbolt.Tx) error
+// madeIn has the schemas in which buckets were added since the oldest one.
+var madeIn = map[bucket]uint32{outbox: 5, hooks: 5, quotas: 5, events: 6}
 
-// migrations are the steps to the present schema, the oldest first: the last leads
-// to schemaNumber, the one before to schemaNumber-1, and so on.
-var migrations = [...]migration{
-	from4to5,
-}
-
-// from4to5 adds the buckets of what is to be sent. Payloads and chunks that are
-// there go on without digests.
-func from4to5(b *bbolt.Tx) error {
-	for _, name := range []bucket{outbox, hooks, quotas} {
-		if _, err := b.CreateBucket(bucketNames[name]); err != nil {
-			return fmt.Errorf("make the bucket %s: %w", name, err)
-		}
-	}
-	return nil
-}
-
-// readSchema returns the schema of a file, unless it is one that there is no way
-// from.
+// readSchema returns the schema of a file, or store.ErrSchema where that cannot be
+// upgraded.
 func readSchema(b *bbolt.Tx) (uint32, error) {
 	m := b.Bucket(bucketNames[meta])
 	if m == nil {
@@ -55,16 +37,12 @@ func readSchema(b *bbolt.Tx) (uint32, error) {
 	return n, nil
 }
 
-// migrate takes the steps from a schema to the present one. It refuses a file that
-// lacks something.
-func migrate(b *bbolt.Tx, from uint32) error {
-	for n := from; n < schemaNumber; n++ {
-		if err := migrations[n-oldestSchema](b); err != nil {
-			return err
+// wantBuckets refuses a file that lacks a bucket of its schema.
+func wantBuckets(b *bbolt.Tx, schema uint32) error {
+	for n, name := range bucketNames {
+		if madeIn[bucket(n)] <= schema && b.Bucket(name) == nil {
+			return fmt.Errorf("%w: bucket %s is missing", store.ErrCorrupt, name)
 		}
 	}
-	if err := wantBuckets(b); err != nil {
-		return err
-	}
-	return b.Bucket(bucketNames[meta]).Put([]byte(metaSchema), binary.BigEndian.AppendUint32(nil, schemaNumber))
+	return nil
 }

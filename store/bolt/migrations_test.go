@@ -4,39 +4,58 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"go.etcd.io/bbolt"
 
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/seal"
 	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
-// older is a copy of the database of schema 4 that a released version left behind.
-func older(t *testing.T) (path string, image []byte) {
+// olderDatabase copies the database of schema 4 that a released version left.
+func olderDatabase(t *testing.T) (path string, image []byte) {
 	t.Helper()
-	image = read(t, "../../testdata/databases/schema-4/pushbox.db")
+	image = storetest.Read(t, "../../testdata/databases/schema-4/pushbox.db")
 	path = newPath(t)
 	write(t, path, image)
 	return path, image
 }
 
-// upgrade opens a database, closes it, and returns what was said meanwhile.
+// keyOfOlder copies the key of olderDatabase to a file with the mode that it needs.
+func keyOfOlder(t *testing.T) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "master.key")
+	write(t, path, storetest.Read(t, "../../testdata/databases/schema-4/master.key"))
+	return path
+}
+
+// upgrade opens a database, closes it, and returns the notes of the opening.
 func upgrade(t *testing.T, path string) (notes []string, err error) {
 	t.Helper()
 	db, created, err := bolt.Open(t.Context(), bolt.Options{Path: path, Note: func(say string) { notes = append(notes, say) }})
 	if err != nil {
 		return notes, err
 	}
+	key, err := seal.LoadKeyFile(keyOfOlder(t))
+	if err == nil {
+		_, err = store.Open(t.Context(), db, key, store.Options{})
+	}
+	if err != nil {
+		return notes, errors.Join(err, db.Close())
+	}
 	if created {
 		t.Error("a database was made")
 	}
-	storetest.CheckClean(t, db)
+	conformance.CheckClean(t, db)
 	closeDB(t, db)
 	return notes, nil
 }
@@ -65,18 +84,18 @@ func schemaAndJournal(t *testing.T, path string) (schema uint32, journal int) {
 
 func TestAnOlderDatabaseIsCopiedAndUpgradedOnce(t *testing.T) {
 	t.Parallel()
-	path, image := older(t)
+	path, image := olderDatabase(t)
 	was := newPath(t)
 	write(t, was, image)
 	if schema, journal := schemaAndJournal(t, was); schema != 4 || journal == 0 {
 		t.Errorf("the old one has schema %d, and %d rows in its journal", schema, journal)
 	}
 	notes, err := upgrade(t, path)
-	if err != nil || len(notes) != 2 || !strings.Contains(notes[1], path+".schema4") || !strings.Contains(notes[1], "from schema 4 to 5") {
+	if err != nil || len(notes) != 2 || !strings.Contains(notes[1], path+".schema4") || !strings.Contains(notes[1], "from schema 4 to 6") {
 		t.Fatalf("%q, %v", notes, err)
 	}
 	kept := path + ".schema4"
-	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 || !slices.Equal(read(t, kept), image) {
+	if info, err := os.Stat(kept); err != nil || info.Mode().Perm() != 0o600 || !slices.Equal(storetest.Read(t, kept), image) {
 		t.Errorf("the copy: %v", err)
 	}
 	if notes, err := upgrade(t, path); err != nil || len(notes) > 0 {
@@ -85,18 +104,45 @@ func TestAnOlderDatabaseIsCopiedAndUpgradedOnce(t *testing.T) {
 	if found := names(t, path); !slices.Equal(found, []string{"pushbox.db", "pushbox.db.schema4"}) {
 		t.Errorf("there are %q", found)
 	}
-	if schema, _ := schemaAndJournal(t, path); schema != 5 {
+	if schema, _ := schemaAndJournal(t, path); schema != 6 {
 		t.Errorf("it has schema %d", schema)
 	}
 }
 
-// A copy that a killed upgrade left serves the next one; one of another time stays,
-// and gets a neighbour.
+func TestAnUpgradeIsFoundWithoutMakingIt(t *testing.T) {
+	t.Parallel()
+	path, image := olderDatabase(t)
+	found, err := bolt.FindUpgrade(path, time.Second)
+	if err != nil || found == nil || found.From != 4 || found.To != 6 || found.Room < 32<<20 || found.Room > 32<<20+2*int64(len(image)) {
+		t.Errorf("got %+v, %v", found, err)
+	}
+	if !slices.Equal(storetest.Read(t, path), image) || len(names(t, path)) != 1 {
+		t.Error("something was written")
+	}
+	setSchema(t, path, binary.BigEndian.AppendUint32(nil, 7))
+	if found, err := bolt.FindUpgrade(path, time.Second); found != nil || !errors.Is(err, store.ErrSchema) {
+		t.Errorf("of a later version: %+v, %v", found, err)
+	}
+	if found, err := bolt.FindUpgrade(path+"x", time.Second); found != nil || !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("without a file: %+v, %v", found, err)
+	}
+	present := filled(t)
+	if found, err := bolt.FindUpgrade(present, time.Second); found != nil || err != nil {
+		t.Errorf("of this version: %+v, %v", found, err)
+	}
+	open(t, bolt.Options{Path: present})
+	if found, err := bolt.FindUpgrade(present, time.Millisecond); found != nil || !errors.Is(err, store.ErrInUse) {
+		t.Errorf("in use: %+v, %v", found, err)
+	}
+}
+
+// A copy that a killed upgrade left serves the next one. A different copy stays, and
+// the next one gets another name.
 func TestCopiesOfUpgradesAreNeverReplaced(t *testing.T) {
 	t.Parallel()
-	path, image := older(t)
+	path, image := olderDatabase(t)
 	write(t, path+".schema4", image)
-	if notes, err := upgrade(t, path); err != nil || len(notes) != 1 || len(names(t, path)) != 2 {
+	if notes, err := upgrade(t, path); err != nil || len(notes) != 2 || len(names(t, path)) != 2 {
 		t.Errorf("with the same copy: %q, %v", notes, err)
 	}
 	for n := 2; n <= 9; n++ { // back and forward again
@@ -104,10 +150,10 @@ func TestCopiesOfUpgradesAreNeverReplaced(t *testing.T) {
 		other := append(slices.Clone(image), byte(n))
 		write(t, path, other)
 		notes, err := upgrade(t, path)
-		if err != nil || !strings.Contains(strings.Join(notes, " "), fmt.Sprintf("%s.schema4-%d:", path, n)) {
+		if err != nil || !strings.Contains(strings.Join(notes, " "), fmt.Sprintf("%s.schema4-%d;", path, n)) {
 			t.Fatalf("time %d: %q, %v", n, notes, err)
 		}
-		if !slices.Equal(read(t, fmt.Sprintf("%s.schema4-%d", path, n)), other) {
+		if !slices.Equal(storetest.Read(t, fmt.Sprintf("%s.schema4-%d", path, n)), other) {
 			t.Errorf("time %d: the copy is another", n)
 		}
 	}
@@ -115,15 +161,15 @@ func TestCopiesOfUpgradesAreNeverReplaced(t *testing.T) {
 	if _, err := upgrade(t, path); !errors.Is(err, store.ErrFull) || !strings.Contains(err.Error(), "remove those that are not needed") {
 		t.Errorf("the tenth: %v", err)
 	}
-	if !slices.Equal(read(t, path+".schema4"), image) || !slices.Equal(read(t, path), append(slices.Clone(image), 10)) {
+	if !slices.Equal(storetest.Read(t, path+".schema4"), image) || !slices.Equal(storetest.Read(t, path), append(slices.Clone(image), 10)) {
 		t.Error("a file was changed")
 	}
 }
 
-// What a killed upgrade left of a copy goes with the next opening.
+// Opening removes the half copy of a killed upgrade.
 func TestHalfACopyIsRemoved(t *testing.T) {
 	t.Parallel()
-	path, image := older(t)
+	path, image := olderDatabase(t)
 	write(t, path+".new-77", image[:5000])
 	if _, err := upgrade(t, path); err != nil {
 		t.Fatal(err)
@@ -133,22 +179,22 @@ func TestHalfACopyIsRemoved(t *testing.T) {
 	}
 }
 
-func TestASchemaWithoutAWayIsRefusedWithBothNumbers(t *testing.T) {
+func TestASchemaThatCannotBeUpgradedIsRefusedWithBothNumbers(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[uint32]string{
-		6:       "its schema number is 6, this version knows 5 and none after it",
-		1 << 31: "its schema number is 2147483648, this version knows 5",
-		3:       "its schema number is 3, this version knows 5 and can come from 4 at the earliest; a version in between has to open it first",
-		0:       "its schema number is 0, this version knows 5 and can come from 4",
+		7:       "its schema number is 7, this version knows 6 and none after it",
+		1 << 31: "its schema number is 2147483648, this version knows 6",
+		3:       "its schema number is 3, this version knows 6 and can come from 4 at the earliest; a version in between has to open it first",
+		0:       "its schema number is 0, this version knows 6 and can come from 4",
 	} {
-		path, _ := older(t)
+		path, _ := olderDatabase(t)
 		setSchema(t, path, binary.BigEndian.AppendUint32(nil, schema))
-		before := read(t, path)
+		before := storetest.Read(t, path)
 		notes, err := upgrade(t, path)
 		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), want) || len(notes) > 0 {
 			t.Errorf("schema %d: %q, %v", schema, notes, err)
 		}
-		if !slices.Equal(read(t, path), before) || len(names(t, path)) != 1 {
+		if !slices.Equal(storetest.Read(t, path), before) || len(names(t, path)) != 1 {
 			t.Errorf("schema %d: something was written", schema)
 		}
 	}
@@ -156,13 +202,13 @@ func TestASchemaWithoutAWayIsRefusedWithBothNumbers(t *testing.T) {
 
 func TestADamagedOlderDatabaseIsNotUpgraded(t *testing.T) {
 	t.Parallel()
-	path, _ := older(t)
+	path, _ := olderDatabase(t)
 	dropBucket(t, path, "expiry")
-	before := read(t, path)
+	before := storetest.Read(t, path)
 	if _, err := upgrade(t, path); !errors.Is(err, store.ErrCorrupt) {
 		t.Errorf("got %v", err)
 	}
-	if !slices.Equal(read(t, path), before) {
+	if !slices.Equal(storetest.Read(t, path), before) {
 		t.Error("the file was changed")
 	}
 }

@@ -9,39 +9,38 @@ import (
 	"path/filepath"
 	"time"
 
-	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
 
 	"pushbox/internal/durable"
 	"pushbox/store"
+	"pushbox/store/bolt/page"
 )
 
-// defaultTimeout is how long Open waits for another process to let go of the file.
+// defaultTimeout is how long Open waits for another process to close the file.
 const defaultTimeout = time.Second
 
-// Options say which file to open and how much may go into it.
+// Options say which file to open and how large it may become.
 type Options struct {
 	Path    string        // the file; its directory must exist
 	MaxSize int64         // bytes in use above which creates are refused; 0: no limit
 	MinFree int64         // bytes free on the file system below which creates are refused; 0: no limit
-	Timeout time.Duration // how long to wait for another process to let go of the file; 0: a second
+	Timeout time.Duration // how long to wait for another process to close the file; 0: a second
 
-	Note func(say string) // is told that a file of an older schema is brought to the present one; nil: nobody is
-	// Committed is called after each commit with the operations that it was for and
-	// the time that it took; it must be quick. nil: nobody asks.
+	Note func(say string) // called with a sentence where Unlock upgrades a file of an older schema; may be nil
+	// Committed is called after each commit with the number of its operations and the
+	// time that it took. It must be quick, and may be nil.
 	Committed func(operations int, took time.Duration)
+
+	NoErase bool // leave what was deleted in free pages, so that a test can look for it
 }
 
-// Open opens the file, or creates it where there is none, and says which. A new
-// file has mode 0600, is complete under its name or not there, and opening a
-// file changes none of its bytes, unless an older version of pushbox wrote it:
-// then it is brought to the present schema in one transaction, after a copy of it
-// as it was has been kept beside it.
+// Open opens the file, or creates it if there is none, and reports whether it did. A
+// new file has mode 0600 and appears under its name only when it is complete. Opening a
+// file changes none of its bytes. Until Unlock, a DB gives its key ring alone.
 //
-// The error wraps store.ErrInUse if another process holds the file,
-// store.ErrCorrupt if it is not a whole database, store.ErrSchema if a later or a
-// much older version of pushbox wrote it, store.ErrFull if there is no room for the
-// copy. After an error the file is as it was.
+// The error wraps store.ErrInUse if another process holds the file, store.ErrCorrupt if
+// it is not a whole database, store.ErrSchema if a later or a much older version of
+// pushbox wrote it. After an error the file is as it was.
 func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	if err := ctx.Err(); err != nil {
 		return nil, false, err
@@ -57,29 +56,32 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	if db, err = open(o); err != nil {
 		return nil, false, err
 	}
-	if err := db.settleNames(); err != nil {
+	if err := db.finishNames(); err != nil {
 		return nil, false, errors.Join(err, db.current.Load().close())
 	}
 	db.start()
 	return db, created, nil
 }
 
-// settleNames removes what was left beside the file, and makes its name last:
-// whoever gave it that, by creating or compacting, may have been cut short before.
-func (db *DB) settleNames() error {
+// finishNames removes files that were left beside the database, and makes its name
+// durable: the process that created or compacted it may have ended before it did so.
+func (db *DB) finishNames() error {
 	if err := durable.RemoveLeftovers(db.path); err != nil {
 		return err
 	}
 	return durable.SyncDir(filepath.Dir(db.path))
 }
 
-// open opens a file that exists and looks at its schema.
+// open opens a file that exists and checks its schema.
 func open(o Options) (*DB, error) {
 	path, err := filepath.EvalSymlinks(o.Path) // a compaction replaces the file, not a link to it
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	db := &DB{path: path, journal: newJournal(), observe: o.Committed, census: census{step: censusStep}}
+	db := &DB{path: path, journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, census: census{step: censusStep}}
+	if db.note == nil {
+		db.note = func(string) {}
+	}
 	if db.observe == nil {
 		db.observe = func(int, time.Duration) {}
 	}
@@ -93,58 +95,39 @@ func open(o Options) (*DB, error) {
 	case err != nil:
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	if err := db.prepare(h, o.Note); err != nil {
+	if err := db.prepare(h); err != nil {
 		h.noteDamage(err)
 		return nil, errors.Join(fmt.Errorf("%s: %w", o.Path, err), h.close())
 	}
+	h.keys = &db.keys
 	db.current.Store(h)
 	return db, nil
 }
 
-// prepare looks at a file that was opened, and brings it to the present schema.
-func (db *DB) prepare(h *handle, note func(string)) error {
-	var found uint32
-	err := h.read(func(t *tx) (err error) {
+// prepare verifies a file that was opened.
+func (db *DB) prepare(h *handle) error {
+	return h.read(func(t *tx) (err error) {
 		h.synced.Store(int64(t.bolt.ID()))
-		if h.looked, err = lookAtTrees(t.bolt, false); err != nil {
+		if h.verified, err = page.Verify(t.bolt, false); err != nil {
 			return err
 		}
-		t.dropMapped() // where free pages had to be looked for, that is all of the file
-		found, err = readSchema(t.bolt)
-		return err
-	})
-	if err == nil && found != schemaNumber {
-		err = newUpgrade(db, h, found, note).run()
-	}
-	if err != nil {
-		return err
-	}
-	return h.read(func(t *tx) error {
-		if err := wantBuckets(t.bolt); err != nil {
+		t.dropMapped() // all of the file, where bbolt had to look for free pages
+		db.found, err = readSchema(t.bolt)
+		if err != nil {
 			return err
 		}
-		return db.journal.load(t)
+		return wantBuckets(t.bolt, db.found)
 	})
-}
-
-// wantBuckets refuses a file that lacks a bucket of the present schema.
-func wantBuckets(b *bbolt.Tx) error {
-	for _, name := range bucketNames {
-		if b.Bucket(name) == nil {
-			return fmt.Errorf("%w: bucket %s is missing", store.ErrCorrupt, name)
-		}
-	}
-	return nil
 }
 
 func (db *DB) start() {
 	db.queue = make(chan *op, queueLen)
 	db.bulk = make(chan *op)
 	db.ops.New = func() any { return &op{done: make(chan struct{}, 1)} }
-	db.lull = time.NewTimer(0)
+	db.idleTimer = time.NewTimer(0)
 	db.compacting = make(chan struct{}, 1)
 	db.closing = make(chan struct{})
 	db.stopped = make(chan struct{})
 	db.failed = make(chan struct{})
-	go db.commitLoop()
+	db.freed, db.erased = make(chan struct{}, 1), make(chan struct{})
 }

@@ -9,19 +9,30 @@ import (
 
 	"go.etcd.io/bbolt"
 	berrors "go.etcd.io/bbolt/errors"
+
+	"pushbox/store/bolt/page"
 )
 
-// openNamed opens and locks the file that has that name. A lock that somebody
-// had to wait for may be that of a file which lost its name to a compaction of
-// the other process meanwhile: then it is let go of, and the new file is tried.
+// openNamed opens and locks the file of that name. While it waits for the lock of
+// another process, a compaction of that process may give the name to another file; then
+// it tries that one.
 func openNamed(path string, timeout time.Duration) (*handle, error) {
 	deadline := time.Now().Add(timeout)
 	for {
 		left := max(time.Until(deadline), 1) // bbolt takes none for forever
-		if err := tryUnlisted(path, left); err != nil {
+		if err := verifyUnlisted(path, left); err != nil {
 			return nil, err
 		}
-		h, err := openHandle(path, bbolt.Options{Timeout: left}, examine)
+		var opened os.FileInfo
+		h, err := openHandle(path, bbolt.Options{Timeout: left}, func(f *os.File) (err error) {
+			if opened, err = f.Stat(); err == nil {
+				err = examine(f)
+			}
+			return err
+		})
+		if there, statErr := os.Stat(path); err != nil && opened != nil && statErr == nil && !os.SameFile(opened, there) && time.Until(deadline) > 0 {
+			continue // it was replaced, and has been overwritten
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -38,7 +49,7 @@ func openNamed(path string, timeout time.Duration) (*handle, error) {
 	}
 }
 
-// isNamed reports whether it is this file that path names.
+// isNamed reports whether path names this file.
 func (h *handle) isNamed(path string) (bool, error) {
 	there, err := os.Stat(path)
 	if err != nil {
@@ -51,44 +62,35 @@ func (h *handle) isNamed(path string) (bool, error) {
 	return os.SameFile(there, ours), nil
 }
 
-// examine looks at a file before bbolt does, which had better not see some.
+// examine checks a file before bbolt opens it: bbolt crashes on some files.
 func examine(f *os.File) error {
-	if err := checkHeader(f); err != nil {
+	if err := page.CheckHeader(f); err != nil {
 		return err
 	}
-	return f.Sync() // what a killed process left in the cache may be shown to readers soon
+	return f.Sync() // readers may soon see what a killed process left in the cache
 }
 
-// tryUnlisted reads all pages of a file that has no list of free pages. bbolt
-// will do so to find them, but in a goroutine of its own, where a damaged page
+// verifyUnlisted verifies all pages of a file without a list of free pages. bbolt reads
+// them all to find the free ones, but in a goroutine of its own, where a damaged page
 // would end the process.
-func tryUnlisted(path string, timeout time.Duration) error {
-	if unlisted, err := isUnlisted(path); err != nil || !unlisted {
+func verifyUnlisted(path string, timeout time.Duration) error {
+	if unlisted, err := lacksFreeList(path); err != nil || !unlisted {
 		return err
 	}
-	h, err := openHandle(path, bbolt.Options{Timeout: timeout, ReadOnly: true}, checkHeader)
-	if err != nil {
-		return err
-	}
-	err = h.read(func(t *tx) error {
-		_, err := lookAtTrees(t.bolt, true)
-		return err
-	})
-	h.noteDamage(err)
-	return errors.Join(err, h.close())
+	return readAlone(path, timeout, true, func(*bbolt.Tx) error { return nil })
 }
 
-func isUnlisted(path string) (bool, error) {
+func lacksFreeList(path string) (bool, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return false, err
 	}
-	h, ok, err := newestHeader(f)
-	return ok && h.freelist == noFreelist, errors.Join(err, f.Close())
+	listed, err := page.HasFreeList(f)
+	return err == nil && !listed, errors.Join(err, f.Close())
 }
 
-// initialMap is how much address space to map at once: remapping waits for
-// every reader. It costs no memory and, but for Windows, no disk.
+// initialMap is how much address space to map at once: remapping waits for every
+// reader. It costs no memory and, except on Windows, no disk.
 func initialMap() int {
 	switch {
 	case runtime.GOOS == "windows":

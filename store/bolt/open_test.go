@@ -16,6 +16,7 @@ import (
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/storetest"
+	"pushbox/store/storetest/conformance"
 )
 
 // newPath is a path for a new database.
@@ -24,10 +25,11 @@ func newPath(t *testing.T) string {
 	return filepath.Join(t.TempDir(), "pushbox.db")
 }
 
-// open opens a database that must open. It is checked and closed at the end.
+// open opens a database, which must succeed. It is checked and closed when the test
+// ends.
 func open(t *testing.T, o bolt.Options) *bolt.DB {
 	t.Helper()
-	db, _, err := bolt.Open(t.Context(), o)
+	db, _, err := bolt.OpenUnlocked(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func filled(t *testing.T) string {
 	t.Helper()
 	path := newPath(t)
 	db := open(t, bolt.Options{Path: path})
-	storetest.Fill(t, db)
+	conformance.Fill(t, db)
 	closeDB(t, db)
 	return path
 }
@@ -63,7 +65,7 @@ func closeDB(t *testing.T, db *bolt.DB) {
 func TestANewFileIsPrivateAndSmallAndAlone(t *testing.T) {
 	t.Parallel()
 	path := newPath(t)
-	db, created, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+	db, created, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 	if err != nil || !created {
 		t.Fatalf("created %t, error %v", created, err)
 	}
@@ -95,15 +97,15 @@ func wantOnlyFile(t *testing.T, path string) {
 func TestOpeningAgainKeepsEverythingAndChangesNoByte(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	before := read(t, path)
-	db, created, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+	before := storetest.Read(t, path)
+	db, created, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 	if err != nil || created {
 		t.Fatalf("created %t, error %v", created, err)
 	}
-	storetest.WantFilled(t, db)
-	storetest.CheckClean(t, db)
+	conformance.CheckFilled(t, db)
+	conformance.CheckClean(t, db)
 	closeDB(t, db)
-	if !bytes.Equal(before, read(t, path)) {
+	if !bytes.Equal(before, storetest.Read(t, path)) {
 		t.Error("the file was changed by opening and reading it")
 	}
 }
@@ -118,7 +120,7 @@ func TestLeftoversOfACreationAreRemoved(t *testing.T) {
 		if err := os.WriteFile(path+".new-123", []byte("half a file"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		db, created, err := bolt.Open(t.Context(), bolt.Options{Path: path})
+		db, created, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 		if err != nil || created == existing {
 			t.Fatalf("%s: created %t, error %v", name, created, err)
 		}
@@ -127,7 +129,7 @@ func TestLeftoversOfACreationAreRemoved(t *testing.T) {
 	}
 }
 
-// A case of a file that is not to open.
+// A badFile is a file that must not open.
 type badFile struct {
 	spoil func(t *testing.T, path string)
 	want  error
@@ -144,12 +146,12 @@ var badFiles = map[string]badFile{
 	"not a database":       {func(t *testing.T, path string) { write(t, path, bytes.Repeat([]byte("text "), 9999)) }, store.ErrCorrupt},
 	"not a file":           {func(t *testing.T, path string) { remove(t, path); mkdir(t, path) }, nil},
 	"a directory missing":  {func(t *testing.T, path string) { removeAll(t, filepath.Dir(path)) }, fs.ErrNotExist},
-	"a later schema":       {func(t *testing.T, path string) { setSchema(t, path, binary.BigEndian.AppendUint32(nil, 6)) }, store.ErrSchema},
+	"a later schema":       {func(t *testing.T, path string) { setSchema(t, path, binary.BigEndian.AppendUint32(nil, 7)) }, store.ErrSchema},
 	"too old a schema":     {func(t *testing.T, path string) { setSchema(t, path, binary.BigEndian.AppendUint32(nil, 3)) }, store.ErrSchema},
 	"schema 0":             {func(t *testing.T, path string) { setSchema(t, path, make([]byte, 4)) }, store.ErrSchema},
 	"a malformed schema":   {func(t *testing.T, path string) { setSchema(t, path, []byte("1")) }, store.ErrSchema},
 	"no schema":            {func(t *testing.T, path string) { setSchema(t, path, nil) }, store.ErrSchema},
-	"somebody else's":      {func(t *testing.T, path string) { dropBucket(t, path, "meta") }, store.ErrSchema},
+	"another program's":    {func(t *testing.T, path string) { dropBucket(t, path, "meta") }, store.ErrSchema},
 	"a bucket missing":     {func(t *testing.T, path string) { dropBucket(t, path, "expiry") }, store.ErrCorrupt},
 	"no chunks":            {func(t *testing.T, path string) { dropBucket(t, path, "chunks") }, store.ErrCorrupt},
 	"no grants":            {func(t *testing.T, path string) { dropBucket(t, path, "grants") }, store.ErrCorrupt},
@@ -157,7 +159,7 @@ var badFiles = map[string]badFile{
 	"a damaged freelist":   {func(t *testing.T, path string) { damage(t, path, freelistPage(t, path)) }, store.ErrCorrupt},
 }
 
-func TestABadFileIsRefusedWithWordsAndLeftAlone(t *testing.T) {
+func TestABadFileIsRefusedWithAReasonAndNotChanged(t *testing.T) {
 	t.Parallel()
 	for name, c := range badFiles {
 		t.Run(name, func(t *testing.T) {
@@ -165,8 +167,8 @@ func TestABadFileIsRefusedWithWordsAndLeftAlone(t *testing.T) {
 			path := filled(t)
 			c.spoil(t, path)
 			before, readErr := os.ReadFile(path)
-			for range 2 { // the second tells that the first let go of the lock
-				_, created, err := bolt.Open(t.Context(), bolt.Options{Path: path, Timeout: 200 * time.Millisecond})
+			for range 2 { // the second shows that the first released the lock
+				_, created, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path, Timeout: 200 * time.Millisecond})
 				if err == nil || created || c.want != nil && !errors.Is(err, c.want) {
 					t.Fatalf("created %t, error %v, want %v", created, err, c.want)
 				}
@@ -181,12 +183,12 @@ func TestABadFileIsRefusedWithWordsAndLeftAlone(t *testing.T) {
 	}
 }
 
-func TestOneTornHeaderIsWhatACrashLeaves(t *testing.T) {
+func TestAFileWithOneTornHeaderOpens(t *testing.T) {
 	t.Parallel()
 	for page := range 2 {
 		path := filled(t)
 		tear(t, path, page)
-		storetest.CheckClean(t, open(t, bolt.Options{Path: path}))
+		conformance.CheckClean(t, open(t, bolt.Options{Path: path}))
 	}
 }
 
@@ -194,13 +196,13 @@ func TestAFileInUseIsRefused(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
 	first := open(t, bolt.Options{Path: path})
-	_, _, err := bolt.Open(t.Context(), bolt.Options{Path: path, Timeout: 100 * time.Millisecond})
+	_, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path, Timeout: 100 * time.Millisecond})
 	if !errors.Is(err, store.ErrInUse) {
 		t.Errorf("got error %v, want %v", err, store.ErrInUse)
 	}
-	storetest.WantFilled(t, first)
+	conformance.CheckFilled(t, first)
 	closeDB(t, first)
-	storetest.WantFilled(t, open(t, bolt.Options{Path: path}))
+	conformance.CheckFilled(t, open(t, bolt.Options{Path: path}))
 }
 
 func TestOpeningHeedsItsContext(t *testing.T) {
@@ -208,7 +210,7 @@ func TestOpeningHeedsItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	path := newPath(t)
-	if _, _, err := bolt.Open(ctx, bolt.Options{Path: path}); !errors.Is(err, context.Canceled) {
+	if _, _, err := bolt.OpenUnlocked(ctx, bolt.Options{Path: path}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got error %v", err)
 	}
 	if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {

@@ -12,7 +12,7 @@ import (
 const (
 	// messageLen is the length of a message's key.
 	messageLen = 8 + 8
-	// messageWeight is about what a message takes beside what it says.
+	// messageWeight is about how many bytes a message takes beside its content.
 	messageWeight = 64
 )
 
@@ -21,11 +21,11 @@ func messageKey(m store.Message) []byte {
 	return binary.BigEndian.AppendUint64(k, m.Number)
 }
 
-// putMessages puts messages into the outbox, and returns those for which there was
-// room: what is kept free is for views, expiry and deletes, not for telling of them.
+// putMessages adds messages to the outbox, and returns those for which there was space:
+// what the limits keep free is for views, expiry and deletes.
 func (t *tx) putMessages(ms []store.Message, l limits) ([]store.Message, error) {
 	for i, m := range ms {
-		if err := t.take(messageWeight+len(m.Sealed), l, freeBytes); err != nil {
+		if err := t.reserve(messageWeight+len(m.Sealed), l, freeBytes); err != nil {
 			return ms[:i], nil
 		}
 		n, err := t.nextID(outbox)
@@ -40,59 +40,70 @@ func (t *tx) putMessages(ms []store.Message, l limits) ([]store.Message, error) 
 	return ms, nil
 }
 
-func (t *tx) putMessage(m store.Message) error {
-	record, err := encode(t, m)
-	if err != nil {
-		return err
-	}
-	return t.put(outbox, messageKey(m), record)
-}
+func (t *tx) putMessage(m store.Message) error { return putRecord(t, outbox, messageKey(m), m) }
 
-// DueMessages lists messages whose next try is not after until and that skip does not
-// skip, earliest first, and tells the time of the one that comes next.
-func (db *DB) DueMessages(ctx context.Context, until time.Time, skip func(store.Message) bool, limit int) (due []store.Message, next time.Time, err error) {
+// DueMessages lists the messages that q selects, earliest first, and returns the time
+// of the first one that only its Until or its Limit keeps off the list.
+func (db *DB) DueMessages(ctx context.Context, q store.MessageQuery) (due []store.Message, next time.Time, err error) {
 	err = db.view(ctx, func(t *tx) (err error) {
-		due, next, err = t.dueMessages(milliseconds(until), skip, limit)
+		due, next, err = t.dueMessages(q)
 		return err
 	})
 	return due, next, err
 }
 
-func (t *tx) dueMessages(until uint64, skip func(store.Message) bool, limit int) (due []store.Message, next time.Time, err error) {
+func (t *tx) dueMessages(q store.MessageQuery) (due []store.Message, next time.Time, err error) {
+	taken := make(map[uint64]int) // by recipient
 	c := t.cursor(outbox)
 	for k, v := c.First(); k != nil; k, v = c.Next() {
 		m, err := readMessage(k, v)
-		if err != nil {
+		switch {
+		case err != nil:
 			return nil, time.Time{}, err
-		}
-		if len(due) >= limit || milliseconds(m.NextAt) > until {
+		case m.Route != q.Route || q.Except[m.To] || q.Each > 0 && taken[m.To] >= q.Each,
+			!q.CreatedUntil.IsZero() && m.CreatedAt.After(q.CreatedUntil):
+			continue
+		case len(due) >= q.Limit || m.NextAt.After(q.Until):
 			return due, m.NextAt, nil
 		}
-		var skipped bool
-		if err := recovered(func() { skipped = skip(m) }); err != nil {
-			return nil, time.Time{}, err
-		}
-		if !skipped {
-			due = append(due, m)
-		}
+		taken[m.To]++
+		due = append(due, m)
 	}
 	return due, time.Time{}, nil
 }
 
-// CountMessages tells how many messages wait in the outbox.
-func (db *DB) CountMessages(ctx context.Context) (n int, err error) {
-	err = db.view(ctx, func(t *tx) error {
-		n = 0
+// Messages lists all messages by the time of their next try and their number, from
+// the first after the given one.
+func (db *DB) Messages(ctx context.Context, after store.Message, limit int) ([]store.Message, error) {
+	return viewed(ctx, db, func(t *tx) (list []store.Message, err error) {
 		c := t.cursor(outbox)
-		for k, _ := c.First(); k != nil; k, _ = c.Next() {
-			n++
+		for k, v := c.Seek(append(messageKey(after), 0)); k != nil && len(list) < limit; k, v = c.Next() {
+			m, err := readMessage(k, v)
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, m)
 		}
-		return nil
+		return list, nil
 	})
-	return n, err
 }
 
-// RetryMessage counts a try of a message and sets when the next one is.
+// CountMessages returns how many messages wait for each recipient.
+func (db *DB) CountMessages(ctx context.Context) (map[store.Recipient]int, error) {
+	return viewed(ctx, db, func(t *tx) (map[store.Recipient]int, error) {
+		n, c := make(map[store.Recipient]int), t.cursor(outbox)
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			m, err := readMessage(k, v)
+			if err != nil {
+				return nil, err
+			}
+			n[store.Recipient{Route: m.Route, To: m.To}]++
+		}
+		return n, nil
+	})
+}
+
+// RetryMessage counts a try of a message and sets the time of the next one.
 func (db *DB) RetryMessage(ctx context.Context, m store.Message, next time.Time) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		key := messageKey(m)
@@ -113,39 +124,35 @@ func (db *DB) RetryMessage(ctx context.Context, m store.Message, next time.Time)
 	})
 }
 
-// EndMessages removes messages that wait for the tries that these tell of.
-func (db *DB) EndMessages(ctx context.Context, gone []store.Message) (n int, err error) {
-	err = db.do(ctx, 0, func(t *tx) error {
-		n = 0
+// EndMessages removes messages, by number and NextAt, and returns how many there were.
+func (db *DB) EndMessages(ctx context.Context, gone []store.Message) (int, error) {
+	return changed(ctx, db, func(t *tx) (n int, err error) {
 		for _, m := range gone {
 			key := messageKey(m)
 			if !t.has(outbox, key) {
 				continue
 			}
 			if err := t.delete(outbox, key); err != nil {
-				return err
+				return 0, err
 			}
 			n++
 		}
-		return nil
+		return n, nil
 	})
-	if err != nil {
-		return 0, err
-	}
-	return n, nil
 }
 
-// readMessage reads a row.
+// readMessage decodes a row.
 func readMessage(k, v []byte) (store.Message, error) {
 	if len(k) != messageLen {
 		return store.Message{}, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, outbox, len(k))
 	}
 	at := time.UnixMilli(int64(binary.BigEndian.Uint64(k))).UTC()
 	m := store.Message{Number: binary.BigEndian.Uint64(k[8:]), NextAt: at}
-	return m, decode(&m, outbox, v)
+	err := decode(&m, outbox, v)
+	return m, err
 }
 
-// messages looks for rows of the outbox that are no messages.
+// messages reports rows of the outbox that are not messages.
 func (c *checker) messages() error {
 	last := c.bucket(outbox).Sequence()
 	return c.each(outbox, func(k, v []byte) error {

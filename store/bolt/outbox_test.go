@@ -8,18 +8,28 @@ import (
 	"pushbox/store"
 )
 
-// told counts a view that is told of by a message.
-func told(p store.Push) (store.Push, store.Entry, error) {
+// viewWithMessage counts a view with a message about it.
+func viewWithMessage(p store.Push) (store.Push, store.Entry, error) {
 	p.Views, p.Seq = p.Views+1, p.Seq+1
 	m := store.Message{Route: store.ByWebhook, CreatedAt: time.UnixMilli(1), NextAt: time.UnixMilli(1), Sealed: []byte("sealed")}
 	return p, store.Entry{Kind: store.EntryView, Messages: []store.Message{m}}, nil
 }
 
-// outboxed is a database of one push with room for many views.
+// countAll counts the messages in the outbox.
+func countAll(t *testing.T, db *DB) (n int, err error) {
+	t.Helper()
+	counts, err := db.CountMessages(t.Context())
+	for _, each := range counts {
+		n += each
+	}
+	return n, err
+}
+
+// outboxed is a database of one push that allows many views.
 func outboxed(t *testing.T, o Options) (*DB, store.ID) {
 	t.Helper()
 	o.Path = filepath.Join(t.TempDir(), "db")
-	db, _, err := Open(t.Context(), o)
+	db, _, err := OpenUnlocked(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -36,23 +46,23 @@ func outboxed(t *testing.T, o Options) (*DB, store.ID) {
 	return db, p.ID
 }
 
-func TestAViewThatIsToldOfGoesToTheJournal(t *testing.T) {
+func TestAViewWithAMessageGoesToTheJournal(t *testing.T) {
 	t.Parallel()
 	db, id := outboxed(t, Options{})
 	for range 10 {
-		if _, err := db.Change(t.Context(), id, told); err != nil {
+		if _, err := db.Change(t.Context(), id, viewWithMessage); err != nil {
 			t.Fatal(err)
 		}
 	}
 	db.writing.Lock()
 	rows := db.journal.next - db.journal.first
 	db.writing.Unlock()
-	if n, err := db.CountMessages(t.Context()); rows != 10 || n != 10 || err != nil {
+	if n, err := countAll(t, db); rows != 10 || n != 10 || err != nil {
 		t.Errorf("%d rows are in the journal, %d messages wait, %v", rows, n, err)
 	}
 }
 
-func TestAViewIsCountedWhereItsMessageHasNoRoom(t *testing.T) {
+func TestAViewIsCountedWhereItsMessageHasNoSpace(t *testing.T) {
 	t.Parallel()
 	db, id := outboxed(t, Options{})
 	used := int64(0)
@@ -62,12 +72,12 @@ func TestAViewIsCountedWhereItsMessageHasNoRoom(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	db.SetRoom(store.Room{MaxSize: used - 1})
-	c, err := db.Change(t.Context(), id, told)
+	db.SetSpaceLimits(store.SpaceLimits{MaxSize: used - 1})
+	c, err := db.Change(t.Context(), id, viewWithMessage)
 	if err != nil || c.Push.Views != 1 || len(c.Entry.Messages) != 0 {
 		t.Errorf("%d views, %d messages, %v", c.Push.Views, len(c.Entry.Messages), err)
 	}
-	if n, err := db.CountMessages(t.Context()); n != 0 || err != nil {
+	if n, err := countAll(t, db); n != 0 || err != nil {
 		t.Errorf("%d messages wait, %v", n, err)
 	}
 }

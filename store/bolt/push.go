@@ -10,8 +10,12 @@ import (
 	"pushbox/store"
 )
 
-// pushWeight is about what a push takes beside its payload, and more than none.
+// pushWeight is about how many bytes a push takes beside its payload, and an upper
+// bound of most.
 const pushWeight = 512
+
+// entryWeight is about how many bytes an audit entry takes beside its sealed part.
+const entryWeight = 64
 
 // CreatePush keeps a new push, its payload and its first audit entry.
 func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e store.Entry) error {
@@ -24,6 +28,9 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 		return fmt.Errorf("encode an audit entry: %w", err)
 	}
 	key, size := payloadKey(p.ID, payload), pushWeight+len(payload)
+	for _, e := range e.Then {
+		size += entryWeight + len(e.Sealed)
+	}
 	return db.do(ctx, size, func(t *tx) error {
 		if t.has(pushes, p.ID[:]) {
 			return store.ErrExists
@@ -34,16 +41,16 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 		if p.HoldsFiles() && !t.has(orphans, p.ID[:]) {
 			return fmt.Errorf("%w: the files of push %s are gone", store.ErrCorrupt, p.ID)
 		}
-		if err := t.take(size, *db.limits.Load(), freeBytes); err != nil {
+		if err := t.reserve(size, *db.limits.Load(), freeBytes); err != nil {
 			return err
 		}
-		if err := t.post(e.Post, *db.limits.Load()); err != nil {
+		if err := t.putMail(e.Mail, *db.limits.Load()); err != nil {
 			return err
 		}
 		if err := t.createPush(p, record, key, payload, entry); err != nil {
 			return err
 		}
-		if err := t.then(p.ID, e.Then); err != nil {
+		if err := t.putFurtherEntries(p.ID, e.Then); err != nil {
 			return err
 		}
 		_, err := t.putMessages(e.Messages, *db.limits.Load())
@@ -51,7 +58,17 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 	})
 }
 
-// mayOwn refuses a new push for an account that may not act.
+// putFurtherEntries writes the audit entries of a new push that follow its first.
+func (t *tx) putFurtherEntries(id store.ID, entries []store.Entry) error {
+	for i, e := range entries {
+		if err := putRecord(t, audit, auditKey(id, uint32(i)+1), e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// mayOwn refuses a new push or webhook of an account that may not act.
 func (t *tx) mayOwn(owner store.AccountID) error {
 	if owner == 0 {
 		return nil
@@ -72,14 +89,15 @@ func (db *DB) Push(ctx context.Context, id store.ID) (p store.Push, err error) {
 	return p, err
 }
 
-// Sized returns the push, and how many bytes its sealed payload has; 0 where there is
+// PushAndSize returns the push and the length of its sealed payload; 0 where there is
 // none. store.ErrNotFound if there is no such push.
-func (db *DB) Sized(ctx context.Context, id store.ID) (p store.Push, payload int, err error) {
+func (db *DB) PushAndSize(ctx context.Context, id store.ID) (p store.Push, payload int, err error) {
 	err = db.view(ctx, func(t *tx) error {
-		_, sealed := t.payload(id)
-		payload = len(sealed)
-		p, err = t.push(id)
-		return err
+		if p, err = t.push(id); err != nil {
+			return err
+		}
+		payload = len(t.payloadOf(p))
+		return nil
 	})
 	return p, payload, err
 }
@@ -93,7 +111,7 @@ func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (store.Chan
 			c.Entry.Messages, err = t.putMessages(c.Entry.Messages, *db.limits.Load())
 		}
 		if err == nil {
-			err = t.post(c.Entry.Post, *db.limits.Load())
+			err = t.putMail(c.Entry.Mail, *db.limits.Load())
 		}
 		return err
 	})
@@ -112,54 +130,67 @@ func (t *tx) change(id store.ID, r store.Rule) (store.Change, error) {
 	if err != nil {
 		return store.Change{}, err
 	}
-	if err := plausible(p, next); err != nil {
+	if err := validChange(p, next); err != nil {
 		return store.Change{}, err
 	}
-	_, payload := t.payload(id)
-	c := store.Change{Push: next, Entry: e, Payload: bytes.Clone(payload)}
+	c := store.Change{Push: next, Entry: e, Payload: bytes.Clone(t.payloadOf(p))}
 	if next.State == store.Purged {
 		return c, t.purge(p)
 	}
 	return c, t.update(p, c)
 }
 
-// update writes what a rule changed: nothing where the push stays as it is, and to the
-// journal where no more than the counts change.
+// update writes what a rule changed: nothing where the push stays as it is, to the
+// journal where that can take the change.
 func (t *tx) update(old store.Push, c store.Change) error {
-	counts, err := t.onlyCounts(old, c.Push)
+	fits, err := t.fitsJournal(old, c.Push)
+	switch {
+	case err != nil:
+		return err
+	case fits && deltaOf(c.Push) == deltaOf(old):
+	case fits && t.nextRow-t.journal.first < t.journal.bounds.most:
+		err = t.addToJournal(old, c.Push, c.Entry)
+	default:
+		err = t.rewrite(old, c)
+	}
 	if err != nil {
 		return err
 	}
-	switch {
-	case counts && deltaOf(c.Push) == deltaOf(old) && c.Entry.Issue == nil:
-		return nil
-	case counts && c.Push.Seq != old.Seq && t.mayNote(c):
-		return t.note(c.Push, c.Entry)
-	default:
-		return t.rewrite(old, c)
+	t.countLive(expiryRow(old), expiryRow(c.Push))
+	if old.HoldsFiles() && !c.Push.HoldsFiles() {
+		if err := t.release(old.ID); err != nil {
+			return err
+		}
 	}
+	if i := c.Entry.Grant; i != nil && c.Push.HoldsFiles() {
+		return t.issueGrant(*i)
+	}
+	return nil
 }
 
-// onlyCounts reports whether the counts are all that a push differs in from what it was.
-func (t *tx) onlyCounts(old, next store.Push) (bool, error) {
-	deltaOf(old).applyTo(&next)
-	before, err := encode(t, old)
+// fitsJournal reports whether a row of the journal can say how next differs from old:
+// it has another entry or has ended, and else only other counts. Or it does not differ.
+func (t *tx) fitsJournal(old, next store.Push) (bool, error) {
+	from, to, as := deltaOf(old), deltaOf(next), old
+	if from != to && !to.follows(from.seq, old.Live()) || !old.Live() && from.endOf() != to.endOf() {
+		return false, nil
+	}
+	to.applyTo(&as)
+	said, err := encode(t, as)
 	if err != nil {
 		return false, err
 	}
-	after, err := encode(t, next)
-	return bytes.Equal(before, after), err
+	wanted, err := encode(t, next)
+	return bytes.Equal(said, wanted), err
 }
 
-// mayNote reports whether a change is one for the journal, apart from what it changes:
-// nothing else is to be written with it, and the journal has room.
-func (t *tx) mayNote(c store.Change) bool {
-	return c.Entry.Issue == nil && (c.Push.Live() || c.Payload == nil) && t.nextRow-t.journal.first < t.journal.bounds.most
-}
-
-// rewrite writes a change where it belongs, and before it what the journal has of
-// the push.
+// rewrite writes a change to its places, and before it what the journal has of the
+// push, which is then gone from there.
 func (t *tx) rewrite(old store.Push, c store.Change) error {
+	stored, err := t.inPlace(old.ID)
+	if err != nil {
+		return err
+	}
 	record, err := encode(t, c.Push)
 	if err != nil {
 		return err
@@ -168,44 +199,32 @@ func (t *tx) rewrite(old store.Push, c store.Change) error {
 	if err != nil {
 		return err
 	}
-	if err := t.bring(old.ID); err != nil {
+	if err := t.foldEntries(stored); err != nil {
 		return err
 	}
-	if err := t.putPush(&old, c.Push, record); err != nil {
+	if err := t.forget(old.ID); err != nil {
 		return err
 	}
-	if !c.Push.Live() && c.Payload != nil {
-		if err := t.deletePayload(old.ID); err != nil {
-			return err
-		}
-	}
-	if old.HoldsFiles() && !c.Push.HoldsFiles() {
-		if err := t.release(old.ID); err != nil {
-			return err
-		}
-	}
-	if i := c.Entry.Issue; i != nil && c.Push.HoldsFiles() {
-		if err := t.issueGrant(*i); err != nil {
-			return err
-		}
+	if err := t.putPush(&stored, c.Push, record); err != nil {
+		return err
 	}
 	if c.Push.Seq == old.Seq {
 		return nil
 	}
-	return t.put(audit, auditKey(old.ID, old.Seq), entry)
+	return t.add(audit, auditKey(old.ID, old.Seq), entry)
 }
 
-// apply asks a rule.
+// apply runs a rule.
 func apply(r store.Rule, p store.Push) (next store.Push, e store.Entry, err error) {
-	if broken := recovered(func() { next, e, err = r(p) }); broken != nil {
+	if broken := catchPanic(func() { next, e, err = r(p) }); broken != nil {
 		return p, store.Entry{}, broken
 	}
 	return next, e, err
 }
 
-// recovered asks what may be wrong. A rule that panics must not take the
-// committer with it, nor tell what it panicked with, which may be a secret.
-func recovered(ask func()) (err error) {
+// catchPanic runs a rule or another caller's function. Its panic must not end the
+// committer, nor may the error tell the panic's value, which may be a secret.
+func catchPanic(ask func()) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = panicError(v)
@@ -222,8 +241,8 @@ func panicError(v any) error {
 	return fmt.Errorf("a rule panicked with a %T", v)
 }
 
-// plausible refuses what no rule may do.
-func plausible(p, next store.Push) error {
+// validChange refuses changes that no rule may make.
+func validChange(p, next store.Push) error {
 	switch {
 	case next.ID != p.ID:
 		return errors.New("a rule changed the ID of a push")

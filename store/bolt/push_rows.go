@@ -2,7 +2,7 @@ package bolt
 
 import "pushbox/store"
 
-// push returns the push.
+// push returns the push, with what the journal has of it.
 func (t *tx) push(id store.ID) (store.Push, error) {
 	record := t.get(pushes, id[:])
 	if record == nil {
@@ -11,37 +11,59 @@ func (t *tx) push(id store.ID) (store.Push, error) {
 	return t.decodePush(id, record)
 }
 
-// decodePush returns the push of a record, with what the journal says of it.
+// inPlace returns the push as its record says, without what the journal has of it. Its
+// index rows and its payload are of this one.
+func (t *tx) inPlace(id store.ID) (store.Push, error) {
+	p := store.Push{ID: id}
+	err := t.find(pushes, id[:], &p)
+	return p, err
+}
+
+// payloadOf returns a push's sealed payload; nil once it has ended, even if that is only
+// in the journal. It belongs to the transaction.
+func (t *tx) payloadOf(p store.Push) []byte {
+	if !p.Live() {
+		return nil
+	}
+	_, sealed := t.payload(p.ID)
+	return sealed
+}
+
+// decodePush returns the push of a record, with what the journal has of it.
 func (t *tx) decodePush(id store.ID, record []byte) (store.Push, error) {
 	p := store.Push{ID: id}
 	if err := decode(&p, pushes, record); err != nil {
 		return store.Push{}, err
 	}
-	found, n, err := t.over.of(id)
+	found, n, err := t.overlay.of(id)
 	if err != nil {
 		return store.Push{}, err
 	}
-	if n > 0 && found[n-1].seq > p.Seq {
+	if n > 0 && found[n-1].follows(p.Seq, p.Live()) {
 		found[n-1].applyTo(&p)
 	}
 	return p, nil
 }
 
-// putPush makes record, which is p's, the push's record and moves its index
-// rows where they change. All changes of a push that stays go through here.
+// putPush writes p's record, moves its index rows where they change, and destroys the
+// payload of a push that has ended. Every change of a push that stays goes through here,
+// at once or from the journal.
 func (t *tx) putPush(old *store.Push, p store.Push, record []byte) error {
 	var owner, expires []byte
+	write := t.add
 	if old != nil {
-		owner, expires = ownerRow(*old), expiryRow(*old)
+		owner, expires, write = ownerRow(*old), expiryRow(*old), t.put
 	}
-	if err := t.put(pushes, p.ID[:], record); err != nil {
+	if err := write(pushes, p.ID[:], record); err != nil {
 		return err
 	}
 	if err := t.move(owners, owner, ownerRow(p)); err != nil {
 		return err
 	}
-	t.countLive(expires, expiryRow(p))
-	return t.move(expiry, expires, expiryRow(p))
+	if err := t.move(expiry, expires, expiryRow(p)); err != nil || p.Live() {
+		return err
+	}
+	return t.deletePayload(p.ID)
 }
 
 // purge removes every row of a push. Its chunks become orphans.
@@ -51,11 +73,15 @@ func (t *tx) purge(p store.Push) error {
 			return err
 		}
 	}
-	if err := t.move(owners, ownerRow(p), nil); err != nil {
+	t.countLive(expiryRow(p), nil)
+	stored, err := t.inPlace(p.ID)
+	if err != nil {
 		return err
 	}
-	t.countLive(expiryRow(p), nil)
-	if err := t.move(expiry, expiryRow(p), nil); err != nil {
+	if err := t.move(owners, ownerRow(stored), nil); err != nil {
+		return err
+	}
+	if err := t.move(expiry, expiryRow(stored), nil); err != nil {
 		return err
 	}
 	if err := t.delete(pushes, p.ID[:]); err != nil {
@@ -75,6 +101,7 @@ func (t *tx) createPush(p store.Push, record, payloadKey, payload, entry []byte)
 	if err := t.putPush(nil, p, record); err != nil {
 		return err
 	}
+	t.countLive(nil, expiryRow(p))
 	if len(payload) > 0 {
 		if err := t.put(payloads, payloadKey, payload); err != nil {
 			return err
@@ -85,5 +112,5 @@ func (t *tx) createPush(p store.Push, record, payloadKey, payload, entry []byte)
 			return err
 		}
 	}
-	return t.put(audit, auditKey(p.ID, 0), entry)
+	return t.add(audit, auditKey(p.ID, 0), entry)
 }

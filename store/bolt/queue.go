@@ -8,14 +8,14 @@ import (
 )
 
 const (
-	queueLen      = 1024     // operations that wait without their callers standing in line
+	queueLen      = 1024     // operations that wait without blocking their callers
 	maxBatchOps   = 1024     // operations in a commit
 	maxBatchBytes = 16 << 20 // payload in a commit
-	maxIdle       = 1        // times that others may run without bringing anything
-	maxBulkBytes  = 1 << 20  // of bulk in a commit; beyond it all others would wait for the disk
+	maxYields     = 1        // times to yield to other goroutines without a new operation
+	maxBulkBytes  = 1 << 20  // of bulk in a commit; with more, other operations would wait for the disk
 	minBulkBytes  = 256 << 10
 	bulkPerOp     = 64 << 10 // of bulk that a commit takes for each other operation
-	calm          = 16       // commits without any, after which none is expected soon
+	calmCommits   = 16       // commits without other operations, after which none is expected soon
 )
 
 // What became of an op.
@@ -25,26 +25,26 @@ const (
 	opWithdrawn // its caller left
 )
 
-// An op is an operation on its way through the committer.
+// An op is an operation in the committer's queue.
 type op struct {
 	ctx   context.Context
-	run   func(*tx) error // may run several times; it decides before it writes
-	bytes int             // of payload it brings
-	cost  int             // bytes that a commit has to write for it, about
+	run   func(*tx) error // may run several times, and decides before it writes
+	bytes int             // of payload that it adds
+	cost  int             // about how many bytes a commit writes for it
 	state atomic.Int32
 	wrote bool // in the attempt that counts
 	err   error
 	done  chan struct{} // takes one value when err is final
 }
 
-// do has the committer run an operation and returns when its outcome is on the
-// disk. Where ctx ends before it began, it never does.
+// do has the committer run an operation, and returns when its outcome is on the disk.
+// If ctx ends before the operation begins, it never runs.
 func (db *DB) do(ctx context.Context, bytes int, run func(*tx) error) error {
 	return db.doBy(ctx, db.queue, bytes, bytes, run)
 }
 
-// doBulk is do for what moves much data: of it, each commit takes a little, by
-// its cost.
+// doBulk is do for operations that write much data: each commit takes a few, by their
+// cost.
 func (db *DB) doBulk(ctx context.Context, bytes, cost int, run func(*tx) error) error {
 	return db.doBy(ctx, db.bulk, bytes, cost, run)
 }
@@ -66,8 +66,8 @@ func (db *DB) doBy(ctx context.Context, queue chan *op, bytes, cost int, run fun
 	}
 }
 
-// wait returns the outcome of an op in the queue. An op that was left there is
-// not used again: the committer may still look at it.
+// wait returns the outcome of an op in the queue. An op whose caller left is not used
+// again: the committer may still read it.
 func (db *DB) wait(o *op) error {
 	ended := o.ctx.Done()
 	for {
@@ -100,10 +100,11 @@ func (db *DB) recycle(o *op) error {
 // commitLoop is the committer. It ends with Close, or when the DB has failed.
 func (db *DB) commitLoop() {
 	defer close(db.stopped)
-	defer db.lull.Stop()
+	defer db.idleTimer.Stop()
+	defer db.foldEnds()
 	for db.gather() {
 		idle := len(db.batch) == 0
-		w := db.workOnJournal()
+		w := db.nextJournalWork()
 		if w != nil {
 			db.batch = append(db.batch, &w.op)
 		}
@@ -113,43 +114,42 @@ func (db *DB) commitLoop() {
 		switch {
 		case w != nil:
 			<-w.done // it has been answered
-			db.workedOnJournal(w)
+			db.journalWorkDone(w)
 		case idle:
-			db.rest()
+			db.releaseMemory()
 		}
 	}
 }
 
-// bulkShare is how much bulk a commit takes beside other operations. The fewer
-// there are, the sooner they would be done without it, and the more they notice;
-// and where there are none, one may come and has to wait for all of this commit.
+// bulkShare is how many bytes of bulk a commit takes along with other operations. The
+// fewer operations there are, the sooner they would be done without the bulk. Where
+// there are none, one may come and has to wait for all of this commit.
 func (db *DB) bulkShare(others int) int {
 	if others > 0 {
-		db.quiet = 0
+		db.onlyBulk = 0
 		return min(maxBulkBytes, max(minBulkBytes, bulkPerOp*others))
 	}
-	if db.quiet++; db.quiet <= calm {
+	if db.onlyBulk++; db.onlyBulk <= calmCommits {
 		return maxBulkBytes / 2
 	}
 	return maxBulkBytes
 }
 
-// gather waits for an operation and takes all that wait with it, but of bulk no
-// more than its share. Those who were just answered come first: without that, one
-// who is back at once would have a commit for itself while the others queue. It
-// reports false when the DB is closing or has failed, and has taken nothing where
-// there is only the journal to work on.
+// gather waits for an operation and takes all that wait with it, but of bulk only
+// bulkShare. It first yields to callers that were just answered, so that their next
+// operations share the commit. It reports false when the DB is closing or has failed.
+// The batch stays empty if the journal alone has work.
 func (db *DB) gather() bool {
 	clear(db.batch)
 	db.batch = db.batch[:0]
 	bytes, bulk, bulkOps := 0, 0, 0
-	var nobody <-chan time.Time
-	if wait := db.patience(); wait > 0 {
-		db.lull.Reset(wait)
-		nobody = db.lull.C
+	var idle <-chan time.Time
+	if wait := db.idleWait(); wait > 0 {
+		db.idleTimer.Reset(wait)
+		idle = db.idleTimer.C
 	}
 	select {
-	case <-nobody:
+	case <-idle:
 		return true
 	case <-db.closing:
 		return false
@@ -161,14 +161,14 @@ func (db *DB) gather() bool {
 		bulk += db.begin(o)
 		bulkOps = len(db.batch)
 	}
-	for idle := 0; idle <= maxIdle && len(db.batch) < maxBatchOps && bytes < maxBatchBytes; {
+	for yields := 0; yields <= maxYields && len(db.batch) < maxBatchOps && bytes < maxBatchBytes; {
 		select {
 		case o := <-db.queue:
 			bytes += db.begin(o)
-			idle = 0
+			yields = 0
 		default:
 			runtime.Gosched()
-			idle++
+			yields++
 		}
 	}
 	share := db.bulkShare(len(db.batch) - bulkOps)
@@ -183,8 +183,7 @@ func (db *DB) gather() bool {
 	return true
 }
 
-// begin takes an op into the batch, unless its caller is gone, and returns what
-// it costs.
+// begin takes an op into the batch, unless its caller has left, and returns its cost.
 func (db *DB) begin(o *op) int {
 	if !o.state.CompareAndSwap(opWaiting, opBegun) {
 		return 0

@@ -25,7 +25,7 @@ func TestAGrantRuleThatChangesNothingIsNotCommitted(t *testing.T) {
 	}
 	if _, err := db.Change(t.Context(), id(0), func(p store.Push) (store.Push, store.Entry, error) {
 		p.GrantsEnd = g.ExpiresAt
-		return p, store.Entry{Issue: &store.Issue{Grant: g}}, nil
+		return p, store.Entry{Grant: &store.NewGrant{Grant: g}}, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestAGrantRuleThatChangesNothingIsNotCommitted(t *testing.T) {
 	}
 }
 
-// putStep keeps a chunk as large as a step of an upload.
+// putStep stores a chunk as large as a step of an upload.
 func putStep(ctx context.Context, db *bolt.DB, n, step int) error {
 	return db.PutChunks(ctx, id(n), 0, step, [][]byte{make([]byte, 600<<10)})
 }
@@ -78,7 +78,7 @@ func uploadsThatWaitAreSpreadOverCommitsAndSmallOnesAreNot(t *testing.T) {
 	close(g.opened)
 	wg.Wait()
 	<-done
-	// The one at the gate, and a step in each of the others.
+	// The upload at the gate, and a step of each of the others.
 	if commits := db.TxID(t) - before; commits < uploads || commits > 1+uploads {
 		t.Errorf("%d uploads that waited took %d commits", uploads, commits)
 	}

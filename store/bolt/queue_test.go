@@ -11,6 +11,7 @@ import (
 
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/storetest/conformance"
 )
 
 // id returns the ID of the n-th push of a test.
@@ -55,7 +56,7 @@ func (g *gate) rule(p store.Push) (store.Push, store.Entry, error) {
 	return p, store.Entry{}, nil
 }
 
-// hold has the committer wait at a gate in a change of push 0.
+// hold makes the committer wait at a gate in a change of push 0.
 func hold(t *testing.T, db *bolt.DB) (g *gate, done chan error) {
 	t.Helper()
 	mustCreate(t, db, 0)
@@ -88,7 +89,7 @@ func anOperationWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Errorf("the operation that ran: %v", err)
 	}
-	mustCreate(t, db, 2) // whatever was in the queue is through
+	mustCreate(t, db, 2) // the queue before it is done
 	if has(t, db, 1) {
 		t.Error("the operation ran although its caller had left")
 	}
@@ -109,7 +110,7 @@ func TestAnOperationThatBeganIsWaitedFor(t *testing.T) {
 	cancel()
 	close(g.opened)
 	if err := <-done; err != nil {
-		t.Errorf("an operation that went well returned %v", err)
+		t.Errorf("an operation that succeeded returned %v", err)
 	}
 	if p, err := db.Push(t.Context(), id(0)); err != nil || p.Details == nil {
 		t.Errorf("its change is not there: %v", err)
@@ -185,7 +186,7 @@ func operationsThatWaitShareACommit(t *testing.T) {
 	}
 }
 
-func TestAFailingOperationIsTakenOutOfItsBatch(t *testing.T) {
+func TestAFailingOperationIsRemovedFromItsBatch(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, aFailingOperationIsTakenOutOfItsBatch)
 }
@@ -198,7 +199,7 @@ func aFailingOperationIsTakenOutOfItsBatch(t *testing.T) {
 	for n := range waiting {
 		wg.Go(func() {
 			if n%3 == 0 { // bbolt has no empty keys, so this fails after the ID was given out
-				if _, err := db.CreateAccount(t.Context(), store.Account{}); !errors.Is(err, berrors.ErrKeyRequired) {
+				if _, err := db.CreateAccount(t.Context(), store.Account{}, conformance.Told); !errors.Is(err, berrors.ErrKeyRequired) {
 					t.Errorf("got error %v", err)
 				}
 				return
@@ -217,7 +218,7 @@ func aFailingOperationIsTakenOutOfItsBatch(t *testing.T) {
 			t.Errorf("push %d is missing", 1+n)
 		}
 	}
-	first, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"})
+	first, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
 	if err != nil || first != 1 {
 		t.Errorf("the failed operations left a trace: account %d, error %v", first, err)
 	}

@@ -56,7 +56,7 @@ func TestKeysSortByTimeAndNumber(t *testing.T) {
 	}
 }
 
-func TestAnIndexRowTellsItsPushAndTime(t *testing.T) {
+func TestAnIndexRowHasItsPushAndTime(t *testing.T) {
 	t.Parallel()
 	p := store.Push{ID: store.ID{1, 2, 21: 3}, Owner: 7, State: store.Live, ExpiresAt: time.UnixMilli(1234).UTC()}
 	if row := expiryRow(p); len(row) != expiryLen || lastID(row) != p.ID || !expiryTime(row).Equal(p.ExpiresAt) {
@@ -66,7 +66,7 @@ func TestAnIndexRowTellsItsPushAndTime(t *testing.T) {
 		t.Errorf("owner row %x", row)
 	}
 	if p.Owner = 0; ownerRow(p) != nil {
-		t.Error("a push of nobody has an owner row")
+		t.Error("a push without an owner has an owner row")
 	}
 }
 

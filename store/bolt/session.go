@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"pushbox/store"
@@ -26,8 +27,8 @@ func (db *DB) Session(ctx context.Context, d store.SessionDigest) (s store.Sessi
 }
 
 // Sessions lists an account's sessions, newest first.
-func (db *DB) Sessions(ctx context.Context, owner store.AccountID, limit int) (list []store.Session, err error) {
-	err = db.view(ctx, func(t *tx) error {
+func (db *DB) Sessions(ctx context.Context, owner store.AccountID, limit int) ([]store.Session, error) {
+	return viewed(ctx, db, func(t *tx) (list []store.Session, err error) {
 		c, prefix := t.cursor(sessionOwners), uint64Key(uint64(owner))
 		last := c.Prev
 		if k, _ := c.Seek(sessionOwnerKey(owner+1, 0)); k == nil { // there is nothing behind them
@@ -36,13 +37,12 @@ func (db *DB) Sessions(ctx context.Context, owner store.AccountID, limit int) (l
 		for k, digest := last(); bytes.HasPrefix(k, prefix) && len(list) < limit; k, digest = c.Prev() {
 			s, err := t.session(digest)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			list = append(list, s)
 		}
-		return nil
+		return list, nil
 	})
-	return list, err
 }
 
 // TouchSession sets when the session was last used, if it still exists.
@@ -65,9 +65,9 @@ func (db *DB) TouchSession(ctx context.Context, d store.SessionDigest, at time.T
 	})
 }
 
-// RemoveSession forgets a session; store.ErrNotFound if that account has none of
+// RemoveSession removes a session; store.ErrNotFound if that account has no session of
 // that ID.
-func (db *DB) RemoveSession(ctx context.Context, owner store.AccountID, id store.SessionID) error {
+func (db *DB) RemoveSession(ctx context.Context, owner store.AccountID, id store.SessionID, e store.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		digest := t.get(sessionOwners, sessionOwnerKey(owner, id))
 		if digest == nil {
@@ -77,13 +77,16 @@ func (db *DB) RemoveSession(ctx context.Context, owner store.AccountID, id store
 		if err != nil {
 			return err
 		}
-		return t.dropSessions([]store.Session{s})
+		if err := t.dropSessions([]store.Session{s}); err != nil {
+			return err
+		}
+		return t.addEvent(e)
 	})
 }
 
-// ClearSessions looks at sessions by digest, from the first after the one given,
-// and removes those that are over.
-func (db *DB) ClearSessions(ctx context.Context, after store.SessionDigest, limit int, over func(store.Session) bool) (last store.SessionDigest, more bool, err error) {
+// ClearSessions reads sessions by digest, from the first after the given one, and
+// removes those that c.Ended.
+func (db *DB) ClearSessions(ctx context.Context, after store.SessionDigest, limit int, c store.SessionCutoff) (last store.SessionDigest, more bool, err error) {
 	err = db.do(ctx, 0, func(t *tx) error {
 		looked, err := t.sessionsAfter(after, limit)
 		if err != nil {
@@ -93,17 +96,7 @@ func (db *DB) ClearSessions(ctx context.Context, after store.SessionDigest, limi
 		if len(looked) > 0 {
 			last = looked[len(looked)-1].Digest
 		}
-		var gone []store.Session
-		if err := recovered(func() {
-			for _, s := range looked {
-				if over(s) {
-					gone = append(gone, s)
-				}
-			}
-		}); err != nil {
-			return err
-		}
-		return t.dropSessions(gone)
+		return t.dropSessions(slices.DeleteFunc(looked, func(s store.Session) bool { return !c.Ended(s) }))
 	})
 	return last, more, err
 }
@@ -124,12 +117,14 @@ func (t *tx) sessionsAfter(after store.SessionDigest, limit int) (list []store.S
 }
 
 func (t *tx) session(digest []byte) (store.Session, error) {
-	v := t.get(sessions, digest)
-	if v == nil || len(digest) != digestLen {
+	if len(digest) != digestLen {
 		return store.Session{}, store.ErrNotFound
 	}
 	s := store.Session{Digest: store.SessionDigest(digest)}
-	return s, decode(&s, sessions, v)
+	if err := t.find(sessions, digest, &s); err != nil {
+		return store.Session{}, err
+	}
+	return s, nil
 }
 
 // sessionsOf reads an account's sessions, oldest first.
@@ -145,10 +140,10 @@ func (t *tx) sessionsOf(owner store.AccountID) (list []store.Session, err error)
 	return list, nil
 }
 
-// leaving finds the sessions that a turnover takes from an account, by the word
-// of the one that asks.
-func (t *tx) leaving(owner store.AccountID, by store.SessionDigest, turn store.Turnover) (gone []store.Session, err error) {
-	if turn.Ends == store.EndNone && turn.Begins == nil {
+// endedSessions returns the sessions of an account that a change ends. by is the
+// session that asks for the change.
+func (t *tx) endedSessions(owner store.AccountID, by store.SessionDigest, change store.SessionChange) (gone []store.Session, err error) {
+	if change.Revoke == store.RevokeNone && change.Begin == nil {
 		return nil, nil
 	}
 	all, err := t.sessionsOf(owner)
@@ -158,24 +153,24 @@ func (t *tx) leaving(owner store.AccountID, by store.SessionDigest, turn store.T
 	var like []store.Session // those among which the new one is counted
 	for _, s := range all {
 		switch own := s.Digest == by; {
-		case turn.Ends == store.EndOwn && own, turn.Ends == store.EndOthers && !own:
+		case change.Revoke == store.RevokeOwn && own, change.Revoke == store.RevokeOthers && !own:
 			gone = append(gone, s)
-		case turn.Begins != nil && turn.Begins.Pending == s.Pending:
+		case change.Begin != nil && change.Begin.Pending == s.Pending:
 			like = append(like, s)
 		}
 	}
-	if turn.Begins == nil {
+	if change.Begin == nil {
 		return gone, nil
 	}
-	if t.has(sessions, turn.Begins.Digest[:]) {
+	if t.has(sessions, change.Begin.Digest[:]) {
 		return nil, store.ErrExists
 	}
-	over := len(like) + 1 - turn.Most
+	over := len(like) + 1 - change.Most
 	return append(gone, like[:min(max(over, 0), len(like))]...), nil
 }
 
-// turnOver takes sessions from an account and begins another, if there is one.
-func (t *tx) turnOver(owner store.AccountID, gone []store.Session, begins *store.Session) (s store.Session, err error) {
+// replaceSessions removes sessions of an account and begins another, if there is one.
+func (t *tx) replaceSessions(owner store.AccountID, gone []store.Session, begins *store.Session) (s store.Session, err error) {
 	if err := t.dropSessions(gone); err != nil || begins == nil {
 		return s, err
 	}
@@ -185,17 +180,13 @@ func (t *tx) turnOver(owner store.AccountID, gone []store.Session, begins *store
 	}
 	s = *begins
 	s.ID, s.Owner = store.SessionID(n), owner
-	record, err := encode(t, s)
-	if err != nil {
-		return s, err
-	}
-	if err := t.put(sessions, s.Digest[:], record); err != nil {
+	if err := putRecord(t, sessions, s.Digest[:], s); err != nil {
 		return s, err
 	}
 	return s, t.put(sessionOwners, sessionOwnerKey(owner, s.ID), bytes.Clone(s.Digest[:]))
 }
 
-// removeSessions forgets all sessions of an account.
+// removeSessions removes all sessions of an account.
 func (t *tx) removeSessions(owner store.AccountID) error {
 	all, err := t.sessionsOf(owner)
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeBytes is what a process without privileges may still write to the file
-// system of dir.
+// freeBytes is how much a process without privileges may still write to the file system
+// of dir.
 func freeBytes(dir string) (int64, bool, error) {
 	var s unix.Statfs_t
 	if err := unix.Statfs(dir, &s); err != nil {
@@ -20,8 +20,19 @@ func freeBytes(dir string) (int64, bool, error) {
 	return int64(s.Bavail) * int64(s.Bsize), true, nil
 }
 
-// inherit gives a new file the owner and the mode of another, whoever makes it:
-// a database that became somebody else's could not be opened any more.
+// allocated is how many bytes of the file system a file takes: less than its length
+// where it has holes.
+func allocated(f *os.File) (int64, error) {
+	var s unix.Stat_t
+	if err := unix.Fstat(int(f.Fd()), &s); err != nil {
+		return 0, err
+	}
+	const unit = 512 // on every system, whatever a block has
+	return s.Blocks * unit, nil
+}
+
+// inherit gives a new file the owner and the mode of another: a database that root
+// compacted must stay open to its owner.
 func inherit(to, from *os.File) error {
 	var theirs, ours unix.Stat_t
 	if err := errors.Join(unix.Fstat(int(from.Fd()), &theirs), unix.Fstat(int(to.Fd()), &ours)); err != nil {
@@ -35,6 +46,9 @@ func inherit(to, from *os.File) error {
 	return to.Chmod(os.FileMode(theirs.Mode).Perm())
 }
 
-// unlock lets go of the lock of a file that is still mapped: closing it does
-// not, since the mapping goes on using it.
+// unlock releases the lock of a file that is still mapped: closing the file does not,
+// since the mapping goes on using it.
 func unlock(f *os.File) error { return unix.Flock(int(f.Fd()), unix.LOCK_UN) }
+
+// dontNeed is advice: where it is not taken, nothing is wrong.
+func dontNeed(mapping []byte) { _ = unix.Madvise(mapping, unix.MADV_DONTNEED) }

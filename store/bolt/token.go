@@ -9,37 +9,39 @@ import (
 	"pushbox/store"
 )
 
-// CreateToken keeps a new API token under a new ID, which it returns. Beside
-// the documented errors it returns store.ErrExists for a digest that is taken,
-// which no two tokens have.
-func (db *DB) CreateToken(ctx context.Context, a store.APIToken) (id store.TokenID, err error) {
-	err = db.do(ctx, 0, func(t *tx) error {
+// CreateToken keeps a new API token under a new ID, which it returns. Beside the
+// documented errors it returns store.ErrExists for a digest in use, which cannot happen
+// to random tokens.
+func (db *DB) CreateToken(ctx context.Context, a store.APIToken, e store.AdminEvent) (store.TokenID, error) {
+	return changed(ctx, db, func(t *tx) (store.TokenID, error) {
 		if !t.has(accounts, uint64Key(uint64(a.Owner))) {
-			return store.ErrNotFound
+			return 0, store.ErrNotFound
 		}
 		if t.has(tokens, a.Digest[:]) {
-			return store.ErrExists
+			return 0, store.ErrExists
 		}
-		id, err = t.createToken(a)
-		return err
+		return t.createToken(a, e)
 	})
-	return id, err
 }
 
-func (t *tx) createToken(a store.APIToken) (store.TokenID, error) {
+func (t *tx) createToken(a store.APIToken, e store.AdminEvent) (store.TokenID, error) {
 	n, err := t.nextID(tokens)
 	if err != nil {
 		return 0, err
 	}
 	a.ID = store.TokenID(n)
-	if err := t.putToken(a); err != nil {
+	if err := putRecord(t, tokens, a.Digest[:], a); err != nil {
 		return 0, err
 	}
 	digest := bytes.Clone(a.Digest[:])
 	if err := t.put(tokenIDs, uint64Key(n), digest); err != nil {
 		return 0, err
 	}
-	return a.ID, t.put(tokenOwners, tokenOwnerKey(a.Owner, a.ID), digest)
+	if err := t.put(tokenOwners, tokenOwnerKey(a.Owner, a.ID), digest); err != nil {
+		return 0, err
+	}
+	e.Subject = n
+	return a.ID, t.addEvent(e)
 }
 
 // Token returns the token with that digest and its account, or
@@ -59,8 +61,8 @@ func (db *DB) Token(ctx context.Context, d store.TokenDigest) (a store.APIToken,
 }
 
 // Tokens lists an account's tokens by ID, from the first after the one given.
-func (db *DB) Tokens(ctx context.Context, owner store.AccountID, after store.TokenID, limit int) (list []store.APIToken, err error) {
-	err = db.view(ctx, func(t *tx) error {
+func (db *DB) Tokens(ctx context.Context, owner store.AccountID, after store.TokenID, limit int) ([]store.APIToken, error) {
+	return viewed(ctx, db, func(t *tx) (list []store.APIToken, err error) {
 		c := t.cursor(tokenOwners)
 		prefix, first := uint64Key(uint64(owner)), tokenOwnerKey(owner, after)
 		k, digest := c.Seek(first)
@@ -70,13 +72,12 @@ func (db *DB) Tokens(ctx context.Context, owner store.AccountID, after store.Tok
 		for ; bytes.HasPrefix(k, prefix) && len(list) < limit; k, digest = c.Next() {
 			a, err := t.token(digest)
 			if err != nil {
-				return err
+				return nil, err
 			}
 			list = append(list, a)
 		}
-		return nil
+		return list, nil
 	})
-	return list, err
 }
 
 // TouchToken sets when the token was last used, if it still exists.
@@ -99,9 +100,9 @@ func (db *DB) TouchToken(ctx context.Context, d store.TokenDigest, at time.Time)
 	})
 }
 
-// RemoveToken forgets a token; store.ErrNotFound if there is none, or it is not
-// the owner's. Owner 0 stands for whoever it is.
-func (db *DB) RemoveToken(ctx context.Context, owner store.AccountID, id store.TokenID) error {
+// RemoveToken removes a token; store.ErrNotFound if there is none, or owner is neither
+// 0 nor its owner.
+func (db *DB) RemoveToken(ctx context.Context, owner store.AccountID, id store.TokenID, e store.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		digest := t.get(tokenIDs, uint64Key(uint64(id)))
 		if digest == nil {
@@ -114,11 +115,15 @@ func (db *DB) RemoveToken(ctx context.Context, owner store.AccountID, id store.T
 		if owner != 0 && owner != a.Owner {
 			return store.ErrNotFound
 		}
-		return t.removeToken(tokenOwnerKey(a.Owner, a.ID), digest)
+		if err := t.removeToken(tokenOwnerKey(a.Owner, a.ID), digest); err != nil {
+			return err
+		}
+		e.Account = a.Owner
+		return t.addEvent(e)
 	})
 }
 
-// removeToken removes the rows of the token that a row of tokenOwners tells of.
+// removeToken removes a token with its index rows: row is that in tokenOwners.
 func (t *tx) removeToken(row, digest []byte) error {
 	if len(digest) != digestLen {
 		return fmt.Errorf("%w: %s: a digest of %d bytes", store.ErrCorrupt, tokenOwners, len(digest))
@@ -134,17 +139,6 @@ func (t *tx) removeToken(row, digest []byte) error {
 }
 
 func (t *tx) token(digest []byte) (a store.APIToken, err error) {
-	v := t.get(tokens, digest)
-	if v == nil {
-		return a, store.ErrNotFound
-	}
-	return a, decode(&a, tokens, v)
-}
-
-func (t *tx) putToken(a store.APIToken) error {
-	record, err := encode(t, a)
-	if err != nil {
-		return err
-	}
-	return t.put(tokens, a.Digest[:], record)
+	err = t.find(tokens, digest, &a)
+	return a, err
 }

@@ -4,23 +4,29 @@ import (
 	"bytes"
 	"encoding"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"math"
 
 	"go.etcd.io/bbolt"
 
 	"pushbox/store"
 )
 
-// What is longer than any row is, is damaged: payloads, the longest values, have a MiB,
-// and addresses, the longest keys, some hundred bytes.
+// A longer value or key is damage: payloads, the longest values, have a MiB, and
+// addresses, the longest keys, some hundred bytes.
 const (
-	mostValue = 64 << 20
-	mostKey   = 4 << 10
+	maxValue = 64 << 20
+	maxKey   = 4 << 10
 )
 
-// keepKey returns a copy of the key of a row that was found.
-func keepKey(b bucket, key []byte) ([]byte, error) {
-	if len(key) > mostKey {
+// errLongValue is what a transaction panics with over a value of more than maxValue. An
+// error in its place would need a branch in each of the many callers of get.
+var errLongValue = errors.New("a value is longer than any row")
+
+// cloneKey returns a copy of a key that was found.
+func cloneKey(b bucket, key []byte) ([]byte, error) {
+	if len(key) > maxKey {
 		return nil, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, b, len(key))
 	}
 	return bytes.Clone(key), nil
@@ -31,32 +37,38 @@ const keptArena = 1 << 20
 
 // A tx is a bbolt transaction with its buckets at hand.
 type tx struct {
-	bolt    *bbolt.Tx
-	handle  *handle
-	journal *journal             // of a transaction that writes
-	over    overlay              // what the journal says beside the rows
-	local   map[store.ID]pending // what this transaction put into the journal
-	nextRow uint64               // of the journal
-	changes *changes             // takes note of each row written; nil: nobody asks
-	buckets [bucketCount]*bbolt.Bucket
-	cursors [bucketCount]*bbolt.Cursor
-	arena   []byte // the records written: bbolt wants them unchanged until the end
-	writes  int    // attempts to write
-	bytes   int    // in the values of them
-	touched int    // of the mapping, beside that
-	room    room
-	census  *census // of a transaction that writes
-	live    int64   // by how much this one changes it
+	bolt      *bbolt.Tx
+	handle    *handle
+	keys      store.RowKeys        // nil before Unlock
+	ledger    *ledger              // in a transaction that writes
+	journal   *journal             // in a transaction that writes
+	overlay   overlay              // what the journal says beside the rows
+	local     map[store.ID]pending // what this transaction added to the journal
+	nextRow   uint64               // of the journal
+	changes   *changes             // records each row written; nil: no compaction runs
+	buckets   [bucketCount]*bbolt.Bucket
+	cursors   [bucketCount]*bbolt.Cursor
+	arena     []byte // the records written: bbolt needs them unchanged until the end
+	writes    int    // attempts to write
+	bytes     int    // in the values written
+	touched   int    // other bytes of the mapping that were read
+	allowance allowance
+	census    *census // in a transaction that writes
+	live      int64   // by how much this transaction changes its count
 }
 
-// reset makes t that of another transaction, once its own has ended.
+// reset prepares t for another transaction, once its own has ended.
 func (t *tx) reset(b *bbolt.Tx) {
-	arena := t.arena[:0]
+	arena, l := t.arena[:0], t.ledger
 	if cap(arena) > keptArena {
 		arena = nil
 	}
+	if l == nil {
+		l = new(ledger)
+	}
+	*l = ledger{}
 	clear(t.local)
-	*t = tx{bolt: b, arena: arena, local: t.local}
+	*t = tx{bolt: b, arena: arena, local: t.local, ledger: l}
 }
 
 func (t *tx) bucket(b bucket) *bbolt.Bucket {
@@ -69,78 +81,186 @@ func (t *tx) bucket(b bucket) *bbolt.Bucket {
 	return t.buckets[b]
 }
 
-// cursor returns a new cursor, for walking.
-func (t *tx) cursor(b bucket) *bbolt.Cursor { return t.bucket(b).Cursor() }
+// A cursor walks the rows of a bucket. Its methods are those of bbolt's cursor.
+type cursor struct {
+	tx     *tx
+	bucket bucket
+	stored *bbolt.Cursor
+}
 
-// seek finds the first row whose key is not less than key. It goes through one
-// cursor a bucket, which has its memory already.
-func (t *tx) seek(b bucket, key []byte) (k, v []byte) {
+// cursor returns a new cursor, for walking.
+func (t *tx) cursor(b bucket) cursor { return cursor{t, b, t.stored(b)} }
+
+func (c cursor) First() (k, v []byte)          { return c.row(c.stored.First()) }
+func (c cursor) Last() (k, v []byte)           { return c.row(c.stored.Last()) }
+func (c cursor) Next() (k, v []byte)           { return c.row(c.stored.Next()) }
+func (c cursor) Prev() (k, v []byte)           { return c.row(c.stored.Prev()) }
+func (c cursor) Seek(key []byte) (k, v []byte) { return c.row(c.stored.Seek(key)) }
+
+func (c cursor) row(k, stored []byte) (key, v []byte) {
+	if k == nil {
+		return nil, nil
+	}
+	return k, c.tx.value(c.bucket, k, stored)
+}
+
+// value returns the value of a row that was found. Every row that is read comes through
+// here, except where its bytes are copied or compared as they are (stored). It panics
+// with unreadable over a row that must not be believed.
+func (t *tx) value(b bucket, key, stored []byte) []byte {
+	if len(stored) > maxValue {
+		panic(errLongValue) // guard makes it an error, as it does with bbolt's panics
+	}
+	if !hasTag(b, key) {
+		return stored
+	}
+	return t.open(b, key, stored)
+}
+
+// stored returns a cursor over the rows of a bucket as they are in the file, for what
+// copies them, or wants to know their keys alone.
+func (t *tx) stored(b bucket) *bbolt.Cursor { return t.bucket(b).Cursor() }
+
+// seekStored finds the first row whose key is not less than key, as it is in the file.
+// It uses one cursor a bucket, and so allocates nothing.
+func (t *tx) seekStored(b bucket, key []byte) (k, stored []byte) {
 	if t.cursors[b] == nil {
-		t.cursors[b] = t.cursor(b)
+		t.cursors[b] = t.stored(b)
 	}
 	return t.cursors[b].Seek(key)
 }
 
-// get returns what is under key, or nil. It belongs to the transaction.
-func (t *tx) get(b bucket, key []byte) []byte {
-	k, v := t.seek(b, key)
+// findStored returns what the file has under key, and whether there is such a row.
+func (t *tx) findStored(b bucket, key []byte) (stored []byte, ok bool) {
+	k, stored := t.seekStored(b, key)
 	if k == nil || !bytes.Equal(k, key) {
-		return nil
+		return nil, false
 	}
-	if len(v) > mostValue {
-		panic("a row is longer than rows are") // which guard takes for damage
+	return stored, true
+}
+
+// seek finds the first row whose key begins with prefix; its key is nil where there is
+// none.
+func (t *tx) seek(b bucket, prefix []byte) (k, v []byte) {
+	k, stored := t.seekStored(b, prefix)
+	if k == nil || !bytes.HasPrefix(k, prefix) {
+		return nil, nil
 	}
+	return k, t.value(b, k, stored)
+}
+
+// get returns the value under key, or nil. It belongs to the transaction.
+func (t *tx) get(b bucket, key []byte) []byte {
+	v, _ := t.row(b, key)
 	return v
 }
 
 func (t *tx) has(b bucket, key []byte) bool {
-	k, _ := t.seek(b, key)
-	return k != nil && bytes.Equal(k, key)
+	_, ok := t.row(b, key)
+	return ok
+}
+
+func (t *tx) row(b bucket, key []byte) (v []byte, ok bool) {
+	stored, ok := t.findStored(b, key)
+	if !ok {
+		return nil, false
+	}
+	return t.value(b, key, stored), true
 }
 
 // hasPrefix reports whether a key begins with prefix.
 func (t *tx) hasPrefix(b bucket, prefix []byte) bool {
 	k, _ := t.seek(b, prefix)
-	return bytes.HasPrefix(k, prefix)
+	return k != nil
 }
 
-// put writes a row. The value must stay as it is until the transaction ends;
+// put writes a row. A value without a tag must stay as it is until the transaction ends;
 // the key is copied.
 func (t *tx) put(b bucket, key, value []byte) error {
-	t.writes++
-	t.bytes += len(value)
-	t.changes.note(b, key, len(value))
-	if err := t.inspect(b, key, false); err != nil {
+	if err := t.touch(b, key, false); err != nil {
 		return err
 	}
+	t.subtract(b, key)
+	return t.write(b, key, value)
+}
+
+// add is put for a row that is not there yet, which it does not look for.
+func (t *tx) add(b bucket, key, value []byte) error {
+	if err := t.touch(b, key, false); err != nil {
+		return err
+	}
+	return t.write(b, key, value)
+}
+
+func (t *tx) write(b bucket, key, value []byte) error {
+	if hasTag(b, key) {
+		value = t.seal(b, key, value)
+	}
+	t.bytes += len(value)
+	t.changes.note(b, key, len(value))
 	if err := t.bucket(b).Put(key, value); err != nil {
 		return fmt.Errorf("write to %s: %w", b, err)
 	}
 	return nil
 }
 
+// delete deletes a row, whether it is to be believed or not.
 func (t *tx) delete(b bucket, key []byte) error {
-	t.writes++
-	t.changes.note(b, key, 0)
-	if err := t.inspect(b, key, true); err != nil {
+	if err := t.touch(b, key, true); err != nil {
 		return err
 	}
+	t.subtract(b, key)
+	t.changes.note(b, key, 0)
 	if err := t.bucket(b).Delete(key); err != nil {
 		return fmt.Errorf("delete from %s: %w", b, err)
 	}
 	return nil
 }
 
-// deletePrefix deletes every row whose key begins with prefix.
+// touch counts an attempt to write, and verifies the leaves that it changes.
+func (t *tx) touch(b bucket, key []byte, siblings bool) error {
+	t.writes++
+	return t.verify(b, key, siblings)
+}
+
+// deletePrefix deletes every row whose key begins with prefix. It believes nothing that
+// they say.
 func (t *tx) deletePrefix(b bucket, prefix []byte) error {
-	for met := trail(nil); ; {
-		k, _ := t.seek(b, prefix)
-		if !bytes.HasPrefix(k, prefix) {
-			return nil
+	_, err := t.deleteSome(b, prefix, math.MaxInt)
+	return err
+}
+
+// deleteSome deletes up to limit rows whose key begins with prefix, and reports whether
+// there may be more.
+func (t *tx) deleteSome(b bucket, prefix []byte, limit int) (more bool, err error) {
+	var last lastKey
+	for range limit {
+		k, _ := t.seekStored(b, prefix)
+		if k == nil || !bytes.HasPrefix(k, prefix) {
+			return false, nil
 		}
-		k, err := met.meet(b, k)
+		k, err := last.advance(b, k)
 		if err == nil {
 			err = t.delete(b, k)
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// removeEach calls remove with every row whose key begins with prefix. remove must
+// delete the row.
+func (t *tx) removeEach(b bucket, prefix []byte, remove func(k, v []byte) error) error {
+	for last := lastKey(nil); ; {
+		k, v := t.seek(b, prefix)
+		if k == nil {
+			return nil
+		}
+		k, err := last.advance(b, k)
+		if err == nil {
+			err = remove(k, v)
 		}
 		if err != nil {
 			return err
@@ -148,22 +268,32 @@ func (t *tx) deletePrefix(b bucket, prefix []byte) error {
 	}
 }
 
-// A trail is the row that a walk which deletes what it meets met last. In a damaged
-// file a row may be where no delete finds it: the walk would never end.
-type trail []byte
+// A lastKey is the key that a loop over rows which it deletes met last. In a damaged
+// file a row may be where no delete finds it, and the loop would never end.
+type lastKey []byte
 
-// meet returns a copy of the key of a row, or an error where it was met before.
-func (r *trail) meet(b bucket, key []byte) ([]byte, error) {
+// advance returns a copy of the key of a row, or an error where the last row had the
+// same key.
+func (r *lastKey) advance(b bucket, key []byte) ([]byte, error) {
 	if *r != nil && bytes.Equal(*r, key) {
 		return nil, fmt.Errorf("%w: a row of %s is not where it belongs", store.ErrCorrupt, b)
 	}
-	kept, err := keepKey(b, key)
+	kept, err := cloneKey(b, key)
 	*r = kept
 	return kept, err
 }
 
-// move replaces an index row by another. Nil stands for no row, and a row that
-// stays is not touched.
+// verify verifies the leaf that a row is in, or will be, before bbolt reads it to write
+// it anew; with siblings, the leaves beside it, too.
+func (t *tx) verify(b bucket, key []byte, siblings bool) error {
+	if t.handle == nil {
+		return nil
+	}
+	return t.handle.verified.VerifyLeaf(t.bucket(b), key, siblings, &t.handle.leaves[b])
+}
+
+// move replaces an index row by another. Nil stands for no row; an unchanged row is not
+// written.
 func (t *tx) move(b bucket, from, to []byte) error {
 	if bytes.Equal(from, to) {
 		return nil
@@ -179,16 +309,24 @@ func (t *tx) move(b bucket, from, to []byte) error {
 	return t.put(b, to, nil)
 }
 
-// nextID gives out the next number of a bucket's sequence.
+// nextID returns the next number of a bucket's sequence. The sequence has no tag: it
+// must be where the sums say, or numbers would be given out again.
 func (t *tx) nextID(b bucket) (uint64, error) {
-	t.writes++
-	if err := t.inspect(b, nil, false); err != nil {
+	if err := t.touch(b, nil, false); err != nil {
 		return 0, err
+	}
+	kept, err := t.sums()
+	if err != nil {
+		return 0, err
+	}
+	if kept.last[b] != t.bucket(b).Sequence() {
+		return 0, fmt.Errorf("%w: %s: its numbers do not go on from the last one", store.ErrCorrupt, b)
 	}
 	n, err := t.bucket(b).NextSequence()
 	if err != nil {
 		return 0, fmt.Errorf("next number of %s: %w", b, err)
 	}
+	kept.last[b] = n
 	return n, nil
 }
 
@@ -203,10 +341,9 @@ func encode[R encoding.BinaryAppender](t *tx, r R) ([]byte, error) {
 	return b[start:len(b):len(b)], nil
 }
 
-// decode reads a record that is there. What it says of a malformed one names no
-// content.
+// decode reads a record. Its error names no content.
 func decode(r encoding.BinaryUnmarshaler, b bucket, record []byte) error {
-	if len(record) > mostValue {
+	if len(record) > maxValue {
 		return fmt.Errorf("%w: %s: a record of %d bytes", store.ErrCorrupt, b, len(record))
 	}
 	if err := r.UnmarshalBinary(record); err != nil {
@@ -215,7 +352,25 @@ func decode(r encoding.BinaryUnmarshaler, b bucket, record []byte) error {
 	return nil
 }
 
-// number reads a row that holds one.
+// putRecord writes the record of r under key.
+func putRecord[R encoding.BinaryAppender](t *tx, b bucket, key []byte, r R) error {
+	record, err := encode(t, r)
+	if err != nil {
+		return err
+	}
+	return t.put(b, key, record)
+}
+
+// find reads the record under key into r, or returns store.ErrNotFound.
+func (t *tx) find(b bucket, key []byte, r encoding.BinaryUnmarshaler) error {
+	record := t.get(b, key)
+	if record == nil {
+		return store.ErrNotFound
+	}
+	return decode(r, b, record)
+}
+
+// number reads a value that is one number.
 func number(b bucket, v []byte) (uint64, error) {
 	if len(v) != 8 {
 		return 0, fmt.Errorf("%w: %s: a number of %d bytes", store.ErrCorrupt, b, len(v))

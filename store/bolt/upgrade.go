@@ -1,170 +1,220 @@
 package bolt
 
 import (
-	"bytes"
+	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
-	"path/filepath"
+	"runtime"
+	"time"
 
-	"pushbox/internal/durable"
+	"pushbox/internal/humanize"
 	"pushbox/store"
+	"pushbox/store/bolt/page"
 )
 
-// mostCopies is how many copies of a file of one schema are kept: one more for each
-// time that somebody went back to the older version and forward again.
-const mostCopies = 9
+// upgradeReports is the time between two notes of how far an upgrade has come.
+const upgradeReports = 10 * time.Second
 
-// An upgrade brings a file of an older schema to the present one. It holds the
-// file's lock.
+// An upgrade writes a file of an older schema anew in the present one: a converted copy
+// takes its place. The machinery is that of a compaction, beside which nothing else runs.
+// The lock of the old file is held throughout.
 type upgrade struct {
-	handle *handle
-	path   string
-	from   uint32
-	free   freeSpace
-	note   func(string)
+	*compaction
+	schema  uint32 // of the old file
+	convert store.Converter
+	keys    store.RowKeys
+	old     journalOf5
+	sums    sums
+	stored  []byte // buffer for a row with its tag
+
+	link       func(from, to string) error
+	setTime    func(path string, read, changed time.Time) error
+	closeFirst bool // this system renames no open file
 }
 
-func newUpgrade(db *DB, h *handle, from uint32, note func(string)) *upgrade {
-	if note == nil {
-		note = func(string) {}
+func newUpgrade(ctx context.Context, db *DB, convert store.Converter) *upgrade {
+	u := &upgrade{schema: db.found, convert: convert, keys: *db.keys.Load(), link: os.Link, setTime: os.Chtimes, closeFirst: runtime.GOOS == "windows"}
+	u.compaction = newCompaction(ctx, db, progressNotes(db.note, upgradeReports))
+	u.from = db.current.Load()
+	u.add = u.addRow
+	u.bounds.rows, u.bounds.unsynced = 4*u.bounds.rows, 8*u.bounds.unsynced // no commit waits for the disk
+	return u
+}
+
+// progressNotes returns a function that notes progress, but not more often than every
+// so often.
+func progressNotes(note func(string), every time.Duration) func(done, total int64) {
+	last := time.Now()
+	return func(done, total int64) {
+		if now := time.Now(); now.Sub(last) >= every && total > 0 {
+			last = now
+			note(fmt.Sprintf("upgrading the database: %s of at most %s are written", humanize.Size(done), humanize.Size(total)))
+		}
 	}
-	return &upgrade{handle: h, path: db.path, from: from, free: freeBytes, note: note}
 }
 
-// run keeps a copy, then changes the file in one transaction. Whenever it is cut
-// short, the file is of the one schema or of the other, whole.
-func (u *upgrade) run() error {
-	kept, err := u.keepCopy()
+// run makes the converted copy and gives it the name of the file. If it is cut short
+// before, the copy is a leftover, and the next upgrade begins anew.
+func (u *upgrade) run() (err error) {
+	kept, there, err := u.nameOld()
 	if err == nil {
-		err = u.handle.write(func(t *tx) error { return migrate(t.bolt, u.from) })
-	}
-	if err != nil {
-		return fmt.Errorf("upgrade from schema %d to %d: %w", u.from, schemaNumber, explainRoom(err))
-	}
-	u.note(fmt.Sprintf("upgraded the database from schema %d to %d; as it was, it is kept in %s: remove that once you are sure not to go back",
-		u.from, schemaNumber, kept))
-	return nil
-}
-
-// keepCopy keeps the file as it is under another name beside it. A copy that is
-// there already serves if it is the same; one that differs stays, too, though it may
-// differ in no more than what a commit that was cut short wrote into free pages.
-func (u *upgrade) keepCopy() (path string, err error) {
-	for n := 1; n <= mostCopies; n++ {
-		path = fmt.Sprintf("%s.schema%d", u.path, u.from)
-		if n > 1 {
-			path += fmt.Sprintf("-%d", n)
-		}
-		same, err := u.isCopy(path)
-		if errors.Is(err, fs.ErrNotExist) {
-			return path, u.copyTo(path)
-		}
-		if err != nil || same {
-			return path, err
-		}
-	}
-	return "", fmt.Errorf("%w: there are %d copies of earlier upgrades beside it already; remove those that are not needed", store.ErrFull, mostCopies)
-}
-
-// isCopy reports whether the file at path has the bytes of the database.
-func (u *upgrade) isCopy(path string) (same bool, err error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return false, err
-	}
-	defer func() { err = errors.Join(err, f.Close()) }()
-	theirs, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	ours, err := u.handle.file.Stat()
-	if err != nil || ours.Size() != theirs.Size() {
-		return false, err
-	}
-	return sameBytes(io.NewSectionReader(u.handle.file, 0, ours.Size()), f)
-}
-
-// copyTo keeps the file under a new name, for its owner alone.
-func (u *upgrade) copyTo(path string) error {
-	info, err := u.handle.file.Stat()
-	if err == nil {
-		err = u.wantRoom(info.Size())
+		err = u.measureUpgrade()
 	}
 	if err != nil {
 		return err
 	}
-	u.note(fmt.Sprintf("upgrading the database from schema %d to %d: first a copy of it is made, of %s", u.from, schemaNumber, mebibytes(info.Size())))
-	temp, err := u.writeCopy(info.Size())
+	u.db.note(fmt.Sprintf("upgrading the database from schema %d to %d: writing it anew, %s", u.schema, schemaNumber, humanize.Size(u.total)))
+	if err := u.create(); err != nil {
+		return u.explain(err)
+	}
+	defer func() {
+		if !u.kept {
+			err = errors.Join(err, u.discard())
+		}
+	}()
+	err = u.copyAll()
+	if err == nil && !there {
+		err = u.keepOld(kept)
+	}
+	if err == nil {
+		err = u.swap(kept)
+	}
 	if err != nil {
-		return fmt.Errorf("copy the database: %w", err)
+		return u.explain(err)
 	}
-	published, err := durable.Publish(temp, path)
-	if err == nil && !published {
-		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
-	}
-	return err
+	u.db.note(fmt.Sprintf("upgraded the database from schema %d to %d; the old one is kept in %s; the server removes it after %d days, or remove it yourself once you are sure that you will not go back",
+		u.schema, schemaNumber, kept, store.CopiesStay/(24*time.Hour)))
+	return nil
 }
 
-// wantRoom refuses to begin if the copy would leave too little room for what
-// follows it.
-func (u *upgrade) wantRoom(size int64) error {
-	dir := filepath.Dir(u.path)
-	free, known, err := u.free(dir)
-	if err != nil {
-		return fmt.Errorf("free space of %s: %w", dir, err)
+// upgradeGrowth is by what part the copy may be larger than what is in use of the file:
+// rows get tags.
+const upgradeGrowth = 4
+
+// measureUpgrade refuses to begin without space for the copy.
+func (u *upgrade) measureUpgrade() error {
+	if err := u.measure(); err != nil {
+		return err
 	}
-	if need := size + copyReserve; known && free < need {
-		return fmt.Errorf("%w: a copy of the database comes first, which needs %s free in %s, and %s are",
-			store.ErrFull, mebibytes(need), dir, mebibytes(free))
+	return u.wantFree(upgradeRoom(u.total))
+}
+
+// upgradeRoom is how many bytes the copy of a file may need that has used bytes in use.
+func upgradeRoom(used int64) int64 { return used + used/upgradeGrowth }
+
+// copyAll makes the copy complete, verified, and durable.
+func (u *upgrade) copyAll() error {
+	u.batch = newBatch(u.bounds.batch)
+	if err := u.read(u.readJournal); err != nil {
+		return err
+	}
+	for u.at.bucket < bucketCount {
+		if err := u.copyBucket(); err != nil {
+			return err
+		}
+		u.at = position{bucket: u.at.bucket + 1}
+	}
+	if err := u.read(u.closeCopy); err != nil {
+		return err
+	}
+	if err := u.to.file.Sync(); err != nil {
+		return fmt.Errorf("sync the copy: %w", err)
+	}
+	err := u.to.read(func(t *tx) (err error) {
+		defer t.dropMapped()
+		u.to.verified, err = page.Verify(t.bolt, false)
+		return err
+	})
+	if err != nil {
+		return u.damage(u.to, err)
+	}
+	return u.interrupted()
+}
+
+// copyBucket copies a bucket of the old file, if that has it. What the journal has of
+// the audit log goes behind it; all else of the journal was in the records of pushes.
+func (u *upgrade) copyBucket() error {
+	b := u.at.bucket
+	if b == journalRows || madeIn[b] > u.schema {
+		return nil
+	}
+	for more := true; more; {
+		var err error
+		if more, err = u.copySome(); err != nil {
+			return err
+		}
+	}
+	if b == audit {
+		return u.copyEntries()
 	}
 	return nil
 }
 
-// writeCopy writes a synced copy under a temporary name, which the next to open the
-// database removes if it stays.
-func (u *upgrade) writeCopy(size int64) (temp string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(u.path), durable.TempPattern(u.path))
+// closeCopy gives the buckets of the copy their sequences, and writes what only the end
+// of the copying shows: the sums and the schema.
+func (u *upgrade) closeCopy(from *tx) error {
+	u.batch.reset()
+	err := u.to.write(func(to *tx) error {
+		for b := range bucketCount {
+			if madeIn[b] > u.schema {
+				continue
+			}
+			u.sums.last[b] = from.bucket(b).Sequence()
+			if err := to.bucket(b).SetSequence(u.sums.last[b]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		return "", err
+		return err
 	}
-	if err = inherit(f, u.handle.file); err == nil {
-		err = f.Chmod(0o600)
+	value, err := u.sums.AppendBinary(nil)
+	if err == nil {
+		err = u.addTagged(from, meta, []byte(metaSums), value)
 	}
 	if err == nil {
-		_, err = io.Copy(f, io.NewSectionReader(u.handle.file, 0, size))
+		err = u.batch.add(from, meta, []byte(metaSchema), binary.BigEndian.AppendUint32(nil, schemaNumber))
 	}
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
+	if err != nil {
+		return err
 	}
-	return f.Name(), nil
+	return u.writeBatch()
 }
 
-// explainRoom makes a lack of room the error that it is.
-func explainRoom(err error) error {
-	if noRoom(err) {
-		return fmt.Errorf("%w: %w", store.ErrFull, err)
+// swap gives the name of the old file to the copy. The old file then has the name kept
+// alone.
+func (u *upgrade) swap(kept string) error {
+	if named, err := u.from.isNamed(u.path); err != nil || !named {
+		return errors.Join(errors.New("the database is no longer there under its name"), err)
 	}
-	return err
-}
-
-// sameBytes reports whether two readers have the same to their ends.
-func sameBytes(a, b io.Reader) (bool, error) {
-	var x, y [64 << 10]byte
-	for {
-		n, errA := io.ReadFull(a, x[:])
-		m, errB := io.ReadFull(b, y[:])
-		switch {
-		case !bytes.Equal(x[:n], y[:m]):
-			return false, nil
-		case ended(errA) && ended(errB):
-			return true, nil
-		case errA != nil || errB != nil:
-			return false, errors.Join(errA, errB)
+	if u.closeFirst {
+		if err := errors.Join(u.to.close(), u.from.close()); err != nil {
+			return u.db.fail(err)
 		}
 	}
+	replaced, err := u.replace(u.temp, u.path)
+	if err != nil {
+		err = fmt.Errorf("replace the database: %w", err)
+		if replaced || u.closeFirst {
+			return u.db.fail(err)
+		}
+		return err
+	}
+	u.kept = true
+	if u.closeFirst { // for a moment, another process could have opened either file
+		to, err := openNamed(u.path, defaultTimeout)
+		if err != nil {
+			return u.db.fail(err)
+		}
+		u.to, to.keys = to, &u.db.keys
+	}
+	u.to.bolt.NoSync, u.to.bolt.NoGrowSync = false, false
+	u.db.found = schemaNumber
+	u.db.current.Store(u.to)
+	_ = u.from.closeAfter((*handle).scrub) // it was only read; and if an earlier upgrade kept its bytes, it has no name now
+	_ = os.Chmod(kept, 0o600)              // or it stays as private as the database
+	return nil
 }
-
-func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

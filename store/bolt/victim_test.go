@@ -16,8 +16,8 @@ import (
 	"pushbox/store/bolt"
 )
 
-// victimEnv makes this test binary another process for a test: its value says
-// which.
+// victimEnv makes this test binary the other process of a test: its value is the kind
+// of process.
 const victimEnv = "PUSHBOX_TEST_VICTIM"
 
 func TestMain(m *testing.M) {
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A victim is another process at work on a file.
+// A victim is another process that works on a file.
 type victim struct {
 	*exec.Cmd
 	lines *bufio.Scanner
@@ -61,10 +61,10 @@ func startVictim(t *testing.T, kind, path string) *victim {
 
 const victimWriters = 4
 
-// victimSteps is what a writer of the victim does with each of its pushes.
-var victimSteps = []store.Rule{nil, view, view, purge} // nil creates it; every other push is not purged
+// victimSteps are a writer's operations on each of its pushes.
+var victimSteps = []store.Rule{nil, view, view, purge} // nil creates it; every second push is not purged
 
-// victimStep is the n-th thing that a writer does: with which push, and what.
+// victimStep returns the push and the operation of a writer's n-th step.
 func victimStep(writer, n int) (push, step int) {
 	pair, step := n/(2*len(victimSteps)-1), n%(2*len(victimSteps)-1)
 	push = 2 * pair
@@ -74,11 +74,11 @@ func victimStep(writer, n int) (push, step int) {
 	return push*victimWriters + writer, step
 }
 
-// writeAndCompact writes from several goroutines, and says of each step, and of
-// each compaction, when it is done.
+// writeAndCompact writes from several goroutines and compacts, and reports each step
+// and each compaction when it is done.
 func writeAndCompact(path string) error {
 	ctx := context.Background()
-	db, _, err := bolt.Open(ctx, bolt.Options{Path: path})
+	db, _, err := bolt.OpenUnlocked(ctx, bolt.Options{Path: path})
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func writeAndCompact(path string) error {
 	}
 	wg.Go(func() {
 		for err := error(nil); err == nil || errors.Is(err, store.ErrBusy); {
-			if err = db.Try(ctx, bolt.Trial{Bounds: &bolt.Bounds{Batch: 50_000, Rows: 20, Unsynced: 100_000, Pending: 50_000, Behind: 100_000, Rest: 10_000}}); err == nil {
+			if err = db.CompactWith(ctx, bolt.CompactOptions{Bounds: &bolt.Bounds{Batch: 50_000, Rows: 20, Unsynced: 100_000, Pending: 50_000, Behind: 100_000, Rest: 10_000}}); err == nil {
 				_, err = fmt.Printf("%d %d\n", victimWriters, 0)
 			}
 			errs[victimWriters] = err
@@ -111,8 +111,8 @@ func writeAndCompact(path string) error {
 	return errors.Join(errs...)
 }
 
-// killAfter kills the victim when it has said that many lines, and returns the
-// last step that each writer said was done, and how many compactions were.
+// killAfter kills the victim after that many lines of output, and returns each writer's
+// last step that was reported, and the number of compactions.
 func (v *victim) killAfter(t *testing.T, lines int) (done [victimWriters]int, compactions int) {
 	t.Helper()
 	for w := range done {
@@ -144,11 +144,11 @@ func (v *victim) killAfter(t *testing.T, lines int) (done [victimWriters]int, co
 	return done, compactions
 }
 
-// waitForFile opens a file that another process has, and says how many accounts
-// it finds.
+// waitForFile opens a file that another process has open, and reports the number of
+// accounts in it.
 func waitForFile(path string) error {
 	ctx := context.Background()
-	db, _, err := bolt.Open(ctx, bolt.Options{Path: path, Timeout: time.Minute})
+	db, _, err := bolt.OpenUnlocked(ctx, bolt.Options{Path: path, Timeout: time.Minute})
 	if err != nil {
 		return err
 	}

@@ -8,20 +8,20 @@ import (
 	"pushbox/internal/secret"
 )
 
-func TestAnAPITokenIsOfItsForm(t *testing.T) {
+func TestAnAPITokenHasItsForm(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^pb_[a-z2-7]{52}$`)
 	seen := make(map[string]bool)
 	for range 100 {
 		token := NewAPIToken().Reveal()
 		if !form.MatchString(token) || seen[token] {
-			t.Fatalf("a token is of a wrong form, or came twice: %s", token)
+			t.Fatalf("a token has a wrong form, or came twice: %s", token)
 		}
 		seen[token] = true
 	}
 }
 
-func TestADigestIsOfTheWholeToken(t *testing.T) {
+func TestADigestCoversTheWholeToken(t *testing.T) {
 	t.Parallel()
 	token := NewAPIToken()
 	if Digest(token) != sha256.Sum256([]byte(token.Reveal())) {

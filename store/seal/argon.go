@@ -14,7 +14,7 @@ import (
 
 const saltSize = 16
 
-// A cost is what Argon2id is to spend. The zero cost says that there is no
+// A cost is the cost of an Argon2id hash. The zero cost means that there is no
 // passphrase.
 type cost struct {
 	memory  uint32 // KiB
@@ -22,14 +22,14 @@ type cost struct {
 	threads uint8
 }
 
-// standard is the cost of what is made now, and most the greatest that is spent
-// on opening something: a damaged record must not eat the machine.
+// standard is the cost of new hashes. most is the greatest cost of opening something: a
+// damaged record must not use up the machine.
 var (
 	standard = cost{memory: 19 << 10, passes: 2, threads: 1}
 	most     = cost{memory: 256 << 10, passes: 16, threads: 4}
 )
 
-// bounded reports whether c may be spent, or is zero.
+// bounded reports whether c is within most, or is zero.
 func (c cost) bounded() bool {
 	if c == (cost{}) {
 		return true
@@ -42,18 +42,22 @@ func (c cost) hash(p secret.Text, salt []byte) []byte {
 	return argon2.IDKey([]byte(p.Reveal()), salt, uint32(c.passes), c.memory, c.threads, keySize)
 }
 
-// HashPassword hashes a password for keeping, in the PHC string form, salted
-// anew each time: $argon2id$v=19$m=19456,t=2,p=1$salt$hash. It takes some 30 ms
-// and 19 MiB; the caller sees to it that not too many run at once.
+// HashPassword returns the hash of a password in the PHC string form, with a new salt
+// each time: $argon2id$v=19$m=19456,t=2,p=1$salt$hash. It takes some 30 ms and 19 MiB;
+// the caller limits how many run at once.
 func HashPassword(p secret.Text) string {
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt)
 	return standard.phc(salt, standard.hash(p, salt))
 }
 
-// VerifyPassword reports whether p is the password that HashPassword made hash
-// of. It takes as long as that. ErrOpen if hash is none of its strings.
+// VerifyPassword reports whether p is the password of a hash that HashPassword made. It
+// takes as long as that. It also reads a bcrypt hash, which takes as long as its cost
+// says. The error is ErrOpen if hash is in neither form.
 func VerifyPassword(hash string, p secret.Text) (bool, error) {
+	if IsBcrypt(hash) {
+		return verifyBcrypt(hash, p), nil
+	}
 	c, salt, sum, err := readPHC(hash)
 	if err != nil {
 		return false, err
@@ -68,7 +72,7 @@ func (c cost) phc(salt, sum []byte) string {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.memory, c.passes, c.threads, b64(salt), b64(sum))
 }
 
-// readPHC takes apart what phc made, and nothing else.
+// readPHC parses what phc made, and nothing else.
 func readPHC(hash string) (c cost, salt, sum []byte, err error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 {

@@ -79,7 +79,7 @@ func TestTheFrozenPasswordIsVerified(t *testing.T) {
 	}
 }
 
-func TestAMalformedHashIsRefusedWithoutSpending(t *testing.T) {
+func TestAMalformedHashIsRefusedBeforeHashing(t *testing.T) {
 	t.Parallel()
 	good := cheap.phc(make([]byte, saltSize), make([]byte, keySize))
 	if ok, err := VerifyPassword(good, testWords); ok || err != nil {

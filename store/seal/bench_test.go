@@ -70,11 +70,11 @@ func BenchmarkPayload(b *testing.B) {
 
 func BenchmarkDetails(b *testing.B) {
 	r, plain := NewRing(birth), make([]byte, 64)
-	sealed := r.SealDetails(birth, testID, plain)
+	sealed := r.SealDetails(testID, plain)
 	b.Run("seal", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			r.SealDetails(birth, testID, plain)
+			r.SealDetails(testID, plain)
 		}
 	})
 	b.Run("open", func(b *testing.B) {

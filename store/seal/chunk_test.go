@@ -29,7 +29,7 @@ func TestAFileHasAsManyChunksAsItNeeds(t *testing.T) {
 
 func TestTheSealedSizeDoesNotWrapAround(t *testing.T) {
 	t.Parallel()
-	const most = 9_221_120_786_662_719_471 // bytes, sealed to just the greatest number
+	const most = 9_221_120_786_662_719_471 // bytes, whose sealed size is the greatest number
 	for size, want := range map[int64]int64{
 		most - 1:          math.MaxInt64 - 1,
 		most:              math.MaxInt64,

@@ -22,7 +22,7 @@ var (
 	testBlob  = []byte("0123456789abcdef")
 )
 
-// An envelope is something sealed and the ways to open and to seal it again.
+// An envelope is a sealed record, and the functions that open it and seal it again.
 type envelope struct {
 	name  string
 	seal  func() []byte
@@ -30,13 +30,13 @@ type envelope struct {
 	plain []byte // nil: a new key each time
 }
 
-// envelopes returns one of each kind, under fresh keys.
+// envelopes returns an envelope of each kind, under new keys.
 func envelopes() []envelope {
 	root, ring := NewRootKey(), NewRing(birth)
 	dek := NewDEK()
 	wrap := func(c cost, p secret.Text) envelope {
 		return envelope{
-			seal: func() []byte { return ring.keks[0].wrap(c, testID, testToken, p, NewDEK()) },
+			seal: func() []byte { return ring.keys[KEKs][0].wrap(c, testID, testToken, p, NewDEK()) },
 			open: func(sealed []byte) ([]byte, error) {
 				d, err := ring.OpenWrap(sealed, testID, testToken, p)
 				if err != nil {
@@ -68,8 +68,16 @@ func envelopes() []envelope {
 		},
 		plain: []byte("a payload"),
 	}, {
+		name: "link",
+		seal: func() []byte { return ring.SealLink(birth, testID, testToken) },
+		open: func(sealed []byte) ([]byte, error) {
+			link, err := ring.OpenLink(testID, sealed)
+			return []byte(link.Reveal()), err
+		},
+		plain: []byte(testToken.Reveal()),
+	}, {
 		name:  "details",
-		seal:  func() []byte { return ring.SealDetails(birth, testID, []byte("a name")) },
+		seal:  func() []byte { return ring.SealDetails(testID, []byte("a name")) },
 		open:  func(sealed []byte) ([]byte, error) { return ring.OpenDetails(testID, sealed) },
 		plain: []byte("a name"),
 	}, {
@@ -77,6 +85,11 @@ func envelopes() []envelope {
 		seal:  func() []byte { return ring.SealEntry(testID, []byte("an entry")) },
 		open:  func(sealed []byte) ([]byte, error) { return ring.OpenEntry(testID, sealed) },
 		plain: []byte("an entry"),
+	}, {
+		name:  "event",
+		seal:  func() []byte { return ring.SealEvent([32]byte{1}, []byte("an account")) },
+		open:  func(sealed []byte) ([]byte, error) { return ring.OpenEvent([32]byte{1}, sealed) },
+		plain: []byte("an account"),
 	}, {
 		name:  "account",
 		seal:  func() []byte { return ring.SealAccount(testID, []byte("an address")) },
@@ -101,9 +114,9 @@ func envelopes() []envelope {
 	}}
 }
 
-// refusal fails the test unless err is an error of this package and nothing
-// came with it.
-func refusal(t *testing.T, what string, plain []byte, err error) {
+// wantRefusal fails the test unless err is an error of this package and there is no
+// plain text.
+func wantRefusal(t *testing.T, what string, plain []byte, err error) {
 	t.Helper()
 	if !errors.Is(err, ErrOpen) && !errors.Is(err, ErrKey) && !errors.Is(err, ErrPassphrase) {
 		t.Errorf("%s: the error is %v", what, err)
@@ -140,7 +153,7 @@ func TestNothingOpensWithAFlippedBit(t *testing.T) {
 			for i := range len(sealed) * 8 {
 				sealed[i/8] ^= 1 << (i % 8)
 				plain, err := e.open(sealed)
-				refusal(t, e.name, plain, err)
+				wantRefusal(t, e.name, plain, err)
 				sealed[i/8] ^= 1 << (i % 8)
 			}
 		})
@@ -153,10 +166,10 @@ func TestNothingOpensCutShortOrMadeLonger(t *testing.T) {
 		sealed := e.seal()
 		for n := range sealed {
 			plain, err := e.open(slices.Clip(sealed[:n]))
-			refusal(t, e.name, plain, err)
+			wantRefusal(t, e.name, plain, err)
 		}
 		plain, err := e.open(append(sealed, 0))
-		refusal(t, e.name, plain, err)
+		wantRefusal(t, e.name, plain, err)
 	}
 }
 
@@ -165,10 +178,10 @@ func TestNoEnvelopeOpensAsAnotherKind(t *testing.T) {
 	all := envelopes()
 	for i, from := range all {
 		for j, to := range all {
-			// A wrap without a passphrase opens whatever passphrase is given.
+			// A wrap without a passphrase opens with any passphrase.
 			if i != j && !(from.name == "wrap" && to.name == "protected wrap") {
 				plain, err := to.open(from.seal())
-				refusal(t, from.name+" as "+to.name, plain, err)
+				wantRefusal(t, from.name+" as "+to.name, plain, err)
 			}
 		}
 	}

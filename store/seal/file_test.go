@@ -12,7 +12,7 @@ import (
 
 var sizes = []int{0, 1, ChunkSize - 1, ChunkSize, ChunkSize + 1, 2 * ChunkSize, 3*ChunkSize + 12345}
 
-// pattern returns bytes of which no two chunks are the same.
+// pattern returns bytes; no two chunks of them are the same.
 func pattern(size int) []byte {
 	b := make([]byte, size)
 	for i := range b {
@@ -31,7 +31,7 @@ func sealFile(c *FileCipher, plain []byte) (sealed [][]byte) {
 	return sealed
 }
 
-// openFile opens chunks as one does who knows only which are there.
+// openFile opens chunks without knowing how many there should be.
 func openFile(c *FileCipher, sealed [][]byte) (plain []byte, err error) {
 	for i, chunk := range sealed {
 		if plain, err = c.Open(plain, uint64(i), i == len(sealed)-1, chunk); err != nil {
@@ -54,7 +54,7 @@ func TestAFileComesBackAsItWas(t *testing.T) {
 		}
 		back, err := openFile(c, sealed)
 		if err != nil || !bytes.Equal(back, plain) {
-			t.Errorf("%d bytes come back as %d others: %v", size, len(back), err)
+			t.Errorf("%d bytes come back as %d other bytes: %v", size, len(back), err)
 		}
 	}
 }
@@ -111,7 +111,7 @@ func TestAFileThatWasTamperedWithIsRefused(t *testing.T) {
 		"the only chunk as one of several": {alone[0], s[1], s[2], s[3]},
 	} {
 		got, err := openFile(a, chunks)
-		refusal(t, name, got, err)
+		wantRefusal(t, name, got, err)
 	}
 	for name, c := range map[string]*FileCipher{"its own": a, "its neighbour's": b, "a stranger's": elsewhere} {
 		if _, err := openFile(c, s); (err == nil) != (c == a) {
@@ -153,24 +153,24 @@ func TestNoChunkOpensWithAFlippedBitOrCutShort(t *testing.T) {
 		for i := range len(sealed) * 8 {
 			sealed[i/8] ^= 1 << (i % 8)
 			plain, err := c.Open(nil, 0, true, sealed)
-			refusal(t, fmt.Sprintf("bit %d of %d bytes", i, size), plain, err)
+			wantRefusal(t, fmt.Sprintf("bit %d of %d bytes", i, size), plain, err)
 			sealed[i/8] ^= 1 << (i % 8)
 		}
 		for n := range sealed {
 			plain, err := c.Open(nil, 0, true, slices.Clip(sealed[:n]))
-			refusal(t, fmt.Sprintf("%d bytes of %d", n, len(sealed)), plain, err)
+			wantRefusal(t, fmt.Sprintf("%d bytes of %d", n, len(sealed)), plain, err)
 		}
 	}
 	whole := c.Seal(nil, 0, false, pattern(ChunkSize))
 	for i := 0; i < len(whole); i += 509 {
 		whole[i] ^= 0x10
 		plain, err := c.Open(nil, 0, false, whole)
-		refusal(t, fmt.Sprintf("byte %d of a whole chunk", i), plain, err)
+		wantRefusal(t, fmt.Sprintf("byte %d of a whole chunk", i), plain, err)
 		whole[i] ^= 0x10
 	}
 }
 
-func TestWhatIsNoChunkIsNotSealed(t *testing.T) {
+func TestOnlyAChunkIsSealed(t *testing.T) {
 	t.Parallel()
 	c, b := newFile(), make([]byte, ChunkSize+1)
 	for name, seal := range map[string]func(){
@@ -212,13 +212,13 @@ func TestAChunkThatDoesNotOpenLeavesNothingBehind(t *testing.T) {
 	sealed := c.Seal(nil, 0, true, plain)
 	dst := append(make([]byte, 0, 4+ChunkSize), "kept"...)
 	out, err := c.Open(dst, 0, false, sealed)
-	refusal(t, "another flag", out, err)
+	wantRefusal(t, "another flag", out, err)
 	if string(dst) != "kept" || bytes.Contains(dst[:cap(dst)], plain[:8]) {
-		t.Error("what did not open is behind what was there, or in its place")
+		t.Error("after an error dst is longer or changed")
 	}
 }
 
-// Not parallel: what is allocated elsewhere would count.
+// Not parallel: allocations of other tests would count.
 func TestAChunkCostsOneSmallAllocation(t *testing.T) {
 	c, plain := newFile(), pattern(ChunkSize)
 	sealed := c.Seal(nil, 0, true, plain)

@@ -14,7 +14,7 @@ import (
 //go:embed testdata/files.json
 var filesJSON []byte
 
-// fileVectors are what testdata/files.py made, of the push of vectors.
+// fileVectors are the values that testdata/files.py made, of the push of vectors.
 type fileVectors struct {
 	FilesKey hexBytes `json:"files_key"`
 	BlobID   hexBytes `json:"blob_id"`
@@ -41,7 +41,7 @@ func loadFileVectors(t testing.TB) (v vectors, f fileVectors, ring *Ring) {
 	return v, f, ring
 }
 
-// Nothing in a chunk is random: what is sealed now is what was sealed then.
+// A chunk has no random part: sealed again it must have the same bytes.
 func TestTheFrozenFilesAreSealedTheSame(t *testing.T) {
 	t.Parallel()
 	v, f, _ := loadFileVectors(t)

@@ -8,14 +8,14 @@ import (
 	"pushbox/internal/secret"
 )
 
-func TestAGrantTokenIsOfItsForm(t *testing.T) {
+func TestAGrantTokenHasItsForm(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^[a-z2-7]{32}$`)
 	seen := make(map[string]bool)
 	for range 100 {
 		token := NewGrantToken().Reveal()
 		if !form.MatchString(token) || seen[token] {
-			t.Fatalf("a token is of a wrong form, or came twice: %s", token)
+			t.Fatalf("a token has a wrong form, or came twice: %s", token)
 		}
 		seen[token] = true
 	}
@@ -64,7 +64,7 @@ func TestAGrantOpensTheFilesWithoutTheLink(t *testing.T) {
 	}
 }
 
-// Whoever has a grant has the files key, and must not get further with it.
+// A client with a grant has the files key, and must not get further with it.
 func TestAGrantOpensNothingElseOfThePush(t *testing.T) {
 	t.Parallel()
 	dek := NewDEK()
@@ -77,9 +77,10 @@ func TestAGrantOpensNothingElseOfThePush(t *testing.T) {
 func TestAGrantWithoutAKeyInItIsRefused(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
-	k := &r.keks[0]
+	k := &r.keys[KEKs][0]
+	head := k.head(KEKs)
 	for size, want := range map[int]error{0: ErrOpen, keySize - 1: ErrOpen, keySize: nil, keySize + 1: ErrOpen} {
-		sealed := encrypt(k.granting(testGrant), k.head(), bind(k.head(), testID), pattern(size))
+		sealed := encrypt(k.granting(testGrant), head, bind(head, testID), pattern(size))
 		if _, err := r.OpenGrant(testID, testGrant, sealed); !errors.Is(err, want) {
 			t.Errorf("%d bytes: the error is %v", size, err)
 		}

@@ -2,20 +2,20 @@ package seal
 
 import "crypto/sha256"
 
-// crypto/hkdf and crypto/hmac take any hash, behind an interface, so that deriving
-// a key costs them a dozen allocations and more. These take SHA-256 alone and work
-// on the stack; a test holds that they give the same.
+// crypto/hkdf and crypto/hmac take any hash through an interface, so that deriving a
+// key costs a dozen allocations and more. These functions use only SHA-256 and work on
+// the stack; a test compares their results.
 
-// deriveKey returns HKDF-SHA256(secret, salt, info), RFC 5869: the first 32 bytes,
+// hkdfSHA256 returns HKDF-SHA256(secret, salt, info), RFC 5869: the first 32 bytes,
 // which are its first block.
-func deriveKey(secret, salt []byte, info string) [keySize]byte {
+func hkdfSHA256(secret, salt []byte, info string) [keySize]byte {
 	var room [sha256.BlockSize]byte
-	extracted := authenticate(salt, secret) // no salt is one of zeros, and so is what a short key is filled up with
-	return authenticate(extracted[:], append(append(room[:0], info...), 1))
+	extracted := hmacSHA256(salt, secret) // no salt means zeros, which also fill up a short key
+	return hmacSHA256(extracted[:], append(append(room[:0], info...), 1))
 }
 
-// authenticate returns HMAC-SHA256(key, message), RFC 2104.
-func authenticate(key, message []byte) [sha256.Size]byte {
+// hmacSHA256 returns HMAC-SHA256(key, message), RFC 2104.
+func hmacSHA256(key, message []byte) [sha256.Size]byte {
 	if len(key) > sha256.BlockSize {
 		digest := sha256.Sum256(key)
 		key = digest[:]
@@ -25,7 +25,7 @@ func authenticate(key, message []byte) [sha256.Size]byte {
 	return sha256.Sum256(append(pad(room[:0], key, 0x5c), inner[:]...))
 }
 
-// pad appends a key, filled up with zeros to a block, each byte of it XORed with x.
+// pad appends a key, filled up with zeros to a block, and XORs each byte with x.
 func pad(dst, key []byte, x byte) []byte {
 	var block [sha256.BlockSize]byte
 	copy(block[:], key)

@@ -23,11 +23,10 @@ func (redacted) String() string { return "[redacted]" }
 // MarshalText returns "[redacted]", for encoders that know nothing of secrets.
 func (redacted) MarshalText() ([]byte, error) { return []byte("[redacted]"), nil }
 
-// A key is 32 bytes that do not print. They are behind a pointer, because fmt
-// prints an unexported field of some other struct without asking the field's
-// type: it then sees an address. They are a string, because for a wrong verb
-// fmt follows a pointer to an array. There is no zero key: using one panics, so
-// nothing is ever sealed under bytes that were forgotten.
+// A key is 32 bytes that do not print. They are behind a pointer, because fmt prints an
+// unexported field of another struct without asking the field's type: it then prints an
+// address. They are a string, because for a wrong verb fmt follows a pointer to an
+// array. Using the zero key panics, so nothing is ever sealed without a key.
 type key struct {
 	redacted
 	s *string
@@ -46,16 +45,17 @@ func keyOf(b []byte) key {
 
 func (k key) bytes() []byte { return []byte(*k.s) }
 
-// aead returns the cipher for what k is used for under the name of info.
+// aead returns the cipher that k has for the purpose info.
 func (k key) aead(info string) cipher.AEAD { return derive(k.bytes(), nil, info) }
 
 // derive returns the cipher under HKDF-SHA256(secret, salt, info).
 func derive(secret, salt []byte, info string) cipher.AEAD {
-	key := deriveKey(secret, salt, info)
+	key := hkdfSHA256(secret, salt, info)
 	return must(chacha20poly1305.NewX(key[:]))
 }
 
-// must is for functions that fail only on lengths, where those are constant.
+// must returns v. It is for functions that fail only on wrong lengths, where the
+// lengths are constant.
 func must[T any](v T, err error) T {
 	if err != nil {
 		panic("seal: " + err.Error())

@@ -17,12 +17,12 @@ const (
 	others     = 0o007   // permissions of users that are neither owner nor group
 )
 
-// LoadKeyFile reads a key from a file. ErrKey if that is not a plain file of at
-// most 4 KiB, does not hold a whole key, or is open to all users of the
-// machine (not asked on Windows, where the mode does not tell); fs.ErrNotExist
-// if there is none.
+// LoadKeyFile reads a key from a file. The error is ErrKey if the file is not a regular
+// file of at most 4 KiB, does not hold a whole key, or is open to all users of the
+// machine (not checked on Windows, whose modes do not say); fs.ErrNotExist if there is
+// no file.
 func LoadKeyFile(path string) (RootKey, error) {
-	info, err := os.Stat(path) // before opening, which would wait for the writer of a pipe
+	info, err := os.Stat(path) // before opening: opening a pipe would wait for its writer
 	if err != nil {
 		return RootKey{}, err
 	}
@@ -64,11 +64,11 @@ func readKeyFile(path string) (text []byte, err error) {
 	return text, err
 }
 
-// CreateKeyFile makes a key and keeps it in a new file that only its owner may
-// read or write. It is whole and durable when CreateKeyFile returns nil. After
-// an error there is no file, or a whole one that a power cut may take away.
-// fs.ErrExist if the file existed; it stays as it is. What a crash leaves,
-// durable.RemoveLeftovers removes.
+// CreateKeyFile makes a key and writes it to a new file that only its owner may read or
+// write. The file is whole and durable when CreateKeyFile returns nil. After an error
+// there is no file, or a whole one that a power cut may remove. If the file existed,
+// the error is fs.ErrExist, and it stays as it is. durable.RemoveLeftovers removes the
+// remains of a crash.
 func CreateKeyFile(path string) (RootKey, error) {
 	k := NewRootKey()
 	if err := KeepKeyFile(path, k); err != nil {
@@ -77,15 +77,21 @@ func CreateKeyFile(path string) (RootKey, error) {
 	return k, nil
 }
 
-// KeepKeyFile is CreateKeyFile for a key that there is already.
+// KeepKeyFile writes an existing key to a new file, as CreateKeyFile does.
 func KeepKeyFile(path string, k RootKey) error { return KeepFile(path, k.Text()) }
 
-// KeepFile keeps a key in whatever form in a new file, as CreateKeyFile does.
+// KeepFile writes a key in any form to a new file, as CreateKeyFile does.
 func KeepFile(path string, text []byte) error {
 	temp, err := writeTemp(path, text)
 	if err != nil {
 		return err
 	}
+	return publish(temp, path)
+}
+
+// publish gives a temporary file its name. The error is fs.ErrExist if there is a file
+// of that name.
+func publish(temp, path string) error {
 	published, err := durable.Publish(temp, path)
 	if err == nil && !published {
 		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
@@ -93,8 +99,7 @@ func KeepFile(path string, text []byte) error {
 	return err
 }
 
-// writeTemp writes a temporary file beside path. os.CreateTemp gives it mode
-// 0600.
+// writeTemp writes a temporary file beside path. os.CreateTemp gives it mode 0600.
 func writeTemp(path string, text []byte) (temp string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
 	if err != nil {
@@ -102,7 +107,7 @@ func writeTemp(path string, text []byte) (temp string, err error) {
 	}
 	_, err = f.Write(text)
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(f.Name()))
+		return "", errors.Join(err, durable.Scrub(f.Name()))
 	}
 	return f.Name(), nil
 }

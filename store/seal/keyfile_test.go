@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"pushbox/internal/testkit/unnamed"
 )
 
 func TestACreatedKeyFileLoads(t *testing.T) {
@@ -20,7 +22,7 @@ func TestACreatedKeyFileLoads(t *testing.T) {
 	}
 	loaded, err := LoadKeyFile(path)
 	if err != nil || *loaded.s != *made.s {
-		t.Errorf("it loads as another key, or not: %v", err)
+		t.Errorf("it loads as another key, or does not load: %v", err)
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -90,7 +92,7 @@ func TestOfManyCreatorsOneWins(t *testing.T) {
 			continue
 		}
 		if won++; *k.s != *loaded.s {
-			t.Error("somebody holds a key that was not kept")
+			t.Error("a creator returned a key that is not in the file")
 		}
 	}
 	if won != 1 {
@@ -113,7 +115,7 @@ func TestAMissingDirectoryIsAnError(t *testing.T) {
 func TestAKeyFileOpenToOthersIsRefused(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS == "windows" {
-		t.Skip("modes tell nothing on Windows")
+		t.Skip("modes have no meaning on Windows")
 	}
 	path := filepath.Join(t.TempDir(), "master.key")
 	if _, err := CreateKeyFile(path); err != nil {
@@ -153,7 +155,7 @@ func TestAKeyFileMayBeFourKiBAndNoMore(t *testing.T) {
 	}
 }
 
-func TestAKeyFileThatIsMangledIsRefusedByName(t *testing.T) {
+func TestAMalformedKeyFileIsRefusedByName(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "master.key")
 	if err := os.WriteFile(path, []byte(frozenKey[:60]), 0o600); err != nil {
@@ -165,9 +167,33 @@ func TestAKeyFileThatIsMangledIsRefusedByName(t *testing.T) {
 	}
 }
 
-func TestADirectoryIsNoKeyFile(t *testing.T) {
+func TestADirectoryIsNotAKeyFile(t *testing.T) {
 	t.Parallel()
 	if _, err := LoadKeyFile(t.TempDir()); !errors.Is(err, ErrKey) {
 		t.Errorf("the error is %v", err)
 	}
+}
+
+func TestAKeyThatIsNotNeededIsOverwritten(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(t.TempDir(), "master.key")
+	if _, err := CreateKeyFile(path); err != nil {
+		t.Fatal(err)
+	}
+	slot, err := NewKeySlot(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := slot.Unstage(); err != nil {
+		t.Errorf("with none: %v", err)
+	}
+	if err := slot.Stage(NewRootKey()); err != nil {
+		t.Fatal(err)
+	}
+	next := unnamed.Open(t, slot.NextPath())
+	if err := slot.Unstage(); err != nil {
+		t.Error(err)
+	}
+	next.Want(t, "the next key", "")
+	onlyFile(t, path)
 }

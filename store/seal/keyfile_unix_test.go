@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-func TestAPipeIsNoKeyFileAndIsNotWaitedFor(t *testing.T) {
+func TestAPipeIsRefusedAsAKeyFileWithoutWaiting(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "pipe")
 	if err := syscall.Mkfifo(path, 0o600); err != nil {

@@ -19,13 +19,14 @@ const (
 	oldStamp   = "20060102T150405Z"
 )
 
-// A KeySlot is the place of a key file whose key is to be replaced. The next key
-// waits beside it, under the same name with .next behind, from before something is
-// sealed under it until it takes the place of the old one: so at each moment one of
-// the two opens the key ring.
+// A KeySlot is the place of a key file whose key will be replaced. The next key waits
+// beside it, under the same name with .next added, from before anything is sealed under
+// it until it replaces the old one. So at each moment one of the two opens the key
+// ring.
 type KeySlot struct{ path string }
 
-// NewKeySlot returns the slot of a key file that exists. A link to it stays one.
+// NewKeySlot returns the slot of a key file that exists. It follows a link and keeps
+// it.
 func NewKeySlot(path string) (KeySlot, error) {
 	real, err := filepath.EvalSymlinks(path)
 	if err != nil {
@@ -37,21 +38,21 @@ func NewKeySlot(path string) (KeySlot, error) {
 	return KeySlot{real}, nil
 }
 
-// Path is where the key file is, links followed.
+// Path is the path of the key file, after links.
 func (s KeySlot) Path() string { return s.path }
 
-// NextPath is where the next key waits, if one does.
+// NextPath is the path of the next key, if one waits.
 func (s KeySlot) NextPath() string { return s.path + nextSuffix }
 
 // Key loads the key, as LoadKeyFile does.
 func (s KeySlot) Key() (RootKey, error) { return LoadKeyFile(s.path) }
 
-// Next loads the key that waits; fs.ErrNotExist if none does.
+// Next loads the key that waits. The error is fs.ErrNotExist if there is none.
 func (s KeySlot) Next() (RootKey, error) { return LoadKeyFile(s.NextPath()) }
 
-// Stage has a key wait, in a file with the owner and the mode of the key file. It is
-// durable when Stage returns nil. It refuses, with words, where it can tell that the
-// key file could not be replaced; fs.ErrExist if a key waits already.
+// Stage writes the next key to a file with the owner and the mode of the key file. It
+// is durable when Stage returns nil. The error is fs.ErrExist if a key waits already,
+// and a clear one if the key file cannot be replaced, as far as that can be told.
 func (s KeySlot) Stage(k RootKey) error {
 	if err := s.probe(); err != nil {
 		return err
@@ -59,8 +60,8 @@ func (s KeySlot) Stage(k RootKey) error {
 	return s.publish(k.Text(), s.NextPath())
 }
 
-// probe finds out whether the key file can be replaced: a name that something is
-// mounted on cannot, nor be given to the file a second time.
+// probe finds out whether the key file can be replaced. A file that is a mount point
+// cannot be replaced, and cannot be linked to another name.
 func (s KeySlot) probe() error {
 	f, err := os.CreateTemp(filepath.Dir(s.path), durable.TempPattern(s.path))
 	if err != nil {
@@ -72,34 +73,40 @@ func (s KeySlot) probe() error {
 	err = os.Link(s.path, f.Name())
 	switch {
 	case err == nil:
-		return os.Remove(f.Name())
+		return os.Remove(f.Name()) // the key stays under its own name
 	case errors.Is(err, syscall.EXDEV):
 		return fmt.Errorf("%s is mounted there and cannot be replaced", s.path)
 	}
 	return nil // a file system without links
 }
 
-// Unstage forgets the key that waits, if one does.
+// Unstage removes the key that waits, if there is one, and overwrites it.
 func (s KeySlot) Unstage() error {
-	err := os.Remove(s.NextPath())
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Lstat(s.NextPath()); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	return errors.Join(err, durable.SyncDir(filepath.Dir(s.path)))
+	return errors.Join(durable.Scrub(s.NextPath()), durable.SyncDir(filepath.Dir(s.path)))
 }
 
-// Adopt puts the key that waits in the place of the key file. Before that it keeps
-// the old one beside it, under a name with the time, unless discard is set; it
-// returns that name, empty for none. It may be done again after an error, or after
-// a crash in the middle.
+// Adopt replaces the key file with the key that waits. Unless discard is set, it first
+// keeps the old key beside it, under a name with the time, and returns that name. It
+// overwrites what the replaced file held, if that has no other name. After
+// an error or a crash it may be called again.
 func (s KeySlot) Adopt(at time.Time, discard bool) (old string, err error) {
 	if !discard {
 		if old, err = s.keepOld(at); err != nil {
 			return "", fmt.Errorf("keep the old key: %w", err)
 		}
 	}
+	was, openErr := os.OpenFile(s.path, os.O_RDWR, 0)
+	if openErr == nil {
+		defer was.Close()
+	}
 	if _, err := durable.Replace(s.NextPath(), s.path); err != nil {
 		return "", fmt.Errorf("replace the key file: %w", err)
+	}
+	if openErr == nil { // as far as that is possible: the key is replaced, whether or not its blocks are overwritten
+		_ = durable.Overwrite(was)
 	}
 	return old, nil
 }
@@ -136,16 +143,12 @@ func (s KeySlot) publish(text []byte, path string) error {
 		return err
 	}
 	if err := s.likeKeyFile(temp); err != nil {
-		return errors.Join(err, os.Remove(temp))
+		return errors.Join(err, durable.Scrub(temp))
 	}
-	published, err := durable.Publish(temp, path)
-	if err == nil && !published {
-		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
-	}
-	return err
+	return publish(temp, path)
 }
 
-// likeKeyFile gives a new file the owner and the mode of the key file: whoever could
+// likeKeyFile gives a new file the owner and the mode of the key file: an account that could
 // read that can read this.
 func (s KeySlot) likeKeyFile(temp string) error {
 	info, err := os.Stat(s.path)

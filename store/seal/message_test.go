@@ -4,14 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"testing"
-	"time"
 )
 
 func TestHooksAndMessagesOpenOnlyWhereTheyBelong(t *testing.T) {
 	t.Parallel()
 	r, other := NewRing(birth), NewRing(birth)
 	place, elsewhere := []byte("0123456789abcdef"), []byte("0123456789abcdeg")
-	hook, message := r.SealHook(birth, place, []byte("h")), r.SealMessage(birth, place, []byte("m"))
+	hook, message := r.SealHook(place, []byte("h")), r.SealMessage(place, []byte("m"))
 	for _, c := range []struct {
 		name  string
 		ring  *Ring
@@ -48,22 +47,6 @@ func TestHooksAndMessagesOpenOnlyWhereTheyBelong(t *testing.T) {
 			bad[n] ^= 1
 			if _, err := r.OpenHook(place, bad); !errors.Is(err, ErrOpen) {
 				t.Errorf("a hook with byte %d changed: %v", n, err)
-			}
-		}
-	}
-}
-
-func TestHooksAndMessagesAreSealedUnderTheKeyOfTheirTime(t *testing.T) {
-	t.Parallel()
-	ring, renewed := NewRing(birth).Rotate(birth.Add(rotateAfter))
-	if !renewed {
-		t.Fatal("the key was not renewed")
-	}
-	later := birth.Add(rotateAfter + 2*rotateAhead)
-	for at, want := range map[time.Time]uint32{birth: 1, later: 2} {
-		for name, sealed := range map[string][]byte{"hook": ring.SealHook(at, nil, nil), "message": ring.SealMessage(at, nil, nil)} {
-			if got, ok := KEKVersion(sealed); !ok || got != want {
-				t.Errorf("a %s of %v is sealed under key %d, %v", name, at, got, ok)
 			}
 		}
 	}

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// The paper form has the 64 characters of a key line, 16 a line, and behind them
-// four that are a checksum of the line and its number.
+// The paper form has the 64 characters of a key line, 16 a line. After each 16 are four
+// that are a checksum of the line and its number.
 const (
-	// PaperLines is how many lines with parts of the key the paper form has.
+	// PaperLines is the number of lines with parts of the key in the paper form.
 	PaperLines = 4
 
 	paperChars  = 16
@@ -21,17 +21,17 @@ const (
 	infoKeyID   = "pushbox key id 1"
 )
 
-// ID names the key without telling anything of it: eight characters.
+// ID returns eight characters that identify the key and reveal nothing of it.
 func (k RootKey) ID() string {
-	id := deriveKey(k.bytes(), nil, infoKeyID)
+	id := hkdfSHA256(k.bytes(), nil, infoKeyID)
 	return hex.EncodeToString(id[:4])
 }
 
 // Equal reports whether two keys are the same.
 func (k RootKey) Equal(other RootKey) bool { return *k.s == *other.s }
 
-// Paper is the key in a form to be printed, kept, and typed in again: comments,
-// and numbered lines that ParsePaper reads.
+// Paper returns the key in a form to print, keep, and type in again: comments, and
+// numbered lines that ParsePaper reads.
 func (k RootKey) Paper() []byte {
 	var b strings.Builder
 	fmt.Fprintf(&b, paperText, k.ID())
@@ -45,18 +45,18 @@ func (k RootKey) Paper() []byte {
 
 const paperText = `# pushbox master key, on paper. Key ID: %s
 #
-# Keep it where it is safe, apart from the database and its backups: without the
-# key nothing in them can be read, and whoever has both is halfway in.
+# Keep this paper in a safe place, away from the database and its backups. Without
+# the key they cannot be read. With the key they can be read in part.
 #
-# To make a key file of it run ` + "`pushbox key import`" + ` and type these lines, each with
-# its last group, which tells whether the line was typed right. Capitals and spaces
-# do not matter. There are the letters a to z and the digits 2 to 7.
+# To make a key file, run ` + "`pushbox key import`" + ` and type the lines below, each with its
+# last group: that group shows whether the line was typed correctly. Capital letters
+# and spaces do not matter. The characters are the letters a to z and the digits 2 to 7.
 
 `
 
-// ParsePaper reads the numbered lines that Paper wrote, in any order, in capitals
-// or not, with any spaces or hyphens in them. It passes over blank lines and
-// comments. The error is ErrKey, and names the line that is wrong or missing.
+// ParsePaper reads the numbered lines that Paper wrote, in any order, in upper or lower
+// case, with any spaces or hyphens. It skips blank lines and comments. The error is
+// ErrKey, and names the line that is wrong or missing.
 func ParsePaper(text []byte) (RootKey, error) {
 	var parts [PaperLines + 1]string
 	for line := range strings.Lines(string(text)) {
@@ -86,8 +86,8 @@ func ParsePaper(text []byte) (RootKey, error) {
 	return parseKeyLine([]byte(keyPrefix + split(strings.Join(parts[1:], ""), keyGroup, "-")))
 }
 
-// CheckPaperLine returns nil if text is line n of a paper form, with its number in
-// front or without. The error is ErrKey.
+// CheckPaperLine returns nil if text is line n of a paper form, with or without its
+// number. The error is ErrKey.
 func CheckPaperLine(n int, text string) error {
 	_, err := paperLine(n, text)
 	return err
@@ -99,7 +99,7 @@ func paperLine(n int, text string) (string, error) {
 	if head, rest, ok := strings.Cut(text, ":"); ok && strings.TrimSpace(head) == strconv.Itoa(n) {
 		text = rest
 	}
-	// No digits but 2 to 7 are in it: others are letters that look like them.
+	// The only digits in it are 2 to 7; others are letters that look like them.
 	text = strings.NewReplacer(" ", "", "\t", "", "-", "", "0", "o", "1", "l", "8", "b").Replace(text)
 	switch {
 	case len(text) != paperChars+paperCheck:

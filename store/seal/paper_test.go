@@ -34,7 +34,7 @@ func frozenRoot(t *testing.T) RootKey {
 	return k
 }
 
-// What is on paper cannot be changed any more.
+// Printed keys must stay readable.
 func TestThePaperFormStaysAsItIs(t *testing.T) {
 	t.Parallel()
 	k := frozenRoot(t)
@@ -42,7 +42,7 @@ func TestThePaperFormStaysAsItIs(t *testing.T) {
 		t.Errorf("it is\n%s, its ID %s", got, k.ID())
 	}
 	if !bytes.Contains(k.Paper(), []byte("Key ID: "+k.ID())) {
-		t.Error("the paper does not tell the ID")
+		t.Error("the paper form does not have the ID")
 	}
 }
 
@@ -83,7 +83,7 @@ func TestPaperIsReadAsPeopleType(t *testing.T) {
 	}
 }
 
-// Each character that is another is found out, with the line that it is in.
+// Each wrong character is found, and its line named.
 func TestAMistypedLineIsNamed(t *testing.T) {
 	t.Parallel()
 	k := frozenRoot(t)
@@ -104,13 +104,13 @@ func TestAMistypedLineIsNamed(t *testing.T) {
 				t.Fatalf("character %d of line %d: %v", i, n+1, err)
 			}
 			if leaks(err) {
-				t.Fatalf("the error tells of the key: %v", err)
+				t.Fatalf("the error reveals the key: %v", err)
 			}
 		}
 	}
 }
 
-func TestPaperThatIsNotWholeIsRefusedWithWords(t *testing.T) {
+func TestIncompletePaperIsRefusedWithTheReason(t *testing.T) {
 	t.Parallel()
 	k, other := frozenRoot(t), NewRootKey()
 	lines, others := paperOf(k), paperOf(other)
@@ -128,7 +128,7 @@ func TestPaperThatIsNotWholeIsRefusedWithWords(t *testing.T) {
 		if !errors.Is(err, ErrKey) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		} else if leaks(err) {
-			t.Errorf("%s: the error tells of the key: %v", name, err)
+			t.Errorf("%s: the error reveals the key: %v", name, err)
 		}
 	}
 }

@@ -1,71 +1,138 @@
 package seal
 
 import (
+	"crypto/cipher"
 	"fmt"
 	"time"
 
 	"pushbox/internal/secret"
 )
 
-// SealPayload seals the text of the push of that id and kind.
+// SealPayload seals the text of the push with that id and kind.
 func (k DEK) SealPayload(id []byte, kind byte, text secret.Text) []byte {
-	head := []byte{version1, xchacha20}
-	return encrypt(k.aead(infoPayload), head, bind(head, id, kind), text.Reveal())
+	return sealRecord(k.aead(infoPayload), id, text.Reveal(), kind)
 }
 
-// OpenPayload opens what SealPayload made, given the same id and kind. ErrOpen
-// if it does not open.
+// OpenPayload opens what SealPayload sealed with the same id and kind. The error is
+// ErrOpen if it does not open.
 func (k DEK) OpenPayload(id []byte, kind byte, sealed []byte) (secret.Text, error) {
-	head, err := checkHead(sealed, plainHead)
+	plain, err := openRecord("payload", k.aead(infoPayload), id, sealed, kind)
 	if err != nil {
-		return secret.Text{}, fmt.Errorf("payload: %w", err)
-	}
-	plain, err := decrypt(k.aead(infoPayload), sealed, plainHead, bind(head, id, kind))
-	if err != nil {
-		return secret.Text{}, fmt.Errorf("payload: %w", err)
+		return secret.Text{}, err
 	}
 	defer clear(plain)
 	return secret.New(string(plain)), nil
 }
 
-// SealDetails seals what the owner of a push may read again without its link.
-// The push is created at that time.
-func (r *Ring) SealDetails(created time.Time, id, plain []byte) []byte {
-	k := r.current(created)
-	head := k.head()
-	return encrypt(k.details, head, bind(head, id), plain)
+// SealList seals the list of the files of the push with that id.
+func (k FilesKey) SealList(id, plain []byte) []byte {
+	return sealRecord(k.aead(infoList), id, plain)
 }
 
-// OpenDetails opens what SealDetails made, given the same id. ErrOpen if it
-// does not open.
-func (r *Ring) OpenDetails(id, sealed []byte) ([]byte, error) {
-	head, k, err := r.readHead(sealed)
-	if err != nil {
-		return nil, fmt.Errorf("details: %w", err)
-	}
-	plain, err := decrypt(k.details, sealed, kekHead, bind(head, id))
-	if err != nil {
-		return nil, fmt.Errorf("details: %w", err)
-	}
-	return plain, nil
-}
-
-// SealEntry seals an audit entry of that id.
-func (r *Ring) SealEntry(id, plain []byte) []byte {
-	head := []byte{version1, xchacha20}
-	return encrypt(r.entries, head, bind(head, id), plain)
-}
-
-// OpenEntry opens what SealEntry made, given the same id. ErrOpen if it does
+// OpenList opens what SealList sealed with the same id. The error is ErrOpen if it does
 // not open.
-func (r *Ring) OpenEntry(id, sealed []byte) ([]byte, error) {
-	head, err := checkHead(sealed, plainHead)
+func (k FilesKey) OpenList(id, sealed []byte) ([]byte, error) {
+	return openRecord("list of files", k.aead(infoList), id, sealed)
+}
+
+// SealLink seals the token of a push for its owner. created is the time of the push.
+func (r *Ring) SealLink(created time.Time, id []byte, token secret.Text) []byte {
+	plain := []byte(token.Reveal())
+	defer clear(plain)
+	return r.current(created).seal(forLink, id, plain)
+}
+
+// OpenLink opens what SealLink sealed with the same id. The error is ErrOpen if it does
+// not open.
+func (r *Ring) OpenLink(id, sealed []byte) (secret.Text, error) {
+	plain, err := r.open(forLink, id, sealed)
 	if err != nil {
-		return nil, fmt.Errorf("audit entry: %w", err)
+		return secret.Text{}, err
 	}
-	plain, err := decrypt(r.entries, sealed, plainHead, bind(head, id))
+	defer clear(plain)
+	return secret.New(string(plain)), nil
+}
+
+// SealEntry seals an audit entry of the push with that id.
+//
+//go:noinline // inlined in another package, it would move id and plain to the heap
+func (r *Ring) SealEntry(id, plain []byte) []byte {
+	return r.newest(AuditKeys).seal(forEntry, id, plain)
+}
+
+// OpenEntry opens what SealEntry sealed with the same id. The error is ErrOpen if it
+// does not open.
+func (r *Ring) OpenEntry(id, sealed []byte) ([]byte, error) { return r.open(forEntry, id, sealed) }
+
+// SealEvent seals what an event of the instance log says. digest is the digest of what
+// the row of the event commits to.
+func (r *Ring) SealEvent(digest [32]byte, plain []byte) []byte {
+	return r.newest(AuditKeys).seal(forEvent, digest[:], plain)
+}
+
+// OpenEvent opens what SealEvent sealed with the same digest. The error is ErrOpen if it
+// does not open.
+func (r *Ring) OpenEvent(digest [32]byte, sealed []byte) ([]byte, error) {
+	return r.open(forEvent, digest[:], sealed)
+}
+
+// SealAccount seals a part of an account, such as the origin of a session. The id says
+// which part: ids of different parts differ in length.
+func (r *Ring) SealAccount(id, plain []byte) []byte {
+	return r.newest(AuditKeys).seal(forAccount, id, plain)
+}
+
+// OpenAccount opens what SealAccount sealed with the same id. The error is ErrOpen if
+// it does not open.
+func (r *Ring) OpenAccount(id, sealed []byte) ([]byte, error) { return r.open(forAccount, id, sealed) }
+
+// SealDetails seals what the owner of the push with that id may read again without its
+// link, also when it has ended.
+func (r *Ring) SealDetails(id, plain []byte) []byte {
+	return r.newest(DetailKeys).seal(forDetails, id, plain)
+}
+
+// OpenDetails opens what SealDetails sealed with the same id. The error is ErrOpen if
+// it does not open.
+func (r *Ring) OpenDetails(id, sealed []byte) ([]byte, error) { return r.open(forDetails, id, sealed) }
+
+// SealHook seals the address and the signing secret of a webhook. place identifies its
+// owner.
+func (r *Ring) SealHook(place, plain []byte) []byte {
+	return r.newest(DetailKeys).seal(forHook, place, plain)
+}
+
+// OpenHook opens what SealHook sealed with the same place. The error is ErrOpen if it
+// does not open.
+func (r *Ring) OpenHook(place, sealed []byte) ([]byte, error) { return r.open(forHook, place, sealed) }
+
+// SealMessage seals the content of a message of the outbox. place identifies its
+// recipient.
+func (r *Ring) SealMessage(place, plain []byte) []byte {
+	return r.newest(DetailKeys).seal(forMessage, place, plain)
+}
+
+// OpenMessage opens what SealMessage sealed with the same place. The error is ErrOpen
+// if it does not open.
+func (r *Ring) OpenMessage(place, sealed []byte) ([]byte, error) {
+	return r.open(forMessage, place, sealed)
+}
+
+// sealRecord seals a record whose head is only version and algorithm. It authenticates
+// id and more: the record opens only with the same.
+func sealRecord[T string | []byte](a cipher.AEAD, id []byte, plain T, more ...byte) []byte {
+	head := []byte{version1, xchacha20}
+	return encrypt(a, head, bind(head, id, more...), plain)
+}
+
+// openRecord opens what sealRecord sealed. name is the name of the record in errors.
+func openRecord(name string, a cipher.AEAD, id, sealed []byte, more ...byte) (plain []byte, err error) {
+	head, err := checkHead(sealed, version1, plainHead)
+	if err == nil {
+		plain, err = decrypt(a, sealed, plainHead, bind(head, id, more...))
+	}
 	if err != nil {
-		return nil, fmt.Errorf("audit entry: %w", err)
+		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	return plain, nil
 }

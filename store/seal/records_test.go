@@ -71,7 +71,7 @@ func TestAListOfFilesOpensOnlyWhereItBelongs(t *testing.T) {
 func TestDetailsAndEntriesOpenOnlyWhereTheyBelong(t *testing.T) {
 	t.Parallel()
 	r, other := NewRing(birth), NewRing(birth)
-	details, entry := r.SealDetails(birth, testID, []byte("d")), r.SealEntry(testID, []byte("e"))
+	details, entry := r.SealDetails(testID, []byte("d")), r.SealEntry(testID, []byte("e"))
 	for _, c := range []struct {
 		name string
 		ring *Ring
@@ -92,7 +92,25 @@ func TestDetailsAndEntriesOpenOnlyWhereTheyBelong(t *testing.T) {
 	}
 }
 
-func TestNoErrorTellsWhatIsSealed(t *testing.T) {
+func TestAnEventOpensOnlyWithItsDigest(t *testing.T) {
+	t.Parallel()
+	r, digest := NewRing(birth), [32]byte{1}
+	sealed := r.SealEvent(digest, []byte("e"))
+	if plain, err := r.OpenEvent(digest, sealed); err != nil || string(plain) != "e" {
+		t.Errorf("it opens as %q: %v", plain, err)
+	}
+	if _, err := r.OpenEvent([32]byte{2}, sealed); !errors.Is(err, ErrOpen) {
+		t.Errorf("with another digest the error is %v", err)
+	}
+	if _, err := NewRing(birth).OpenEvent(digest, sealed); !errors.Is(err, ErrOpen) {
+		t.Errorf("under another ring the error is %v", err)
+	}
+	if _, err := r.OpenEntry(digest[:], r.SealEntry(testID, []byte("e"))); !errors.Is(err, ErrOpen) {
+		t.Errorf("an entry of a push opens with the digest of an event: %v", err)
+	}
+}
+
+func TestNoErrorRevealsPlainText(t *testing.T) {
 	t.Parallel()
 	for _, e := range envelopes() {
 		sealed := e.seal()
@@ -110,7 +128,7 @@ func TestSealingLeavesItsInputAlone(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
 	plain, id := []byte("some details"), bytes.Clone(testID)
-	r.SealDetails(birth, id, plain)
+	r.SealDetails(id, plain)
 	r.SealEntry(id, plain)
 	if string(plain) != "some details" || !bytes.Equal(id, testID) {
 		t.Error("it was changed")

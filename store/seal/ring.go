@@ -1,91 +1,183 @@
 package seal
 
 import (
-	"crypto/cipher"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 )
 
-// The info texts of HKDF: one for each purpose, never used for another.
+// The info texts of HKDF, beside those of uses: one for each purpose.
 const (
 	infoRing    = "pushbox key ring 1"
 	infoWrap    = "pushbox wrap 1"
 	infoPayload = "pushbox payload 1"
-	infoDetails = "pushbox details 1"
-	infoEntry   = "pushbox entry 1"
-	infoAccount = "pushbox account 1"
 	infoFiles   = "pushbox files 1"
 	infoList    = "pushbox file list 1"
 	infoFile    = "pushbox file 1"
 	infoGrant   = "pushbox grant 1"
-	infoHook    = "pushbox webhook 1"
-	infoMessage = "pushbox message 1"
+
+	// For the first keys of a ring of before there were families.
+	infoFirstDetail = "pushbox detail key 1"
+	infoFirstRow    = "pushbox row key 1"
 )
 
-// A Ring holds the keys of a store: the id key and the audit key, which stay
-// for good, and the KEKs, which change. It never changes itself and is safe for
-// concurrent use. It is handed about by pointer and prints as "[redacted]".
+// A Ring holds the keys of a store: the id key, which never changes, and the families of
+// keys, which do. A Ring is immutable and safe for concurrent use, and prints as
+// "[redacted]".
 type Ring struct {
 	redacted
-	id       key
-	audit    key
-	entries  cipher.AEAD // under a key derived from audit
-	accounts cipher.AEAD // under another
-	keks     []kek       // by version and by time, at least one
+	id   key
+	keys [familyEnd][]familyKey // of each family at least one, by version and by time
+
+	retired [familyEnd][]familyKey // those that Retire dropped; they open, and are not kept
 }
 
-// A kek is a key encryption key and when it came into use.
-type kek struct {
-	key
-	version  uint32
-	from     int64       // milliseconds since 1970
-	details  cipher.AEAD // under a key derived from key
-	hooks    cipher.AEAD // under another
-	messages cipher.AEAD // under a third
-}
-
-// NewRing returns a ring of new keys. Its KEK is in use from now.
+// NewRing returns a ring of new keys, which are in use from now.
 func NewRing(now time.Time) *Ring {
-	return newRing(newKey(), newKey(), []kek{newKEK(newKey(), 1, now.UnixMilli())})
-}
-
-func newRing(id, audit key, keks []kek) *Ring {
-	return &Ring{id: id, audit: audit, entries: audit.aead(infoEntry), accounts: audit.aead(infoAccount), keks: keks}
-}
-
-func newKEK(k key, version uint32, from int64) kek {
-	return kek{
-		key: k, version: version, from: from,
-		details: k.aead(infoDetails), hooks: k.aead(infoHook), messages: k.aead(infoMessage),
+	r := &Ring{id: newKey()}
+	for _, f := range Families() {
+		r.keys[f] = []familyKey{newFamilyKey(f, newKey(), 1, now.UnixMilli())}
 	}
+	return r
 }
 
-// MAC names a push by its token, without telling the token: the first 16 bytes
-// of HMAC-SHA256(id key, token). It is the same for as long as there is the
-// store.
+// MAC identifies a push by its token without revealing the token: the first 16 bytes of
+// HMAC-SHA256(id key, token). It never changes for a store.
 func (r *Ring) MAC(token string) [16]byte {
-	sum := authenticate(r.id.bytes(), []byte(token))
+	sum := hmacSHA256(r.id.bytes(), []byte(token))
 	return [16]byte(sum[:16])
 }
 
-// current returns the KEK for a push that is created, or a grant that is issued,
-// at t: the last that was in use by then, or the first of all.
-func (r *Ring) current(t time.Time) *kek {
-	ms := t.UnixMilli()
-	for i := len(r.keks) - 1; i > 0; i-- {
-		if r.keks[i].from <= ms {
-			return &r.keks[i]
+// current returns the KEK for a push that is created, or a grant that is issued, at t:
+// the last one in use by then, or the first one.
+func (r *Ring) current(t time.Time) *familyKey {
+	keks, ms := r.keys[KEKs], t.UnixMilli()
+	for i := len(keks) - 1; i > 0; i-- {
+		if keks[i].from <= ms {
+			return &keks[i]
 		}
 	}
-	return &r.keks[0]
+	return &keks[0]
 }
 
-// numbered returns the KEK of that version.
-func (r *Ring) numbered(version uint32) (*kek, error) {
-	for i := range r.keks {
-		if r.keks[i].version == version {
-			return &r.keks[i], nil
+// The plain text of a sealed ring: the id key, then for each key its family, its
+// version, the time from which it is in use, and the key; by family, version and time.
+const keyRecord = 1 + 4 + 8 + keySize
+
+// Sealed returns the ring sealed under root, different each time.
+func (r *Ring) Sealed(root RootKey) []byte {
+	head := []byte{version2, xchacha20}
+	plain := r.encode()
+	defer clear(plain)
+	return encrypt(root.aead(infoRing), head, head, plain)
+}
+
+// OpenRing opens what Sealed returned, and rings of before there were families. The
+// error is ErrKey if root does not open it: it was sealed under another key or is
+// damaged, which look the same. It is ErrOpen if sealed is not a sealed ring under any
+// key.
+func OpenRing(root RootKey, sealed []byte) (*Ring, error) {
+	version, decode := byte(version2), decodeRing
+	if isVersion1(sealed) {
+		version, decode = version1, decodeFirstRing
+	}
+	head, err := checkHead(sealed, version, plainHead)
+	if err != nil {
+		return nil, fmt.Errorf("key ring: %w", err)
+	}
+	plain, err := decrypt(root.aead(infoRing), sealed, plainHead, head)
+	if err != nil {
+		return nil, fmt.Errorf("%w: it does not open the key ring of this database", ErrKey)
+	}
+	defer clear(plain)
+	r, err := decode(plain)
+	if err != nil {
+		return nil, fmt.Errorf("key ring: %w: it %w", ErrOpen, err)
+	}
+	return r, nil
+}
+
+// IsFirstRing reports whether a sealed key ring is as databases up to schema 5 have it.
+func IsFirstRing(sealed []byte) bool { return isVersion1(sealed) }
+
+func (r *Ring) encode() []byte {
+	b := make([]byte, 0, keySize+int(familyEnd)*2*keyRecord)
+	b = append(b, *r.id.s...)
+	for _, f := range Families() {
+		for _, k := range r.keys[f] {
+			b = binary.BigEndian.AppendUint32(append(b, byte(f)), k.version)
+			b = binary.BigEndian.AppendUint64(b, uint64(k.from))
+			b = append(b, *k.s...)
 		}
 	}
-	return nil, fmt.Errorf("%w: version %d of its key is not in the key ring", ErrOpen, version)
+	return b
+}
+
+var (
+	errRingLength = errors.New("has a wrong length")
+	errRingOrder  = errors.New("has keys that are missing, unknown or out of order")
+)
+
+func decodeRing(b []byte) (*Ring, error) {
+	if len(b) < keySize || (len(b)-keySize)%keyRecord != 0 {
+		return nil, errRingLength
+	}
+	r := &Ring{id: keyOf(b[:keySize])}
+	last := KEKs
+	for b = b[keySize:]; len(b) > 0; b = b[keyRecord:] {
+		f := Family(b[0])
+		if f < last || f >= familyEnd || !r.add(f, b[1:keyRecord]) {
+			return nil, errRingOrder
+		}
+		last = f
+	}
+	for _, f := range Families() {
+		if len(r.keys[f]) == 0 {
+			return nil, errRingOrder
+		}
+	}
+	return r, nil
+}
+
+// add reads version, time and key of the next key of a family. It returns false if they
+// are not in order.
+func (r *Ring) add(f Family, b []byte) bool {
+	version, from := binary.BigEndian.Uint32(b), int64(binary.BigEndian.Uint64(b[4:]))
+	if f != KEKs && version > maxVersion {
+		return false
+	}
+	if n := len(r.keys[f]); n > 0 && (version <= r.keys[f][n-1].version || from <= r.keys[f][n-1].from) {
+		return false
+	}
+	r.keys[f] = append(r.keys[f], newFamilyKey(f, keyOf(b[12:]), version, from))
+	return true
+}
+
+// The plain text of a sealed ring of before there were families: the id key, the audit
+// key, then for each KEK its version, the time from which it is in use, and the key.
+const (
+	firstRingFixed = 2 * keySize
+	firstKEKRecord = 4 + 8 + keySize
+)
+
+// decodeFirstRing reads a ring of before there were families. Its audit key becomes the
+// first of that family, and the first detail and row keys are derived from it, so that
+// they are the same each time.
+func decodeFirstRing(b []byte) (*Ring, error) {
+	if len(b) < firstRingFixed+firstKEKRecord || (len(b)-firstRingFixed)%firstKEKRecord != 0 {
+		return nil, errRingLength
+	}
+	r := &Ring{id: keyOf(b[:keySize])}
+	audit := b[keySize:firstRingFixed]
+	for b = b[firstRingFixed:]; len(b) > 0; b = b[firstKEKRecord:] {
+		if !r.add(KEKs, b[:firstKEKRecord]) {
+			return nil, errRingOrder
+		}
+	}
+	detail, row := hkdfSHA256(audit, nil, infoFirstDetail), hkdfSHA256(audit, nil, infoFirstRow)
+	for f, k := range map[Family][]byte{DetailKeys: detail[:], AuditKeys: audit, RowKeys: row[:]} {
+		r.keys[f] = []familyKey{newFamilyKey(f, keyOf(k), 1, r.keys[KEKs][0].from)}
+	}
+	return r, nil
 }

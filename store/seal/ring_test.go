@@ -18,12 +18,12 @@ func TestAnotherRootKeyDoesNotOpenTheRing(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoSealedRingIsNotBlamedOnTheKey(t *testing.T) {
+func TestTextThatIsNotASealedRingIsNotAnErrorOfTheKey(t *testing.T) {
 	t.Parallel()
 	root := NewRootKey()
 	sealed := NewRing(birth).Sealed(root)
 	later := bytes.Clone(sealed)
-	later[0]++
+	later[0] = version2 + 1
 	for name, b := range map[string][]byte{"nothing": nil, "a stump": sealed[:20], "a later version": later} {
 		if _, err := OpenRing(root, b); !errors.Is(err, ErrOpen) || errors.Is(err, ErrKey) {
 			t.Errorf("%s: the error is %v", name, err)
@@ -45,35 +45,75 @@ func TestARingOpensUnderANewRootKey(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := ring.OpenWrap(wrap, testID, testToken, testWords); err != nil {
-		t.Errorf("a wrap of before does not open: %v", err)
+		t.Errorf("an earlier wrap does not open: %v", err)
 	}
 }
 
 func TestARingThatWasSealedBadlyIsRefused(t *testing.T) {
 	t.Parallel()
-	root := NewRootKey()
-	head := []byte{version1, xchacha20}
-	ring := grown(3)
-	good := ring.encode()
-	swapped := slices.Concat(good[:ringFixed], good[ringFixed+kekRecord:], good[ringFixed:ringFixed+kekRecord])
-	twice := slices.Concat(good, good[len(good)-kekRecord:])
-	backwards := bytes.Clone(good)
-	binary.BigEndian.PutUint64(backwards[ringFixed+kekRecord+4:], uint64(birth.UnixMilli()))
-	for name, plain := range map[string][]byte{
+	good := grown(3).encode()
+	record := func(i int) []byte { return good[keySize+i*keyRecord : keySize+(i+1)*keyRecord] }
+	without := func(i int) []byte {
+		return slices.Delete(slices.Clone(good), keySize+i*keyRecord, keySize+(i+1)*keyRecord)
+	}
+	changed := func(i, offset int, b ...byte) []byte {
+		c := slices.Clone(good)
+		copy(c[keySize+i*keyRecord+offset:], b)
+		return c
+	}
+	const version, from = 1, 5 // offsets in a record
+	first := binary.BigEndian.AppendUint64(nil, uint64(birth.UnixMilli()))
+	wantRefusedRings(t, version2, good, map[string][]byte{
+		"nothing":                        nil,
+		"no key":                         good[:keySize],
+		"half a key":                     good[:len(good)-1],
+		"a byte too many":                append(slices.Clone(good), 0),
+		"KEKs swapped":                   slices.Concat(good[:keySize], record(1), record(0), good[keySize+2*keyRecord:]),
+		"a key twice":                    slices.Concat(good, record(5)),
+		"two periods from one time":      changed(1, from, first...),
+		"a version twice":                changed(1, version, 0, 0, 0, 1),
+		"families swapped":               slices.Concat(good[:keySize+3*keyRecord], record(4), record(3), record(5)),
+		"an unknown family":              changed(5, 0, 5),
+		"no family":                      changed(0, 0, 0),
+		"no detail key":                  without(3),
+		"no row key":                     without(5),
+		"a version that no head can say": changed(5, version, 0, 1, 0, 0),
+	})
+	wantRefusedRings(t, version2, changed(5, version, 0, 0, 0xff, 0xff), nil)
+}
+
+func TestARingOfBeforeThatWasSealedBadlyIsRefused(t *testing.T) {
+	t.Parallel()
+	kek := func(version uint32, from int64) []byte {
+		b := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint32(nil, version), uint64(from))
+		return append(b, newKey().bytes()...)
+	}
+	fixed := append(newKey().bytes(), newKey().bytes()...)
+	good := slices.Concat(fixed, kek(1, 1000), kek(2, 2000))
+	wantRefusedRings(t, version1, good, map[string][]byte{
 		"nothing":                   nil,
-		"no KEK":                    good[:ringFixed],
+		"no KEK":                    fixed,
 		"half a KEK":                good[:len(good)-1],
-		"a byte too many":           append(bytes.Clone(good), 0),
-		"KEKs swapped":              swapped,
-		"a KEK twice":               twice,
-		"two periods from one time": backwards,
-	} {
-		r, err := OpenRing(root, encrypt(root.aead(infoRing), head, head, plain))
-		if !errors.Is(err, ErrOpen) || r != nil {
+		"a byte too many":           append(slices.Clone(good), 0),
+		"KEKs swapped":              slices.Concat(fixed, kek(2, 2000), kek(1, 1000)),
+		"a KEK twice":               slices.Concat(fixed, kek(1, 1000), kek(1, 2000)),
+		"two periods from one time": slices.Concat(fixed, kek(1, 1000), kek(2, 1000)),
+	})
+}
+
+// wantRefusedRings fails the test unless a good ring of a version opens, and no bad one.
+func wantRefusedRings(t *testing.T, version byte, good []byte, bad map[string][]byte) {
+	t.Helper()
+	root, head := NewRootKey(), []byte{version, xchacha20}
+	open := func(plain []byte) (*Ring, error) {
+		return OpenRing(root, encrypt(root.aead(infoRing), head, head, plain))
+	}
+	for name, plain := range bad {
+		if r, err := open(plain); !errors.Is(err, ErrOpen) || r != nil {
 			t.Errorf("%s: the error is %v", name, err)
 		}
 	}
-	if r, err := OpenRing(root, encrypt(root.aead(infoRing), head, head, good)); err != nil || !bytes.Equal(r.encode(), good) {
+	if r, err := open(good); err != nil || version == version2 && !bytes.Equal(r.encode(), good) {
 		t.Errorf("a good one: %v", err)
 	}
 }
@@ -94,7 +134,7 @@ func TestTheMACIsOfTheTokenAndTheRing(t *testing.T) {
 // grown returns a ring with n KEKs.
 func grown(n int) *Ring {
 	r := NewRing(birth)
-	for now := birth; len(r.keks) < n; now = now.Add(24 * time.Hour) {
+	for now := birth; len(r.keys[KEKs]) < n; now = now.Add(24 * time.Hour) {
 		r, _ = r.Rotate(now)
 	}
 	return r

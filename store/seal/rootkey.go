@@ -17,21 +17,21 @@ const (
 
 var lowerBase32 = base32.NewEncoding("abcdefghijklmnopqrstuvwxyz234567").WithPadding(base32.NoPadding)
 
-// A RootKey is the master key: it seals the key ring and is kept apart from
-// it. It prints as "[redacted]". The zero value is no key, and its use panics.
+// A RootKey is the master key: it seals the key ring and is kept apart from it. It
+// prints as "[redacted]". The zero value is not a key, and its use panics.
 type RootKey struct{ key }
 
 // NewRootKey returns a random key.
 func NewRootKey() RootKey { return RootKey{newKey()} }
 
-// Text is the key as a key file holds it: a comment and a line with the key
-// and a checksum. This is the one way by which the key leaves its wrapper.
+// Text returns the content of a key file: a comment, and a line with the key and a
+// checksum. Text and Paper are the only ways to read the key.
 func (k RootKey) Text() []byte {
 	return []byte(keyComment + keyLine(k.bytes()) + "\n")
 }
 
-// ParseRootKey reads what Text wrote. It tolerates white space around lines,
-// CRLF, blank lines, comments, and upper case. The error is ErrKey.
+// ParseRootKey reads what Text wrote. It accepts white space around lines, CRLF, blank
+// lines, comments, and upper case. The error is ErrKey.
 func ParseRootKey(text []byte) (RootKey, error) {
 	var found RootKey
 	for line := range bytes.SplitSeq(text, []byte("\n")) {
@@ -60,7 +60,7 @@ func parseKeyLine(line []byte) (RootKey, error) {
 		return RootKey{}, fmt.Errorf("%w: a line is no comment and does not begin with %s", ErrKey, keyPrefix)
 	}
 	raw, err := lowerBase32.DecodeString(strings.ReplaceAll(body, "-", ""))
-	// Writing the key anew checks the grouping and the checksum at once.
+	// Writing the key again checks its groups and its checksum at once.
 	if err != nil || len(raw) != keySize+checkSize || keyLine(raw[:keySize]) != text {
 		return RootKey{}, fmt.Errorf("%w: a character of it was changed or lost; restore it from a copy", ErrKey)
 	}
@@ -72,7 +72,7 @@ func keyLine(k []byte) string {
 	return keyPrefix + split(lowerBase32.EncodeToString(append(bytes.Clone(k), sum[:checkSize]...)), keyGroup, "-")
 }
 
-// split puts something between groups of characters.
+// split puts a text between groups of characters.
 func split(text string, group int, between string) string {
 	var groups []string
 	for ; text != ""; text = text[group:] {
@@ -81,7 +81,7 @@ func split(text string, group int, between string) string {
 	return strings.Join(groups, between)
 }
 
-// lowerASCII leaves all but A to Z alone: the Kelvin sign is not a k.
+// lowerASCII changes only A to Z: the Kelvin sign is not a k.
 func lowerASCII(line []byte) string {
 	return string(bytes.Map(func(r rune) rune {
 		if 'A' <= r && r <= 'Z' {

@@ -20,7 +20,7 @@ func TestAKeyIsReadAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestAKeyIsReadInAnyReasonableDress(t *testing.T) {
+func TestAKeyIsReadInEveryReasonableForm(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"bare":            frozenKey,
@@ -38,7 +38,7 @@ func TestAKeyIsReadInAnyReasonableDress(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotOneKeyIsRefused(t *testing.T) {
+func TestTextThatIsNotOneKeyIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, text := range map[string]string{
 		"nothing":            "",
@@ -56,7 +56,7 @@ func TestWhatIsNotOneKeyIsRefused(t *testing.T) {
 		if _, err := ParseRootKey([]byte(text)); !errors.Is(err, ErrKey) {
 			t.Errorf("%s: the error is %v", name, err)
 		} else if leaks(err) {
-			t.Errorf("%s: the error tells of the key: %v", name, err)
+			t.Errorf("%s: the error reveals the key: %v", name, err)
 		}
 	}
 }

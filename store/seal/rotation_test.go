@@ -21,22 +21,22 @@ func TestARingRotatesAfterThirtyDays(t *testing.T) {
 		400 * days:                true,
 	} {
 		next, rotated := r.Rotate(birth.Add(age))
-		if rotated != want || (next == r) == want || len(next.keks) != map[bool]int{false: 1, true: 2}[want] {
-			t.Errorf("after %v: %t, %d KEKs", age, rotated, len(next.keks))
+		if rotated != want || (next == r) == want || len(next.keys[KEKs]) != map[bool]int{false: 1, true: 2}[want] {
+			t.Errorf("after %v: %t, %d KEKs", age, rotated, len(next.keys[KEKs]))
 		}
 		if again, rotated := next.Rotate(birth.Add(age)); rotated || again != next {
 			t.Errorf("after %v it rotates twice", age)
 		}
 	}
-	if len(r.keks) != 1 {
+	if len(r.keys[KEKs]) != 1 {
 		t.Error("rotating changed the ring itself")
 	}
 }
 
-func TestVersionsTellWhichKEKSeals(t *testing.T) {
+func TestVersionsSayWhichKEKSeals(t *testing.T) {
 	t.Parallel()
 	r := grown(3)
-	periods := r.Versions()
+	periods := r.Versions(KEKs)
 	if len(periods) != 3 || !periods[2].To.IsZero() || !periods[0].From.Equal(birth) {
 		t.Fatalf("the periods are %v", periods)
 	}
@@ -59,24 +59,24 @@ func TestVersionsTellWhichKEKSeals(t *testing.T) {
 	}
 }
 
-// sealedBy returns which KEK's version wraps, details and grants made at t carry.
+// sealedBy returns the version of the KEK for wraps, links and grants made at t.
 func sealedBy(r *Ring, t time.Time) uint32 {
 	wrap := r.Wrap(t, testID, testToken, secret.Text{}, NewDEK())
 	version := binary.BigEndian.Uint32(wrap[plainHead:])
 	for _, sealed := range [][]byte{
 		wrap,
-		r.SealDetails(t, testID, nil),
+		r.SealLink(t, testID, testToken),
 		r.SealGrant(t, testID, testGrant, NewDEK().FilesKey()),
 	} {
-		if got, ok := KEKVersion(sealed); !ok || got != version {
+		if got, ok := SealedUnder(KEKs, sealed); !ok || got != version {
 			return 0
 		}
 	}
 	return version
 }
 
-// The old ring may still be in use when the new one is kept already: both must
-// agree on what is created until the new KEK's period begins.
+// The old ring may still be in use when the new one is stored: both must agree on the
+// KEK until the period of the new one begins.
 func TestOldAndNewRingAgreeForAnHour(t *testing.T) {
 	t.Parallel()
 	old := NewRing(birth)
@@ -96,7 +96,7 @@ func TestAfterRotationWhatWasSealedStillOpens(t *testing.T) {
 	r := NewRing(birth)
 	wrap := r.Wrap(birth, testID, testToken, secret.Text{}, NewDEK())
 	grant := r.SealGrant(birth, testID, testGrant, NewDEK().FilesKey())
-	details, entry := r.SealDetails(birth, testID, []byte("d")), r.SealEntry(testID, []byte("e"))
+	details, entry := r.SealDetails(testID, []byte("d")), r.SealEntry(testID, []byte("e"))
 	next, _ := r.Rotate(birth.Add(rotateAfter))
 	if _, err := next.OpenWrap(wrap, testID, testToken, secret.Text{}); err != nil {
 		t.Error(err)
@@ -115,14 +115,14 @@ func TestAfterRotationWhatWasSealedStillOpens(t *testing.T) {
 func TestADroppedKEKOpensNothingAndTheOthersGoOn(t *testing.T) {
 	t.Parallel()
 	r := grown(3)
-	dropped := r.Drop(2)
-	if len(r.keks) != 3 || len(dropped.keks) != 2 {
-		t.Fatalf("%d and %d KEKs are left", len(r.keks), len(dropped.keks))
+	dropped := r.Drop(KEKs, 2)
+	if len(r.keys[KEKs]) != 3 || len(dropped.keys[KEKs]) != 2 {
+		t.Fatalf("%d and %d KEKs are left", len(r.keys[KEKs]), len(dropped.keys[KEKs]))
 	}
-	for _, p := range r.Versions() {
+	for _, p := range r.Versions(KEKs) {
 		wrap := r.Wrap(p.From, testID, testToken, testWords, NewDEK())
 		grant := r.SealGrant(p.From, testID, testGrant, NewDEK().FilesKey())
-		details := r.SealDetails(p.From, testID, []byte("d"))
+		link := r.SealLink(p.From, testID, testToken)
 		want := error(nil)
 		if p.Version == 2 {
 			want = ErrOpen
@@ -130,14 +130,14 @@ func TestADroppedKEKOpensNothingAndTheOthersGoOn(t *testing.T) {
 		if _, err := dropped.OpenWrap(wrap, testID, testToken, testWords); !errors.Is(err, want) {
 			t.Errorf("wrap of %d: %v", p.Version, err)
 		}
-		if _, err := dropped.OpenDetails(testID, details); !errors.Is(err, want) {
-			t.Errorf("details of %d: %v", p.Version, err)
+		if _, err := dropped.OpenLink(testID, link); !errors.Is(err, want) {
+			t.Errorf("link of %d: %v", p.Version, err)
 		}
 		if _, err := dropped.OpenGrant(testID, testGrant, grant); !errors.Is(err, want) {
 			t.Errorf("grant of %d: %v", p.Version, err)
 		}
 	}
-	if p := dropped.Versions(); p[0].To != r.Versions()[2].From {
+	if p := dropped.Versions(KEKs); p[0].To != r.Versions(KEKs)[2].From {
 		t.Errorf("the periods have a gap: %v", p)
 	}
 }
@@ -146,21 +146,57 @@ func TestTheNewestAndTheUnknownAreNotDropped(t *testing.T) {
 	t.Parallel()
 	r := grown(2)
 	for _, version := range []uint32{0, 2, 3} {
-		if r.Drop(version) != r {
+		if r.Drop(KEKs, version) != r {
 			t.Errorf("%d was dropped", version)
 		}
 	}
-	one := r.Drop(1)
-	if one.Drop(2) != one || len(one.keks) != 1 {
+	one := r.Drop(KEKs, 1)
+	if one.Drop(KEKs, 2) != one || len(one.keys[KEKs]) != 1 {
 		t.Error("the last KEK was dropped")
 	}
 }
 
-func TestAVersionIsNotGivenTwice(t *testing.T) {
+func TestAVersionIsNotUsedTwice(t *testing.T) {
 	t.Parallel()
-	r := grown(2).Drop(1)
+	r := grown(2).Drop(KEKs, 1)
 	next, rotated := r.Rotate(birth.Add(365 * 24 * time.Hour))
-	if !rotated || next.Versions()[1].Version != 3 {
-		t.Errorf("the periods are %v", next.Versions())
+	if !rotated || next.Versions(KEKs)[1].Version != 3 {
+		t.Errorf("the periods are %v", next.Versions(KEKs))
+	}
+}
+
+func TestARetiredKeyOpensAndIsNotKept(t *testing.T) {
+	t.Parallel()
+	root, r := NewRootKey(), NewRing(birth)
+	details, entry := r.SealDetails(testID, []byte("d")), r.SealEntry(testID, []byte("e"))
+	renewed, ok := r.Renew(birth.Add(time.Hour))
+	if !ok {
+		t.Fatal("it was not renewed")
+	}
+	retired := renewed.Retire(DetailKeys, 1).Retire(AuditKeys, 1)
+	if len(retired.Versions(DetailKeys)) != 1 || len(retired.Versions(AuditKeys)) != 1 || len(renewed.Versions(AuditKeys)) != 2 {
+		t.Error("they are still listed, or the first ring was changed")
+	}
+	later, _ := retired.Rotate(birth.Add(100 * 24 * time.Hour))
+	for name, ring := range map[string]*Ring{"retired": retired, "with one more key": later} {
+		if _, err := ring.OpenDetails(testID, details); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := ring.OpenEntry(testID, entry); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		kept, err := OpenRing(root, ring.Sealed(root))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := kept.OpenDetails(testID, details); !errors.Is(err, ErrOpen) {
+			t.Errorf("%s: after a restart the details open: %v", name, err)
+		}
+		if _, err := kept.OpenEntry(testID, entry); !errors.Is(err, ErrOpen) {
+			t.Errorf("%s: after a restart the entry opens: %v", name, err)
+		}
+	}
+	if retired.Retire(DetailKeys, 2) != retired || retired.Retire(DetailKeys, 1) != retired {
+		t.Error("the newest was retired, or one twice")
 	}
 }

@@ -10,7 +10,7 @@ import (
 	"pushbox/internal/secret"
 )
 
-// Where things stand in a wrap.
+// Offsets in a wrap.
 const (
 	wrapMemory  = kekHead
 	wrapPasses  = wrapMemory + 4
@@ -20,21 +20,20 @@ const (
 	wrapSize    = wrapHead + overhead + keySize
 )
 
-// A DEK is the data encryption key of one push. It prints as "[redacted]". The
-// zero value is no key, and its use panics.
+// A DEK is the data encryption key of one push. It prints as "[redacted]". The zero
+// value is not a key, and its use panics.
 type DEK struct{ key }
 
-// IsZero reports whether k is no key.
+// IsZero reports whether k is the zero value.
 func (k DEK) IsZero() bool { return k.s == nil }
 
-// NewDEK returns a random key. It is for one push: no second push may be sealed
-// under it.
+// NewDEK returns a random key for one push: no second push may be sealed under it.
 func NewDEK() DEK { return DEK{newKey()} }
 
-// Wrap seals the key of a push that is created at that time under the ring, the
-// token, and the passphrase if that is not empty; all of them, and the id, are
-// needed to open it again. With a passphrase it takes some 30 ms and 19 MiB; the
-// caller sees to it that not too many run at once.
+// Wrap seals the key of a push under the ring, the token, and the passphrase if that is
+// not empty; opening it takes all of them, and the id. created is the time of the push.
+// With a passphrase Wrap takes some 30 ms and 19 MiB; the caller limits how many run at
+// once.
 func (r *Ring) Wrap(created time.Time, id []byte, token, passphrase secret.Text, dek DEK) []byte {
 	var c cost
 	if !passphrase.IsZero() {
@@ -43,21 +42,21 @@ func (r *Ring) Wrap(created time.Time, id []byte, token, passphrase secret.Text,
 	return r.current(created).wrap(c, id, token, passphrase, dek)
 }
 
-func (k *kek) wrap(c cost, id []byte, token, passphrase secret.Text, dek DEK) []byte {
+func (k *familyKey) wrap(c cost, id []byte, token, passphrase secret.Text, dek DEK) []byte {
 	var head [wrapHead]byte
-	copy(head[:], k.head())
+	copy(head[:], k.head(KEKs))
 	binary.BigEndian.PutUint32(head[wrapMemory:], c.memory)
 	head[wrapPasses], head[wrapThreads] = c.passes, c.threads
 	_, _ = rand.Read(head[wrapSalt:])
 	return encrypt(k.wrapping(c, head[wrapSalt:], token, passphrase), head[:], bind(id, head[:]), *dek.s)
 }
 
-// OpenWrap returns the key that Wrap sealed. A passphrase that is not asked
-// for is ignored. One that is asked for costs as much as with Wrap, or more if
-// the record says so: up to 16 passes over 256 MiB.
+// OpenWrap returns the key that Wrap sealed. If the wrap needs no passphrase, it
+// ignores a given one. If it needs one, OpenWrap costs as much as Wrap, or more if the
+// record says so: up to 16 passes over 256 MiB.
 //
-// ErrPassphrase if a passphrase is asked for and what was given does not open
-// the wrap; ErrOpen if a wrap without one does not open, or is no wrap at all.
+// The error is ErrPassphrase if the wrap needs a passphrase and the given one does not
+// open it; ErrOpen if a wrap without one does not open, or is malformed.
 func (r *Ring) OpenWrap(wrap, id []byte, token, passphrase secret.Text) (DEK, error) {
 	k, c, err := r.readWrap(wrap)
 	if err != nil {
@@ -79,18 +78,15 @@ func (r *Ring) OpenWrap(wrap, id []byte, token, passphrase secret.Text) (DEK, er
 	return DEK{keyOf(plain)}, nil
 }
 
-// readWrap checks all of a wrap that can be checked without opening it.
-func (r *Ring) readWrap(wrap []byte) (*kek, cost, error) {
-	if _, err := checkHead(wrap, wrapHead); err != nil {
+// readWrap checks everything in a wrap that can be checked without opening it.
+func (r *Ring) readWrap(wrap []byte) (*familyKey, cost, error) {
+	k, _, err := r.kekOf(wrap, wrapHead)
+	if err != nil {
 		return nil, cost{}, fmt.Errorf("wrap: %w", err)
 	}
 	c := wrapCost(wrap)
 	if len(wrap) != wrapSize || !c.bounded() {
 		return nil, cost{}, fmt.Errorf("wrap: %w: it has a wrong length or costs too much", ErrOpen)
-	}
-	k, err := r.numbered(binary.BigEndian.Uint32(wrap[plainHead:]))
-	if err != nil {
-		return nil, cost{}, fmt.Errorf("wrap: %w", err)
 	}
 	return k, c, nil
 }
@@ -100,7 +96,7 @@ func wrapCost(wrap []byte) cost {
 }
 
 // wrapping returns the cipher of a wrap: under HKDF(KEK ‖ token ‖ A, salt).
-func (k *kek) wrapping(c cost, salt []byte, token, passphrase secret.Text) cipher.AEAD {
+func (k *familyKey) wrapping(c cost, salt []byte, token, passphrase secret.Text) cipher.AEAD {
 	var room [4 * keySize]byte
 	parts := append(append(room[:0], *k.s...), token.Reveal()...)
 	if c != (cost{}) {

@@ -10,10 +10,10 @@ import (
 	"pushbox/internal/secret"
 )
 
-func TestAWrapAsksForAllOfItsParts(t *testing.T) {
+func TestAWrapNeedsAllOfItsParts(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
-	k := &r.keks[0]
+	k := &r.keys[KEKs][0]
 	open := k.wrap(cost{}, testID, testToken, secret.Text{}, NewDEK())
 	locked := k.wrap(cheap, testID, testToken, testWords, NewDEK())
 	otherToken := secret.New(strings.Replace(testToken.Reveal(), "y", "z", 1))
@@ -24,8 +24,8 @@ func TestAWrapAsksForAllOfItsParts(t *testing.T) {
 		token, passphrase secret.Text
 		want              error
 	}{
-		{"all that is asked for", r, open, testID, testToken, secret.Text{}, nil},
-		{"a passphrase that is not asked for", r, open, testID, testToken, testWords, nil},
+		{"all that it needs", r, open, testID, testToken, secret.Text{}, nil},
+		{"a passphrase that it does not need", r, open, testID, testToken, testWords, nil},
 		{"another id", r, open, otherID, testToken, secret.Text{}, ErrOpen},
 		{"another token", r, open, testID, otherToken, secret.Text{}, ErrOpen},
 		{"no token", r, open, testID, secret.Text{}, secret.Text{}, ErrOpen},
@@ -47,7 +47,7 @@ func TestAWrapAsksForAllOfItsParts(t *testing.T) {
 	}
 }
 
-func TestTheKeyThatComesOutIsTheOneThatWentIn(t *testing.T) {
+func TestAWrapGivesBackItsKey(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
 	for _, p := range []secret.Text{{}, testWords} {
@@ -55,10 +55,10 @@ func TestTheKeyThatComesOutIsTheOneThatWentIn(t *testing.T) {
 		wrap := r.Wrap(birth, testID, testToken, p, made)
 		opened, err := r.OpenWrap(wrap, testID, testToken, p)
 		if err != nil || *made.s != *opened.s {
-			t.Errorf("another key came out: %v", err)
+			t.Errorf("it holds another key: %v", err)
 		}
 		if free := wrapCost(wrap) == (cost{}); free != p.IsZero() {
-			t.Errorf("that it costs nothing is %t", free)
+			t.Errorf("its cost is zero: %t", free)
 		}
 		if bytes.Contains(wrap, made.bytes()[:8]) {
 			t.Error("the key is in the wrap")
@@ -66,20 +66,20 @@ func TestTheKeyThatComesOutIsTheOneThatWentIn(t *testing.T) {
 	}
 }
 
-func TestANewWrapCarriesTheStandardCost(t *testing.T) {
+func TestANewWrapHasTheStandardCost(t *testing.T) {
 	t.Parallel()
 	wrap := NewRing(birth).Wrap(birth, testID, testToken, testWords, NewDEK())
 	if c := wrapCost(wrap); c != (cost{memory: 19456, passes: 2, threads: 1}) {
-		t.Errorf("it carries %+v", c)
+		t.Errorf("it has %+v", c)
 	}
 }
 
-// Each of these is refused by its head alone: had Argon2 run on the worst of
-// them, it would have asked for 4 TiB.
+// The head alone must show each of these: Argon2 would need 4 TiB for the worst of
+// them.
 func TestAWrapThatCostsTooMuchIsRefused(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
-	good := r.keks[0].wrap(cheap, testID, testToken, testWords, NewDEK())
+	good := r.keys[KEKs][0].wrap(cheap, testID, testToken, testWords, NewDEK())
 	for name, c := range map[string]cost{
 		"memory":          {memory: 256<<10 + 1, passes: 1, threads: 1},
 		"all memory":      {memory: 1<<32 - 1, passes: 255, threads: 255},
@@ -102,21 +102,21 @@ func TestAWrapThatCostsTooMuchIsRefused(t *testing.T) {
 	}
 }
 
-// Without its cost a wrap says that it has no passphrase. It must not open then.
+// Without its cost a wrap looks as if it had no passphrase. It must not open then.
 func TestAPassphraseCannotBeTakenOffAWrap(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
-	wrap := r.keks[0].wrap(cheap, testID, testToken, testWords, NewDEK())
+	wrap := r.keys[KEKs][0].wrap(cheap, testID, testToken, testWords, NewDEK())
 	clear(wrap[wrapMemory:wrapSalt])
 	if _, err := r.OpenWrap(wrap, testID, testToken, testWords); !errors.Is(err, ErrOpen) {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-func TestAWrapOfAnUnknownKEKIsNoWrongPassphrase(t *testing.T) {
+func TestAWrapOfAnUnknownKEKIsNotAWrongPassphrase(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
-	wrap := r.keks[0].wrap(cheap, testID, testToken, testWords, NewDEK())
+	wrap := r.keys[KEKs][0].wrap(cheap, testID, testToken, testWords, NewDEK())
 	wrap[plainHead+3] = 9
 	_, err := r.OpenWrap(wrap, testID, testToken, testWords)
 	if !errors.Is(err, ErrOpen) || !strings.Contains(err.Error(), "version 9") {

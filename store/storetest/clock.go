@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// A Clock is a store.Clock that stands still until it is told to move. It is
-// safe for concurrent use.
+// A Clock is a clock.Clock that moves only when a test moves it. It is safe for
+// concurrent use.
 type Clock struct {
 	mu      sync.Mutex
 	wall    time.Time
@@ -32,14 +32,14 @@ func (c *Clock) Elapsed() time.Duration {
 	return c.elapsed
 }
 
-// Advance lets d pass, as time does.
+// Advance lets the time d pass.
 func (c *Clock) Advance(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.wall, c.elapsed = c.wall.Add(d), c.elapsed+d
 }
 
-// Jump sets the wall clock ahead by d, or back, while no time passes.
+// Jump moves the wall clock by d, ahead or back, while no time passes.
 func (c *Clock) Jump(d time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

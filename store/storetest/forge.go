@@ -7,13 +7,13 @@ import (
 	"pushbox/store"
 )
 
-// A Forgery is damage to what the store reads of files.
+// A Forgery damages what the store reads of files.
 type Forgery struct {
-	Take  func(file, n int) (int, int)     // which chunk is read instead; nil: the one asked for
-	Spoil func(file, n int, sealed []byte) // changes what was read; nil: nothing does
+	Take  func(file, n int) (int, int)     // returns which chunk is read instead; nil: the one asked for
+	Spoil func(file, n int, sealed []byte) // changes what was read; may be nil
 }
 
-// Forge damages what is read of files from now on; nil mends it.
+// Forge damages what is read of files from now on; nil ends that.
 func (f *Fixture) Forge(x *Forgery) { f.forgery.Store(x) }
 
 // A forger is an engine whose files may be damaged.

@@ -1,5 +1,5 @@
-// Package storetest has what tests of a store need: a store on a real file with
-// a clock that they set, and the suite that every engine passes.
+// Package storetest has what tests of a store need: a store on a real file with a clock
+// that they set. Package conformance below it has the suite that every engine passes.
 package storetest
 
 import (
@@ -28,15 +28,14 @@ type Fixture struct {
 	forgery   atomic.Pointer[Forgery]
 }
 
-// A Setup says what a fixture is made of.
+// A Setup says how to make a fixture.
 type Setup struct {
 	store.Options
 	Engine bolt.Options                    // its path is the fixture's own
-	Wrap   func(store.Engine) store.Engine // what the store gets in place of the engine; nil: the engine
+	Wrap   func(store.Engine) store.Engine // returns what the store gets in place of the engine; nil: the engine itself
 }
 
-// Terms are generous terms, with the defaults of the configuration, for every
-// kind.
+// Terms are generous terms for every kind, with the defaults of the configuration.
 func Terms() map[store.Kind]store.Terms {
 	t := store.Terms{
 		Enabled:       true,
@@ -45,11 +44,15 @@ func Terms() map[store.Kind]store.Terms {
 		RetrievalStep: store.Choice{Enabled: true, Default: true},
 		Deletable:     store.Choice{Enabled: true, Default: true},
 	}
-	return map[store.Kind]store.Terms{store.Text: t, store.File: t, store.URL: t, store.QR: t}
+	all := make(map[store.Kind]store.Terms)
+	for _, k := range store.Kinds() {
+		all[k] = t
+	}
+	return all
 }
 
-// New opens a new store. When the test ends, the file is checked, as the last
-// thing before it is closed. Each change is applied to its setup first.
+// New opens a new store. When the test ends, it checks the file before it closes it.
+// Each change is applied to its setup first.
 func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 	t.Helper()
 	f := &Fixture{
@@ -78,8 +81,8 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 	return f
 }
 
-// Over opens a database that lies at path, under the same key and by the same clock.
-// It is looked after as that of New.
+// Over opens the database at path, under the same key and by the same clock. It is
+// checked and closed as that of New.
 func (f *Fixture) Over(path string) *Fixture {
 	f.t.Helper()
 	other := &Fixture{Clock: f.Clock, Path: path, t: f.t, root: f.root, setup: f.setup}
@@ -101,7 +104,7 @@ func (f *Fixture) start() {
 	})
 }
 
-// Abandon says that the test breaks the file: it is not checked at the end.
+// Abandon is for tests that damage the file: it is not checked at the end.
 func (f *Fixture) Abandon() { f.abandoned = true }
 
 // Reopen closes the store and opens it again, as a restart does.
@@ -111,7 +114,7 @@ func (f *Fixture) Reopen() {
 	f.open()
 }
 
-// Check fails the test for each promise that the file does not keep.
+// Check fails the test for each promise that the file breaks.
 func (f *Fixture) Check() {
 	f.t.Helper()
 	problems, err := f.Store.Check(context.Background())
@@ -131,10 +134,10 @@ func (f *Fixture) SweepAll() {
 	}
 }
 
-// Engine is what the store keeps everything in.
+// Engine is the store's engine.
 func (f *Fixture) Engine() store.Engine { return f.engine }
 
-// Orphans counts the uploads and ended pushes whose chunks are still there.
+// Orphans counts the uploads and ended pushes that still have chunks.
 func (f *Fixture) Orphans() int {
 	f.t.Helper()
 	ids, err := f.engine.Orphans(context.Background(), store.ID{}, 1000)
@@ -144,10 +147,10 @@ func (f *Fixture) Orphans() int {
 	return len(ids)
 }
 
-// Account adds an account and returns what acts as it.
+// Account adds an account and returns an actor for it.
 func (f *Fixture) Account(email string) store.Actor {
 	f.t.Helper()
-	a, err := f.AddAccount(context.Background(), email, seal.NewAPIToken())
+	a, err := f.AddAccount(context.Background(), Operator, email, seal.NewAPIToken())
 	if err != nil {
 		f.t.Fatalf("add account: %v", err)
 	}

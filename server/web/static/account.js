@@ -1,4 +1,4 @@
-// What the pages of accounts have beyond app.js.
+// Scripts of the account pages.
 
 for (const button of document.querySelectorAll('[data-print]')) {
   button.addEventListener('click', () => print())

@@ -1,10 +1,10 @@
-// What every page shares. Every page works without it, and better with it.
+// Scripts of all pages. Each page also works without them.
 
 const root = document.documentElement
 const one = (selector) => document.querySelector(selector)
 const all = (selector) => document.querySelectorAll(selector)
 
-// The theme is a choice of this browser: light, dark, or else what the system says.
+// This browser chooses the theme: light, dark, or that of the system.
 function dress(theme) {
   if (theme === 'light' || theme === 'dark') root.dataset.theme = theme
   else delete root.dataset.theme
@@ -13,7 +13,7 @@ function dress(theme) {
 try {
   dress(localStorage.getItem('theme'))
 } catch {
-  // Storage is refused: a choice holds for one page.
+  // Storage is refused: a choice lasts for one page.
 }
 
 for (const choice of all('input[name=theme]')) {
@@ -38,7 +38,7 @@ for (const time of all('time[datetime]')) {
   time.textContent = new Intl.DateTimeFormat(root.lang, { dateStyle: 'medium', timeStyle }).format(when)
 }
 
-// Shows a button's data-done in place of its words for two seconds, and says it.
+// Shows a button's data-done in place of its text for two seconds, and announces it.
 function done(button) {
   button.dataset.words ??= button.textContent
   button.textContent = one('#said').textContent = button.dataset.done
@@ -54,7 +54,7 @@ async function copy(button) {
   try {
     await navigator.clipboard.writeText(source.value ?? source.textContent)
   } catch {
-    // Over plain HTTP there is no clipboard: select, and copy the old way.
+    // Plain HTTP has no clipboard API: select the text, and copy it the old way.
     if (source.select) source.select()
     else getSelection().selectAllChildren(source)
     if (!document.execCommand('copy')) return
@@ -62,7 +62,7 @@ async function copy(button) {
   done(button)
 }
 
-// Shows or hides a passphrase; data-done is what the button says in the other state.
+// Shows or hides a passphrase; data-done is the button's text in the other state.
 function show(button) {
   const field = one(button.dataset.show)
   const words = button.textContent
@@ -85,8 +85,8 @@ document.addEventListener('keydown', ({ key, target }) => {
   menu.firstElementChild.focus()
 })
 
-// A form is sent once: a second click while the answer is on its way would spend
-// another view. After a while it may have been lost.
+// Sends a form only once: a second click before the answer would spend another view.
+// After a while the button works again, since the answer may be lost.
 const resend = 10_000
 
 document.addEventListener('submit', (event) => {

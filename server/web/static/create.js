@@ -1,5 +1,5 @@
-// The form for a new push, with sliders, a generator, and files that can be
-// dropped and watched on their way.
+// The form for a new push: sliders, a generator, and files with drag and drop and with
+// progress.
 
 const main = document.querySelector('main')
 const one = (selector) => main.querySelector(selector)
@@ -8,8 +8,8 @@ const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[na
 
 let form
 let files = [] // to be sent
-let upload // that is on its way
-let leaving = false // by a form that is being sent
+let upload // that is running
+let leaving = false // the form is being sent
 
 const size = (n) => {
   let unit = 0
@@ -22,12 +22,12 @@ const kind = () => one('.kinds :checked')
 const dial = (id) => all(`.dial:has(#${id}) input`)
 const turn = (id, value) => { for (const input of dial(id)) input.value = value }
 
-// A time goes before the days, so the days rest while there is one.
+// A time counts instead of the days, so the days are disabled while one is chosen.
 function restDays() {
   for (const input of dial('days')) input.disabled = one('#time').value !== ''
 }
 
-// Takes the terms of the kind; what the sender did not touch takes its defaults.
+// Applies the terms of the kind. Fields that the sender did not touch get its defaults.
 function takeTerms(before) {
   const now = kind().dataset
   for (const name of ['days', 'views']) {
@@ -48,7 +48,7 @@ function takeTerms(before) {
   restDays()
 }
 
-// Less than a day is a time; the rest is days.
+// Less than a day is a time; anything else is days.
 function preset(code) {
   one('#time').value = code < 6 ? code : ''
   if (code >= 6) turn('days', one(`#time [value="${code}"]`).dataset.days)
@@ -56,7 +56,7 @@ function preset(code) {
   remember()
 }
 
-// Settings are kept in this browser for whoever asks.
+// Keeps settings in this browser, if the sender asks for it.
 const settings = '#days, #views, #time, #step, #deletable'
 const what = (input) => input.type === 'checkbox' ? 'checked' : 'value'
 
@@ -67,7 +67,7 @@ function remember() {
     if (one('#remember').checked) localStorage.push = JSON.stringify(kept)
     else localStorage.removeItem('push')
   } catch {
-    // It is refused.
+    // Storage is refused.
   }
 }
 
@@ -76,7 +76,7 @@ function recall() {
   try {
     kept = JSON.parse(localStorage.push)
   } catch {
-    // There is none, or storage is refused.
+    // Nothing is kept, or storage is refused.
   }
   if (!kept) return
   one('#remember').checked = true
@@ -85,8 +85,8 @@ function recall() {
   for (const input of all(settings)) input[what(input)] = kept[input.id] ?? input[what(input)]
 }
 
-// About how many bits a guesser needs. A word counts as one of a thousand, and
-// a row such as 1234 or aaaa little.
+// Estimates how many bits a guesser needs. A word counts as one of a thousand, and a
+// row such as 1234 or aaaa counts little.
 function bitsOf(text) {
   let bits = 0
   const rest = text.replace(/[A-Z]?[a-z]{2,9}/g, (word) => {
@@ -113,7 +113,7 @@ function showStrength() {
   told.textContent = text && told.dataset[level]
 }
 
-// A random number below n, each as likely as any other.
+// Returns a random number below n. All are equally likely.
 function below(n) {
   const most = 2 ** 32 - (2 ** 32 % n)
   const box = new Uint32Array(1)
@@ -134,7 +134,7 @@ async function generate() {
   else for (const set of all('[data-of] :checked')) sets.push(set.value)
   const from = sets.flatMap((set) => [...set])
   let made
-  let tries = 99 // Many a system wants one of each set.
+  let tries = 99 // Many systems demand one of each set.
   do made = Array.from({ length: n }, () => from[below(from.length)])
   while (tries-- && !sets.every((set) => made.some((c) => set.includes(c))))
   one('#made').value = made.join(words ? '-' : '')
@@ -225,8 +225,8 @@ function send() {
   upload.send(data)
 }
 
-// Puts the page of an answer in the place of this one, but keeps files and
-// passphrase where something was wrong.
+// Replaces this page by that of an answer. If something was wrong, it keeps the files
+// and the passphrase.
 function answered(status, page, path) {
   const next = page?.querySelector('main')
   if (path !== new URL(form.action).pathname) return fail(form.dataset.ended)

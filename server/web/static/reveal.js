@@ -1,11 +1,11 @@
-// The page of what was opened: it covers the text, downloads files with progress,
-// keeps them available, and leaves nothing behind.
+// The page of an opened push: it covers the text, downloads files with progress, keeps
+// them available, and leaves nothing behind.
 
 const one = (selector) => document.querySelector(selector)
 const page = one('#opened')
 const { step } = page.dataset
 
-// Reloading and going back lead to the page before, and spend no view.
+// Reloading and going back lead to the step, and spend no view.
 history.replaceState(null, '', step)
 
 addEventListener('pagehide', () => page.replaceChildren())
@@ -53,11 +53,11 @@ if (box && !box.closest('details')) {
   for (const sign of ['pointerdown', 'pointermove', 'keydown', 'scroll']) {
     document.addEventListener(sign, () => box.classList.contains('veiled') || touch(), { capture: true, passive: true })
   }
-  // Where there is no clipboard, copying selects, which what is covered cannot be.
+  // Without a clipboard API, copying selects the text, which must not be covered.
   one('[data-copy="#secret"]').addEventListener('click', () => navigator.clipboard ?? uncover())
 }
 
-// A selection of the whole text is copied to the letter, its last line feed too.
+// A selection of the whole text is copied exactly, including its last line feed.
 document.addEventListener('copy', (event) => {
   const { anchorNode, focusNode } = getSelection()
   if (!text || anchorNode !== text || focusNode !== text) return
@@ -67,8 +67,8 @@ document.addEventListener('copy', (event) => {
 
 one('#print').addEventListener('click', () => print())
 
-// Files up to this many bytes are put together here; of larger ones the browser
-// shows the progress.
+// Files up to this many bytes are assembled here. For larger ones the browser shows the
+// progress.
 const largest = 200 * 2 ** 20
 
 function counting(progress) {
@@ -120,7 +120,7 @@ for (const link of links) {
   })
 }
 
-// Asking for a byte keeps all files available for another while.
+// Asking for one byte renews the grant, which keeps all files available.
 const any = links.find((link) => link.dataset.size > 0)
 if (any) {
   const { renew } = any.closest('.files').dataset

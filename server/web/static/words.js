@@ -1,4 +1,4 @@
-// Words that are short, known and hard to mistake: 512 of them, so that each is 9 bits of chance.
+// 512 words that are short, known and hard to mistake. Each has 9 bits of entropy.
 export const words = `
 able acid acorn actor adobe agent alarm album alley amber anchor angle ankle apron arch arrow aspen
 atlas attic audio autumn bacon badge bagel baker balm bamboo banjo barn basin beach beam bean bear

@@ -1,0 +1,67 @@
+package certs_test
+
+import (
+	"bytes"
+	"crypto/x509"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"pushbox/internal/certs"
+)
+
+func TestRootsAreReadFromAFileInPEM(t *testing.T) {
+	t.Parallel()
+	one, two := sign(t, time.Hour, domain), sign(t, time.Hour, another)
+	path := filepath.Join(t.TempDir(), "roots.pem")
+	for _, c := range []struct {
+		what    string
+		content []byte
+		trusted []signed
+	}{
+		{"one", one.cert, []signed{one}},
+		{"two, with words between them", bytes.Join([][]byte{one.cert, two.cert}, []byte("and\n")), []signed{one, two}},
+		{"none", nil, nil},
+		{"a key", one.key, nil},
+		{"too much", bytes.Repeat([]byte("#"), 1<<20+1), nil},
+	} {
+		if err := os.WriteFile(path, c.content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		roots, err := certs.ReadRoots(path, false)
+		if (err != nil) != (c.trusted == nil) {
+			t.Errorf("%s: %v", c.what, err)
+			continue
+		}
+		want := x509.NewCertPool()
+		for _, s := range c.trusted {
+			want.AddCert(s.leaf)
+		}
+		if err == nil && !roots.Equal(want) {
+			t.Errorf("%s: other roots are trusted", c.what)
+		}
+	}
+	if _, err := certs.ReadRoots(filepath.Join(t.TempDir(), "none"), false); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("no file: %v", err)
+	}
+}
+
+func TestRootsCanBeAddedToThoseOfTheSystem(t *testing.T) {
+	t.Parallel()
+	own := sign(t, time.Hour, domain)
+	path := filepath.Join(t.TempDir(), "roots.pem")
+	if err := os.WriteFile(path, own.cert, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	want, err := x509.SystemCertPool()
+	if err != nil {
+		want = x509.NewCertPool()
+	}
+	want.AddCert(own.leaf)
+	if got, err := certs.ReadRoots(path, true); err != nil || !got.Equal(want) {
+		t.Errorf("other roots are trusted (%v)", err)
+	}
+}

@@ -1,0 +1,151 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"pushbox/internal/admin"
+	"pushbox/internal/instance"
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/seal"
+)
+
+func TestEventsSinceTakesALengthOfTimeADateOrATime(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]time.Time{
+		"24h": time.Now().Add(-24 * time.Hour), "7d": time.Now().Add(-7 * 24 * time.Hour),
+		"2026-01-31":                time.Date(2026, 1, 31, 0, 0, 0, 0, time.UTC),
+		"2026-01-31T09:00:00+01:00": time.Date(2026, 1, 31, 8, 0, 0, 0, time.UTC),
+	} {
+		var got since
+		if err := got.Set(text); err != nil || got.Sub(want).Abs() > time.Minute {
+			t.Errorf("%s is %v, %v", text, got.Time, err)
+		}
+	}
+	for _, text := range []string{"", "yesterday", "-1h", "0", "2026-13-01", "2026-01-31 09:00"} {
+		if err := new(since).Set(text); err == nil {
+			t.Errorf("%q is taken", text)
+		}
+	}
+}
+
+// More events than one answer holds are listed in several.
+func TestEventsAreListedToTheLast(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	s := opened(t, settingsFor(dir))
+	const more = 3
+	var g errgroup.Group
+	g.SetLimit(1000)                        // which share commits
+	for range admin.EventsPage + more - 1 { // the first event is that of the new database
+		g.Go(func() error {
+			return s.NoteReload(t.Context(), store.Actor{Role: store.Operator}, false, nil)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	closed(t, s)
+	r := run(t, dir, "", "events", "--json").want(t, 0)
+	lines := strings.Split(strings.TrimSpace(r.stdout), "\n")
+	if len(lines) != admin.EventsPage+more {
+		t.Fatalf("there are %d lines", len(lines))
+	}
+	for i, line := range lines {
+		if !strings.HasPrefix(line, fmt.Sprintf(`{"number":%d,`, i+1)) {
+			t.Fatalf("line %d is %s", i+1, line)
+		}
+	}
+}
+
+// One damaged event hides those behind it, and not those before.
+func TestEventsBeforeADamagedOneAreListed(t *testing.T) {
+	t.Parallel()
+	for name, damage := range map[string]func(*store.AdminEvent){
+		"it does not open":   func(e *store.AdminEvent) { e.Digest[0]++ },
+		"its row is changed": func(e *store.AdminEvent) { e.Sealed = append(e.Sealed, marker...) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			damageEvent(t, dir, damage)
+			for _, flags := range [][]string{nil, {"--json"}} {
+				r := run(t, dir, "", append([]string{"events"}, flags...)...).want(t, exitFailed, "event 3", "the database is damaged", "hint: ")
+				if !strings.Contains(r.stdout, "keys_create") || strings.Contains(r.stdout, "reload") {
+					t.Errorf("%v: it lists %s", flags, r.stdout)
+				}
+			}
+		})
+	}
+}
+
+// marker is in a row that is to be changed in the file.
+const marker = "the marker of an event"
+
+// damageEvent makes a database whose third event is damaged, of five.
+func damageEvent(t *testing.T, dir string, damage func(*store.AdminEvent)) {
+	t.Helper()
+	cfg := settingsFor(dir)
+	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	key, err := seal.CreateKeyFile(cfg.KeyFile())
+	if err != nil {
+		t.Fatal(err)
+	}
+	spoiled := &spoiler{Engine: engine, damage: damage}
+	s, err := store.Open(t.Context(), spoiled, key, instance.StoreOptions(cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.AddAccount(t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password)); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := s.NoteReload(t.Context(), store.Actor{Role: store.Operator}, false, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	closed(t, s)
+	path := instance.Database(cfg)
+	b, err := os.ReadFile(path)
+	if err == nil {
+		err = os.WriteFile(path, bytes.ReplaceAll(b, []byte(marker), []byte(strings.ToUpper(marker))), 0o600)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A spoiler is an engine that damages the first event of its AddAdminEvent.
+type spoiler struct {
+	store.Engine
+	damage func(*store.AdminEvent)
+	done   bool
+}
+
+func (s *spoiler) AddAdminEvent(ctx context.Context, e store.AdminEvent) error {
+	if !s.done {
+		s.damage(&e)
+		s.done = true
+	}
+	return s.Engine.AddAdminEvent(ctx, e)
+}
+
+func TestAnEventOfAnAccountThatIsGoneHasItsID(t *testing.T) {
+	t.Parallel()
+	row := eventRow(admin.Event{Event: "token_revoke", Actor: "operator", AccountID: 7, Token: 3})
+	if got := strings.Join(row, "|"); got != "-|token_revoke|operator|account 7, removed|-|token 3" {
+		t.Errorf("the row is %s", got)
+	}
+}

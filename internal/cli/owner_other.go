@@ -1,7 +1,0 @@
-//go:build !unix
-
-package cli
-
-// giveToOwnerOf has nothing to do: files have the owner that their directory gives
-// them.
-func giveToOwnerOf(_, _ string) error { return nil }

@@ -1,0 +1,99 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/backup"
+	"pushbox/internal/testkit/env"
+	"pushbox/store"
+)
+
+// A board is a log that may be read while it is written. It wakes its readers.
+type board struct {
+	mu    sync.Mutex
+	text  bytes.Buffer
+	lines chan struct{}
+}
+
+func (b *board) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.lines <- struct{}{}
+	return b.text.Write(p)
+}
+
+func (b *board) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// keptFor runs keepBackups until it has written a line of the log, and returns that.
+func keptFor(t *testing.T, cfg config.Config, s *store.Store) string {
+	t.Helper()
+	log := &board{lines: make(chan struct{}, 100)}
+	keeper := begin(t.Context(), func(ctx context.Context) error { return keepBackups(ctx, cfg, s, zerolog.New(log)) })
+	select {
+	case <-log.lines:
+	case <-soon(t).Done():
+	}
+	if err := keeper.stop(); err != nil {
+		t.Error(err)
+	}
+	return log.String()
+}
+
+func TestABackupThatFailsIsAnErrorInTheLogAndIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	cfg.Backup.Schedule, cfg.Backup.Dir = 24*time.Hour, filepath.Join(env.ShortDir(t), "not", "mounted")
+	s := opened(t, cfg)
+	defer closed(t, s)
+	if said := keptFor(t, cfg, s); strings.Count(said, "\n") != 1 || !strings.Contains(said, `"level":"error"`) || !strings.Contains(said, "a backup failed") {
+		t.Errorf("the log has %s", said)
+	}
+	for err, told := range map[error]bool{fmt.Errorf("%w: already", store.ErrBusy): false, store.ErrFull: true} {
+		k := &backup.Keeper{Dir: t.TempDir(), Every: time.Hour, Keep: 1, Now: time.Now, Make: func(context.Context, string) (string, int64, error) {
+			return "", 0, err
+		}}
+		wait, got := backUp(t.Context(), k, zerolog.Nop())
+		if wait != backupRetry || (got != nil) != told || told && !errors.Is(got, err) {
+			t.Errorf("%v: it waits %v, %v", err, wait, got)
+		}
+	}
+}
+
+func TestNoBackupIsMadeWhereNoneIsAskedFor(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	s := opened(t, cfg)
+	defer closed(t, s)
+	if err := errors.Join(prepareBackups(cfg, func(n string) { t.Error(n) }), keepBackups(t.Context(), cfg, s, zerolog.Nop())); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(cfg.BackupDir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the directory: %v", err)
+	}
+}
+
+func TestRecipientsThatAreNoneStopTheStart(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	cfg.Backup.Recipients = []string{"age1nobody"}
+	err := prepareBackups(cfg, func(string) {})
+	if err == nil || !strings.Contains(err.Error(), "the setting backup.recipients: recipient 1: ") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,156 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/admin"
+	"pushbox/internal/httpd"
+	"pushbox/internal/instance"
+	"pushbox/internal/mail"
+	"pushbox/internal/webhook"
+	"pushbox/store"
+)
+
+const (
+	answerGrace = 5 * time.Second // to say that the request took too long
+	failedDrain = 2 * time.Second // after the store failed, when every answer is an error
+)
+
+// A daemon serves an open store on open listeners. It owns the listeners.
+type daemon struct {
+	cfg       config.Config
+	version   string
+	store     *store.Store
+	log       zerolog.Logger
+	control   net.Listener
+	endpoints []endpoint
+	tls       tlsSetup
+
+	webhooks *webhook.Dispatcher // nil: no webhooks are sent
+	mail     *mail.Mailer        // nil: no mail is sent
+	watch    *watch
+
+	newProbe func() (path string, err error) // server.Server.NewProbe
+	dumpable error                           // why a crash may write secrets to a core dump; nil: it cannot
+
+	reloads      *reloader
+	hangups      <-chan os.Signal // SIGHUP; nil: none
+	terminalGone func() bool      // whether the terminal of the server is gone; nil: there was none
+}
+
+// run serves until ctx ends, the store fails or a listener breaks. Then it drains the
+// listeners and stops everything else, the control socket and the watch last.
+func (d *daemon) run(ctx context.Context) error {
+	servers := make([]*http.Server, len(d.endpoints))
+	for i, at := range d.endpoints {
+		servers[i] = d.server(at.handler)
+	}
+	work := d.beginWork(ctx)
+	control := begin(ctx, func(ctx context.Context) error {
+		return admin.Serve(ctx, d.control, d.store, admin.Reload.By(d.reloads.reload), admin.Examine.By(d.examine), admin.Probe.By(d.probe))
+	})
+	signals := begin(ctx, d.obey)
+	web := begin(ctx, func(ctx context.Context) error { return d.serve(ctx, servers) })
+	tls := begin(ctx, func(ctx context.Context) error {
+		return d.tls.run(ctx, d.server(nil), addressForVisitors(d.endpoints), d.cfg.Limits.DrainTimeout)
+	})
+	d.announce()
+	d.watch.serving(ctx, d.store)
+
+	failed := false
+	select {
+	case <-ctx.Done():
+		d.watch.stopping()
+		d.log.Info().Msg("stopping")
+		d.waitStopDelay(web.done)
+	case <-web.done:
+	case <-tls.done:
+	case <-control.done:
+	case <-signals.done:
+		d.log.Info().Msg("stopping: the terminal is gone")
+	case <-d.store.Failed():
+		failed = true
+		d.log.Error().Msg("the store has failed and nothing more can be read or written: ending; a restart reads what is on the disk")
+		cut := time.AfterFunc(failedDrain, func() {
+			for _, srv := range servers {
+				_ = srv.Close()
+			}
+		})
+		defer cut.Stop()
+	}
+	d.watch.stopping()
+	err := errors.Join(web.stop(), tls.stop(), stopAll(work), signals.stop(), control.stop(), d.watch.stop())
+	if failed {
+		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
+	}
+	d.log.Info().Err(err).Msg("stopped")
+	return err
+}
+
+// beginWork starts the background work. run stops it in the same order.
+func (d *daemon) beginWork(ctx context.Context) (work []*task) {
+	for _, w := range []func(context.Context) error{
+		d.tell,
+		d.sendMail,
+		func(ctx context.Context) error { return keepBackups(ctx, d.cfg, d.store, d.log) },
+		func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.CompactIfNeeded) },
+		func(ctx context.Context) error { return loop(ctx, d.log, "sealing anew", nil, d.store.RenewIfNeeded) },
+		func(ctx context.Context) error {
+			return loop(ctx, d.log, "removing old databases", nil, d.removeCopies)
+		},
+		func(ctx context.Context) error {
+			return loop(ctx, d.log, "a sweep", d.store.OrphansChanged(), d.watch.swept(d.store.Sweep))
+		},
+	} {
+		work = append(work, begin(ctx, w))
+	}
+	return work
+}
+
+// removeCopies removes the old databases that upgrades have kept, and logs that.
+func (d *daemon) removeCopies(ctx context.Context) (wait time.Duration, err error) {
+	n, wait, err := d.store.RemoveCopies(ctx)
+	if n > 0 {
+		d.log.Info().Int("files", n).Msg("removed old databases that upgrades had kept")
+	}
+	return wait, err
+}
+
+// announce logs where the server listens.
+func (d *daemon) announce() {
+	line := d.log.Info().Str("version", d.version).Str("address", addresses(d.endpoints, false))
+	if public := addresses(d.endpoints, true); public != "" {
+		line.Str("public_address", public)
+	}
+	line.Str("data_dir", d.cfg.DataDir).Str("key_file", instance.KeyPlace(d.cfg)).Msg("listening")
+}
+
+// server returns the HTTP server of an endpoint.
+func (d *daemon) server(handler http.Handler) *http.Server {
+	timeout := d.cfg.Limits.RequestTimeout
+	srv := httpd.NewServer(handler, debugWriter{d.log}, timeout, timeout+answerGrace)
+	// With HTTP/2, a peer that reads nothing blocks all streams of its connection.
+	srv.HTTP2 = &http.HTTP2Config{WriteByteTimeout: d.cfg.Limits.StallTimeout}
+	d.tls.secure(srv)
+	return srv
+}
+
+// waitStopDelay keeps serving for limits.stop_delay after readiness has ended.
+func (d *daemon) waitStopDelay(broken <-chan struct{}) {
+	t := time.NewTimer(d.cfg.Limits.StopDelay)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-broken:
+	case <-d.store.Failed():
+	}
+}

@@ -1,0 +1,248 @@
+package daemon
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/admin"
+	"pushbox/internal/instance"
+	"pushbox/internal/testkit/env"
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/seal"
+)
+
+// A running is a daemon that runs.
+type running struct {
+	address string
+	stop    context.CancelFunc
+	ended   chan error
+	log     *bytes.Buffer // to be read once it has ended
+}
+
+// daemonOn runs a daemon on a store, which the test closes.
+func daemonOn(t *testing.T, cfg config.Config, s *store.Store) *running {
+	t.Helper()
+	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	web, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	r := &running{address: web.Addr().String(), stop: stop, ended: make(chan error, 1), log: new(bytes.Buffer)}
+	log := zerolog.New(zerolog.SyncWriter(r.log))
+	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := daemon{cfg: cfg, watch: new(watch), store: s, log: log, control: control, endpoints: []endpoint{{listener: web, handler: handler}}}
+	go func() { r.ended <- d.run(ctx) }()
+	t.Cleanup(stop)
+	return r
+}
+
+const upload = `{"push":{"payload":"slow secret"}}`
+
+// begin sends the head of a create, and returns when the server reads the body.
+func (r *running) begin(t *testing.T) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	return r.beginAt(t, "/api/v2/pushes", "application/json", len(upload))
+}
+
+// beginAt sends the head of a POST to a path, for a body of that type and length.
+func (r *running) beginAt(t *testing.T, path, media string, length int) (net.Conn, *bufio.Reader) {
+	t.Helper()
+	conn, err := net.Dial("tcp", r.address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = conn.Close() })
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		t.Fatal(err)
+	}
+	head := fmt.Sprintf("POST %s HTTP/1.1\r\nHost: x\r\nContent-Type: %s\r\nContent-Length: %d\r\nExpect: 100-continue\r\n\r\n", path, media, length)
+	if _, err := io.WriteString(conn, head); err != nil {
+		t.Fatal(err)
+	}
+	answers := bufio.NewReader(conn)
+	line, err := answers.ReadString('\n')
+	if err != nil || !strings.Contains(line, "100") {
+		t.Fatalf("the server said %q, %v", line, err)
+	}
+	if _, err := answers.ReadString('\n'); err != nil {
+		t.Fatal(err)
+	}
+	return conn, answers
+}
+
+// refused returns when no connection is taken any more.
+func (r *running) refused(t *testing.T) {
+	t.Helper()
+	for ctx := soon(t); ctx.Err() == nil; {
+		conn, err := net.Dial("tcp", r.address)
+		if err != nil {
+			return
+		}
+		_ = conn.Close()
+	}
+	t.Fatal("connections are still taken")
+}
+
+func TestAStopLetsTheRequestThatRunsFinish(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	s := opened(t, cfg)
+	r := daemonOn(t, cfg, s)
+	conn, answers := r.begin(t)
+	r.stop()
+	r.refused(t)
+	if _, err := io.WriteString(conn, upload); err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.ReadResponse(answers, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if res.StatusCode != http.StatusCreated || !res.Close {
+		t.Errorf("the answer is %s, closing: %v", res.Status, res.Close)
+	}
+	if err := res.Body.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := <-r.ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	closed(t, s)
+	if strings.Contains(r.log.String(), "slow secret") || !strings.Contains(r.log.String(), `"message":"stopped"`) {
+		t.Errorf("the log is\n%s", r.log)
+	}
+}
+
+func TestAStopDoesNotWaitLongerThanItMay(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	cfg.Limits.DrainTimeout = 50 * time.Millisecond
+	s := opened(t, cfg)
+	r := daemonOn(t, cfg, s)
+	conn, _ := r.begin(t)
+	r.stop()
+	if err := <-r.ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	closed(t, s)
+	if !strings.Contains(r.log.String(), "requests were cut off") {
+		t.Errorf("the log is\n%s", r.log)
+	}
+	if b, _ := io.ReadAll(conn); bytes.Contains(b, []byte("201")) {
+		t.Errorf("the request that was cut off was answered with %q", b)
+	}
+}
+
+// A failing engine fails when it is told to.
+type failing struct {
+	store.Engine
+	failed chan struct{}
+}
+
+func (f failing) Failed() <-chan struct{} { return f.failed }
+
+func TestAStoreThatFailsEndsTheServer(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := failing{engine, make(chan struct{})}
+	s, err := store.Open(t.Context(), f, seal.NewRootKey(), instance.StoreOptions(cfg))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := daemonOn(t, cfg, s)
+	close(f.failed)
+	if err := <-r.ended; !errors.Is(err, store.ErrFailed) {
+		t.Errorf("it ended with %v", err)
+	}
+	closed(t, s)
+	if !strings.Contains(r.log.String(), "the store has failed") {
+		t.Errorf("the log is\n%s", r.log)
+	}
+}
+
+func TestAListenerThatBreaksEndsTheServer(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	s := opened(t, cfg)
+	defer closed(t, s)
+	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	web, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := web.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.Nop(), control: control, endpoints: []endpoint{{listener: web}}}
+	if err := d.run(t.Context()); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+func TestTheWebServerHasEveryLimit(t *testing.T) {
+	t.Parallel()
+	for _, timeout := range []time.Duration{time.Second, time.Minute} {
+		cfg := config.Default()
+		cfg.Limits.RequestTimeout = timeout
+		srv := (&daemon{cfg: cfg}).server(nil)
+		if srv.ReadHeaderTimeout <= 0 || srv.ReadHeaderTimeout > timeout || srv.ReadTimeout != timeout ||
+			srv.WriteTimeout <= timeout || srv.HTTP2.WriteByteTimeout != cfg.Limits.StallTimeout || srv.IdleTimeout <= 0 || srv.MaxHeaderBytes != 32<<10 {
+			t.Errorf("%v: %+v", timeout, srv)
+		}
+	}
+}
+
+func TestEveryAnswerIsOurs(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	s := opened(t, cfg)
+	r := daemonOn(t, cfg, s)
+	for _, line := range []string{"OPTIONS *", "OPTIONS /", "GET /nothing"} {
+		conn, err := net.Dial("tcp", r.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := io.WriteString(conn, line+" HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		if answer, err := io.ReadAll(conn); err != nil || !strings.Contains(string(answer), "\r\nX-Robots-Tag: noindex, nofollow\r\n") {
+			t.Errorf("%s is answered %q, %v", line, answer, err)
+		}
+		_ = conn.Close()
+	}
+	r.stop()
+	if err := <-r.ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	closed(t, s)
+}

@@ -1,0 +1,191 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/admin"
+	"pushbox/internal/hint"
+	"pushbox/internal/testkit/env"
+	"pushbox/server"
+)
+
+// withEndpoints is a daemon on a store that the test closes, with both endpoints open.
+func withEndpoints(t *testing.T, cfg config.Config) (*daemon, *bytes.Buffer) {
+	t.Helper()
+	s := opened(t, cfg)
+	t.Cleanup(func() { closed(t, s) })
+	log := new(bytes.Buffer)
+	handler, err := server.New(server.Options{Config: cfg, Store: s, Log: zerolog.Nop(), Version: "3.0.0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	endpoints, err := openEndpoints(t.Context(), optionsFor(cfg), handler)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(endpoints) != 2 || endpoints[0].public || !endpoints[1].public {
+		t.Fatalf("the endpoints are %+v", endpoints)
+	}
+	return &daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.New(zerolog.SyncWriter(log)), control: control, endpoints: endpoints}, log
+}
+
+func tcpListener(t *testing.T) *net.TCPListener {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.(*net.TCPListener)
+}
+
+func twoEndpoints(t *testing.T) config.Config {
+	t.Helper()
+	cfg := settingsFor(env.ShortDir(t))
+	cfg.PublicListen = "127.0.0.1:0"
+	return cfg
+}
+
+// hold begins a request that its server waits for, and returns what ends it.
+func hold(t *testing.T, address, target, media, body string) (finish func() *http.Response) {
+	t.Helper()
+	r := &running{address: address}
+	conn, answers := r.beginAt(t, target, media, len(body))
+	return func() *http.Response {
+		if _, err := io.WriteString(conn, body); err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.ReadResponse(answers, nil)
+		if err != nil {
+			t.Fatalf("%s: %v", target, err)
+		}
+		return res
+	}
+}
+
+func TestAStopDrainsAllEndpoints(t *testing.T) {
+	t.Parallel()
+	d, log := withEndpoints(t, twoEndpoints(t))
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	inner, outer := d.endpoints[0].listener.Addr().String(), d.endpoints[1].listener.Addr().String()
+	const form, unknown = "application/x-www-form-urlencoded", "/p/abcdefghijklmnopqrstuvwxyz234567ab"
+	ends := map[int]func() *http.Response{
+		http.StatusCreated:  hold(t, inner, "/api/v2/pushes", "application/json", upload),
+		http.StatusNotFound: hold(t, outer, unknown, form, "passphrase=x"),
+	}
+	stop()
+	for _, address := range []string{inner, outer} {
+		(&running{address: address}).refused(t)
+	}
+	for status, finish := range ends {
+		if res := finish(); res.StatusCode != status || res.Body.Close() != nil {
+			t.Errorf("a request that ran is answered %s", res.Status)
+		}
+	}
+	if err := <-ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+	if !strings.Contains(log.String(), `"address":"`+inner+`","public_address":"`+outer+`"`) {
+		t.Errorf("the log is\n%s", log)
+	}
+}
+
+func TestAnEntryThatBreaksEndsAllOthers(t *testing.T) {
+	t.Parallel()
+	for broken := range 2 {
+		d, _ := withEndpoints(t, twoEndpoints(t))
+		if err := d.endpoints[broken].listener.Close(); err != nil {
+			t.Fatal(err)
+		}
+		ctx := soon(t)
+		if err := d.run(ctx); !errors.Is(err, net.ErrClosed) || ctx.Err() != nil {
+			t.Errorf("endpoint %d: it ended with %v, by itself: %v", broken, err, ctx.Err() == nil)
+		}
+		if c, err := net.DialTimeout("tcp", d.endpoints[1-broken].listener.Addr().String(), time.Second); err == nil {
+			_ = c.Close()
+			t.Errorf("without endpoint %d the other one is open", broken)
+		}
+	}
+}
+
+func TestABadEntryIsNamedAndTheOthersAreClosedAgain(t *testing.T) {
+	t.Parallel()
+	cfg := twoEndpoints(t)
+	taken := tcpListener(t).Addr().String()
+	free := tcpListener(t)
+	cfg.Listen, cfg.PublicListen = free.Addr().String(), taken
+	_ = free.Close()
+	_, err := openEndpoints(t.Context(), optionsFor(cfg), new(server.Server))
+	if err == nil || !strings.Contains(err.Error(), "public_listen: listen tcp") || !strings.Contains(hint.Of(err), "set public_listen to another address") {
+		t.Errorf("%v", err)
+	}
+	(&running{address: cfg.Listen}).refused(t)
+	cfg.Listen, cfg.PublicListen = taken, ""
+	_, err = openEndpoints(t.Context(), optionsFor(cfg), new(server.Server))
+	if err == nil || !strings.HasPrefix(err.Error(), "listen: listen tcp") || !strings.Contains(hint.Of(err), "--listen") {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestAListenerWithoutTheRightSaysHowToGetIt(t *testing.T) {
+	t.Parallel()
+	err := error(&net.OpError{Op: "listen", Err: fs.ErrPermission})
+	for address, want := range map[string]string{"127.0.0.1:443": "CAP_NET_BIND_SERVICE", "unix:/x": "the directory of the socket"} {
+		if got := hint.Of(badListener("listen", address, err)); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", address, got, want)
+		}
+	}
+}
+
+// A recipient of a link may get to the public endpoint and to no other.
+func TestPlainHTTPIsSentOnToThePublicEntry(t *testing.T) {
+	t.Parallel()
+	cfg := withPair(t, env.ShortDir(t))
+	cfg.PublicListen, cfg.TLS.RedirectListen = "127.0.0.1:0", "127.0.0.1:0"
+	d, _ := withEndpoints(t, cfg)
+	var err error
+	if d.tls, err = openTLS(t.Context(), cfg, zerolog.Nop()); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+d.tls.redirect.Addr().String()+"/p/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Host = "example.com"
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	if want := fmt.Sprintf("https://example.com:%d/p/x", portOf(d.endpoints[1].listener.Addr())); res.Header.Get("Location") != want {
+		t.Errorf("it leads to %s, not %s", res.Header.Get("Location"), want)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,69 @@
+package daemon
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+)
+
+// introduce tells the administrator how to begin: how to push, if the database is new or
+// the log goes to a person, and how to create the first account, if there is none.
+func (o Options) introduce(d *daemon, created bool, first string) {
+	addr := d.endpoints[0].listener.Addr()
+	url := d.tls.reach(addr)
+	if created || isConsole(o.Stderr, o.Config.Log) {
+		o.greet(addr, url)
+	}
+	if first != "" {
+		o.invite(addr, url, first)
+	}
+}
+
+// greet tells how to create a push on the server, which listens at addr and has the URL url.
+func (o Options) greet(addr net.Addr, url string) {
+	cfg := o.Config
+	auth := ""
+	if !cfg.AllowAnonymous || len(cfg.CreateNetworks) > 0 {
+		auth = `-H "Authorization: Bearer $TOKEN" `
+		o.say("create a token with `pushbox user add EMAIL` and `pushbox token create EMAIL`, and put it into TOKEN")
+	}
+	o.say("create a push with:")
+	socket := ""
+	if addr.Network() == "unix" {
+		socket = "--unix-socket " + addr.String() + " "
+	}
+	fmt.Fprintf(o.Stderr, "\n    curl %s%s--data-urlencode 'push[payload]=my secret' %s%s/api/v2/pushes\n\n", socket, auth, url, cfg.BasePath)
+}
+
+// localURL returns a URL by which this machine reaches a listener. For a Unix socket the
+// client must also be given the path of the socket.
+func localURL(addr net.Addr) string {
+	ap, err := netip.ParseAddrPort(addr.String())
+	switch {
+	case addr.Network() == "unix":
+		return "http://localhost"
+	case err != nil:
+		return "http://" + addr.String()
+	case ap.Addr().IsUnspecified() && ap.Addr().Is4():
+		ap = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), ap.Port())
+	case ap.Addr().IsUnspecified():
+		ap = netip.AddrPortFrom(netip.IPv6Loopback(), ap.Port())
+	}
+	return "http://" + ap.String()
+}
+
+// invite tells the administrator how to create the first account. The link is not logged,
+// since others may read the log.
+func (o Options) invite(addr net.Addr, url, first string) {
+	cfg := o.Config
+	base := cfg.BaseURL
+	switch {
+	case cfg.PublicListen == "" && base != "":
+	case addr.Network() == "unix": // the proxy in front decides how browsers get there
+		base = "https://HOST" + cfg.BasePath
+	default: // base_url is the address of the public endpoint
+		base = url + cfg.BasePath
+	}
+	o.say("there is no account yet; create the first one, before the server stops, at:")
+	fmt.Fprintf(o.Stderr, "\n    %s%s\n\n", base, first)
+}

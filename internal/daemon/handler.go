@@ -1,0 +1,60 @@
+package daemon
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"path/filepath"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/internal/durable"
+	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
+	"pushbox/internal/secret"
+	"pushbox/server"
+	"pushbox/server/web"
+	"pushbox/store"
+)
+
+// maxLogo is the largest logo, in bytes.
+const maxLogo = 256 << 10
+
+// readLogo reads the administrator's logo. It returns nil if name is empty.
+func readLogo(name string) (*web.Logo, error) {
+	if name == "" {
+		return nil, nil
+	}
+	content, err := durable.ReadBounded(name, maxLogo)
+	if err != nil {
+		return nil, hint.With(fmt.Errorf("brand.logo_file: %w", err), "name an image file of up to %s that the server's user can read", humanize.Size(maxLogo))
+	}
+	return &web.Logo{Name: filepath.Base(name), Content: content}, nil
+}
+
+// newHandler makes the handler of all requests, with options to which each change was
+// applied. first is the path of the page that creates the first account, or empty if there
+// are accounts.
+func newHandler(ctx context.Context, opts Options, s *store.Store, log zerolog.Logger, changes ...func(*server.Options)) (h *server.Server, first string, err error) {
+	logo, err := readLogo(opts.Config.Brand.LogoFile)
+	if err != nil {
+		return nil, "", err
+	}
+	if cfg := opts.Config; cfg.EnableAPIv1 && cfg.APIv1CORS && !cfg.SharesAPIv1() {
+		log.Info().Msg("api_v1_cors has no effect, since create_networks is set")
+	}
+	o := server.Options{Config: opts.Config, Store: s, Log: log, Version: opts.Version, Logo: logo}
+	has, err := s.HasAccounts(ctx)
+	if err != nil {
+		return nil, "", err
+	}
+	if !has {
+		o.First = secret.New(rand.Text())
+		first = server.FirstPath + o.First.Reveal()
+	}
+	for _, change := range changes {
+		change(&o)
+	}
+	h, err = server.New(o)
+	return h, first, err
+}

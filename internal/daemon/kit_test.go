@@ -1,0 +1,54 @@
+package daemon
+
+import (
+	"context"
+	"io"
+	"testing"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/instance"
+	"pushbox/store"
+)
+
+const (
+	alice    = "alice@example.com"
+	password = "correct horse battery"
+)
+
+// settingsFor are the defaults, on a directory.
+func settingsFor(dir string) config.Config {
+	cfg := config.Default()
+	cfg.DataDir, cfg.Listen = dir, "127.0.0.1:0"
+	return cfg
+}
+
+// optionsFor are options with a configuration.
+func optionsFor(cfg config.Config) Options {
+	return Options{Config: cfg, Stderr: io.Discard, Version: "3.0.0"}
+}
+
+// opened opens a store, which the test closes.
+func opened(t *testing.T, cfg config.Config) *store.Store {
+	t.Helper()
+	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: serveWait, Note: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func closed(t *testing.T, s *store.Store) {
+	t.Helper()
+	if err := instance.Close(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// soon is a context that ends long after a test should have.
+func soon(t *testing.T) context.Context {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}

@@ -1,0 +1,125 @@
+package daemon
+
+import (
+	"errors"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"pushbox/config"
+	"pushbox/internal/admin"
+	"pushbox/internal/hint"
+	"pushbox/internal/testkit/env"
+)
+
+// listenAt listens on a Unix socket.
+func listenAt(t *testing.T, path string, mode fs.FileMode) (net.Listener, error) {
+	t.Helper()
+	all, err := listen(t.Context(), config.UnixPrefix+path, mode, &sockets{})
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(func() { _ = all[0].Close() })
+	return all[0], nil
+}
+
+func TestASocketHasItsModeAndGoesWithItsListener(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(env.ShortDir(t), "s")
+	for _, mode := range []fs.FileMode{0o600, 0o660, 0o666} {
+		l, err := listenAt(t, path, mode)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(path); err != nil || info.Mode() != fs.ModeSocket|mode {
+			t.Errorf("%v, %v, not %o", info.Mode(), err, mode)
+		}
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+		if _, err := os.Stat(path); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("after Close it is there: %v", err)
+		}
+	}
+}
+
+func TestAClientOfASocketCountsAsThisMachine(t *testing.T) {
+	t.Parallel()
+	path := filepath.Join(env.ShortDir(t), "s")
+	l, err := listenAt(t, path, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if got := conn.RemoteAddr().String(); got != "127.0.0.1:0" {
+		t.Errorf("its address is %s", got)
+	}
+	if got := addressOf(l); got != "unix:"+path {
+		t.Errorf("the listener's is %s", got)
+	}
+}
+
+func TestOnlyASocketWithoutAServerIsReplaced(t *testing.T) {
+	t.Parallel()
+	dir := env.ShortDir(t)
+	leftover, used, file := filepath.Join(dir, "leftover"), filepath.Join(dir, "used"), filepath.Join(dir, "file")
+	for _, path := range []string{leftover, used} {
+		l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.SetUnlinkOnClose(false)
+		if path == used {
+			defer l.Close()
+		} else if err := l.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := listenAt(t, leftover, 0o600); err != nil {
+		t.Errorf("what was left over: %v", err)
+	}
+	if _, err := listenAt(t, used, 0o600); !errors.Is(err, errAnswered) {
+		t.Errorf("what is used: %v", err)
+	}
+	if c, err := net.Dial("unix", used); err != nil || c.Close() != nil {
+		t.Errorf("its owner answers no more: %v", err)
+	}
+	if _, err := listenAt(t, file, 0o600); !errors.Is(err, admin.ErrNotSocket) {
+		t.Errorf("a file: %v", err)
+	}
+	if text, err := os.ReadFile(file); err != nil || string(text) != "mine" {
+		t.Errorf("the file holds %q, %v", text, err)
+	}
+	if _, err := listenAt(t, filepath.Join(dir, "none", "s"), 0o600); !strings.Contains(hint.Of(err), "make the directory") {
+		t.Errorf("no directory: %v", err)
+	}
+}
+
+func TestThePathOfASocketHasALimit(t *testing.T) {
+	t.Parallel()
+	dir := env.ShortDir(t)
+	longest := filepath.Join(dir, strings.Repeat("s", len(syscall.RawSockaddrUnix{}.Path)-1-len(dir)-1))
+	if _, err := listenAt(t, longest, 0o600); err != nil {
+		t.Errorf("%d bytes: %v", len(longest), err)
+	}
+	_, err := listenAt(t, longest+"s", 0o600)
+	if !errors.Is(err, admin.ErrPathTooLong) || !strings.Contains(hint.Of(err), "choose a shorter path") {
+		t.Errorf("%d bytes: %v", len(longest)+1, err)
+	}
+}

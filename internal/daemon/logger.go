@@ -1,0 +1,65 @@
+package daemon
+
+import (
+	"io"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/terminal"
+	"pushbox/server"
+)
+
+// newLogger returns the logger that the configuration asks for.
+func newLogger(w io.Writer, cfg config.Log) zerolog.Logger {
+	level, err := zerolog.ParseLevel(cfg.Level)
+	if err != nil { // config.Load refuses other levels
+		level = zerolog.InfoLevel
+	}
+	out := zerolog.SyncWriter(w)
+	if isConsole(w, cfg) {
+		out = zerolog.ConsoleWriter{Out: out, TimeFormat: server.StampLayout, TimeLocation: time.UTC, NoColor: !terminal.Is(w)}
+	}
+	stamp := func(e *zerolog.Event, _ zerolog.Level, _ string) {
+		e.Str(zerolog.TimestampFieldName, server.Stamp(time.Now()))
+	}
+	return zerolog.New(out).Level(level).Hook(zerolog.HookFunc(stamp))
+}
+
+// isConsole reports whether log lines are for people, not programs.
+func isConsole(w io.Writer, cfg config.Log) bool {
+	return cfg.Format == "console" || cfg.Format == "auto" && terminal.Is(w)
+}
+
+// A debugWriter logs the lines of a standard logger, one a call.
+type debugWriter struct{ log zerolog.Logger }
+
+// Write logs p at level debug. It never fails.
+func (d debugWriter) Write(p []byte) (int, error) {
+	d.log.Debug().Bytes("text", p).Msg("net/http")
+	return len(p), nil
+}
+
+// A threshold is the least level that a logger writes. It can change while the logger is in
+// use.
+type threshold struct{ level atomic.Int32 }
+
+// Sample reports whether a line of that level is written.
+func (t *threshold) Sample(l zerolog.Level) bool { return l >= zerolog.Level(t.level.Load()) }
+
+func (t *threshold) set(l zerolog.Level) { t.level.Store(int32(l)) }
+
+// reload is the reloadable of log.level.
+func (t *threshold) reload(cfg config.Config) (apply func(), err error) {
+	l, err := zerolog.ParseLevel(cfg.Log.Level)
+	return func() { t.set(l) }, err
+}
+
+// liveLogger returns the logger of newLogger, and the threshold that sets its level.
+func liveLogger(w io.Writer, cfg config.Log) (zerolog.Logger, *threshold) {
+	log, t := newLogger(w, cfg), new(threshold)
+	t.set(log.GetLevel())
+	return log.Level(zerolog.TraceLevel).Sample(t), t
+}

@@ -1,0 +1,61 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/certs"
+	"pushbox/internal/mail"
+	"pushbox/store"
+)
+
+// newMailer returns the sender of mail.
+func newMailer(cfg config.Config, s *store.Store, log zerolog.Logger) (*mail.Mailer, error) {
+	o := mail.Options{Store: s, Brand: cfg.Brand.Title, Language: cfg.DefaultLocale, Log: log}
+	if cfg.Mail.Enabled() {
+		server, err := MailServer(cfg)
+		if err != nil {
+			return nil, err
+		}
+		o.Server = &server
+	}
+	return mail.New(o), nil
+}
+
+// sendMail sends the links of pushes by mail until ctx ends.
+func (d *daemon) sendMail(ctx context.Context) error {
+	if d.mail == nil {
+		return nil
+	}
+	return d.mail.Run(ctx)
+}
+
+// MailServer returns the mail server of the configuration. It reads the files that the
+// settings of mail name.
+func MailServer(cfg config.Config) (s mail.Server, err error) {
+	m := cfg.Mail
+	s = mail.Server{Host: m.Host, Port: m.PortInUse(), User: m.User}
+	switch m.TLS {
+	case config.MailImplicit:
+		s.Encryption = mail.Implicit
+	case config.MailNoTLS, config.MailCleartext:
+		s.Encryption = mail.None
+	}
+	if s.From, _ = m.Sender(); s.From.Name == "" {
+		s.From.Name = cfg.Brand.Title
+	}
+	if m.PasswordFile != "" {
+		if s.Password, err = readSecretFile(m.PasswordFile); err != nil {
+			return s, fmt.Errorf("the setting mail.password_file: %w", err)
+		}
+	}
+	if m.CAFile != "" {
+		if s.Roots, err = certs.ReadRoots(m.CAFile, false); err != nil {
+			return s, fmt.Errorf("the setting mail.ca_file: %w", err)
+		}
+	}
+	return s, nil
+}

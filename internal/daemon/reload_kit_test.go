@@ -1,0 +1,187 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"mime/multipart"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+	"pushbox/internal/admin"
+	"pushbox/internal/instance"
+	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
+	"pushbox/store"
+)
+
+// A living is a daemon whose configuration is a file that the test rewrites.
+type living struct {
+	t     *testing.T
+	dir   string
+	file  string
+	url   string
+	log   *bytes.Buffer // to be read once it has ended
+	store *store.Store
+	heard config.Config // what the last part to be changed was given; read after a reload
+
+	token  string // of an account
+	client *http.Client
+	end    func() error
+}
+
+// live runs a daemon until the test ends. The listener is the test's own, whatever
+// the text says.
+func live(t *testing.T, text string) *living {
+	t.Helper()
+	dir := env.ShortDir(t)
+	l := &living{t: t, dir: dir, file: filepath.Join(dir, "pushbox.yaml"), log: new(bytes.Buffer), client: &http.Client{
+		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}
+	l.write(text)
+	src := config.Source{File: l.file}
+	loaded, err := config.Load(src)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := loaded.Config
+	s := opened(t, cfg)
+	l.store = s
+	log, level := liveLogger(l.log, cfg.Log)
+	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	control, err := admin.Listen(t.Context(), admin.SocketPath(dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	web, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.url = "http://" + web.Addr().String()
+	listen := func(c config.Config) (func(), error) { return func() { l.heard = c }, nil }
+	d := daemon{cfg: cfg, watch: new(watch), store: s, log: log, control: control, endpoints: []endpoint{{listener: web, handler: handler}}}
+	d.newProbe = handler.NewProbe
+	d.reloads = newReloader(Options{Config: cfg, Source: src}, log, level.reload, storeReload(s), handlerReload(handler), listen)
+	d.reloads.note = s.NoteReload
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- d.run(ctx) }()
+	l.end = func() error { stop(); return <-ended }
+	t.Cleanup(func() {
+		l.client.CloseIdleConnections()
+		if err := l.end(); err != nil {
+			t.Errorf("it ended with %v", err)
+		}
+		if err := instance.Close(context.Background(), s); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// write makes a text the configuration, on the test's directory unless it names
+// another.
+func (l *living) write(text string) {
+	l.t.Helper()
+	if !strings.Contains(text, "data_dir:") {
+		text = "data_dir: " + l.dir + "\n" + text
+	}
+	if err := os.WriteFile(l.file, []byte(text), 0o600); err != nil {
+		l.t.Fatal(err)
+	}
+}
+
+// reload has the daemon read a text as its configuration, through its socket.
+func (l *living) reload(text string) admin.Reloaded {
+	l.t.Helper()
+	l.write(text)
+	c, err := admin.NewClient(admin.SocketPath(l.dir))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	out, err := admin.Reload.Call(l.t.Context(), c, admin.None{})
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return out
+}
+
+// mustReload wants no problems.
+func (l *living) mustReload(text string) admin.Reloaded {
+	l.t.Helper()
+	out := l.reload(text)
+	if len(out.Problems) > 0 {
+		l.t.Fatalf("the configuration is refused: %q", out.Problems)
+	}
+	return out
+}
+
+// account makes an account whose token later requests have.
+func (l *living) account() {
+	l.t.Helper()
+	if _, err := l.store.AddAccount(l.t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password)); err != nil {
+		l.t.Fatal(err)
+	}
+	token, err := l.store.CreateToken(l.t.Context(), store.Actor{Role: store.Operator}, alice, "", 0)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	l.token = token.Secret.Reveal()
+}
+
+// ask makes a request and returns its status, its Location and its body. A body
+// is a form unless a header says otherwise.
+func (l *living) ask(method, path, body string, header ...string) (status int, text string) {
+	l.t.Helper()
+	req, err := http.NewRequestWithContext(l.t.Context(), method, l.url+path, strings.NewReader(body))
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		req.Header.Set(header[i], header[i+1])
+	}
+	res, err := l.client.Do(req)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		l.t.Fatal(err)
+	}
+	return res.StatusCode, res.Header.Get("Location") + res.Header.Get("Access-Control-Allow-Origin") + strings.Join(res.Header.Values("Set-Cookie"), " ") + string(b)
+}
+
+// api is ask with the account's token.
+func (l *living) api(method, path, body string, header ...string) (int, string) {
+	l.t.Helper()
+	return l.ask(method, path, body, append(header, "Authorization", "Bearer "+l.token)...)
+}
+
+// upload pushes that number of files of that size.
+func (l *living) upload(count, size int, fields ...string) (int, string) {
+	l.t.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for i := 0; i+1 < len(fields); i += 2 {
+		_ = w.WriteField(fields[i], fields[i+1])
+	}
+	for range count {
+		part, _ := w.CreateFormFile("push[files][]", "a.bin")
+		_, _ = part.Write(make([]byte, size))
+	}
+	_ = w.Close()
+	return l.api("POST", "/api/v2/pushes", body.String(), "Content-Type", w.FormDataContentType())
+}

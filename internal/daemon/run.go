@@ -1,0 +1,165 @@
+// Package daemon is the serving process. It opens a data directory and listeners, serves
+// requests, does the background work, and stops everything in order.
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/admin"
+	"pushbox/internal/environ"
+	"pushbox/internal/hint"
+	"pushbox/internal/instance"
+	"pushbox/server"
+	"pushbox/store"
+)
+
+// serveWait is how long to wait for another process to close the database.
+const serveWait = time.Second
+
+// Options configure Run.
+type Options struct {
+	Config  config.Config
+	Source  config.Source // of Config; a reload reads it again
+	Stderr  io.Writer     // for the log and for messages to the administrator
+	Version string        // of this program, without its commit
+}
+
+// Run serves until ctx ends. It first opens everything that the server needs, so that a
+// mistake is an error before a request is served. At the end it closes everything. It
+// changes the garbage collector, the limits and the umask of the process.
+func Run(ctx context.Context, o Options) error {
+	hangups, ignore := listenForHangups()
+	defer ignore()
+	tuneMemory(o.Source.Environ)
+	d, err := open(ctx, o)
+	if err != nil {
+		return err
+	}
+	d.hangups, d.terminalGone = hangups, lostTerminal(o.Stderr)
+	return errors.Join(d.run(ctx), d.close(ctx))
+}
+
+// open returns a daemon with everything open, or closes what it has opened.
+func open(ctx context.Context, o Options) (d *daemon, err error) {
+	log, level := liveLogger(o.Stderr, o.Config.Log)
+	d = &daemon{cfg: o.Config, version: o.Version, log: log, dumpable: harden()}
+	if d.dumpable != nil {
+		log.Warn().Err(d.dumpable).Msg("a crash may write secrets to a core dump")
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, d.abandon(ctx))
+		}
+	}()
+	if d.watch, err = newWatch(ctx, o, log); err != nil {
+		return d, err
+	}
+	created, err := d.openStore(ctx, o)
+	if err != nil {
+		return d, err
+	}
+	handler, first, err := newHandler(ctx, o, d.store, log, d.watch.options)
+	if err != nil {
+		return d, err
+	}
+	if err := d.openListeners(ctx, o, handler); err != nil {
+		return d, err
+	}
+	o.introduce(d, created, first)
+	parts := []reloadable{level.reload, storeReload(d.store), handlerReload(handler)}
+	var expiry func() time.Time // of the certificate; nil: there is none
+	if c := d.tls.certs; c != nil {
+		parts, expiry = append(parts, certReload(c)), c.Expiry
+	}
+	d.watch.attach(d.store, handler, expiry)
+	d.newProbe = handler.NewProbe
+	d.reloads = newReloader(o, log, parts...)
+	d.reloads.watch, d.reloads.note = d.watch, d.store.NoteReload
+	return d, nil
+}
+
+// openStore opens the store, and makes the senders of webhooks and mail. created reports
+// whether it made the database.
+func (d *daemon) openStore(ctx context.Context, o Options) (created bool, err error) {
+	d.store, created, err = instance.Open(ctx, instance.Options{
+		Config: d.cfg, Environ: o.Source.Environ, Create: true, Wait: serveWait, Note: o.say,
+		Wrap: d.watch.observed, Committed: d.watch.committed(),
+	})
+	if errors.Is(err, store.ErrInUse) {
+		return false, hint.With(err, "stop the server or the command that uses this data directory, or choose another directory with --data-dir")
+	}
+	if err != nil {
+		return false, err
+	}
+	if err := prepareBackups(d.cfg, o.say); err != nil {
+		return false, err
+	}
+	if d.webhooks, err = newDispatcher(d.cfg, d.store, d.log); err != nil {
+		return false, err
+	}
+	d.mail, err = newMailer(d.cfg, d.store, d.log)
+	return created, err
+}
+
+// openListeners opens the control socket, the listeners for clients, and the certificates.
+func (d *daemon) openListeners(ctx context.Context, o Options, handler *server.Server) (err error) {
+	if d.control, err = admin.Listen(ctx, admin.SocketPath(d.cfg.DataDir)); err != nil {
+		return err
+	}
+	if d.endpoints, err = openEndpoints(ctx, o, handler); err != nil {
+		return err
+	}
+	d.tls, err = openTLS(ctx, d.cfg, d.log)
+	return err
+}
+
+// abandon closes what a daemon has opened that will not run.
+func (d *daemon) abandon(ctx context.Context) error {
+	err := closeEndpoints(d.endpoints)
+	if d.control != nil {
+		err = errors.Join(err, d.control.Close())
+	}
+	return errors.Join(err, d.close(ctx))
+}
+
+// close closes what run leaves open.
+func (d *daemon) close(ctx context.Context) (err error) {
+	if d.store != nil {
+		err = instance.Close(ctx, d.store)
+	}
+	d.watch.close()
+	return err
+}
+
+// say writes a message to the administrator.
+func (o Options) say(message string) { fmt.Fprintln(o.Stderr, "pushbox: "+message) }
+
+// Garbage of requests is cheaper to collect rarely. But each hash of a passphrase takes
+// 19 MiB, which must not add up.
+const (
+	// MemoryLimit is the soft limit of the heap in bytes, without argonMemory for each core.
+	// Above it the collector runs more often; nothing is refused.
+	MemoryLimit = 64 << 20
+
+	gcPercent   = 400
+	argonMemory = 20 << 20 // bytes that hashing a passphrase takes, for each core
+)
+
+// tuneMemory tunes the garbage collector for a server. GOGC and GOMEMLIMIT in the
+// environment have priority.
+func tuneMemory(vars []string) {
+	set := environ.Map(vars)
+	if _, ok := set["GOGC"]; !ok {
+		debug.SetGCPercent(gcPercent)
+	}
+	if _, ok := set["GOMEMLIMIT"]; !ok {
+		debug.SetMemoryLimit(MemoryLimit + argonMemory*int64(runtime.GOMAXPROCS(0)))
+	}
+}

@@ -1,0 +1,261 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"golang.org/x/net/http2"
+	"golang.org/x/net/http2/hpack"
+
+	"pushbox/config"
+	"pushbox/internal/admin"
+	"pushbox/internal/certs"
+	"pushbox/internal/hint"
+	"pushbox/internal/httpd"
+	"pushbox/internal/testkit/env"
+)
+
+// withPair are settings of a server that speaks HTTPS, with a pair of files for
+// example.com.
+func withPair(t *testing.T, dir string) config.Config {
+	t.Helper()
+	lender := httptest.NewTLSServer(nil)
+	defer lender.Close()
+	lent := lender.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(lent.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := settingsFor(dir)
+	cfg.TLS.CertFile, cfg.TLS.KeyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	err = errors.Join(
+		os.WriteFile(cfg.TLS.CertFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: lent.Certificate[0]}), 0o600),
+		os.WriteFile(cfg.TLS.KeyFile, pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}), 0o600))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cfg
+}
+
+// askOverHTTP2 is a connection, below TLS, that has asked for one page over HTTP/2
+// and given leave to send all of it.
+func askOverHTTP2(t *testing.T, address string) net.Conn {
+	t.Helper()
+	var d net.Dialer
+	raw, err := d.DialContext(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = raw.Close() })
+	_ = raw.(*net.TCPConn).SetReadBuffer(16 << 10)
+	conn := tls.Client(raw, &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	var head, out bytes.Buffer
+	e := hpack.NewEncoder(&head)
+	for _, f := range [][2]string{{":method", "GET"}, {":scheme", "https"}, {":authority", "example.com"}, {":path", "/"}} {
+		if err := e.WriteField(hpack.HeaderField{Name: f[0], Value: f[1]}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const all = 1<<31 - 1
+	out.WriteString(http2.ClientPreface)
+	framer := http2.NewFramer(&out, nil)
+	err = errors.Join(
+		framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: all}),
+		framer.WriteWindowUpdate(0, all-65535),
+		framer.WriteHeaders(http2.HeadersFrameParam{StreamID: 1, BlockFragment: head.Bytes(), EndStream: true, EndHeaders: true}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := conn.Write(out.Bytes()); err != nil {
+		t.Fatal(err)
+	}
+	return raw
+}
+
+// Over HTTP/2 a stream has its deadlines, but what ends it has to be written, too.
+func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
+	t.Parallel()
+	cfg := withPair(t, env.ShortDir(t))
+	cfg.Limits.StallTimeout = time.Second
+	side, err := openTLS(t.Context(), cfg, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	d := daemon{cfg: cfg, log: zerolog.Nop(), tls: side}
+	endless := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		c := http.NewResponseController(w)
+		for chunk := make([]byte, 32<<10); ; {
+			_ = c.SetWriteDeadline(time.Now().Add(cfg.Limits.StallTimeout))
+			if _, err := w.Write(chunk); err != nil {
+				ended <- errors.Join(err, errUnless(r.ProtoMajor == 2, r.Proto))
+				return
+			}
+		}
+	})
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	stopped := make(chan error, 1)
+	go func() { stopped <- httpd.Run(ctx, side.certs.Wrap(l), d.server(endless), time.Minute) }()
+	conn := askOverHTTP2(t, l.Addr().String())
+	select {
+	case err := <-ended:
+		if strings.Contains(err.Error(), "HTTP/1") {
+			t.Error(err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("it is never cut")
+	}
+	if err := conn.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Error("its connection is kept")
+	}
+	stop()
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+}
+
+func errUnless(ok bool, text string) error {
+	if ok {
+		return nil
+	}
+	return errors.New(text)
+}
+
+func TestTheURLThatIsToldIsOfTheCertificate(t *testing.T) {
+	t.Parallel()
+	side, err := openTLS(t.Context(), withPair(t, env.ShortDir(t)), zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for port, want := range map[int]string{443: "https://example.com", 8443: "https://example.com:8443"} {
+		if got := side.reach(&net.TCPAddr{IP: net.IPv4zero, Port: port}); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	if got := (tlsSetup{}).reach(&net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 5100}); got != "http://127.0.0.1:5100" {
+		t.Errorf("without TLS: %s", got)
+	}
+}
+
+func TestATLSSetupThatCannotBeIsAnError(t *testing.T) {
+	t.Parallel()
+	taken := openedListener(t)
+	for name, spoil := range map[string]func(cfg *config.Config){
+		"no file":      func(cfg *config.Config) { cfg.TLS.KeyFile += ".none" },
+		"no free port": func(cfg *config.Config) { cfg.TLS.RedirectListen = taken.Addr().String() },
+		"no such pair": func(cfg *config.Config) { cfg.TLS.KeyFile = cfg.TLS.CertFile },
+		"no root of ACME": func(cfg *config.Config) {
+			cfg.TLS = config.TLS{ACME: config.ACME{Domains: []string{"a.example"}, DirectoryURL: "https://ca.example/d", CAFile: "/none"}}
+		},
+	} {
+		cfg := withPair(t, env.ShortDir(t))
+		spoil(&cfg)
+		if _, err := openTLS(t.Context(), cfg, zerolog.Nop()); err == nil || hint.Of(err) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func openedListener(t *testing.T) net.Listener {
+	t.Helper()
+	var lc net.ListenConfig
+	l, err := lc.Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l
+}
+
+func TestARedirectThatBreaksEndsTheServer(t *testing.T) {
+	t.Parallel()
+	cfg := withPair(t, env.ShortDir(t))
+	cfg.TLS.RedirectListen = "127.0.0.1:0"
+	s := opened(t, cfg)
+	defer closed(t, s)
+	side, err := openTLS(t.Context(), cfg, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := daemon{cfg: cfg, watch: new(watch), store: s, log: zerolog.Nop(), control: control, endpoints: []endpoint{{listener: openedListener(t), handler: http.NotFoundHandler()}}, tls: side}
+	if err := side.redirect.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.run(t.Context()); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// What a browser asks for over plain HTTP may have a url_token in its path.
+func TestAnswersOverPlainHTTPAreNotStored(t *testing.T) {
+	t.Parallel()
+	cfg := withPair(t, env.ShortDir(t))
+	cfg.TLS.RedirectListen = "127.0.0.1:0"
+	side, err := openTLS(t.Context(), cfg, zerolog.Nop())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- side.run(ctx, new(http.Server), side.redirect.Addr(), time.Second) }()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+side.redirect.Addr().String()+"/p/x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := new(http.Transport).RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	for name, want := range map[string]string{"Cache-Control": "no-store", "Referrer-Policy": "no-referrer", "X-Content-Type-Options": "nosniff"} {
+		if got := res.Header.Get(name); got != want {
+			t.Errorf("%d has %s %q, want %q", res.StatusCode, name, got, want)
+		}
+	}
+	cancel()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWhatIsToldOfACertificateIsALine(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	end := time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	logCertificate(zerolog.New(&out), certs.Event{Text: "no certificate", Domain: "a.example", Expires: end, Err: errors.New("down"), Hint: "look"})
+	want := `{"level":"error","error":"down","domain":"a.example","expires_at":"2030-01-02T03:04:05.000Z","hint":"look","message":"no certificate"}` + "\n"
+	if out.String() != want {
+		t.Errorf("got %s", &out)
+	}
+	out.Reset()
+	logCertificate(zerolog.New(&out), certs.Event{Text: "fetched"})
+	if out.String() != `{"level":"info","message":"fetched"}`+"\n" {
+		t.Errorf("got %s", &out)
+	}
+}

@@ -1,0 +1,141 @@
+package daemon
+
+import (
+	"context"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/metrics"
+	"pushbox/internal/sdnotify"
+	"pushbox/internal/secret"
+	"pushbox/server"
+	"pushbox/store"
+)
+
+// A watch reports on the server: to the service manager, to readiness probes and to
+// Prometheus. It owns the listener for metrics. The zero watch reports nothing.
+type watch struct {
+	log      zerolog.Logger
+	notify   sdnotify.Notifier
+	phase    atomic.Int32
+	metrics  *metrics.Metrics // nil: metrics are off
+	token    secret.Text      // that readers of metrics must send; zero: none
+	listener net.Listener     // for metrics; nil: none
+	scrape   http.Handler     // on that listener
+	tasks    []*task
+}
+
+// Phases of a server, in order.
+const (
+	isStarting = iota
+	isServing
+	isStopping
+)
+
+// newWatch returns a watch as the configuration and the environment ask for. The caller
+// closes it.
+func newWatch(ctx context.Context, o Options, log zerolog.Logger) (*watch, error) {
+	notify, err := sdnotify.From(o.Source.Environ)
+	if err != nil {
+		log.Warn().Err(err).Msg("the service manager is not told everything")
+	}
+	w := &watch{log: log, notify: notify}
+	if o.Config.Metrics == (config.Metrics{}) {
+		return w, nil
+	}
+	return w, w.openMetrics(ctx, o)
+}
+
+// close closes the listener, if it is still open.
+func (w *watch) close() {
+	if w.listener != nil {
+		_ = w.listener.Close()
+	}
+}
+
+// ready returns nil if the server is ready for requests, or why it is not.
+func (w *watch) ready() error {
+	switch w.phase.Load() {
+	case isStarting:
+		return server.ErrStarting
+	case isServing:
+		return nil
+	default:
+		return server.ErrStopping
+	}
+}
+
+// serving reports that the server serves, and starts the work of the watch.
+func (w *watch) serving(ctx context.Context, s *store.Store) {
+	w.phase.Store(isServing)
+	w.tell(w.notify.Ready)
+	if every := w.notify.Watchdog() / 2; every > 0 {
+		w.tasks = append(w.tasks, begin(ctx, func(ctx context.Context) error { return w.feed(ctx, every, s.Ping, w.notify.Alive) }))
+	}
+	if w.metrics != nil {
+		w.tasks = append(w.tasks, begin(ctx, func(ctx context.Context) error { return w.count(ctx, s) }))
+	}
+	if w.listener != nil {
+		w.tasks = append(w.tasks, begin(ctx, w.expose))
+		w.log.Info().Stringer("address", w.listener.Addr()).Msg("listening for metrics")
+	}
+}
+
+// stopping reports that the server is about to stop, and ends readiness.
+func (w *watch) stopping() {
+	if w.phase.Swap(isStopping) != isStopping {
+		w.tell(w.notify.Stopping)
+	}
+}
+
+// reloading reports that a reload begins.
+func (w *watch) reloading() {
+	w.tell(w.notify.Reloading)
+}
+
+// reloaded reports that a reload has ended, whether it succeeded or failed.
+func (w *watch) reloaded() {
+	w.tell(w.notify.Ready)
+}
+
+// stop ends the work of the watch. It comes last, so that metrics show the rest of a stop.
+func (w *watch) stop() error {
+	return stopAll(w.tasks)
+}
+
+// tell sends a message to the service manager. It logs a failure.
+func (w *watch) tell(say func() error) {
+	if err := say(); err != nil {
+		w.log.Warn().Err(err).Msg("the service manager was not told")
+	}
+}
+
+// feed feeds the watchdog of the service manager: each period it calls alive if ping succeeds
+// within the period.
+func (w *watch) feed(ctx context.Context, every time.Duration, ping func(context.Context) error, alive func() error) error {
+	t := time.NewTicker(every)
+	defer t.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-t.C:
+		}
+		if err := within(ctx, every, ping); err != nil {
+			w.log.Error().Err(err).Msg("the store does not answer: the watchdog is not fed")
+			continue
+		}
+		w.tell(alive)
+	}
+}
+
+func within(ctx context.Context, d time.Duration, f func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	return f(ctx)
+}

@@ -1,0 +1,150 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/admin"
+	"pushbox/internal/instance"
+	"pushbox/internal/testkit/env"
+)
+
+// An attended is a daemon that runs, with all that is there for those who watch it.
+type attended struct {
+	*running
+	watch *watch
+	web   net.Listener
+}
+
+// watchedDaemon runs a daemon as serve does.
+func watchedDaemon(t *testing.T, cfg config.Config, environ ...string) *attended {
+	t.Helper()
+	r := &attended{running: &running{ended: make(chan error, 1), log: new(bytes.Buffer)}}
+	log := zerolog.New(zerolog.SyncWriter(r.log))
+	o := optionsFor(cfg)
+	o.Source.Environ = environ
+	var err error
+	if r.watch, err = newWatch(t.Context(), o, log); err != nil {
+		t.Fatal(err)
+	}
+	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: serveWait, Wrap: r.watch.observed, Committed: r.watch.committed(), Note: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log, r.watch.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.watch.attach(s, handler, nil)
+	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	web, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	r.address, r.stop, r.web = web.Addr().String(), stop, web
+	d := daemon{cfg: cfg, store: s, log: log, control: control, endpoints: []endpoint{{listener: web, handler: handler}}, watch: r.watch}
+	go func() {
+		err := d.run(ctx)
+		closed(t, s)
+		r.ended <- err
+	}()
+	t.Cleanup(stop)
+	return r
+}
+
+// ask sends a request and returns its status and body.
+func ask(t *testing.T, method, url, body string, headers ...string) (status int, answer string) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(soon(t), method, url, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range headers {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res.StatusCode, string(b)
+}
+
+// scrape returns what the listener for metrics tells.
+func (r *attended) scrape(t *testing.T) string {
+	t.Helper()
+	status, text := ask(t, http.MethodGet, "http://"+r.watch.listener.Addr().String()+"/metrics", "")
+	if status != http.StatusOK {
+		t.Fatalf("%d %s", status, text)
+	}
+	return text
+}
+
+// settled is scrape once no request runs: an answer may be read a moment before its
+// request has ended.
+func (r *attended) settled(t *testing.T) string {
+	t.Helper()
+	for ctx := soon(t); ctx.Err() == nil; {
+		if text := r.scrape(t); value(text, "pushbox_http_requests_in_flight") == "0" {
+			return text
+		}
+	}
+	t.Fatal("a request does not end")
+	return ""
+}
+
+// end stops the daemon, which must end well.
+func (r *attended) end(t *testing.T) {
+	t.Helper()
+	r.stop()
+	if err := <-r.ended; err != nil {
+		t.Errorf("it ended with %v", err)
+	}
+}
+
+// serviceManager listens as systemd does. It returns the value for NOTIFY_SOCKET, and
+// what waits for the next message.
+func serviceManager(t *testing.T) (environ string, next func() string) {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such sockets")
+	}
+	name := filepath.Join(env.ShortDir(t), "notify")
+	c, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: name, Net: "unixgram"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = c.Close() })
+	return "NOTIFY_SOCKET=" + name, func() string {
+		t.Helper()
+		if err := c.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		b := make([]byte, 100)
+		n, err := c.Read(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b[:n])
+	}
+}

@@ -1,0 +1,128 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+	"time"
+
+	"pushbox/internal/hint"
+	"pushbox/internal/httpd"
+	"pushbox/internal/metrics"
+	"pushbox/internal/secret"
+	"pushbox/server"
+	"pushbox/store"
+)
+
+// openMetrics makes the metrics, reads their token, and opens their listener.
+func (w *watch) openMetrics(ctx context.Context, o Options) (err error) {
+	cfg := o.Config.Metrics
+	w.metrics = metrics.New(o.Version)
+	if w.token, err = readScrapeToken(cfg.TokenFile); err != nil || cfg.Listen == "" {
+		return err
+	}
+	var lc net.ListenConfig
+	if w.listener, err = lc.Listen(ctx, network(cfg.Listen), cfg.Listen); err != nil {
+		return hint.With(fmt.Errorf("metrics.listen: %w", err), "choose another address for metrics.listen, or stop the program that uses this one")
+	}
+	return nil
+}
+
+// leastToken is the length of the shortest token, in bytes.
+const leastToken = 16
+
+// readScrapeToken reads the token in a file, without white space around it. It returns the
+// zero Text if name is empty.
+func readScrapeToken(name string) (secret.Text, error) {
+	if name == "" {
+		return secret.Text{}, nil
+	}
+	token, err := readSecretFile(name)
+	if err != nil {
+		return token, fmt.Errorf("metrics.token_file: %w", err)
+	}
+	if text := token.Reveal(); len(text) < leastToken || strings.ContainsAny(text, " \t\r\n") {
+		return secret.Text{}, hint.With(fmt.Errorf("metrics.token_file: %s does not hold one word of %d bytes or more", name, leastToken),
+			"make one, for pushbox and for Prometheus: (umask 077; openssl rand -hex 32 > FILE)")
+	}
+	return token, nil
+}
+
+// observed returns the engine, wrapped so that metrics count what happens to pushes.
+func (w *watch) observed(e store.Engine) store.Engine {
+	if w.metrics == nil {
+		return e
+	}
+	return store.Observed(e, w.metrics.Pushes())
+}
+
+// committed returns the function to call for each commit; nil: metrics are off.
+func (w *watch) committed() func(operations int, took time.Duration) {
+	if w.metrics == nil {
+		return nil
+	}
+	return w.metrics.Committed
+}
+
+// swept returns sweep, wrapped so that metrics count its rounds.
+func (w *watch) swept(sweep func(context.Context) (time.Duration, error)) func(context.Context) (time.Duration, error) {
+	if w.metrics == nil {
+		return sweep
+	}
+	return func(ctx context.Context) (time.Duration, error) {
+		wait, err := sweep(ctx)
+		if ctx.Err() == nil {
+			w.metrics.Swept(time.Now(), err)
+		}
+		return wait, err
+	}
+}
+
+// options sets the options of a server for readiness and metrics.
+func (w *watch) options(o *server.Options) {
+	o.Monitoring.Ready = w.ready
+	if w.metrics != nil {
+		o.Monitoring.Observer = w.metrics.Requests()
+		o.Monitoring.Metrics, o.Monitoring.Token = w.metrics.Expose, w.token
+	}
+}
+
+// attach connects the metrics with their sources. certificate returns when the certificate
+// expires; nil: there is none.
+func (w *watch) attach(s *store.Store, h *server.Server, certificate func() time.Time) {
+	if w.metrics != nil {
+		w.scrape = h.Metrics()
+		w.metrics.Attach(metrics.Sources{Store: s.Stats, Server: h.Stats, Certificate: certificate})
+	}
+}
+
+// countDelay is the time from the start of the server to the count of live pushes.
+const countDelay = 250 * time.Millisecond
+
+// count counts the live pushes. If that fails, their metric stays missing.
+func (w *watch) count(ctx context.Context, s *store.Store) error {
+	if !sleep(ctx, nil, countDelay) {
+		return nil
+	}
+	if err := s.CountLive(ctx); err != nil && ctx.Err() == nil {
+		w.log.Error().Err(err).Msg("live pushes could not be counted")
+	}
+	return nil
+}
+
+const (
+	scrapeTimeout = 10 * time.Second
+	scrapeDrain   = time.Second // that a stop gives to a scrape
+)
+
+// expose serves metrics. If its listener breaks, the server continues.
+func (w *watch) expose(ctx context.Context) error {
+	srv := httpd.NewServer(w.scrape, debugWriter{w.log}, scrapeTimeout, scrapeTimeout)
+	err := httpd.Run(ctx, w.listener, srv, scrapeDrain)
+	if err != nil && !errors.Is(err, httpd.ErrCut) {
+		w.log.Error().Err(err).Msg("the listener for metrics broke")
+	}
+	return nil
+}

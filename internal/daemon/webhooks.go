@@ -1,0 +1,102 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/durable"
+	"pushbox/internal/hint"
+	"pushbox/internal/secret"
+	"pushbox/internal/webhook"
+	"pushbox/store"
+)
+
+// NewWebhookSender returns a sender of messages that the configuration allows.
+func NewWebhookSender(w config.Webhooks) *webhook.Sender {
+	return webhook.NewSender(hookPolicy(w), nil)
+}
+
+// CheckWebhook refuses a URL that the configuration does not allow.
+func CheckWebhook(w config.Webhooks, url secret.Text) error {
+	if _, err := hookPolicy(w).Check(url.Reveal()); err != nil {
+		return hint.With(err, "the setting webhooks.allow says where messages may go: public, names of hosts, addresses and networks")
+	}
+	return nil
+}
+
+// hookPolicy returns the policy of webhooks.allow.
+func hookPolicy(w config.Webhooks) (p webhook.Policy) {
+	for _, h := range w.Allow {
+		switch {
+		case h.IsPublic():
+			p.Public = true
+		case h.Name != "":
+			p.Hosts = append(p.Hosts, h.Name)
+		default:
+			p.Networks = append(p.Networks, h.Network)
+		}
+	}
+	return p
+}
+
+// newDispatcher returns the sender of webhooks.
+func newDispatcher(cfg config.Config, s *store.Store, log zerolog.Logger) (*webhook.Dispatcher, error) {
+	o := webhook.Options{Store: s, Sender: NewWebhookSender(cfg.Webhooks), Log: log}
+	if !cfg.Webhooks.URL.IsZero() {
+		target, err := instanceHook(cfg.Webhooks)
+		if err != nil {
+			return nil, err
+		}
+		o.Instance = &target
+	}
+	return webhook.New(o), nil
+}
+
+// instanceHook returns the webhook of webhooks.url.
+func instanceHook(w config.Webhooks) (t store.HookTarget, err error) {
+	if err := CheckWebhook(w, w.URL); err != nil {
+		return t, fmt.Errorf("the setting webhooks.url: %w", err)
+	}
+	t.URL = w.URL
+	t.Secret, err = readHookSecret(w.SecretFile)
+	if err != nil {
+		return t, hint.With(fmt.Errorf("the setting webhooks.secret_file: %w", err),
+			`make one: (umask 077; printf 'whsec_%%s\n' "$(openssl rand -base64 32)" > %s)`, w.SecretFile)
+	}
+	return t, nil
+}
+
+// readHookSecret reads a file that has a signing secret and nothing else.
+func readHookSecret(name string) (secret.Text, error) {
+	s, err := readSecretFile(name)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	return s, webhook.CheckSecret(s)
+}
+
+// maxSecretFile is the largest file with a secret, in bytes.
+const maxSecretFile = 1 << 10
+
+// readSecretFile reads a file that has a secret and nothing else but white space around it.
+func readSecretFile(name string) (secret.Text, error) {
+	b, err := durable.ReadBounded(name, maxSecretFile)
+	if errors.Is(err, fs.ErrPermission) {
+		err = hint.With(err, "let the server's user read it: chown root:pushbox %[1]s && chmod 640 %[1]s", name)
+	}
+	return secret.New(strings.TrimSpace(string(b))), err
+}
+
+// tell sends webhooks until ctx ends.
+func (d *daemon) tell(ctx context.Context) error {
+	if d.webhooks == nil {
+		return nil
+	}
+	return d.webhooks.Run(ctx)
+}

@@ -1,0 +1,114 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/rs/zerolog"
+)
+
+func TestTheSweeperRestsAsLongAsItIsToldAndLongerAfterFailures(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	outcomes := []struct {
+		wait time.Duration
+		err  error
+		rest time.Duration // expected
+	}{
+		{time.Minute, nil, time.Minute},
+		{0, nil, shortestRest},
+		{10 * time.Second, broken, 10 * time.Second},
+		{10 * time.Second, broken, 20 * time.Second},
+		{10 * time.Second, broken, 40 * time.Second},
+		{5 * time.Second, nil, 5 * time.Second},
+		{time.Hour, nil, longestRest},
+		{10 * time.Second, broken, 10 * time.Second},
+	}
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var out bytes.Buffer
+		var got, want []time.Duration
+		last, n := time.Now(), 0
+		err := loop(ctx, zerolog.New(&out), "a sweep", nil, func(context.Context) (time.Duration, error) {
+			if n > 0 {
+				got, want = append(got, time.Since(last)), append(want, outcomes[n-1].rest)
+			}
+			last = time.Now()
+			if n == len(outcomes) {
+				cancel()
+				return 0, context.Canceled
+			}
+			n++
+			return outcomes[n-1].wait, outcomes[n-1].err
+		})
+		if err != nil || !slices.Equal(got, want) {
+			t.Errorf("it rested %v, want %v (%v)", got, want, err)
+		}
+		if lines := strings.Count(out.String(), "a sweep failed"); lines != 4 {
+			t.Errorf("%d failures were logged:\n%s", lines, &out)
+		}
+	})
+}
+
+func TestTheSweeperStopsWhileItRests(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		sweeper := begin(t.Context(), func(ctx context.Context) error {
+			return loop(ctx, zerolog.Nop(), "a sweep", nil, func(context.Context) (time.Duration, error) { return time.Minute, nil })
+		})
+		synctest.Wait()
+		start := time.Now()
+		if err := sweeper.stop(); err != nil || time.Since(start) != 0 {
+			t.Errorf("it took %v, %v", time.Since(start), err)
+		}
+	})
+}
+
+func TestNoNumberOfFailuresMakesTheRestTooLong(t *testing.T) {
+	t.Parallel()
+	for _, failures := range []int{6, 64, 1 << 20} {
+		if got := rest(10*time.Second, failures); got != longestRest {
+			t.Errorf("after %d failures it rests %v", failures, got)
+		}
+	}
+}
+
+func TestTheSweeperComesSoonWhereThereIsWork(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		wait, rest time.Duration
+		err        error
+	}{
+		"long before its time":  {time.Minute, promptly, nil},
+		"just before its time":  {time.Second / 4, time.Second / 4, nil},
+		"not while sweeps fail": {10 * time.Second, 10 * time.Second, errors.New("broken")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithCancel(t.Context())
+				sooner := make(chan struct{}, 1)
+				var rounds []time.Time
+				_ = loop(ctx, zerolog.Nop(), "a sweep", sooner, func(context.Context) (time.Duration, error) {
+					if rounds = append(rounds, time.Now()); len(rounds) == 2 {
+						cancel()
+					}
+					select {
+					case sooner <- struct{}{}:
+					default:
+					}
+					return c.wait, c.err
+				})
+				if got := rounds[1].Sub(rounds[0]); got != c.rest {
+					t.Errorf("it rested %v, want %v", got, c.rest)
+				}
+			})
+		})
+	}
+}

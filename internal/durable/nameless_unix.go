@@ -1,0 +1,19 @@
+//go:build unix
+
+package durable
+
+import (
+	"io/fs"
+	"syscall"
+)
+
+const (
+	tellsNames  = true               // isNameless knows
+	nonBlocking = syscall.O_NONBLOCK // opening a pipe does not wait for a writer
+)
+
+// isNameless reports whether no directory leads to a file any more.
+func isNameless(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && s.Nlink == 0
+}

@@ -1,0 +1,21 @@
+// Package docs does what the manuals and the files of deploy say, with pushbox itself.
+//
+//   - The commands of README.md, docs/api.md, docs/operating.md and docs/upgrading.md run
+//     one after the other and must print what is written under them. -update writes what
+//     they print into README.md and docs/api.md.
+//   - The receiver of docs/webhooks.md verifies a message, the commands of docs/mail.md
+//     send mails through aiosmtpd, and the recipes of docs/listeners.md and the sub-path of
+//     docs/proxies.md serve what they promise.
+//   - The units, the image and the Kubernetes and Compose files of deploy give settings
+//     that exist, and systemd finds the unit exposed to little.
+//   - The program serves HTTPS by itself, and fetches a certificate from Pebble although
+//     it is killed during the order (docs/tls.md).
+//   - TestEverythingWorksTogether has one server with HTTPS, two listeners, a sub-path,
+//     metrics, webhooks and backups upgrade a database, replaces its key and certificate,
+//     kills it while a message waits, and restores its backup.
+//
+// What needs curl, python3, aiosmtpd, openssl, nginx or systemd is skipped where that is
+// missing.
+//
+//	go test ./internal/harness/docs
+package docs

@@ -1,0 +1,40 @@
+package docs
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pushbox/internal/proctest"
+)
+
+// TestTheDrillWorksAsItIsWritten runs every command of the manual's section on backups,
+// beside a server that has an account and a push, and compares the output with what is
+// written.
+func TestTheDrillWorksAsItIsWritten(t *testing.T) {
+	t.Parallel()
+	want := section(t, "docs/operating.md", "## Backup and restore")
+	sh := newShell(t)
+	proctest.APIToken(t, sh.dir)
+	sh.run("curl -sf --data-urlencode 'push[payload]=a secret' " + documented + "/api/v2/pushes")
+	for name, content := range map[string]string{"identity.txt": ageIdentity, "recipient.txt": ageRecipient} {
+		if err := os.WriteFile(filepath.Join(sh.dir, name), []byte(content+"\n"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := sh.follow(want); timeless(got) != timeless(want) {
+		t.Errorf("the output is\n%s", got)
+	}
+	if sh.ran < 12 {
+		t.Errorf("only %d commands were run", sh.ran)
+	}
+	if left, err := filepath.Glob(filepath.Join(sh.dir, "data", "pushbox.db.new-*")); err != nil || len(left) > 0 {
+		t.Errorf("there is %v: %v", left, err)
+	}
+}
+
+// An identity of age and its recipient, made for these tests.
+const (
+	ageIdentity  = "AGE-SECRET-KEY-1QAFVYTSCLCQ3SREVU8ZGC56WWZTGKREG4RWW0N93J26VL2GUNXPQ9V7ZE5"
+	ageRecipient = "age1z28ymd46k3n8qk38suln6028xtphx544zy3d5ek56z9ssgkrfpvsl5kc67"
+)

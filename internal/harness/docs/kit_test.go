@@ -1,0 +1,51 @@
+package docs
+
+import (
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// readFile reads a file of the repository.
+func readFile(t *testing.T, name string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// section is the part of a document under a heading of the second level.
+func section(t *testing.T, name, heading string) string {
+	t.Helper()
+	_, rest, found := strings.Cut(string(readFile(t, name)), "\n"+heading+"\n")
+	if !found {
+		t.Fatalf("%s has no %q", name, heading)
+	}
+	part, _, _ := strings.Cut(rest, "\n## ")
+	return part
+}
+
+// block returns the n-th block of a document that is fenced with a language.
+func block(t *testing.T, name, language string, n int) string {
+	t.Helper()
+	all := regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(string(readFile(t, name)), -1)
+	if n >= len(all) {
+		t.Fatalf("%s has %d blocks of %s", name, len(all), language)
+	}
+	return all[n][1]
+}
+
+// commandsOf splits a block into its commands and their output.
+func commandsOf(text string) (commands, printed []string) {
+	for line := range strings.Lines(text) {
+		if command, ok := strings.CutPrefix(line, "$ "); ok {
+			commands = append(commands, command)
+		} else {
+			printed = append(printed, strings.TrimSpace(line))
+		}
+	}
+	return commands, printed
+}

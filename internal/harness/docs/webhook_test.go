@@ -1,0 +1,116 @@
+package docs
+
+import (
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/proctest"
+)
+
+// freePort is a free port of this machine.
+func freePort(t *testing.T) string {
+	t.Helper()
+	_, port, _ := net.SplitHostPort(proctest.FreeAddresses(t, 1)[0])
+	return port
+}
+
+// TestTheReceiverOfTheDocumentVerifiesMessages follows docs/webhooks.md, with another
+// port, and then lets a server report a view.
+func TestTheReceiverOfTheDocumentVerifiesMessages(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("python3"); err != nil {
+		t.Skip("the document has a receiver in Python, and it is not installed here")
+	}
+	const document = "docs/webhooks.md"
+	dir, port, output := t.TempDir(), freePort(t), new(proctest.Output)
+	defer func() {
+		if t.Failed() {
+			t.Logf("the receiver printed\n%s", output)
+		}
+	}()
+	bearer := proctest.APIToken(t, dir)
+	ours := func(text string) string { return strings.ReplaceAll(text, "9000", port) }
+	if err := os.WriteFile(filepath.Join(dir, "receiver.py"), []byte(ours(block(t, document, "python", 0))), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	commands, printed := commandsOf(block(t, document, "console", 0))
+	// The trap comes first, so that a command that fails also ends the receiver.
+	script := "set -e\ntrap 'kill $!' EXIT\n" + ours(strings.Join(commands, "")) + "read end\n"
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, proctest.Environ(), output, output, time.Second
+	end, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = cmd.Wait() }()
+	defer func() { _ = end.Close() }() // ends the shell, which ends the receiver
+	for _, line := range printed {
+		waitFor(t, output, regexp.QuoteMeta(regexp.MustCompile(`\d+ ms$`).ReplaceAllString(line, "")))
+	}
+
+	server := proctest.StartServer(t, dir, "PUSHBOX_WEBHOOKS_ALLOW=public,127.0.0.1")
+	var a proctest.Caller
+	a.Reach(server.URL)
+	var made, got proctest.Record
+	if err := a.Call(http.MethodPost, proctest.PushesPath, bearer, map[string]proctest.NewPush{"push": {Payload: "seen", Views: 1}}, http.StatusCreated, &made); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Call(http.MethodGet, proctest.PushesPath+"/"+made.Token, "", nil, http.StatusOK, &got); err != nil {
+		t.Fatal(err)
+	}
+	for _, event := range []string{"view", "last_view", "expire"} {
+		waitFor(t, output, "(?m)^"+event+" text$")
+	}
+	server.Stop()
+	if log := server.Log(); strings.Contains(log, made.Token) || strings.Contains(log, port+"/") {
+		t.Errorf("the log has the link or the address:\n%s", log)
+	}
+}
+
+// waitFor waits until the output has a pattern.
+func waitFor(t *testing.T, output *proctest.Output, pattern string) {
+	t.Helper()
+	match := regexp.MustCompile(pattern).MatchString
+	proctest.Eventually(t, pattern+" is written", func() bool { return match(output.String()) })
+}
+
+// TestTheSecretOfTheDocumentIsTaken makes a secret as the document says, and starts a
+// server with it.
+func TestTheSecretOfTheDocumentIsTaken(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("openssl"); err != nil {
+		t.Skip("the document makes a secret with openssl, and it is not installed here")
+	}
+	dir := t.TempDir()
+	commands, _ := commandsOf(block(t, "docs/webhooks.md", "console", 1))
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", strings.Join(commands, ""))
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	if info, err := os.Stat(filepath.Join(dir, "instance.secret")); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatalf("the file is %v, %v", info, err)
+	}
+	settings := block(t, "docs/webhooks.md", "yaml", 1)
+	if err := os.WriteFile(filepath.Join(dir, "pushbox.yaml"), []byte(settings), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	proctest.StartServer(t, dir, "PUSHBOX_CONFIG=pushbox.yaml").Stop()
+	if err := os.WriteFile(filepath.Join(dir, "instance.secret"), []byte("not-a-secret\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	_, err := proctest.Start(dir, append(proctest.LoadEnviron(), "PUSHBOX_CONFIG=pushbox.yaml"), nil)
+	if err == nil || !strings.Contains(err.Error(), "webhooks.secret_file: it must be whsec_") || !strings.Contains(err.Error(), "hint: make one: ") || strings.Contains(err.Error(), "not-a-secret") {
+		t.Errorf("not a secret: %v", err)
+	}
+}

@@ -1,0 +1,132 @@
+//go:build linux
+
+package proxy
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"io"
+	"math/big"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/proctest"
+)
+
+// The site as its users know it.
+const (
+	siteName = "push.example.com"
+	site     = "https://" + siteName
+)
+
+// client returns a client with an address of its own, 127.x.y.z, which reaches the site
+// through the proxy.
+func (p *proxy) client(t *testing.T, ip string, http2 bool) *http.Client {
+	t.Helper()
+	dialer := net.Dialer{Timeout: proctest.Patience, LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}}
+	transport := &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: p.roots, MinVersion: tls.VersionTLS12},
+		ForceAttemptHTTP2: http2,
+		DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			if strings.HasSuffix(address, ":80") {
+				return dialer.DialContext(ctx, network, p.plain)
+			}
+			return dialer.DialContext(ctx, network, p.tls)
+		},
+	}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &http.Client{
+		Transport:     transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+// A reply is an answer that was read to its end.
+type reply struct {
+	*http.Response
+	body string
+}
+
+// ask sends a request with the headers to a URL, or to a path of the site.
+func ask(t *testing.T, c *http.Client, method, url string, header http.Header, body io.Reader) (reply, error) {
+	t.Helper()
+	if strings.HasPrefix(url, "/") {
+		url = site + url
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), proctest.Patience)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, url, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, values := range header {
+		req.Header[name] = values
+	}
+	req.Host = header.Get("Host")
+	res, err := c.Do(req)
+	if err != nil {
+		return reply{}, err
+	}
+	defer res.Body.Close()
+	text, err := io.ReadAll(res.Body)
+	return reply{res, string(text)}, err
+}
+
+// get is ask for an answer that must come, with the status.
+func get(t *testing.T, c *http.Client, url string, header http.Header, status int) reply {
+	t.Helper()
+	a, err := ask(t, c, http.MethodGet, url, header, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.want(t, status)
+	return a
+}
+
+// want fails the test unless the answer has the status; 0 stands for any.
+func (a reply) want(t *testing.T, status int) {
+	t.Helper()
+	if status != 0 && a.StatusCode != status {
+		t.Fatalf("%s %s: %s, not %d: %.300s", a.Request.Method, a.Request.URL.Path, a.Status, status, a.body)
+	}
+}
+
+// certify writes the certificate of the site where the proxies expect it, and returns
+// the pool that verifies it.
+func (p *proxy) certify(t *testing.T) *x509.CertPool {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{
+		SerialNumber: big.NewInt(1), DNSNames: []string{siteName}, IsCA: true, BasicConstraintsValid: true,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	private, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	crt := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	secret := pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: private})
+	p.write(t, filepath.Join(p.dir, siteName+".crt"), crt)
+	p.write(t, filepath.Join(p.dir, siteName+".key"), secret)
+	p.write(t, p.combined, append(crt, secret...))
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(crt)
+	return roots
+}

@@ -1,0 +1,20 @@
+// Package proxy runs the proxies of docs/proxies.md in front of pushbox.
+//
+// TestPushboxBehindProxies starts nginx, Caddy, HAProxy and Traefik from their files in
+// deploy. It replaces addresses, paths of certificates and logs, and the account; each
+// place that is replaced must be there. nginx gets a file around its own that logs and
+// compresses as Debian's does. Over HTTP/1.1 and HTTP/2 it asks for what people get behind
+// a proxy: addresses of clients in audit logs and limits (127.7.x.y; 127.0.0.1 alone is
+// trusted), the scheme of links and cookies, pages, large headers, uploads, Range, and
+// refusals by a full or stopped server. It halts an upload half way: by then the server
+// must have read the first half, and the proxy may hold none of it in a file. At the end
+// no log has a url_token, a grant, a session, an API token or a passphrase.
+//
+// It needs Linux and the programs; a proxy that is not installed is skipped, as is all of
+// it with -short.
+//
+// PUSHBOX_TEST_PROXY_MIB is the size of the files (64); 16 is the least that no buffer
+// holds. With 1,024 the proxies took at most 3 MiB more memory, and no file of their own.
+//
+//	PUSHBOX_TEST_PROXY_MIB=1024 go test ./internal/harness/proxy -timeout 30m -v
+package proxy

@@ -1,0 +1,192 @@
+//go:build linux
+
+package proxy
+
+import (
+	"crypto/x509"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pushbox/internal/proctest"
+)
+
+// A proxy is a running proxy. The server behind it may be down.
+type proxy struct {
+	place
+	kind    proxyKind
+	program string // its path
+	roots   *x509.CertPool
+	cmd     *exec.Cmd
+	output  *proctest.Output // standard output and error
+	ended   chan struct{}    // closed when it has ended
+}
+
+// startProxy runs a proxy with its file in deploy, in front of a server's address,
+// without privileges and in a directory of its own. It ends with the test.
+func startProxy(t *testing.T, kind proxyKind, backend string) *proxy {
+	t.Helper()
+	const tries = 3 // another program may take a port that was free
+	program := proctest.Installed(t, kind.program, kind.debian)
+	for n := 1; ; n++ {
+		p := newProxy(t, kind, backend)
+		p.program = program
+		err := p.start(t)
+		if err == nil {
+			return p
+		}
+		if n == tries {
+			t.Fatalf("%v\n%s", err, p.output)
+		}
+	}
+}
+
+func newProxy(t *testing.T, kind proxyKind, backend string) *proxy {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pushbox-proxy-") // not t.TempDir, which other accounts may not open
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	free := proctest.FreeAddresses(t, 4)
+	p := &proxy{kind: kind, output: new(proctest.Output), ended: make(chan struct{})}
+	p.place = place{
+		dir: dir, backend: backend, tls: free[0], plain: free[1], tls6: free[2], plain6: free[3],
+		config: filepath.Join(dir, "site.conf"), combined: filepath.Join(dir, "push.example.com.pem"),
+	}
+	p.account, p.group = unprivileged()
+	p.roots = p.certify(t)
+	p.write(t, p.config, configured(t, kind, p.place))
+	if kind.static != "" { // Traefik needs a file name for each format
+		p.write(t, filepath.Join(dir, "site.yaml"), replaced(t, kind.file, kind.here(p.place)))
+		p.write(t, filepath.Join(dir, "static.yaml"), replaced(t, kind.static, kind.here(p.place)))
+	}
+	p.write(t, filepath.Join(dir, "main.conf"), []byte(kind.main))
+	if err := os.Chown(dir, p.account, p.group); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// configured is a file of deploy with its replacements. Each text to replace must be
+// there, or the test would run something else.
+func configured(t *testing.T, kind proxyKind, p place) []byte {
+	t.Helper()
+	here, whole := kind.here(p), read(t, kind.file)
+	if kind.static != "" {
+		whole += read(t, kind.static)
+	}
+	for i := 0; i < len(here); i += 2 {
+		if !strings.Contains(whole, here[i]) {
+			t.Fatalf("deploy/%s does not say %q", kind.file, here[i])
+		}
+	}
+	return replaced(t, kind.file, here)
+}
+
+// replaced is a file of deploy after the replacements.
+func replaced(t *testing.T, name string, here []string) []byte {
+	t.Helper()
+	return []byte(strings.NewReplacer(here...).Replace(read(t, name)))
+}
+
+// read returns a file of deploy.
+func read(t *testing.T, name string) string {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join("deploy", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// write writes a file that the proxy may read.
+func (p *proxy) write(t *testing.T, name string, content []byte) {
+	t.Helper()
+	if err := os.WriteFile(name, content, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chown(name, p.account, p.group); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// start runs the program and waits until it forwards requests.
+func (p *proxy) start(t *testing.T) error {
+	t.Helper()
+	p.cmd = exec.Command(p.program, p.kind.args(p.dir)...)
+	p.cmd.Dir, p.cmd.Stdout, p.cmd.Stderr = p.dir, p.output, p.output
+	p.cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + p.dir, "XDG_DATA_HOME=" + p.dir, "XDG_CONFIG_HOME=" + p.dir}
+	if os.Geteuid() == 0 {
+		p.cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(p.account), Gid: uint32(p.group)}}
+	}
+	if err := p.cmd.Start(); err != nil {
+		return err
+	}
+	go func() {
+		defer close(p.ended)
+		_ = p.cmd.Wait() // the result is in ProcessState
+	}()
+	proctest.EndWith(t, p.kill)
+	g := p.client(t, "127.7.0.1", false)
+	for late := time.After(proctest.Patience); ; {
+		if res, err := g.Get(site + "/healthz"); err == nil && res.Body.Close() == nil && res.StatusCode == http.StatusOK {
+			return nil
+		}
+		select {
+		case <-p.ended:
+			return fmt.Errorf("%s ended: %v", p.kind.program, p.cmd.ProcessState)
+		case <-late:
+			return fmt.Errorf("%s forwards nothing", p.kind.program)
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+}
+
+// stop ends the proxy as an operator does, and waits.
+func (p *proxy) stop(t *testing.T) {
+	t.Helper()
+	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-p.ended:
+	case <-time.After(proctest.Patience):
+		t.Fatalf("%s does not stop", p.kind.program)
+	}
+}
+
+// kill kills the proxy and its children, unless it has ended.
+func (p *proxy) kill() {
+	for _, pid := range p.pids() {
+		_ = syscall.Kill(pid, syscall.SIGKILL)
+	}
+	<-p.ended
+}
+
+// logs are all that the proxy wrote, by file name, and its access log.
+func (p *proxy) logs(t *testing.T) (all map[string]string, access string) {
+	t.Helper()
+	all = map[string]string{"its output": p.output.String()}
+	names, err := filepath.Glob(filepath.Join(p.dir, "*.log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range names {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[filepath.Base(name)] = string(b)
+	}
+	if access = all[p.kind.log]; p.kind.log == "" {
+		access = p.output.String()
+	}
+	return all, access
+}

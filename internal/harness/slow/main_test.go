@@ -1,0 +1,9 @@
+package slow
+
+import (
+	"testing"
+
+	"pushbox/internal/proctest"
+)
+
+func TestMain(m *testing.M) { proctest.Main(m) }

@@ -1,0 +1,191 @@
+//go:build linux
+
+package slow
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
+)
+
+// What a healthy client must get while others are slow, and what those may take.
+const (
+	slowMedian = 100 * time.Millisecond
+	slowWorst  = 5 * time.Second
+	slowMemory = 128 // MiB
+	slowLarge  = 256 // MiB, where limits.body_memory or limits.downloads bound how much is read at once
+)
+
+// An attack is a way to be slow that slowhttptest supports.
+type attack struct {
+	name  string
+	flags string
+	at    func(*target) string // the path
+	ends  bool                 // the server ends it, within the time of a request
+	most  int                  // memory that it may take, in MiB
+}
+
+var attacks = []attack{
+	{"headers", "-H -i 3 -x 24", func(*target) string { return "/" }, true, slowMemory},
+	{"bodies", "-B -i 3 -x 24 -s 8192", func(*target) string { return proctest.PushesPath }, true, slowMemory},
+	{"readers of a page", "-X -w 512 -y 1024 -n 5 -z 32", func(*target) string { return "/" }, false, slowMemory},
+	{"readers of a long text", "-X -w 512 -y 1024 -n 5 -z 32", func(p *target) string { return p.text }, false, slowLarge},
+	{"readers of a file", "-X -w 512 -y 1024 -n 5 -z 32", func(p *target) string { return p.file }, false, slowLarge},
+}
+
+// TestSlowClientsKeepNoOtherClientOut has slowhttptest open many connections that send or
+// read next to nothing, one kind after the other, and watches the server and a healthy
+// client. PUSHBOX_TEST_SLOW_CLIENTS sets how many there are; from 4,000 on each kind
+// lasts longer than a request may take.
+func TestSlowClientsKeepNoOtherClientOut(t *testing.T) {
+	t.Parallel()
+	program := proctest.Installed(t, "slowhttptest", "slowhttptest")
+	n := affordable(t, int(env.Length(t, "PUSHBOX_TEST_SLOW_CLIENTS", 1000, 50)))
+	watch := 2 * time.Second
+	if testing.Short() {
+		watch /= 8
+	}
+	if n >= 4000 {
+		watch = 75 * time.Second
+	}
+	for _, a := range attacks {
+		t.Run(a.name, func(t *testing.T) { // one after the other: each wants the machine for itself
+			p := newTarget(t)
+			p.withstand(program, a, n, watch)
+			p.stop()
+		})
+	}
+}
+
+// withstand lets an attack go on for as long as the test watches it, and then stops it.
+func (p *target) withstand(program string, a attack, n int, watch time.Duration) {
+	t, base := p.t, p.descriptors()
+	m := p.attackers(t, program, a, n)
+	proctest.Eventually(t, fmt.Sprintf("%d connections stand", n), func() bool { return m.over() || p.descriptors() >= base+n*9/10 })
+	for rush := time.Now(); slices.Max(p.healthy(t, 0)) > slowMedian; { // their first requests come all at once
+		if time.Since(rush) > 3*proctest.Patience {
+			t.Fatal("they keep the server busy")
+		}
+	}
+	took := p.healthy(t, watch)
+	ended := a.ends && watch > time.Minute
+	if left := p.descriptors() - base; ended && left > spare {
+		t.Errorf("after %v %d of them are still connected", watch, left)
+	}
+	if m.over() && !ended {
+		t.Fatalf("slowhttptest ended too soon:\n%s", m.output)
+	}
+	m.stop()
+	proctest.Eventually(t, "the descriptors come back", func() bool { return p.descriptors() <= base+spare })
+	peak := proctest.PeakMiB(p.server.Pid())
+	slices.Sort(took)
+	median, worst := took[len(took)/2], took[len(took)-1]
+	t.Logf("%d slow clients: %d answers to a healthy one, median %v, worst %v; at most %d MiB", n, len(took), median, worst, peak)
+	if median > slowMedian || worst > slowWorst || peak >= a.most && !env.UnderRace {
+		t.Error("more than they may take")
+	}
+}
+
+// spare is how many more descriptors there may be than at the beginning: those of the
+// healthy client's connections.
+const spare = 16
+
+// affordable is the number of connections, n or as many as the limit of descriptors
+// allows.
+func affordable(t *testing.T, n int) int {
+	t.Helper()
+	const others = 64
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
+		t.Fatal(err)
+	}
+	if most := int(min(limit.Max, 1<<20)) - others; most < n {
+		t.Logf("a process may have %d descriptors: %d slow clients, not %d", limit.Max, most, n)
+		return most
+	}
+	return n
+}
+
+// A target is a server with a text and a file for slow readers.
+type target struct {
+	t          *testing.T
+	dir        string
+	server     *proctest.Process
+	text, file string // paths
+	short      string // url_token of a short text
+}
+
+func newTarget(t *testing.T) *target {
+	t.Helper()
+	p := &target{t: t, dir: t.TempDir()}
+	environ := append(proctest.LoadEnviron(), "PUSHBOX_PW_EXPIRE_AFTER_VIEWS_MAX=100000", "PUSHBOX_PW_EXPIRE_AFTER_VIEWS_DEFAULT=100000")
+	var err error
+	if p.server, err = proctest.Start(p.dir, environ, nil); err != nil {
+		t.Fatal(err)
+	}
+	proctest.EndWith(t, p.server.Kill)
+	p.text = proctest.PushesPath + "/" + p.create(strings.Repeat("slow ", 200_000))
+	p.short = p.create("daft zebras jump")
+	c := proctest.NewFileClient(t, p.server.URL, proctest.APIToken(t, p.dir))
+	token, err := c.Push(t.Context(), proctest.Multipart, proctest.Content(1, 4<<20))
+	if err != nil {
+		t.Fatal(err)
+	}
+	urls, err := c.Show(t.Context(), token)
+	if err != nil || len(urls) != 1 {
+		t.Fatal(urls, err)
+	}
+	p.file = strings.TrimPrefix(urls[0], p.server.URL)
+	return p
+}
+
+// create creates a push of the text.
+func (p *target) create(text string) (token string) {
+	p.t.Helper()
+	res, err := http.Post(p.server.URL+proctest.PushesPath, "application/json", strings.NewReader(`{"push":{"payload":"`+text+`"}}`))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer res.Body.Close()
+	var out struct {
+		Token string `json:"url_token"`
+	}
+	if err := json.NewDecoder(res.Body).Decode(&out); err != nil || res.StatusCode != http.StatusCreated {
+		p.t.Fatal(res.Status, err)
+	}
+	return out.Token
+}
+
+// descriptors is the number of the server's open descriptors.
+func (p *target) descriptors() int {
+	dir, err := os.Open(fmt.Sprintf("/proc/%d/fd", p.server.Pid()))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer dir.Close()
+	open, err := dir.Readdirnames(-1)
+	if err != nil || len(open) == 0 {
+		p.t.Fatalf("the server has no descriptors: %v", err)
+	}
+	return len(open)
+}
+
+// stop stops the server. Refused clients are errors in its log; a panic must not be
+// there.
+func (p *target) stop() {
+	p.t.Helper()
+	code, err := p.server.Signal("TERM")
+	if log := p.server.Log(); err != nil || code != 0 || strings.Contains(log, "panic") || strings.Contains(log, "DATA RACE") {
+		p.t.Errorf("exit code %d, %v: %.4000s", code, err, log)
+	}
+	proctest.CheckFile(p.t, p.dir)
+}

@@ -1,0 +1,92 @@
+package soak
+
+import (
+	"context"
+	"os"
+	"strconv"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
+)
+
+// fileSize is the size of a single file: PUSHBOX_TEST_FILE_MIB, or more than the memory
+// that a server may take.
+func fileSize(t *testing.T) int64 {
+	t.Helper()
+	n := 192
+	if s := os.Getenv("PUSHBOX_TEST_FILE_MIB"); s != "" {
+		var err error
+		if n, err = strconv.Atoi(s); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if env.UnderRace {
+		n = min(n, 32)
+	}
+	return int64(n) << 20
+}
+
+// of is the size of each of eight files: a third of a single one, unless
+// PUSHBOX_TEST_FILE_MIB sets the size.
+func of(size int64) int64 {
+	if os.Getenv("PUSHBOX_TEST_FILE_MIB") != "" {
+		return size
+	}
+	return size / 3
+}
+
+// The most memory that the process may take, in MiB.
+const (
+	mostForOne   = 160
+	mostForEight = 256
+)
+
+func TestMemoryDoesNotGrowWithFiles(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it measures memory: not with -short, and not with the race detector")
+	}
+	size := fileSize(t)
+	for name, test := range map[string]struct {
+		as      proctest.Form
+		atOnce  int
+		size    int64
+		mostMiB int
+	}{
+		"multipart":    {proctest.Multipart, 1, size, mostForOne},
+		"base64":       {proctest.Base64, 1, size, mostForOne},
+		"eight":        {proctest.Multipart, 8, of(size), mostForEight},
+		"eight base64": {proctest.Base64, 8, of(size), mostForEight},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			v := proctest.StartServer(t, dir)
+			c := proctest.NewFileClient(t, v.URL, proctest.APIToken(t, dir))
+			ctx, cancel := context.WithTimeout(t.Context(), proctest.Within(2*int64(test.atOnce)*test.size))
+			defer cancel()
+			var all errgroup.Group
+			for i := range test.atOnce {
+				all.Go(func() error { return c.RoundTrip(ctx, test.as, uint64(i), test.size) })
+			}
+			if err := all.Wait(); err != nil {
+				t.Fatal(err)
+			}
+			peak := proctest.PeakMiB(v.Pid())
+			t.Logf("%d of %d MiB each: at most %d MiB of memory", test.atOnce, test.size>>20, peak)
+			if peak >= test.mostMiB && !env.UnderRace {
+				t.Errorf("it took %d MiB", peak)
+			}
+			if err := c.ExpireAll(ctx); err != nil {
+				t.Fatal(err)
+			}
+			if peak = proctest.PeakMiB(v.Pid()); peak >= test.mostMiB && !env.UnderRace {
+				t.Errorf("it took %d MiB to expire them", peak)
+			}
+			v.Stop()
+			proctest.CheckFile(t, dir)
+		})
+	}
+}

@@ -1,0 +1,36 @@
+package instance
+
+import (
+	"testing"
+	"time"
+
+	"pushbox/config"
+	"pushbox/store"
+)
+
+// settingsFor are the defaults, on a directory.
+func settingsFor(dir string) config.Config {
+	cfg := config.Default()
+	cfg.DataDir = dir
+	return cfg
+}
+
+// lockWait is how long a test waits for a database.
+const lockWait = 200 * time.Millisecond
+
+// opened opens a store, which the test closes.
+func opened(t *testing.T, cfg config.Config) *store.Store {
+	t.Helper()
+	s, _, err := Open(t.Context(), Options{Config: cfg, Create: true, Wait: lockWait, Note: func(string) {}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func closed(t *testing.T, s *store.Store) {
+	t.Helper()
+	if err := Close(t.Context(), s); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,370 @@
+// Package moving takes accounts and live pushes of a Password Pusher server into a store.
+//
+// It reads the dump four times, so that it holds no more than the accounts, and the audit
+// logs and files' names of live pushes:
+//
+//  1. Which pushes are live, and which files belong to a push, is noted. If the master keys
+//     open nothing, the run ends here.
+//  2. Accounts are kept. The audit logs and the files of live pushes are noted.
+//  3. Each live push is kept, in a transaction of its own.
+//  4. What the store has is compared with the dump.
+//
+// Whatever was kept before, by a run
+// that was cut short or by an earlier one, is left as it is.
+package moving
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"pushbox/internal/humanize"
+	"pushbox/internal/pwpush"
+	"pushbox/store"
+)
+
+// Options say what to move, and where from.
+type Options struct {
+	Dump    io.ReadSeeker // of the database, as plain SQL
+	Keys    pwpush.Keys
+	Storage *pwpush.Storage // of the files; nil: pushes with files are left out
+	DryRun  bool            // change nothing, and report what would come
+
+	Actor    store.Actor                      // who moves
+	Progress func(done, total int64)          // of bytes that were read, over all times
+	LeftOut  func(what string, why error)     // is told what does not come; it has no secret
+	Remark   func(what string, remark string) // is told what comes differently
+}
+
+// A Count says what became of the rows of one kind.
+type Count struct {
+	Came    int // with a dry run: would come
+	There   int // were there before
+	LeftOut int
+}
+
+// Total is how many rows there were.
+func (c Count) Total() int { return c.Came + c.There + c.LeftOut }
+
+// A Result says what was moved.
+type Result struct {
+	Accounts, Tokens, Pushes, Files Count
+	Entries                         int // of the audit logs of pushes that came
+	Ended                           int // pushes of the dump that had ended: nothing of them comes
+}
+
+// Errors of a move.
+var (
+	// ErrDiffers is a push that is not in the store as it is in the dump.
+	ErrDiffers = errors.New("it is not as in the dump")
+
+	// ErrNoStorage is a push with files where no directory of files was named.
+	ErrNoStorage = errors.New("its files are in the storage directory, which was not named")
+
+	errNoBlob = errors.New("the dump does not have its file")
+	errOwner  = errors.New("its account was left out")
+	errToken  = errors.New("its url_token has a form that a link cannot have")
+)
+
+// A move is one run.
+type move struct {
+	Options
+	store *store.Store
+	Result
+
+	owners   map[int64]store.Account // by the ID in the dump
+	live     map[pwpush.Ref]bool
+	shut     bool            // something is encrypted, and the master keys opened nothing so far
+	opened   bool            // they opened something
+	tokens   map[string]bool // of the table current, whose rows count where older tables have them too
+	attached map[pwpush.Ref][]int64
+	blobs    map[int64]pwpush.Blob
+	logs     map[pwpush.Ref][]pwpush.Entry
+}
+
+// Run moves what is live. The error of a dump that cannot be read to its end is a
+// *pwpush.DumpError; what had come until then stays.
+func Run(ctx context.Context, s *store.Store, o Options) (Result, error) {
+	m := &move{
+		Options: o, store: s,
+		owners: make(map[int64]store.Account),
+		live:   make(map[pwpush.Ref]bool), tokens: make(map[string]bool),
+		attached: make(map[pwpush.Ref][]int64), blobs: make(map[int64]pwpush.Blob), logs: make(map[pwpush.Ref][]pwpush.Entry),
+	}
+	steps := []func(context.Context, pwpush.Row) error{m.first, m.second, m.third, m.compare}
+	if o.DryRun {
+		steps = steps[:3]
+	}
+	for i, step := range steps {
+		if err := m.pass(ctx, i, len(steps), step); err != nil {
+			return m.Result, err
+		}
+		if m.shut && !m.opened {
+			return m.Result, pwpush.ErrSealed
+		}
+		if i == 0 {
+			m.wanted()
+		}
+	}
+	if o.DryRun {
+		return m.Result, nil
+	}
+	came := humanize.Count(m.Accounts.Came, "account", "accounts") + ", " + humanize.Count(m.Pushes.Came, "push", "pushes")
+	return m.Result, s.NoteImport(ctx, o.Actor, came)
+}
+
+// pass gives each row of the dump to a function. It is pass i of n.
+func (m *move) pass(ctx context.Context, i, n int, each func(context.Context, pwpush.Row) error) error {
+	size, err := m.Dump.Seek(0, io.SeekEnd)
+	if err == nil {
+		_, err = m.Dump.Seek(0, io.SeekStart)
+	}
+	if err != nil {
+		return err
+	}
+	in := &counted{Reader: m.Dump, done: func(done int64) { m.Progress(int64(i)*size+done, int64(n)*size) }}
+	rows := pwpush.NewReader(in)
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		row, err := rows.Next()
+		bad := (*pwpush.RowError)(nil)
+		switch {
+		case err == io.EOF:
+			return nil
+		case errors.As(err, &bad):
+			if i == 0 {
+				m.refuse(bad)
+			}
+		case err != nil:
+			return err
+		default:
+			if err := each(ctx, row); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// A counted reader tells how far it is.
+type counted struct {
+	io.Reader
+	n    int64
+	done func(int64)
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Reader.Read(p)
+	c.n += int64(n)
+	c.done(c.n)
+	return n, err
+}
+
+// refuse leaves out a row that means nothing.
+func (m *move) refuse(bad *pwpush.RowError) {
+	switch bad.Table {
+	case "users":
+		m.Accounts.LeftOut++
+	case "pushes", "passwords", "file_pushes", "urls":
+		m.Pushes.LeftOut++
+	}
+	m.LeftOut("a row", bad)
+}
+
+// first notes which pushes are live, which files they have, and whether the keys fit.
+func (m *move) first(_ context.Context, row pwpush.Row) error {
+	switch r := row.(type) {
+	case pwpush.User:
+		m.try(r.TOTP)
+	case pwpush.Push:
+		if r.Table == current {
+			m.tokens[r.URLToken.Reveal()] = true
+		}
+		if r.Expired || r.Deleted {
+			m.Ended++
+			return nil
+		}
+		m.live[r.Ref] = true
+		m.try(r.Payload)
+	case pwpush.Attachment:
+		m.attached[r.Push] = append(m.attached[r.Push], r.BlobID)
+	}
+	return nil
+}
+
+// try notes whether the master keys open something.
+func (m *move) try(sealed pwpush.Sealed) {
+	if m.opened || sealed.IsZero() {
+		return
+	}
+	_, err := m.Keys.Open(sealed)
+	m.opened, m.shut = err == nil, true
+}
+
+// current is the table of pushes since version 1.56. A dump from the time of that change has
+// pushes in the older tables, too.
+const current = "pushes"
+
+// second takes accounts, and notes the files and the audit logs of live pushes.
+func (m *move) second(ctx context.Context, row pwpush.Row) error {
+	switch r := row.(type) {
+	case pwpush.User:
+		return m.user(ctx, r)
+	case pwpush.Blob:
+		if _, ok := m.blobs[r.ID]; ok {
+			m.blobs[r.ID] = r
+		}
+	case pwpush.Entry:
+		if m.live[r.Push] {
+			m.logs[r.Push] = append(m.logs[r.Push], r)
+		}
+	}
+	return nil
+}
+
+// wanted notes which files to look for, and forgets those of pushes that have ended.
+func (m *move) wanted() {
+	for ref, ids := range m.attached {
+		if !m.live[ref] {
+			delete(m.attached, ref)
+			continue
+		}
+		for _, id := range ids {
+			m.blobs[id] = pwpush.Blob{}
+		}
+	}
+}
+
+// third takes a push.
+func (m *move) third(ctx context.Context, row pwpush.Row) error {
+	p, ok := row.(pwpush.Push)
+	if !ok || !m.mine(p) {
+		return nil
+	}
+	what := fmt.Sprintf("push %d of table %s", p.ID, p.Table)
+	err := m.push(ctx, p)
+	files := len(m.attached[p.Ref])
+	switch {
+	case err == nil:
+		m.Pushes.Came++
+		m.Files.Came += files
+	case errors.Is(err, store.ErrExists):
+		m.Pushes.There++
+		m.Files.There += files
+		delete(m.live, p.Ref) // it may have changed here
+	case errors.Is(err, store.ErrEnded):
+		m.Ended++
+		delete(m.live, p.Ref)
+	case fatal(err):
+		return fmt.Errorf("%s: %w", what, err)
+	default:
+		m.Pushes.LeftOut++
+		m.Files.LeftOut += files
+		delete(m.live, p.Ref)
+		m.LeftOut(what, err)
+	}
+	return nil
+}
+
+// mine reports whether the push is live, and its row the one that counts.
+func (m *move) mine(p pwpush.Push) bool {
+	return m.live[p.Ref] && (p.Table == current || !m.tokens[p.URLToken.Reveal()])
+}
+
+// fatal reports whether an error would meet every further push as well.
+func fatal(err error) bool {
+	for _, e := range []error{store.ErrFull, store.ErrFailed, store.ErrClosed, store.ErrClock, store.ErrCorrupt, context.Canceled, context.DeadlineExceeded} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
+}
+
+// user takes an account and its API token.
+func (m *move) user(ctx context.Context, u pwpush.User) error {
+	what := fmt.Sprintf("account %d", u.ID)
+	a, err := m.account(ctx, u)
+	switch {
+	case err == nil:
+		m.Accounts.Came++
+	case errors.Is(err, store.ErrExists):
+		m.Accounts.There++
+	case fatal(err):
+		return fmt.Errorf("%s: %w", what, err)
+	default:
+		m.Accounts.LeftOut++
+		m.LeftOut(what, err)
+		return nil
+	}
+	m.owners[u.ID] = a
+	if u.Admin {
+		m.Remark(what, "it was an administrator; pushbox has none but its operator, on the command line")
+	}
+	return m.token(ctx, u, a, what)
+}
+
+// account keeps the account of a user. With store.ErrExists it returns the one that is there.
+func (m *move) account(ctx context.Context, u pwpush.User) (store.Account, error) {
+	in := store.ImportedAccount{Email: u.Email, Bcrypt: u.Password.Reveal(), CreatedAt: u.CreatedAt}
+	if u.MFA {
+		totp, err := m.Keys.Open(u.TOTP)
+		if err != nil {
+			return store.Account{}, fmt.Errorf("second factor: %w", err)
+		}
+		in.TOTP = totp
+	}
+	if a, err := m.store.AccountByEmail(ctx, u.Email); !errors.Is(err, store.ErrNotFound) {
+		if err == nil {
+			err = store.ErrExists
+		}
+		return a, err
+	}
+	if m.DryRun {
+		return store.Account{Email: u.Email}, in.Check()
+	}
+	a, err := m.store.ImportAccount(ctx, m.Actor, in)
+	if err == nil && u.MFA {
+		m.Remark(fmt.Sprintf("account %d", u.ID), "its second factor came, and its recovery codes could not: make new ones")
+	}
+	return a, err
+}
+
+// token keeps the API token of a user.
+func (m *move) token(ctx context.Context, u pwpush.User, a store.Account, what string) error {
+	if u.Token.IsZero() {
+		return nil
+	}
+	there, err := m.store.HasToken(ctx, u.Token)
+	if there {
+		err = store.ErrExists
+	}
+	if err == nil && !m.DryRun {
+		err = m.store.ImportToken(ctx, m.Actor, a, u.Token, "Password Pusher", u.CreatedAt)
+	}
+	switch {
+	case err == nil:
+		m.Tokens.Came++
+	case errors.Is(err, store.ErrExists):
+		m.Tokens.There++
+	case fatal(err):
+		return fmt.Errorf("API token of %s: %w", what, err)
+	default:
+		m.Tokens.LeftOut++
+		m.LeftOut("API token of "+what, err)
+	}
+	return nil
+}
+
+// entryKinds are the kinds of entries that come. Administrators of Password Pusher can see
+// pushes, which pushbox does not have.
+var entryKinds = map[string]store.EntryKind{
+	"creation": store.EntryCreation, "view": store.EntryView, "failed_view": store.EntryFailedView, "expire": store.EntryExpire,
+	"failed_passphrase": store.EntryFailedPassphrase, "owner_view": store.EntryOwnerView, "edit": store.EntryEdit,
+}
+
+// plain removes what no text may have.
+func plain(text string) string { return strings.ToValidUTF8(text, "\uFFFD") }

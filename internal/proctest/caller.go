@@ -1,0 +1,95 @@
+package proctest
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"sync/atomic"
+)
+
+// Clients is how many clients of a Crowd work at the same time.
+const Clients = 32
+
+// ErrCut is the error of a request whose answer did not come whole because the server
+// was killed.
+var ErrCut = errors.New("no answer")
+
+// IsCut reports whether an error is ErrCut.
+func IsCut(err error) bool { return errors.Is(err, ErrCut) }
+
+// A Caller sends requests to one server after another.
+type Caller struct {
+	URL    string
+	HTTP   *http.Client
+	Killed atomic.Bool // the server is killed, or about to be
+}
+
+// Reach sends the following requests to another server.
+func (c *Caller) Reach(url string) {
+	if c.HTTP != nil {
+		c.HTTP.CloseIdleConnections()
+	}
+	c.URL = url
+	c.HTTP = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: Clients}, Timeout: Patience}
+	c.Killed.Store(false)
+}
+
+// Cut returns the error for an answer that did not come whole: ErrCut if the server was
+// killed, else one that names the broken promise.
+func (c *Caller) Cut(err error) error {
+	if c.Killed.Load() {
+		return fmt.Errorf("%w: %w", ErrCut, err)
+	}
+	return fmt.Errorf("P7: the server runs, and its answer is not whole: %w", err)
+}
+
+// Call sends a request, with in as its JSON body unless in is nil, and decodes the
+// answer into out. It returns ErrCut if the answer did not come whole, and another
+// error if it has another status.
+func (c *Caller) Call(method, path, bearer string, in any, status int, out any) error {
+	var body io.Reader = http.NoBody
+	if in != nil {
+		b, err := json.Marshal(in)
+		if err != nil {
+			return err
+		}
+		body = bytes.NewReader(b)
+	}
+	return c.Post(method, path, bearer, "application/json", body, status, out)
+}
+
+// Post is Call with a body of any media type.
+func (c *Caller) Post(method, path, bearer, contentType string, body io.Reader, status int, out any) error {
+	req, err := http.NewRequest(method, c.URL+path, body)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", contentType)
+	if bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	got, answer, err := c.Send(req)
+	if err != nil {
+		return err
+	}
+	if got != status {
+		return fmt.Errorf("status %d: %s", got, answer)
+	}
+	return json.Unmarshal(answer, out)
+}
+
+// Send sends a request and reads the whole answer. It returns ErrCut as Call does.
+func (c *Caller) Send(req *http.Request) (status int, answer []byte, err error) {
+	res, err := c.HTTP.Do(req)
+	if err != nil {
+		return 0, nil, c.Cut(err)
+	}
+	answer, err = io.ReadAll(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		return 0, nil, c.Cut(err)
+	}
+	return res.StatusCode, answer, nil
+}

@@ -1,0 +1,75 @@
+package proctest
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// A Crowd is many clients, which use one server after another. The Ledger judges each
+// answer that they get.
+type Crowd struct {
+	T      *testing.T
+	Ledger *Ledger
+	Seed   uint64 // of the clients' choices
+	Bearer string // API token of the owner
+	Caller
+}
+
+// Next begins another cycle of load, with another server.
+func (c *Crowd) Next(url string) {
+	c.Reach(url)
+	c.Ledger.begin()
+}
+
+// A Load is the clients of a Crowd at work.
+type Load struct {
+	sync.WaitGroup
+	left   atomic.Int64  // answers until there are enough
+	Enough chan struct{} // closed when there are
+}
+
+// Start lets all clients make requests until the server does not answer. Enough is
+// closed after that number of answers.
+func (c *Crowd) Start(answers int64) *Load {
+	l := &Load{Enough: make(chan struct{})}
+	l.left.Store(answers)
+	for id := range Clients {
+		rng := rand.New(rand.NewPCG(c.Seed+c.Ledger.cycle, uint64(id)))
+		l.Go(func() {
+			for {
+				if err := c.act(rng); err != nil {
+					if !IsCut(err) {
+						c.T.Error(err)
+					}
+					return
+				}
+				if l.left.Add(-1) == 0 {
+					close(l.Enough)
+				}
+			}
+		})
+	}
+	return l
+}
+
+// each calls f for every push, several at a time, and fails the test for each error.
+func (c *Crowd) each(pushes []*Push, f func(*Push) error) {
+	work := make(chan *Push)
+	var all sync.WaitGroup
+	for range Clients {
+		all.Go(func() {
+			for p := range work {
+				if err := f(p); err != nil {
+					c.T.Errorf("%s: %v", p.Name, err)
+				}
+			}
+		})
+	}
+	for _, p := range pushes {
+		work <- p
+	}
+	close(work)
+	all.Wait()
+}

@@ -1,0 +1,226 @@
+package proctest
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime/multipart"
+	"net/http"
+	"sync"
+	"testing"
+	"time"
+)
+
+// A FileClient sends files to a server and downloads them.
+type FileClient struct {
+	URL, Token string
+	HTTP       *http.Client
+}
+
+// NewFileClient returns a client of the server at url with an API token.
+func NewFileClient(t testing.TB, url, token string) *FileClient {
+	t.Helper()
+	transport := &http.Transport{MaxIdleConnsPerHost: 128}
+	t.Cleanup(transport.CloseIdleConnections)
+	return &FileClient{URL: url, Token: token, HTTP: &http.Client{Transport: transport}}
+}
+
+// Content returns size bytes, the same for the same seed.
+func Content(seed uint64, size int64) io.Reader {
+	return io.LimitReader(rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)}), size)
+}
+
+// Digest reads r to its end and returns the digest and the number of its bytes.
+func Digest(r io.Reader) (sum [sha256.Size]byte, n int64, err error) {
+	h := sha256.New()
+	n, err = io.Copy(h, r)
+	return [sha256.Size]byte(h.Sum(nil)), n, err
+}
+
+// A Form is a body that is written while it is sent: the fields of a push, and files.
+type Form func(w *io.PipeWriter, fields map[string]string, files []io.Reader) (contentType string, write func() error)
+
+// Multipart sends files as forms do.
+func Multipart(w *io.PipeWriter, fields map[string]string, files []io.Reader) (string, func() error) {
+	m := multipart.NewWriter(w)
+	return m.FormDataContentType(), func() error {
+		for name, value := range fields {
+			if err := m.WriteField("push["+name+"]", value); err != nil {
+				return err
+			}
+		}
+		for i, f := range files {
+			part, err := m.CreateFormFile("push[files][]", nameOfFile(i))
+			if err != nil {
+				return err
+			}
+			if _, err := io.Copy(part, f); err != nil {
+				return err
+			}
+		}
+		return m.Close()
+	}
+}
+
+// nameOfFile is the name of the n-th file.
+func nameOfFile(i int) string { return fmt.Sprintf("file %d.bin", i) }
+
+// Base64 sends files as JSON does.
+func Base64(w *io.PipeWriter, fields map[string]string, files []io.Reader) (string, func() error) {
+	return "application/json", func() error {
+		_, err := io.WriteString(w, `{"push":{`)
+		for name, value := range fields {
+			text, textErr := json.Marshal(value)
+			_, sayErr := fmt.Fprintf(w, "%q:%s,", name, text)
+			if err = errors.Join(err, textErr, sayErr); err != nil {
+				return err
+			}
+		}
+		if _, err = io.WriteString(w, `"files":[`); err != nil {
+			return err
+		}
+		for i, f := range files {
+			if err := writeBase64(w, i, f); err != nil {
+				return err
+			}
+		}
+		_, err = io.WriteString(w, `]}}`)
+		return err
+	}
+}
+
+func writeBase64(w io.Writer, i int, f io.Reader) error {
+	comma := ","
+	if i == 0 {
+		comma = ""
+	}
+	_, err := fmt.Fprintf(w, `%s{"filename":%q,"content":"`, comma, nameOfFile(i))
+	enc := base64.NewEncoder(base64.StdEncoding, w)
+	_, copyErr := io.Copy(enc, f)
+	if err = errors.Join(err, copyErr, enc.Close()); err != nil {
+		return err
+	}
+	_, err = io.WriteString(w, `"}`)
+	return err
+}
+
+// SendForm calls send with a body that is written while send reads it.
+func SendForm(as Form, fields map[string]string, files []io.Reader, send func(contentType string, body io.Reader) error) error {
+	r, w := io.Pipe()
+	contentType, write := as(w, fields, files)
+	var writer sync.WaitGroup
+	writer.Go(func() { w.CloseWithError(write()) })
+	defer writer.Wait()
+	defer r.Close()
+	return send(contentType, r)
+}
+
+// Push creates a push with files and returns its url_token.
+func (c *FileClient) Push(ctx context.Context, as Form, files ...io.Reader) (token string, err error) {
+	var pushed struct {
+		URLToken string `json:"url_token"`
+	}
+	err = SendForm(as, nil, files, func(contentType string, body io.Reader) error {
+		return c.Call(ctx, http.MethodPost, PushesPath, contentType, body, http.StatusCreated, &pushed)
+	})
+	return pushed.URLToken, err
+}
+
+// Show retrieves a push and returns the URLs of its files.
+func (c *FileClient) Show(ctx context.Context, token string) (urls []string, err error) {
+	var shown struct {
+		Files []struct{ URL string }
+	}
+	err = c.Call(ctx, http.MethodGet, PushesPath+"/"+token, "", nil, http.StatusOK, &shown)
+	for _, f := range shown.Files {
+		urls = append(urls, f.URL)
+	}
+	return urls, err
+}
+
+// fetch downloads a file and returns its digest and its length.
+func (c *FileClient) fetch(ctx context.Context, url string) (sum [sha256.Size]byte, n int64, err error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return sum, 0, err
+	}
+	res, err := c.HTTP.Do(req)
+	if err != nil {
+		return sum, 0, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return sum, 0, fmt.Errorf("status %d", res.StatusCode)
+	}
+	return Digest(res.Body)
+}
+
+// Call sends a request and decodes the JSON of the answer, which must have the status.
+func (c *FileClient) Call(ctx context.Context, method, path, contentType string, body io.Reader, status int, out any) error {
+	req, err := http.NewRequestWithContext(ctx, method, c.URL+path, body)
+	if err != nil {
+		return err
+	}
+	if contentType != "" {
+		req.Header.Set("Content-Type", contentType)
+	}
+	req.Header.Set("Authorization", "Bearer "+c.Token)
+	res, err := c.HTTP.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil {
+		return err
+	}
+	if res.StatusCode != status {
+		return fmt.Errorf("status %d: %s", res.StatusCode, bytes.TrimSpace(answer))
+	}
+	return json.Unmarshal(answer, out)
+}
+
+// RoundTrip sends a file, downloads it, and compares.
+func (c *FileClient) RoundTrip(ctx context.Context, as Form, seed uint64, size int64) error {
+	token, err := c.Push(ctx, as, Content(seed, size))
+	if err != nil {
+		return fmt.Errorf("push: %w", err)
+	}
+	urls, err := c.Show(ctx, token)
+	if err != nil || len(urls) != 1 {
+		return fmt.Errorf("show: %d files, %w", len(urls), err)
+	}
+	got, n, err := c.fetch(ctx, urls[0])
+	want, _, _ := Digest(Content(seed, size))
+	if err != nil || n != size || got != want {
+		return fmt.Errorf("fetch: %d of %d bytes, the same: %t, %w", n, size, got == want, err)
+	}
+	return nil
+}
+
+// ExpireAll deletes every active push.
+func (c *FileClient) ExpireAll(ctx context.Context) error {
+	var active []struct {
+		Token string `json:"url_token"`
+	}
+	if err := c.Call(ctx, http.MethodGet, PushesPath+"/active", "", nil, http.StatusOK, &active); err != nil {
+		return err
+	}
+	for _, p := range active {
+		if err := c.Call(ctx, http.MethodDelete, PushesPath+"/"+p.Token, "", nil, http.StatusOK, &p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Within is how long a test may take to transfer that many bytes.
+func Within(bytes int64) time.Duration {
+	return Patience + time.Duration(bytes/(4<<20))*time.Second
+}

@@ -1,0 +1,76 @@
+package proctest
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// PeakMiB is the most memory that a process has used, in MiB, with the files that it
+// maps; 0 on systems that do not report it.
+func PeakMiB(pid int) int {
+	status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	_, rest, _ := strings.Cut(string(status), "VmHWM:")
+	kib, _ := strconv.Atoi(strings.Fields(rest + " 0")[0])
+	return kib >> 10
+}
+
+// Installed returns the path of a program. If it is missing, the test is skipped and
+// names the Debian package. Programs for root need not be in the PATH.
+func Installed(t *testing.T, program, debian string) (path string) {
+	t.Helper()
+	for _, dir := range append(filepath.SplitList(os.Getenv("PATH")), "/usr/sbin") {
+		path = filepath.Join(dir, program)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path
+		}
+	}
+	if debian == "" {
+		t.Skipf("%s is not installed here, and Debian does not have it: put it into the PATH", program)
+	}
+	t.Skipf("%s is not installed here; in Debian it is in the package %s", program, debian)
+	return ""
+}
+
+// Eventually waits until a condition holds, and fails the test if that takes too long.
+func Eventually(t *testing.T, what string, so func() bool) {
+	t.Helper()
+	for late := time.After(Patience); !so(); {
+		select {
+		case <-late:
+			t.Fatalf("it never happened that %s", what)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+}
+
+// FreeAddresses returns n different addresses of this machine that are not in use.
+func FreeAddresses(t *testing.T, n int) (free []string) {
+	t.Helper()
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close() // all are held until all are known, so that they differ
+		free = append(free, l.Addr().String())
+	}
+	return free
+}
+
+// EndWith calls end when the test ends, or a moment before the test times out, since no
+// cleanup runs then.
+func EndWith(t *testing.T, end func()) {
+	t.Helper()
+	t.Cleanup(end)
+	if last, limited := t.Deadline(); limited {
+		const early = 5 * time.Second
+		timer := time.AfterFunc(time.Until(last)-early, end)
+		t.Cleanup(func() { timer.Stop() })
+	}
+}

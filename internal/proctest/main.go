@@ -1,0 +1,39 @@
+// Package proctest runs pushbox in processes of its own, for tests.
+package proctest
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"pushbox/internal/cli"
+)
+
+// Main runs the tests of a package in the root of the module, with pushbox in the PATH:
+// the test binary itself, which is the whole program when it is called by that name.
+func Main(m *testing.M) {
+	testscript.Main(inRoot{m}, map[string]func(){"pushbox": func() { os.Exit(cli.Run()) }})
+}
+
+// inRoot runs tests in the root of the module.
+type inRoot struct{ m *testing.M }
+
+// Run runs the tests and returns the exit code.
+func (r inRoot) Run() int {
+	dir, err := os.Getwd()
+	if err != nil {
+		panic(err)
+	}
+	for dir != filepath.Dir(dir) {
+		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
+			break
+		}
+		dir = filepath.Dir(dir)
+	}
+	if err := os.Chdir(dir); err != nil {
+		panic(err)
+	}
+	return r.m.Run()
+}

@@ -1,0 +1,144 @@
+package pwpush
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"pushbox/internal/secret"
+)
+
+// A RowError says why a row means nothing. Its text has nothing of the row but its number.
+type RowError struct {
+	Line   int
+	Table  string
+	ID     int64 // 0: not known
+	Column string
+	Err    error
+}
+
+// Error says which row, and why.
+func (e *RowError) Error() string {
+	return fmt.Sprintf("line %d, table %s, row %d: %s %v", e.Line, e.Table, e.ID, e.Column, e.Err)
+}
+
+// Unwrap returns why.
+func (e *RowError) Unwrap() error { return e.Err }
+
+// A record is a row as the dump has it. Its methods return the value of a column, and keep the
+// first error. A column that the table does not have is NULL.
+type record struct {
+	table  string
+	line   int
+	names  []string
+	values []value
+	err    *RowError
+}
+
+func newRecord(table string, line int, names []string, values []value) *record {
+	return &record{table: table, line: line, names: names, values: values}
+}
+
+func (r *record) row() (Row, error) {
+	row := tables[r.table].row(r)
+	if r.err != nil {
+		r.err.ID, _ = strconv.ParseInt(r.get("id").text, 10, 64)
+		return nil, r.err
+	}
+	return row, nil
+}
+
+func (r *record) get(column string) value {
+	i := slices.Index(r.names, column)
+	if i < 0 {
+		return value{null: true}
+	}
+	return r.values[i]
+}
+
+func (r *record) wrong(column string, err error) {
+	if r.err == nil {
+		r.err = &RowError{Line: r.line, Table: r.table, Column: column, Err: err}
+	}
+}
+
+// text returns a text; NULL is the empty one.
+func (r *record) text(column string) string {
+	v := r.get(column)
+	if !utf8.ValidString(v.text) {
+		r.wrong(column, errors.New("is not text in UTF-8"))
+		return ""
+	}
+	return v.text
+}
+
+func (r *record) secret(column string) secret.Text { return secret.New(r.text(column)) }
+
+// sealed returns a text that Lockbox encrypted.
+func (r *record) sealed(column string) Sealed {
+	return Sealed{table: r.table, column: column, text: r.text(column)}
+}
+
+// int returns a whole number; NULL is 0.
+func (r *record) int(column string) int64 {
+	v := r.get(column)
+	if v.null {
+		return 0
+	}
+	n, err := strconv.ParseInt(v.text, 10, 64)
+	if err != nil {
+		r.wrong(column, errors.New("is not a whole number"))
+	}
+	return n
+}
+
+// id returns a number that a row must have.
+func (r *record) id(column string) int64 {
+	n := r.int(column)
+	if n <= 0 {
+		r.wrong(column, errors.New("is not the number of a row"))
+	}
+	return n
+}
+
+// count returns a number of days or views; 0 if there is none.
+func (r *record) count(column string) int {
+	n := r.int(column)
+	if n < 0 || n > 1<<31-1 {
+		r.wrong(column, errors.New("is out of bounds"))
+		return 0
+	}
+	return int(n)
+}
+
+// bool returns a truth value; NULL is false.
+func (r *record) bool(column string) bool {
+	v := r.get(column)
+	switch v.text {
+	case "1", "t", "true", "TRUE":
+		return true
+	case "0", "f", "false", "FALSE":
+		return false
+	}
+	if !v.null {
+		r.wrong(column, errors.New("is neither true nor false"))
+	}
+	return false
+}
+
+// time returns a time in UTC; NULL is the zero time.
+func (r *record) time(column string) time.Time {
+	v := r.get(column)
+	if v.null {
+		return time.Time{}
+	}
+	t, err := time.Parse(time.DateTime, v.text) // also with a fraction
+	if err != nil || t.Year() < 1970 {
+		r.wrong(column, errors.New("is not a time"))
+		return time.Time{}
+	}
+	return t
+}

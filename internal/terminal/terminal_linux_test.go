@@ -1,0 +1,25 @@
+package terminal_test
+
+import (
+	"os"
+	"testing"
+
+	"pushbox/internal/terminal"
+)
+
+func TestAPseudoTerminalIsATerminal(t *testing.T) {
+	t.Parallel()
+	f, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	if err != nil {
+		t.Skip("no pseudo-terminal can be opened here:", err)
+	}
+	if !terminal.Is(f) {
+		t.Error("it does not count as one")
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if terminal.Is(f) {
+		t.Error("once it is closed it still counts as one")
+	}
+}

@@ -1,0 +1,39 @@
+package terminal_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"pushbox/internal/terminal"
+)
+
+func TestFilesPipesAndBuffersAreNoTerminals(t *testing.T) {
+	t.Parallel()
+	file, err := os.Create(filepath.Join(t.TempDir(), "file"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	null, err := os.Open(os.DevNull)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, stream := range map[string]any{"a file": file, "a pipe": r, "the null device": null, "a buffer": new(bytes.Buffer), "nil": nil, "a nil file": (*os.File)(nil)} {
+		if terminal.Is(stream) {
+			t.Errorf("%s counts as a terminal", what)
+		}
+	}
+	for _, f := range []*os.File{file, r, w, null} {
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if terminal.Is(file) {
+		t.Error("a closed file counts as a terminal")
+	}
+}

@@ -1,0 +1,59 @@
+// Package env reads from the environment the length of long tests, and the seed of
+// random ones. It also gives tests a directory with a short path.
+package env
+
+import (
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"testing"
+)
+
+// Length is the amount of work of a test: the value of the environment variable, else
+// short with go test -short, else ordinary. A value that is not a number fails the test.
+func Length(t testing.TB, name string, ordinary, short uint64) uint64 {
+	t.Helper()
+	if testing.Short() {
+		ordinary = short
+	}
+	return number(t, name, ordinary)
+}
+
+// Seed is the value of PUSHBOX_TEST_SEED, else random. It is in the test's log, so that a
+// failure can be repeated.
+func Seed(t testing.TB) uint64 {
+	t.Helper()
+	const name = "PUSHBOX_TEST_SEED"
+	seed := number(t, name, rand.Uint64()>>1)
+	t.Logf("%s=%d", name, seed)
+	return seed
+}
+
+func number(t testing.TB, name string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 63)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// ShortDir is a temporary directory whose path leaves room for a socket: that of
+// t.TempDir has the test's name in it.
+func ShortDir(t testing.TB) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "pb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := os.RemoveAll(dir); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}

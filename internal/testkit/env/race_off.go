@@ -1,0 +1,6 @@
+//go:build !race
+
+package env
+
+// UnderRace says whether the race detector is on. It takes memory of its own.
+const UnderRace = false

@@ -1,0 +1,74 @@
+package faultfs
+
+import "syscall"
+
+// A Fault hits one operation: the N-th of its kinds, from 1, after it was set. Times is
+// the number of operations in a row that it hits, if not one: the kernel repeats a read
+// ahead that failed.
+type Fault struct {
+	Kinds []Kind
+	N     int
+	Times int // 0: once
+	Err   syscall.Errno
+	// Half makes a write of several sectors write the first half of them and return
+	// that length; the call that continues with the rest returns Err. Without an Err it
+	// is only a short write.
+	Half bool
+}
+
+// SetFault replaces the fault, and counts operations from here.
+func (d *Disk) SetFault(f Fault) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.setFault(f)
+}
+
+func (d *Disk) setFault(f Fault) { d.fault, d.count, d.met, d.torn = f, [kinds]int{}, false, false }
+
+// Met reports whether an operation was hit by the fault.
+func (d *Disk) Met() bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.met
+}
+
+// hit counts an operation and reports whether the fault is for it.
+func (d *Disk) hit(k Kind) bool {
+	d.count[k]++
+	n, ours := 0, false
+	for _, of := range d.fault.Kinds {
+		n += d.count[of]
+		ours = ours || of == k
+	}
+	if !ours || n < d.fault.N || n >= d.fault.N+max(1, d.fault.Times) {
+		return false
+	}
+	d.met = true
+	return true
+}
+
+// meet counts an operation and returns the error that it must return.
+func (d *Disk) meet(k Kind) syscall.Errno {
+	if d.hit(k) {
+		return d.fault.Err
+	}
+	return 0
+}
+
+// meetWrite is meet for a write of n bytes. It returns the number of bytes to write,
+// too.
+func (d *Disk) meetWrite(n int) (int, syscall.Errno) {
+	if d.torn {
+		d.torn = false
+		return 0, d.fault.Err
+	}
+	switch half := n / SectorSize / 2 * SectorSize; {
+	case !d.hit(Write) || d.fault.Err == 0 && half == 0:
+		return n, 0
+	case !d.fault.Half || half == 0:
+		return 0, d.fault.Err
+	default:
+		d.torn = d.fault.Err != 0
+		return half, 0
+	}
+}

@@ -1,0 +1,57 @@
+package golden
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func TestUpdateWritesTheFileAndTheSection(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "manual.md")
+	begin := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := func(text string) {
+		t.Helper()
+		if have, err := os.ReadFile(name); err != nil || string(have) != text {
+			t.Errorf("the file is %q, %v", have, err)
+		}
+	}
+	*update = true
+	defer func() { *update = false }()
+	begin("head\nbegin\nold\nend\ntail\n")
+	Section(t, name, "begin", "end", "new\n")
+	want("head\nbegin\nnew\nend\ntail\n")
+	File(t, name, "all new\n")
+	want("all new\n")
+	*update = false
+	File(t, name, "all new\n")
+}
+
+func TestAStaleFileFailsTheTest(t *testing.T) {
+	t.Parallel()
+	name := filepath.Join(t.TempDir(), "manual.md")
+	if err := os.WriteFile(name, []byte("one\ntwo\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var failed recorder
+	File(&failed, name, "one\n2\n")
+	if !failed.failed {
+		t.Error("a stale file is accepted")
+	}
+	if n := firstDifference("one\ntwo\n", "one\n2\n"); n != 2 {
+		t.Errorf("it differs at line %d", n)
+	}
+}
+
+// A recorder is a test that only records that it failed.
+type recorder struct {
+	testing.TB
+	failed bool
+}
+
+func (r *recorder) Helper()               {}
+func (r *recorder) Errorf(string, ...any) { r.failed = true }

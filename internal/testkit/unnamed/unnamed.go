@@ -1,0 +1,44 @@
+// Package unnamed looks at what is left of a file that a test has open while the file loses
+// its name.
+package unnamed
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"runtime"
+	"testing"
+)
+
+// A File is such a file.
+type File struct{ *os.File }
+
+// Open opens a file until the test ends. It skips the test on Windows, where a file that
+// is open keeps its name.
+func Open(t *testing.T, path string) File {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("a file that is open keeps its name there")
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = f.Close() })
+	return File{f}
+}
+
+// Want fails the test unless the file holds text, or if that is empty, zeros alone.
+func (f File) Want(t *testing.T, what, text string) {
+	t.Helper()
+	b, err := io.ReadAll(io.NewSectionReader(f, 0, 1<<30))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text == "" {
+		b = bytes.Trim(b, "\x00")
+	}
+	if string(b) != text {
+		t.Errorf("%s: %d bytes are left, which begin %.40q", what, len(b), b)
+	}
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+)
+
+// A harness is a test that puts the whole of pushbox, or of its store, to work and
+// checks the outcome against the promises.
+type harness struct {
+	row  string // its name in the documentation
+	pkg  string // the directory of its package below the root
+	test string // its function, and its subtests behind slashes
+}
+
+// function is the test function of the harness.
+func (h harness) function() string {
+	name, _, _ := strings.Cut(h.test, "/")
+	return name
+}
+
+// pattern is the value of -run that selects it.
+func (h harness) pattern() string {
+	name := h.function()
+	return "^" + name + "$" + h.test[len(name):]
+}
+
+// harnesses are those that a fault names in one word.
+func harnesses() map[string]harness {
+	return map[string]harness{
+		"clock":        {"Clock", "store", "TestNoTraceOfTheClockBringsAnythingBackOrEndsItTooSoon"},
+		"damage":       {"Damage", "store/harness/damage", "TestADamagedFileDoesNoHarm"},
+		"disk-errors":  {"I/O errors", "store/harness/power", "TestEveryOperationOfTheDiskMayFail"},
+		"golden":       {"Golden databases", "store/harness/golden", "TestDatabasesOfEverySchemaOpenWithAllTheirContent"},
+		"erasure":      {"Erasure", "store/bolt", "TestErasingBesideWritersAndReadersHarmsNothing"},
+		"file-kill":    {"Process kill", "internal/harness/kill", "TestAKillLosesNoFileAndLeavesNone"},
+		"first-boot":   {"First boot", "internal/instance", "TestAPowerCutDuringTheFirstStartDoesNoHarm"},
+		"forgery":      {"Forgery", "store/harness/forgery", "TestAForgeryIsNeverBelieved"},
+		"full-disk":    {"Full disk", "internal/harness/disk", "TestAFullDiskLosesNothing"},
+		"journal":      {"Journal", "store/bolt", "TestReadersSeeEveryViewThatWasAnswered"},
+		"key-rotation": {"Key rotation", "internal/instance", "TestAPowerCutDuringARotationOfTheKeyDoesNoHarm"},
+		"kill":         {"Process kill", "internal/harness/kill", "TestAKillLosesNothing"},
+		"linear":       {"Linearizability", "server/harness/linear", "TestMixedOperationsAreLinearizable"},
+		"mail":         {"Mail", "internal/harness/kill", "TestEachAcknowledgedCreateHasItsMailSent"},
+		"model":        {"Model", "store/harness/model", "TestTheStoreAgreesWithAModel"},
+		"power-loss":   {"Power loss", "store/harness/power", "TestAPowerCutLosesNothingThatWasAcknowledged"},
+		"proxies":      {"Proxies", "internal/harness/proxy", "TestPushboxBehindProxies"},
+		"race":         {"Race", "store", "TestNoMoreIsDeliveredThanTheLimitHoweverManyAsk"},
+		"renewal":      {"Key rotation", "store", "TestARotationSealsEverythingAnewAndDropsTheOldKeys"},
+		"renewal-wait": {"Key rotation", "store", "TestARotationWaitsForWhatIsSealedAndNotYetKept"},
+		"residue":      {"Residue", "store/harness/residue", "TestNothingIsLeftFiveSecondsAfterAnEnd"},
+		"next-start":   {"Residue", "store/harness/residue", "TestNothingIsLeftAfterAStopAndAfterTheNextStart"},
+		"restore":      {"Backup", "internal/harness/kill", "TestNoLinkDeliversMoreThanItsLimitAcrossARestore"},
+		"second-boot":  {"First boot", "internal/instance", "TestWhatASecondStartAcknowledgesOutlastsAPowerCut"},
+		"slow-clients": {"Slow clients", "internal/harness/slow", "TestSlowClientsKeepNoOtherClientOut"},
+		"soak":         {"Soak", "internal/harness/soak", "TestWhatALoadTakesComesBack"},
+		"upgrade":      {"Upgrade", "internal/instance", "TestAPowerCutDuringAnUpgradeDoesNoHarm"},
+		"webhooks":     {"Webhooks", "internal/harness/kill", "TestEachCountedViewIsReportedAndNoOther"},
+	}
+}
+
+// drills is the package of the drills, whose subtests are named after advisories.
+const drills = "server/harness/drill"
+
+// findHarness returns the harness that a fault names: by its word, as
+// "drill ADVISORY", or as "fuzz PACKAGE TARGET".
+func findHarness(name string) (harness, error) {
+	words := strings.Fields(name)
+	switch {
+	case len(words) == 2 && words[0] == "drill":
+		return harness{"Drills", drills, "TestDrills/" + words[1]}, nil
+	case len(words) == 3 && words[0] == "fuzz":
+		return harness{"Fuzz", words[1], words[2]}, nil
+	}
+	h, found := harnesses()[name]
+	if !found {
+		return harness{}, fmt.Errorf("there is no harness %q", name)
+	}
+	return h, nil
+}

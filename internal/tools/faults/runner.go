@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// A runner tries faults, one after the other.
+type runner struct {
+	root     string
+	limit    time.Duration
+	out      io.Writer
+	progress *progress
+}
+
+// tryAll tries the faults and writes a line about each. The error says how many were
+// not caught.
+func (r *runner) tryAll(ctx context.Context, faults []fault) error {
+	left := 0
+	for i, f := range faults {
+		v, err := r.one(ctx, fmt.Sprintf("%d of %d, %s", i+1, len(faults), f.name), f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		if v.fate != caught {
+			left++
+		}
+		if err := r.report(f.name, v); err != nil {
+			return err
+		}
+	}
+	if left > 0 {
+		return fmt.Errorf("%d of %d faults were not caught", left, len(faults))
+	}
+	return nil
+}
+
+// control runs the harnesses of the faults on the code without a fault.
+func (r *runner) control(ctx context.Context, faults []fault) error {
+	failed, seen := 0, make(map[string]bool)
+	for _, f := range faults {
+		for _, h := range f.by {
+			if seen[h.pkg+h.test] {
+				continue
+			}
+			seen[h.pkg+h.test] = true
+			v, err := r.one(ctx, h.test, fault{by: []harness{h}})
+			if err != nil {
+				return fmt.Errorf("%s: %w", h.test, err)
+			}
+			if v.fate == missed {
+				_, err = fmt.Fprintf(r.out, "%-15s %s, in %.1f s\n", "passes", h.test, v.took.Seconds())
+			} else {
+				failed++
+				err = r.report("without a fault", v)
+			}
+			if err != nil {
+				return err
+			}
+		}
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d of %d harnesses do not pass without a fault", failed, len(seen))
+	}
+	return nil
+}
+
+// one tries one fault in a directory of its own.
+func (r *runner) one(ctx context.Context, what string, f fault) (v verdict, err error) {
+	t, err := newTrial(r.root, r.limit, func(text string) { r.progress.show(what + ": " + text) })
+	if err != nil {
+		return verdict{}, err
+	}
+	defer func() {
+		r.progress.clear()
+		err = errors.Join(err, t.end())
+	}()
+	return t.try(ctx, f)
+}
+
+// report writes the outcome of a fault.
+func (r *runner) report(name string, v verdict) error {
+	text := fmt.Sprintf("%-15s %s", fates[v.fate], name)
+	if v.by.test != "" {
+		text += fmt.Sprintf(": %s, in %.1f s", v.by.test, v.took.Seconds())
+	}
+	if v.test != "" && v.test != v.by.test {
+		text += "\n    " + v.test
+	}
+	if v.says != "" {
+		text += "\n    " + shorten(v.says)
+	}
+	_, err := fmt.Fprintln(r.out, text)
+	return err
+}
+
+// shorten limits a message to about two lines of a terminal.
+func shorten(text string) string {
+	const most = 240
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + " ..."
+	}
+	return text
+}

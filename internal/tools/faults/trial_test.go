@@ -1,0 +1,143 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const sample = "testdata/sample"
+
+// seeded is a fault in the sample: the loop of Sum, which has one line, gets another
+// text. The tests must notice it.
+func seeded(old, text string, tests ...string) fault {
+	f := fault{name: "seeded", patch: fmt.Sprintf("--- a/sum.go\n+++ b/sum.go\n@@ -7,3 +7,%d @@\n 	for _, n := range numbers {\n-		%s\n+%s\n 	}\n",
+		3+strings.Count(text, "\n"), old, strings.ReplaceAll(text, "\n", "\n+"))}
+	for _, test := range tests {
+		f.by = append(f.by, harness{pkg: ".", test: test})
+	}
+	return f
+}
+
+func sampleRoot(t *testing.T) string {
+	t.Helper()
+	dir, err := filepath.Abs(sample)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+func TestEachOutcomeIsDistinguished(t *testing.T) {
+	t.Parallel()
+	const adds = "sum += n"
+	short := []string{"a test fails", "it does not compile", "the text is not there", "the file is not there"}
+	for name, test := range map[string]struct {
+		fault fault
+		want  verdict
+	}{
+		"a test fails":              {seeded(adds, "sum -= n", "TestSums"), verdict{fate: caught, test: "TestSums/of_t", says: "the sum is -3"}},
+		"no test fails":             {seeded(adds, "sum -= n", "TestNoNumbers"), verdict{fate: missed}},
+		"the second test fails":     {seeded(adds, "sum -= n", "TestNoNumbers", "TestSums"), verdict{fate: caught, test: "TestSums/of_t", says: "the sum is -3"}},
+		"a subtest fails":           {seeded(adds, "sum -= n", "TestSums/three"), verdict{fate: caught, test: "TestSums/of_three", says: "the sum is -3"}},
+		"a test panics":             {seeded(adds, "panic(n)", "TestSums"), verdict{fate: caught, test: "TestSums", says: "panic: "}},
+		"a test is skipped":         {seeded(adds, "sum -= n", "TestElsewhere"), verdict{fate: skipped, test: "TestElsewhere", says: "this is not elsewhere"}},
+		"a test does not end":       {seeded(adds, "for n > 0 {\n}", "TestSums"), verdict{fate: endless, says: "test timed out"}},
+		"there is no such test":     {seeded(adds, "sum -= n", "TestProducts"), verdict{fate: absent}},
+		"it does not compile":       {seeded(adds, "sum -= n + m", "TestSums"), verdict{fate: broken, says: "undefined: m"}},
+		"the text is not there":     {seeded("sum *= n", "sum -= n", "TestSums"), verdict{fate: unfit, says: "0 times"}},
+		"the text is there twice":   {fault{patch: "--- a/sum.go\n+++ b/sum.go\n@@ -9,1 +9,2 @@\n }\n+_ = 0\n"}, verdict{fate: unfit, says: "times, not once"}},
+		"the file is not there":     {fault{patch: "--- a/add.go\n+++ b/add.go\n@@ -1 +1 @@\n-a\n+b\n"}, verdict{fate: unfit, says: "no such file"}},
+		"there is nothing to catch": {fault{by: []harness{{pkg: ".", test: "TestSums"}}}, verdict{fate: missed}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			if testing.Short() && !slices.Contains(short, name) {
+				t.Skip("it builds a program of its own")
+			}
+			got := trySample(t, test.fault)
+			if got.fate != test.want.fate || !strings.HasPrefix(got.test, test.want.test) || !strings.Contains(got.says, test.want.says) {
+				t.Errorf("it is %s by %q, who said %q", fates[got.fate], got.test, got.says)
+			}
+		})
+	}
+}
+
+// trySample tries a fault, and fails the test where something of that is left.
+func trySample(t *testing.T, f fault) verdict {
+	t.Helper()
+	dir := sampleRoot(t)
+	before := readSample(t, dir)
+	trial, err := newTrial(dir, 2*time.Second, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := trial.try(t.Context(), f)
+	if err := errors.Join(err, trial.end()); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(trial.dir); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the trial's files are left: %v", err)
+	}
+	if !bytes.Equal(readSample(t, dir), before) {
+		t.Error("the source has changed")
+	}
+	return v
+}
+
+func readSample(t *testing.T, dir string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(filepath.Join(dir, "sum.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func TestATrialEndsWithItsContext(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	trial, err := newTrial(sampleRoot(t), time.Minute, func(text string) {
+		if strings.HasPrefix(text, "running") {
+			cancel()
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = trial.try(ctx, seeded("sum += n", "for n > 0 {\n}", "TestSums"))
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("it ended with %v", err)
+	}
+	if err := trial.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestARunnerCountsTheFaultsThatWereNotCaught(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	r := runner{root: sampleRoot(t), limit: time.Minute, out: &out, progress: newProgress(&out)}
+	found, lost := seeded("sum += n", "sum -= n", "TestSums"), seeded("sum += n", "sum -= n", "TestNoNumbers")
+	if err := r.tryAll(t.Context(), []fault{found}); err != nil {
+		t.Errorf("all were caught: %v", err)
+	}
+	if err := r.tryAll(t.Context(), []fault{found, lost}); err == nil || !strings.Contains(err.Error(), "1 of 2 faults") {
+		t.Errorf("one of two was not caught: %v", err)
+	}
+	if err := r.control(t.Context(), []fault{found, lost}); err != nil {
+		t.Errorf("without a fault all pass: %v", err)
+	}
+	for _, want := range []string{"caught          seeded: TestSums, in ", "NOT CAUGHT      seeded: TestNoNumbers, in ", "passes          TestSums, in "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("%q is not in\n%s", want, &out)
+		}
+	}
+}

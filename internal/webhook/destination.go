@@ -1,0 +1,133 @@
+package webhook
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"time"
+
+	"pushbox/store"
+)
+
+const storeTimeout = 5 * time.Second // for the store, when a turn ends
+
+// work sends messages to one webhook, one after the other, until one cannot be delivered,
+// the turn is over, or ctx ends. A message that is being sent when ctx ends may go on until
+// working ends. Delivered messages leave the outbox in one step.
+func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store.HookTarget, ms []store.Message) {
+	var done []store.Message
+	for end := time.Now().Add(d.tuning.turn); len(ms) > 0 && ctx.Err() == nil && time.Now().Before(end); ms = ms[1:] {
+		status, err := d.send(working, to, ms[0])
+		if working.Err() != nil && err != nil {
+			break // the next run tries again; the receiver did not fail
+		}
+		if err != nil || !Delivered(status) {
+			d.failed(l, ms[0], status, err)
+			break
+		}
+		done = append(done, ms[0])
+		d.worked(l)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	defer cancel()
+	if err := d.Store.EndMessages(ctx, done); err != nil {
+		d.Log.Error().Err(err).Msg("delivered messages could not be removed from the outbox: they will be sent again")
+		d.pause(l)
+	}
+}
+
+// send sends one message. A message that does not open counts as delivered: no later try
+// could succeed. Its push is read only now, so that no link waits in the outbox.
+func (d *Dispatcher) send(ctx context.Context, to store.HookTarget, m store.Message) (status int, err error) {
+	n, err := d.Store.OpenNotice(ctx, m)
+	switch {
+	case errors.Is(err, store.ErrCorrupt):
+		d.Log.Error().Err(err).Msg("a message is dropped")
+		return http.StatusNoContent, nil
+	case err != nil:
+		return 0, err
+	default:
+		return d.Sender.Send(ctx, to, n)
+	}
+}
+
+// failed puts a message off, and pauses its webhook. If the receiver answered 410, it
+// disables the webhook.
+func (d *Dispatcher) failed(l *destination, m store.Message, status int, why error) {
+	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	defer cancel()
+	if status == http.StatusGone {
+		d.disable(ctx, l)
+		return
+	}
+	pause := d.pause(l)
+	if l.failures == 1 {
+		d.Log.Warn().Uint64("webhook", l.to).Int("status", status).AnErr("reason", why).
+			Dur("pause_ms", pause).Msg("a webhook cannot be reached or refuses a message; it is tried again")
+	}
+	again, err := d.Store.RetryMessage(ctx, m, max(pause, d.tuning.retry.After(m.Attempts)))
+	if err != nil {
+		d.Log.Error().Err(err).Msg("a message that was not delivered could not be put off")
+	} else if !again {
+		d.logMessagesGivenUp(1)
+	}
+}
+
+// worked records that a webhook took a message.
+func (d *Dispatcher) worked(l *destination) {
+	if l.failures > 0 {
+		d.Log.Info().Uint64("webhook", l.to).Msg("a webhook works again")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l.failures, l.until = 0, time.Time{}
+}
+
+// pause pauses a webhook, longer with each failure, and returns for how long.
+func (d *Dispatcher) pause(l *destination) time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	l.failures++
+	pause := d.tuning.retry.After(l.failures - 1)
+	l.until = time.Now().Add(pause)
+	return pause
+}
+
+// disable stops sending to a webhook. The instance's own webhook is in the configuration,
+// and is disabled until the server restarts.
+func (d *Dispatcher) disable(ctx context.Context, l *destination) {
+	line := d.Log.Warn().Uint64("webhook", l.to)
+	if l.to == 0 {
+		d.mu.Lock()
+		d.instance = nil
+		d.mu.Unlock()
+		line.Msg("the webhook of the instance answered 410, and is disabled until the server restarts")
+		return
+	}
+	if err := d.Store.DisableHook(ctx, store.Actor{Role: store.System}, store.HookID(l.to), true); err != nil {
+		line.AnErr("reason", err).Msg("a webhook answered 410, and could not be disabled")
+		d.pause(l)
+		return
+	}
+	line.Msg("a webhook answered 410, and is disabled")
+}
+
+// logMessagesGivenUp logs how many messages were given up, if any.
+func (d *Dispatcher) logMessagesGivenUp(n int) {
+	if n > 0 {
+		d.Log.Warn().Int("messages", n).Msg("messages to webhooks could not be delivered in time (webhooks.give_up) and are dropped")
+	}
+}
+
+// noteDropped logs now and then how many messages found no room in the outbox.
+func (d *Dispatcher) noteDropped() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	n := d.Store.Dropped()
+	if n == d.noted || time.Since(d.notedAt) < d.tuning.quiet {
+		return
+	}
+	d.Log.Warn().Uint64("messages", n-d.noted).Int("waiting", d.Store.Waiting()).
+		Msg("messages to webhooks found no room (webhooks.queue, or space of the store) and are dropped")
+	d.noted, d.notedAt = n, time.Now()
+}

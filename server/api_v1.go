@@ -1,0 +1,147 @@
+package server
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"pushbox/server/body"
+	"pushbox/store"
+)
+
+// API version 1 is a second spelling of version 2, for the many clients of Password
+// Pusher that are older than version 2. Requests and answers are translated here;
+// everything between is the code of version 2.
+
+// apiVersion1 is the version of Password Pusher's older API that this is.
+const apiVersion1 = "1.5"
+
+// The spellings of new pushes in version 1. Each path has its own.
+var (
+	passwordV1 = spelling{wrapper: "password", v1: true}
+	filesV1    = spelling{wrapper: "file_push", v1: true, kind: store.File}
+	urlV1      = spelling{wrapper: "url", v1: true, kind: store.URL}
+)
+
+// createV1 creates a push that is spelled in that way.
+func (s *Server) createV1(how spelling) action {
+	return inV1(func(r *request) (reply, error) {
+		rep, err := s.create(r, how)
+		if errors.Is(err, errNoPush) {
+			err = badRequest("param is missing or the value is empty or invalid: " + how.wrapper)
+		}
+		return rep, err
+	})
+}
+
+// convertV1 removes the fields that version 1 replaces with the default, without an
+// error.
+func (c *createRequest) convertV1() {
+	f := c.fields
+	maps.DeleteFunc(f, func(_ string, v body.Value) bool { return v.Shape == body.Null })
+	if c.kind != 0 {
+		f[store.FieldKind] = textValue(c.kind.String())
+	}
+	in := fieldReader{fields: f, files: c.files != nil}
+	terms := c.server.store.Terms(in.kind())
+	f.restrict(store.FieldDays, terms.Days)
+	f.restrict(store.FieldViews, terms.Views)
+}
+
+// restrict cuts the fraction of a number, and deletes what is then no whole number
+// within the bounds.
+func (f fields) restrict(name string, bounds store.Range) {
+	whole, fraction, _ := strings.Cut(strings.TrimSpace(f.text(name)), ".")
+	n, err := strconv.Atoi(whole)
+	if err != nil || n < bounds.Min || n > bounds.Max || strings.Trim(fraction, "0123456789") != "" {
+		delete(f, name)
+		return
+	}
+	f[name] = textValue(strconv.Itoa(n))
+}
+
+// errNotDeletable is store.ErrDenied of a delete, in the words of version 1.
+var errNotDeletable = errors.New("that push is not deletable by viewers")
+
+// inV1 returns an action of version 2 whose answers are those of version 1.
+func inV1(act action) action {
+	return func(r *request) (reply, error) {
+		rep, err := act(r)
+		if errors.Is(err, store.ErrDenied) && r.Method == http.MethodDelete {
+			return reply{}, errNotDeletable
+		}
+		rep.body = bodyV1(rep.body, r.base)
+		return rep, err
+	}
+}
+
+// auditV1JSON is the audit log in version 1.
+type auditV1JSON struct {
+	Views []entryJSON `json:"views"`
+}
+
+// bodyV1 returns the body of an answer as version 1 spells it.
+func bodyV1(of any, base string) any {
+	switch b := of.(type) {
+	case pushJSON:
+		b.inV1(base)
+		return b
+	case createdJSON:
+		b.inV1(base)
+		return b
+	case viewerJSON:
+		b.inV1(base)
+		return b
+	case []senderJSON:
+		for i := range b {
+			b[i].inV1(base)
+		}
+		return b
+	case auditJSON:
+		return auditV1JSON{b.Logs}
+	default:
+		return of
+	}
+}
+
+// inV1 changes the address that retrieves the push into that of version 1. Clients make
+// links for people out of it: without .json it must be the page of the push.
+func (j *pushJSON) inV1(base string) { j.JSONURL = base + "/p/" + j.URLToken + jsonSuffix }
+
+// versionV1JSON is the version as version 1 tells it.
+type versionV1JSON struct {
+	ApplicationVersion string `json:"application_version"`
+	APIVersion         string `json:"api_version"`
+	Edition            string `json:"edition"`
+}
+
+func (s *Server) versionV1(*request) (reply, error) {
+	return ok(versionV1JSON{ApplicationVersion: s.release, APIVersion: apiVersion1, Edition: edition}), nil
+}
+
+// preflight answers the question that browsers ask before a script of another site may
+// create a push (Fetch Standard, CORS-preflight request).
+func (s *Server) preflight(r *request) (reply, error) {
+	rep := reply{status: http.StatusOK, header: [][2]string{{"Allow", http.MethodOptions + ", " + http.MethodPost}}}
+	if s.sharesAnswer(r) {
+		rep.header = append(rep.header, [2]string{"Access-Control-Allow-Methods", http.MethodPost})
+		if asked := r.Header.Get("Access-Control-Request-Headers"); isHeaderList(asked) {
+			rep.header = append(rep.header, [2]string{"Access-Control-Allow-Headers", asked})
+		}
+	}
+	return rep, nil
+}
+
+// isHeaderList reports whether a text is a short list of names of headers, which may be
+// repeated in an answer.
+func isHeaderList(text string) bool {
+	const inNames = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_, "
+	return text != "" && len(text) <= 1000 && strings.Trim(text, inNames) == ""
+}
+
+// sharesAnswer reports whether scripts of other sites may read the answer.
+func (s *Server) sharesAnswer(r *request) bool {
+	return r.route != nil && r.route.has(crossOrigin) && s.cfg.SharesAPIv1() && s.answersTo(r)
+}

@@ -1,0 +1,191 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"pushbox/server/body"
+	"pushbox/store"
+)
+
+const errNoPush = badRequest("param is missing or the value is empty or invalid: push. Send an object push with at least one field, such as {\"push\":{\"payload\":\"...\"}}, or push[payload]=... in a form.")
+
+// A createRequest is a request to create a push. As its body arrives, it keeps the
+// fields and passes the files on to the store.
+type createRequest struct {
+	server *Server
+	r      *request
+	spelling
+	fields   fields
+	files    *store.Upload // nil before the first file
+	deadline time.Time     // for all but the content of files
+	bodyRead bool          // the body was read to its end
+
+	account string // the account whose upload slot is taken; set with files
+}
+
+// A spelling is how a request to create a push is written.
+type spelling struct {
+	wrapper string     // the object that has the fields
+	page    bool       // it comes from a page's form, not from a program
+	v1      bool       // it is of API version 1
+	kind    store.Kind // of the push, whatever the fields say; 0: they decide
+}
+
+func (s *Server) newCreateRequest(r *request, how spelling) *createRequest {
+	return &createRequest{
+		server: s, r: r, spelling: how, fields: make(fields),
+		deadline: time.Now().Add(s.cfg.Limits.RequestTimeout),
+	}
+}
+
+// receivePush reads a request to create a push and has the store create it. Even with an
+// error it returns the fields read so far. It frees the uploaded files unless the
+// push was created.
+func (s *Server) receivePush(r *request, how spelling) (*createRequest, store.PushInfo, error) {
+	c := s.newCreateRequest(r, how)
+	defer c.close()
+	if err := c.read(); err != nil {
+		return c, store.PushInfo{}, err
+	}
+	push, err := c.newPush()
+	if err == nil && push.Files != nil {
+		err = c.identifyAgain()
+	}
+	if err != nil {
+		return c, store.PushInfo{}, err
+	}
+	ctx, cancel := context.WithDeadline(r.Context(), c.deadline)
+	defer cancel()
+	p, err := s.store.CreatePush(ctx, r.actor, push)
+	return c, p, err
+}
+
+// close frees the uploaded files, unless the push was created, and the upload slot.
+func (c *createRequest) close() {
+	if c.files != nil {
+		_ = c.files.Close(c.r.Context()) // if it fails, the next sweep frees them
+		c.server.limits.uploads.Free(c.account)
+	}
+}
+
+// read reads the body, and maps body errors to the API's field errors.
+func (c *createRequest) read() error {
+	cfg := &c.server.cfg
+	err := body.Read(c.r.Context(), &c.r.Body, body.Options{
+		Object: c.wrapper, JSON: !c.page, Query: !c.page,
+		MaxText: int64(cfg.Limits.MaxBody), Memory: &c.r.memory,
+		Files: c, FilesField: store.FieldFiles, MaxFiles: cfg.Files.MaxFileUploads, MaxFileSize: int64(cfg.Files.MaxFileSize),
+	}, c)
+	if !c.page { // a page may show its form again
+		c.r.memory.Release()
+	}
+	var bad body.BadFile
+	switch {
+	case errors.As(err, &bad):
+		return c.refuseFiles(string(bad))
+	case errors.Is(err, body.ErrNoObject):
+		return errNoPush
+	case err != nil:
+		return err
+	}
+	c.bodyRead = true
+	if len(c.fields) == 0 {
+		return errNoPush
+	}
+	return nil
+}
+
+// refuseFiles returns an error about the files, or that file pushes are disabled.
+func (c *createRequest) refuseFiles(message string) error {
+	var bad store.InvalidError
+	if c.server.cfg.EnableFilePushes {
+		bad.Add(store.FieldFiles, message)
+	} else {
+		bad.Add(store.FieldKind, store.File.String()+" pushes are disabled")
+	}
+	return bad.Err()
+}
+
+// Field keeps a field. It returns errUnauthorized as soon as a caller without an
+// account asks for a push with files.
+func (c *createRequest) Field(name string, v body.Value) error {
+	if _, has := c.fields[name]; has {
+		switch v.Shape {
+		case body.String:
+			return body.ErrTwice
+		case body.Null: // a field for files that is empty, beside one that is not
+			return nil
+		}
+	}
+	c.fields[name] = v
+	if c.r.actor.Account == 0 && c.fields.wantsFiles() {
+		return errUnauthorized
+	}
+	return nil
+}
+
+// File streams a file into the store while it arrives.
+func (c *createRequest) File(f *body.File) error {
+	if f.Declared > int64(c.server.cfg.Files.MaxFileSize) {
+		return store.ErrFileSize
+	}
+	if c.files == nil {
+		c.account = strconv.FormatUint(uint64(c.r.actor.Account), 10)
+		if !c.server.limits.uploads.Take(c.account) {
+			return errUploads
+		}
+		c.files = c.server.store.NewUpload()
+	}
+	if err := f.Reserve(); err != nil { // before the deadline is set, since it may wait
+		return err
+	}
+	d := &c.r.deadlines
+	d.progress()
+	if err := c.files.Add(c.r.Context(), &progressReader{r: f, deadlines: d}); err != nil {
+		d.sending() // time for the answer: the file may have used it up
+		return err
+	}
+	d.rest()
+	c.deadline = time.Now().Add(c.server.cfg.Limits.RequestTimeout)
+	return nil
+}
+
+// Describe gives the last file its name and media type.
+func (c *createRequest) Describe(filename, mediaType string) { c.files.Describe(filename, mediaType) }
+
+// newPush returns what the store needs to create the push.
+func (c *createRequest) newPush() (store.NewPush, error) {
+	switch {
+	case c.v1:
+		c.convertV1()
+	case c.page:
+		if err := c.convertForm(); err != nil {
+			return store.NewPush{}, err
+		}
+	}
+	p, err := c.fields.parse(c.files != nil, c.page)
+	p.Files = c.files
+	if p.Mail != nil {
+		p.Mail.Base = c.r.base
+		if !c.page { // a page has a list of languages
+			p.Mail.Language = c.server.mailLanguage(p.Mail.Language)
+		}
+	}
+	return p, err
+}
+
+// identifyAgain authenticates the caller again: the token or the session may
+// have ended while files were uploaded.
+func (c *createRequest) identifyAgain() error {
+	c.r.session, c.r.actor.Account = store.SessionInfo{}, 0
+	if err := c.server.authenticate(c.r); err != nil {
+		return err
+	}
+	if c.r.actor.Account == 0 {
+		return errUnauthorized
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/limit"
+	"pushbox/server/body"
+	"pushbox/store/storetest"
+)
+
+// endless is a reader of zeros without end.
+type endless struct{}
+
+func (endless) Read(p []byte) (int, error) { return len(p), nil }
+
+// A deadlineRecorder is a connection that records how far ahead its deadlines are.
+type deadlineRecorder struct {
+	http.ResponseWriter
+	read, write []time.Duration
+}
+
+func (d *deadlineRecorder) SetReadDeadline(t time.Time) error {
+	d.read = append(d.read, time.Until(t).Round(time.Minute))
+	return nil
+}
+
+func (d *deadlineRecorder) SetWriteDeadline(t time.Time) error {
+	d.write = append(d.write, time.Until(t).Round(time.Minute))
+	return nil
+}
+
+// recorded returns a request of an account to create a push, and the record of its
+// deadlines.
+func recorded(t *testing.T, s *Server, contentType, content string) (*createRequest, *deadlineRecorder) {
+	t.Helper()
+	r := posted(t, s, contentType, content)
+	d := &deadlineRecorder{ResponseWriter: httptest.NewRecorder()}
+	r.actor.Account = 1
+	r.deadlines = deadlines{control: *http.NewResponseController(d), stall: time.Hour, request: 2 * time.Hour}
+	return s.newCreateRequest(r, spelling{wrapper: "push"}), d
+}
+
+func TestTheDeadlineMovesAsAFileArrives(t *testing.T) {
+	t.Parallel()
+	s := newParser(storetest.New(t).Store)
+	s.cfg.Limits.RequestTimeout = 2 * time.Hour
+	const stall, rest = time.Hour, 2 * time.Hour
+	head := "--b\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"f\"\r\n\r\n"
+	for size, want := range map[int][]time.Duration{
+		0:                    {stall, rest},
+		progressStep - 1:     {stall, rest},
+		progressStep:         {stall, stall, rest},
+		3*progressStep - 1:   {stall, stall, stall, rest},
+		3 * progressStep:     {stall, stall, stall, stall, rest},
+		3*progressStep + 100: {stall, stall, stall, stall, rest},
+	} {
+		file := head + strings.Repeat("x", size) + "\r\n"
+		c, d := recorded(t, s, "multipart/form-data; boundary=b", file+file+"--b--")
+		begun := time.Now()
+		if err := c.read(); err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(d.read, slices.Repeat(want, 2)) || !slices.Equal(d.write, []time.Duration{rest, rest}) {
+			t.Errorf("%d bytes: to read %v, to answer %v", size, d.read, d.write)
+		}
+		if c.deadline.Before(begun.Add(rest)) {
+			t.Errorf("%d bytes: the rest must be done by %v", size, c.deadline)
+		}
+		c.close()
+		cut, d := recorded(t, s, "multipart/form-data; boundary=b", file)
+		if err := cut.read(); err != body.ErrMultipart || !slices.Equal(d.write, []time.Duration{stall}) {
+			t.Errorf("%d bytes, cut: %v, to answer %v", size, err, d.write)
+		}
+		cut.close()
+	}
+}
+
+// A wait for memory may be longer than a connection may stall.
+func TestTheDeadlineOfAFileBeginsAfterItsWaitForMemory(t *testing.T) {
+	t.Parallel()
+	s := newParser(storetest.New(t).Store)
+	defer mustReserve(t, s.limits.requestMemory, 1<<40).Release() // all there is
+	c, d := recorded(t, s, body.TypeJSON, `{"push":{"files":[{"content":"aGk="}]}}`)
+	defer c.close()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	c.r.ctx = ctx
+	if err := c.read(); !errors.Is(err, limit.ErrBusy) || len(d.read) > 0 {
+		t.Errorf("%v, with deadlines %v", err, d.read)
+	}
+}
+
+func TestAByteAtATimeMovesNoDeadline(t *testing.T) {
+	t.Parallel()
+	d := &deadlineRecorder{ResponseWriter: httptest.NewRecorder()}
+	dl := deadlines{control: *http.NewResponseController(d), stall: time.Hour}
+	p := &progressReader{r: endless{}, deadlines: &dl}
+	for range progressStep - 1 {
+		_, _ = p.Read(make([]byte, 1))
+	}
+	if len(d.read) != 0 {
+		t.Errorf("it moved %d times", len(d.read))
+	}
+	_, _ = p.Read(make([]byte, 1))
+	if len(d.read) != 1 {
+		t.Errorf("it moved %d times after %d bytes", len(d.read), progressStep)
+	}
+}

@@ -1,0 +1,56 @@
+package server_test
+
+import (
+	"net/http"
+	"slices"
+	"testing"
+
+	"pushbox/config"
+	"pushbox/server/servertest"
+	"pushbox/store"
+)
+
+// Files come along with a push of any kind, which keeps its kind and its rules.
+func TestFilesComeAlongWithAnyKind(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, allKinds)
+	ann := a.AddTokenUser("ann@example.com")
+	files := []servertest.File{{Name: "a.txt", Media: "text/plain", Content: []byte("hello")}, {Name: "b", Media: "application/pdf", Content: servertest.BytesOf(100_000)}}
+	for kind, payload := range map[store.Kind]string{store.Text: "a text", store.URL: "https://a.example/100%", store.QR: "a code", store.File: "a letter"} {
+		for _, encode := range servertest.FileKinds {
+			sent := servertest.FilePush{Files: files, After: map[string]string{"kind": kind.String(), "payload": payload, "expire_after_views": "2"}}
+			contentType, body := encode(sent)
+			made := a.Post(contentType, body, ann).Want(http.StatusCreated).Has(map[string]string{"kind": kind.String()})
+			token := made.Text("url_token")
+			a.WantFiles(token, files...)
+			shown := a.Send("/p/"+token, nil).Want(http.StatusOK) // the last view, whose grant keeps the files
+			shown.Page().Has("a.txt")
+			if kind != store.URL {
+				shown.Page().Has(payload)
+			}
+			a.Do("DELETE", pushes+"/"+token, "", ann).Want(http.StatusOK)
+		}
+	}
+	a.Store.SweepAll()
+	a.WantNothing(ann)
+}
+
+func TestFilesBesideAKindAreRefused(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, allKinds)
+	off := servertest.New(t, func(c *config.Config) { c.EnableFilePushes = false })
+	ann, offAnn := a.AddTokenUser("ann@example.com"), off.AddTokenUser("ann@example.com")
+	const files = `"files":[{"filename":"a","content":"aGk="}]`
+	for _, kind := range []string{"text", "url", "qr"} {
+		body := jsonFiles(`"kind":"` + kind + `","payload":"https://a.example/",` + files)
+		a.Do("POST", pushes, body).Want(http.StatusUnauthorized)
+		if got := invalidOf(off.Do("POST", pushes, body, offAnn)); !slices.Equal(got, []string{"kind"}) {
+			t.Errorf("%s, where file pushes are off: %v", kind, got)
+		}
+		without := jsonFiles(`"kind":"` + kind + `",` + files)
+		if got := invalidOf(a.Do("POST", pushes, without, ann)); !slices.Equal(got, []string{"payload"}) {
+			t.Errorf("%s without a payload: %v", kind, got)
+		}
+	}
+	a.WantNothing(ann)
+}

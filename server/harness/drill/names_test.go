@@ -1,0 +1,13 @@
+package drill_test
+
+import (
+	"context"
+	"time"
+)
+
+var ctx = context.Background()
+
+const (
+	day    = 24 * time.Hour
+	pushes = "/api/v2/pushes"
+)

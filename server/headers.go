@@ -1,0 +1,99 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+
+	"pushbox/server/web"
+)
+
+// All header policies are here. Strict-Transport-Security follows from a setting of
+// the certificates, and is in internal/certs.
+
+// Values that are the same in every answer. They are never written to.
+var (
+	noStore      = []string{"no-store"}
+	noRobots     = []string{"noindex, nofollow"}
+	noSniff      = []string{"nosniff"}
+	noReferrer   = []string{"no-referrer"}
+	originAlone  = []string{"strict-origin"}
+	closed       = []string{"close"}
+	sameOrigin   = []string{"same-origin"}
+	immutable    = []string{"public, max-age=31536000, immutable"}
+	everySite    = []string{"*"}
+	byteRanges   = []string{"bytes"}
+	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
+	nothingRuns  = []string{"default-src 'none'; frame-ancestors 'none'; sandbox"}
+	pageLoads    = []string{"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"}
+
+	jsonType = []string{"application/json; charset=utf-8"}
+	htmlType = []string{"text/html; charset=utf-8"}
+	textType = []string{"text/plain; charset=utf-8"}
+	fileType = []string{"application/octet-stream"}
+)
+
+// answerHeaders sets the headers of every answer, errors included. The functions
+// below change some of them for answers that are not of the API.
+func answerHeaders(h http.Header) {
+	h["Cache-Control"] = noStore
+	h["X-Robots-Tag"] = noRobots
+	h["X-Content-Type-Options"] = noSniff
+	h["Referrer-Policy"] = noReferrer
+	h["Content-Security-Policy"] = nothingLoads
+}
+
+// pageHeaders sets the headers of pages. Scripts and styles are assets, never inline.
+// The browser sends other sites no path as the referrer, but it sends the origin: on
+// plain HTTP nothing else says which site a form came from.
+func pageHeaders(h http.Header, language string, overTLS bool) {
+	h["Content-Type"] = htmlType
+	h["Content-Security-Policy"] = pageLoads
+	h["Referrer-Policy"] = originAlone
+	if overTLS { // on plain HTTP browsers ignore it, with a warning
+		h["Cross-Origin-Opener-Policy"] = sameOrigin
+	}
+	h["Cross-Origin-Resource-Policy"] = sameOrigin
+	h["Content-Language"] = []string{language}
+}
+
+// crossOriginHeaders sets the headers of answers that scripts of every site may read.
+// Browsers send no cookie and no password with such a request.
+func crossOriginHeaders(h http.Header) {
+	h["Access-Control-Allow-Origin"] = everySite
+}
+
+// assetHeaders sets the headers of assets. Their names have a digest of their content,
+// so a browser may keep them forever.
+func assetHeaders(h http.Header, a web.Asset) {
+	h["Content-Type"] = []string{a.Type}
+	h["Cache-Control"] = immutable
+	h["Content-Security-Policy"] = nothingRuns
+	h["Cross-Origin-Resource-Policy"] = sameOrigin
+}
+
+// downloadHeaders sets the headers of the files of a push: no browser runs one,
+// whatever it is.
+func downloadHeaders(h http.Header, length int64) {
+	h["Content-Type"] = fileType
+	h["Content-Security-Policy"] = nothingRuns
+	h["Accept-Ranges"] = byteRanges
+	h["Content-Length"] = []string{strconv.FormatInt(length, 10)}
+}
+
+// scrapeHeaders sets the headers of the listener for metrics.
+func scrapeHeaders(h http.Header) {
+	h["Cache-Control"] = noStore
+	h["X-Content-Type-Options"] = noSniff
+}
+
+// Plain returns next with the headers of answers over plain HTTP, which send browsers
+// on to HTTPS: a path may hold a url_token.
+func Plain(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h["Cache-Control"] = noStore
+		h["X-Content-Type-Options"] = noSniff
+		h["Referrer-Policy"] = noReferrer
+		next.ServeHTTP(w, r)
+	})
+}

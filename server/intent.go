@@ -1,0 +1,44 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// errUnmeant refuses a retrieval that no person or program asked for.
+var errUnmeant = errors.New("the retrieval was not meant")
+
+// checkIntent refuses a request that its sender did not mean: a form that a page of
+// another site sent, and a retrieval that a browser makes ahead of time or for a page's
+// image. Browsers say so (Fetch Metadata Request Headers); programs say nothing.
+func (s *Server) checkIntent(r *request) error {
+	mode := r.Header.Get("Sec-Fetch-Mode")
+	switch {
+	case r.route.has(isPage):
+		return s.checkOrigin(r)
+	case r.route.has(countsViews) && (mode == "no-cors" || isAhead(r.Header)):
+		return errUnmeant
+	case changes(r.Method) && r.Header.Get("Sec-Fetch-Site") == "cross-site" && (mode == "navigate" || mode == "no-cors"):
+		return errCrossOrigin
+	default:
+		return nil
+	}
+}
+
+// changes reports whether a method is one that changes something.
+func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
+
+// isAhead reports whether a browser asks for a page that the user may never open
+// (Sec-Purpose of the Fetch Standard, and its older names).
+func isAhead(h http.Header) bool {
+	for _, name := range []string{"Sec-Purpose", "Purpose", "X-Purpose", "X-Moz"} {
+		purpose := strings.ToLower(strings.Join(h.Values(name), ","))
+		ahead := func(word string) bool { return strings.Contains(purpose, word) }
+		if slices.ContainsFunc([]string{"prefetch", "prerender", "preview"}, ahead) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,97 @@
+package server_test
+
+import (
+	"encoding/base64"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+	"pushbox/internal/instance"
+	"pushbox/internal/lang"
+	"pushbox/internal/metrics"
+	"pushbox/server/servertest"
+	"pushbox/store"
+)
+
+// samples are the members of a push of each kind, and what its page shows.
+var samples = map[store.Kind]struct{ members, shown string }{
+	store.Text: {`"payload":"kind sample"`, "kind sample"},
+	store.File: {`"files":[{"filename":"kind-sample.txt","content":"` + base64.StdEncoding.EncodeToString([]byte("x")) + `"}]`, "kind-sample.txt"},
+	store.URL:  {`"payload":"https://kind-sample.example/"`, "kind-sample.example"},
+	store.QR:   {`"payload":"kind sample"`, "kind sample"},
+}
+
+// allKinds enables every kind.
+func allKinds(c *config.Config) {
+	c.EnableFilePushes, c.EnableURLPushes, c.EnableQRPushes = true, true, true
+}
+
+// This test names every place that must know a new kind.
+func TestEachKindHasEverythingAKindNeeds(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, allKinds)
+	ann := a.AddTokenUser("ann@example.com")
+	browser := a.AddSessionUser("bob@example.com")
+	form := a.Get("/", browser).Want(http.StatusOK).Body
+	document := a.Get("/api/v2/openapi.json").Want(http.StatusOK).Body
+	m := metrics.New("3.0.0")
+	_, scraped, err := m.Expose()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg := config.Default()
+	allKinds(&cfg)
+	terms := instance.StoreOptions(cfg).Terms
+	style, err := os.ReadFile("web/static/style.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	manual, err := os.ReadFile("../docs/api.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := lang.New()
+	for _, k := range store.Kinds() {
+		name := k.String()
+		lacks := func(what, where string) { t.Errorf("kind %s lacks %s: see %s", name, what, where) }
+		if got := terms[k]; !got.Enabled || got.Days.Max == 0 || got.Views.Max == 0 {
+			lacks("settings and terms", "config/config.go and internal/instance/options.go")
+		}
+		for _, tag := range lang.Tags() {
+			for _, prefix := range []string{"create_kind_", "create_payload_", "list_kind_", "step_kind_"} {
+				if key := prefix + name; words.Choose(tag, "", tag).Text(key) == key {
+					lacks("the message "+key, "internal/lang/messages/"+tag+".json")
+				}
+			}
+		}
+		if !strings.Contains(string(style), "[value="+name+"]:checked) .for:not(."+name+")") {
+			lacks("a rule that hides the fields of other kinds", "server/web/static/style.css")
+		}
+		if !strings.Contains(form, `id="kind-`+name+`"`) {
+			lacks("a choice in the form", "server/web_create_kinds.go and server/web/templates/create.html")
+		}
+		if !strings.Contains(document, `{"kind":{"enum":["`+name+`"]}`) {
+			lacks("a rule in the OpenAPI document", "server/openapi_body.go")
+		}
+		if !strings.Contains(string(scraped), `pushbox_creates_total{kind="`+name+`"} 0`) {
+			lacks("a label", "internal/metrics/pushes.go")
+		}
+		if !slices.ContainsFunc(strings.Split(string(manual), "\n"), func(line string) bool {
+			return strings.HasPrefix(line, "| `kind` |") && strings.Contains(line, "`"+name+"`")
+		}) {
+			lacks("a word in the table of fields", "docs/api.md")
+		}
+		sample, ok := samples[k]
+		if !ok {
+			lacks("a sample", "samples above")
+			continue
+		}
+		token := a.Create(`"kind":"`+name+`",`+sample.members, ann)
+		if opened := a.Send("/p/"+token, nil).Want(http.StatusOK); !strings.Contains(opened.Body, sample.shown) {
+			lacks("a page that shows it", "server/web_reveal.go and server/web/templates/reveal.html")
+		}
+	}
+}

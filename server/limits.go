@@ -1,0 +1,204 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/limit"
+	"pushbox/server/body"
+	"pushbox/store"
+)
+
+// limits are the counters that all requests share. A reload changes their bounds and
+// keeps what they have counted.
+type limits struct {
+	unknown   *limit.Window // requests for url_tokens that do not exist, per client
+	signUps   *limit.Window // per client
+	anonymous *limit.Rate   // requests per anonymous client
+	tokens    *limit.Rate   // requests per API token, or account
+
+	downloads *limit.Slots
+	uploads   *limit.Slots
+
+	requestMemory *limit.Memory // of request bodies and most pages
+	answerMemory  *limit.Memory // of answers that open a push, so that other requests cannot keep them waiting
+}
+
+// signUpSpan is the time that a sign-up of a client counts for.
+const signUpSpan = 20 * time.Second
+
+func newLimits(l config.Limits, clock limit.Clock) *limits {
+	return &limits{
+		unknown:       limit.NewWindow(l.UnknownTokensPerMinute, time.Minute, l.Clients, clock),
+		signUps:       limit.NewWindow(l.SignInsPerClient, signUpSpan, l.Clients, clock),
+		anonymous:     limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
+		tokens:        limit.NewRate(l.TokenPerMinute, l.Clients, clock),
+		downloads:     limit.NewSlots(l.Downloads, l.Downloads/8),
+		uploads:       newUploadSlots(int64(l.BodyMemory)),
+		requestMemory: limit.NewMemory(int64(l.BodyMemory), memoryWait),
+		answerMemory:  limit.NewMemory(int64(l.BodyMemory), memoryWait),
+	}
+}
+
+// newUploadSlots returns a slot for each upload that fits into the memory. One
+// account may take three quarters of them.
+func newUploadSlots(memory int64) *limit.Slots {
+	most := int(max(1, memory/body.UploadMemory))
+	return limit.NewSlots(most, most*3/4)
+}
+
+// bound changes the bounds that a reload may change.
+func (l *limits) bound(c config.Limits) {
+	l.unknown.SetHits(c.UnknownTokensPerMinute)
+	l.signUps.SetHits(c.SignInsPerClient)
+	l.anonymous.SetPerMinute(c.AnonymousPerMinute)
+	l.tokens.SetPerMinute(c.TokenPerMinute)
+	l.downloads.Resize(c.Downloads, c.Downloads/8)
+}
+
+// Stats are figures of the work in progress on a server.
+type Stats struct {
+	Uploads, Downloads          int   // of files, in progress
+	RequestMemory, AnswerMemory int64 // bytes that large requests hold, and large answers that open pushes
+}
+
+// Stats returns the present figures.
+func (s *Server) Stats() Stats { return s.limits.stats() }
+
+func (l *limits) stats() Stats {
+	return Stats{
+		Uploads: l.uploads.Taken(), Downloads: l.downloads.Taken(),
+		RequestMemory: l.requestMemory.Held(), AnswerMemory: l.answerMemory.Held(),
+	}
+}
+
+// Names of limits that are not the store's.
+const (
+	limitAnonymous  = "anonymous"      // requests of an anonymous client
+	limitToken      = "token"          // requests with an API token, or of an account
+	limitUnknown    = "unknown_tokens" // url_tokens that do not exist
+	limitSignUps    = "sign_ups"
+	limitQueue      = "queue"       // of passphrases to be checked, and of searches
+	limitBodyMemory = "body_memory" // for large bodies and answers
+	limitUploads    = "uploads"
+	limitDownloads  = "downloads"
+	limitSpace      = "space" // on the disk, or in the database
+)
+
+// Limits lists the names of all limits that an Observer learns of.
+func Limits() []string {
+	return []string{
+		limitAnonymous, limitToken, limitUnknown, limitSignUps, limitQueue, limitBodyMemory, limitUploads, limitDownloads, limitSpace,
+		store.LimitPassphrasesPerClient, store.LimitPassphrasesPerPush, store.LimitSignInsPerClient, store.LimitSignInsPerAccount,
+		store.LimitTokensPerAccount,
+	}
+}
+
+// Two reasons for limit.ErrBusy beside the memory for bodies and answers.
+var (
+	errUploads   = fmt.Errorf("%w: uploads", limit.ErrBusy)
+	errDownloads = fmt.Errorf("%w: downloads", limit.ErrBusy)
+)
+
+// A limitError refuses one request too many.
+type limitError struct {
+	wait time.Duration
+	name string // of the limit
+}
+
+func (*limitError) Error() string { return "too many requests" }
+
+// noteLimit tells the observer if the error comes from a limit.
+func (s *Server) noteLimit(err error) {
+	if name := limitOf(err); name != "" {
+		s.monitoring.Observer.Limited(name)
+	}
+}
+
+// limitOf names the limit that an error comes from; empty if it comes from none.
+func limitOf(err error) string {
+	var (
+		limited *limitError
+		locked  *store.LockedError
+	)
+	switch {
+	case err == nil:
+		return ""
+	case errors.As(err, &limited):
+		return limited.name
+	case errors.As(err, &locked):
+		return locked.Limit
+	case errors.Is(err, errUploads):
+		return limitUploads
+	case errors.Is(err, errDownloads):
+		return limitDownloads
+	case errors.Is(err, limit.ErrBusy):
+		return limitBodyMemory
+	case errors.Is(err, store.ErrBusy):
+		return limitQueue
+	case errors.Is(err, store.ErrFull):
+		return limitSpace
+	default:
+		return ""
+	}
+}
+
+// checkGuesses refuses a client that asked for too many url_tokens that do not exist.
+// It also refuses its requests for those that exist, or it would tell them apart.
+func (s *Server) checkGuesses(r *request) error {
+	if !r.route.guessable() {
+		return nil
+	}
+	if full, wait := s.limits.unknown.Full(r.actor.Client); full {
+		return &limitError{wait: wait, name: limitUnknown}
+	}
+	return nil
+}
+
+// countRequest counts the request for its API token, account or client, and refuses
+// one too many. It does not count a program on this machine that uses no proxy.
+func (s *Server) countRequest(r *request) error {
+	if r.client.Direct || r.route != nil && r.route.has(notCounted) {
+		return nil
+	}
+	limiter, name, key := s.limits.anonymous, limitAnonymous, r.actor.Client
+	switch {
+	case r.token != nil:
+		limiter, name, key = s.limits.tokens, limitToken, strconv.FormatUint(uint64(r.token.ID), 10)
+	case r.actor.Account != 0:
+		limiter, name, key = s.limits.tokens, limitToken, "account "+strconv.FormatUint(uint64(r.actor.Account), 10)
+	}
+	if ok, wait := limiter.Allow(key); !ok {
+		return &limitError{wait: wait, name: name}
+	}
+	return nil
+}
+
+const (
+	smallBody  = 64 << 10        // bytes of a form or page that need no reservation
+	memoryWait = 5 * time.Second // for other requests to give memory back
+)
+
+// smallAnswer is how many bytes of an answer the kernel buffers even if the client
+// reads nothing. The handler of so short an answer does not wait for its client.
+const smallAnswer = 16 << 10
+
+// jsonFactor is how much memory it takes to encode the JSON of a push, in lengths of
+// the payload: JSON has six bytes for a control character.
+func jsonFactor(store.Kind) int64 { return 8 }
+
+// reserveAnswer reserves the memory for an answer with a payload: factor times the
+// payload's length.
+func (s *Server) reserveAnswer(r *request, factor func(store.Kind) int64) store.Reserve {
+	return func(k store.Kind, payload int64) error {
+		need := factor(k) * payload
+		if need <= smallAnswer {
+			return nil
+		}
+		r.memory = s.limits.answerMemory.Reserve()
+		return r.memory.Resize(r.Context(), need)
+	}
+}

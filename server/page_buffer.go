@@ -1,0 +1,143 @@
+package server
+
+import (
+	"context"
+	"math"
+	"net/http"
+	"strconv"
+	"sync"
+
+	"pushbox/internal/limit"
+	"pushbox/server/web"
+)
+
+// chunkSize is the bytes of a chunk of a pageBuffer.
+const chunkSize = 32 << 10
+
+// chunks are free chunks of page buffers. They are cleared before they get here:
+// a page may hold a secret.
+var chunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
+
+// A pageBuffer holds a rendered page until it is sent. Its bytes are part of its
+// request's reservation, except those of a small page.
+type pageBuffer struct {
+	ctx    context.Context // ends waits for memory
+	memory *limit.Reservation
+	other  int64 // bytes of the reservation that are in use beside the page
+	room   int64 // bytes that the page may have before the reservation must grow
+	size   int64
+	chunks []*[chunkSize]byte
+}
+
+// renderFactor is how much memory rendering takes, in lengths of the page: an escaped
+// text is in memory twice.
+const renderFactor = 2
+
+// newPageBuffer returns an empty buffer. If the page's memory is reserved already, the
+// buffer asks for no more.
+func newPageBuffer(ctx context.Context, memory *limit.Reservation, reserved bool) *pageBuffer {
+	b := &pageBuffer{ctx: ctx, memory: memory, other: memory.Held(), room: smallBody}
+	if reserved {
+		b.room = math.MaxInt64
+	}
+	return b
+}
+
+// Write appends to the page. It returns limit.ErrBusy if there is no memory for it.
+func (b *pageBuffer) Write(text []byte) (int, error) {
+	if need := b.size + int64(len(text)); need > b.room {
+		if err := b.memory.Resize(b.ctx, b.other+renderFactor*need); err != nil {
+			return 0, err
+		}
+		b.room = renderFactor * need
+	}
+	for rest := text; len(rest) > 0; {
+		at := b.size % chunkSize
+		if at == 0 {
+			b.chunks = append(b.chunks, chunks.Get().(*[chunkSize]byte))
+		}
+		n := copy(b.chunks[len(b.chunks)-1][at:], rest)
+		rest = rest[n:]
+		b.size += int64(n)
+	}
+	return len(text), nil
+}
+
+// shrink makes the reservation as large as what is left of the page.
+func (b *pageBuffer) shrink() {
+	if b.size <= smallBody {
+		b.memory.Release()
+	} else {
+		b.memory.Shrink(b.size)
+	}
+}
+
+// send writes the page and frees each chunk as soon as it is written.
+func (b *pageBuffer) send(w http.ResponseWriter) (sent int64, err error) {
+	defer b.free()
+	for len(b.chunks) > 0 {
+		n, err := w.Write(b.chunks[0][:min(b.size, chunkSize)])
+		sent += int64(n)
+		if err != nil {
+			return sent, err
+		}
+		b.drop()
+	}
+	return sent, nil
+}
+
+// drop frees the first chunk.
+func (b *pageBuffer) drop() {
+	n := min(b.size, chunkSize)
+	clear(b.chunks[0][:n])
+	chunks.Put(b.chunks[0])
+	b.chunks, b.size = b.chunks[1:], b.size-n
+	b.shrink()
+}
+
+// free frees all chunks.
+func (b *pageBuffer) free() {
+	for len(b.chunks) > 0 {
+		b.drop()
+	}
+}
+
+// render renders the page of a reply that has one. Nothing is written to the
+// connection before, so that an error can still become the answer. A panic becomes
+// an error.
+func (s *Server) render(r *request, rep *reply) (err error) {
+	if rep.template == "" {
+		return nil
+	}
+	defer caught(&err)
+	ctx, cancel := context.WithTimeout(r.Context(), memoryWait) // for all waits of the page together
+	defer cancel()
+	b := newPageBuffer(ctx, &r.memory, rep.reserved)
+	v := &web.View{
+		Template: rep.template, Locale: r.locale, Site: s.siteFor(r), Account: r.session.Email,
+		Where: r.where(), Switch: r.Method != http.MethodPost && rep.status == http.StatusOK, Page: rep.body,
+	}
+	if err := s.pages.Render(b, v); err != nil {
+		b.free()
+		return err
+	}
+	rep.page, rep.body = b, nil // sending may take long: meanwhile the data of the page can be collected
+	b.shrink()
+	return nil
+}
+
+// sendPage writes a page.
+func (s *Server) sendPage(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+	if c := s.languageCookie(r); c != nil {
+		http.SetCookie(w, c)
+	}
+	h := w.Header()
+	pageHeaders(h, r.locale.Tag, s.isSecure(r))
+	h["Content-Length"] = []string{strconv.FormatInt(rep.page.size, 10)}
+	w.WriteHeader(rep.status)
+	if r.Method == http.MethodHead {
+		rep.page.free()
+		return 0, nil
+	}
+	return rep.page.send(w)
+}

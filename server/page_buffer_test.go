@@ -1,0 +1,125 @@
+package server
+
+import (
+	"bytes"
+	"errors"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/limit"
+	"pushbox/server/body"
+)
+
+// mustReserve reserves n bytes that are free.
+func mustReserve(t *testing.T, m *limit.Memory, n int64) *limit.Reservation {
+	t.Helper()
+	r := m.Reserve()
+	if err := r.Resize(t.Context(), n); err != nil {
+		t.Fatalf("a reservation of %d bytes: %v", n, err)
+	}
+	return &r
+}
+
+// mustBeBusy fails the test unless the wait ends with limit.ErrBusy.
+func mustBeBusy(t *testing.T, ask func() error) {
+	t.Helper()
+	begin := time.Now()
+	if err := ask(); !errors.Is(err, limit.ErrBusy) || time.Since(begin) != memoryWait {
+		t.Errorf("after %v: %v", time.Since(begin), err)
+	}
+}
+
+func TestAPageIsSentAsItWasWritten(t *testing.T) {
+	t.Parallel()
+	m := limit.NewMemory(64*smallBody, memoryWait)
+	for _, size := range []int{0, 1, chunkSize - 1, chunkSize, chunkSize + 1, smallBody, smallBody + 1, 10*chunkSize + 7} {
+		for _, piece := range []int{1, 1000, chunkSize, chunkSize + 1} {
+			text := []byte(strings.Repeat("0123456", size/7+1)[:size])
+			b, w := newPageBuffer(t.Context(), mustReserve(t, m, 0), false), httptest.NewRecorder()
+			for part := range slices.Chunk(text, piece) {
+				if n, err := b.Write(part); n != len(part) || err != nil {
+					t.Fatal(n, err)
+				}
+			}
+			b.shrink()
+			if n, err := b.send(w); n != int64(size) || err != nil || !bytes.Equal(w.Body.Bytes(), text) {
+				t.Errorf("%d bytes by %d: %d, %v", size, piece, n, err)
+			}
+			if m.Held() != 0 {
+				t.Errorf("%d bytes by %d: %d stay held", size, piece, m.Held())
+			}
+		}
+	}
+}
+
+func TestALargePageHoldsMemory(t *testing.T) {
+	t.Parallel()
+	for size, want := range map[int]int64{1: 0, smallBody: 0, smallBody + 1: smallBody + 1, 5 * smallBody: 5 * smallBody} {
+		m := limit.NewMemory(64*smallBody, memoryWait)
+		memory := mustReserve(t, m, 3*smallBody) // of a body that the page is made of
+		b := newPageBuffer(t.Context(), memory, false)
+		if _, err := b.Write(make([]byte, size)); err != nil {
+			t.Fatal(err)
+		}
+		during := int64(3 * smallBody)
+		if want > 0 {
+			during += renderFactor * want
+		}
+		if m.Held() != during {
+			t.Errorf("%d bytes: %d are held during rendering, want %d", size, m.Held(), during)
+		}
+		b.shrink()
+		if m.Held() != min(want, during) {
+			t.Errorf("%d bytes: %d are held until they are sent, want %d", size, m.Held(), want)
+		}
+		b.drop()
+		left := int64(max(0, size-chunkSize))
+		if left <= smallBody {
+			left = 0
+		}
+		if m.Held() != left {
+			t.Errorf("%d bytes: %d are held after a chunk was sent, want %d", size, m.Held(), left)
+		}
+		b.free()
+		memory.Release()
+		if m.Held() != 0 {
+			t.Errorf("%d bytes: %d stay held", size, m.Held())
+		}
+	}
+}
+
+func TestAPageWaitsForMemory(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		m := limit.NewMemory(4*smallBody, memoryWait)
+		other := mustReserve(t, m, 2*smallBody)
+		write := func(reserved bool, size int) error {
+			b := newPageBuffer(t.Context(), mustReserve(t, m, 0), reserved)
+			defer b.memory.Release()
+			_, err := b.Write(make([]byte, size))
+			b.free()
+			return err
+		}
+		if err := errors.Join(write(false, smallBody), write(true, 9*smallBody)); err != nil {
+			t.Errorf("a small page, or one whose memory is reserved, must not wait: %v", err)
+		}
+		mustBeBusy(t, func() error { return write(false, smallBody+1) })
+		other.Release()
+		if err := write(false, 9*smallBody); err != nil {
+			t.Errorf("a single page must get all there is: %v", err)
+		}
+	})
+}
+
+func TestTheDefaultMemorySufficesFor64Uploads(t *testing.T) {
+	t.Parallel()
+	m := limit.NewMemory(int64(config.Default().Limits.BodyMemory), memoryWait)
+	for range 64 {
+		defer mustReserve(t, m, body.UploadMemory+smallBody).Release()
+	}
+}

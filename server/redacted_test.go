@@ -1,0 +1,83 @@
+package server
+
+import (
+	"encoding/hex"
+	"fmt"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"pushbox/internal/secret"
+	"pushbox/server/body"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// No value that carries a secret, on the way from a body to the store or to a page,
+// prints it.
+func TestNothingThatCarriesASecretPrintsIt(t *testing.T) {
+	t.Parallel()
+	const canary = "canary-of-a-secret-3b1f"
+	s := newParser(storetest.New(t).Store)
+	carriers := make(map[string]any)
+	for mediaType, content := range map[string]string{
+		body.TypeJSON: `{"push":{"payload":"` + canary + `","passphrase":"` + canary + `","name":"` + canary + `"}}`,
+		body.TypeForm: "push[payload]=" + canary + "&push[passphrase]=" + canary + "&push[note]=" + canary,
+	} {
+		r := posted(t, s, mediaType, content)
+		c := s.newCreateRequest(r, spelling{wrapper: "push"})
+		if err := c.read(); err != nil || c.fields.text("payload") != canary {
+			t.Fatal(c.fields, err)
+		}
+		push, err := c.newPush()
+		if err != nil || push.Payload.Reveal() != canary || push.Passphrase.Reveal() != canary {
+			t.Fatal(push, err)
+		}
+		r.grant, r.name, r.actor.Referrer = secret.New(canary), secret.New(canary), secret.New("https://"+canary)
+		for what, v := range map[string]any{
+			"the request": *r, "the request's address": r, "the actor": r.actor, "the create request": *c, "its address": c,
+			"the fields": c.fields, "the reader of fields": fieldReader{fields: c.fields}, "the new push": push,
+		} {
+			carriers[mediaType+": "+what] = v
+		}
+	}
+	r := posted(t, s, body.TypeForm, "password="+canary+"&old="+canary)
+	form, err := s.readForm(r)
+	if err != nil || form.Text("password").Reveal() != canary {
+		t.Fatal(form, err)
+	}
+	carriers["a page's form"], carriers["its address"] = form, &form
+	hr := httptest.NewRequest("GET", "/?passphrase="+canary, nil)
+	asked := &request{Request: hr, Body: body.NewReader(hr)}
+	p, err := s.readPassphrase(asked)
+	if err != nil || p.Reveal() != canary {
+		t.Fatal(p, err)
+	}
+	carriers["a passphrase"] = p
+	hr = httptest.NewRequest("GET", FirstPath+canary, nil)
+	hr.Header.Set("Referer", "https://"+canary)
+	firstRoute := []route{{name: "first_form", method: "GET", pattern: FirstPath + ":" + nameParam}}
+	first := s.newRequest(&entryPoint{router: newRouter(firstRoute, "")}, httptest.NewRecorder(), hr)
+	if first.name.Reveal() != canary || first.actor.Referrer.Reveal() != "https://"+canary {
+		t.Fatal(first.name.Reveal(), first.actor.Referrer.Reveal())
+	}
+	first.Request, first.Body = nil, body.Reader{} // the path and the header as they came in are the library's
+	carriers["a request for the first account"], carriers["its actor"] = *first, first.actor
+	carriers["a line of an audit log"] = store.LogEntry{Referrer: first.actor.Referrer, Recipients: secret.New(canary)}
+	carriers["a row of an audit log"] = auditRow{Referrer: first.actor.Referrer, To: secret.New(canary)}
+	retrieved := newViewerJSON(store.PushInfo{Push: store.Push{State: store.Live}, Payload: secret.New(canary)}, "")
+	if retrieved.Payload == nil || *retrieved.Payload != canary {
+		t.Fatal(retrieved.Payload)
+	}
+	carriers["an answer with a payload"] = reply{body: retrieved}
+	for what, v := range carriers {
+		for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x"} {
+			hidden := struct{ v any }{v} // fmt asks no method of what is in an unexported field
+			for _, printed := range []string{fmt.Sprintf(verb, v), fmt.Sprintf(verb, hidden)} {
+				if strings.Contains(printed, canary) || strings.Contains(printed, hex.EncodeToString([]byte(canary))) {
+					t.Errorf("%s of %s prints the secret: %s", verb, what, printed)
+				}
+			}
+		}
+	}
+}

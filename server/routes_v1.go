@@ -1,0 +1,52 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+)
+
+// prefixesV1 are the first parts of the paths of API version 1: for a push of text, of
+// files, and of a URL. Each reaches every push.
+const prefixesV1 = "pfr"
+
+// routesV1 are the rows of API version 1. Their paths end in .json, and the paths of
+// pages begin in the same way, so the router keeps them apart.
+func (s *Server) routesV1() []route {
+	const file = isV1 | hasLinks | hasFiles
+	rows := []route{
+		{name: "v1_version", method: http.MethodGet, pattern: "/api/v1/version", access: public, traits: isV1 | notCounted, action: s.versionV1},
+		{name: "v1_create", method: http.MethodPost, pattern: "/p.json", access: creating, traits: file | crossOrigin, action: s.createV1(passwordV1)},
+		{name: "v1_create_file", method: http.MethodPost, pattern: "/f.json", access: required, traits: file, action: s.createV1(filesV1)},
+		{name: "v1_create_url", method: http.MethodPost, pattern: "/r.json", access: required, traits: file, action: s.createV1(urlV1)},
+		{name: "v1_preflight", method: http.MethodOptions, pattern: "/p.json", access: public, traits: isV1 | crossOrigin | unlisted, action: s.preflight},
+	}
+	for _, prefix := range prefixesV1 {
+		push := "/" + string(prefix) + "/:" + tokenParam
+		for _, row := range [...]route{
+			{name: "v1_active", method: http.MethodGet, pattern: push, word: "active", access: required, traits: hasLinks, action: s.activePushes},
+			{name: "v1_expired", method: http.MethodGet, pattern: push, word: "expired", access: required, traits: hasLinks, action: s.expiredPushes},
+			{name: "v1_show", method: http.MethodGet, pattern: push, access: optional, traits: hasLinks | countsViews, action: s.showPush},
+			{name: "v1_show", method: http.MethodGet, pattern: push + "/r", access: optional, traits: hasLinks | countsViews, action: s.showPush}, // html_url with .json behind it
+			{name: "v1_delete", method: http.MethodDelete, pattern: push, access: optional, traits: hasLinks, action: s.deletePush},
+			{name: "v1_preview", method: http.MethodGet, pattern: push + "/preview", access: optional, traits: hasLinks, action: s.previewPush},
+			{name: "v1_audit", method: http.MethodGet, pattern: push + "/audit", access: required, action: s.auditPush},
+		} {
+			if prefix != 'p' || strings.HasSuffix(row.pattern, "/r") {
+				row.traits |= unlisted
+			}
+			row.pattern, row.traits, row.action = row.pattern+jsonSuffix, row.traits|isV1, inV1(row.action)
+			rows = append(rows, row)
+		}
+	}
+	return rows
+}
+
+// jsonSuffix ends the paths of API version 1, and may end those of version 2.
+const jsonSuffix = ".json"
+
+// isPathV1 reports whether a path or a pattern is one of API version 1, except that of
+// the version.
+func isPathV1(path string) bool {
+	path, ok := strings.CutSuffix(path, jsonSuffix)
+	return ok && len(path) > 1 && path[0] == '/' && strings.IndexByte(prefixesV1, path[1]) >= 0 && (len(path) == 2 || path[2] == '/')
+}

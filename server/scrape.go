@@ -1,0 +1,79 @@
+package server
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"net/http"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+)
+
+// errScrape says that a request for metrics does not have the token for them.
+var errScrape = errors.New("this needs the token of the metrics")
+
+const scrapeMessage = "This needs the token in metrics.token_file: send it as Authorization: Bearer TOKEN."
+
+// metrics answers with the metrics, for clients that have the token.
+func (s *Server) metrics(r *request) (reply, error) {
+	switch {
+	case s.monitoring.Metrics == nil || s.monitoring.Token.IsZero():
+		return reply{}, store.ErrNotFound
+	case !mayScrape(r.Header, s.monitoring.Token):
+		return reply{}, errScrape
+	}
+	media, body, err := s.monitoring.Metrics()
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{status: http.StatusOK, text: &text{media: media, body: body}}, nil
+}
+
+// Metrics returns the handler for a listener of its own. It serves metrics and nothing
+// else, in plain text, and asks for the token only if one is set. Its requests are
+// neither logged nor counted.
+func (s *Server) Metrics() http.Handler { return http.HandlerFunc(s.scrape) }
+
+func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	scrapeHeaders(h)
+	switch {
+	case r.URL.Path != metricsPath:
+		sendLine(w, http.StatusNotFound, "Only "+metricsPath+" is here.")
+	case r.Method != http.MethodGet:
+		h.Set("Allow", http.MethodGet)
+		sendLine(w, http.StatusMethodNotAllowed, "Metrics are read-only: use GET.")
+	case !s.monitoring.Token.IsZero() && !mayScrape(r.Header, s.monitoring.Token):
+		h.Set("WWW-Authenticate", "Bearer")
+		sendLine(w, http.StatusUnauthorized, scrapeMessage)
+	default:
+		s.sendMetrics(w)
+	}
+}
+
+func (s *Server) sendMetrics(w http.ResponseWriter) {
+	media, body, err := s.monitoring.Metrics()
+	if err != nil {
+		s.log.Error().Err(err).Msg("metrics could not be gathered")
+		sendLine(w, http.StatusInternalServerError, "The server's log says what is wrong.")
+		return
+	}
+	w.Header().Set("Content-Type", media)
+	_, _ = w.Write(body) // a client that has gone will ask again
+}
+
+// sendLine sends a line of text.
+func sendLine(w http.ResponseWriter, status int, line string) {
+	w.Header()["Content-Type"] = textType
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(line + "\n"))
+}
+
+// mayScrape reports whether a request has that token, as a bearer token. The time that
+// it takes does not depend on the token.
+func mayScrape(h http.Header, token secret.Text) bool {
+	given := bearer(h[headerAuthorization])
+	got, want := sha256.Sum256([]byte(given.Reveal())), sha256.Sum256([]byte(token.Reveal()))
+	return subtle.ConstantTimeCompare(got[:], want[:]) == 1 && !token.IsZero()
+}

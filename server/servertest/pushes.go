@@ -1,0 +1,97 @@
+package servertest
+
+import (
+	"net/http"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+)
+
+// AddSessionUser adds an account and returns the header with the cookie of a session
+// of it.
+func (a *Server) AddSessionUser(email string) http.Header {
+	a.T.Helper()
+	a.AddAccount(email, ownersPassword.Reveal())
+	return a.SignInAgain(email)
+}
+
+var ownersPassword = secret.New("a password for tests 17")
+
+// SignInAgain begins another session of an account, and returns its cookie.
+func (a *Server) SignInAgain(email string) http.Header {
+	a.T.Helper()
+	session, err := a.Store.SignIn(ctx, store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, email, ownersPassword)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	return http.Header{"Cookie": {"pushbox_session=" + session.Secret.Reveal()}}
+}
+
+// Mine creates a text push of an account.
+func (a *Server) Mine(by store.Actor, changes ...func(*store.NewPush)) store.PushInfo {
+	a.T.Helper()
+	in := store.NewPush{Kind: store.Text, Payload: secret.New("x")}
+	for _, change := range changes {
+		change(&in)
+	}
+	p, err := a.Store.CreatePush(ctx, by, in)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	return p
+}
+
+// Called names a push.
+func Called(name string) func(*store.NewPush) {
+	return func(in *store.NewPush) { in.Name = secret.New(name) }
+}
+
+// SendOwn sends a form as a browser does from a page of the server.
+func (a *Server) SendOwn(path string, fields map[string]string, headers ...http.Header) Answer {
+	a.T.Helper()
+	return a.Send(path, fields, append([]http.Header{{"Sec-Fetch-Site": {"same-origin"}}}, headers...)...)
+}
+
+// Hostile are texts that HTML, scripts, templates or spreadsheets may interpret.
+var Hostile = []string{
+	`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `'-alert(1)-'`, `{{.}}`, `</title><svg onload=alert(1)>`, `javascript:alert(1)`,
+	"\u202e\u2066", `=HYPERLINK("http://evil.example","x")`, `<!--`, `&lt;b&gt;`, `</textarea>`, "\x00\x01", "`${1}`",
+}
+
+// Visit has the headers of a browser in which a person opens a link.
+var Visit = http.Header{"Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"document"}, "Sec-Fetch-Site": {"none"}, "Sec-Fetch-User": {"?1"}}
+
+// A Trace is the state of a push that a request can change.
+type Trace struct {
+	Views int
+	Seq   uint32
+	State store.State
+}
+
+// Handle returns the name that a push has for its owner once it has ended.
+func (a *Server) Handle(urlToken string) string {
+	a.T.Helper()
+	t, err := store.ParseToken(urlToken)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	p, err := a.Store.Preview(a.T.Context(), t)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	return p.Handle().String()
+}
+
+// Trace returns the state of a push that requests can change.
+func (a *Server) Trace(token string) Trace {
+	a.T.Helper()
+	t, err := store.ParseToken(token)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	p, err := a.Store.Preview(ctx, t)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	return Trace{p.Views, p.Seq, p.State}
+}

@@ -1,0 +1,282 @@
+package servertest
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/instance"
+	"pushbox/internal/secret"
+	"pushbox/server"
+	"pushbox/store/storetest"
+)
+
+var ctx = context.Background()
+
+const (
+	day    = 24 * time.Hour
+	pushes = "/api/v2/pushes"
+)
+
+// FirstCode is the code for making the first account.
+const FirstCode = "the-first-code"
+
+// A Server is a server on a real listener over a store on a real file.
+type Server struct {
+	T     *testing.T
+	Store *storetest.Fixture
+	URL   string
+	Log   *Log
+
+	Handler *server.Server
+	Client  *http.Transport
+}
+
+// A Log is what the server logs, from any goroutine.
+type Log struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+// Write appends a line.
+func (b *Log) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+// String returns all lines.
+func (b *Log) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// New starts a server, and stops it when the test ends. The changes are applied to its
+// configuration first.
+func New(t *testing.T, changes ...func(*config.Config)) *Server {
+	t.Helper()
+	cfg := config.Default()
+	for _, change := range changes {
+		change(&cfg)
+	}
+	a := &Server{T: t, Log: new(Log), Store: storetest.New(t, func(o *storetest.Setup) {
+		o.Engine.MaxSize = int64(cfg.MaxStoreSize)
+		clock := o.Clock
+		o.Options = instance.StoreOptions(cfg)
+		o.Clock = clock
+	})}
+	handler, err := server.New(server.Options{
+		Config: cfg, Store: a.Store.Store, Log: zerolog.New(a.Log), Version: "3.0.0", Clock: a.Store.Clock,
+		First: secret.New(FirstCode),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.Handler = handler
+	s := httptest.NewServer(a.Handler)
+	a.Client = &http.Transport{MaxIdleConnsPerHost: 16}
+	t.Cleanup(func() {
+		a.Client.CloseIdleConnections()
+		s.Close()
+	})
+	a.URL = s.URL
+	return a
+}
+
+// AddTokenUser adds an account and returns the header with an API token of it.
+func (a *Server) AddTokenUser(email string) http.Header {
+	a.T.Helper()
+	a.Store.Account(email)
+	return a.AddToken(email)
+}
+
+// AddToken makes an API token for an account and returns the header with it.
+func (a *Server) AddToken(email string) http.Header {
+	a.T.Helper()
+	token, err := a.Store.CreateToken(ctx, storetest.Operator, email, "", 0)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	return http.Header{"Authorization": {"Bearer " + token.Secret.Reveal()}}
+}
+
+// An Answer is a response whose body was read to its end.
+type Answer struct {
+	T      *testing.T
+	Status int
+	Header http.Header
+	Body   string
+}
+
+// Do sends a request. A body is JSON unless a header says otherwise.
+func (a *Server) Do(method, path, body string, headers ...http.Header) Answer {
+	a.T.Helper()
+	got, err := a.Try(method, path, body, headers...)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	return got
+}
+
+// Try is Do for any goroutine: it returns an error in place of ending the test.
+func (a *Server) Try(method, path, body string, headers ...http.Header) (Answer, error) {
+	req, err := http.NewRequest(method, a.URL+path, strings.NewReader(body))
+	if err != nil {
+		return Answer{}, err
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	for _, h := range headers {
+		maps.Copy(req.Header, h)
+	}
+	if host := req.Header.Get("Host"); host != "" {
+		req.Host = host
+	}
+	res, err := a.Client.RoundTrip(req)
+	if err != nil {
+		return Answer{}, err
+	}
+	defer res.Body.Close()
+	got, err := io.ReadAll(res.Body)
+	return Answer{a.T, res.StatusCode, res.Header, string(got)}, err
+}
+
+// Get sends a GET request.
+func (a *Server) Get(path string, headers ...http.Header) Answer {
+	a.T.Helper()
+	return a.Do(http.MethodGet, path, "", headers...)
+}
+
+// Create makes a push from the members of a push object and returns its token.
+func (a *Server) Create(members string, headers ...http.Header) string {
+	a.T.Helper()
+	return a.Do(http.MethodPost, pushes, `{"push":{`+members+`}}`, headers...).Want(http.StatusCreated).Text("url_token")
+}
+
+// Want fails the test unless the answer has that status.
+func (r Answer) Want(status int) Answer {
+	r.T.Helper()
+	if r.Status != status {
+		r.T.Fatalf("status %d, not %d: %s", r.Status, status, r.Body)
+	}
+	return r
+}
+
+// Object returns the body as a JSON object.
+func (r Answer) Object() (o map[string]any) {
+	r.T.Helper()
+	d := json.NewDecoder(strings.NewReader(r.Body))
+	d.UseNumber()
+	if err := d.Decode(&o); err != nil {
+		r.T.Fatalf("%v: %s", err, r.Body)
+	}
+	return o
+}
+
+// List returns the body as a JSON array of objects.
+func (r Answer) List() (l []map[string]any) {
+	r.T.Helper()
+	if err := json.Unmarshal([]byte(r.Body), &l); err != nil {
+		r.T.Fatalf("%v: %s", err, r.Body)
+	}
+	return l
+}
+
+// Text returns a member of the body as text; null is "null".
+func (r Answer) Text(key string) string {
+	r.T.Helper()
+	v, has := r.Object()[key]
+	switch {
+	case !has:
+		r.T.Fatalf("no %s in %s", key, r.Body)
+	case v == nil:
+		return "null"
+	}
+	return fmt.Sprint(v)
+}
+
+// Has fails the test for each member that is not as wanted.
+func (r Answer) Has(members map[string]string) Answer {
+	r.T.Helper()
+	for key, want := range members {
+		if got := r.Text(key); got != want {
+			r.T.Errorf("%s is %s, not %s", key, got, want)
+		}
+	}
+	return r
+}
+
+// Keys returns the names of the body's members, in order.
+func (r Answer) Keys() (keys []string) {
+	r.T.Helper()
+	d := json.NewDecoder(strings.NewReader(r.Body))
+	depth, isKey := 0, false
+	for {
+		token, err := d.Token()
+		if err != nil {
+			return keys
+		}
+		switch v := token.(type) {
+		case json.Delim:
+			if v == '{' || v == '[' {
+				depth++
+				isKey = depth == 1
+				continue
+			}
+			depth--
+			isKey = depth == 1
+		default:
+			if depth == 1 && isKey {
+				keys = append(keys, v.(string))
+			}
+			isKey = depth == 1 && !isKey
+		}
+	}
+}
+
+// Problem checks that the body is an error, and returns its code.
+func (r Answer) Problem() string {
+	r.T.Helper()
+	keys, word := r.Keys(), strings.Trim(r.Text("code"), "abcdefghijklmnopqrstuvwxyz-")
+	if len(keys) < 2 || !slices.Equal(keys, []string{"error", "code", "message"}[:len(keys)]) || r.Text(keys[len(keys)-1]) == "" || word != "" {
+		r.T.Errorf("not an error body: %s", r.Body)
+	}
+	return r.Text("code")
+}
+
+// Raw sends the bytes of a request on a connection of its own, and returns the first
+// line of the answer.
+func (a *Server) Raw(request string) string {
+	a.T.Helper()
+	c, err := net.Dial("tcp", strings.TrimPrefix(a.URL, "http://"))
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	defer c.Close()
+	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	if _, err := io.WriteString(c, request); err != nil {
+		a.T.Fatal(err)
+	}
+	line, err := bufio.NewReader(c).ReadString('\n')
+	if err != nil {
+		a.T.Fatalf("no answer: %v", err)
+	}
+	return line
+}

@@ -1,0 +1,74 @@
+package server_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pushbox/server/servertest"
+)
+
+// Some clients write null or an empty text for what is not set.
+func TestNullAndBlankNumbersAreAbsent(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	usual := map[string]string{"expire_after_days": "7", "expire_after_views": "5"}
+	for _, blank := range []string{`null`, `""`, `" \t"`} {
+		members := `"payload":"x","expire_after_days":` + blank + `,"expire_after_views":` + blank + `,"expire_after_duration":` + blank
+		a.Do("POST", pushes, `{"push":{`+members+`}}`).Want(http.StatusCreated).Has(usual)
+	}
+	form := "push[payload]=x&push[expire_after_days]=&push[expire_after_views]=+&push[expire_after_duration]="
+	a.Do("POST", pushes, form, servertest.Urlencoded).Want(http.StatusCreated).Has(usual)
+}
+
+// Some clients send a PIN as a number.
+func TestNumbersAndBooleansAreTakenAsTheirText(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	for _, written := range []string{"1234", "0.10", "-1e+05", "12345678901234567890123", "true", "false"} {
+		members := `"payload":` + written + `,"passphrase":` + written + `,"name":` + written + `,"note":` + written
+		made := a.Do("POST", pushes, `{"push":{`+members+`}}`).Want(http.StatusCreated).Has(map[string]string{"name": written, "note": written})
+		path := pushes + "/" + made.Text("url_token")
+		a.Get(path).Want(http.StatusUnauthorized)
+		shown := a.Get(path + "?passphrase=" + url.QueryEscape(written)).Want(http.StatusOK)
+		if shown.Object()["payload"] != written {
+			t.Errorf("%s came back as %s", written, shown.Body)
+		}
+	}
+}
+
+// Rust's and Python's clients send such requests.
+func TestABodyWithoutATypeIsAForm(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	for _, header := range []http.Header{{"Content-Type": nil}, {"Content-Type": {""}}} {
+		token := a.Do("POST", pushes, "push[payload]=a%26b", header).Want(http.StatusCreated).Text("url_token")
+		a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"payload": "a&b"})
+		a.Do("POST", pushes, `{"push":{"payload":"x"}}`, header).Want(http.StatusBadRequest)
+	}
+}
+
+func TestFieldsInTheQueryCountWhereTheBodyIsEmpty(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	const query = "?push[payload]=a%26b&push[expire_after_days]=3"
+	for name, header := range map[string]http.Header{"no type": {}, "a form": servertest.Urlencoded, "JSON": {"Content-Type": {"application/json"}}} {
+		made := a.Do("POST", pushes+query, "", header).Want(http.StatusCreated).Has(map[string]string{"expire_after_days": "3"})
+		if shown := a.Get(pushes + "/" + made.Text("url_token")).Want(http.StatusOK); shown.Text("payload") != "a&b" {
+			t.Errorf("%s: %s", name, shown.Body)
+		}
+	}
+	a.Do("POST", pushes+query, `{"push":{"payload":"x"}}`).Want(http.StatusCreated).Has(map[string]string{"expire_after_days": "7"})
+	a.Do("POST", pushes+query, `{}`).Want(http.StatusBadRequest)
+	a.Do("POST", pushes+"?push[files][]=x", "").Want(http.StatusUnauthorized)
+	for _, bad := range []string{"", "?payload=x", "?push[payload]=%zz", "?push[payload]=%ff", "?push[payload]=x&push[payload]=y"} {
+		a.Do("POST", pushes+bad, "").Want(http.StatusBadRequest)
+	}
+	a.Do("POST", pushes+query, "", http.Header{"Content-Type": {"text/plain"}}).Want(http.StatusUnsupportedMediaType)
+	ann := a.AddTokenUser("ann@example.com")
+	path := pushes + "/" + a.Create(`"payload":"x"`, ann) + "/notify_emails?notify_emails_to=bob@example.net"
+	if got := a.Do("POST", path, "", ann); !strings.Contains(got.Body, "sends no mail") { // the field was read
+		t.Errorf("%d %s", got.Status, got.Body)
+	}
+}

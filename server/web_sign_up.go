@@ -1,0 +1,65 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"pushbox/store"
+)
+
+// accountView is the form for making an account.
+type accountView struct {
+	passwordBounds
+	Email   string          // as it was typed
+	Wrong   map[string]bool // fields that were refused
+	Foreign bool            // the address may not sign up
+	Error   formError
+}
+
+// signUpForm shows the form, if sign-ups are enabled.
+func (s *Server) signUpForm(*request) (reply, error) {
+	if !s.cfg.EnableSignups {
+		return reply{}, store.ErrNotFound
+	}
+	return show(http.StatusOK, "sign_up", accountView{}), nil
+}
+
+// signUp makes an account. If the address has one already, the answer is the same, and
+// does not tell who has an account.
+func (s *Server) signUp(r *request) (reply, error) {
+	if !s.cfg.EnableSignups {
+		return reply{}, store.ErrNotFound
+	}
+	f, err := s.readForm(r)
+	if err != nil {
+		return reply{}, err
+	}
+	email := f.text("email")
+	page := accountView{Email: shownAgain(email, store.MaxEmail)}
+	if full, wait := s.limits.signUps.Full(r.actor.Client); full {
+		s.noteLimit(&limitError{name: limitSignUps})
+		page.Error = s.tooManyAttempts(wait)
+		return page.Error.rerender("sign_up", page), nil
+	}
+	s.limits.signUps.Add(r.actor.Client)
+	if !s.maySignUp(email) {
+		page.Wrong, page.Foreign = map[string]bool{"email": true}, true
+		return show(http.StatusUnprocessableEntity, "sign_up", page), nil
+	}
+	_, err = s.store.AddAccount(r.Context(), r.actor, email, f.Text("password"))
+	if wrong, ok := wrongFields(err); ok {
+		page.Wrong = wrong
+		return show(http.StatusUnprocessableEntity, "sign_up", page), nil
+	}
+	if err != nil && !errors.Is(err, store.ErrExists) {
+		return reply{}, err
+	}
+	return goTo(signInPath + "?" + markMade + "=1"), nil
+}
+
+// maySignUp reports whether an address, in the form in which the store keeps it, may
+// sign up.
+func (s *Server) maySignUp(email string) bool {
+	return s.signUpEmail.MatchString(strings.ToLower(strings.TrimSpace(email)))
+}

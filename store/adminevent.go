@@ -1,0 +1,208 @@
+package store
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"pushbox/store/seal"
+)
+
+// MaxAdminEvents is how many events the instance log keeps: beyond it the oldest go.
+const MaxAdminEvents = 100_000
+
+// An AdminKind says what an event of the instance log reports.
+type AdminKind uint8
+
+// The kinds of event. The numbers are stored.
+const (
+	AdminAccountCreate AdminKind = 1 + iota
+	AdminAccountDisable
+	AdminAccountEnable
+	AdminAccountRemove
+	AdminAccountRemoved
+	AdminPassword
+	AdminFactorAdd
+	AdminFactorRemove
+	AdminRecoveryCodes
+	AdminSignIn
+	AdminFirstFactor
+	AdminSignInRefused
+	AdminSignOut
+	AdminSessionEnd
+	AdminTokenCreate
+	AdminTokenRevoke
+	AdminTokenRefused
+	AdminWebhookAdd
+	AdminWebhookRemove
+	AdminWebhookDisable
+	AdminWebhookEnable
+	AdminKeysCreate
+	AdminKeysRenew
+	AdminKeyRotate
+	AdminBackup
+	AdminRestore
+	AdminCompact
+	AdminReload
+	AdminReloadRefused
+	AdminMoreRefused
+	AdminImport
+	adminKindCount
+)
+
+// adminKinds are the names of the kinds on the wire, and what they say.
+var adminKinds = [adminKindCount]struct{ name, says string }{
+	AdminAccountCreate:  {"account_create", "an account was added"},
+	AdminAccountDisable: {"account_disable", "an account was disabled, and its sessions ended"},
+	AdminAccountEnable:  {"account_enable", "a disabled account was enabled again"},
+	AdminAccountRemove:  {"account_remove", "the removal of an account began: it can do nothing any more"},
+	AdminAccountRemoved: {"account_removed", "the account is gone, with its pushes, tokens and webhooks"},
+	AdminPassword:       {"password_change", "an account got a new password, and its other sessions ended"},
+	AdminFactorAdd:      {"second_factor_add", "an account got a second factor"},
+	AdminFactorRemove:   {"second_factor_remove", "the second factor of an account was removed"},
+	AdminRecoveryCodes:  {"recovery_codes", "an account got new recovery codes"},
+	AdminSignIn:         {"sign_in", "a session began"},
+	AdminFirstFactor:    {"first_factor", "the password was right, and the code of the second factor is still missing"},
+	AdminSignInRefused:  {"sign_in_refused", "a password or a code was wrong, or there were too many tries"},
+	AdminSignOut:        {"sign_out", "a session ended, because its user signed out"},
+	AdminSessionEnd:     {"session_end", "a session was ended from the list of sessions"},
+	AdminTokenCreate:    {"token_create", "an API token was made"},
+	AdminTokenRevoke:    {"token_revoke", "an API token was ended"},
+	AdminTokenRefused:   {"token_refused", "a request had an API token that is not valid"},
+	AdminWebhookAdd:     {"webhook_add", "a webhook was added"},
+	AdminWebhookRemove:  {"webhook_remove", "a webhook was removed"},
+	AdminWebhookDisable: {"webhook_disable", "a webhook was disabled"},
+	AdminWebhookEnable:  {"webhook_enable", "a disabled webhook was enabled again"},
+	AdminKeysCreate:     {"keys_create", "the key ring of a new database was made"},
+	AdminKeysRenew:      {"keys_renew", "a key was added to the key ring, and keys without use were dropped"},
+	AdminKeyRotate:      {"key_rotate", "the master key was replaced"},
+	AdminBackup:         {"backup", "a backup was made"},
+	AdminRestore:        {"restore", "the database was restored from a backup"},
+	AdminCompact:        {"compact", "unused space was given back to the file system"},
+	AdminReload:         {"reload", "the configuration was read again and is in force"},
+	AdminReloadRefused:  {"reload_refused", "the configuration was read again and has a mistake: nothing changed"},
+	AdminMoreRefused:    {"more_refused", "further sign-ins and API tokens were refused, each without an event"},
+	AdminImport:         {"import", "accounts and pushes of another server were imported"},
+}
+
+// AdminKinds lists the kinds of event.
+func AdminKinds() (all []AdminKind) {
+	for k := AdminKind(1); k < adminKindCount; k++ {
+		all = append(all, k)
+	}
+	return all
+}
+
+// String is the kind's name on the wire; empty if there is no such kind.
+func (k AdminKind) String() string {
+	if k < adminKindCount {
+		return adminKinds[k].name
+	}
+	return ""
+}
+
+// Says returns what an event of this kind reports, in a sentence without a period.
+func (k AdminKind) Says() string {
+	if k < adminKindCount {
+		return adminKinds[k].says
+	}
+	return ""
+}
+
+// An AdminEvent is an event of the instance log as it is stored: what an actor did to
+// the instance or to an account. Who did it is sealed. The number and the chain are the
+// engine's.
+type AdminEvent struct {
+	Number  uint64 // from 1, without a gap
+	Kind    AdminKind
+	At      time.Time
+	Account AccountID // that it is about; 0: none, or none that exists
+	Subject uint64    // the TokenID or HookID that it is about; 0: none
+	Digest  [32]byte  // of the text that is sealed, which begins with a random salt
+	Sealed  []byte
+	Chain   [32]byte // of this event and all before it: Link
+}
+
+// Link returns the Chain of an event behind an event with the given Chain, which is zero
+// for the first one. The sealed text counts by its digest, so that it can be sealed anew
+// under another key.
+func (e AdminEvent) Link(before [32]byte) [32]byte {
+	b := binary.BigEndian.AppendUint64(append(make([]byte, 0, 128), before[:]...), e.Number)
+	return sha256.Sum256(e.appendFixed(b))
+}
+
+func (e AdminEvent) appendFixed(b []byte) []byte {
+	b = appendTime(append(b, recordVersion, byte(e.Kind)), e.At)
+	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(e.Account)), e.Subject)
+	return append(b, e.Digest[:]...)
+}
+
+// AppendBinary appends the event's record to b. The number is not part of it: it is the
+// key.
+func (e AdminEvent) AppendBinary(b []byte) ([]byte, error) {
+	return appendBytes(append(e.appendFixed(b), e.Chain[:]...), e.Sealed), nil
+}
+
+// UnmarshalBinary reads a record and leaves the number as it is. The event shares no
+// memory with b.
+func (e *AdminEvent) UnmarshalBinary(b []byte) error {
+	r := reader{b: b}
+	r.version()
+	f := AdminEvent{Number: e.Number, Kind: AdminKind(r.byte()), At: r.time()}
+	f.Account, f.Subject = AccountID(r.uvarint(1<<64-1)), r.uvarint(1<<64-1)
+	f.Digest, f.Chain = [32]byte(r.take(32)), [32]byte(r.take(32))
+	f.Sealed = r.bytes()
+	if err := r.end(); err != nil || f.Kind.String() == "" {
+		return errRecord
+	}
+	*e = f
+	return nil
+}
+
+// An AdminEventInfo is an opened event.
+type AdminEventInfo struct {
+	AdminEvent
+	By     Actor  // without Referrer, and Client is empty
+	Email  string // of Account; empty if that is not known any more
+	Detail string // what else there is to say, such as a size; may be empty
+}
+
+// A matter is what an event is about, as far as it is known before the change is made.
+type matter struct {
+	account AccountID
+	email   string
+	subject uint64
+	detail  string
+}
+
+const eventSalt = 16 // random bytes: without the key, a digest must not confirm a guess of the text
+
+// sealAdminEvent makes an event of now.
+func (s *Store) sealAdminEvent(ring *seal.Ring, by Actor, k AdminKind, m matter) AdminEvent {
+	plain := make([]byte, eventSalt, 256)
+	_, _ = rand.Read(plain) // never fails: crypto/rand ends the program instead
+	plain = binary.AppendUvarint(append(plain, byte(by.Role)), uint64(by.Account))
+	for _, text := range [...]string{by.IP, cut(by.UserAgent), m.email, cut(m.detail)} {
+		plain = appendBytes(plain, text)
+	}
+	e := AdminEvent{Kind: k, At: s.time.Read().Now, Account: m.account, Subject: m.subject, Digest: sha256.Sum256(plain)}
+	e.Sealed = ring.SealEvent(e.Digest, plain)
+	return e
+}
+
+// openAdminEvent opens an event, and checks that it says what its digest says.
+func openAdminEvent(ring *seal.Ring, e AdminEvent) (AdminEventInfo, error) {
+	plain, err := ring.OpenEvent(e.Digest, e.Sealed)
+	r := reader{b: plain}
+	r.take(eventSalt)
+	i := AdminEventInfo{AdminEvent: e, By: Actor{Role: Role(r.byte()), Account: AccountID(r.uvarint(1<<64 - 1))}}
+	for _, text := range [...]*string{&i.By.IP, &i.By.UserAgent, &i.Email, &i.Detail} {
+		*text = string(r.bytes())
+	}
+	if err != nil || r.end() != nil || sha256.Sum256(plain) != e.Digest {
+		return AdminEventInfo{}, fmt.Errorf("%w: event %d does not open", ErrCorrupt, e.Number)
+	}
+	return i, nil
+}

@@ -1,0 +1,385 @@
+package store_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/humanize"
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// eventsAfter lists the events after the given number.
+func eventsAfter(t *testing.T, f *storetest.Fixture, after uint64) []store.AdminEventInfo {
+	t.Helper()
+	list, err := f.AdminEvents(ctx, time.Time{}, after, store.MaxAdminEvents)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return list
+}
+
+// lineOf is an event without its number and its time.
+func lineOf(e store.AdminEventInfo) string {
+	who := [...]string{store.Client: "client", store.Operator: "operator", store.System: "system"}[e.By.Role]
+	return fmt.Sprintf("%s: %s %d from %s %s, account %d %s, subject %d, %s", e.Kind, who, e.By.Account, e.By.IP, e.By.UserAgent, e.Account, e.Email, e.Subject, e.Detail)
+}
+
+// Each kind of event comes from the change that it tells, with the actor.
+func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
+	t.Parallel()
+	k := newKeyed(t)
+	f := k.Fixture
+	seen := map[store.AdminKind]bool{}
+	last := uint64(0)
+	wait := time.Duration(0)
+	// want fails the test unless exactly these events happened since the last call.
+	want := func(err error, events ...string) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, e := range eventsAfter(t, f, last) {
+			got = append(got, lineOf(e))
+			seen[e.Kind], last = true, e.Number
+			if !e.At.Equal(f.Clock.Now()) {
+				t.Errorf("%s: at %v", e.Kind, e.At)
+			}
+		}
+		if !slices.Equal(got, events) {
+			t.Errorf("the log says\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(events, "\n"))
+		}
+		wait += time.Minute
+		f.Clock.Advance(time.Minute)
+	}
+	by := store.Actor{Client: "192.0.2.7", IP: "192.0.2.7", UserAgent: "Browser/1.0"}
+	const ann, hers = "ann@example.com", "account 1 ann@example.com, subject 0, "
+	const she = "client 1 from 192.0.2.7 Browser/1.0, " + hers
+	const pass = "correct horse battery"
+	want(nil, "keys_create: system 0 from  , account 0 , subject 0, ")
+	_, err := f.AddAccount(ctx, by, ann, secret.New(pass))
+	want(err, "account_create: client 0 from 192.0.2.7 Browser/1.0, "+hers)
+
+	n, err := f.SignIn(ctx, by, ann, secret.New(pass))
+	want(err, "sign_in: "+she)
+	setup, err := f.NewTOTP(ctx, n.Secret)
+	want(err)
+	n, recovery, err := f.EnableTOTP(ctx, by, n.Secret, secret.New(pass), setup.Secret, storetest.Code(t, f, setup.Secret, 0))
+	want(err, "second_factor_add: "+she)
+	pending, err := f.SignIn(ctx, by, ann, secret.New(pass))
+	want(err, "first_factor: "+she)
+	_, err = f.SignInCode(ctx, by, pending.Secret, storetest.Code(t, f, setup.Secret, 0))
+	want(err, "sign_in: "+she+"with a second factor")
+	pending, err = f.SignIn(ctx, by, ann, secret.New(pass))
+	want(err, "first_factor: "+she)
+	_, err = f.SignInCode(ctx, by, pending.Secret, secret.New("no code"))
+	want(refusedAs(err, store.ErrCredentials), "sign_in_refused: client 0 from 192.0.2.7 Browser/1.0, "+hers)
+	other, err := f.SignInCode(ctx, by, pending.Secret, recovery[0])
+	want(err, "sign_in: "+she+"with a recovery code")
+	want(f.EndSession(ctx, by, n.Secret, other.ID), "session_end: "+she)
+	_, err = f.NewRecoveryCodes(ctx, by, n.Secret, secret.New(pass))
+	want(err, "recovery_codes: "+she)
+	want(f.DisableTOTP(ctx, by, n.Secret, secret.New(pass)), "second_factor_remove: "+she)
+	n, err = f.ChangePassword(ctx, by, n.Secret, secret.New(pass), secret.New(pass+" 2"))
+	want(err, "password_change: "+she)
+	want(f.SignOut(ctx, by, n.Secret), "sign_out: "+she)
+	want(f.SignOut(ctx, by, n.Secret))
+
+	const operator = "operator 0 from  , "
+	_, err = f.SignIn(ctx, by, ann, secret.New(pass))
+	want(refusedAs(err, store.ErrCredentials), "sign_in_refused: client 0 from 192.0.2.7 Browser/1.0, "+hers)
+	want(f.SetPassword(ctx, storetest.Operator, ann, secret.New(pass)), "password_change: "+operator+hers)
+	want(f.ResetTOTP(ctx, storetest.Operator, ann)) // there is none
+	want(f.SetDisabled(ctx, storetest.Operator, ann, true), "account_disable: "+operator+hers)
+	want(f.SetDisabled(ctx, storetest.Operator, ann, true)) // it is
+	want(f.SetDisabled(ctx, storetest.Operator, ann, false), "account_enable: "+operator+hers)
+
+	token, err := f.CreateToken(ctx, storetest.Operator, ann, "laptop", 0)
+	want(err, "token_create: "+operator+"account 1 ann@example.com, subject 1, laptop")
+	want(f.RevokeToken(ctx, storetest.Operator, token.ID), "token_revoke: "+operator+"account 1 ann@example.com, subject 1, ")
+	_, _, err = f.Authenticate(ctx, by, token.Secret)
+	want(refusedAs(err, store.ErrToken), "token_refused: client 0 from 192.0.2.7 Browser/1.0, account 0 , subject 0, ")
+
+	const hook = "account 1 ann@example.com, subject 1, "
+	h, err := f.AddHook(ctx, storetest.Operator, ann, secret.New("https://hooks.example.com"), []store.Event{store.EventView, store.EventExpire})
+	want(err, "webhook_add: "+operator+hook+"view, expire")
+	want(f.DisableHook(ctx, store.Actor{Role: store.System}, h.ID, true), "webhook_disable: system 0 from  , "+hook)
+	want(f.DisableHook(ctx, storetest.Operator, h.ID, false), "webhook_enable: "+operator+hook)
+	want(f.RemoveHook(ctx, storetest.Operator, h.ID), "webhook_remove: "+operator+hook)
+	want(f.RemoveAccount(ctx, storetest.Operator, ann), "account_remove: "+operator+hers, "account_removed: "+operator+hers)
+
+	const whole = "account 0 , subject 0, "
+	r, err := f.RotateKey(ctx, storetest.Operator, true, quiet)
+	want(err, "key_rotate: "+operator+whole+r.OldID+" by "+r.ID, "keys_renew: system 0 from  , "+whole+"3 dropped")
+	b, err := f.Backup(ctx, store.Actor{Role: store.System}, "", func(int64, int64) {})
+	want(err, "backup: system 0 from  , "+whole+humanize.Size(b.Size))
+	if err := os.Remove(b.Path); err != nil {
+		t.Error(err)
+	}
+	was, is, err := f.Compact(ctx, storetest.Operator, func(int64, int64) {})
+	want(err, "compact: "+operator+whole+humanize.Size(was)+" before, "+humanize.Size(is)+" after")
+	want(f.NoteReload(ctx, storetest.Operator, false, []string{"brand.title", "log.level"}), "reload: "+operator+whole+"brand.title, log.level")
+	want(f.NoteReload(ctx, storetest.Operator, true, nil), "reload_refused: "+operator+whole)
+	want(f.NoteImport(ctx, storetest.Operator, "1 account, 2 pushes"), "import: "+operator+whole+"1 account, 2 pushes")
+	_, err = f.Restore(ctx, true)
+	want(err, "restore: operator 0 from  pushbox restore --keep-live, "+whole+"0 pushes, 0 live in the backup")
+
+	f.Clock.Advance(31*day - wait)
+	_, err = f.Sweep(ctx)
+	want(err, "keys_renew: system 0 from  , "+whole+"1 dropped")
+	seen[store.AdminMoreRefused] = true // TestRefusalsAreBounded
+	for _, kind := range store.AdminKinds() {
+		if !seen[kind] {
+			t.Errorf("nothing is an event of kind %s", kind)
+		}
+	}
+}
+
+// refusedAs returns nil if err is want.
+func refusedAs(err, want error) error {
+	if err == nil || err.Error() != want.Error() {
+		return fmt.Errorf("got %w, want %w", err, want)
+	}
+	return nil
+}
+
+// An attacker who is refused again and again fills neither the log nor the disk.
+func TestRefusalsAreBounded(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	const perClient, inAll = store.RefusalEventsPerClient, store.RefusalEvents
+	refused := func(client, times int) {
+		t.Helper()
+		by := store.Actor{Client: fmt.Sprint("192.0.2.", client)}
+		for range times {
+			if _, _, err := f.Authenticate(ctx, by, secret.New("no token")); refusedAs(err, store.ErrToken) != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	// count returns how many refusals are events since the last call, and what is told of the rest.
+	last := uint64(0)
+	count := func() (n int, rest string) {
+		t.Helper()
+		for _, e := range eventsAfter(t, f, last) {
+			switch e.Kind {
+			case store.AdminTokenRefused:
+				n++
+			case store.AdminMoreRefused:
+				rest += e.Detail + " by role " + fmt.Sprint(e.By.Role) + "."
+			}
+			last = e.Number
+		}
+		return n, rest
+	}
+	want := func(what string, events int, rest string) {
+		t.Helper()
+		if n, more := count(); n != events || more != rest {
+			t.Errorf("%s: %d events and %q, want %d and %q", what, n, more, events, rest)
+		}
+	}
+	refused(1, perClient)
+	want("as many as a client may have", perClient, "")
+	refused(1, 1)
+	want("one more", 0, "")
+	for client := 2; client <= inAll/perClient; client++ {
+		refused(client, perClient)
+	}
+	want("as many as there may be", inAll-perClient, "")
+	refused(100, 1)
+	want("one more of another client", 0, "")
+	f.Clock.Advance(time.Hour - time.Second)
+	f.SweepAll()
+	want("a moment before an hour is over", 0, "")
+	f.Clock.Advance(time.Second)
+	f.SweepAll()
+	f.SweepAll()
+	want("after an hour", 0, "2 by role 2.")
+	refused(1, perClient+3)
+	want("of the next hour", perClient, "")
+	f.Reopen()
+	want("after a restart", 0, "3 by role 2.")
+	f.Reopen()
+	want("after another one", 0, "")
+}
+
+// Whatever a client types may be a secret in the wrong field.
+func TestARefusalTellsNothingOfWhatWasSent(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	storetest.AddMember(t, f, email)
+	const typed = "typed-by-a-client"
+	by := store.Actor{Client: "192.0.2.7", IP: "192.0.2.7", Referrer: secret.New("https://example.com/p/" + typed)}
+	n := storetest.SignIn(t, f)
+	for what, try := range map[string]func() error{
+		"an address": func() error { _, err := f.SignIn(ctx, by, typed+"@example.com", secret.New(right)); return err },
+		"a password": func() error { _, err := f.SignIn(ctx, by, email, secret.New(typed)); return err },
+		"an old one": func() error {
+			_, err := f.ChangePassword(ctx, by, n.Secret, secret.New(typed), secret.New(typed))
+			return err
+		},
+		"a token":   func() error { _, _, err := f.Authenticate(ctx, by, secret.New(typed)); return err },
+		"too often": func() error { _, err := f.SignIn(ctx, by, typed, secret.New(typed)); return err },
+	} {
+		if try() == nil {
+			t.Errorf("%s: it was not refused", what)
+		}
+	}
+	list := eventsAfter(t, f, 0)
+	for _, e := range list {
+		if text := fmt.Sprintf("%+v", e); strings.Contains(text, typed) {
+			t.Errorf("event %d: %s", e.Number, text)
+		}
+	}
+	if len(list) < 5 {
+		t.Errorf("there are %d events", len(list))
+	}
+}
+
+// A client that does not wait for the answer is noted like any other.
+func TestARefusalIsNotedThoughTheClientHasLeft(t *testing.T) {
+	t.Parallel()
+	leave, cancel := context.WithCancel(ctx)
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { return leaver{e, cancel} }
+	})
+	if _, _, err := f.Authenticate(leave, anonymous, secret.New("no token")); refusedAs(err, store.ErrToken) != nil {
+		t.Error(err)
+	}
+	if list := eventsAfter(t, f, 1); len(list) != 1 || list[0].Kind != store.AdminTokenRefused {
+		t.Errorf("the log has %+v", list)
+	}
+}
+
+// A leaver is an engine whose caller leaves once a token was looked up.
+type leaver struct {
+	store.Engine
+	leave func()
+}
+
+func (e leaver) Token(ctx context.Context, d store.TokenDigest) (store.APIToken, store.Account, error) {
+	defer e.leave()
+	return e.Engine.Token(ctx, d)
+}
+
+func TestEventsAreListedFromATimeOn(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	began := f.Clock.Now()
+	for range 1200 { // more than are read at a time
+		f.Clock.Advance(time.Second)
+		if err := f.NoteReload(ctx, storetest.Operator, false, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		since       time.Duration
+		after       uint64
+		limit       int
+		first, last uint64
+	}{
+		{-time.Hour, 0, 5000, 1, 1201},
+		{0, 0, 5000, 1, 1201},
+		{time.Millisecond, 0, 5000, 2, 1201},
+		{1000 * time.Second, 0, 5000, 1001, 1201},
+		{0, 1, 3, 2, 4},
+		{0, 1198, 3, 1199, 1201},
+		{1000 * time.Second, 3, 700, 1001, 1201},
+		{0, 3, 700, 4, 703},
+		{time.Hour, 0, 5000, 0, 0},
+		{0, 1201, 5000, 0, 0},
+		{0, 0, 0, 0, 0},
+	} {
+		list, err := f.AdminEvents(ctx, began.Add(c.since), c.after, c.limit)
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, last := uint64(0), uint64(0)
+		if len(list) > 0 {
+			first, last = list[0].Number, list[len(list)-1].Number
+		}
+		if first != c.first || last != c.last || len(list) > 0 && uint64(len(list)) != last-first+1 {
+			t.Errorf("%+v: %d events from %d to %d", c, len(list), first, last)
+		}
+	}
+}
+
+// An address stays with the events that name it; others show the one of today.
+func TestEventsHaveTheAddressOfTheirAccount(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account(email)
+	token, err := f.CreateToken(ctx, ann, email, "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.RevokeToken(ctx, storetest.Operator, token.ID); err != nil {
+		t.Fatal(err)
+	}
+	emails := func() (list []string) {
+		for _, e := range eventsAfter(t, f, 1) {
+			list = append(list, e.Email)
+		}
+		return list
+	}
+	if got := emails(); !reflect.DeepEqual(got, []string{email, email, email}) {
+		t.Errorf("of an account that exists: %q", got)
+	}
+	if err := f.RemoveAccount(ctx, storetest.Operator, email); err != nil {
+		t.Fatal(err)
+	}
+	if got := emails(); !reflect.DeepEqual(got, []string{email, email, "", email, email}) {
+		t.Errorf("of an account that is gone: %q", got)
+	}
+}
+
+func TestTheLogIsInBackupsAndGoesOnAfterARestore(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account(email)
+	before := eventsAfter(t, f, 0)
+	back := restored(t, f, backUp(t, f), false, store.Restored{})
+	after := eventsAfter(t, back, 0)
+	if n := len(before); len(after) != n+1 || !reflect.DeepEqual(after[:n], before) || after[n].Kind != store.AdminRestore {
+		t.Errorf("%d events became %+v", n, after)
+	}
+}
+
+// An event that its key does not open is named by a check and keeps a backup from being
+// believed.
+func TestAnEventThatDoesNotOpenIsNamed(t *testing.T) {
+	t.Parallel()
+	for name, spoil := range map[string]func(*store.AdminEvent){
+		"it is damaged":          func(e *store.AdminEvent) { e.Sealed[len(e.Sealed)-1]++ },
+		"it says something else": func(e *store.AdminEvent) { e.Digest[0]++ },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := storetest.New(t)
+			f.Abandon()
+			e := storetest.Told(f.Engine())
+			spoil(&e)
+			if err := f.Engine().AddAdminEvent(ctx, e); err != nil {
+				t.Fatal(err)
+			}
+			problems, err := f.Store.Check(ctx)
+			if err != nil || !slices.Equal(problems, []string{"event 2: it does not open"}) {
+				t.Errorf("the check found %q, %v", problems, err)
+			}
+			if list, err := f.AdminEvents(ctx, time.Time{}, 0, 9); len(list) != 1 || err == nil || !strings.Contains(err.Error(), "event 2 does not open") {
+				t.Errorf("the list: %d events, %v", len(list), err)
+			}
+			if _, err := f.Backup(ctx, storetest.Operator, "", func(int64, int64) {}); err == nil || !strings.Contains(err.Error(), "event 2: it does not open") {
+				t.Errorf("a backup: %v", err)
+			}
+		})
+	}
+}

@@ -1,0 +1,175 @@
+package store
+
+import (
+	"context"
+	"strings"
+
+	"pushbox/store/seal"
+)
+
+// A Role says on whose authority an Actor acts.
+type Role uint8
+
+// The roles. The numbers are stored.
+const (
+	Client   Role = iota // a client of the API or the pages: for its Account, or anonymously
+	Operator             // the operator, by a command on the server's machine
+	System               // pushbox itself
+)
+
+// administers reports whether the actor may change the instance and what belongs to any
+// account.
+func (a Actor) administers() bool { return a.Role != Client }
+
+// proved returns the actor once a password or a session proved its account.
+func (a Actor) proved(id AccountID) Actor {
+	a.Account = id
+	return a
+}
+
+// An administration changes accounts, API tokens, sessions, webhooks and the key ring
+// for an actor, and writes the instance log. No other part of the store calls these
+// methods of the engine, so this file alone says who may make such changes, and none of
+// them is without an event.
+type administration struct {
+	store *Store
+	by    Actor
+}
+
+// as returns the administration of an actor.
+func (s *Store) as(by Actor) administration { return administration{s, by} }
+
+// may returns ErrDenied unless the actor may change what belongs to an account; owner 0
+// is the instance.
+func (a administration) may(owner AccountID) error {
+	if a.by.administers() || owner != 0 && a.by.Account == owner {
+		return nil
+	}
+	return ErrDenied
+}
+
+// event returns an event that the actor causes now.
+func (a administration) event(k AdminKind, m matter) AdminEvent {
+	return a.store.sealAdminEvent(a.store.ring.Load(), a.by, k, m)
+}
+
+// createAccount is for every actor: the server decides who may sign up.
+func (a administration) createAccount(ctx context.Context, one Account) (AccountID, error) {
+	defer a.store.epochs.leave(a.store.epochs.enter())
+	return a.store.engine.CreateAccount(ctx, one, a.event(AdminAccountCreate, matter{email: one.Email}))
+}
+
+func (a administration) createFirstAccount(ctx context.Context, one Account) (AccountID, error) {
+	defer a.store.epochs.leave(a.store.epochs.enter())
+	return a.store.engine.CreateFirstAccount(ctx, one, a.event(AdminAccountCreate, matter{email: one.Email}))
+}
+
+func (a administration) changeAccount(ctx context.Context, id AccountID, session SessionDigest, r AccountRule) (AccountChange, error) {
+	defer a.store.epochs.leave(a.store.epochs.enter())
+	if err := a.may(id); err != nil {
+		return AccountChange{}, err
+	}
+	return a.store.engine.ChangeAccount(ctx, id, session, r)
+}
+
+func (a administration) removeAccount(ctx context.Context, one Account) error {
+	defer a.store.epochs.leave(a.store.epochs.enter())
+	if err := a.may(0); err != nil {
+		return err
+	}
+	return a.store.engine.RemoveAccount(ctx, one.ID, a.event(AdminAccountRemoved, about(one)))
+}
+
+func (a administration) removeSession(ctx context.Context, owner Account, id SessionID, k AdminKind) error {
+	defer a.store.epochs.leave(a.store.epochs.enter())
+	if err := a.may(owner.ID); err != nil {
+		return err
+	}
+	return a.store.engine.RemoveSession(ctx, owner.ID, id, a.event(k, about(owner)))
+}
+
+func (a administration) createToken(ctx context.Context, email string, t APIToken) (TokenID, error) {
+	defer a.store.epochs.leave(a.store.epochs.enter())
+	if err := a.may(t.Owner); err != nil {
+		return 0, err
+	}
+	if !a.by.administers() {
+		if err := a.store.made.take(t.Owner); err != nil {
+			return 0, err
+		}
+	}
+	return a.store.engine.CreateToken(ctx, t, a.event(AdminTokenCreate, matter{t.Owner, email, 0, t.Label}))
+}
+
+// removeToken returns ErrNotFound also for a token of another account.
+func (a administration) removeToken(ctx context.Context, id TokenID) error {
+	defer a.store.epochs.leave(a.store.epochs.enter())
+	owner := a.by.Account
+	switch {
+	case a.by.administers():
+		owner = 0
+	case owner == 0:
+		return ErrNotFound
+	}
+	return a.store.engine.RemoveToken(ctx, owner, id, a.event(AdminTokenRevoke, matter{subject: uint64(id)}))
+}
+
+func (a administration) createHook(ctx context.Context, email string, h Hook) (HookID, error) {
+	defer a.store.epochs.leave(a.store.epochs.enter())
+	if err := a.may(h.Owner); err != nil {
+		return 0, err
+	}
+	var events []string
+	for _, e := range h.Events.Events() {
+		events = append(events, e.String())
+	}
+	return a.store.engine.CreateHook(ctx, h, a.event(AdminWebhookAdd, matter{h.Owner, email, 0, strings.Join(events, ", ")}))
+}
+
+func (a administration) setHook(ctx context.Context, h Hook) error {
+	defer a.store.epochs.leave(a.store.epochs.enter())
+	if err := a.may(h.Owner); err != nil {
+		return err
+	}
+	k := AdminWebhookEnable
+	if h.Disabled {
+		k = AdminWebhookDisable
+	}
+	return a.store.engine.SetHook(ctx, h, a.event(k, aboutHook(h)))
+}
+
+func (a administration) removeHook(ctx context.Context, h Hook) error {
+	defer a.store.epochs.leave(a.store.epochs.enter())
+	if err := a.may(h.Owner); err != nil {
+		return err
+	}
+	return a.store.engine.RemoveHook(ctx, h.Owner, h.ID, a.event(AdminWebhookRemove, aboutHook(h)))
+}
+
+// setKeyRing makes a key ring durable, sealed under root. The event is of that kind.
+func (a administration) setKeyRing(ctx context.Context, root seal.RootKey, r *seal.Ring, k AdminKind, detail string) error {
+	if err := a.may(0); err != nil {
+		return err
+	}
+	return a.store.engine.SetKeyRing(ctx, r.Sealed(root), r, a.store.sealAdminEvent(r, a.by, k, matter{detail: detail}))
+}
+
+// note adds an event of what is done and changes nothing else here. Where there is no
+// room for the event, what is done stays done: a full disk must not keep an administrator
+// from a backup.
+func (a administration) note(ctx context.Context, k AdminKind, m matter) error {
+	defer a.store.epochs.leave(a.store.epochs.enter())
+	return instead(a.store.engine.AddAdminEvent(ctx, a.event(k, m)), ErrFull, nil)
+}
+
+// about returns the matter of an event about an account.
+func about(one Account) matter { return matter{account: one.ID, email: one.Email} }
+
+// aboutHook returns the matter of an event about a webhook that exists.
+func aboutHook(h Hook) matter { return matter{account: h.Owner, subject: uint64(h.ID)} }
+
+// with returns the matter with a detail.
+func (m matter) with(detail string) matter {
+	m.detail = detail
+	return m
+}

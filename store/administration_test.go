@@ -1,0 +1,127 @@
+package store_test
+
+import (
+	"errors"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"strings"
+	"testing"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// A client changes what belongs to its own account, and nothing that belongs to others
+// or to the instance.
+func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	const hers, his = "ann@example.com", "bob@example.com"
+	ann, bob := f.Account(hers), f.Account(his)
+	hook, err := f.AddHook(ctx, storetest.Operator, his, secret.New("https://hooks.example.com"), []store.Event{store.EventView})
+	if err != nil {
+		t.Fatal(err)
+	}
+	bobs, err := f.CreateToken(ctx, bob, his, "", 0)
+	if err != nil {
+		t.Errorf("an account makes a token of its own: %v", err)
+	}
+	for name, change := range map[string]func(by store.Actor) error{
+		"set the password of an account": func(by store.Actor) error {
+			return f.SetPassword(ctx, by, his, secret.New("another good password"))
+		},
+		"disable an account": func(by store.Actor) error { return f.SetDisabled(ctx, by, his, true) },
+		"remove an account":  func(by store.Actor) error { return f.RemoveAccount(ctx, by, his) },
+		"reset a factor":     func(by store.Actor) error { return f.ResetTOTP(ctx, by, his) },
+		"create a token": func(by store.Actor) error {
+			_, err := f.CreateToken(ctx, by, his, "", 0)
+			return err
+		},
+		"revoke a token": func(by store.Actor) error {
+			err := f.RevokeToken(ctx, by, bobs.ID)
+			if errors.Is(err, store.ErrNotFound) { // the answer does not reveal that it exists
+				err = store.ErrDenied
+			}
+			return err
+		},
+		"add a webhook": func(by store.Actor) error {
+			_, err := f.AddHook(ctx, by, his, secret.New("https://hooks.example.com"), []store.Event{store.EventView})
+			return err
+		},
+		"remove a webhook":  func(by store.Actor) error { return f.RemoveHook(ctx, by, hook.ID) },
+		"disable a webhook": func(by store.Actor) error { return f.DisableHook(ctx, by, hook.ID, true) },
+		"compact": func(by store.Actor) error {
+			_, _, err := f.Compact(ctx, by, func(int64, int64) {})
+			return err
+		},
+		"back up": func(by store.Actor) error {
+			_, err := f.Backup(ctx, by, "", func(int64, int64) {})
+			return err
+		},
+		"replace the key": func(by store.Actor) error { _, err := f.RotateKey(ctx, by, false, quiet); return err },
+	} {
+		for who, by := range map[string]store.Actor{"another account": ann, "an anonymous client": anonymous} {
+			if err := change(by); !errors.Is(err, store.ErrDenied) {
+				t.Errorf("%s, by %s: %v", name, who, err)
+			}
+		}
+	}
+	if err := f.SetDisabled(ctx, bob, his, false); !errors.Is(err, store.ErrDenied) {
+		t.Errorf("an account enables itself: %v", err)
+	}
+	if err := f.RevokeToken(ctx, bob, bobs.ID); err != nil {
+		t.Errorf("an account revokes a token of its own: %v", err)
+	}
+	if err := f.DisableHook(ctx, store.Actor{Role: store.System}, hook.ID, true); err != nil {
+		t.Errorf("the server disables a webhook: %v", err)
+	}
+}
+
+// Changes of accounts and of what belongs to them go through one file, which checks the
+// permission for all of them.
+func TestOneFileAloneHasTheEngineChangeAccounts(t *testing.T) {
+	t.Parallel()
+	const place = "administration.go"
+	changing := map[string]bool{}
+	for name := range strings.FieldsSeq(`CreateAccount CreateFirstAccount ChangeAccount RemoveAccount RemoveSession
+		CreateToken RemoveToken CreateHook SetHook RemoveHook SetKeyRing AddAdminEvent`) {
+		changing[name] = false
+	}
+	files, err := os.ReadDir(".")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		if !strings.HasSuffix(file.Name(), ".go") || strings.HasSuffix(file.Name(), "_test.go") {
+			continue
+		}
+		tree, err := parser.ParseFile(token.NewFileSet(), file.Name(), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(tree, func(n ast.Node) bool {
+			call, ok := n.(*ast.SelectorExpr)
+			if !ok {
+				return true
+			}
+			of, ok := call.X.(*ast.SelectorExpr)
+			_, changes := changing[call.Sel.Name]
+			if !ok || of.Sel.Name != "engine" || !changes {
+				return true
+			}
+			if file.Name() != place {
+				t.Errorf("%s calls engine.%s", file.Name(), call.Sel.Name)
+			}
+			changing[call.Sel.Name] = true
+			return true
+		})
+	}
+	for name, called := range changing {
+		if !called {
+			t.Errorf("%s does not call engine.%s: is that its name?", place, name)
+		}
+	}
+}

@@ -1,0 +1,137 @@
+package bolt
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"time"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store/bolt/page"
+)
+
+// listUnknown lists what is free, for the eraser to read, if nothing says yet that it
+// has to be erased. The reader goes on where it was, so it comes to the end of the file
+// although the list is made anew again and again.
+func (h *handle) listUnknown() error {
+	e := &h.eraser
+	info, err := h.file.Stat()
+	if err != nil {
+		return err
+	}
+	_, older, err := page.FreeLists(h.file)
+	if err != nil {
+		return err
+	}
+	var unknown pageSet
+	err = h.free(func(b *bbolt.Tx) error {
+		e.list.each(unknown.add)
+		size := int64(b.DB().Info().PageSize)
+		for id := b.Size() / size; id*size < info.Size(); id++ {
+			unknown.add(uint64(id))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range e.last {
+		unknown.remove(id)
+	}
+	for _, known := range [...]*pageSet{&e.fresh, &e.aged, &e.round} {
+		for id, ok := known.next(0); ok; id, ok = known.next(id + 1) {
+			unknown.remove(id)
+		}
+	}
+	for id := older.First; older.Has(id); id++ { // the next commit will do without them
+		if unknown.has(id) {
+			unknown.remove(id)
+			e.last = append(e.last, id)
+		}
+	}
+	e.unknown, e.all = unknown, false
+	return nil
+}
+
+// nextUnknown returns up to most pages to read next. There are none only if nothing is
+// left to read.
+func (e *eraser) nextUnknown(most int) (runs []run) {
+	id, ok := e.unknown.next(e.reader)
+	if !ok {
+		id, ok = e.unknown.next(0)
+	}
+	for ; ok && most > 0; id, ok = e.unknown.next(id + 1) {
+		runs = appendRun(runs, run{first: id, count: 1})
+		most--
+	}
+	return runs
+}
+
+// noteRead notes that pages were read, and which of them are not erased. A commit may
+// have used them meanwhile: before a page is erased it is looked at again.
+func (e *eraser) noteRead(runs []run, found []uint64) {
+	for _, r := range runs {
+		e.reader = r.first + r.count
+		for id := r.first; id < e.reader; id++ {
+			e.unknown.remove(id)
+		}
+	}
+	e.last, e.stale = append(e.last, found...), e.stale || len(found) > 0
+}
+
+// readPages is how many pages are read at a time.
+func (h *handle) readPages() int { return readMost / h.bolt.Info().PageSize }
+
+// readTurn reads for a turn. It returns which pages it has read, and which of them are not
+// erased, or cannot be read.
+func (h *handle) readTurn(runs []run, buffer []byte) (read []run, found []uint64) {
+	size := uint64(h.bolt.Info().PageSize)
+	begun := time.Now()
+	for n, r := range runs {
+		got, err := h.file.ReadAt(buffer[:r.count*size], int64(r.first*size))
+		for i := range r.count {
+			if end := int((i + 1) * size); end > got && !errors.Is(err, io.EOF) || !isZero(buffer[i*size:min(end, got)]) {
+				found = append(found, r.first+i)
+			}
+		}
+		if time.Since(begun) >= readTurn {
+			return runs[:n+1], found
+		}
+	}
+	return runs, found
+}
+
+func isZero(b []byte) bool {
+	for ; len(b) > len(zeros); b = b[len(zeros):] {
+		if !bytes.Equal(b[:len(zeros)], zeros[:]) {
+			return false
+		}
+	}
+	return bytes.Equal(b, zeros[:len(b)])
+}
+
+// readSome reads some of what is unknown, for about as long as window, and notes what is
+// not erased, for a later round. It reports false when the DB is closing or has failed.
+func (db *DB) readSome(timer *time.Timer, h *handle, window time.Duration) bool {
+	var buffer []byte
+	var found []uint64
+	var read []run
+	for begun := time.Now(); ; {
+		db.writing.Lock()
+		h.eraser.noteRead(read, found)
+		runs := h.eraser.nextUnknown(h.readPages())
+		db.writing.Unlock()
+		if len(runs) == 0 || read != nil && time.Since(begun) >= window {
+			return true
+		}
+		if buffer == nil {
+			buffer = make([]byte, readMost)
+		}
+		turn := time.Now()
+		read, found = h.readTurn(runs, buffer)
+		if !db.pause(timer, time.Since(turn)) { // the disk is there for others, too
+			return false // what was read last is read again
+		}
+	}
+}

@@ -1,0 +1,89 @@
+package bolt_test
+
+import (
+	"errors"
+	"path/filepath"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"pushbox/store"
+	"pushbox/store/bolt"
+)
+
+// allocated is how many bytes of its file system a file takes.
+func allocated(t *testing.T, path string) int64 {
+	t.Helper()
+	var s unix.Stat_t
+	if err := unix.Stat(path, &s); err != nil {
+		t.Fatal(err)
+	}
+	return s.Blocks * 512
+}
+
+// freeIn is how many bytes are free on the file system of dir.
+func freeIn(t *testing.T, dir string) int64 {
+	t.Helper()
+	var s unix.Statfs_t
+	if err := unix.Statfs(dir, &s); err != nil {
+		t.Fatal(err)
+	}
+	return int64(s.Bavail) * s.Bsize
+}
+
+// The blocks of long values are given back to the file system. What the file lost does
+// not count as its own space beside what the file system then has free.
+func TestHolesDoNotCountTwiceAsSpace(t *testing.T) {
+	t.Parallel()
+	const size = 1 << 20
+	dir := mount(t, "size=64m")
+	path := filepath.Join(dir, "pushbox.db")
+	db := open(t, bolt.Options{Path: path, NoErase: true}) // but when the test says so
+	for n := range 20 {
+		payloadPush(t, db, n, size)
+	}
+	for n := range 20 {
+		mustPurge(t, db, n)
+	}
+	db.FoldJournal(t)
+	blocks, free := allocated(t, path), freeIn(t, dir)
+	db.EraseFree(t)
+	gained := freeIn(t, dir) - free
+	if punched := blocks - allocated(t, path); punched < 12*size || gained < 12*size {
+		t.Fatalf("%d bytes were punched, %d more are free on the file system", punched, gained)
+	}
+	// As much may be created as the file system has free beside what must stay free, and
+	// a little that the file has left.
+	db.SetSpaceLimits(store.SpaceLimits{MinFree: freeIn(t, dir) - 4*size})
+	left := int(4 + (allocated(t, path)-db.UsedPages(t)*pageSize)/size)
+	made := 0
+	for ; made < 30; made++ {
+		if err := db.CreatePush(t.Context(), newPush(100+made), make([]byte, size), store.Entry{Kind: store.EntryCreation}); errors.Is(err, store.ErrFull) {
+			break
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if made < left-2 || made > left {
+		t.Errorf("%d MiB were created where there was space for %d", made, left)
+	}
+	closeDB(t, db)
+}
+
+// Where the file system takes no blocks back, long values are overwritten like others.
+func TestLongValuesAreOverwrittenWhereThereAreNoHoles(t *testing.T) {
+	t.Parallel()
+	path := newPath(t)
+	db := open(t, bolt.Options{Path: path})
+	db.KeepHoles()
+	markedPush(t, db, 1, 1<<20)
+	before := allocated(t, path)
+	mustPurge(t, db, 1)
+	db.EraseFree(t)
+	if n := markers(t, path); n > 0 {
+		t.Errorf("the marker is there %d times", n)
+	}
+	if after := allocated(t, path); after < before {
+		t.Errorf("the file took %d bytes, and then %d", before, after)
+	}
+}

@@ -1,0 +1,11 @@
+//go:build !linux
+
+package bolt
+
+import (
+	"errors"
+	"os"
+)
+
+// punch is not there on this system.
+func punch(*os.File, int64, int64) error { return errors.ErrUnsupported }

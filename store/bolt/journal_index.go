@@ -1,0 +1,163 @@
+package bolt
+
+import (
+	"bytes"
+	"iter"
+	"slices"
+
+	"pushbox/store"
+)
+
+// An endedPush is what a push that ended in the journal has in the two indexes. Until it is
+// folded, the file has the rows of the live push.
+type endedPush struct {
+	id            store.ID
+	owner, expiry []byte
+}
+
+func newEnded(id store.ID, d delta) endedPush {
+	q := d.indexed(id)
+	return endedPush{id: id, owner: ownerRow(q), expiry: expiryRow(q)}
+}
+
+// row returns the row in an index: owners or expiry.
+func (e endedPush) row(b bucket) []byte {
+	if b == owners {
+		return e.owner
+	}
+	return e.expiry
+}
+
+// last returns what the journal has of a push after its last row there, or false.
+func (o *overlay) last(id store.ID) (delta, bool, error) {
+	found, n, err := o.of(id)
+	if n == 0 || err != nil {
+		return delta{}, false, err
+	}
+	return found[n-1].delta, true, nil
+}
+
+// ended reports whether the push has ended in the journal.
+func (o *overlay) ended(id store.ID) (bool, error) {
+	d, ok, err := o.last(id)
+	return ok && d.ended(), err
+}
+
+// endRows returns, in order, the rows of an index with that prefix that the journal adds
+// to it. They may be there already.
+func (o *overlay) endRows(b bucket, prefix []byte) (rows [][]byte, err error) {
+	for _, g := range [...]*generation{o.old, o.current} {
+		if g == nil {
+			continue
+		}
+		g.mu.RLock()
+		ends := g.ends
+		g.mu.RUnlock()
+		for _, e := range ends {
+			row := e.row(b)
+			if row == nil || !bytes.HasPrefix(row, prefix) {
+				continue
+			}
+			d, ok, err := o.last(e.id)
+			if err != nil {
+				return nil, err
+			}
+			if ok && d.ended() && bytes.Equal(newEnded(e.id, d).row(b), row) { // else it is gone again
+				rows = append(rows, row)
+			}
+		}
+	}
+	slices.SortFunc(rows, bytes.Compare)
+	return slices.CompactFunc(rows, bytes.Equal), nil
+}
+
+// indexed goes through the rows of an index with that prefix, as they are once the
+// journal is folded: forwards in expiry, backwards in owners. The rows belong to the
+// transaction.
+func (t *tx) indexed(b bucket, prefix []byte) iter.Seq2[[]byte, error] {
+	return func(yield func([]byte, error) bool) {
+		added, err := t.overlay.endRows(b, prefix)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		w := indexWalk{c: t.cursor(b), prefix: prefix, added: added, back: b == owners}
+		if w.back {
+			slices.Reverse(added)
+		}
+		for k := w.first(); k != nil; k = w.next() {
+			ended, err := t.overlay.ended(lastID(k))
+			if err == nil && ended && ofLive(b, k) {
+				continue
+			}
+			if !yield(k, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// ofLive reports whether a row of an index is of a live push.
+func ofLive(b bucket, row []byte) bool {
+	if b == owners {
+		return row[ownerLen-idLen-1] == 1
+	}
+	return store.ExpiryQueue(row[0]) == store.Expiring
+}
+
+// An indexWalk merges the rows of an index with those that the journal adds.
+type indexWalk struct {
+	c      cursor
+	prefix []byte
+	added  [][]byte // in the order of the walk
+	back   bool
+	row    []byte // the next row of the index; nil: there is none
+}
+
+func (w *indexWalk) first() []byte {
+	switch end := after(w.prefix); {
+	case !w.back:
+		w.row, _ = w.c.Seek(w.prefix)
+	case end == nil:
+		w.row, _ = w.c.Last()
+	default:
+		if w.row, _ = w.c.Seek(end); w.row == nil {
+			w.row, _ = w.c.Last()
+		} else {
+			w.row, _ = w.c.Prev()
+		}
+	}
+	return w.next()
+}
+
+// next returns the next row, or nil after the last.
+func (w *indexWalk) next() (row []byte) {
+	if !bytes.HasPrefix(w.row, w.prefix) {
+		w.row = nil
+	}
+	order := -1 // of the row of the index and the one that is added
+	switch {
+	case w.row == nil && len(w.added) == 0:
+		return nil
+	case w.row == nil:
+		order = 1
+	case len(w.added) > 0:
+		order = bytes.Compare(w.row, w.added[0])
+		if w.back {
+			order = -order
+		}
+	}
+	if order >= 0 {
+		row, w.added = w.added[0], w.added[1:]
+	}
+	if order > 0 {
+		return row
+	}
+	row = w.row
+	if w.back {
+		w.row, _ = w.c.Prev()
+	} else {
+		w.row, _ = w.c.Next()
+	}
+	return row
+}

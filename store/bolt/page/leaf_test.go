@@ -1,0 +1,138 @@
+package page
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"go.etcd.io/bbolt"
+
+	"pushbox/store"
+)
+
+var rows = []byte("rows")
+
+func rowKey(i int) []byte { return fmt.Appendf(nil, "row number %06d", i) }
+
+// treeFile writes a file whose bucket has a branch above many leaves, and returns its
+// path and where that branch begins.
+func treeFile(t *testing.T, count int) (path string, branch int64) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), "pushbox.db")
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = db.Update(func(b *bbolt.Tx) error {
+		bucket, err := b.CreateBucket(rows)
+		for i := range count {
+			if err == nil {
+				err = bucket.Put(rowKey(i), make([]byte, 50))
+			}
+		}
+		return err
+	})
+	if err == nil {
+		err = db.View(func(b *bbolt.Tx) error {
+			branch = int64(b.Bucket(rows).RootPage()) * int64(db.Info().PageSize)
+			return nil
+		})
+	}
+	if err = errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path, branch
+}
+
+// spoil changes bytes of a file.
+func spoil(t *testing.T, path string, at int64, change func(b []byte)) {
+	t.Helper()
+	f, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := make([]byte, elementLen)
+	_, err = f.ReadAt(b, at)
+	if err == nil {
+		change(b)
+		_, err = f.WriteAt(b, at)
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// verifyAll verifies a file, and then the leaf of each row as before a write. It
+// returns the first error of either.
+func verifyAll(t *testing.T, path string, count int, leaves bool) (opening, writing error) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_ = db.View(func(b *bbolt.Tx) error {
+		var s Set
+		if s, opening = Verify(b, leaves); opening != nil {
+			return nil
+		}
+		var last Leaves
+		for i := 0; i < count && writing == nil; i++ {
+			writing = s.VerifyLeaf(b.Bucket(rows), rowKey(i), i%2 == 0, &last)
+		}
+		return nil
+	})
+	return opening, writing
+}
+
+// bbolt finds the row that leads to a page by the first key of that page. Where the two
+// differ, a write would leave a row that leads to a free page: once that page is the
+// branch itself, a walk never ends.
+func TestAPageBeginsWithTheKeyThatLeadsToIt(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		rows          int
+		row           int64 // of the branch; -1: none
+		change        func(b []byte)
+		opens, writes bool
+	}{
+		"two levels":                     {rows: 500, row: -1, opens: true, writes: true},
+		"three levels":                   {rows: 20_000, row: -1, opens: true, writes: true},
+		"a shorter key to a leaf":        {500, 3, func(b []byte) { b[4]-- }, true, false},
+		"a shorter key to a branch":      {20_000, 1, func(b []byte) { b[4]-- }, false, false},
+		"a key that begins later":        {500, 3, func(b []byte) { b[0]++; b[4]-- }, false, false},
+		"a shorter key to the last leaf": {500, 9, func(b []byte) { b[4] -= 2 }, true, false},
+	} {
+		path, branch := treeFile(t, c.rows)
+		if c.row >= 0 {
+			spoil(t, path, branch+pageHead+c.row*elementLen, c.change)
+		}
+		opening, writing := verifyAll(t, path, c.rows, false)
+		if (opening == nil) != c.opens || opening != nil && !errors.Is(opening, store.ErrCorrupt) {
+			t.Errorf("%s: opening: %v", name, opening)
+		}
+		if opening == nil && ((writing == nil) != c.writes || writing != nil && !errors.Is(writing, store.ErrCorrupt)) {
+			t.Errorf("%s: writing: %v", name, writing)
+		}
+		if whole, _ := verifyAll(t, path, 0, true); (whole == nil) != (c.opens && c.writes) {
+			t.Errorf("%s: checking: %v", name, whole)
+		}
+	}
+}
+
+// An empty leaf is what a new bucket has, and nothing else.
+func TestALeafBelowABranchHasRows(t *testing.T) {
+	t.Parallel()
+	path, branch := treeFile(t, 500)
+	var leaf int64
+	spoil(t, path, branch+pageHead+3*elementLen, func(b []byte) {
+		leaf = int64(binary.NativeEndian.Uint64(b[8:])) * int64(os.Getpagesize())
+	})
+	spoil(t, path, leaf, func(b []byte) { binary.NativeEndian.PutUint16(b[10:], 0) })
+	if _, writing := verifyAll(t, path, 500, false); !errors.Is(writing, store.ErrCorrupt) {
+		t.Errorf("an empty leaf: %v", writing)
+	}
+}

@@ -1,0 +1,219 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"encoding"
+	"encoding/binary"
+	"fmt"
+
+	"pushbox/store"
+)
+
+// A step of Reseal takes a few milliseconds, as long as other operations wait for it.
+const (
+	resealRows  = 1024
+	resealBytes = 256 << 10
+)
+
+// Reseal puts every record again that r seals anew, or whose tag is under an older key
+// than the newest, in steps between which other operations run. It returns how many rows
+// it put. It calls progress with bytes read; how many there are is not known.
+//
+// What operations write meanwhile counts as well, if they sealed it under the newest keys:
+// then nothing is left under older ones when Reseal returns nil. Rows of the journal come
+// first, since folding moves their entries to the audit log.
+func (db *DB) Reseal(ctx context.Context, r store.Resealer, progress func(done, total int64)) (changed int64, err error) {
+	done := int64(0)
+	for _, b := range resealOrder() {
+		for s := (resealStep{bucket: b, resealer: r}); !s.ended; {
+			if err := db.doBulk(ctx, 0, resealBytes, s.run); err != nil {
+				return changed, fmt.Errorf("seal %s anew: %w", b, err)
+			}
+			s.last, changed, done = s.next, changed+s.changed, done+s.read
+			progress(done, 0)
+		}
+	}
+	return changed, nil
+}
+
+// resealOrder lists the buckets that Reseal goes through.
+func resealOrder() []bucket {
+	order := []bucket{journalRows}
+	for b := range bucketCount {
+		if b != journalRows && (tagged[b] || sealedKeys[b] != 0) {
+			order = append(order, b)
+		}
+	}
+	return order
+}
+
+// A resealStep goes through some rows of a bucket.
+type resealStep struct {
+	bucket   bucket
+	resealer store.Resealer
+	last     []byte // the key behind which it begins; nil: the first
+
+	// What the run that counts found.
+	next    []byte // the key of the last row that it read
+	ended   bool   // there are no more rows
+	read    int64  // bytes
+	changed int64  // rows
+}
+
+// run reads rows until it has enough, and then writes those that change.
+func (s *resealStep) run(t *tx) error {
+	s.next, s.ended, s.read, s.changed = s.last, false, 0, 0
+	type row struct{ key, value []byte }
+	var rows []row
+	c := t.stored(s.bucket)
+	k, stored := c.First()
+	if s.last != nil {
+		k, stored = c.Seek(append(bytes.Clone(s.last), 0))
+	}
+	for n := 0; n < resealRows && s.read < resealBytes; n++ {
+		if k == nil {
+			s.ended = true
+			break
+		}
+		value, changed, err := t.reseal(s.resealer, s.bucket, k, stored)
+		if err != nil {
+			return err
+		}
+		key, err := cloneKey(s.bucket, k)
+		if err != nil {
+			return err
+		}
+		if changed {
+			rows = append(rows, row{key, value})
+		}
+		s.next = key
+		s.read += int64(len(k) + len(stored))
+		k, stored = c.Next()
+	}
+	for _, r := range rows {
+		if err := t.put(s.bucket, r.key, r.value); err != nil {
+			return err
+		}
+	}
+	s.changed = int64(len(rows))
+	return nil
+}
+
+// reseal returns the value of a row with what it has sealed anew, in memory of the
+// transaction, and whether the row must be put again.
+func (t *tx) reseal(r store.Resealer, b bucket, key, stored []byte) (value []byte, changed bool, err error) {
+	if sealedKeys[b] == 0 && !inSums(b, key) { // it has no tag, or each commit writes it anew
+		return nil, false, nil
+	}
+	old := t.value(b, key, stored)
+	start := len(t.arena)
+	switch record, err := t.resealed(r, b, key, old); {
+	case err != nil:
+		return nil, false, err
+	case record == nil:
+		t.arena = append(t.arena, old...) // which is in a page that may change
+	default:
+		if t.arena, err = record.AppendBinary(t.arena); err != nil {
+			return nil, false, fmt.Errorf("encode %T: %w", record, err)
+		}
+	}
+	value = t.arena[start:len(t.arena):len(t.arena)]
+	if bytes.Equal(value, old) && t.taggedNow(b, key, stored) {
+		t.arena = t.arena[:start]
+		return nil, false, nil
+	}
+	return value, true, nil
+}
+
+// resealed returns the record of a row, sealed anew; nil for a bucket whose records have
+// nothing sealed that is to be sealed anew.
+func (t *tx) resealed(r store.Resealer, b bucket, key, value []byte) (encoding.BinaryAppender, error) {
+	if n := sealedKeys[b]; n != 0 && len(key) != n {
+		return nil, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, b, len(key))
+	}
+	switch b {
+	case pushes:
+		p := store.Push{ID: store.ID(key)}
+		if err := decode(&p, b, value); err != nil {
+			return nil, err
+		}
+		over, err := t.overlay.ended(p.ID)
+		if err != nil {
+			return nil, err
+		}
+		if over { // in the journal: the keys of these may have been dropped
+			p.Wrap, p.Link = nil, nil
+		}
+		return r.ResealPush(p)
+	case audit:
+		var e store.Entry
+		if err := decode(&e, b, value); err != nil {
+			return nil, err
+		}
+		return r.ResealEntry(store.ID(key[:idLen]), e)
+	case journalRows:
+		return t.resealedJournal(r, value)
+	case accounts:
+		var a store.Account
+		if err := decode(&a, b, value); err != nil {
+			return nil, err
+		}
+		return r.ResealAccount(a)
+	case sessions:
+		s := store.Session{Digest: store.SessionDigest(key)}
+		if err := decode(&s, b, value); err != nil {
+			return nil, err
+		}
+		return r.ResealSession(s)
+	case hooks:
+		h, err := readHook(key, value)
+		if err != nil {
+			return nil, err
+		}
+		return r.ResealHook(h)
+	case outbox:
+		m, err := readMessage(key, value)
+		if err != nil {
+			return nil, err
+		}
+		return r.ResealMessage(m)
+	case events:
+		e := store.AdminEvent{Number: binary.BigEndian.Uint64(key)}
+		if err := decode(&e, b, value); err != nil {
+			return nil, err
+		}
+		return r.ResealEvent(e)
+	default:
+		return nil, nil
+	}
+}
+
+// sealedKeys are the lengths of the keys of records that have something sealed.
+var sealedKeys = [bucketCount]int{
+	pushes: idLen, audit: auditLen, accounts: 8, sessions: len(store.SessionDigest{}), hooks: hookLen, outbox: messageLen, events: 8,
+}
+
+// resealedJournal returns a row of the journal whose entry, if it has one, is sealed anew.
+func (t *tx) resealedJournal(r store.Resealer, value []byte) (encoding.BinaryAppender, error) {
+	var row journalRow
+	if err := decode(&row, journalRows, value); err != nil || len(row.entry) == 0 {
+		return nil, err
+	}
+	var e store.Entry
+	if err := decode(&e, journalRows, row.entry); err != nil {
+		return nil, err
+	}
+	e, err := r.ResealEntry(row.id, e)
+	if err != nil {
+		return nil, err
+	}
+	row.entry, err = e.AppendBinary(nil)
+	return &row, err
+}
+
+// taggedNow reports whether a row, which was verified, needs no tag or has one of the
+// newest key.
+func (t *tx) taggedNow(b bucket, key, stored []byte) bool {
+	return !hasTag(b, key) || binary.BigEndian.Uint16(stored[len(stored)-tagLen:]) == t.unlocked().RowVersion()
+}

@@ -1,0 +1,266 @@
+package bolt
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math/bits"
+
+	"pushbox/store"
+)
+
+// A row that decides something ends with a tag, without which a row that was changed,
+// or moved, by anything but pushbox would be believed: the version of the row key as
+// uint16, then the first half of the row's sum under that key.
+const (
+	tagSum = 16
+	tagLen = 2 + tagSum
+)
+
+// tagged are the buckets whose rows have tags. The others have no need of them. Payloads
+// and chunks are sealed for their place. Rows of owners and expiry only lead to a
+// record, and orphans only to chunks of which the record decides: it is compared.
+var tagged = [bucketCount]bool{
+	pushes: true, audit: true, journalRows: true,
+	grants: true, grantPushes: true,
+	accounts: true, emails: true,
+	tokens: true, tokenIDs: true, tokenOwners: true,
+	sessions: true, sessionOwners: true,
+	outbox: true, hooks: true, quotas: true, events: true,
+	meta: true,
+}
+
+// hasTag reports whether a row has a tag. Of meta, those that are read before there are
+// keys have none: the sealed key ring needs none, and the schema says how to read all
+// else.
+func hasTag(b bucket, key []byte) bool {
+	return tagged[b] && (b != meta || string(key) != metaSchema && string(key) != metaKeyRing)
+}
+
+// errRow is the cause of an error over a row that pushbox did not write so.
+var errRow = errors.New("a row is not as pushbox wrote it")
+
+// A share is what a row adds to the sum of its bucket: the second half of its own sum,
+// which is stored nowhere.
+type share struct{ high, low uint64 }
+
+func (s *share) add(o share) {
+	low, carry := bits.Add64(s.low, o.low, 0)
+	s.high, _ = bits.Add64(s.high, o.high, carry)
+	s.low = low
+}
+
+func (s *share) subtract(o share) {
+	low, borrow := bits.Sub64(s.low, o.low, 0)
+	s.high, _ = bits.Sub64(s.high, o.high, borrow)
+	s.low = low
+}
+
+func shareOf(sum *[32]byte) share {
+	return share{binary.BigEndian.Uint64(sum[tagSum:]), binary.BigEndian.Uint64(sum[tagSum+8:])}
+}
+
+// sealRow appends a row's value and its tag to dst, as the file has them.
+func sealRow(dst []byte, keys store.RowKeys, b bucket, key, value []byte) ([]byte, share) {
+	version := keys.RowVersion()
+	sum, ok := keys.RowSum(version, b.String(), key, value)
+	if !ok {
+		panic("the key ring has no key of its own version") // which is a mistake in the code
+	}
+	dst = binary.BigEndian.AppendUint16(append(dst, value...), version)
+	return append(dst, sum[:tagSum]...), shareOf(&sum)
+}
+
+// hasRoom reports whether a row that the file has can have a tag, and is no longer than
+// rows are: the sum of one that is damaged could take all memory.
+func hasRoom(key, stored []byte) bool {
+	return len(key) <= maxKey && len(stored) >= tagLen && len(stored) <= maxValue
+}
+
+// openRow returns the value of a row that the file has, verified. The error is
+// store.ErrCorrupt and names the bucket alone.
+func openRow(keys store.RowKeys, b bucket, key, stored []byte) (value []byte, s share, err error) {
+	if !hasRoom(key, stored) {
+		return nil, share{}, fmt.Errorf("%w: %s: %w", store.ErrCorrupt, b, errRow)
+	}
+	n := len(stored) - tagLen
+	value = stored[:n:n]
+	sum, ok := keys.RowSum(binary.BigEndian.Uint16(stored[n:]), b.String(), key, value)
+	if !ok || subtle.ConstantTimeCompare(sum[:tagSum], stored[n+2:]) != 1 {
+		return nil, share{}, fmt.Errorf("%w: %s: %w", store.ErrCorrupt, b, errRow)
+	}
+	return value, shareOf(&sum), nil
+}
+
+// shareIn returns what a row that the file has adds to the sum of its bucket, whether it
+// is to be believed or not: nothing, if there is no key of its version.
+func shareIn(keys store.RowKeys, b bucket, key, stored []byte) share {
+	if !hasRoom(key, stored) {
+		return share{}
+	}
+	n := len(stored) - tagLen
+	sum, ok := keys.RowSum(binary.BigEndian.Uint16(stored[n:]), b.String(), key, stored[:n])
+	if !ok {
+		return share{}
+	}
+	return shareOf(&sum)
+}
+
+// sums are what the tagged rows of a file add up to, bucket by bucket, with the last
+// number that each bucket gave out. They show that a row was removed, or is one of
+// another time: its tag alone cannot. Each commit writes them anew, under a tag.
+type sums struct {
+	rows [bucketCount]share
+	last [bucketCount]uint64
+}
+
+// inSums reports whether the sums have a row: those with a tag, except the sums.
+func inSums(b bucket, key []byte) bool {
+	return hasTag(b, key) && (b != meta || string(key) != metaSums)
+}
+
+// AppendBinary appends the sums to dst.
+func (s *sums) AppendBinary(dst []byte) ([]byte, error) {
+	for b := range bucketCount {
+		if tagged[b] {
+			dst = binary.BigEndian.AppendUint64(dst, s.rows[b].high)
+			dst = binary.BigEndian.AppendUint64(dst, s.rows[b].low)
+			dst = binary.BigEndian.AppendUint64(dst, s.last[b])
+		}
+	}
+	return dst, nil
+}
+
+// UnmarshalBinary reads what AppendBinary wrote.
+func (s *sums) UnmarshalBinary(v []byte) error {
+	*s = sums{}
+	for b := range bucketCount {
+		if !tagged[b] {
+			continue
+		}
+		if len(v) < 24 {
+			return errors.New("the sums are too short")
+		}
+		s.rows[b] = share{binary.BigEndian.Uint64(v), binary.BigEndian.Uint64(v[8:])}
+		s.last[b], v = binary.BigEndian.Uint64(v[16:]), v[24:]
+	}
+	if len(v) > 0 {
+		return errors.New("the sums are too long")
+	}
+	return nil
+}
+
+// unreadable is what a transaction panics with over a row that must not be believed. So
+// no caller can overlook it, take the row for one that is not there, and go on. Where
+// the work of the transaction began, the panic becomes its error.
+type unreadable struct{ err error }
+
+// catchUnreadable makes err of the panic of the function that defers it.
+func catchUnreadable(err *error) {
+	switch reason := recover().(type) {
+	case nil:
+	case unreadable:
+		*err = reason.err
+	default:
+		panic(reason)
+	}
+}
+
+// A ledger is what a transaction that writes knows of the sums.
+type ledger struct {
+	sums
+	known   bool  // sums are those of the file, with what the transaction changed
+	changed bool  // it changed them
+	broken  error // why they cannot be read; then they stay as they are, for a check to report
+	recent  [bucketCount]recentRow
+}
+
+// A recentRow is the row of a bucket that was read last: most rows that are replaced
+// were read a moment before.
+type recentRow struct {
+	key   []byte
+	tag   [tagLen]byte
+	share share
+}
+
+// sums returns the sums of the file, with what the transaction changed, for it to change
+// them.
+func (t *tx) sums() (*sums, error) {
+	l := t.ledger
+	if !l.known {
+		l.known, l.broken = true, t.readSums(&l.sums)
+	}
+	l.changed = true
+	return &l.sums, l.broken
+}
+
+// readSums reads the sums of the file; zero where it has none, since it is new.
+func (t *tx) readSums(s *sums) (err error) {
+	defer catchUnreadable(&err)
+	if err := t.find(meta, []byte(metaSums), s); !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
+	return nil
+}
+
+// putSums writes the sums if the transaction changed them.
+func (t *tx) putSums() error {
+	if !t.ledger.changed || t.ledger.broken != nil {
+		return nil
+	}
+	return putRecord(t, meta, []byte(metaSums), &t.ledger.sums)
+}
+
+// unlocked returns the keys of rows.
+func (t *tx) unlocked() store.RowKeys {
+	if t.keys == nil {
+		panic(unreadable{store.ErrNoKeys})
+	}
+	return t.keys
+}
+
+// open returns the value of a row with a tag, verified.
+func (t *tx) open(b bucket, key, stored []byte) []byte {
+	v, s, err := openRow(t.unlocked(), b, key, stored)
+	if err != nil {
+		panic(unreadable{err})
+	}
+	if t.ledger != nil {
+		r := &t.ledger.recent[b]
+		r.key, r.tag, r.share = append(r.key[:0], key...), [tagLen]byte(stored[len(v):]), s
+	}
+	return v
+}
+
+// seal returns a row with its tag, in memory that lasts until the transaction ends, and
+// adds it to the sums.
+func (t *tx) seal(b bucket, key, value []byte) []byte {
+	start := len(t.arena)
+	stored, added := sealRow(t.arena, t.unlocked(), b, key, value)
+	t.arena = stored
+	if inSums(b, key) {
+		s, _ := t.sums()
+		s.rows[b].add(added)
+	}
+	return stored[start:len(stored):len(stored)]
+}
+
+// subtract takes a row that will be replaced or deleted, if there is one, from the sums,
+// whether it is to be believed or not.
+func (t *tx) subtract(b bucket, key []byte) {
+	if !inSums(b, key) {
+		return
+	}
+	stored, ok := t.findStored(b, key)
+	if !ok {
+		return
+	}
+	s, _ := t.sums()
+	if r := &t.ledger.recent[b]; bytes.Equal(key, r.key) && bytes.HasSuffix(stored, r.tag[:]) {
+		s.rows[b].subtract(r.share)
+		return
+	}
+	s.rows[b].subtract(shareIn(t.unlocked(), b, key, stored))
+}

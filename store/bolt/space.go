@@ -1,0 +1,142 @@
+package bolt
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"pushbox/store"
+)
+
+// limits say how much the file may take.
+type limits struct {
+	dir     string
+	maxSize int64 // 0: no limit
+	minFree int64 // 0: no limit
+}
+
+// SetSpaceLimits bounds what may be added to the file from the next transaction on.
+func (db *DB) SetSpaceLimits(r store.SpaceLimits) {
+	db.limits.Store(&limits{dir: db.limits.Load().dir, maxSize: r.MaxSize, minFree: r.MinFree})
+}
+
+// An allowance is how many bytes creates may still add in one transaction.
+type allowance struct {
+	known bool
+	left  int64
+	gaps  int64  // of that, in gaps between pages, where no chunk fits
+	bound string // why there is no more, for people
+}
+
+// reserve refuses a create of n bytes if there is no space for it. Only creates ask:
+// views, expiry and deletes use the space that the limits keep free.
+func (t *tx) reserve(n int, l limits, free freeSpace) error {
+	if !t.allowance.known {
+		var err error
+		if t.allowance, err = t.measureAllowance(l, free); err != nil {
+			return err
+		}
+	}
+	return t.allowance.use(int64(n), 0)
+}
+
+// reserveLong is reserve for chunks of files, which do not fit into gaps.
+func (t *tx) reserveLong(n int, l limits, free freeSpace) error {
+	if err := t.reserve(0, l, free); err != nil {
+		return err
+	}
+	return t.allowance.use(int64(n), t.allowance.gaps)
+}
+
+func (r *allowance) use(n, gaps int64) error {
+	if n > r.left-gaps {
+		return fmt.Errorf("%w: %s", store.ErrFull, r.bound)
+	}
+	r.left -= n
+	return nil
+}
+
+// gapShare bounds the part of a file that is taken for gaps: 1/gapShare. After long
+// uploads at the same time, a quarter of the file was gaps; where more is unused,
+// chunks fit.
+const gapShare = 4
+
+// A freeSpace returns how many bytes of a directory's file system this process may use;
+// false where that is unknown.
+type freeSpace func(dir string) (int64, bool, error)
+
+// measureAllowance returns how many bytes a transaction may add before it reaches a
+// limit.
+func (t *tx) measureAllowance(l limits, free freeSpace) (allowance, error) {
+	r := allowance{known: true, left: math.MaxInt64}
+	unused := t.unused()
+	if l.maxSize > 0 {
+		r.left, r.bound = l.maxSize-(t.bolt.Size()-unused), "the database has reached its largest size"
+	}
+	if l.minFree > 0 {
+		bytes, known, err := free(l.dir)
+		if err != nil {
+			return allowance{}, fmt.Errorf("free space of %s: %w", l.dir, err)
+		}
+		backed, err := t.backed(unused)
+		if err != nil {
+			return allowance{}, fmt.Errorf("size of the database: %w", err)
+		}
+		if left := bytes + backed - l.minFree; known && left < r.left {
+			r.left, r.bound = left, "too little of its file system is free"
+			r.gaps = min(backed, t.bolt.Size()/gapShare)
+		}
+	}
+	return r, nil
+}
+
+// unused is how many bytes of the file lie in free pages, as of the last commit.
+func (t *tx) unused() int64 {
+	s := t.bolt.DB().Stats()
+	return int64(s.FreePageN+s.PendingPageN) * int64(t.bolt.DB().Info().PageSize)
+}
+
+// backed is how many of the unused bytes have blocks of the file system. The others are
+// holes: their blocks are free already, and count as such.
+func (t *tx) backed(unused int64) (int64, error) {
+	blocks, err := allocated(t.file())
+	return max(0, min(unused, blocks-(t.bolt.Size()-unused))), err
+}
+
+// Space returns how large the file is, and how much of it lies in free pages.
+func (db *DB) Space(ctx context.Context) (store.Space, error) { return viewed(ctx, db, (*tx).space) }
+
+func (t *tx) space() (store.Space, error) {
+	info, err := t.file().Stat()
+	if err != nil {
+		return store.Space{}, fmt.Errorf("size of the database: %w", err)
+	}
+	return store.Space{Size: info.Size(), Unused: t.unused()}, nil
+}
+
+// Stats returns figures of the file as of the last commit that readers see. It waits
+// for no commit.
+func (db *DB) Stats() (s store.EngineStats, err error) {
+	if err := db.admit(context.Background()); err != nil {
+		return store.EngineStats{}, err
+	}
+	h := db.enter()
+	if h == nil {
+		return store.EngineStats{}, store.ErrClosed
+	}
+	defer h.leave()
+	err = h.read(func(t *tx) (err error) {
+		if s.Space, err = t.space(); err != nil {
+			return err
+		}
+		s.FreePages = int(s.Unused) / t.bolt.DB().Info().PageSize
+		t.overlay = db.journal.latest(nil)
+		_, s.Oldest, err = t.due(store.Expiring, 0, 0)
+		return err
+	})
+	if h.noteDamage(err) {
+		return store.EngineStats{}, db.fail(err)
+	}
+	s.Journal, s.Live = int(db.journal.waiting.Load()), db.census.count()
+	return s, err
+}

@@ -1,0 +1,165 @@
+package bolt
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"pushbox/internal/durable"
+	"pushbox/store"
+)
+
+// maxCopies is how many old files of one schema are kept: one for each return to the
+// older version and upgrade after it.
+const maxCopies = 9
+
+// nameOld returns the name under which the old file is to be kept, and whether it is
+// there already: an earlier upgrade gave that name to it, or to a file with the same
+// bytes. Other files stay, even if they differ only in free pages. So does one that
+// cannot be dated, which RemoveCopies might take for older than it is.
+func (u *upgrade) nameOld() (path string, there bool, err error) {
+	for n := 1; n <= maxCopies; n++ {
+		path = fmt.Sprintf("%s.schema%d", u.path, u.schema)
+		if n > 1 {
+			path += fmt.Sprintf("-%d", n)
+		}
+		same, err := u.isOld(path)
+		if errors.Is(err, fs.ErrNotExist) {
+			return path, false, nil
+		}
+		if err == nil && same {
+			if u.date(path) != nil {
+				continue
+			}
+			err = durable.SyncDir(filepath.Dir(path)) // a crash may have come before that
+		}
+		if err != nil || same {
+			return path, same, err
+		}
+	}
+	return "", false, fmt.Errorf("%w: there are %d copies of earlier upgrades beside it already; remove those that are not needed", store.ErrFull, maxCopies)
+}
+
+// isOld reports whether path names the old file, or one with the same bytes.
+func (u *upgrade) isOld(path string) (same bool, err error) {
+	if named, err := u.from.isNamed(path); err != nil || named {
+		return named, err
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return false, err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	theirs, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	ours, err := u.from.file.Stat()
+	if err != nil || ours.Size() != theirs.Size() {
+		return false, err
+	}
+	return sameBytes(io.NewSectionReader(u.from.file, 0, ours.Size()), f)
+}
+
+// keepOld gives the old file a second name, which is durable when it returns. A link
+// takes neither time nor space, and its first name stays as it is until the copy takes
+// it. Where a file system has no links, or the file cannot be dated, it is copied.
+func (u *upgrade) keepOld(path string) error {
+	err := u.date(u.path) // a link has the time of its file
+	if err == nil {
+		err = u.link(u.path, path)
+	}
+	if err == nil {
+		return durable.SyncDir(filepath.Dir(path))
+	}
+	if errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return u.copyOld(path)
+}
+
+// date makes the time of the upgrade the time of the old file, which is else that of
+// its last change: RemoveCopies goes by it. Where that changes for the database itself,
+// because the upgrade ends before its last step, no harm is done: the next one dates
+// the file again. A clock that is behind the last change is wrong.
+func (u *upgrade) date(path string) error {
+	info, err := u.from.file.Stat()
+	if err != nil {
+		return err
+	}
+	at := time.Now()
+	if info.ModTime().After(at) {
+		at = info.ModTime()
+	}
+	if err := u.setTime(path, time.Time{}, at); err != nil {
+		return err
+	}
+	if named, err := u.from.isNamed(path); err != nil || named {
+		return errors.Join(err, u.from.file.Sync()) // opening and closing it once more could release its lock
+	}
+	return syncPath(path)
+}
+
+// copyOld copies the old file to a new name, for its owner alone.
+func (u *upgrade) copyOld(path string) error {
+	info, err := u.from.file.Stat()
+	if err == nil {
+		err = u.wantFree(info.Size())
+	}
+	if err != nil {
+		return err
+	}
+	temp, err := u.writeOld(info.Size())
+	if err != nil {
+		return fmt.Errorf("copy the old database: %w", err)
+	}
+	published, err := durable.Publish(temp, path)
+	if err == nil && !published {
+		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	return err
+}
+
+// writeOld writes a synced copy under a temporary name. If it stays, the next process
+// to open the database removes it.
+func (u *upgrade) writeOld(size int64) (temp string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(u.path), durable.TempPattern(u.path))
+	if err != nil {
+		return "", err
+	}
+	if err = inherit(f, u.from.file); err == nil {
+		err = f.Chmod(0o600)
+	}
+	if err == nil {
+		_, err = io.Copy(f, io.NewSectionReader(u.from.file, 0, size))
+	}
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(err, durable.Scrub(f.Name()))
+	}
+	_ = u.date(f.Name()) // or it has the time at which it was written, which is as good
+	return f.Name(), nil
+}
+
+// sameBytes reports whether two readers have the same content.
+func sameBytes(a, b io.Reader) (bool, error) {
+	var x, y [64 << 10]byte
+	for {
+		n, errA := io.ReadFull(a, x[:])
+		m, errB := io.ReadFull(b, y[:])
+		switch {
+		case !bytes.Equal(x[:n], y[:m]):
+			return false, nil
+		case ended(errA) && ended(errB):
+			return true, nil
+		case errA != nil || errB != nil:
+			return false, errors.Join(errA, errB)
+		}
+	}
+}
+
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }

@@ -1,0 +1,180 @@
+package bolt
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"pushbox/store"
+)
+
+// addRow adds a row of the old file to the batch, in the form that it has now.
+func (u *upgrade) addRow(t *tx, b bucket, key, value []byte) (err error) {
+	switch b {
+	case pushes:
+		value, err = u.convertPush(key, value)
+	case hooks:
+		value, err = u.convertHook(key, value)
+	case outbox:
+		value, err = u.convertMessage(key, value)
+	case meta:
+		if string(key) == metaSchema { // closeCopy writes it
+			u.batch.remove(b, key) // which is not there; the batch knows how far it has come
+			return nil
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return u.addTagged(t, b, key, value)
+}
+
+// addTagged adds a row to the batch, with its tag if it has one, and to the sums.
+func (u *upgrade) addTagged(t *tx, b bucket, key, value []byte) error {
+	if value == nil || !hasTag(b, key) {
+		return u.batch.add(t, b, key, value)
+	}
+	stored, s := sealRow(u.stored[:0], u.keys, b, key, value)
+	u.stored = stored
+	if inSums(b, key) {
+		u.sums.rows[b].add(s)
+	}
+	return u.batch.add(t, b, key, stored)
+}
+
+// convertPush returns the record of a push, with what the journal has of it.
+func (u *upgrade) convertPush(key, record []byte) ([]byte, error) {
+	if len(key) != idLen {
+		return nil, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, pushes, len(key))
+	}
+	id := store.ID(key)
+	p, err := u.convert.ConvertPush(id, record)
+	if err != nil {
+		return nil, err
+	}
+	if c, ok := u.old.counts[id]; ok && c.seq > p.Seq {
+		p.Views, p.Seq, p.Minor, p.UpdatedAt = c.views, c.seq, c.minor, time.UnixMilli(c.updated).UTC()
+	}
+	return p.AppendBinary(nil)
+}
+
+func (u *upgrade) convertHook(key, record []byte) ([]byte, error) {
+	h, err := readHook(key, record)
+	if err == nil {
+		h, err = u.convert.ConvertHook(h)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return h.AppendBinary(nil)
+}
+
+func (u *upgrade) convertMessage(key, record []byte) ([]byte, error) {
+	m, err := readMessage(key, record)
+	if err == nil {
+		m, err = u.convert.ConvertMessage(m)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m.AppendBinary(nil)
+}
+
+// A journalOf5 is the journal of a file of schema 4 or 5. Its rows give counts of pushes
+// and audit entries. It has some ten thousand rows at most.
+type journalOf5 struct {
+	counts  map[store.ID]countsOf5
+	entries []entryOf5 // by key
+}
+
+// countsOf5 are the counts of a push after a row of the journal.
+type countsOf5 struct {
+	views      int
+	seq, minor uint32
+	updated    int64 // milliseconds since 1970
+}
+
+// An entryOf5 is a row of the audit log that is in the journal.
+type entryOf5 struct{ key, value []byte }
+
+// readJournal reads the journal of the old file.
+func (u *upgrade) readJournal(t *tx) error {
+	u.old = journalOf5{counts: make(map[store.ID]countsOf5)}
+	c := t.stored(journalRows)
+	rows, last := 0, uint64(0)
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		n, err := number(journalRows, k)
+		if err != nil {
+			return err
+		}
+		if rows++; rows > 1 && n <= last || rows > maxNumberGap {
+			return fmt.Errorf("%w: %s: rows are not in order", store.ErrCorrupt, journalRows)
+		}
+		last = n
+		if err := u.old.add(v); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(u.old.entries, func(a, b entryOf5) int { return slices.Compare(a.key, b.key) })
+	return nil
+}
+
+// add adds a row: a version, the ID of the push, its counts, when it was changed, and
+// the audit entry of the change. The last row of a push has its latest counts.
+func (j *journalOf5) add(v []byte) error {
+	malformed := fmt.Errorf("%w: %s: a row is malformed", store.ErrCorrupt, journalRows)
+	if len(v) <= 1+idLen || len(v) > maxValue || v[0] != 1 {
+		return malformed
+	}
+	id, rest := store.ID(v[1:1+idLen]), v[1+idLen:]
+	var counts [3]uint64
+	for i := range counts {
+		c, n := binary.Uvarint(rest)
+		if n <= 0 || c > math.MaxUint32 {
+			return malformed
+		}
+		counts[i], rest = c, rest[n:]
+	}
+	updated, n := binary.Varint(rest)
+	if n <= 0 || counts[1] == 0 {
+		return malformed
+	}
+	c := countsOf5{int(counts[0]), uint32(counts[1]), uint32(counts[2]), updated}
+	if c.seq <= j.counts[id].seq {
+		return errors.Join(malformed, errors.New("it does not follow the one before"))
+	}
+	j.counts[id] = c
+	j.entries = append(j.entries, entryOf5{auditKey(id, c.seq-1), slices.Clone(rest[n:])})
+	return nil
+}
+
+// copyEntries copies the entries in the journal that are not in the audit log yet.
+func (u *upgrade) copyEntries() error {
+	for rest := u.old.entries; len(rest) > 0; {
+		if err := u.interrupted(); err != nil {
+			return err
+		}
+		u.batch.reset()
+		err := u.read(func(t *tx) error {
+			for ; len(rest) > 0 && !u.batch.full(u.bounds); rest = rest[1:] {
+				if _, there := t.findStored(audit, rest[0].key); there {
+					continue
+				}
+				if err := u.addTagged(t, audit, rest[0].key, rest[0].value); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		if err := u.writeBatch(); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,22 @@
+package store
+
+// Names of the fields of a push: in an *InvalidError, in the API, and in the forms of
+// pages.
+const (
+	FieldKind          = "kind"
+	FieldPayload       = "payload"
+	FieldPassphrase    = "passphrase"
+	FieldName          = "name"
+	FieldNote          = "note"
+	FieldFiles         = "files"
+	FieldDays          = "expire_after_days"
+	FieldDuration      = "expire_after_duration" // a code, in place of days
+	FieldViews         = "expire_after_views"
+	FieldRetrievalStep = "retrieval_step"
+	FieldDeletable     = "deletable_by_viewer"
+	FieldMailTo        = "notify_emails_to"
+	FieldMailLanguage  = "notify_emails_to_locale"
+)
+
+// FieldPassword is the field of an account's password in an *InvalidError.
+const FieldPassword = "password"

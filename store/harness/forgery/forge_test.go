@@ -1,0 +1,241 @@
+package forgery
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"go.etcd.io/bbolt"
+)
+
+// A row is one that the file has.
+type row struct {
+	bucket     string
+	key, value []byte
+}
+
+func (r row) String() string { return fmt.Sprintf("%s %x", r.bucket, r.key[:min(len(r.key), 30)]) }
+
+// A forgery is one change of the file.
+type forgery struct {
+	text   string
+	bucket string // which a check must name
+	seen   bool   // each answer must be an error, or the truth
+	change func(*bbolt.Tx) error
+}
+
+// tagged reports whether a row has a tag.
+func tagged(r row) bool {
+	switch r.bucket {
+	case "payloads", "chunks", "owners", "expiry", "orphans":
+		return false
+	case "meta":
+		return string(r.key) != "schema" && string(r.key) != "key_ring"
+	default:
+		return true
+	}
+}
+
+// rowsOf returns the rows of an image.
+func rowsOf(t *testing.T, path string, image []byte) (rows []row) {
+	t.Helper()
+	write(t, path, image)
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{ReadOnly: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	err = db.View(func(tx *bbolt.Tx) error {
+		return tx.ForEach(func(name []byte, b *bbolt.Bucket) error {
+			return b.ForEach(func(k, v []byte) error {
+				rows = append(rows, row{string(name), bytes.Clone(k), bytes.Clone(v)})
+				return nil
+			})
+		})
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func put(r row) func(*bbolt.Tx) error {
+	return func(tx *bbolt.Tx) error { return tx.Bucket([]byte(r.bucket)).Put(r.key, r.value) }
+}
+
+func remove(r row) func(*bbolt.Tx) error {
+	return func(tx *bbolt.Tx) error { return tx.Bucket([]byte(r.bucket)).Delete(r.key) }
+}
+
+func both(a, b func(*bbolt.Tx) error) func(*bbolt.Tx) error {
+	return func(tx *bbolt.Tx) error {
+		if err := a(tx); err != nil {
+			return err
+		}
+		return b(tx)
+	}
+}
+
+// changeByte changes a byte of a row's value, or of its tag.
+func changeByte(r row, at int, x byte) forgery {
+	text := fmt.Sprintf("byte %d of %d of %v ^ %#02x", at, len(r.value), r, x)
+	r.value = bytes.Clone(r.value)
+	r.value[at] ^= x
+	return forgery{text, r.bucket, true, put(r)}
+}
+
+// exchange puts the values of two rows in each other's place.
+func exchange(a, b row) forgery {
+	a.value, b.value = b.value, a.value
+	return forgery{fmt.Sprintf("%v and %v exchanged", a, b), a.bucket, true, both(put(a), put(b))}
+}
+
+// copyTo puts a row under the key of another, or, with the last byte of the key changed,
+// where none is.
+func copyTo(r row, key []byte) forgery {
+	text := fmt.Sprintf("%v also under %x", r, key)
+	r.key = key
+	return forgery{text, r.bucket, true, put(r)}
+}
+
+// cutTag takes the tag away, as if the row were of an older version.
+func cutTag(r row) forgery {
+	r.value = r.value[:len(r.value)-18]
+	return forgery{fmt.Sprintf("%v without its tag", r), r.bucket, true, put(r)}
+}
+
+func removal(r row) forgery {
+	return forgery{fmt.Sprintf("%v removed", r), r.bucket, r.bucket == "audit", remove(r)}
+}
+
+func replay(r row) forgery {
+	return forgery{fmt.Sprintf("%v as it was before", r), r.bucket, false, put(r)}
+}
+
+// setBack sets the numbers of a bucket back.
+func setBack(bucket string) forgery {
+	return forgery{"the numbers of " + bucket + " set back", bucket, true, func(tx *bbolt.Tx) error {
+		return tx.Bucket([]byte(bucket)).SetSequence(0)
+	}}
+}
+
+// give adds a row of a push to the index of another account.
+func give(r row) forgery {
+	r.key = bytes.Clone(r.key)
+	r.key[7] = r.key[7]%3 + 1
+	return forgery{fmt.Sprintf("%v among the pushes of another account", r), "its index rows are not those", true, put(r)}
+}
+
+// hasten adds a row to the expiry index by which a push has long been due.
+func hasten(r row) forgery {
+	r.key = bytes.Clone(r.key)
+	clear(r.key[1:9])
+	return forgery{fmt.Sprintf("%v long due", r), "its index rows are not those", true, put(r)}
+}
+
+// orphan lists the files of a push, by a row of one of its grants, as those of none.
+func orphan(grant row) forgery {
+	r := row{"orphans", grant.key[:22], nil}
+	return forgery{fmt.Sprintf("%v, which has files", r), "its files are listed as orphans", true, put(r)}
+}
+
+// chooser chooses forgeries of a world.
+type chooser struct {
+	rng     *rand.Rand
+	buckets []string
+	rows    map[string][]row // with tags, by bucket
+	others  map[string][]row // without, by bucket
+	past    []row            // that changed since, or went
+}
+
+func newChooser(t *testing.T, w *world, path string, rng *rand.Rand) *chooser {
+	t.Helper()
+	c := &chooser{rng: rng, rows: make(map[string][]row), others: make(map[string][]row)}
+	now := make(map[string]string)
+	for _, r := range rowsOf(t, path, w.image) {
+		now[r.bucket+string(r.key)] = string(r.value)
+		if tagged(r) {
+			c.rows[r.bucket] = append(c.rows[r.bucket], r)
+		} else {
+			c.others[r.bucket] = append(c.others[r.bucket], r)
+		}
+	}
+	for _, r := range rowsOf(t, path, w.before) {
+		if tagged(r) && now[r.bucket+string(r.key)] != string(r.value) {
+			c.past = append(c.past, r)
+		}
+	}
+	for b := range c.rows {
+		c.buckets = append(c.buckets, b)
+	}
+	slices.Sort(c.buckets)
+	return c
+}
+
+func (c *chooser) pick(rows []row) row { return rows[c.rng.IntN(len(rows))] }
+
+// other picks another row than r, or returns r where that is the only one.
+func (c *chooser) other(rows []row, r row) row {
+	at := slices.IndexFunc(rows, func(o row) bool { return bytes.Equal(o.key, r.key) })
+	return rows[(at+1+c.rng.IntN(max(1, len(rows)-1)))%len(rows)]
+}
+
+// choose returns the forgery of a number: the kinds of forgery take turns, and the
+// buckets for each kind.
+func (c *chooser) choose(n int) forgery {
+	const kinds = 14
+	turn := n / kinds
+	rows := c.rows[c.buckets[turn%len(c.buckets)]]
+	r := c.pick(rows)
+	switch n % kinds {
+	case 0, 1:
+		o := c.other(rows, r)
+		switch {
+		case bytes.Equal(o.key, r.key):
+			return c.change(r)
+		case n%kinds == 0 && !bytes.Equal(o.value, r.value):
+			return exchange(r, o)
+		default:
+			return copyTo(r, o.key)
+		}
+	case 2:
+		key := bytes.Clone(r.key)
+		key[len(key)-1] ^= byte(1 + c.rng.IntN(255))
+		return copyTo(r, key)
+	case 3:
+		return removal(r)
+	case 4:
+		return replay(c.pick(c.past))
+	case 5:
+		return cutTag(r)
+	case 6:
+		return setBack([]string{"accounts", "tokens", "sessions", "outbox", "hooks"}[turn%5])
+	case 7:
+		return give(c.pick(c.others["owners"]))
+	case 8:
+		return hasten(c.pick(c.others["expiry"]))
+	case 9:
+		return orphan(c.pick(c.rows["grant_pushes"]))
+	default:
+		return c.change(r)
+	}
+}
+
+func (c *chooser) change(r row) forgery {
+	return changeByte(r, c.rng.IntN(len(r.value)), byte(1+c.rng.IntN(255)))
+}
+
+// all returns every change of one byte.
+func (c *chooser) all(yield func(forgery) bool) {
+	for _, b := range c.buckets {
+		for _, r := range c.rows[b] {
+			for at := range r.value {
+				if !yield(changeByte(r, at, byte(1+c.rng.IntN(255)))) {
+					return
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,300 @@
+package golden
+
+import (
+	"bytes"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	update "pushbox/internal/testkit/golden"
+	"pushbox/store"
+	"pushbox/store/seal"
+	"pushbox/store/storetest"
+)
+
+// passphrase protects the pushes that have a passphrase.
+const passphrase = "open sesame, please"
+
+// A maker fills a database with every kind of record in every state.
+type maker struct {
+	*storetest.Fixture
+	t *testing.T
+	expectation
+}
+
+// With -update the test makes the database of the present schema, unless it exists: the
+// databases of a release stay as that release wrote them.
+func TestMakeAGoldenDatabase(t *testing.T) {
+	t.Parallel()
+	if !update.Update() {
+		t.Skip("it makes a database only with -update")
+	}
+	work := t.TempDir()
+	if _, err := seal.CreateKeyFile(filepath.Join(work, storetest.KeyFile)); err != nil {
+		t.Fatal(err)
+	}
+	m := &maker{Fixture: storetest.OpenDir(t, work, time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), nil), t: t}
+	defer func() { _ = m.Close(ctx) }()
+	m.accounts()
+	m.beforeTheKeyChanges()
+	m.pushes()
+	m.files()
+	m.leftovers()
+	m.hooks()
+	m.views() // last, so that they are still in the journal
+	m.At = m.Clock.Now()
+	image, err := os.ReadFile(m.Path) // as a kill would leave it
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.record()
+	m.write(image[:storetest.UsedBytes(image)], work)
+}
+
+// accounts adds one account with a second factor, one without, and a disabled one.
+func (m *maker) accounts() {
+	ann := account{Email: storetest.Email, Password: storetest.Password}
+	storetest.AddMember(m.t, m.Fixture, storetest.Email)
+	session := storetest.SignIn(m.t, m.Fixture)
+	totp, recovery := storetest.EnableTOTP(m.t, m.Fixture, &session)
+	ann.TOTP, ann.Session = totp.Reveal(), session.Secret.Reveal()
+	for _, code := range recovery {
+		ann.Recovery = append(ann.Recovery, code.Reveal())
+	}
+	storetest.SignIn(m.t, m.Fixture) // and leave the session pending
+	m.token(&ann.Token, storetest.Email)
+	revoked := m.token(&ann.Revoked, storetest.Email)
+	if err := m.RevokeToken(ctx, storetest.Operator, revoked); err != nil {
+		m.t.Fatal(err)
+	}
+	others := []account{{Email: "bob@example.com", Password: storetest.Password}, {Email: "carol@example.com", Password: storetest.Password, Disabled: true}}
+	for i := range others {
+		a := &others[i]
+		storetest.AddMember(m.t, m.Fixture, a.Email)
+		n, err := m.SignIn(ctx, storetest.Anonymous, a.Email, secret.New(storetest.Password))
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		a.Session = n.Secret.Reveal()
+		m.token(&a.Token, a.Email)
+		if a.Disabled {
+			if err := m.SetDisabled(ctx, storetest.Operator, a.Email, true); err != nil {
+				m.t.Fatal(err)
+			}
+		}
+	}
+	m.Accounts = append([]account{ann}, others...)
+}
+
+func (m *maker) token(text *string, address string) store.TokenID {
+	n, err := m.CreateToken(ctx, storetest.Operator, address, "laptop", 300*day)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	*text = n.Secret.Reveal()
+	return n.ID
+}
+
+// add creates a push and records it.
+func (m *maker) add(p push, change func(*store.NewPush)) store.PushInfo {
+	m.t.Helper()
+	m.Clock.Advance(time.Second)
+	by := actorOf(m.t, m.Fixture, p.Owner)
+	fill := func(in *store.NewPush) {
+		in.Passphrase, in.Name, in.Note = secret.New(p.Passphrase), secret.New(p.Name), secret.New(p.Note)
+		if len(p.Files) == 0 || p.Payload != "" {
+			in.Payload = secret.New(p.Payload)
+		}
+		if change != nil {
+			change(in)
+		}
+	}
+	var made store.PushInfo
+	if len(p.Files) > 0 {
+		made = storetest.PushFiles(m.t, m.Fixture, by, fill, p.content()...)
+	} else {
+		made = storetest.Push(m.t, m.Fixture, by, fill)
+	}
+	p.Token, p.Kind = made.Token.Reveal(), made.Kind.String()
+	m.Pushes = append(m.Pushes, p)
+	return made
+}
+
+// beforeTheKeyChanges makes a push that an older key of the ring seals.
+func (m *maker) beforeTheKeyChanges() {
+	m.add(push{What: "sealed under the first key of the ring", Owner: storetest.Email, Payload: "an old secret", Name: "old", Note: "from the first month"},
+		func(in *store.NewPush) { in.Days = new(90) })
+	m.Clock.Advance(31 * day)
+	m.sweep()
+	m.Clock.Advance(2 * time.Hour) // then the new key is in use
+	for i := range m.Accounts {    // their sessions have ended by now
+		a := &m.Accounts[i]
+		if a.Disabled {
+			a.Session = ""
+			continue
+		}
+		n, err := m.SignIn(ctx, storetest.Anonymous, a.Email, secret.New(storetest.Password))
+		if err == nil && n.Pending {
+			m.Clock.Advance(time.Minute)
+			n, err = m.SignInCode(ctx, storetest.Anonymous, n.Secret, storetest.Code(m.t, m.Fixture, secret.New(a.TOTP), 0))
+		}
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		a.Session = n.Secret.Reveal()
+	}
+}
+
+func (m *maker) sweep() {
+	m.t.Helper()
+	if _, err := m.Sweep(ctx); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// pushes creates pushes of every kind but files, in every state.
+func (m *maker) pushes() {
+	m.add(push{What: "without an owner", Payload: "an anonymous secret"}, nil)
+	m.add(push{What: "owned", Owner: storetest.Email, Payload: "ann's secret", Name: "for the printer", Note: "third floor"}, nil)
+	m.add(push{What: "with a passphrase", Payload: "a protected secret", Passphrase: passphrase}, nil)
+	m.add(push{What: "owned, with a passphrase", Owner: "bob@example.com", Payload: "bob's secret", Passphrase: passphrase}, nil)
+	m.add(push{What: "a URL", Payload: "https://example.com/a"}, func(in *store.NewPush) { in.Kind = store.URL })
+	m.add(push{What: "a QR code", Payload: "shown as a code"}, func(in *store.NewPush) { in.Kind = store.QR })
+	m.add(push{What: "long", Owner: storetest.Email, Payload: strings.Repeat("a secret of several pages. ", 400)}, nil)
+	gone := m.add(push{What: "deleted", Owner: storetest.Email}, func(in *store.NewPush) { in.Payload = secret.New("a deleted secret") })
+	if _, err := m.DeletePush(ctx, actorOf(m.t, m.Fixture, storetest.Email), gone.Token); err != nil {
+		m.t.Fatal(err)
+	}
+	m.add(push{What: "expired by time", Owner: storetest.Email}, func(in *store.NewPush) {
+		in.Payload, in.Lifetime = secret.New("an expired secret"), time.Minute
+	})
+	seen := m.add(push{What: "viewed up"}, func(in *store.NewPush) { in.Payload, in.Views = secret.New("seen once"), new(1) })
+	storetest.Retrieve(m.t, m.Fixture, storetest.Anonymous, seen)
+	m.Clock.Advance(2 * time.Minute)
+	m.sweep()
+}
+
+// files creates a push that is not retrieved, one with a grant, and one whose last view
+// left its files to its grant.
+func (m *maker) files() {
+	few := []file{{"file 0.bin", 1, 1000}, {"file 1.bin", 2, seal.ChunkSize + 5000}}
+	m.add(push{What: "files", Owner: storetest.Email, Payload: "and a text", Files: few, Name: "papers"}, nil)
+	granted := m.add(push{What: "files with a grant", Owner: storetest.Email, Files: []file{{"file 0.bin", 3, 3000}}}, nil)
+	m.Pushes[len(m.Pushes)-1].Grant = storetest.Grant(m.t, m.Fixture, storetest.Anonymous, granted).Grant.Reveal()
+	last := m.add(push{What: "files of a last view", Owner: "bob@example.com", Files: []file{{"file 0.bin", 4, 2000}}},
+		func(in *store.NewPush) { in.Views = new(1) })
+	m.Pushes[len(m.Pushes)-1].Grant = storetest.Grant(m.t, m.Fixture, storetest.Anonymous, last).Grant.Reveal()
+}
+
+// leftovers adds chunks of an upload that was cut off.
+func (m *maker) leftovers() {
+	u := m.NewUpload() // not closed, as when the process is killed
+	if err := u.Add(ctx, bytes.NewReader(storetest.Content(9, 20_000))); err != nil {
+		m.t.Fatal(err)
+	}
+}
+
+// hooks adds a webhook, which gets messages about the views after it.
+func (m *maker) hooks() {
+	if _, err := m.AddHook(ctx, storetest.Operator, storetest.Email, secret.New(hookURL), []store.Event{store.EventView, store.EventFailedPassphrase}); err != nil {
+		m.t.Fatal(err)
+	}
+	m.expectation.Hooks = 1
+}
+
+// views retrieves pushes, and guesses passphrases.
+func (m *maker) views() {
+	for i := range m.Pushes {
+		p := m.Pushes[i]
+		if p.What != "owned" && p.What != "without an owner" && p.Passphrase == "" {
+			continue
+		}
+		by := store.Actor{Client: "198.51.100.7", IP: "198.51.100.7", UserAgent: "Reader/2.0", Referrer: secret.New("https://chat.example.com/")}
+		for range 2 {
+			if _, err := m.Retrieve(ctx, by, p.token(m.t), secret.New(p.Passphrase), nil); err != nil {
+				m.t.Fatal(err)
+			}
+		}
+		if p.Passphrase != "" {
+			_, _ = m.Retrieve(ctx, by, p.token(m.t), secret.New("not this one"), nil) // it fails, and leaves an entry
+		}
+	}
+}
+
+// record records the states and counts of all pushes, and the length of the instance log.
+func (m *maker) record() {
+	events, err := m.AdminEvents(ctx, time.Time{}, 0, store.MaxAdminEvents)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.Events = len(events)
+	for i := range m.Pushes {
+		p := &m.Pushes[i]
+		got, err := m.Look(ctx, p.token(m.t))
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		p.State, p.Views, m.expectation.Waiting = got.State, got.Views, m.Fixture.Waiting()
+		m.Views, m.Entries = m.Views+got.Views, m.Entries+int(got.Seq)
+		if p.Owner != "" {
+			p.Audit = strings.TrimSpace(storetest.EntryKinds(m.t, m.Fixture, actorOf(m.t, m.Fixture, p.Owner), got.PushInfo))
+		}
+	}
+	for i := range m.Accounts {
+		a := &m.Accounts[i]
+		if a.Session == "" {
+			continue
+		}
+		list, err := m.Fixture.Sessions(ctx, a.session())
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		a.Sessions = len(list)
+	}
+}
+
+// schemaOf finds the schema number in a file, behind its name; the highest, since a free
+// page may have an earlier one.
+func schemaOf(t *testing.T, image []byte) (schema int) {
+	t.Helper()
+	name := []byte("schema\x00\x00")
+	for i := bytes.Index(image, name); i >= 0; i = bytes.Index(image, name) {
+		image = image[i+len("schema"):]
+		schema = max(schema, int(binary.BigEndian.Uint32(image)))
+	}
+	if schema == 0 {
+		t.Fatal("the file has no schema number")
+	}
+	return schema
+}
+
+func (m *maker) write(image []byte, work string) {
+	m.Schema = schemaOf(m.t, image)
+	dir := filepath.Join(databases, fmt.Sprintf("schema-%d", m.Schema))
+	if _, err := os.Stat(dir); err == nil {
+		m.t.Skip(dir + " is there, and stays as it is")
+	}
+	key, err := os.ReadFile(filepath.Join(work, storetest.KeyFile))
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	says, err := json.MarshalIndent(m.expectation, "", "  ")
+	if err == nil {
+		err = os.MkdirAll(dir, 0o755)
+	}
+	for name, b := range map[string][]byte{databaseFile: image, storetest.KeyFile: key, expectationFile: append(says, '\n')} {
+		if err == nil {
+			err = os.WriteFile(filepath.Join(dir, name), b, 0o644)
+		}
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Logf("%s: schema %d, %d bytes, %d pushes", dir, m.Schema, len(image), len(m.Pushes))
+}

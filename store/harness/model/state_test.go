@@ -1,0 +1,185 @@
+package model
+
+import (
+	"context"
+	"time"
+
+	"pushbox/store"
+)
+
+// The model of a store: what its documentation says, over plain maps, sequentially, with
+// a clock that only moves forward.
+
+const day = 24 * time.Hour
+
+var ctx = context.Background()
+
+const (
+	grantWindow = 15 * time.Minute // for which a grant is valid
+	sessionIdle = 12 * time.Hour   // after which an unused session ends
+	sessionAge  = 30 * day         // after which every session ends
+	purgeAfter  = 40 * day         // how long an account's expired pushes stay
+)
+
+// A push is a push as it should be.
+type push struct {
+	token      store.Token
+	handle     store.Handle
+	kind       store.Kind
+	owner      *account // nil: none
+	payload    string
+	passphrase string
+	name, note string
+	files      [][]byte
+	deletable  bool
+
+	state   store.State
+	created time.Time
+	updated time.Time
+	expires time.Time
+	expired time.Time // when it ended
+	days    int
+	limit   int
+	views   int
+	log     []store.LogEntry // kind and time
+	holds   bool             // its files are there
+	held    time.Time        // when the last of its grants ends
+}
+
+// A grant is a grant as it should be.
+type grant struct {
+	secret     string
+	push       *push
+	end, until time.Time
+}
+
+// An account is an account as it should be.
+type account struct {
+	id       store.AccountID
+	email    string
+	disabled bool
+	tokens   []*apiToken
+	sessions []*session
+}
+
+type apiToken struct {
+	secret  string
+	id      store.TokenID
+	label   string
+	expires time.Time // zero: never
+	used    time.Time
+}
+
+type session struct {
+	secret        string
+	id            store.SessionID
+	created, used time.Time
+}
+
+func (p *push) live() bool { return p.state == store.Live }
+
+func (p *push) enter(k store.EntryKind, now time.Time) {
+	p.log, p.updated = append(p.log, store.LogEntry{Kind: k, At: now}), now
+}
+
+func (p *push) end(s store.State, when, now time.Time) {
+	p.state, p.expired, p.updated = s, when, now
+}
+
+func (p *push) release() { p.holds, p.held = false, time.Time{} }
+
+// endIfDue ends a push whose time is over, as every read does that reports it.
+func (p *push) endIfDue(now time.Time) {
+	if p.live() && !now.Before(p.expires) {
+		p.end(store.Expired, p.expires, now)
+		p.release()
+	}
+}
+
+// retrieve reports whether a retrieval delivers the payload, and applies it.
+func (p *push) retrieve(by *account, now time.Time) (delivers bool) {
+	p.endIfDue(now)
+	if !p.live() {
+		p.enter(store.EntryFailedView, now)
+		return false
+	}
+	if by != nil && by == p.owner {
+		p.enter(store.EntryOwnerView, now)
+		return true
+	}
+	p.views++
+	if p.enter(store.EntryView, now); p.views == p.limit {
+		p.end(store.Expired, now, now)
+	}
+	return true
+}
+
+// remove deletes a push, and reports whether it was live.
+func (p *push) remove(now time.Time) bool {
+	p.endIfDue(now)
+	live, held := p.live(), p.holds
+	if p.release(); live {
+		p.enter(store.EntryExpire, now)
+		p.end(store.Deleted, now, now)
+	}
+	return live || held
+}
+
+// sweep reports whether the push exists after a sweep.
+func (p *push) sweep(now time.Time) bool {
+	p.endIfDue(now)
+	if p.live() {
+		return true
+	}
+	if p.holds && !(now.Before(p.held) && now.Before(p.expires)) {
+		p.release()
+	}
+	stay := purgeAfter
+	if p.owner == nil {
+		stay = day
+	}
+	return p.holds || now.Before(p.expired.Add(stay))
+}
+
+// listed is what the push is named by in a list.
+func (p *push) listed() string {
+	if p.live() {
+		return p.token.Reveal()
+	}
+	return p.handle.String()
+}
+
+// good reports whether a grant allows a download.
+func (g *grant) good(now time.Time) bool {
+	return g.push.holds && now.Before(g.end) && now.Before(g.push.expires)
+}
+
+// slide moves the end of a grant on, as a download does.
+func (g *grant) slide(now time.Time) {
+	last := soonest(g.until, g.push.expires)
+	to := soonest(now.Add(grantWindow), last)
+	if to.Sub(soonest(g.end, g.push.expires)) < grantWindow/8 {
+		return // not at each chunk
+	}
+	g.end = latest(g.end, to)
+	g.push.held = latest(g.push.held, g.end)
+}
+
+// over reports whether a session has ended.
+func (s *session) over(now time.Time) bool {
+	return !now.Before(s.created.Add(sessionAge)) || now.Sub(s.used) >= sessionIdle
+}
+
+func latest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return b
+	}
+	return a
+}
+
+func soonest(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}

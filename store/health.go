@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// EngineStats are figures of an engine at one moment.
+type EngineStats struct {
+	Space
+	FreePages int       // unused pages in the file
+	Journal   int       // rows that are not folded yet
+	Oldest    time.Time // the earliest time limit of a live push; zero: none is live
+	Live      int64     // live pushes, with those that are due for a sweep; -1: not counted yet
+}
+
+// Stats are the figures of a store at one moment.
+type Stats struct {
+	EngineStats
+	Lag time.Duration // how long the push that is due longest has waited for a sweep; 0: none is due
+}
+
+// Stats returns the figures of the store and waits for nothing. ErrFailed or ErrClosed
+// if the store works no more.
+func (s *Store) Stats() (Stats, error) {
+	stats, err := s.engine.Stats()
+	if err != nil {
+		return Stats{}, err
+	}
+	v := Stats{EngineStats: stats}
+	if !v.Oldest.IsZero() {
+		v.Lag = max(0, s.time.Read().Ends.Sub(v.Oldest))
+	}
+	return v, nil
+}
+
+// CountLive counts the live pushes beside everything else. From when it returns nil,
+// Stats has their number. A second call does nothing.
+func (s *Store) CountLive(ctx context.Context) error { return s.engine.CountLive(ctx) }
+
+// Ping has the engine go the way of a write and of a read, and returns nil when both
+// work.
+func (s *Store) Ping(ctx context.Context) error {
+	if err := s.engine.SetLatestTime(ctx, time.Time{}); err != nil { // earlier than any time kept, so nothing is written
+		return err
+	}
+	_, err := s.engine.LatestTime(ctx)
+	return err
+}
+
+// Health is the state of a store, for its operator.
+type Health struct {
+	Clock  time.Time // what the clock says
+	Latest time.Time // the latest time that the database has seen
+	Doubt  bool      // the clock jumped while the store was open, and is not believed yet: creates wait
+	Away   bool      // by the clock the store was closed for more than a day, which is not believed yet: nothing is destroyed
+	Swept  time.Time // when the last sweep ended without an error; zero: none since Open
+	Space  Space
+}
+
+// Health returns the times that the store goes by, and its size.
+func (s *Store) Health(ctx context.Context) (h Health, err error) {
+	latest, timeErr := s.engine.LatestTime(ctx)
+	space, spaceErr := s.engine.Space(ctx)
+	if err := errors.Join(timeErr, spaceErr); err != nil {
+		return h, err
+	}
+	at := s.time.Read()
+	h = Health{Clock: s.options().Clock.Now().UTC(), Latest: latest, Space: space, Doubt: at.Jumped, Away: !at.Jumped && !at.Denies.Equal(at.Ends)}
+	if ms := s.swept.Load(); ms != 0 {
+		h.Swept = time.UnixMilli(ms).UTC()
+	}
+	return h, nil
+}

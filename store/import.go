@@ -1,0 +1,286 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store/clock"
+	"pushbox/store/seal"
+)
+
+// An ImportedPush is a live push of another server. Its limits are as they were there:
+// no Terms bound them.
+type ImportedPush struct {
+	Token      Token // its url_token there
+	Owner      AccountID
+	Kind       Kind
+	Payload    secret.Text
+	Files      *Upload // by NewImportedUpload with the same token; nil: none
+	Passphrase secret.Text
+	Name, Note secret.Text
+
+	CreatedAt         time.Time
+	Days, Views       int // the limits
+	RetrievalStep     bool
+	DeletableByViewer bool
+
+	// Log is its audit log there, oldest first. Each EntryView counts a view.
+	Log []LogEntry
+}
+
+// ErrEnded says that a push to import has reached a limit.
+var ErrEnded = errors.New("the push has ended")
+
+// Limits of an imported push. Within them no other server has a reason to refuse it.
+const (
+	maxImportedDays  = 100 * 365
+	maxImportedViews = 1_000_000
+	maxImportedLog   = 50_000 // entries, and so views
+
+	minImportedTOTP = 10 // bytes, of the secret of a second factor
+	maxImportedTOTP = 128
+)
+
+// ImportPush keeps a push of another server under its url_token there. It is durable
+// when ImportPush returns.
+//
+// Errors: ErrExists if the push was imported before, even if it has ended since;
+// ErrEnded if it has reached a limit; *InvalidError; ErrFull; ErrToken if the owner may
+// not act; ErrDenied for a client; ErrClock while the clock is in doubt.
+func (s *Store) ImportPush(ctx context.Context, by Actor, in ImportedPush) error {
+	defer s.epochs.leave(s.epochs.enter())
+	at := s.time.Read()
+	id := s.id(in.Token)
+	switch {
+	case !by.administers() || !id.imported():
+		return ErrDenied
+	case at.Jumped:
+		return ErrClock
+	case in.Files != nil && in.Files.broken:
+		return errBroken
+	}
+	if there, err := s.Imported(ctx, in.Token); there || err != nil { // before the passphrase is hashed
+		return cmp.Or(err, ErrExists)
+	}
+	p, err := in.record(id, at)
+	if err != nil {
+		return err
+	}
+	dek := seal.NewDEK()
+	if in.Files != nil {
+		dek = in.Files.dek
+	}
+	payload, err := s.sealPush(ctx, &p, in.Token, dek, NewPush{
+		Kind: in.Kind, Payload: in.Payload, Files: in.Files, Passphrase: in.Passphrase, Name: in.Name, Note: in.Note,
+	}, at.Now)
+	if err != nil {
+		return err
+	}
+	if err := s.engine.CreatePush(ctx, p, payload, s.importLog(&p, in)); err != nil {
+		return err
+	}
+	if in.Files != nil {
+		in.Files.kept = p.HoldsFiles()
+	}
+	return nil
+}
+
+// CheckImport returns the error that ImportPush would, as far as it depends on the push
+// and the sizes of its files, in place of in.Files: ErrExists, ErrEnded, ErrFileSize,
+// *InvalidError or ErrClock. It changes nothing.
+func (s *Store) CheckImport(ctx context.Context, in ImportedPush, sizes []int64) error {
+	if there, err := s.Imported(ctx, in.Token); there || err != nil {
+		return cmp.Or(err, ErrExists)
+	}
+	u := Upload{store: s}
+	for _, size := range sizes {
+		if err := u.mayAdd(); err != nil {
+			return err
+		}
+		if size > s.options().Files.MaxSize {
+			return ErrFileSize
+		}
+		u.files = append(u.files, FileInfo{Size: size})
+	}
+	if in.Files = nil; len(sizes) > 0 {
+		in.Files = &u
+	}
+	_, err := in.record(s.id(in.Token), s.time.Read())
+	return err
+}
+
+// Imported reports whether a push was imported, even if it has ended since.
+func (s *Store) Imported(ctx context.Context, t Token) (bool, error) {
+	_, err := s.engine.Push(ctx, s.id(t))
+	return err == nil, instead(err, ErrNotFound, nil)
+}
+
+// record makes the record of the push, without its sealed parts and its log.
+func (in ImportedPush) record(id ID, at clock.Instant) (Push, error) {
+	var bad InvalidError
+	between := func(field string, n, most int) {
+		if n < 1 || n > most {
+			bad.Add(field, "must be between 1 and "+strconv.Itoa(most))
+		}
+	}
+	between(FieldDays, in.Days, maxImportedDays)
+	between(FieldViews, in.Views, maxImportedViews)
+	checkLength(FieldPassphrase, in.Passphrase.Len(), MaxPassphrase, &bad)
+	checkLength(FieldName, in.Name.Len(), MaxName, &bad)
+	checkLength(FieldNote, in.Note.Len(), MaxNote, &bad)
+	checkPayload(NewPush{Kind: in.Kind, Payload: in.Payload, Files: in.Files}, &bad)
+	if in.Kind.String() == "" {
+		bad.Add(FieldKind, "must be one of "+KindNames("and"))
+	}
+	if slices.ContainsFunc(in.Log, func(e LogEntry) bool { return e.Kind.String() == "" }) {
+		bad.Add("log", "has an entry of an unknown kind")
+	}
+	if len(in.Log) > maxImportedLog {
+		bad.Add("log", "is too long (maximum is "+strconv.Itoa(maxImportedLog)+" entries)")
+	}
+	if err := bad.Err(); err != nil {
+		return Push{}, err
+	}
+	created := in.CreatedAt.UTC().Truncate(time.Millisecond)
+	p := Push{
+		ID: id, Kind: in.Kind, State: Live, Owner: in.Owner,
+		CreatedAt: created, UpdatedAt: created, ExpiresAt: created.Add(time.Duration(in.Days) * day),
+		Days: in.Days, ViewLimit: in.Views, Views: in.views(),
+		RetrievalStep: in.RetrievalStep, DeletableByViewer: in.DeletableByViewer && in.Kind != URL,
+		Protected: !in.Passphrase.IsZero(),
+	}
+	over, doubtful := p.due(at)
+	switch {
+	case doubtful:
+		return Push{}, ErrClock
+	case over || p.ViewsRemaining() == 0:
+		return Push{}, ErrEnded
+	}
+	return p, nil
+}
+
+// views counts the views in the log.
+func (in ImportedPush) views() (n int) {
+	for _, e := range in.Log {
+		if e.Kind == EntryView {
+			n++
+		}
+	}
+	return n
+}
+
+// importLog returns the first entry of the push, with the others behind it, and counts
+// them in the record. The first one is always the creation. Of the minor entries the
+// oldest stay, as in every log.
+func (s *Store) importLog(p *Push, in ImportedPush) Entry {
+	first := LogEntry{Kind: EntryCreation, At: p.CreatedAt}
+	rest := in.Log
+	if len(rest) > 0 && rest[0].Kind == EntryCreation {
+		first, rest = rest[0], rest[1:]
+	}
+	e := s.importEntry(p, first)
+	for _, l := range rest {
+		before := p.Seq
+		if next := s.importEntry(p, l); p.Seq > before {
+			e.Then = append(e.Then, next)
+		}
+	}
+	return e
+}
+
+// importEntry seals an entry and counts it in the record.
+func (s *Store) importEntry(p *Push, l LogEntry) Entry {
+	at := l.At.UTC().Truncate(time.Millisecond)
+	p.log(l.Kind, clock.Instant{Now: at})
+	by := Actor{IP: l.IP, UserAgent: l.UserAgent, Referrer: l.Referrer}
+	var more []string
+	if l.Kind == EntryMail {
+		more = []string{l.Recipients.Reveal()}
+	}
+	return Entry{Kind: l.Kind, At: at, Sealed: s.sealActor(p.ID, by, more...)}
+}
+
+// NewImportedUpload is NewUpload for a push that ImportPush will keep under that token.
+func (s *Store) NewImportedUpload(t Token) *Upload { return s.newUpload(t) }
+
+// An ImportedAccount is an account of another server.
+type ImportedAccount struct {
+	Email     string
+	Bcrypt    string      // the hash of its password; the first sign-in replaces it
+	TOTP      secret.Text // the secret of its second factor in base32; empty: it has none
+	CreatedAt time.Time
+}
+
+// ImportAccount adds an account of another server, without recovery codes. ErrExists if
+// the address is taken; *InvalidError; ErrDenied for a client.
+func (s *Store) ImportAccount(ctx context.Context, by Actor, in ImportedAccount) (Account, error) {
+	if !by.administers() {
+		return Account{}, ErrDenied
+	}
+	a, key, err := in.record()
+	if err != nil {
+		return Account{}, err
+	}
+	if a.ID, err = s.as(by).createAccount(ctx, a); err != nil || key == nil {
+		return a, err
+	}
+	return s.changeAccount(ctx, by, a.Email, AdminFactorAdd, RevokeOthers, func(a *Account) { a.TOTP = s.sealTOTP(a.ID, key) })
+}
+
+// Check returns the *InvalidError that ImportAccount would.
+func (in ImportedAccount) Check() error {
+	_, _, err := in.record()
+	return err
+}
+
+// record makes the record of the account, and returns the secret of its second factor.
+func (in ImportedAccount) record() (a Account, totp []byte, err error) {
+	var bad InvalidError
+	a = Account{Email: cleanEmail(in.Email, &bad), PasswordHash: in.Bcrypt, CreatedAt: in.CreatedAt.UTC().Truncate(time.Millisecond)}
+	if !seal.IsBcrypt(in.Bcrypt) {
+		bad.Add(FieldPassword, "has no bcrypt hash of a usual cost")
+	}
+	if !in.TOTP.IsZero() {
+		totp, err = totpEncoding.DecodeString(strings.ToUpper(strings.TrimRight(in.TOTP.Reveal(), "=")))
+		if err != nil || len(totp) < minImportedTOTP || len(totp) > maxImportedTOTP {
+			bad.Add("second factor", "has no secret in base32 of a usual length")
+		}
+	}
+	return a, totp, bad.Err()
+}
+
+// ImportToken keeps an API token of another server for an account. ErrExists if it is
+// there already; ErrNotFound if there is no such account; ErrDenied for a client.
+func (s *Store) ImportToken(ctx context.Context, by Actor, owner Account, token secret.Text, label string, created time.Time) error {
+	if !by.administers() {
+		return ErrDenied
+	}
+	t := APIToken{Digest: seal.Digest(token), Owner: owner.ID, Label: label, CreatedAt: created.UTC().Truncate(time.Millisecond)}
+	_, err := s.as(by).createToken(ctx, owner.Email, t)
+	return err
+}
+
+// AccountByEmail returns the account of an address, or ErrNotFound.
+func (s *Store) AccountByEmail(ctx context.Context, email string) (Account, error) {
+	return s.account(ctx, email)
+}
+
+// HasToken reports whether there is an API token with that secret, valid or not.
+func (s *Store) HasToken(ctx context.Context, token secret.Text) (bool, error) {
+	_, _, err := s.engine.Token(ctx, seal.Digest(token))
+	return err == nil, instead(err, ErrNotFound, nil)
+}
+
+// NoteImport writes to the instance log what was imported.
+func (s *Store) NoteImport(ctx context.Context, by Actor, detail string) error {
+	if !by.administers() {
+		return ErrDenied
+	}
+	return s.as(by).note(ctx, AdminImport, matter{detail: detail})
+}

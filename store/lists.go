@@ -1,0 +1,40 @@
+package store
+
+import (
+	"context"
+	"iter"
+)
+
+// listBatch is how many items of a list are read at a time.
+const listBatch = 500
+
+// batches reads a list to its end. next reads up to listBatch items behind the last one
+// read, which is the zero T at first. An error ends the list.
+func batches[T any](next func(last T) ([]T, error)) iter.Seq2[[]T, error] {
+	return func(yield func([]T, error) bool) {
+		var last T
+		for {
+			batch, err := next(last)
+			if !yield(batch, err) || err != nil || len(batch) < listBatch {
+				return
+			}
+			last = batch[len(batch)-1]
+		}
+	}
+}
+
+// all returns the items of all batches.
+func all[T any](next func(last T) ([]T, error)) (list []T, err error) {
+	for batch, err := range batches(next) {
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, batch...)
+	}
+	return list, nil
+}
+
+// scan reads all pushes.
+func (s *Store) scan(ctx context.Context) iter.Seq2[[]Push, error] {
+	return batches(func(last Push) ([]Push, error) { return s.engine.Scan(ctx, last.ID, listBatch) })
+}

@@ -1,0 +1,89 @@
+package store
+
+import "time"
+
+// notifications are the messages to webhooks about one change of a push.
+type notifications struct {
+	store         *Store
+	subscriptions *subscriptions
+	wanted        int      // messages that the last run of the rule called for
+	reserved      []HookID // the recipients of those with room in the outbox, in the same order
+}
+
+// notify adds messages to the entry of a rule, for the webhooks that ask for what it
+// does. Where no webhook asks for anything, it returns the rule as it is, and nil.
+func (s *Store) notify(r Rule) (Rule, *notifications) {
+	subscribed := s.hooks.Load()
+	if subscribed.quiet() {
+		return r, nil
+	}
+	n := &notifications{store: s, subscriptions: subscribed}
+	return func(p Push) (Push, Entry, error) {
+		next, e, err := r(p)
+		if err == nil {
+			n.compose(p, next, &e)
+		}
+		return next, e, err
+	}, n
+}
+
+// compose makes the messages of a change. It may run several times; the last run
+// counts.
+func (n *notifications) compose(before, after Push, e *Entry) {
+	n.store.outbox.unreserve(n.reserved)
+	n.wanted, n.reserved = 0, nil
+	for _, o := range occurrences(before, after, *e) {
+		to := n.subscriptions.asking(before.Owner, o.Event)
+		if len(to) == 0 {
+			continue
+		}
+		room := n.store.outbox.reserve(to)
+		n.wanted, n.reserved = n.wanted+len(to), append(n.reserved, room...)
+		for _, id := range room {
+			e.Messages = append(e.Messages, n.store.message(id, n.store.notice(after, *e, o, id), after.UpdatedAt))
+		}
+	}
+}
+
+// end counts the outcome of the change.
+func (n *notifications) end(c Change, err error) {
+	if n == nil {
+		return
+	}
+	kept := 0
+	if err == nil {
+		kept = len(c.Entry.Messages)
+		n.store.outbox.dropped.Add(uint64(n.wanted - kept))
+	}
+	n.store.outbox.unreserve(n.reserved[kept:])
+	if kept > 0 {
+		signal(n.store.outbox.changed[ByWebhook])
+	}
+}
+
+// notice makes what a webhook is told of an event. Only a webhook of the push's owner
+// gets its name, and its link when the message is opened.
+func (s *Store) notice(p Push, e Entry, o occurrence, to HookID) Notice {
+	n := Notice{
+		ID: NewNoticeID(), Event: o.Event, At: o.at, Push: p.ID, Kind: p.Kind,
+		Views: p.Views, ViewLimit: p.ViewLimit, Cause: o.cause,
+	}
+	if o.cause != CauseTime && e.Sealed != nil {
+		if who, err := s.openEntry(p.ID, e); err == nil {
+			n.IP, n.UserAgent = who.IP, who.UserAgent
+		}
+	}
+	if to != 0 {
+		if d, err := s.openDetails(p); err == nil { // else the event is sent without it
+			n.Name = d.name
+		}
+	}
+	return n
+}
+
+// message seals a notice for a webhook.
+func (s *Store) message(to HookID, n Notice, made time.Time) Message {
+	m := Message{Route: ByWebhook, To: uint64(to), CreatedAt: made, NextAt: made}
+	m.Sealed = s.ring.Load().SealMessage(m.place(), n.encode())
+	return m
+}

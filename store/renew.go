@@ -1,0 +1,247 @@
+package store
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"strconv"
+	"time"
+
+	"pushbox/store/seal"
+)
+
+// A Renewal is what became of the records after a rotation of the root key.
+type Renewal struct {
+	Records int64 // records that were sealed or authenticated anew
+	// How many live pushes are still wrapped under a key from before, which is dropped with
+	// the last of them, and when that is due. An attacker can open such a push with its
+	// link, the old root key, and two copies of the database: from before and from after.
+	Live  int
+	Until time.Time
+}
+
+// renewed are the families of keys that a renewal drops: it seals everything under them
+// anew. That a ring has more than one key of such a family means that it is not complete.
+func renewed() []seal.Family { return []seal.Family{seal.DetailKeys, seal.AuditKeys, seal.RowKeys} }
+
+// renewing reports whether a renewal was begun and is not complete.
+func renewing(ring *seal.Ring) bool {
+	for _, f := range renewed() {
+		if len(ring.Versions(f)) > 1 {
+			return true
+		}
+	}
+	return false
+}
+
+// FinishRenewal goes on with a rotation whose records are not all sealed anew yet, because
+// it was cut short or still runs; it waits for one that runs. Without one it does nothing.
+// It calls progress with bytes done; how many there are is not known.
+func (s *Store) FinishRenewal(ctx context.Context, progress func(done, total int64)) (r Renewal, err error) {
+	select {
+	case s.renewals <- struct{}{}:
+		defer func() { <-s.renewals }()
+	case <-ctx.Done():
+		return r, ctx.Err()
+	}
+	return s.finishRenewal(ctx, progress)
+}
+
+// RenewIfNeeded is FinishRenewal in the background. It returns how long to wait before the
+// next call.
+func (s *Store) RenewIfNeeded(ctx context.Context) (wait time.Duration, err error) {
+	_, err = s.FinishRenewal(ctx, func(int64, int64) {})
+	return tidyRest, err
+}
+
+// finishRenewal does the work. The caller has a place in renewals. It can be cut short at
+// any moment and begun again:
+//
+//  1. What was sealed before the newest keys were in use is waited for, until it is kept.
+//  2. Each record that is under an older key is put again.
+//  3. A second look finds none, or it begins again.
+//  4. The older keys are dropped.
+func (s *Store) finishRenewal(ctx context.Context, progress func(done, total int64)) (r Renewal, err error) {
+	if !renewing(s.ring.Load()) {
+		return r, nil
+	}
+	select {
+	case <-s.epochs.turn():
+	case <-ctx.Done():
+		return r, ctx.Err()
+	}
+	for range maxRenewalRounds {
+		changed, err := s.engine.Reseal(ctx, resealer{s.ring.Load(), s.time.Read().Now}, progress)
+		r.Records += changed
+		if err != nil {
+			return r, fmt.Errorf("the new keys are in use, and not everything is sealed under them yet: %w", err)
+		}
+		if err := s.changeHooks(ctx, func(*subscriptions) error { return nil }); err != nil { // which are in memory, too
+			return r, err
+		}
+		if changed == 0 {
+			if err := s.dropKeys(ctx); err != nil {
+				return r, err
+			}
+			r.Live, r.Until, err = s.wrappedBefore(ctx)
+			return r, err
+		}
+	}
+	return r, fmt.Errorf("%w: records were still written under old keys", ErrBusy)
+}
+
+// maxRenewalRounds bounds finishRenewal: the second round finds nothing to do.
+const maxRenewalRounds = 4
+
+// dropKeys drops all but the newest key of the families that were renewed; neither Drop nor
+// Retire drops that one.
+func (s *Store) dropKeys(ctx context.Context) error {
+	return s.changeRing(ctx, AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) {
+		dropped := 0
+		for _, f := range renewed() {
+			for _, v := range ring.Versions(f) {
+				before := ring
+				if f == seal.RowKeys { // for the engine, which reads each row in a moment
+					ring = ring.Drop(f, v.Version)
+				} else { // a message may wait in memory to be sent, with what was sealed before
+					ring = ring.Retire(f, v.Version)
+				}
+				if ring != before {
+					dropped++
+				}
+			}
+		}
+		return ring, strconv.Itoa(dropped) + " dropped"
+	})
+}
+
+// wrappedBefore counts the live pushes that are wrapped under a key from before the newest
+// audit key was made, and returns when the last of them ends.
+func (s *Store) wrappedBefore(ctx context.Context) (n int, until time.Time, err error) {
+	ring, now := s.ring.Load(), s.time.Read().Now
+	audit, old := ring.Versions(seal.AuditKeys), make(map[uint32]bool)
+	for _, v := range ring.Versions(seal.KEKs) {
+		old[v.Version] = v.From.Before(audit[len(audit)-1].From)
+	}
+	for ps, err := range s.scan(ctx) {
+		if err != nil {
+			return 0, until, err
+		}
+		for _, p := range ps {
+			if v, ok := seal.SealedUnder(seal.KEKs, p.Wrap); ok && old[v] && p.Live() && now.Before(p.ExpiresAt) {
+				n, until = n+1, later(until, p.ExpiresAt)
+			}
+		}
+	}
+	return n, until, nil
+}
+
+// A resealer seals records anew under the newest keys of a ring.
+type resealer struct {
+	ring *seal.Ring
+	now  time.Time
+}
+
+// older reports whether something is sealed under another key of a family than the newest.
+func (r resealer) older(f seal.Family, sealed []byte) bool {
+	if len(sealed) == 0 {
+		return false
+	}
+	all := r.ring.Versions(f)
+	v, ok := seal.SealedUnder(f, sealed)
+	return !ok || v != all[len(all)-1].Version
+}
+
+// again returns sealed, or what it has sealed anew if it is under an older key.
+func (r resealer) again(f seal.Family, sealed []byte, open func([]byte) ([]byte, error), close func([]byte) []byte) ([]byte, error) {
+	if !r.older(f, sealed) {
+		return sealed, nil
+	}
+	plain, err := open(sealed)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	defer clear(plain)
+	return close(plain), nil
+}
+
+// ResealPush seals details and link anew. The key of the push itself stays under its KEK,
+// since only the link and the passphrase open it.
+func (r resealer) ResealPush(p Push) (next Push, err error) {
+	id := p.ID[:]
+	p.Details, err = r.again(seal.DetailKeys, p.Details,
+		func(b []byte) ([]byte, error) { return r.ring.OpenDetails(id, b) },
+		func(b []byte) []byte { return r.ring.SealDetails(id, b) })
+	if v, ok := seal.SealedUnder(seal.KEKs, p.Link); err != nil || !ok || v == r.kek() {
+		return p, err
+	}
+	link, err := r.ring.OpenLink(id, p.Link)
+	if err != nil {
+		return p, fmt.Errorf("%w: %w", ErrCorrupt, err)
+	}
+	p.Link = r.ring.SealLink(r.now, id, link)
+	return p, nil
+}
+
+// kek returns the version of the KEK that is in use now.
+func (r resealer) kek() (version uint32) {
+	for i, v := range r.ring.Versions(seal.KEKs) {
+		if i == 0 || !v.From.After(r.now) {
+			version = v.Version
+		}
+	}
+	return version
+}
+
+// ResealEntry seals who caused an audit entry anew.
+func (r resealer) ResealEntry(id ID, e Entry) (next Entry, err error) {
+	e.Sealed, err = r.again(seal.AuditKeys, e.Sealed,
+		func(b []byte) ([]byte, error) { return r.ring.OpenEntry(id[:], b) },
+		func(b []byte) []byte { return r.ring.SealEntry(id[:], b) })
+	return e, err
+}
+
+// ResealAccount seals the secret of the second factor anew.
+func (r resealer) ResealAccount(a Account) (Account, error) {
+	sealed, err := r.part(binary.BigEndian.AppendUint64(nil, uint64(a.ID)), []byte(a.TOTP))
+	a.TOTP = string(sealed)
+	return a, err
+}
+
+// ResealSession seals the origin of a session anew.
+func (r resealer) ResealSession(s Session) (next Session, err error) {
+	s.Sealed, err = r.part(s.Digest[:], s.Sealed)
+	return s, err
+}
+
+// part seals a part of an account anew.
+func (r resealer) part(id, sealed []byte) ([]byte, error) {
+	return r.again(seal.AuditKeys, sealed,
+		func(b []byte) ([]byte, error) { return r.ring.OpenAccount(id, b) },
+		func(b []byte) []byte { return r.ring.SealAccount(id, b) })
+}
+
+// ResealHook seals the target of a webhook anew.
+func (r resealer) ResealHook(h Hook) (next Hook, err error) {
+	h.Sealed, err = r.again(seal.DetailKeys, h.Sealed,
+		func(b []byte) ([]byte, error) { return r.ring.OpenHook(h.place(), b) },
+		func(b []byte) []byte { return r.ring.SealHook(h.place(), b) })
+	return h, err
+}
+
+// ResealMessage seals a message of the outbox anew.
+func (r resealer) ResealMessage(m Message) (next Message, err error) {
+	m.Sealed, err = r.again(seal.DetailKeys, m.Sealed,
+		func(b []byte) ([]byte, error) { return r.ring.OpenMessage(m.place(), b) },
+		func(b []byte) []byte { return r.ring.SealMessage(m.place(), b) })
+	return m, err
+}
+
+// ResealEvent seals what an event of the instance log says anew. Its digest and its chain
+// stay, since the text does.
+func (r resealer) ResealEvent(e AdminEvent) (next AdminEvent, err error) {
+	e.Sealed, err = r.again(seal.AuditKeys, e.Sealed,
+		func(b []byte) ([]byte, error) { return r.ring.OpenEvent(e.Digest, b) },
+		func(b []byte) []byte { return r.ring.SealEvent(e.Digest, b) })
+	return e, err
+}

@@ -1,0 +1,200 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+var accountSuite = suite{
+	"accounts are kept and found":                              keepsAccounts,
+	"accounts are listed by ID":                                listsAccounts,
+	"a first account is kept only where there is none":         keepsTheFirstAccount,
+	"a changed account keeps its ID and address":               changesAccounts,
+	"an account that owns pushes is not removed":               keepsOwners,
+	"a removed account is removed with all that belongs to it": removesAccounts,
+	"the ID of a removed account is not used again":            givesOutNewIDs,
+	"an account is not removed while a push is created for it": ordersOwnership,
+}
+
+func keepsAccounts(t *testing.T, e store.Engine) {
+	want := store.Account{Email: "a@example.org", PasswordHash: "$argon2id$x", CreatedAt: epoch, Disabled: true}
+	id, err := e.CreateAccount(t.Context(), want, Told)
+	must(t, err)
+	if id == 0 {
+		t.Error("an account got the ID 0")
+	}
+	want.ID = id
+	got, err := e.Account(t.Context(), id)
+	must(t, err)
+	same(t, "account", got, want)
+	got, err = e.AccountByEmail(t.Context(), want.Email)
+	must(t, err)
+	same(t, "account", got, want)
+
+	_, err = e.CreateAccount(t.Context(), store.Account{Email: want.Email}, Told)
+	wantErr(t, err, store.ErrExists)
+	_, err = e.Account(t.Context(), id+1)
+	wantErr(t, err, store.ErrNotFound)
+	for _, email := range []string{"", "a@example.or", "a@example.orgs"} {
+		_, err = e.AccountByEmail(t.Context(), email)
+		wantErr(t, err, store.ErrNotFound)
+	}
+}
+
+func listsAccounts(t *testing.T, e store.Engine) {
+	var all []store.AccountID
+	for n := range 5 {
+		all = append(all, account(t, e, fmt.Sprintf("%d@example.org", 9-n)))
+	}
+	must(t, e.RemoveAccount(t.Context(), all[2], Told))
+	for _, c := range []struct {
+		after store.AccountID
+		limit int
+		want  []store.AccountID
+	}{
+		{0, 10, []store.AccountID{all[0], all[1], all[3], all[4]}},
+		{0, 2, []store.AccountID{all[0], all[1]}},
+		{all[1], 2, []store.AccountID{all[3], all[4]}},
+		{all[2], 1, []store.AccountID{all[3]}},
+		{all[4], 10, nil},
+		{1<<64 - 1, 10, nil},
+		{0, 0, nil},
+	} {
+		list, err := e.Accounts(t.Context(), c.after, c.limit)
+		must(t, err)
+		var got []store.AccountID
+		for _, a := range list {
+			got = append(got, a.ID)
+		}
+		same(t, "IDs", got, c.want)
+	}
+}
+
+// alter changes an account and none of its sessions.
+func alter(t *testing.T, e store.Engine, id store.AccountID, f func(*store.Account)) store.Account {
+	t.Helper()
+	c, err := e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		f(&a)
+		return a, store.SessionChange{}, Told, nil
+	})
+	must(t, err)
+	return c.Account
+}
+
+func keepsTheFirstAccount(t *testing.T, e store.Engine) {
+	first := store.Account{Email: "first@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch}
+	id, err := e.CreateFirstAccount(t.Context(), first, Told)
+	must(t, err)
+	first.ID = id
+	got, err := e.AccountByEmail(t.Context(), first.Email)
+	must(t, err)
+	same(t, "account", got, first)
+	for _, email := range []string{first.Email, "second@example.org"} {
+		_, err = e.CreateFirstAccount(t.Context(), store.Account{Email: email}, Told)
+		wantErr(t, err, store.ErrExists)
+	}
+	_, err = e.AccountByEmail(t.Context(), "second@example.org")
+	wantErr(t, err, store.ErrNotFound)
+	must(t, e.RemoveAccount(t.Context(), id, Told))
+	again, err := e.CreateFirstAccount(t.Context(), store.Account{Email: "second@example.org"}, Told)
+	must(t, err)
+	if again <= id {
+		t.Errorf("account %d came after %d", again, id)
+	}
+}
+
+func changesAccounts(t *testing.T, e store.Engine) {
+	id := account(t, e, "a@example.org")
+	want := store.Account{
+		ID: id, Email: "a@example.org", PasswordHash: "$other", CreatedAt: epoch, Removing: true,
+		TOTP: "sealed secret", TOTPStep: 58_000_000, Recovery: "0123456789abcdef",
+	}
+	got := alter(t, e, id, func(a *store.Account) {
+		*a = want
+		a.ID, a.Email = 99, "b@example.org"
+	})
+	same(t, "changed account", got, want)
+	same(t, "account that was left alone", alter(t, e, id, func(*store.Account) {}), want)
+	got, err := e.AccountByEmail(t.Context(), "a@example.org")
+	must(t, err)
+	same(t, "account", got, want)
+	refusal := errors.New("no")
+	for _, c := range []struct {
+		id   store.AccountID
+		want error
+	}{{id, refusal}, {id + 1, store.ErrNotFound}} {
+		changed, err := e.ChangeAccount(t.Context(), c.id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			a.Disabled = true
+			return a, store.SessionChange{Begin: newSession(1, false)}, Told, refusal
+		})
+		wantErr(t, err, c.want)
+		same(t, "change", changed, store.AccountChange{})
+	}
+	got, err = e.Account(t.Context(), id)
+	must(t, err)
+	same(t, "account", got, want)
+	wantSessions(t, e, id)
+}
+
+func keepsOwners(t *testing.T, e store.Engine) {
+	id := account(t, e, "a@example.org")
+	_, err := e.CreateToken(t.Context(), apiToken(1, id), Told)
+	must(t, err)
+	create(t, e, 1, id)
+	wantErr(t, e.RemoveAccount(t.Context(), id, Told), store.ErrExists)
+	change(t, e, pushID(1), end(store.Expired))
+	wantErr(t, e.RemoveAccount(t.Context(), id, Told), store.ErrExists)
+	_, _, err = e.Token(t.Context(), apiToken(1, id).Digest)
+	must(t, err)
+	change(t, e, pushID(1), purge)
+	must(t, e.RemoveAccount(t.Context(), id, Told))
+}
+
+func removesAccounts(t *testing.T, e store.Engine) {
+	goes, stays := account(t, e, "goes@example.org"), account(t, e, "stays@example.org")
+	for n := range 6 {
+		owner := []store.AccountID{goes, stays}[n%2]
+		_, err := e.CreateToken(t.Context(), apiToken(n, owner), Told)
+		must(t, err)
+		begin(t, e, owner, n+1, n > 3)
+	}
+	must(t, e.RemoveAccount(t.Context(), goes, Told))
+	wantErr(t, e.RemoveAccount(t.Context(), goes, Told), store.ErrNotFound)
+	_, err := e.Account(t.Context(), goes)
+	wantErr(t, err, store.ErrNotFound)
+	_, err = e.AccountByEmail(t.Context(), "goes@example.org")
+	wantErr(t, err, store.ErrNotFound)
+	for n := range 6 {
+		_, _, err := e.Token(t.Context(), apiToken(n, 0).Digest)
+		if gone := n%2 == 0; (err != nil) != gone {
+			t.Errorf("token %d: error %v", n, err)
+		}
+	}
+	wantSessions(t, e, goes)
+	wantSessions(t, e, stays, 6, 4, 2)
+	_, _, err = e.Session(t.Context(), digestOf(1))
+	wantErr(t, err, store.ErrNotFound)
+	list, err := e.Tokens(t.Context(), goes, 0, 10)
+	must(t, err)
+	same(t, "number of tokens", len(list), 0)
+}
+
+func givesOutNewIDs(t *testing.T, e store.Engine) {
+	first := account(t, e, "a@example.org")
+	must(t, e.RemoveAccount(t.Context(), first, Told))
+	if second := account(t, e, "a@example.org"); second <= first {
+		t.Errorf("account %d came after %d", second, first)
+	}
+}
+
+// apiToken is the n-th token, before it gets its ID.
+func apiToken(n int, owner store.AccountID) store.APIToken {
+	return store.APIToken{
+		Digest: store.TokenDigest{31: byte(n), 0: byte(n) * 37}, Owner: owner, Label: fmt.Sprint("token ", n),
+		CreatedAt: epoch, ExpiresAt: epoch.Add(time.Hour),
+	}
+}

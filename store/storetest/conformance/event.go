@@ -1,0 +1,177 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+var eventSuite = suite{
+	"events are numbered, chained and listed":                   keepsEvents,
+	"a change and its event are one step":                       tellsChanges,
+	"events have the IDs that were given out":                   tellsIDs,
+	"a change that is refused, or changes nothing, is no event": tellsNoRefusals,
+	"events that are added at once have a number each":          ordersEvents,
+}
+
+// happened is the n-th event.
+func happened(n int) store.AdminEvent {
+	return store.AdminEvent{
+		Kind: store.AdminBackup, At: epoch.Add(time.Duration(n) * time.Second), Account: store.AccountID(n), Subject: uint64(n) << 32,
+		Digest: [32]byte{1: byte(n)}, Sealed: fmt.Append(nil, "sealed actor ", n),
+	}
+}
+
+// eventsOf lists all events, whose numbers and chain must be as they should.
+func eventsOf(t *testing.T, e store.Engine) []store.AdminEvent {
+	t.Helper()
+	list, err := e.AdminEvents(t.Context(), 0, 1000)
+	must(t, err)
+	var before [32]byte
+	for i, one := range list {
+		if one.Number != uint64(i+1) {
+			t.Errorf("event %d has the number %d", i+1, one.Number)
+		}
+		same(t, "chain", one.Chain, one.Link(before))
+		before = one.Chain
+	}
+	return list
+}
+
+func keepsEvents(t *testing.T, e store.Engine) {
+	same(t, "events of a new store", len(eventsOf(t, e)), 0)
+	for n := range 6 {
+		must(t, e.AddAdminEvent(t.Context(), happened(n+1)))
+	}
+	all := eventsOf(t, e)
+	for i, got := range all {
+		want := happened(i + 1)
+		want.Number, want.Chain = got.Number, got.Chain
+		same(t, "event", got, want)
+	}
+	for _, c := range []struct {
+		after uint64
+		limit int
+		want  []store.AdminEvent
+	}{
+		{0, 10, all}, {0, 2, all[:2]}, {2, 2, all[2:4]}, {5, 2, all[5:]}, {6, 2, nil}, {1<<64 - 1, 2, nil}, {0, 0, nil},
+	} {
+		list, err := e.AdminEvents(t.Context(), c.after, c.limit)
+		must(t, err)
+		same(t, "events", list, c.want)
+	}
+	if err := e.AddAdminEvent(t.Context(), store.AdminEvent{}); err == nil {
+		t.Error("an event of no kind is kept")
+	}
+}
+
+// tellsChanges makes each change that comes with an event.
+func tellsChanges(t *testing.T, e store.Engine) {
+	owner := account(t, e, "a@example.org")
+	var token store.TokenID
+	var hook store.Hook
+	for what, change := range []func(store.AdminEvent) error{
+		func(told store.AdminEvent) (err error) {
+			token, err = e.CreateToken(t.Context(), apiToken(1, owner), told)
+			return err
+		},
+		func(told store.AdminEvent) (err error) {
+			hook = hookOf(owner)
+			hook.ID, err = e.CreateHook(t.Context(), hook, told)
+			return err
+		},
+		func(told store.AdminEvent) error { return e.SetHook(t.Context(), hook, told) },
+		func(told store.AdminEvent) error { return e.RemoveHook(t.Context(), owner, hook.ID, told) },
+		func(told store.AdminEvent) error { return e.RemoveToken(t.Context(), 0, token, told) },
+		func(told store.AdminEvent) error { return e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, told) },
+		func(told store.AdminEvent) error {
+			_, err := e.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+				return a, store.SessionChange{Begin: newSession(1, false), Most: 1}, told, nil
+			})
+			return err
+		},
+		func(told store.AdminEvent) error {
+			list, err := e.Sessions(t.Context(), owner, 1)
+			if err != nil {
+				return err
+			}
+			return e.RemoveSession(t.Context(), owner, list[0].ID, told)
+		},
+		func(told store.AdminEvent) error { return e.RemoveAccount(t.Context(), owner, told) },
+		func(told store.AdminEvent) error {
+			_, err := e.CreateFirstAccount(t.Context(), store.Account{Email: "b@example.org"}, told)
+			return err
+		},
+	} {
+		before := len(eventsOf(t, e))
+		if err := change(store.AdminEvent{}); err == nil {
+			t.Errorf("change %d is made without an event", what)
+		}
+		same(t, "number of events", len(eventsOf(t, e)), before)
+		must(t, change(happened(what)))
+		all := eventsOf(t, e)
+		same(t, "number of events", len(all), before+1)
+		same(t, "event", string(all[before].Sealed), string(happened(what).Sealed))
+	}
+}
+
+func tellsIDs(t *testing.T, e store.Engine) {
+	account(t, e, "first@example.org")
+	owner := account(t, e, "a@example.org")
+	other, err := e.CreateToken(t.Context(), apiToken(1, owner), Told)
+	must(t, err)
+	token, err := e.CreateToken(t.Context(), apiToken(2, owner), Told)
+	must(t, err)
+	must(t, e.RemoveToken(t.Context(), 0, other, store.AdminEvent{Kind: store.AdminTokenRevoke, At: epoch, Subject: uint64(other)}))
+	hook, err := e.CreateHook(t.Context(), hookOf(owner), Told)
+	must(t, err)
+	var got [][2]uint64
+	for _, one := range eventsOf(t, e)[1:] {
+		got = append(got, [2]uint64{uint64(one.Account), one.Subject})
+	}
+	same(t, "accounts and subjects", got, [][2]uint64{
+		{uint64(owner), 0}, {0, uint64(other)}, {0, uint64(token)}, {uint64(owner), uint64(other)}, {0, uint64(hook)},
+	})
+}
+
+func tellsNoRefusals(t *testing.T, e store.Engine) {
+	owner := account(t, e, "a@example.org")
+	create(t, e, 1, owner)
+	_, err := e.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, Told)
+	wantErr(t, err, store.ErrExists)
+	_, err = e.CreateFirstAccount(t.Context(), store.Account{Email: "b@example.org"}, Told)
+	wantErr(t, err, store.ErrExists)
+	wantErr(t, e.RemoveAccount(t.Context(), owner, Told), store.ErrExists)
+	wantErr(t, e.RemoveSession(t.Context(), owner, 1, Told), store.ErrNotFound)
+	wantErr(t, e.RemoveToken(t.Context(), 0, 1, Told), store.ErrNotFound)
+	wantErr(t, e.RemoveHook(t.Context(), owner, 1, Told), store.ErrNotFound)
+	wantErr(t, e.SetHook(t.Context(), hookOf(owner), Told), store.ErrNotFound)
+	for _, c := range []error{nil, errors.New("no")} {
+		_, err := e.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			if c != nil {
+				a.Disabled = true
+			}
+			return a, store.SessionChange{Revoke: store.RevokeOthers}, Told, c
+		})
+		wantErr(t, err, c)
+	}
+	same(t, "number of events", len(eventsOf(t, e)), 1)
+}
+
+func ordersEvents(t *testing.T, e store.Engine) {
+	const many = 50
+	var all sync.WaitGroup
+	for n := range many {
+		all.Go(func() {
+			if err := e.AddAdminEvent(t.Context(), happened(n)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	all.Wait()
+	same(t, "number of events", len(eventsOf(t, e)), many)
+}

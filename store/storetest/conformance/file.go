@@ -1,0 +1,331 @@
+package conformance
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+var fileSuite = suite{
+	"chunks belong to a push once it is created":                         adoptsChunks,
+	"a push of files without chunks is refused":                          refusesFilesWithoutChunks,
+	"chunks of a push that was refused stay orphans":                     keepsOrphansOfARefusedPush,
+	"an existing push gets no more chunks":                               refusesChunksOfAPush,
+	"chunks differ by push, file and number":                             tellsChunksApart,
+	"chunks and grants are copies":                                       copiesChunks,
+	"orphans are freed step by step, and no others":                      freesStepByStep,
+	"orphans are listed by ID":                                           listsOrphans,
+	"a push that gives up its files ends their grants":                   releasesFiles,
+	"a grant is issued with its entry":                                   issuesGrants,
+	"a grant is issued without an entry":                                 issuesSilently,
+	"a grant reads chunks of its push alone":                             readsUnderAGrant,
+	"a push without files issues no grant":                               issuesNothingForNoFiles,
+	"an expired push holds its files while its grants last":              closesWithGrants,
+	"the end of a grant moves with that of its push":                     slidesGrants,
+	"moving the end of a grant changes nothing else of a live push":      slidesGrantsOfALivePush,
+	"a grant that its rule drops is gone":                                dropsGrants,
+	"a grant rule that panics changes nothing":                           survivesAGrantPanic,
+	"ended grants do not pile up":                                        forgetsEndedGrants,
+	"a new grant removes only grants that have ended":                    forgetsNoOtherGrants,
+	"uploads and small operations run beside each other":                 uploadsConcurrently,
+	"chunks are freed or adopted, and never both":                        ordersAdoption,
+	"a grant is not issued for files that are given up at the same time": ordersRelease,
+}
+
+// files is how many files a push of files has in the suites, and chunks how many chunks
+// each file has.
+const files, chunks = 2, 3
+
+// chunkOf is a chunk of a file of the n-th push. No two are the same.
+func chunkOf(n, file, chunk int) []byte {
+	return fmt.Appendf(nil, "sealed chunk %d of file %d of push %d", chunk, file, n)
+}
+
+// filePush is the n-th push, holding files.
+func filePush(n int, owner store.AccountID) store.Push {
+	p := livePush(n, owner)
+	p.Kind, p.Files = store.File, []byte("sealed list")
+	p.ExpiresAt = p.ExpiresAt.AddDate(0, 0, 1) // later than any grant of the suite ends
+	for i := range files * chunks {
+		p.Stored += int64(len(chunkOf(n, i/chunks, i%chunks)))
+	}
+	return p
+}
+
+// upload keeps the chunks of the n-th push, in two steps a file.
+func upload(t *testing.T, e store.Engine, n int) {
+	t.Helper()
+	for file := range files {
+		must(t, e.PutChunks(t.Context(), pushID(n), file, 0, [][]byte{chunkOf(n, file, 0)}))
+		must(t, e.PutChunks(t.Context(), pushID(n), file, 1, [][]byte{chunkOf(n, file, 1), chunkOf(n, file, 2)}))
+	}
+}
+
+// createFiles keeps the n-th push, holding files.
+func createFiles(t *testing.T, e store.Engine, n int, owner store.AccountID) store.Push {
+	t.Helper()
+	upload(t, e, n)
+	p := filePush(n, owner)
+	must(t, e.CreatePush(t.Context(), p, payloadOf(n), creation(p)))
+	return p
+}
+
+// release ends a push if it is live, and gives up its files.
+func release(p store.Push) (store.Push, store.Entry, error) {
+	if p.Live() {
+		p = ended(p, store.Deleted)
+	}
+	p.Files, p.Stored, p.GrantsEnd = nil, 0, time.Time{}
+	return p, store.Entry{}, nil
+}
+
+// wantChunks fails the test unless every chunk of the n-th push can be read under a
+// grant for it.
+func wantChunks(t *testing.T, e store.Engine, n int, g store.Grant) {
+	t.Helper()
+	for i := range files * chunks {
+		got, sealed, err := e.Chunk(t.Context(), g.Digest, i/chunks, i%chunks, nil)
+		must(t, err)
+		same(t, "grant", got, g)
+		same(t, "chunk", string(sealed), string(chunkOf(n, i/chunks, i%chunks)))
+	}
+}
+
+// wantOrphans fails the test unless the orphans are those of these pushes.
+func wantOrphans(t *testing.T, e store.Engine, numbers ...int) {
+	t.Helper()
+	got, err := e.Orphans(t.Context(), store.ID{}, 1000)
+	must(t, err)
+	same(t, "orphans", got, pushIDs(numbers...))
+}
+
+func free(t *testing.T, e store.Engine, n, limit int) (more bool) {
+	t.Helper()
+	more, err := e.FreeOrphans(t.Context(), pushID(n), limit)
+	must(t, err)
+	return more
+}
+
+func adoptsChunks(t *testing.T, e store.Engine) {
+	upload(t, e, 1)
+	upload(t, e, 2)
+	wantOrphans(t, e, 1, 2)
+	_, err := e.Push(t.Context(), pushID(1))
+	wantErr(t, err, store.ErrNotFound)
+	p := filePush(1, 0)
+	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
+	wantOrphans(t, e, 2)
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "push", got, p)
+	wantChunks(t, e, 1, issue(t, e, 1, 1))
+}
+
+func refusesFilesWithoutChunks(t *testing.T, e store.Engine) {
+	upload(t, e, 2)
+	p := filePush(1, 0)
+	refused := func() {
+		t.Helper()
+		wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), store.ErrCorrupt)
+		_, err := e.Push(t.Context(), p.ID)
+		wantErr(t, err, store.ErrNotFound)
+		entries, err := e.Entries(t.Context(), p.ID, 0, 10)
+		must(t, err)
+		same(t, "number of entries", len(entries), 0)
+		wantOrphans(t, e, 2)
+	}
+	refused()
+	upload(t, e, 1)
+	for free(t, e, 1, 2) { //nolint:revive // it does the work
+	}
+	refused()
+	createFiles(t, e, 1, 0)
+}
+
+func keepsOrphansOfARefusedPush(t *testing.T, e store.Engine) {
+	owner := account(t, e, "owner@example.org")
+	upload(t, e, 1)
+	p := filePush(1, owner+1)
+	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), store.ErrToken)
+	wantOrphans(t, e, 1)
+	p.Owner = owner
+	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
+	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)), store.ErrExists)
+	wantOrphans(t, e)
+	wantChunks(t, e, 1, issue(t, e, 1, 1))
+}
+
+func refusesChunksOfAPush(t *testing.T, e store.Engine) {
+	createFiles(t, e, 1, 0)
+	create(t, e, 2, 0)
+	g := issue(t, e, 1, 1)
+	for n := range 2 {
+		if err := e.PutChunks(t.Context(), pushID(n+1), 0, 0, [][]byte{[]byte("another")}); err == nil {
+			t.Errorf("push %d got another chunk", n+1)
+		}
+	}
+	wantOrphans(t, e)
+	wantChunks(t, e, 1, g)
+	change(t, e, pushID(1), release)
+	if err := e.PutChunks(t.Context(), pushID(1), files, 0, [][]byte{[]byte("one more")}); err == nil {
+		t.Error("a push that has expired got another chunk")
+	}
+}
+
+func tellsChunksApart(t *testing.T, e store.Engine) {
+	const last = 1<<16 + 256 // of a file of more than 4 GiB
+	p := filePush(2, 0)
+	p.Stored = 0
+	for _, at := range [][2]int{{0, 0}, {0, 255}, {0, 256}, {0, last}, {1, 0}, {256, 0}, {999, last}} {
+		chunk := chunkOf(2, at[0], at[1])
+		p.Stored += int64(len(chunk))
+		must(t, e.PutChunks(t.Context(), p.ID, at[0], at[1], [][]byte{chunk}))
+	}
+	must(t, e.CreatePush(t.Context(), p, payloadOf(2), creation(p)))
+	createFiles(t, e, 1, 0)
+	createFiles(t, e, 3, 0)
+	g := issue(t, e, 2, 1)
+	for _, at := range [][2]int{{0, 0}, {0, 255}, {0, 256}, {0, last}, {1, 0}, {256, 0}, {999, last}} {
+		_, got, err := e.Chunk(t.Context(), g.Digest, at[0], at[1], nil)
+		must(t, err)
+		same(t, "chunk", string(got), string(chunkOf(2, at[0], at[1])))
+	}
+	for _, at := range [][2]int{{0, 1}, {0, 257}, {0, last + 1}, {1, 1}, {2, 0}, {255, 0}, {1000, 0}} {
+		_, _, err := e.Chunk(t.Context(), g.Digest, at[0], at[1], nil)
+		wantErr(t, err, store.ErrCorrupt)
+	}
+}
+
+func freesStepByStep(t *testing.T, e store.Engine) {
+	for _, n := range []int{1, 2, 3} {
+		upload(t, e, n)
+	}
+	holds := createFiles(t, e, 4, 0)
+	for i, more := range []bool{true, true, false, false} { // six chunks
+		if got := free(t, e, 2, files*chunks/3); got != more {
+			t.Errorf("step %d: more: %t", i, got)
+		}
+		if want := []int{1, 2, 3}; more {
+			wantOrphans(t, e, want...)
+		}
+	}
+	wantOrphans(t, e, 1, 3)
+	for n, limit := range map[int]int{1: files*chunks + 1, 3: files * chunks} {
+		same(t, "more", free(t, e, n, limit), false)
+	}
+	wantOrphans(t, e)
+	for _, n := range []int{4, 5} {
+		same(t, "more chunks, but no orphans", free(t, e, n, 100), false)
+	}
+	got, err := e.Push(t.Context(), holds.ID)
+	must(t, err)
+	same(t, "push that holds files", got, holds)
+	wantChunks(t, e, 4, issue(t, e, 4, 1))
+
+	p := filePush(2, 0)
+	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(2), creation(p)), store.ErrCorrupt)
+}
+
+func listsOrphans(t *testing.T, e store.Engine) {
+	for _, n := range []int{30, 10, 50, 20, 40} {
+		upload(t, e, n)
+	}
+	createFiles(t, e, 15, 0)
+	for _, c := range []struct {
+		after, limit int
+		want         []store.ID
+	}{
+		{0, 9, pushIDs(10, 20, 30, 40, 50)},
+		{9, 2, pushIDs(10, 20)},
+		{10, 9, pushIDs(20, 30, 40, 50)},
+		{11, 1, pushIDs(20)},
+		{40, 9, pushIDs(50)},
+		{50, 9, nil},
+		{0, 0, nil},
+	} {
+		got, err := e.Orphans(t.Context(), pushID(c.after), c.limit)
+		must(t, err)
+		same(t, "orphans", got, c.want)
+	}
+}
+
+func releasesFiles(t *testing.T, e store.Engine) {
+	owner := account(t, e, "owner@example.org")
+	for n, r := range map[int]store.Rule{1: release, 2: purge, 3: release, 4: purge} {
+		createFiles(t, e, n, owner)
+		grants := []store.Grant{issue(t, e, n, 10*n), issue(t, e, n, 10*n+1), issue(t, e, n, 10*n+2)}
+		if n > 2 { // closed by its last view, with its grants alive
+			for range 2 {
+				grants = append(grants, issue(t, e, n, 10*n+len(grants)))
+			}
+		}
+		same(t, "live", mustPush(t, e, n).Live(), n <= 2)
+		wantChunks(t, e, n, grants[0])
+		c := change(t, e, pushID(n), r)
+		same(t, "payload is there", c.Payload != nil, n <= 2)
+		for _, g := range grants {
+			_, _, err := e.Grant(t.Context(), g.Digest)
+			wantErr(t, err, store.ErrNotFound)
+			_, _, err = e.Chunk(t.Context(), g.Digest, 0, 0, nil)
+			wantErr(t, err, store.ErrNotFound)
+			_, err = e.ChangeGrant(t.Context(), g.Digest, slide(time.Hour))
+			wantErr(t, err, store.ErrNotFound)
+		}
+	}
+	wantOrphans(t, e, 1, 2, 3, 4)
+	for n := range 4 {
+		same(t, "more", free(t, e, n+1, 1000), false)
+	}
+	wantOrphans(t, e)
+	change(t, e, pushID(1), purge)
+	wantOrphans(t, e)
+}
+
+func mustPush(t *testing.T, e store.Engine, n int) store.Push {
+	t.Helper()
+	p, err := e.Push(t.Context(), pushID(n))
+	must(t, err)
+	return p
+}
+
+func copiesChunks(t *testing.T, e store.Engine) {
+	given := [][]byte{chunkOf(1, 0, 0), chunkOf(1, 0, 1), chunkOf(1, 0, 2)}
+	must(t, e.PutChunks(t.Context(), pushID(1), 0, 0, given))
+	scribble(given...)
+	given = [][]byte{chunkOf(1, 1, 0), chunkOf(1, 1, 1), chunkOf(1, 1, 2)}
+	must(t, e.PutChunks(t.Context(), pushID(1), 1, 0, given))
+	scribble(given...)
+	p := filePush(1, 0)
+	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
+	scribble(p.Files)
+	got := mustPush(t, e, 1)
+	same(t, "push", got, filePush(1, 0))
+	scribble(got.Files)
+	same(t, "push", mustPush(t, e, 1), filePush(1, 0))
+
+	i := newGrant(1, 1)
+	change(t, e, pushID(1), retrieve(i))
+	scribble(i.Sealed)
+	want := newGrant(1, 1).Grant
+	g, _, err := e.Grant(t.Context(), want.Digest)
+	must(t, err)
+	same(t, "grant", g, want)
+	scribble(g.Sealed)
+	g, sealed, err := e.Chunk(t.Context(), want.Digest, 0, 0, nil)
+	must(t, err)
+	scribble(g.Sealed, sealed)
+	g, err = e.ChangeGrant(t.Context(), want.Digest, slide(0))
+	must(t, err)
+	scribble(g.Sealed)
+	wantChunks(t, e, 1, want)
+
+	front := append(make([]byte, 0, 1000), "front "...)
+	_, sealed, err = e.Chunk(t.Context(), want.Digest, 1, 2, front)
+	must(t, err)
+	same(t, "chunk behind what was there", string(sealed), "front "+string(chunkOf(1, 1, 2)))
+	same(t, "memory is used again", &sealed[0] == &front[:1][0], true)
+	same(t, "what was there", slices.Equal(front, []byte("front ")), true)
+}

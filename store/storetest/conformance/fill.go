@@ -1,0 +1,73 @@
+package conformance
+
+import (
+	"testing"
+
+	"pushbox/store"
+)
+
+// Fill puts a few of everything into an empty engine.
+func Fill(t *testing.T, e store.Engine) {
+	t.Helper()
+	owner := account(t, e, "owner@example.org")
+	for n := range 30 {
+		create(t, e, n, []store.AccountID{0, owner}[n%2])
+	}
+	for n := range 10 {
+		change(t, e, pushID(n), view)
+	}
+	change(t, e, pushID(10), end(store.Expired))
+	change(t, e, pushID(11), end(store.Deleted))
+	change(t, e, pushID(12), purge)
+	for n := 30; n < 33; n++ { // live, closed with its grants alive, and given up
+		p := createFiles(t, e, n, 0)
+		for k := range []int{1, p.ViewLimit, 1}[n-30] {
+			issue(t, e, n, k+1)
+		}
+	}
+	change(t, e, pushID(32), release)
+	upload(t, e, 33)
+	_, err := e.CreateToken(t.Context(), apiToken(1, owner), Told)
+	must(t, err)
+	begin(t, e, owner, 1, false)
+	begin(t, e, owner, 2, true)
+	must(t, e.SetKeyRing(t.Context(), []byte("sealed"), Keys{}, Told))
+	must(t, e.SetLatestTime(t.Context(), epoch))
+}
+
+// CheckFilled fails the test unless e holds what Fill put into it.
+func CheckFilled(t *testing.T, e store.Engine) {
+	t.Helper()
+	for n := range 30 {
+		p, err := e.Push(t.Context(), pushID(n))
+		if n == 12 {
+			wantErr(t, err, store.ErrNotFound)
+			continue
+		}
+		must(t, err)
+		same(t, "live", p.Live(), n != 10 && n != 11)
+		entries, err := e.Entries(t.Context(), p.ID, 0, 10)
+		must(t, err)
+		same(t, "number of entries", len(entries), int(p.Seq))
+	}
+	for n, open := range map[int]bool{30: true, 31: false} {
+		same(t, "live", mustPush(t, e, n).Live(), open)
+		wantChunks(t, e, n, newGrant(n, 1).Grant)
+	}
+	wantOrphans(t, e, 32, 33)
+	owner, err := e.AccountByEmail(t.Context(), "owner@example.org")
+	must(t, err)
+	list, err := e.Pushes(t.Context(), owner.ID, true, 0, 100)
+	must(t, err)
+	same(t, "pushes of the owner", len(list), 14)
+	_, a, err := e.Token(t.Context(), apiToken(1, 0).Digest)
+	must(t, err)
+	same(t, "the token's account", a, owner)
+	wantSessions(t, e, owner.ID, 2, 1)
+	ring, err := e.KeyRing(t.Context())
+	must(t, err)
+	same(t, "key ring", string(ring), "sealed")
+	at, err := e.LatestTime(t.Context())
+	must(t, err)
+	same(t, "latest time", at, epoch)
+}

@@ -1,0 +1,328 @@
+package conformance
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+// newGrant is the k-th grant, for the n-th push. It ends k minutes after epoch,
+// and at its issue no grant has ended.
+func newGrant(n, k int) *store.NewGrant {
+	return &store.NewGrant{
+		Grant: store.Grant{
+			Digest: store.GrantDigest{0: byte(k * 37), 1: byte(n), 30: byte(k >> 8), 31: byte(k)}, Push: pushID(n),
+			ExpiresAt: epoch.Add(time.Duration(k) * time.Minute), Until: epoch.Add(24 * time.Hour),
+			Sealed: []byte("sealed files key"),
+		},
+		Ended: epoch.Add(-time.Hour),
+	}
+}
+
+// retrieve counts a view and issues a grant where the push has files.
+func retrieve(i *store.NewGrant) store.Rule {
+	return func(p store.Push) (store.Push, store.Entry, error) {
+		next, e, err := view(p)
+		if err == nil && p.HoldsFiles() {
+			e.Grant = i
+			next.GrantsEnd = later(p.GrantsEnd, i.ExpiresAt)
+		}
+		return next, e, err
+	}
+}
+
+// look issues a grant without an audit entry.
+func look(i *store.NewGrant) store.Rule {
+	return func(p store.Push) (store.Push, store.Entry, error) {
+		p.GrantsEnd = later(p.GrantsEnd, i.ExpiresAt)
+		return p, store.Entry{Kind: store.EntryOwnerView, At: p.UpdatedAt, Grant: i}, nil
+	}
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+// issue counts a view of the n-th push and returns the k-th grant.
+func issue(t *testing.T, e store.Engine, n, k int) store.Grant {
+	t.Helper()
+	i := newGrant(n, k)
+	change(t, e, pushID(n), retrieve(i))
+	return i.Grant
+}
+
+// slide moves the end of a grant by d, and that of its push.
+func slide(d time.Duration) store.GrantRule {
+	return func(p store.Push, g store.Grant) (store.Push, store.Grant, bool) {
+		g.ExpiresAt = g.ExpiresAt.Add(d)
+		p.GrantsEnd = later(p.GrantsEnd, g.ExpiresAt)
+		return p, g, true
+	}
+}
+
+func drop(p store.Push, g store.Grant) (store.Push, store.Grant, bool) { return p, g, false }
+
+// wantGrant fails the test unless g is kept as it is, for the n-th push.
+func wantGrant(t *testing.T, e store.Engine, n int, g store.Grant) {
+	t.Helper()
+	got, p, err := e.Grant(t.Context(), g.Digest)
+	must(t, err)
+	same(t, "grant", got, g)
+	same(t, "its push", p, mustPush(t, e, n))
+}
+
+func issuesGrants(t *testing.T, e store.Engine) {
+	p := createFiles(t, e, 1, account(t, e, "owner@example.org"))
+	other := createFiles(t, e, 2, 0)
+	i := newGrant(1, 5)
+	want, entry, _ := retrieve(i)(p)
+	c := change(t, e, p.ID, retrieve(i))
+	same(t, "change", c, store.Change{Push: want, Entry: entry, Payload: payloadOf(1)})
+	got := mustPush(t, e, 1)
+	same(t, "push", got, want)
+	same(t, "end of its grants", got.GrantsEnd, i.ExpiresAt)
+	wantGrant(t, e, 1, i.Grant)
+	entry.Grant = nil
+	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
+	must(t, err)
+	same(t, "entries", entries, []store.Entry{creation(p), entry})
+
+	second, others := issue(t, e, 1, 6), issue(t, e, 2, 6)
+	wantGrant(t, e, 1, i.Grant)
+	wantGrant(t, e, 1, second)
+	wantGrant(t, e, 2, others)
+	same(t, "end of the grants of another", mustPush(t, e, 2).GrantsEnd, others.ExpiresAt)
+	same(t, "entries of another", mustPush(t, e, 2).Seq, other.Seq+1)
+}
+
+func issuesSilently(t *testing.T, e store.Engine) {
+	p := createFiles(t, e, 1, 0)
+	// The second says nothing new of the push but that there is a grant.
+	for _, k := range []int{5, 4} {
+		i := newGrant(1, k)
+		c := change(t, e, p.ID, look(i))
+		same(t, "number of entries", c.Push.Seq, p.Seq)
+		wantGrant(t, e, 1, i.Grant)
+		same(t, "end of the grants", mustPush(t, e, 1).GrantsEnd, newGrant(1, 5).ExpiresAt)
+	}
+	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
+	must(t, err)
+	same(t, "entries", entries, []store.Entry{creation(p)})
+}
+
+func readsUnderAGrant(t *testing.T, e store.Engine) {
+	createFiles(t, e, 1, 0)
+	createFiles(t, e, 2, 0)
+	unknown := newGrant(1, 9).Grant
+	g, p, err := e.Grant(t.Context(), unknown.Digest)
+	wantErr(t, err, store.ErrNotFound)
+	same(t, "grant that is not there", g, store.Grant{})
+	same(t, "its push", p, store.Push{})
+	_, _, err = e.Chunk(t.Context(), unknown.Digest, 0, 0, nil)
+	wantErr(t, err, store.ErrNotFound)
+	_, err = e.ChangeGrant(t.Context(), unknown.Digest, func(p store.Push, g store.Grant) (store.Push, store.Grant, bool) {
+		t.Error("a rule was asked about a grant that does not exist")
+		return p, g, true
+	})
+	wantErr(t, err, store.ErrNotFound)
+
+	first, second := issue(t, e, 1, 1), issue(t, e, 2, 2)
+	wantChunks(t, e, 1, first)
+	wantChunks(t, e, 2, second)
+	for _, at := range [][2]int{{0, chunks}, {files, 0}, {files + 1, chunks + 1}} {
+		_, _, err = e.Chunk(t.Context(), first.Digest, at[0], at[1], nil)
+		wantErr(t, err, store.ErrCorrupt)
+	}
+}
+
+func issuesNothingForNoFiles(t *testing.T, e store.Engine) {
+	create(t, e, 1, 0)
+	createFiles(t, e, 2, 0)
+	for n, i := range map[int]*store.NewGrant{1: newGrant(1, 1), 2: newGrant(2, 2)} {
+		change(t, e, pushID(n), func(p store.Push) (store.Push, store.Entry, error) {
+			next, _, err := release(p)
+			return next, store.Entry{Kind: store.EntryView, Grant: i}, err
+		})
+		_, _, err := e.Grant(t.Context(), i.Digest)
+		wantErr(t, err, store.ErrNotFound)
+	}
+	wantOrphans(t, e, 2)
+}
+
+func closesWithGrants(t *testing.T, e store.Engine) {
+	p := createFiles(t, e, 1, 0)
+	var last store.Grant
+	for k := range p.ViewLimit {
+		last = issue(t, e, 1, k+1)
+	}
+	closed := mustPush(t, e, 1)
+	same(t, "live", closed.Live(), false)
+	same(t, "files", string(closed.Files), string(p.Files))
+	wantChunks(t, e, 1, last)
+	wantOrphans(t, e)
+	wantDue(t, e, store.Granted, last.ExpiresAt, 1)
+	wantDue(t, e, store.Expiring, time.Time{})
+	same(t, "payload is there", change(t, e, p.ID, leave).Payload != nil, false)
+
+	change(t, e, p.ID, release)
+	wantDue(t, e, store.Granted, time.Time{})
+	wantDue(t, e, store.ExpiredAnon, closed.ExpiredAt, 1)
+	wantOrphans(t, e, 1)
+}
+
+// wantDue fails the test unless these pushes are in an expiry queue, the first of them
+// with that time.
+func wantDue(t *testing.T, e store.Engine, s store.ExpiryQueue, first time.Time, numbers ...int) {
+	t.Helper()
+	due, _, err := e.Due(t.Context(), s, epoch.AddDate(1, 0, 0), 10)
+	must(t, err)
+	same(t, "due", due, pushIDs(numbers...))
+	_, next, err := e.Due(t.Context(), s, epoch.AddDate(-1, 0, 0), 10)
+	must(t, err)
+	same(t, "the first time", next, first)
+}
+
+func slidesGrants(t *testing.T, e store.Engine) {
+	p := createFiles(t, e, 1, 0)
+	var g []store.Grant
+	for k := range p.ViewLimit {
+		g = append(g, issue(t, e, 1, k+1))
+	}
+	before := mustPush(t, e, 1)
+	steps := []struct {
+		grant  int
+		by     time.Duration
+		pushes time.Duration // the end of the push's grants, by how much
+	}{
+		{0, time.Minute, 0},                             // to before where the last one ends
+		{4, time.Hour, time.Hour},                       // the last one itself
+		{0, 2 * time.Hour, time.Hour*2 - 3*time.Minute}, // the first beyond it
+		{1, 0, time.Hour*2 - 3*time.Minute},
+	}
+	for _, c := range steps {
+		want := g[c.grant]
+		want.ExpiresAt = want.ExpiresAt.Add(c.by)
+		got, err := e.ChangeGrant(t.Context(), want.Digest, slide(c.by))
+		must(t, err)
+		same(t, "grant", got, want)
+		wantGrant(t, e, 1, want)
+		g[c.grant] = want
+		moved := before
+		moved.GrantsEnd = before.GrantsEnd.Add(c.pushes)
+		same(t, "push", mustPush(t, e, 1), moved)
+		wantDue(t, e, store.Granted, moved.GrantsEnd, 1)
+	}
+	for _, grant := range g {
+		wantChunks(t, e, 1, grant)
+	}
+}
+
+func slidesGrantsOfALivePush(t *testing.T, e store.Engine) {
+	owner := account(t, e, "owner@example.org")
+	p := createFiles(t, e, 1, owner)
+	g := issue(t, e, 1, 1)
+	_, err := e.ChangeGrant(t.Context(), g.Digest, slide(time.Hour))
+	must(t, err)
+	got := mustPush(t, e, 1)
+	same(t, "end of the grants", got.GrantsEnd, g.ExpiresAt.Add(time.Hour))
+	wantDue(t, e, store.Expiring, p.ExpiresAt, 1)
+	wantDue(t, e, store.Granted, time.Time{})
+	same(t, "payload", change(t, e, p.ID, leave).Payload, payloadOf(1))
+	list, err := e.Pushes(t.Context(), owner, true, 0, 10)
+	must(t, err)
+	same(t, "pushes of the owner", list, []store.Push{got})
+}
+
+func dropsGrants(t *testing.T, e store.Engine) {
+	createFiles(t, e, 1, 0)
+	first, second := issue(t, e, 1, 1), issue(t, e, 1, 2)
+	before := mustPush(t, e, 1)
+	_, err := e.ChangeGrant(t.Context(), second.Digest, drop)
+	must(t, err)
+	_, _, err = e.Grant(t.Context(), second.Digest)
+	wantErr(t, err, store.ErrNotFound)
+	_, _, err = e.Chunk(t.Context(), second.Digest, 0, 0, nil)
+	wantErr(t, err, store.ErrNotFound)
+	_, err = e.ChangeGrant(t.Context(), second.Digest, drop)
+	wantErr(t, err, store.ErrNotFound)
+	same(t, "push", mustPush(t, e, 1), before)
+	wantChunks(t, e, 1, first)
+}
+
+func survivesAGrantPanic(t *testing.T, e store.Engine) {
+	createFiles(t, e, 1, 0)
+	g := issue(t, e, 1, 1)
+	before := mustPush(t, e, 1)
+	_, err := e.ChangeGrant(t.Context(), g.Digest, func(store.Push, store.Grant) (store.Push, store.Grant, bool) {
+		panic("a secret marker")
+	})
+	if err == nil || strings.Contains(err.Error(), "secret marker") {
+		t.Errorf("got error %v, want one that does not reveal the panic's value", err)
+	}
+	same(t, "push", mustPush(t, e, 1), before)
+	wantGrant(t, e, 1, g)
+	_, err = e.ChangeGrant(t.Context(), g.Digest, slide(time.Minute))
+	must(t, err)
+}
+
+// A push with many live grants, and others that end all the time.
+func forgetsEndedGrants(t *testing.T, e store.Engine) {
+	const alive, rounds, bound = 24, 200, 40
+	p := filePush(1, 0)
+	upload(t, e, 1)
+	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
+	var stay []store.Grant
+	for k := range alive { // they have the lowest digests
+		i := newGrant(1, 1)
+		i.Digest, i.ExpiresAt = store.GrantDigest{2: 1, 3: byte(k)}, i.Until
+		stay = append(stay, i.Grant)
+		change(t, e, p.ID, look(i))
+	}
+	there := 0
+	for k := range rounds {
+		i := newGrant(1, k+1)
+		i.Digest[0] |= 1
+		i.Ended = newGrant(1, k).ExpiresAt // the one before
+		change(t, e, p.ID, look(i))
+	}
+	for k := range rounds {
+		i := newGrant(1, k+1)
+		i.Digest[0] |= 1
+		if _, _, err := e.Grant(t.Context(), i.Digest); err == nil {
+			there++
+		}
+	}
+	if there == 0 || there > bound {
+		t.Errorf("%d of %d grants are there, and one of them is live", there, rounds)
+	}
+	for _, g := range stay {
+		wantGrant(t, e, 1, g)
+	}
+	i := newGrant(1, rounds)
+	i.Digest[0] |= 1
+	wantGrant(t, e, 1, i.Grant)
+}
+
+func forgetsNoOtherGrants(t *testing.T, e store.Engine) {
+	createFiles(t, e, 1, 0)
+	createFiles(t, e, 2, 0)
+	createFiles(t, e, 3, 0)
+	others := []store.Grant{issue(t, e, 1, 1), issue(t, e, 3, 1)}
+	ended, ends, lasts := issue(t, e, 2, 1), issue(t, e, 2, 2), issue(t, e, 2, 3)
+	i := newGrant(2, 4)
+	i.Ended = ends.ExpiresAt
+	change(t, e, pushID(2), retrieve(i))
+	for _, g := range []store.Grant{ended, ends} {
+		_, _, err := e.Grant(t.Context(), g.Digest)
+		wantErr(t, err, store.ErrNotFound)
+	}
+	wantGrant(t, e, 2, lasts)
+	wantGrant(t, e, 2, i.Grant)
+	wantGrant(t, e, 1, others[0])
+	wantGrant(t, e, 3, others[1])
+}

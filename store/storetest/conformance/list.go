@@ -1,0 +1,177 @@
+package conformance
+
+import (
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+func ids(list []store.Push) (ids []store.ID) {
+	for _, p := range list {
+		ids = append(ids, p.ID)
+	}
+	return ids
+}
+
+func pushIDs(numbers ...int) (ids []store.ID) {
+	for _, n := range numbers {
+		ids = append(ids, pushID(n))
+	}
+	return ids
+}
+
+func listsPushes(t *testing.T, e store.Engine) {
+	first, second, third := account(t, e, "a@example.org"), account(t, e, "b@example.org"), account(t, e, "c@example.org")
+	for n := range 9 {
+		create(t, e, n, []store.AccountID{first, second, 0}[n%3])
+	}
+	change(t, e, pushID(3), end(store.Expired))
+	for _, c := range []struct {
+		owner       store.AccountID
+		live        bool
+		skip, limit int
+		want        []store.ID
+	}{
+		{first, true, 0, 10, pushIDs(6, 0)},
+		{first, true, 0, 1, pushIDs(6)},
+		{first, true, 1, 1, pushIDs(0)},
+		{first, true, 1, 10, pushIDs(0)},
+		{first, true, 2, 10, nil},
+		{first, true, 0, 0, nil},
+		{first, false, 0, 10, pushIDs(3)},
+		{second, true, 0, 10, pushIDs(7, 4, 1)},
+		{second, false, 0, 10, nil},
+		{third, true, 0, 10, nil},
+		{third + 1, true, 0, 10, nil},
+		{1<<64 - 1, true, 0, 10, nil},
+	} {
+		list, err := e.Pushes(t.Context(), c.owner, c.live, c.skip, c.limit)
+		must(t, err)
+		same(t, "IDs", ids(list), c.want)
+	}
+	list, err := e.Pushes(t.Context(), second, true, 2, 1)
+	must(t, err)
+	same(t, "push", list, []store.Push{livePush(1, second)})
+}
+
+func movesBetweenLists(t *testing.T, e store.Engine) {
+	owner := account(t, e, "a@example.org")
+	create(t, e, 1, owner)
+	create(t, e, 2, owner)
+	want := func(live bool, want []store.ID) {
+		t.Helper()
+		list, err := e.Pushes(t.Context(), owner, live, 0, 10)
+		must(t, err)
+		same(t, "IDs", ids(list), want)
+	}
+	change(t, e, pushID(1), end(store.Deleted))
+	want(true, pushIDs(2))
+	want(false, pushIDs(1))
+	change(t, e, pushID(2), end(store.Expired))
+	want(true, nil)
+	want(false, pushIDs(2, 1))
+	change(t, e, pushID(2), purge)
+	want(false, pushIDs(1))
+}
+
+func listsEntries(t *testing.T, e store.Engine) {
+	p, other := create(t, e, 1, 0), create(t, e, 2, 0)
+	all := []store.Entry{creation(p)}
+	for _, r := range []store.Rule{view, fail, view, fail} {
+		all = append(all, change(t, e, p.ID, r).Entry)
+		change(t, e, other.ID, r)
+	}
+	for _, c := range []struct{ skip, limit, from, to int }{
+		{0, 10, 0, 5},
+		{0, 5, 0, 5},
+		{0, 4, 0, 4},
+		{2, 2, 2, 4},
+		{4, 10, 4, 5},
+		{5, 10, 5, 5},
+		{6, 10, 5, 5},
+		{0, 0, 0, 0},
+		{1 << 30, 1, 5, 5},
+	} {
+		got, err := e.Entries(t.Context(), p.ID, c.skip, c.limit)
+		must(t, err)
+		if len(got) != c.to-c.from {
+			t.Errorf("skip %d, limit %d: %d entries, want %d", c.skip, c.limit, len(got), c.to-c.from)
+			continue
+		}
+		for i, entry := range got {
+			same(t, "entry", entry, all[c.from+i])
+		}
+	}
+}
+
+func listsDue(t *testing.T, e store.Engine) {
+	// In this order they end, an hour and a millisecond apart.
+	for _, n := range []int{3, 1, 4, 2} {
+		create(t, e, n, 0)
+	}
+	at := func(n int) time.Time { return livePush(n, 0).ExpiresAt }
+	for _, c := range []struct {
+		until time.Time
+		limit int
+		want  []store.ID
+		next  time.Time
+	}{
+		{at(1).Add(-time.Millisecond), 10, nil, at(1)},
+		{at(1), 10, pushIDs(1), at(2)},
+		{at(3), 10, pushIDs(1, 2, 3), at(4)},
+		{at(3), 2, pushIDs(1, 2), at(3)},
+		{at(3), 0, nil, at(1)},
+		{at(4), 4, pushIDs(1, 2, 3, 4), time.Time{}},
+		{at(9), 10, pushIDs(1, 2, 3, 4), time.Time{}},
+		{time.Time{}, 10, nil, at(1)},
+	} {
+		due, next, err := e.Due(t.Context(), store.Expiring, c.until, c.limit)
+		must(t, err)
+		same(t, "due", due, c.want)
+		same(t, "next", next, c.next)
+	}
+}
+
+func separatesQueues(t *testing.T, e store.Engine) {
+	create(t, e, 1, 0)
+	create(t, e, 2, 0)
+	create(t, e, 3, account(t, e, "a@example.org"))
+	change(t, e, pushID(2), end(store.Expired))
+	change(t, e, pushID(3), end(store.Deleted))
+	for queue, want := range map[store.ExpiryQueue]int{store.Expiring: 1, store.ExpiredAnon: 2, store.ExpiredOwned: 3} {
+		due, next, err := e.Due(t.Context(), queue, epoch.AddDate(1, 0, 0), 10)
+		must(t, err)
+		same(t, "due", due, pushIDs(want))
+		same(t, "next", next, time.Time{})
+		p, err := e.Push(t.Context(), pushID(want))
+		must(t, err)
+		_, when := p.ExpiryQueue()
+		_, next, err = e.Due(t.Context(), queue, epoch.AddDate(-1, 0, 0), 10)
+		must(t, err)
+		same(t, "time", next, when)
+	}
+}
+
+func scansEverything(t *testing.T, e store.Engine) {
+	var made []store.Push
+	for n := range 5 {
+		made = append(made, create(t, e, 10*(n+1), 0))
+	}
+	for _, c := range []struct{ after, limit, first, count int }{
+		{0, 9, 0, 5},
+		{9, 9, 0, 5},
+		{10, 9, 1, 4},
+		{11, 2, 1, 2},
+		{40, 1, 4, 1},
+		{50, 9, 0, 0},
+		{0, 0, 0, 0},
+	} {
+		list, err := e.Scan(t.Context(), pushID(c.after), c.limit)
+		must(t, err)
+		same(t, "number of pushes", len(list), c.count)
+		for i, p := range list {
+			same(t, "push", p, made[c.first+i])
+		}
+	}
+}

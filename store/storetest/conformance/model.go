@@ -1,0 +1,236 @@
+package conformance
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+// A model is what an engine should hold.
+type model struct {
+	pushes  map[store.ID]store.Push
+	grants  map[store.GrantDigest]store.Grant
+	orphans map[store.ID]bool
+	issued  int // grants so far
+}
+
+// agreesWithAModel runs random operations, does the same to maps, and compares. A third
+// of the pushes hold files.
+func agreesWithAModel(t *testing.T, e store.Engine) {
+	seed := rand.Uint64()
+	t.Logf("seed %d", seed)
+	r := rand.New(rand.NewPCG(seed, 0))
+	owners := []store.AccountID{0, account(t, e, "a@example.org"), account(t, e, "b@example.org")}
+	m := &model{pushes: map[store.ID]store.Push{}, grants: map[store.GrantDigest]store.Grant{}, orphans: map[store.ID]bool{}}
+	for i := range 500 {
+		if i%20 == 0 {
+			m.compareIndexes(t, e, owners[1:])
+		}
+		n, owner := r.IntN(40), owners[r.IntN(len(owners))]
+		switch r.IntN(9) {
+		case 0, 1:
+			m.create(t, e, n, owner)
+		case 2:
+			m.upload(t, e, n)
+		case 3:
+			m.free(t, e, n, 1+r.IntN(files*chunks))
+		case 4, 5:
+			m.changeGrant(t, e, r.IntN(m.issued+1), []store.GrantRule{slide(time.Hour), slide(0), drop}[r.IntN(3)])
+		default:
+			m.issued++
+			get := retrieve(newGrant(n, m.issued))
+			rules := []store.Rule{get, get, get, fail, release, finish(store.Expired), purge}
+			m.change(t, e, pushID(n), rules[r.IntN(len(rules))])
+		}
+	}
+	m.compare(t, e, owners[1:])
+}
+
+// finish ends a push, and gives up its files unless there are grants for them.
+func finish(s store.State) store.Rule {
+	return func(p store.Push) (store.Push, store.Entry, error) {
+		p, e, err := end(s)(p)
+		if p.GrantsEnd.IsZero() {
+			p, _, _ = release(p)
+		}
+		return p, e, err
+	}
+}
+
+func (m *model) create(t *testing.T, e store.Engine, n int, owner store.AccountID) {
+	t.Helper()
+	p := livePush(n, owner)
+	if n%3 == 0 {
+		p = filePush(n, owner)
+	}
+	err := e.CreatePush(t.Context(), p, payloadOf(n), creation(p))
+	_, taken := m.pushes[p.ID]
+	switch {
+	case taken:
+		wantErr(t, err, store.ErrExists)
+	case p.HoldsFiles() && !m.orphans[p.ID]:
+		wantErr(t, err, store.ErrCorrupt)
+	default:
+		must(t, err)
+		m.pushes[p.ID] = p
+		if p.HoldsFiles() {
+			delete(m.orphans, p.ID)
+		}
+	}
+}
+
+// upload keeps all chunks of a push, unless the push exists.
+func (m *model) upload(t *testing.T, e store.Engine, n int) {
+	t.Helper()
+	if _, there := m.pushes[pushID(n)]; there {
+		wantErr(t, e.PutChunks(t.Context(), pushID(n), 0, 0, [][]byte{chunkOf(n, 0, 0)}), store.ErrExists)
+		return
+	}
+	if n%3 == 0 {
+		upload(t, e, n)
+		m.orphans[pushID(n)] = true
+	}
+}
+
+// free removes the orphans of a push in steps.
+func (m *model) free(t *testing.T, e store.Engine, n, limit int) {
+	t.Helper()
+	steps := 1
+	for free(t, e, n, limit) {
+		steps++
+	}
+	if want := (files*chunks + limit - 1) / limit; m.orphans[pushID(n)] {
+		same(t, "steps", steps, want)
+	}
+	delete(m.orphans, pushID(n))
+}
+
+func (m *model) change(t *testing.T, e store.Engine, id store.ID, r store.Rule) {
+	t.Helper()
+	p, there := m.pushes[id]
+	c, err := e.Change(t.Context(), id, r)
+	if !there {
+		wantErr(t, err, store.ErrNotFound)
+		return
+	}
+	next, entry, wantError := r(p)
+	if wantError != nil {
+		wantErr(t, err, wantError)
+		return
+	}
+	must(t, err)
+	same(t, "push", c.Push, next)
+	same(t, "entry", c.Entry, entry)
+	same(t, "payload is there", c.Payload != nil, p.Live())
+	m.pushes[id] = next
+	if entry.Grant != nil {
+		m.grants[entry.Grant.Digest] = entry.Grant.Grant
+	}
+	if purged := next.State == store.Purged; purged || !next.HoldsFiles() {
+		maps.DeleteFunc(m.grants, func(_ store.GrantDigest, g store.Grant) bool { return g.Push == id })
+		if p.HoldsFiles() {
+			m.orphans[id] = true
+		}
+		if purged {
+			delete(m.pushes, id)
+		}
+	}
+}
+
+func (m *model) changeGrant(t *testing.T, e store.Engine, k int, r store.GrantRule) {
+	t.Helper()
+	d := newGrant(0, k).Digest
+	for n := range 40 {
+		if candidate := newGrant(n, k).Digest; m.grants[candidate].Push == pushID(n) {
+			d = candidate
+		}
+	}
+	g, there := m.grants[d]
+	got, err := e.ChangeGrant(t.Context(), d, r)
+	if !there {
+		wantErr(t, err, store.ErrNotFound)
+		return
+	}
+	must(t, err)
+	p, g, keep := r(m.pushes[g.Push], g)
+	if delete(m.grants, d); keep {
+		m.grants[d], m.pushes[p.ID] = g, p
+		same(t, "grant", got, g)
+	}
+}
+
+// compareIndexes compares what is listed by owner and by time.
+func (m *model) compareIndexes(t *testing.T, e store.Engine, owners []store.AccountID) {
+	t.Helper()
+	for _, owner := range owners {
+		compareLists(t, e, m.pushes, owner)
+	}
+	for _, queue := range []store.ExpiryQueue{store.Expiring, store.ExpiredAnon, store.ExpiredOwned, store.Granted} {
+		m.compareDue(t, e, queue)
+	}
+}
+
+func (m *model) compareDue(t *testing.T, e store.Engine, queue store.ExpiryQueue) {
+	t.Helper()
+	var want []store.ID
+	due := make(map[store.ID]time.Time)
+	for id, p := range m.pushes {
+		if q, at := p.ExpiryQueue(); q == queue {
+			want, due[id] = append(want, id), at
+		}
+	}
+	slices.SortFunc(want, func(a, b store.ID) int {
+		if c := due[a].Compare(due[b]); c != 0 {
+			return c
+		}
+		return slices.Compare(a[:], b[:])
+	})
+	got, next, err := e.Due(t.Context(), queue, epoch.AddDate(9, 0, 0), 100)
+	must(t, err)
+	same(t, "due", got, want)
+	same(t, "next", next, time.Time{})
+	if len(want) > 1 {
+		got, next, err = e.Due(t.Context(), queue, due[want[0]], 1)
+		must(t, err)
+		same(t, "first due", got, want[:1])
+		same(t, "next", next, due[want[1]])
+	}
+}
+
+func (m *model) compare(t *testing.T, e store.Engine, owners []store.AccountID) {
+	t.Helper()
+	m.compareIndexes(t, e, owners)
+	for d, want := range m.grants {
+		g, p, err := e.Grant(t.Context(), d)
+		must(t, err)
+		same(t, "grant", g, want)
+		same(t, "push of a grant", p, m.pushes[g.Push])
+		_, sealed, err := e.Chunk(t.Context(), d, files-1, chunks-1, nil)
+		must(t, err)
+		same(t, "length of a chunk", len(sealed) > 0, true)
+	}
+	got, err := e.Orphans(t.Context(), store.ID{}, 1000)
+	must(t, err)
+	want := slices.SortedFunc(maps.Keys(m.orphans), func(a, b store.ID) int { return slices.Compare(a[:], b[:]) })
+	same(t, "orphans", got, want)
+}
+
+func compareLists(t *testing.T, e store.Engine, pushes map[store.ID]store.Push, owner store.AccountID) {
+	t.Helper()
+	for _, live := range []bool{true, false} {
+		var want []store.Push
+		for _, p := range pushes {
+			if p.Owner == owner && p.Live() == live {
+				want = append(want, p)
+			}
+		}
+		slices.SortFunc(want, func(a, b store.Push) int { return slices.Compare(b.ID[:], a.ID[:]) })
+		got, err := e.Pushes(t.Context(), owner, live, 0, 100)
+		must(t, err)
+		same(t, "list", got, want)
+	}
+}

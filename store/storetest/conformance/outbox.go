@@ -1,0 +1,254 @@
+package conformance
+
+import (
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+var outboxSuite = suite{
+	"messages wait in the order of their next try":            ordersMessages,
+	"all messages are listed and counted":                     listsMessages,
+	"messages are kept with the change that they report":      tellsOfChanges,
+	"a message waits for the time of its next try":            retriesMessages,
+	"delivered messages are gone":                             endsMessages,
+	"views with and without messages count alike":             viewsWithMessages,
+	"mail is kept with the step that sends it, or neither is": sendsMail,
+	"mail counts against the quotas of its day":               countsMail,
+}
+
+// hookOf is a webhook of an account, before it gets its ID.
+func hookOf(owner store.AccountID) store.Hook {
+	return store.Hook{Owner: owner, CreatedAt: epoch, Events: store.NewEventSet(store.EventView), Sealed: []byte("sealed address")}
+}
+
+// keepHook keeps a webhook and returns it.
+func keepHook(t *testing.T, e store.Engine, owner store.AccountID) store.Hook {
+	t.Helper()
+	h := hookOf(owner)
+	id, err := e.CreateHook(t.Context(), h, Told)
+	must(t, err)
+	h.ID = id
+	return h
+}
+
+// dueAt asks for messages to webhooks that are due n minutes after epoch.
+func dueAt(n, limit int) store.MessageQuery {
+	return store.MessageQuery{Route: store.ByWebhook, Until: epoch.Add(time.Duration(n) * time.Minute), Limit: limit}
+}
+
+// messageAt is a message to try n minutes after epoch, before it gets its number.
+func messageAt(n int) store.Message {
+	at := epoch.Add(time.Duration(n) * time.Minute)
+	return store.Message{Route: store.ByWebhook, To: uint64(n), CreatedAt: at, NextAt: at, Sealed: []byte("sealed notice")}
+}
+
+// withMessages counts a view with messages about it.
+func withMessages(ms ...store.Message) store.Rule {
+	return func(p store.Push) (store.Push, store.Entry, error) {
+		next, entry, err := view(p)
+		if err == nil {
+			entry.Messages = ms
+		}
+		return next, entry, err
+	}
+}
+
+// wantMessages fails the test unless these are the messages that are due n minutes
+// after epoch, by recipient, and the next one is that many minutes after epoch; -1:
+// there is none.
+func wantMessages(t *testing.T, e store.Engine, n, next int, to ...uint64) []store.Message {
+	t.Helper()
+	return wantNext(t, e, dueAt(n, 100), next, to...)
+}
+
+func wantNext(t *testing.T, e store.Engine, q store.MessageQuery, next int, to ...uint64) []store.Message {
+	t.Helper()
+	due, then, err := e.DueMessages(t.Context(), q)
+	must(t, err)
+	same(t, "messages due", recipients(due), to)
+	var want time.Time
+	if next >= 0 {
+		want = epoch.Add(time.Duration(next) * time.Minute)
+	}
+	if !then.Equal(want) {
+		t.Errorf("the next one is due at %v, not %v", then, want)
+	}
+	return due
+}
+
+func wantWaiting(t *testing.T, e store.Engine, want int) {
+	t.Helper()
+	counts, err := e.CountMessages(t.Context())
+	must(t, err)
+	n := 0
+	for _, each := range counts {
+		n += each
+	}
+	same(t, "messages waiting", n, want)
+}
+
+func ordersMessages(t *testing.T, e store.Engine) {
+	wantMessages(t, e, 100, -1)
+	create(t, e, 1, 0)
+	c := change(t, e, pushID(1), withMessages(messageAt(3), messageAt(1), messageAt(2), messageAt(1)))
+	same(t, "messages kept", len(c.Entry.Messages), 4)
+	wantMessages(t, e, 0, 1)
+	due := wantMessages(t, e, 2, 3, 1, 1, 2)
+	if due[0].Number >= due[1].Number || due[0].Number == 0 {
+		t.Errorf("the numbers are %d and %d", due[0].Number, due[1].Number)
+	}
+	want := messageAt(1)
+	want.Number = due[0].Number
+	same(t, "message", due[0], want)
+	scribble(due[0].Sealed)
+	same(t, "message after its copy was changed", wantMessages(t, e, 1, 2, 1, 1)[0], want)
+	wantMessages(t, e, 3, -1, 1, 1, 2, 3)
+	wantWaiting(t, e, 4)
+
+	must(t, e.CreatePush(t.Context(), livePush(2, 0), payloadOf(2), mailed(2, messageAt(4))))
+	hour := func(change func(*store.MessageQuery)) store.MessageQuery {
+		q := dueAt(60, 100)
+		change(&q)
+		return q
+	}
+	for name, c := range map[string]struct {
+		query store.MessageQuery
+		want  []uint64
+		next  int // minutes after epoch; -1: none
+	}{
+		"except some":                 {hour(func(q *store.MessageQuery) { q.Except = map[uint64]bool{1: true, 3: true} }), []uint64{2}, -1},
+		"the first two":               {dueAt(60, 2), []uint64{1, 1}, 2},
+		"one each":                    {hour(func(q *store.MessageQuery) { q.Each = 1 }), []uint64{1, 2, 3}, -1},
+		"one each of two":             {hour(func(q *store.MessageQuery) { q.Each, q.Limit = 1, 2 }), []uint64{1, 2}, 3},
+		"created by some time":        {hour(func(q *store.MessageQuery) { q.CreatedUntil = epoch.Add(2 * time.Minute) }), []uint64{1, 1, 2}, -1},
+		"created by some time, later": {hour(func(q *store.MessageQuery) { q.CreatedUntil, q.Until = epoch.Add(2*time.Minute), epoch }), nil, 1},
+		"except the next one":         {hour(func(q *store.MessageQuery) { q.Except, q.Until = map[uint64]bool{1: true, 2: true}, epoch }), nil, 3},
+		"by mail":                     {hour(func(q *store.MessageQuery) { q.Route = store.ByMail }), []uint64{4}, -1},
+	} {
+		due, next, err := e.DueMessages(t.Context(), c.query)
+		must(t, err)
+		same(t, name, recipients(due), c.want)
+		if want := epoch.Add(time.Duration(c.next) * time.Minute); c.next >= 0 && !next.Equal(want) || c.next < 0 && !next.IsZero() {
+			t.Errorf("%s: the next one is due at %v, not %v", name, next, want)
+		}
+	}
+}
+
+// listsMessages reads all messages in steps, whatever their route.
+func listsMessages(t *testing.T, e store.Engine) {
+	create(t, e, 1, 0)
+	change(t, e, pushID(1), withMessages(messageAt(3), messageAt(1), messageAt(2), messageAt(1)))
+	must(t, e.CreatePush(t.Context(), livePush(2, 0), payloadOf(2), mailed(2, messageAt(4))))
+	for _, limit := range []int{1, 2, 3, 100} {
+		var all []store.Message
+		for last := (store.Message{}); ; last = all[len(all)-1] {
+			ms, err := e.Messages(t.Context(), last, limit)
+			must(t, err)
+			if len(ms) == 0 {
+				break
+			}
+			all = append(all, ms...)
+		}
+		same(t, "messages", recipients(all), []uint64{1, 1, 2, 3, 4})
+	}
+	counts, err := e.CountMessages(t.Context())
+	must(t, err)
+	same(t, "messages of each", counts, map[store.Recipient]int{
+		{Route: store.ByWebhook, To: 1}: 2, {Route: store.ByWebhook, To: 2}: 1,
+		{Route: store.ByWebhook, To: 3}: 1, {Route: store.ByMail, To: 4}: 1,
+	})
+}
+
+// mailed is the first entry of the n-th push, with a message by mail.
+func mailed(n int, m store.Message) store.Entry {
+	e := creation(livePush(n, 0))
+	m.Route = store.ByMail
+	e.Messages = []store.Message{m}
+	return e
+}
+
+// recipients are the recipients of messages, in their order.
+func recipients(ms []store.Message) (to []uint64) {
+	for _, m := range ms {
+		to = append(to, m.To)
+	}
+	return to
+}
+
+func tellsOfChanges(t *testing.T, e store.Engine) {
+	p := livePush(1, 0)
+	entry := creation(p)
+	entry.Messages = []store.Message{messageAt(1)}
+	must(t, e.CreatePush(t.Context(), p, payloadOf(1), entry))
+	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), store.ErrExists)
+	wantWaiting(t, e, 1)
+	for range p.ViewLimit {
+		change(t, e, p.ID, withMessages(messageAt(2), messageAt(3)))
+	}
+	_, err := e.Change(t.Context(), p.ID, withMessages(messageAt(4)))
+	wantErr(t, err, errLimit)
+	_, err = e.Change(t.Context(), pushID(2), withMessages(messageAt(4)))
+	wantErr(t, err, store.ErrNotFound)
+	wantWaiting(t, e, 1+2*p.ViewLimit)
+	change(t, e, p.ID, purge)
+	wantWaiting(t, e, 1+2*p.ViewLimit)
+}
+
+func retriesMessages(t *testing.T, e store.Engine) {
+	create(t, e, 1, 0)
+	change(t, e, pushID(1), withMessages(messageAt(1), messageAt(2)))
+	first := wantMessages(t, e, 1, 2, 1)[0]
+	later := epoch.Add(5 * time.Minute)
+	must(t, e.RetryMessage(t.Context(), first, later))
+	wantErr(t, e.RetryMessage(t.Context(), first, later), store.ErrNotFound)
+	wantMessages(t, e, 4, 5, 2)
+	again := wantMessages(t, e, 5, -1, 2, 1)[1]
+	want := first
+	want.NextAt, want.Attempts = later, 1
+	same(t, "message that was put off", again, want)
+	n, err := e.EndMessages(t.Context(), []store.Message{first})
+	must(t, err)
+	same(t, "messages that ended by what they were", n, 0)
+	wantWaiting(t, e, 2)
+}
+
+func endsMessages(t *testing.T, e store.Engine) {
+	create(t, e, 1, 0)
+	change(t, e, pushID(1), withMessages(messageAt(1), messageAt(2), messageAt(3)))
+	due := wantMessages(t, e, 9, -1, 1, 2, 3)
+	n, err := e.EndMessages(t.Context(), due[:2])
+	must(t, err)
+	same(t, "messages that ended", n, 2)
+	n, err = e.EndMessages(t.Context(), due)
+	must(t, err)
+	same(t, "messages that ended after that", n, 1)
+	wantWaiting(t, e, 0)
+	wantErr(t, e.RetryMessage(t.Context(), due[0], epoch), store.ErrNotFound)
+	change(t, e, pushID(1), withMessages(messageAt(1)))
+	if m := wantMessages(t, e, 9, -1, 1)[0]; m.Number <= due[2].Number {
+		t.Errorf("message %d came after %d", m.Number, due[2].Number)
+	}
+}
+
+// Views with messages and views without count alike, in whatever order.
+func viewsWithMessages(t *testing.T, e store.Engine) {
+	p := livePush(1, 0)
+	p.ViewLimit = 1000
+	must(t, e.CreatePush(t.Context(), p, payloadOf(1), creation(p)))
+	for n := range 100 {
+		r := withMessages()
+		if n%3 == 0 {
+			r = withMessages(messageAt(n))
+		}
+		change(t, e, p.ID, r)
+	}
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "views", got.Views, 100)
+	entries, err := e.Entries(t.Context(), p.ID, 0, 1000)
+	must(t, err)
+	same(t, "entries", len(entries), 101)
+	wantWaiting(t, e, 34)
+}

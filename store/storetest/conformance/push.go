@@ -1,0 +1,281 @@
+package conformance
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"pushbox/store"
+)
+
+var pushSuite = suite{
+	"a push is kept with its payload and first entry":                 keepsAPush,
+	"a push with an ID in use is refused":                             refusesATakenID,
+	"a push of an owner who may not act is refused":                   refusesAnOwner,
+	"a missing push, account, session or token is not found":          findsNothing,
+	"a change is applied with its entry":                              appliesAChange,
+	"a change without an entry appends none":                          appliesASilentChange,
+	"a rule that changes nothing writes nothing":                      leavesAlone,
+	"an error of a rule is returned and changes nothing":              returnsRuleErrors,
+	"a rule that panics changes nothing":                              survivesAPanic,
+	"a rule that breaks the rules is refused":                         refusesABadRule,
+	"a push that ends loses its payload":                              destroysPayloads,
+	"a purged push is removed with all its rows":                      purges,
+	"results are copies":                                              returnsCopies,
+	"a new push may have two entries":                                 createsWithTwoEntries,
+	"an owner's pushes are listed newest first":                       listsPushes,
+	"pushes move between the lists":                                   movesBetweenLists,
+	"entries are listed oldest first":                                 listsEntries,
+	"due pushes are listed earliest first":                            listsDue,
+	"each expiry queue has its own rows":                              separatesQueues,
+	"a scan finds every push":                                         scansEverything,
+	"views at the same time never pass the limit":                     countsConcurrently,
+	"operations that fail do not affect operations of the same batch": isolatesFailures,
+}
+
+func keepsAPush(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, 0)
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "push", got, p)
+	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
+	must(t, err)
+	same(t, "entries", entries, []store.Entry{creation(p)})
+	sized, size, err := e.PushAndSize(t.Context(), p.ID)
+	must(t, err)
+	same(t, "push", sized, p)
+	same(t, "size of the payload", size, len(payloadOf(1)))
+	same(t, "payload", change(t, e, p.ID, end(store.Expired)).Payload, payloadOf(1))
+	_, size, err = e.PushAndSize(t.Context(), p.ID)
+	must(t, err)
+	same(t, "size of no payload", size, 0)
+}
+
+func refusesATakenID(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, 0)
+	second := livePush(1, 0)
+	second.ViewLimit = 99
+	wantErr(t, e.CreatePush(t.Context(), second, []byte("another"), creation(second)), store.ErrExists)
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "first push", got, p)
+	same(t, "its payload", change(t, e, p.ID, fail).Payload, payloadOf(1))
+}
+
+func refusesAnOwner(t *testing.T, e store.Engine) {
+	id := account(t, e, "owner@example.org")
+	for name, c := range map[string]struct {
+		owner  store.AccountID
+		change func(*store.Account)
+	}{
+		"unknown":  {id + 1, func(*store.Account) {}},
+		"disabled": {id, func(a *store.Account) { a.Disabled, a.Removing = true, false }},
+		"removing": {id, func(a *store.Account) { a.Disabled, a.Removing = false, true }},
+	} {
+		alter(t, e, id, c.change)
+		p := livePush(1, c.owner)
+		if err := e.CreatePush(t.Context(), p, payloadOf(1), creation(p)); !errors.Is(err, store.ErrToken) {
+			t.Errorf("%s owner: got error %v, want %v", name, err, store.ErrToken)
+		}
+		_, err := e.Push(t.Context(), p.ID)
+		wantErr(t, err, store.ErrNotFound)
+	}
+	alter(t, e, id, func(a *store.Account) { a.Disabled, a.Removing = false, false })
+	create(t, e, 1, id)
+}
+
+func findsNothing(t *testing.T, e store.Engine) {
+	create(t, e, 2, 0)
+	id := pushID(1)
+	_, err := e.Push(t.Context(), id)
+	wantErr(t, err, store.ErrNotFound)
+	_, _, err = e.PushAndSize(t.Context(), id)
+	wantErr(t, err, store.ErrNotFound)
+	c, err := e.Change(t.Context(), id, func(p store.Push) (store.Push, store.Entry, error) {
+		t.Error("a rule was asked about a push that does not exist")
+		return p, store.Entry{}, nil
+	})
+	wantErr(t, err, store.ErrNotFound)
+	same(t, "change", c, store.Change{})
+	entries, err := e.Entries(t.Context(), id, 0, 10)
+	must(t, err)
+	same(t, "number of entries", len(entries), 0)
+}
+
+func appliesAChange(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, account(t, e, "owner@example.org"))
+	want, entry, _ := view(p)
+	c := change(t, e, p.ID, view)
+	same(t, "change", c, store.Change{Push: want, Entry: entry, Payload: payloadOf(1)})
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "push", got, want)
+	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
+	must(t, err)
+	same(t, "entries", entries, []store.Entry{creation(p), entry})
+}
+
+func appliesASilentChange(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, 0)
+	note := store.Entry{Kind: store.EntryView, At: epoch}
+	c := change(t, e, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+		p.Details = []byte("other details")
+		return p, note, nil
+	})
+	same(t, "entry of the rule", c.Entry, note)
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "details", string(got.Details), "other details")
+	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
+	must(t, err)
+	same(t, "number of entries", len(entries), 1)
+}
+
+func leavesAlone(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, 0)
+	c := change(t, e, p.ID, leave)
+	same(t, "change", c, store.Change{Push: p, Payload: payloadOf(1)})
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "push", got, p)
+}
+
+func returnsRuleErrors(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, 0)
+	refusal := errors.New("no")
+	c, err := e.Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+		next, entry, _ := view(p)
+		return next, entry, refusal
+	})
+	if err != refusal { //nolint:errorlint // it must be the same error
+		t.Errorf("got error %v, want %v", err, refusal)
+	}
+	same(t, "change", c, store.Change{})
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "push", got, p)
+}
+
+func survivesAPanic(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, 0)
+	_, err := e.Change(t.Context(), p.ID, func(store.Push) (store.Push, store.Entry, error) {
+		panic("a secret marker")
+	})
+	if err == nil || strings.Contains(err.Error(), "secret marker") {
+		t.Errorf("got error %v, want one that does not reveal the panic's value", err)
+	}
+	id := account(t, e, "a@example.org")
+	_, err = e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		var none []int
+		return store.Account{Disabled: none[len(none)] == 0}, store.SessionChange{}, Told, nil
+	})
+	if err == nil {
+		t.Error("a rule that panicked returned no error")
+	}
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "push", got, p)
+	change(t, e, p.ID, view)
+}
+
+func refusesABadRule(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, 0)
+	for name, spoil := range map[string]func(*store.Push){
+		"another ID":        func(p *store.Push) { p.ID = pushID(2) },
+		"an entry too many": func(p *store.Push) { p.Seq += 2 },
+		"an entry too few":  func(p *store.Push) { p.Seq-- },
+	} {
+		_, err := e.Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+			spoil(&p)
+			return p, store.Entry{Kind: store.EntryView}, nil
+		})
+		if err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "push", got, p)
+}
+
+func destroysPayloads(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, 0)
+	for range p.ViewLimit {
+		c := change(t, e, p.ID, view)
+		same(t, "payload before", c.Payload, payloadOf(1))
+	}
+	c := change(t, e, p.ID, fail)
+	if c.Push.Live() || c.Payload != nil {
+		t.Errorf("after the last view: state %d, payload %q", c.Push.State, c.Payload)
+	}
+}
+
+func purges(t *testing.T, e store.Engine) {
+	owner := account(t, e, "owner@example.org")
+	stays := create(t, e, 1, owner)
+	for n, before := range map[int]store.Rule{2: fail, 3: end(store.Expired), 4: end(store.Deleted)} {
+		p := create(t, e, n, owner)
+		change(t, e, p.ID, before)
+		same(t, "state", change(t, e, p.ID, purge).Push.State, store.Purged)
+		_, err := e.Push(t.Context(), p.ID)
+		wantErr(t, err, store.ErrNotFound)
+		_, err = e.Change(t.Context(), p.ID, purge)
+		wantErr(t, err, store.ErrNotFound)
+		entries, err := e.Entries(t.Context(), p.ID, 0, 10)
+		must(t, err)
+		same(t, "number of entries", len(entries), 0)
+		all, err := e.Scan(t.Context(), store.ID{}, 10)
+		must(t, err)
+		same(t, "still there", slices.ContainsFunc(all, func(q store.Push) bool { return q.ID == p.ID }), false)
+	}
+	for _, live := range []bool{true, false} {
+		list, err := e.Pushes(t.Context(), owner, live, 0, 10)
+		must(t, err)
+		for _, p := range list {
+			same(t, "the push that stays", p, stays)
+		}
+	}
+	create(t, e, 2, 0)
+}
+
+func returnsCopies(t *testing.T, e store.Engine) {
+	p := livePush(1, 0)
+	payload, entry := payloadOf(1), creation(p)
+	must(t, e.CreatePush(t.Context(), p, payload, entry))
+	scribble(p.Wrap, p.Link, p.Details, payload, entry.Sealed)
+
+	want := livePush(1, 0)
+	got, err := e.Push(t.Context(), want.ID)
+	must(t, err)
+	same(t, "push", got, want)
+	scribble(got.Wrap, got.Link, got.Details)
+
+	c := change(t, e, want.ID, func(p store.Push) (store.Push, store.Entry, error) {
+		scribble(p.Wrap)
+		p.Wrap = append([]byte(nil), want.Wrap...)
+		return p, store.Entry{}, nil
+	})
+	same(t, "payload", c.Payload, payloadOf(1))
+	scribble(c.Payload, c.Push.Wrap, c.Push.Link, c.Push.Details)
+	same(t, "payload", change(t, e, want.ID, leave).Payload, payloadOf(1))
+
+	entries, err := e.Entries(t.Context(), want.ID, 0, 10)
+	must(t, err)
+	same(t, "entries", entries, []store.Entry{creation(want)})
+	scribble(entries[0].Sealed)
+	entries, err = e.Entries(t.Context(), want.ID, 0, 10)
+	must(t, err)
+	same(t, "entries", entries, []store.Entry{creation(want)})
+	got, err = e.Push(t.Context(), want.ID)
+	must(t, err)
+	same(t, "push", got, want)
+}
+
+func scribble(list ...[]byte) {
+	for _, b := range list {
+		for i := range b {
+			b[i] = 0xff
+		}
+	}
+}

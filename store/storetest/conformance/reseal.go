@@ -1,0 +1,149 @@
+package conformance
+
+import (
+	"bytes"
+	"errors"
+	"strings"
+	"testing"
+
+	"pushbox/store"
+)
+
+var resealSuite = suite{
+	"every record is sealed anew, and nothing else changes": resealsEverything,
+	"a key ring is found while it is there":                 findsTheRing,
+}
+
+// nothingSealed is a Resealer that finds nothing to do.
+type nothingSealed struct{}
+
+func (nothingSealed) ResealPush(p store.Push) (store.Push, error) { return p, nil }
+
+func (nothingSealed) ResealEntry(_ store.ID, e store.Entry) (store.Entry, error) { return e, nil }
+
+func (nothingSealed) ResealAccount(a store.Account) (store.Account, error) { return a, nil }
+
+func (nothingSealed) ResealSession(s store.Session) (store.Session, error) { return s, nil }
+
+func (nothingSealed) ResealHook(h store.Hook) (store.Hook, error) { return h, nil }
+
+func (nothingSealed) ResealMessage(m store.Message) (store.Message, error) { return m, nil }
+
+func (nothingSealed) ResealEvent(e store.AdminEvent) (store.AdminEvent, error) { return e, nil }
+
+// marker is a Resealer that marks what is sealed.
+type marker struct{}
+
+const mark = " sealed anew"
+
+func marked(b []byte) []byte {
+	if bytes.HasSuffix(b, []byte(mark)) {
+		return b
+	}
+	return append(bytes.Clone(b), mark...)
+}
+
+func (marker) ResealPush(p store.Push) (store.Push, error) {
+	p.Details = marked(p.Details)
+	return p, nil
+}
+
+func (marker) ResealEntry(_ store.ID, e store.Entry) (store.Entry, error) {
+	e.Sealed = marked(e.Sealed)
+	return e, nil
+}
+
+func (marker) ResealAccount(a store.Account) (store.Account, error) {
+	a.TOTP = string(marked([]byte(a.TOTP)))
+	return a, nil
+}
+
+func (marker) ResealSession(s store.Session) (store.Session, error) {
+	s.Sealed = marked(s.Sealed)
+	return s, nil
+}
+
+func (marker) ResealHook(h store.Hook) (store.Hook, error) {
+	h.Sealed = marked(h.Sealed)
+	return h, nil
+}
+
+func (marker) ResealMessage(m store.Message) (store.Message, error) {
+	m.Sealed = marked(m.Sealed)
+	return m, nil
+}
+
+func (marker) ResealEvent(e store.AdminEvent) (store.AdminEvent, error) {
+	e.Sealed = marked(e.Sealed)
+	return e, nil
+}
+
+func resealsEverything(t *testing.T, e store.Engine) {
+	Fill(t, e)
+	owner, err := e.AccountByEmail(t.Context(), "owner@example.org")
+	must(t, err)
+	keepHook(t, e, owner.ID)
+	change(t, e, pushID(1), withMessages(messageAt(1)))
+	for _, want := range []bool{true, false} {
+		changed, err := e.Reseal(t.Context(), marker{}, func(int64, int64) {})
+		must(t, err)
+		same(t, "something was sealed anew", changed > 0, want)
+	}
+	CheckFilled(t, e)
+	has := func(what string, sealed []byte) {
+		if !strings.HasSuffix(string(sealed), mark) {
+			t.Errorf("%s is not sealed anew: %q", what, sealed)
+		}
+	}
+	ps, err := e.Scan(t.Context(), store.ID{}, 100)
+	must(t, err)
+	for _, p := range ps {
+		has("a push", p.Details)
+		es, err := e.Entries(t.Context(), p.ID, 0, 100)
+		must(t, err)
+		for _, en := range es {
+			has("an entry", en.Sealed)
+		}
+	}
+	owner, err = e.Account(t.Context(), owner.ID)
+	must(t, err)
+	has("a second factor", []byte(owner.TOTP))
+	sessions, err := e.Sessions(t.Context(), owner.ID, 10)
+	must(t, err)
+	for _, s := range sessions {
+		has("a session", s.Sealed)
+	}
+	hooks, err := e.Hooks(t.Context(), 0, 0, 10)
+	must(t, err)
+	for _, h := range hooks {
+		has("a webhook", h.Sealed)
+	}
+	ms, err := e.Messages(t.Context(), store.Message{}, 10)
+	must(t, err)
+	for _, m := range ms {
+		has("a message", m.Sealed)
+	}
+	for what, n := range map[string]int{"pushes": len(ps), "sessions": len(sessions), "webhooks": len(hooks), "messages": len(ms)} {
+		if n == 0 {
+			t.Errorf("there are no %s", what)
+		}
+	}
+}
+
+func findsTheRing(t *testing.T, e store.Engine) {
+	find := func(text string) bool {
+		found, err := e.FindRing(t.Context(), func(b []byte) bool { return strings.HasPrefix(string(b), text) })
+		must(t, err)
+		return found
+	}
+	must(t, e.SetKeyRing(t.Context(), []byte("the first ring"), Keys{}, Told))
+	same(t, "the first is found", find("the first ring"), true)
+	must(t, e.SetKeyRing(t.Context(), []byte("the second ring"), Keys{}, Told))
+	err := store.ErrBusy
+	for errors.Is(err, store.ErrBusy) { // another compaction runs
+		err = e.Compact(t.Context(), func(int64, int64) {})
+	}
+	must(t, err)
+	same(t, "the second is found", find("the second ring"), true)
+	same(t, "after a compaction the first is found", find("the first ring"), false)
+}

@@ -1,0 +1,342 @@
+package conformance
+
+import (
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+var sessionSuite = suite{
+	"sessions are kept and found with their account":         keepsSessions,
+	"sessions are listed newest first":                       listsSessions,
+	"a change of an account ends the sessions that it names": endsSessions,
+	"a change by a session that does not exist is refused":   refusesStrangeSessions,
+	"a new session replaces the oldest":                      replacesOldSessions,
+	"a session records when it was used":                     touchesSessions,
+	"a removed session is not found":                         removesSessions,
+	"sessions that are over are cleared step by step":        clearsSessions,
+	"only sessions that have ended are cleared":              clearsWhatHasEndedAlone,
+	"a session does not outlive a change that ends it":       ordersSessions,
+}
+
+// newSession is the n-th session, before it gets its ID and owner. Later ones have
+// lesser digests.
+func newSession(n int, pending bool) *store.Session {
+	return &store.Session{
+		Digest: store.SessionDigest{0: byte(200 - n), 31: byte(n)}, CreatedAt: epoch, LastUsedAt: epoch,
+		ExpiresAt: epoch.Add(time.Duration(n) * time.Hour), Pending: pending, Sealed: []byte("sealed origin"),
+	}
+}
+
+// digestOf is the digest of the n-th session; zero for 0.
+func digestOf(n int) store.SessionDigest {
+	if n == 0 {
+		return store.SessionDigest{}
+	}
+	return newSession(n, false).Digest
+}
+
+// changeSessions changes the sessions of an account, which itself stays as it is.
+func changeSessions(t *testing.T, e store.Engine, id store.AccountID, by int, to store.SessionChange) (store.AccountChange, error) {
+	t.Helper()
+	return e.ChangeAccount(t.Context(), id, digestOf(by), func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		return a, to, Told, nil
+	})
+}
+
+// begin begins the n-th session and returns it.
+func begin(t *testing.T, e store.Engine, owner store.AccountID, n int, pending bool) store.Session {
+	t.Helper()
+	c, err := changeSessions(t, e, owner, 0, store.SessionChange{Begin: newSession(n, pending), Most: 100})
+	must(t, err)
+	return c.Session
+}
+
+// wantSessions fails the test unless these are the sessions of an account,
+// newest first.
+func wantSessions(t *testing.T, e store.Engine, owner store.AccountID, numbers ...int) {
+	t.Helper()
+	list, err := e.Sessions(t.Context(), owner, 1000)
+	must(t, err)
+	var got []int
+	for _, s := range list {
+		got = append(got, int(s.Digest[31]))
+		found, a, err := e.Session(t.Context(), s.Digest)
+		must(t, err)
+		same(t, "session that was looked up", found, s)
+		same(t, "its account", a.ID, owner)
+	}
+	same(t, "sessions", got, numbers)
+}
+
+func keepsSessions(t *testing.T, e store.Engine) {
+	owner := account(t, e, "a@example.org")
+	for n, pending := range map[int]bool{1: false, 2: true} {
+		want := *newSession(n, pending)
+		got := begin(t, e, owner, n, pending)
+		if want.ID, want.Owner = got.ID, owner; got.ID == 0 {
+			t.Error("a session got no ID")
+		}
+		same(t, "session that began", got, want)
+		got, a, err := e.Session(t.Context(), want.Digest)
+		must(t, err)
+		same(t, "session", got, want)
+		same(t, "its account", a, store.Account{ID: owner, Email: "a@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch})
+		scribble(got.Sealed)
+		got, _, err = e.Session(t.Context(), want.Digest)
+		must(t, err)
+		same(t, "session after its copy was changed", got, want)
+	}
+	got, a, err := e.Session(t.Context(), digestOf(3))
+	wantErr(t, err, store.ErrNotFound)
+	same(t, "session that is not there", got, store.Session{})
+	same(t, "its account", a, store.Account{})
+
+	other := account(t, e, "b@example.org")
+	_, err = changeSessions(t, e, other, 0, store.SessionChange{Begin: newSession(1, false), Most: 100})
+	wantErr(t, err, store.ErrExists)
+	_, err = changeSessions(t, e, other+1, 0, store.SessionChange{Begin: newSession(4, false), Most: 100})
+	wantErr(t, err, store.ErrNotFound)
+	wantSessions(t, e, other)
+}
+
+func listsSessions(t *testing.T, e store.Engine) {
+	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	wantSessions(t, e, owner)
+	for n := range 6 {
+		begin(t, e, []store.AccountID{owner, other}[n%2], n+1, n > 3)
+	}
+	wantSessions(t, e, owner, 5, 3, 1)
+	wantSessions(t, e, other, 6, 4, 2)
+	wantSessions(t, e, other+1)
+	for limit, want := range map[int]int{0: 0, 1: 1, 2: 2, 3: 3, 4: 3} {
+		list, err := e.Sessions(t.Context(), owner, limit)
+		must(t, err)
+		same(t, "number of sessions", len(list), want)
+		if limit > 0 {
+			same(t, "newest", list[0].Digest, digestOf(5))
+		}
+	}
+}
+
+func endsSessions(t *testing.T, e store.Engine) {
+	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	begin(t, e, other, 90, false)
+	for n := range 6 {
+		begin(t, e, owner, n+1, n%2 == 1)
+	}
+	for _, c := range []struct {
+		by     int
+		change store.SessionChange
+		want   []int
+	}{
+		{0, store.SessionChange{}, []int{6, 5, 4, 3, 2, 1}},
+		{3, store.SessionChange{}, []int{6, 5, 4, 3, 2, 1}},
+		{0, store.SessionChange{Revoke: store.RevokeOwn}, []int{6, 5, 4, 3, 2, 1}},
+		{3, store.SessionChange{Revoke: store.RevokeOwn}, []int{6, 5, 4, 2, 1}},
+		{4, store.SessionChange{Revoke: store.RevokeOwn, Begin: newSession(7, false), Most: 100}, []int{7, 6, 5, 2, 1}},
+		{5, store.SessionChange{Revoke: store.RevokeOthers}, []int{5}},
+		{5, store.SessionChange{Revoke: store.RevokeOthers, Begin: newSession(8, true), Most: 100}, []int{8, 5}},
+		{0, store.SessionChange{Revoke: store.RevokeOthers}, nil},
+	} {
+		_, err := changeSessions(t, e, owner, c.by, c.change)
+		must(t, err)
+		wantSessions(t, e, owner, c.want...)
+		wantSessions(t, e, other, 90)
+	}
+	first := begin(t, e, owner, 9, false)
+	_, err := changeSessions(t, e, owner, 9, store.SessionChange{Revoke: store.RevokeOwn})
+	must(t, err)
+	if second := begin(t, e, owner, 9, false); second.ID <= first.ID {
+		t.Errorf("session %d came after %d", second.ID, first.ID)
+	}
+}
+
+func refusesStrangeSessions(t *testing.T, e store.Engine) {
+	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	begin(t, e, owner, 1, false)
+	begin(t, e, other, 2, false)
+	for by, want := range map[int]error{0: nil, 1: nil, 2: store.ErrSession, 3: store.ErrSession} {
+		asked := false
+		_, err := e.ChangeAccount(t.Context(), owner, digestOf(by), func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			asked = true
+			a.TOTPStep++
+			return a, store.SessionChange{}, Told, nil
+		})
+		wantErr(t, err, want)
+		same(t, "the rule was asked", asked, want == nil)
+	}
+	_, err := changeSessions(t, e, other+1, 2, store.SessionChange{})
+	wantErr(t, err, store.ErrSession)
+	a, err := e.Account(t.Context(), owner)
+	must(t, err)
+	same(t, "number of changes", a.TOTPStep, int64(2))
+}
+
+func replacesOldSessions(t *testing.T, e store.Engine) {
+	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	begin(t, e, other, 90, false)
+	for n := range 6 {
+		begin(t, e, owner, n+1, n >= 4)
+	}
+	for _, c := range []struct {
+		by, n   int
+		pending bool
+		most    int
+		want    []int
+	}{
+		{0, 7, false, 5, []int{7, 6, 5, 4, 3, 2, 1}}, // as many as there may be
+		{0, 8, false, 5, []int{8, 7, 6, 5, 4, 3, 2}}, // one more
+		{0, 9, true, 2, []int{9, 8, 7, 6, 4, 3, 2}},  // the pending ones are counted by themselves
+		{6, 10, false, 5, []int{10, 9, 8, 7, 4, 3}},  // and one that ends is not
+		{3, 11, false, 5, []int{11, 10, 9, 8, 7, 4}}, // so that the new one fits
+		{0, 12, false, 2, []int{12, 11, 9}},
+		{0, 13, false, 1, []int{13, 9}},
+	} {
+		_, err := changeSessions(t, e, owner, c.by, store.SessionChange{Revoke: store.RevokeOwn, Begin: newSession(c.n, c.pending), Most: c.most})
+		must(t, err)
+		wantSessions(t, e, owner, c.want...)
+	}
+	wantSessions(t, e, other, 90)
+}
+
+func touchesSessions(t *testing.T, e store.Engine) {
+	want := begin(t, e, account(t, e, "a@example.org"), 1, false)
+	for range 2 {
+		must(t, e.TouchSession(t.Context(), want.Digest, epoch.Add(time.Minute)))
+	}
+	want.LastUsedAt = epoch.Add(time.Minute)
+	got, _, err := e.Session(t.Context(), want.Digest)
+	must(t, err)
+	same(t, "session", got, want)
+	must(t, e.TouchSession(t.Context(), digestOf(2), epoch))
+	_, _, err = e.Session(t.Context(), digestOf(2))
+	wantErr(t, err, store.ErrNotFound)
+}
+
+func removesSessions(t *testing.T, e store.Engine) {
+	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	first, second := begin(t, e, owner, 1, false), begin(t, e, owner, 2, false)
+	for _, c := range []struct {
+		owner store.AccountID
+		id    store.SessionID
+		want  error
+	}{
+		{other, first.ID, store.ErrNotFound},
+		{0, first.ID, store.ErrNotFound},
+		{owner, second.ID + 1, store.ErrNotFound},
+		{owner, first.ID, nil},
+		{owner, first.ID, store.ErrNotFound},
+	} {
+		wantErr(t, e.RemoveSession(t.Context(), c.owner, c.id, Told), c.want)
+	}
+	wantSessions(t, e, owner, 2)
+	_, _, err := e.Session(t.Context(), first.Digest)
+	wantErr(t, err, store.ErrNotFound)
+}
+
+func clearsSessions(t *testing.T, e store.Engine) {
+	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	for n := range 10 {
+		begin(t, e, []store.AccountID{owner, other}[n%2], n+1, false)
+	}
+	overAt := func(d time.Duration) store.SessionCutoff {
+		return store.SessionCutoff{Expired: epoch.Add(d), Begun: epoch}
+	}
+	var after store.SessionDigest
+	steps := []struct {
+		limit int
+		last  int // the n-th session; later sessions come first
+		more  bool
+	}{{3, 8, true}, {1, 7, true}, {5, 2, true}, {5, 1, false}, {5, 1, false}}
+	for _, c := range steps {
+		last, more, err := e.ClearSessions(t.Context(), after, c.limit, overAt(4*time.Hour))
+		must(t, err)
+		same(t, "last", last, digestOf(c.last))
+		same(t, "more", more, c.more)
+		after = last
+	}
+	wantSessions(t, e, owner, 9, 7, 5)
+	wantSessions(t, e, other, 10, 8, 6)
+	last, more, err := e.ClearSessions(t.Context(), store.SessionDigest{}, 6, overAt(24*time.Hour))
+	must(t, err)
+	same(t, "last", last, digestOf(5))
+	same(t, "more", more, true) // for all that it knows
+	last, more, err = e.ClearSessions(t.Context(), last, 6, overAt(24*time.Hour))
+	must(t, err)
+	same(t, "last", last, digestOf(5))
+	same(t, "more", more, false)
+	wantSessions(t, e, owner)
+}
+
+func clearsWhatHasEndedAlone(t *testing.T, e store.Engine) {
+	owner := account(t, e, "a@example.org")
+	for n := range 4 {
+		s := newSession(n+1, false)
+		switch n + 1 {
+		case 2:
+			s.ExpiresAt = time.Time{}
+		case 3:
+			s.LastUsedAt = epoch.Add(2 * time.Hour)
+		case 4:
+			s.CreatedAt = epoch.Add(2 * time.Hour)
+		}
+		_, err := changeSessions(t, e, owner, 0, store.SessionChange{Begin: s, Most: 100})
+		must(t, err)
+	}
+	later := epoch.Add(2 * time.Hour)
+	for _, c := range []struct {
+		cutoff store.SessionCutoff
+		left   []int
+	}{
+		{store.SessionCutoff{Expired: epoch, Begun: later}, []int{4, 3, 2, 1}},
+		{store.SessionCutoff{Expired: epoch, Begun: later.Add(-1)}, []int{3, 2, 1}},
+		{store.SessionCutoff{Expired: epoch.Add(time.Hour), Begun: later}, []int{3, 2}},
+		{store.SessionCutoff{Expired: epoch, Begun: later, Unused: epoch.Add(-1)}, []int{3, 2}},
+		{store.SessionCutoff{Expired: epoch, Begun: later, Unused: epoch}, []int{3}},
+		{store.SessionCutoff{Expired: epoch, Begun: later, Unused: later}, nil},
+	} {
+		_, more, err := e.ClearSessions(t.Context(), store.SessionDigest{}, 9, c.cutoff)
+		must(t, err)
+		same(t, "more", more, false)
+		wantSessions(t, e, owner, c.left...)
+	}
+}
+
+// Sign-ins run beside a change of the password that ends all sessions: none that
+// the old password began is left.
+func ordersSessions(t *testing.T, e store.Engine) {
+	const signIns = 8
+	for range 20 {
+		owner := account(t, e, "a@example.org")
+		var all sync.WaitGroup
+		for n := range signIns {
+			all.Go(func() {
+				_, err := e.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+					if a.PasswordHash != "$argon2id$" {
+						return a, store.SessionChange{}, Told, store.ErrCredentials
+					}
+					return a, store.SessionChange{Begin: newSession(n+1, false), Most: 100}, Told, nil
+				})
+				if err != nil && !errors.Is(err, store.ErrCredentials) {
+					t.Errorf("sign-in: %v", err)
+				}
+			})
+		}
+		all.Go(func() {
+			_, err := e.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+				a.PasswordHash = "$other"
+				return a, store.SessionChange{Revoke: store.RevokeOthers}, Told, nil
+			})
+			if err != nil {
+				t.Errorf("change: %v", err)
+			}
+		})
+		all.Wait()
+		wantSessions(t, e, owner)
+		must(t, e.RemoveAccount(t.Context(), owner, Told))
+	}
+}

@@ -1,0 +1,117 @@
+package conformance
+
+import (
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+var tokenSuite = suite{
+	"tokens are kept and found with their account": keepsTokens,
+	"tokens are listed by ID":                      listsTokens,
+	"a token records when it was used":             touchesTokens,
+	"a removed token is not found":                 removesTokens,
+}
+
+func keepsTokens(t *testing.T, e store.Engine) {
+	owner := account(t, e, "a@example.org")
+	want := apiToken(1, owner)
+	id, err := e.CreateToken(t.Context(), want, Told)
+	must(t, err)
+	want.ID = id
+	got, a, err := e.Token(t.Context(), want.Digest)
+	must(t, err)
+	same(t, "token", got, want)
+	same(t, "its account", a, store.Account{ID: owner, Email: "a@example.org", PasswordHash: "$argon2id$", CreatedAt: epoch})
+
+	got, a, err = e.Token(t.Context(), apiToken(2, owner).Digest)
+	wantErr(t, err, store.ErrNotFound)
+	same(t, "token that is not there", got, store.APIToken{})
+	same(t, "its account", a, store.Account{})
+	_, err = e.CreateToken(t.Context(), apiToken(2, owner+1), Told)
+	wantErr(t, err, store.ErrNotFound)
+	_, err = e.CreateToken(t.Context(), apiToken(1, owner), Told)
+	wantErr(t, err, store.ErrExists)
+}
+
+func listsTokens(t *testing.T, e store.Engine) {
+	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	var all []store.APIToken
+	for n := range 6 {
+		a := apiToken(200-n, []store.AccountID{owner, other}[n%2])
+		id, err := e.CreateToken(t.Context(), a, Told)
+		must(t, err)
+		if a.ID = id; a.Owner == owner {
+			all = append(all, a)
+		}
+	}
+	for _, c := range []struct {
+		after store.TokenID
+		limit int
+		want  []store.APIToken
+	}{
+		{0, 10, all},
+		{0, 2, all[:2]},
+		{all[0].ID, 1, all[1:2]},
+		{all[0].ID + 1, 10, all[1:]},
+		{all[2].ID, 10, nil},
+		{1<<64 - 1, 10, nil},
+		{0, 0, nil},
+	} {
+		list, err := e.Tokens(t.Context(), owner, c.after, c.limit)
+		must(t, err)
+		same(t, "tokens", list, c.want)
+	}
+	list, err := e.Tokens(t.Context(), other+1, 0, 10)
+	must(t, err)
+	same(t, "number of a stranger's tokens", len(list), 0)
+}
+
+func touchesTokens(t *testing.T, e store.Engine) {
+	a := apiToken(1, account(t, e, "a@example.org"))
+	id, err := e.CreateToken(t.Context(), a, Told)
+	must(t, err)
+	for range 2 {
+		must(t, e.TouchToken(t.Context(), a.Digest, epoch.Add(time.Minute)))
+	}
+	a.ID, a.LastUsedAt = id, epoch.Add(time.Minute)
+	got, _, err := e.Token(t.Context(), a.Digest)
+	must(t, err)
+	same(t, "token", got, a)
+	must(t, e.TouchToken(t.Context(), apiToken(2, 0).Digest, epoch))
+	_, _, err = e.Token(t.Context(), apiToken(2, 0).Digest)
+	wantErr(t, err, store.ErrNotFound)
+}
+
+func removesTokens(t *testing.T, e store.Engine) {
+	owner, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	var ids []store.TokenID
+	for n := range 3 {
+		id, err := e.CreateToken(t.Context(), apiToken(n, owner), Told)
+		must(t, err)
+		ids = append(ids, id)
+	}
+	for _, c := range []struct {
+		owner store.AccountID
+		id    store.TokenID
+		want  error
+	}{
+		{0, ids[0], nil},
+		{0, ids[0], store.ErrNotFound},
+		{owner, ids[0], store.ErrNotFound},
+		{other, ids[1], store.ErrNotFound},
+		{owner, ids[1], nil},
+		{owner, ids[1], store.ErrNotFound},
+		{0, ids[2] + 1, store.ErrNotFound},
+	} {
+		wantErr(t, e.RemoveToken(t.Context(), c.owner, c.id, Told), c.want)
+	}
+	_, _, err := e.Token(t.Context(), apiToken(1, 0).Digest)
+	wantErr(t, err, store.ErrNotFound)
+	list, err := e.Tokens(t.Context(), owner, 0, 10)
+	must(t, err)
+	if len(list) != 1 || list[0].ID != ids[2] {
+		t.Errorf("tokens left: %+v", list)
+	}
+}
