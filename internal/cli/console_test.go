@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"pushbox/internal/hint"
 )
 
 func TestAPasswordIsAskedForTwiceAndNeverShown(t *testing.T) {
@@ -85,10 +87,10 @@ func TestOnlyTheSameAddressConfirmsARemoval(t *testing.T) {
 	}
 }
 
-func TestWithoutATerminalARemovalIsNotAskedAbout(t *testing.T) {
+func TestWithoutATerminalARemovalIsRefused(t *testing.T) {
 	t.Parallel()
-	a := &app{console: newConsole(strings.NewReader(""), io.Discard)}
-	if err := a.confirm(t.Context(), alice); err != nil {
-		t.Error(err)
+	a := &app{console: newConsole(strings.NewReader(alice+"\n"), io.Discard)}
+	if err := a.confirm(t.Context(), alice); exitCode(err) != exitUsage || hint.Of(err) != "if that is what you want, add --yes" {
+		t.Errorf("%v", err)
 	}
 }

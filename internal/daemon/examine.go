@@ -30,7 +30,7 @@ func Examine(ctx context.Context, s *store.Store, cfg config.Config, version str
 		Clock: st.Clock, Latest: st.Latest, Doubt: st.Doubt, Away: st.Away, Swept: st.Swept,
 		Size: st.Space.Size, Unused: st.Space.Unused,
 	}
-	key, _, fault := instance.MasterKey(cfg, true)
+	key, fault := instance.ReadKey(cfg)
 	if fault == nil {
 		fault = s.CheckKey(ctx, key)
 	}

@@ -151,6 +151,9 @@ func checkKey(_ context.Context, s *Subject) []Finding {
 	if info, err := os.Stat(s.Facts.Key); err == nil && perm(info)&(readable|writable) != 0 {
 		return one(problem("chmod 600 "+s.Facts.Key, "it fits the database, but other users can open %s (mode %04o)", s.Facts.Key, perm(info)))
 	}
+	if f, wrong := judgeKeyOwner(s); wrong {
+		return one(f)
+	}
 	if beside(s.Facts.Key, s.Database) {
 		return one(warning("move it to a directory that copies of the data directory do not have, and name it in master_key_file (docs/install.md, The key apart from the data)",
 			"it fits the database, but %s is in the directory of the database: a thief or a copy of that directory has both", s.Facts.Key))
@@ -160,6 +163,24 @@ func checkKey(_ context.Context, s *Subject) []Finding {
 			"it fits the database (%s), but keys from rotations are in the directory of the database, and open earlier copies of it: %s", s.Facts.Key, strings.Join(old, ", ")))
 	}
 	return one(fine("it fits the database (%s)", s.Facts.Key))
+}
+
+// judgeKeyOwner reports a key file that the user of the data directory cannot read, whom a
+// server runs as. A running server has just read the file itself. In a directory of another
+// user the file may be the original of what systemd or a container passes.
+func judgeKeyOwner(s *Subject) (f Finding, wrong bool) {
+	key := s.Facts.Key
+	whose, known := owner(key)
+	theirs, too := owner(s.Config.DataDir)
+	if s.Running || !known || !too || whose == theirs || theirs == 0 {
+		return f, false
+	}
+	cure := fmt.Sprintf("chown %d %s", theirs, key)
+	if near, _ := owner(filepath.Dir(key)); near == theirs {
+		return problem(cure, "%s belongs to user %d, and the data directory to user %d, which the server runs as and which cannot read the key", key, whose, theirs), true
+	}
+	return warning("if neither systemd nor a container passes the key to the server: "+cure,
+		"%s belongs to user %d, and the data directory to user %d, which the server runs as", key, whose, theirs), true
 }
 
 // oldKeys lists the key files beside the database that rotations left there, under the
