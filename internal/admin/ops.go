@@ -71,6 +71,8 @@ var Reload = Op[None, Reloaded]{name: "reload"}
 
 // Further operations that only a server does: ErrNoServer otherwise.
 var (
+	// Health has the store of the server write and read, and returns nil if both work.
+	Health = Op[None, None]{name: "health"}
 	// Examine returns the state of the server.
 	Examine = Op[None, Facts]{name: "examine"}
 	// Probe makes a path for one request within the next minute. The server answers that

@@ -56,7 +56,7 @@ func (d *daemon) run(ctx context.Context) error {
 	}
 	work := d.beginWork(ctx)
 	control := begin(ctx, func(ctx context.Context) error {
-		return admin.Serve(ctx, d.control, d.store, admin.Reload.By(d.reloads.reload), admin.Examine.By(d.examine), admin.Probe.By(d.probe))
+		return admin.Serve(ctx, d.control, d.store, admin.Reload.By(d.reloads.reload), admin.Health.By(d.health), admin.Examine.By(d.examine), admin.Probe.By(d.probe))
 	})
 	signals := begin(ctx, d.obey)
 	web := begin(ctx, func(ctx context.Context) error { return d.serve(ctx, servers) })

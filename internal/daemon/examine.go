@@ -40,6 +40,11 @@ func Examine(ctx context.Context, s *store.Store, cfg config.Config, version str
 	return f, err
 }
 
+// health returns nil if the store works.
+func (d *daemon) health(ctx context.Context, _ admin.None) (admin.None, error) {
+	return admin.None{}, d.store.Ping(ctx)
+}
+
 // probe makes the path of a request that is answered with a report of how it arrived.
 func (d *daemon) probe(context.Context, admin.None) (admin.Path, error) {
 	path, err := d.newProbe()
