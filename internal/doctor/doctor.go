@@ -91,6 +91,7 @@ func checks() []check {
 		{name: "files of secrets", look: checkSecrets},
 		{name: "metrics", look: checkMetrics},
 		{name: "mail", look: checkMail},
+		{name: "messages", look: checkMessages},
 		{name: "certificate", look: checkCertificate},
 		{name: "proxy", look: checkProxy},
 		{name: "time of the network", look: checkNetworkTime},

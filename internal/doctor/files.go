@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"pushbox/config"
+	"pushbox/internal/durable"
 	"pushbox/internal/humanize"
 )
 
@@ -113,7 +114,7 @@ func checkDatabase(_ context.Context, s *Subject) []Finding {
 	}
 	f := checkFile(s.Database, s.Config.DataDir)
 	if s.Upgrade != nil {
-		free, known, err := freeSpace(s.Config.DataDir)
+		free, known, err := durable.FreeSpace(s.Config.DataDir)
 		return []Finding{f, judgeUpgrade(s, free, known && err == nil)}
 	}
 	if f.Grade != OK || s.Facts == nil {
