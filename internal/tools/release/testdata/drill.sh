@@ -48,7 +48,7 @@ systemctl start pushbox
 up
 echo 'allow_anonymous: true # by the administrator' >>$config
 before=$(pid)
-dpkg --force-confdef --force-confold -i /drill/new.deb
+dpkg -i /drill/new.deb </dev/null # asks nothing
 up
 test "$(pid)" != "$before"
 grep -q 'by the administrator' $config
@@ -134,7 +134,7 @@ up
 test "$(journalctl -u pushbox -p err --no-pager -o cat | grep -c 'did you mean')" -ge 1
 
 : a port below 1024
-cp /usr/share/doc/pushbox/examples/low-ports.conf /etc/systemd/system/pushbox.service.d/low-ports.conf
+cp /usr/share/doc/pushbox/deploy/systemd/low-ports.conf /etc/systemd/system/pushbox.service.d/low-ports.conf
 systemctl daemon-reload
 sed -i 's/^listen:.*/listen: "127.0.0.1:80"/' $config
 systemctl restart pushbox
@@ -158,7 +158,7 @@ systemctl --no-pager status pushbox
 
 : a disabled service stays disabled
 systemctl disable pushbox
-dpkg --force-confdef --force-confold -i /drill/new.deb
+dpkg -i /drill/new.deb </dev/null # asks nothing
 test "$(systemctl is-enabled pushbox)" = disabled
 
 : removed, and purged: data and keys stay
@@ -166,7 +166,7 @@ dpkg -r pushbox
 never systemctl is-active pushbox
 test -e $config
 dpkg -P pushbox 2>/drill/purged
-grep -q 'rm -rf /var/lib/pushbox /etc/pushbox/key' /drill/purged
+grep -q 'rm -rf /var/lib/pushbox /etc/pushbox ' /drill/purged
 test ! -e $config
 test -e /var/lib/pushbox/pushbox.db
 test -e /etc/credstore.encrypted/pushbox.master.key
@@ -178,13 +178,12 @@ holds "$first" 'before the upgrade'
 
 : gone for good
 apt-get purge -y pushbox
-rm -rf /var/lib/pushbox /etc/pushbox/key
+rm -rf /var/lib/pushbox /etc/pushbox /etc/credstore*/pushbox.* /etc/systemd/system/pushbox.service.d
 userdel pushbox
-left=$(find /etc /usr /var/lib /run -name '*pushbox*' -not -path '/etc/systemd/system/pushbox.service.d*' -not -path '/etc/credstore*' -not -path '/var/lib/dpkg/*' -not -path '/run/systemd/*')
+left=$(find /etc /usr /var/lib /run -name '*pushbox*' -not -path '/var/lib/dpkg/*' -not -path '/run/systemd/*')
 test -z "$left"
 
 : the same without the package, from the archive
-rm -rf /etc/systemd/system/pushbox.service.d /etc/credstore.encrypted
 cd /drill
 tar xzf pushbox-3.0.0-linux-amd64.tar.gz
 cd pushbox-3.0.0-linux-amd64
