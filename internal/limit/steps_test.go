@@ -3,6 +3,7 @@ package limit
 import (
 	"errors"
 	"fmt"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -151,12 +152,16 @@ func TestANetworkHasItsShareOfAQueue(t *testing.T) {
 		places = append(places, p)
 	}
 	first.Leave()
+	var all sync.WaitGroup
 	for _, p := range places[1:] {
-		if err := p.Wait(t.Context()); err != nil {
-			t.Error(err)
-		}
-		p.Leave()
+		all.Go(func() {
+			defer p.Leave()
+			if err := p.Wait(t.Context()); err != nil {
+				t.Error(err)
+			}
+		})
 	}
+	all.Wait()
 }
 
 // Networks take turns, and so do queues, so no one waits behind all that another sent.
