@@ -14,6 +14,9 @@ func (d *daemon) examine(ctx context.Context, _ admin.None) (admin.Facts, error)
 	f, err := Examine(ctx, d.store, d.cfg, d.version)
 	if c := d.tls.certs; c != nil {
 		f.CertFrom, f.CertTo = c.Validity()
+		if err := c.Fault(); err != nil {
+			f.CertFault = err.Error()
+		}
 	}
 	if d.dumpable != nil {
 		f.Dumpable = d.dumpable.Error()

@@ -9,9 +9,11 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"pushbox/config"
 	"pushbox/internal/humanize"
+	"pushbox/store"
 )
 
 // Bits of a mode, for the group and for others together.
@@ -116,17 +118,20 @@ func checkDatabase(_ context.Context, s *Subject) []Finding {
 		free, known, err := freeSpace(s.Config.DataDir)
 		return []Finding{f, judgeUpgrade(s, free, known && err == nil)}
 	}
-	if f.Grade != OK || s.Facts == nil {
-		return one(f)
+	if f.Grade == OK && s.Facts != nil {
+		f = fine("%s, and can be opened", f.Text)
 	}
-	return one(fine("%s, and can be opened", f.Text))
+	if copies, _ := filepath.Glob(s.Database + ".schema*"); len(copies) > 0 {
+		return []Finding{f, fine("upgrades have kept %s, with what was there at that time; the server removes each after %d days", strings.Join(copies, ", "), store.CopiesStay/(24*time.Hour))}
+	}
+	return one(f)
 }
 
 // judgeUpgrade says what the next start does to a database of an older schema. Doctor
 // does not open it, since that upgrades it.
 func judgeUpgrade(s *Subject, free int64, known bool) Finding {
 	u := s.Upgrade
-	text := fmt.Sprintf("%s has schema %d: the next start of `pushbox serve`, or the next command that opens it, upgrades it to schema %d. That needs the key, and %s free on the file system; the old database stays in %s.schema%d for %d days",
+	text := fmt.Sprintf("%s has schema %d: the next start of `pushbox serve`, or the next command that changes something, upgrades it to schema %d. That needs the key, and %s free on the file system; the old database stays in %s.schema%d for %d days",
 		s.Database, u.From, u.To, humanize.Size(u.Room), s.Database, u.From, u.Days)
 	if known && free < u.Room {
 		return problem("make room: without it, the upgrade is refused and the server does not start", "%s. Only %s are free", text, humanize.Size(free))

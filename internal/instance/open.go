@@ -99,6 +99,8 @@ func (o Options) prepare() (exists bool, err error) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !o.Create:
 		return false, noDatabase(o.Config)
+	case errors.Is(err, fs.ErrPermission):
+		return false, hint.With(err, "run the command as root or as the owner of %[1]s; if a server should use a directory that was mounted into its container, on the host: chown %[2]d DIRECTORY", o.Config.DataDir, os.Getuid())
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return false, err
 	}
