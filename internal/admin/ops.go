@@ -71,6 +71,10 @@ var Reload = Op[None, Reloaded]{name: "reload"}
 
 // Further operations that only a server does: ErrNoServer otherwise.
 var (
+	// Health has the store of the server write and read, and returns nil if both work.
+	Health = Op[None, None]{name: "health"}
+	// Failing lists the webhooks that took no message at the last try.
+	Failing = Op[None, []Receiver]{name: "webhook/failing"}
 	// Examine returns the state of the server.
 	Examine = Op[None, Facts]{name: "examine"}
 	// Probe makes a path for one request within the next minute. The server answers that
@@ -212,7 +216,11 @@ func webhookAdd(ctx context.Context, s *store.Store, in WebhookRequest) (NewWebh
 
 func webhookList(ctx context.Context, s *store.Store, in Address) ([]Webhook, error) {
 	hooks, err := s.Hooks(ctx, in.Email)
-	return each(hooks, newWebhook), err
+	return each(hooks, func(h store.HookInfo) Webhook {
+		w := newWebhook(h)
+		w.Waiting = s.WaitingFor(h.ID)
+		return w
+	}), err
 }
 
 func webhookRemove(ctx context.Context, s *store.Store, in WebhookRef) (None, error) {

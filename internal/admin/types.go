@@ -79,6 +79,7 @@ type Webhook struct {
 	Events    []string
 	CreatedAt time.Time
 	Disabled  bool // its receiver answered 410
+	Waiting   int  // messages that wait for it
 }
 
 // A NewWebhook is a webhook with its signing secret.
@@ -167,6 +168,24 @@ type Facts struct {
 	Size, Unused int64 // bytes of the database's file
 
 	CertFrom, CertTo time.Time // validity of the server's own certificate; zero: it has none
+
+	BackupFault string     // why the last scheduled backup failed; empty: it did not, or none was due
+	Webhooks    Deliveries // to webhooks
+	Mail        Deliveries
+}
+
+// Deliveries are the figures of one way to send messages.
+type Deliveries struct {
+	Waiting int        // messages that wait
+	Dropped uint64     // messages that were never delivered, since the server started
+	Failing []Receiver // that took no message at the last try
+}
+
+// A Receiver is a webhook, or the mail server, that took no message at the last try.
+type Receiver struct {
+	Webhook store.HookID // 0: the webhook of the instance; of mail: the mail server
+	Tries   int          // that failed, in a row
+	Next    time.Time    // when the next try is due; zero: not known
 }
 
 // A Path is the path of a URL of the server.

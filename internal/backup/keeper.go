@@ -31,6 +31,7 @@ const copies = "pushbox-copy"
 // A Round is what a keeper did.
 type Round struct {
 	Made string        // the path of the new backup; empty: none was due
+	At   time.Time     // when it was begun
 	Size int64         // of its database, in bytes
 	Wait time.Duration // until the next is due
 }
@@ -55,7 +56,16 @@ func (k *Keeper) Round(ctx context.Context) (Round, error) {
 	if err != nil {
 		return Round{}, err
 	}
-	return Round{Made: path, Size: size, Wait: k.Every}, k.prune(past)
+	return Round{Made: path, At: now, Size: size, Wait: k.Every}, k.prune(past)
+}
+
+// Newest returns when the keeper's newest backup was begun; zero if there is none.
+func (k *Keeper) Newest() (time.Time, error) {
+	past, err := k.past(k.Now())
+	if len(past) == 0 {
+		return time.Time{}, err
+	}
+	return past[len(past)-1].At, err
 }
 
 // past lists the keeper's backups. It leaves out backups from after now, which were made

@@ -77,7 +77,7 @@ server and without one.`,
 	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE` (default: "+packagedFile+", if it is there and no data directory is named)")
 	flags.String(dataDirFlag, "", "keep the database in `DIR` (the setting data_dir)")
 	root.SetFlagErrorFunc(flagError)
-	section(root, "Run a server:", a.serve(), a.reload(), a.doctor(), a.config())
+	section(root, "Run a server:", a.serve(), a.reload(), a.healthcheck(), a.doctor(), a.config())
 	section(root, "Accounts and notifications:", a.user(), a.token(), a.webhook(), a.mail())
 	section(root, "Look after the data:", a.backup(), a.restore(), a.check(), a.compact(), a.key(), a.events(), a.imports())
 	section(root, "Push and retrieve, with any server:", a.push(), a.get(), a.expire())

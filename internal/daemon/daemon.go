@@ -37,6 +37,7 @@ type daemon struct {
 
 	webhooks *webhook.Dispatcher // nil: no webhooks are sent
 	mail     *mail.Mailer        // nil: no mail is sent
+	backups  *backups
 	watch    *watch
 	events   *follower // nil: the instance log is not followed
 
@@ -59,7 +60,8 @@ func (d *daemon) run(ctx context.Context) error {
 	events := begin(ctx, d.follow)
 	work := d.beginWork(ctx)
 	control := begin(ctx, func(ctx context.Context) error {
-		return admin.Serve(ctx, d.control, d.store, admin.Reload.By(d.reloads.reload), admin.Examine.By(d.examine), admin.Probe.By(d.probe))
+		return admin.Serve(ctx, d.control, d.store, admin.Reload.By(d.reloads.reload), admin.Health.By(d.health),
+			admin.Failing.By(d.failing), admin.Examine.By(d.examine), admin.Probe.By(d.probe))
 	})
 	signals := begin(ctx, d.obey)
 	web := begin(ctx, func(ctx context.Context) error { return d.serve(ctx, servers) })
@@ -104,7 +106,7 @@ func (d *daemon) beginWork(ctx context.Context) (work []*task) {
 	for _, w := range []func(context.Context) error{
 		d.tell,
 		d.sendMail,
-		func(ctx context.Context) error { return keepBackups(ctx, d.cfg, d.store, d.log) },
+		d.backups.keep,
 		func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.CompactIfNeeded) },
 		func(ctx context.Context) error { return loop(ctx, d.log, "sealing anew", nil, d.store.RenewIfNeeded) },
 		func(ctx context.Context) error {

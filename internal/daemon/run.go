@@ -85,7 +85,7 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 	if c := d.tls.certs; c != nil {
 		parts, expiry = append(parts, certReload(c)), c.Expiry
 	}
-	d.watch.attach(d.store, handler, expiry)
+	d.watch.attach(handler, d.sources(handler, expiry))
 	d.newProbe = handler.NewProbe
 	d.reloads = newReloader(o, log, parts...)
 	d.reloads.watch, d.reloads.note = d.watch, d.store.NoteReload
@@ -114,7 +114,10 @@ func (d *daemon) openStore(ctx context.Context, o Options) (created bool, err er
 	if d.webhooks, err = newDispatcher(d.cfg, d.store, d.log); err != nil {
 		return false, err
 	}
-	d.mail, err = newMailer(d.cfg, d.store, d.log)
+	if d.mail, err = newMailer(d.cfg, d.store, d.log); err != nil {
+		return false, err
+	}
+	d.backups, err = newBackups(d.cfg, d.store, d.log)
 	return created, err
 }
 

@@ -92,6 +92,7 @@ func checks() []check {
 		{name: "files of secrets", look: checkSecrets},
 		{name: "metrics", look: checkMetrics},
 		{name: "mail", look: checkMail},
+		{name: "messages", look: checkMessages},
 		{name: "webhook of the server", look: checkHook},
 		{name: "certificate", look: checkCertificate},
 		{name: "proxy", look: checkProxy},

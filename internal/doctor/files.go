@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/durable"
 	"pushbox/internal/humanize"
 	"pushbox/store"
 )
@@ -115,7 +116,7 @@ func checkDatabase(_ context.Context, s *Subject) []Finding {
 	}
 	f := checkFile(s.Database, s.Config.DataDir)
 	if s.Upgrade != nil {
-		free, known, err := freeSpace(s.Config.DataDir)
+		free, known, err := durable.FreeSpace(s.Config.DataDir)
 		return []Finding{f, judgeUpgrade(s, free, known && err == nil)}
 	}
 	if f.Grade == OK && s.Facts != nil {

@@ -141,6 +141,9 @@ func (s *Subject) judgeBackups(all []backup.File) Finding {
 	if !s.Running {
 		cure = "start it: systemctl start pushbox, or pushbox serve"
 	}
+	if s.Facts != nil && s.Facts.BackupFault != "" {
+		return problem(`correct what it names; the server tries again within minutes`, "the last scheduled backup failed: %s", s.Facts.BackupFault)
+	}
 	dir, now := s.Config.BackupDir(), s.Clock()
 	for len(all) > 0 && all[len(all)-1].At.After(now) {
 		all = all[:len(all)-1]
