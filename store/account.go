@@ -16,11 +16,12 @@ type Account struct {
 	Email        string // in lower case
 	PasswordHash string // Argon2id in PHC string form; bcrypt until the first sign-in of an imported account
 	CreatedAt    time.Time
-	Disabled     bool   // none of its tokens and sessions is valid
-	Removing     bool   // its pushes are being purged, and it goes after them
-	TOTP         string // the secret of its second factor, sealed; empty: it has none
-	TOTPStep     int64  // the last step whose code was accepted: steps are 30 seconds, counted since 1970
-	Recovery     string // digests of the remaining recovery codes, concatenated
+	Disabled     bool      // none of its tokens and sessions is valid
+	Removing     bool      // its pushes are being purged, and it goes after them
+	TOTP         string    // the secret of its second factor, sealed; empty: it has none
+	TOTPStep     int64     // the last step whose code was accepted: steps are 30 seconds, counted since 1970
+	Recovery     string    // digests of the remaining recovery codes, concatenated
+	SignedInAt   time.Time // the last sign-in on the pages; zero: none yet
 }
 
 // Active reports whether the account may act.
@@ -49,8 +50,9 @@ type APIToken struct {
 // An Actor is who does something, for permissions and the audit log.
 type Actor struct {
 	Role      Role
-	Account   AccountID // of a Client; 0: anonymous
-	Client    string    // that limits count by: an IPv4 address or an IPv6 /64
+	Account   AccountID     // of a Client; 0: anonymous
+	Client    string        // that limits count by: an IPv4 address or an IPv6 /64
+	Marks     []secret.Text // that the browser got from a Store: see NewSession.Mark and PushInfo.Mark
 	IP        string
 	UserAgent string
 	Referrer  secret.Text // it may hold a link

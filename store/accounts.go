@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"pushbox/internal/email"
+	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/store/seal"
 )
@@ -23,25 +24,46 @@ const (
 // AddAccount adds an account, for any actor. *InvalidError; ErrExists if the address
 // has an account.
 func (s *Store) AddAccount(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
-	return s.addAccount(ctx, email, password, s.as(by).createAccount)
+	return s.addAccount(ctx, email, password, s.as(by).createAccount, s.passwordHasher(by))
+}
+
+// SignUp is AddAccount for a client who makes an account for itself: *LockedError after
+// too many sign-ups of the client.
+func (s *Store) SignUp(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
+	return s.addAccount(ctx, email, password, s.as(by).createAccount, func(ctx context.Context, hash func() error) error {
+		return s.guess.signUp(ctx, by.Client, hash)
+	})
 }
 
 // AddFirstAccount is AddAccount if there is no account, else ErrExists.
 func (s *Store) AddFirstAccount(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
-	return s.addAccount(ctx, email, password, s.as(by).createFirstAccount)
+	return s.addAccount(ctx, email, password, s.as(by).createFirstAccount, s.passwordHasher(by))
 }
 
-func (s *Store) addAccount(ctx context.Context, email string, password secret.Text, create func(context.Context, Account) (AccountID, error)) (Account, error) {
+// A hasher runs what hashes a password, when it may.
+type hasher func(ctx context.Context, hash func() error) error
+
+// passwordHasher has no limit but the queue.
+func (s *Store) passwordHasher(by Actor) hasher {
+	return func(ctx context.Context, hash func() error) error {
+		return doQueued(ctx, s.guess.passwords, by.Client, hash)
+	}
+}
+
+func (s *Store) addAccount(ctx context.Context, email string, password secret.Text, create func(context.Context, Account) (AccountID, error), run hasher) (Account, error) {
 	var bad InvalidError
 	a := Account{Email: cleanEmail(email, &bad), CreatedAt: s.time.Read().Now}
 	checkPassword(password, &bad)
 	if err := bad.Err(); err != nil {
 		return Account{}, err
 	}
-	if err := s.hashPassword(ctx, &a, password); err != nil {
+	err := run(ctx, func() error {
+		a.PasswordHash = seal.HashPassword(password)
+		return nil
+	})
+	if err != nil {
 		return Account{}, err
 	}
-	var err error
 	a.ID, err = create(ctx, a)
 	return a, err
 }
@@ -64,7 +86,7 @@ func (s *Store) SetPassword(ctx context.Context, by Actor, email string, passwor
 	if err != nil {
 		return err
 	}
-	if err := s.hashPassword(ctx, &a, password); err != nil {
+	if err := s.hashPassword(ctx, by, &a, password); err != nil {
 		return err
 	}
 	_, err = s.changeAccount(ctx, by, email, AdminPassword, RevokeOthers, func(b *Account) { b.PasswordHash = a.PasswordHash })
@@ -83,6 +105,65 @@ func (s *Store) SetDisabled(ctx context.Context, by Actor, email string, disable
 		_, err := s.changeAccount(ctx, by, email, kind, ends, func(a *Account) { a.Disabled = disabled })
 		return err
 	})
+}
+
+// RenameAccount gives an account another address; all that belongs to it stays.
+// *InvalidError; ErrNotFound; ErrExists if another account has that address; ErrDenied for
+// a client.
+func (s *Store) RenameAccount(ctx context.Context, by Actor, email, to string) error {
+	var bad InvalidError
+	to = cleanEmail(to, &bad)
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	if !by.administers() {
+		return ErrDenied
+	}
+	a, err := s.account(ctx, email)
+	if err != nil {
+		return err
+	}
+	defer s.epochs.leave(s.epochs.enter())
+	event := s.as(by).event(AdminAccountRename, matter{account: a.ID, email: to, detail: "it was " + a.Email})
+	_, err = s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		a.Email = to
+		return a, SessionChange{}, event, nil
+	})
+	return err
+}
+
+// ExpirePushes ends all live pushes of an account, as a delete does, and returns how many.
+// Their audit logs stay. If it is cut short, some have ended. ErrNotFound; ErrDenied for a
+// client.
+func (s *Store) ExpirePushes(ctx context.Context, by Actor, email string) (n int, err error) {
+	if !by.administers() {
+		return 0, ErrDenied
+	}
+	a, err := s.account(ctx, email)
+	if err != nil {
+		return 0, err
+	}
+	n, err = s.expireAll(ctx, by, a.ID)
+	return n, errors.Join(err, s.as(by).note(ctx, AdminPushesExpire, about(a).with(humanize.Count(n, "push", "pushes"))))
+}
+
+func (s *Store) expireAll(ctx context.Context, by Actor, owner AccountID) (n int, err error) {
+	for {
+		ps, err := s.engine.Pushes(ctx, owner, true, 0, sweepBatch)
+		if err != nil || len(ps) == 0 {
+			return n, err
+		}
+		if err := s.deleteEach(ctx, by, ps); err != nil {
+			return n, err
+		}
+		n += len(ps)
+	}
+}
+
+func (s *Store) deleteEach(ctx context.Context, by Actor, ps []Push) error {
+	defer s.epochs.leave(s.epochs.enter())
+	at := s.time.Read()
+	return s.changeEach(ctx, ps, func(id ID) Rule { return deleteRule(by, at, s.sealActor(id, by)) })
 }
 
 // RemoveAccount removes an account with its API tokens, sessions, webhooks, pushes and
@@ -175,8 +256,8 @@ func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k Adm
 	return c.Account, err
 }
 
-func (s *Store) hashPassword(ctx context.Context, a *Account, password secret.Text) error {
-	return s.guess.hash(ctx, func() error {
+func (s *Store) hashPassword(ctx context.Context, by Actor, a *Account, password secret.Text) error {
+	return s.passwordHasher(by)(ctx, func() error {
 		a.PasswordHash = seal.HashPassword(password)
 		return nil
 	})

@@ -102,6 +102,12 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(f.SetDisabled(ctx, storetest.Operator, ann, true)) // it is
 	want(f.SetDisabled(ctx, storetest.Operator, ann, false), "account_enable: "+operator+hers)
 
+	want(f.RenameAccount(ctx, storetest.Operator, ann, "Eve@example.com"), "account_rename: "+operator+"account 1 eve@example.com, subject 0, it was "+ann)
+	want(f.RenameAccount(ctx, storetest.Operator, "eve@example.com", "eve@example.com")) // it has it
+	want(f.RenameAccount(ctx, storetest.Operator, "eve@example.com", ann), "account_rename: "+operator+hers+"it was eve@example.com")
+	_, err = f.ExpirePushes(ctx, storetest.Operator, ann)
+	want(err, "pushes_expire: "+operator+hers+"0 pushes")
+
 	token, err := f.CreateToken(ctx, storetest.Operator, ann, "laptop", 0)
 	want(err, "token_create: "+operator+"account 1 ann@example.com, subject 1, laptop")
 	want(f.RevokeToken(ctx, storetest.Operator, token.ID), "token_revoke: "+operator+"account 1 ann@example.com, subject 1, ")

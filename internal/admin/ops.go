@@ -25,6 +25,12 @@ var (
 	UserDisable = Op[Address, None]{name: "user/disable", do: userDisable}
 	// UserEnable undoes UserDisable: store.ErrNotFound.
 	UserEnable = Op[Address, None]{name: "user/enable", do: userEnable}
+	// UserRename gives an account another address: *store.InvalidError,
+	// store.ErrNotFound, store.ErrExists.
+	UserRename = Op[Rename, None]{name: "user/rename", do: userRename}
+	// UserExpirePushes ends all live pushes of an account, and returns how many:
+	// store.ErrNotFound.
+	UserExpirePushes = Op[Address, Number]{name: "user/expire-pushes", do: userExpirePushes}
 	// UserRemove removes an account with its tokens, its pushes and their audit
 	// logs: store.ErrNotFound.
 	UserRemove = Op[Address, None]{name: "user/remove", do: userRemove}
@@ -105,7 +111,7 @@ var operator = store.Actor{Role: store.Operator}
 // operations lists every operation that a server does to its store.
 func operations() []operation {
 	return []operation{
-		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserRemove,
+		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserRename, UserExpirePushes, UserRemove,
 		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup,
 		KeyID, KeyRotate,
 		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
@@ -136,6 +142,15 @@ func userDisable(ctx context.Context, s *store.Store, in Address) (None, error) 
 
 func userEnable(ctx context.Context, s *store.Store, in Address) (None, error) {
 	return None{}, s.SetDisabled(ctx, operator, in.Email, false)
+}
+
+func userRename(ctx context.Context, s *store.Store, in Rename) (None, error) {
+	return None{}, s.RenameAccount(ctx, operator, in.Email, in.To)
+}
+
+func userExpirePushes(ctx context.Context, s *store.Store, in Address) (Number, error) {
+	n, err := s.ExpirePushes(ctx, operator, in.Email)
+	return Number{n}, err
 }
 
 func userRemove(ctx context.Context, s *store.Store, in Address) (None, error) {

@@ -21,16 +21,29 @@ type Credentials struct {
 // An Address names an account.
 type Address struct{ Email string }
 
-// A User is an account, without its secrets.
+// A Rename gives an account another address.
+type Rename struct{ Email, To string }
+
+// A Number is how many things an operation has changed.
+type Number struct{ N int }
+
+// A User is an account, without its secrets. The names of its fields are what
+// `pushbox user list --json` prints.
 type User struct {
-	Email     string
-	CreatedAt time.Time
-	Disabled  bool
-	Removing  bool // its removal was interrupted; the next sweep finishes it
+	ID           store.AccountID `json:"id"`
+	Email        string          `json:"email"`
+	CreatedAt    time.Time       `json:"created_at"`
+	LastSignInAt time.Time       `json:"last_sign_in_at,omitzero"` // on the pages
+	SecondFactor bool            `json:"second_factor"`
+	Disabled     bool            `json:"disabled"`
+	Removing     bool            `json:"removing"` // its removal was interrupted; the next sweep finishes it
 }
 
 func newUser(a store.Account) User {
-	return User{Email: a.Email, CreatedAt: a.CreatedAt, Disabled: a.Disabled, Removing: a.Removing}
+	return User{
+		ID: a.ID, Email: a.Email, CreatedAt: a.CreatedAt, LastSignInAt: a.SignedInAt,
+		SecondFactor: a.MFA(), Disabled: a.Disabled, Removing: a.Removing,
+	}
 }
 
 // A TokenRequest asks for an API token.
@@ -43,13 +56,14 @@ type TokenRequest struct {
 // A TokenRef names an API token.
 type TokenRef struct{ ID store.TokenID }
 
-// A Token is an API token, without the token itself.
+// A Token is an API token, without the token itself. The names of its fields are what
+// `pushbox token list --json` prints.
 type Token struct {
-	ID         store.TokenID
-	Label      string
-	CreatedAt  time.Time
-	ExpiresAt  time.Time // zero: never
-	LastUsedAt time.Time // zero: never
+	ID         store.TokenID `json:"id"`
+	Label      string        `json:"label"`
+	CreatedAt  time.Time     `json:"created_at"`
+	ExpiresAt  time.Time     `json:"expires_at,omitzero"`   // zero: never
+	LastUsedAt time.Time     `json:"last_used_at,omitzero"` // zero: never
 }
 
 func newToken(t store.APIToken) Token {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"pushbox/internal/durable"
@@ -100,7 +99,7 @@ func (k *Keeper) make(ctx context.Context, now time.Time) (path string, size int
 // prune removes the oldest of the backups before the new one, which is durable by now.
 func (k *Keeper) prune(past []File) error {
 	for len(past) > k.Keep-1 {
-		if err := discard(filepath.Join(k.Dir, past[0].Name), strings.HasSuffix(past[0].Name, encrypted)); err != nil {
+		if err := discard(filepath.Join(k.Dir, past[0].Name), past[0].Encrypted()); err != nil {
 			return fmt.Errorf("remove an old backup: %w", err)
 		}
 		past = past[1:]

@@ -16,7 +16,8 @@ import (
 
 func (a *app) user() *cobra.Command {
 	return group("user", "Manage accounts",
-		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userDisable(), a.userEnable(), a.userRemove())
+		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userRename(),
+		a.userDisable(), a.userEnable(), a.userExpirePushes(), a.userRemove())
 }
 
 // ofAccount names the account in an error, and adds a hint.
@@ -75,23 +76,34 @@ none, as ` + "`pushbox serve`" + ` does.`,
 }
 
 func (a *app) userList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List every account, oldest first",
-		Example: `  pushbox user list`,
-		Args:    arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			users, err := administer(a, cmd, admin.UserList, admin.None{})
-			if err != nil {
-				return err
-			}
-			rows := [][]string{{"EMAIL", "CREATED", "STATE"}}
-			for _, u := range users {
-				rows = append(rows, []string{u.Email, stamp(u.CreatedAt, "-"), userState(u)})
-			}
-			return writeTable(a.stdout, rows)
-		},
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List every account, oldest first",
+		Long: `List every account, oldest first, with its last sign-in on the pages.
+
+With --json each line is an object with id, email, created_at, second_factor,
+disabled and removing, and with last_sign_in_at if there was a sign-in.`,
+		Example: `  pushbox user list
+  pushbox user list --json | jq -r 'select(.second_factor | not) | .email'`,
+		Args: arguments(),
 	}
+	asJSON := addJSONFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		users, err := administer(a, cmd, admin.UserList, admin.None{})
+		if err != nil {
+			return err
+		}
+		return listing[admin.User]{[]string{"EMAIL", "CREATED", "LAST SIGN-IN", "SECOND FACTOR", "STATE"}, userRow}.print(a.stdout, users, *asJSON)
+	}
+	return cmd
+}
+
+func userRow(u admin.User) []string {
+	factor := "no"
+	if u.SecondFactor {
+		factor = "yes"
+	}
+	return []string{u.Email, stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), factor, userState(u)}
 }
 
 func userState(u admin.User) string {

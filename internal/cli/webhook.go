@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -14,7 +13,6 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/daemon"
 	"pushbox/internal/hint"
-	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/internal/webhook"
 	"pushbox/store"
@@ -121,72 +119,6 @@ func (a *app) addWebhook(cmd *cobra.Command, in admin.WebhookRequest) error {
 	}
 	a.say(fmt.Sprintf("made webhook %d; its signing secret is not shown again", h.ID))
 	return nil
-}
-
-func (a *app) webhookList() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list EMAIL",
-		Short: "List an account's webhooks, oldest first",
-		Long: `List an account's webhooks. Only the host of an address is shown, because the rest
-is often a secret. WAITING is how many messages wait for it.
-
-A webhook is "failing" while its receiver takes no message; the server tries again
-until webhooks.give_up. A webhook whose receiver answered 410 is "disabled": it gets
-nothing until ` + "`pushbox webhook test`" + ` succeeds.`,
-		Example: `  pushbox webhook list alice@example.com`,
-		Args:    arguments("EMAIL"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			hooks, err := administer(a, cmd, admin.WebhookList, admin.Address{Email: args[0]})
-			if err != nil {
-				return ofAccount(args[0], err)
-			}
-			tries, err := a.failedTries(cmd)
-			if err != nil {
-				return err
-			}
-			rows := [][]string{{"ID", "HOST", "EVENTS", "CREATED", "WAITING", "STATE"}}
-			for _, h := range hooks {
-				rows = append(rows, webhookRow(h, tries[h.ID]))
-			}
-			return writeTable(a.stdout, rows)
-		},
-	}
-}
-
-// failedTries returns the failed tries in a row of each webhook that fails. Without a server
-// nothing is sent, so none fails.
-func (a *app) failedTries(cmd *cobra.Command) (map[store.HookID]int, error) {
-	loaded, err := a.settings(cmd)
-	if err != nil {
-		return nil, err
-	}
-	client, err := admin.NewClient(admin.SocketPath(loaded.Config.DataDir))
-	if err != nil {
-		return nil, err
-	}
-	failing, err := admin.Failing.Call(cmd.Context(), client, admin.None{})
-	if err != nil && !errors.Is(err, admin.ErrNoServer) {
-		return nil, err
-	}
-	tries := make(map[store.HookID]int)
-	for _, f := range failing {
-		tries[f.Webhook] = f.Tries
-	}
-	return tries, nil
-}
-
-func webhookRow(h admin.Webhook, tries int) []string {
-	state, host := "active", "-"
-	switch {
-	case h.Disabled:
-		state = "disabled"
-	case tries > 0:
-		state = fmt.Sprintf("failing: %s in a row", humanize.Count(tries, "failed try", "failed tries"))
-	}
-	if u, err := url.Parse(h.URL.Reveal()); err == nil {
-		host = u.Scheme + "://" + u.Host
-	}
-	return []string{strconv.FormatUint(uint64(h.ID), 10), host, strings.Join(h.Events, ","), stamp(h.CreatedAt, "-"), strconv.Itoa(h.Waiting), state}
 }
 
 func (a *app) webhookRemove() *cobra.Command {
