@@ -15,6 +15,7 @@ type Source struct {
 	File    string          // the file; empty: the one that PUSHBOX_CONFIG names, or none
 	Environ []string        // as os.Environ returns it
 	Flags   map[string]Flag // by key, those that were given
+	NoKey   bool            // the master key is not needed: do not look for its file where no setting names one
 }
 
 // A Flag is a setting given on the command line.
@@ -74,7 +75,9 @@ func load(src Source) (*loader, Config, error) {
 	if err != nil {
 		return nil, Config{}, err
 	}
-	l.findKey(&cfg, file)
+	if !src.NoKey {
+		l.findKey(&cfg, file)
+	}
 	if l.complete {
 		l.check(cfg)
 	}

@@ -14,7 +14,7 @@ var (
 	// UserAdd adds an account: *store.InvalidError, store.ErrExists.
 	UserAdd = Op[Credentials, User]{name: "user/add", do: userAdd}
 	// UserList lists every account, oldest first.
-	UserList = Op[None, []User]{name: "user/list", do: userList}
+	UserList = Op[None, []User]{name: "user/list", do: userList, reads: true}
 	// UserPasswd replaces a password and ends the account's sessions:
 	// *store.InvalidError, store.ErrNotFound.
 	UserPasswd = Op[Credentials, None]{name: "user/passwd", do: userPasswd}
@@ -41,17 +41,17 @@ var (
 	// TokenCreate makes a token: *store.InvalidError, store.ErrNotFound.
 	TokenCreate = Op[TokenRequest, NewToken]{name: "token/create", do: tokenCreate}
 	// TokenList lists an account's tokens, oldest first: store.ErrNotFound.
-	TokenList = Op[Address, []Token]{name: "token/list", do: tokenList}
+	TokenList = Op[Address, []Token]{name: "token/list", do: tokenList, reads: true}
 	// TokenRevoke ends a token at once: store.ErrNotFound.
 	TokenRevoke = Op[TokenRef, None]{name: "token/revoke", do: tokenRevoke}
 	// Check reads the whole store and returns a sentence for each problem.
-	Check = Op[None, []string]{name: "check", do: check}
+	Check = Op[None, []string]{name: "check", do: check, reads: true}
 	// CheckDeep is a Check that also compares all payloads and files with their digests.
 	// Its progress is in bytes read.
-	CheckDeep = Op[None, DeepResult]{name: "check/deep", long: checkDeep}
+	CheckDeep = Op[None, DeepResult]{name: "check/deep", long: checkDeep, reads: true}
 	// Events lists the instance log, EventsPage events at a time. It lists those before a
 	// damaged event before it fails.
-	Events = Op[EventQuery, EventList]{name: "events", do: events}
+	Events = Op[EventQuery, EventList]{name: "events", do: events, reads: true}
 	// Compact returns unused space of the database to the file system. Its progress is in
 	// bytes copied: store.ErrBusy if a compaction runs, store.ErrFull if there is no room
 	// for the copy.
@@ -65,7 +65,7 @@ var (
 // The operations on the master key.
 var (
 	// KeyID returns the ID of the master key that the store is open under.
-	KeyID = Op[None, Key]{name: "key/id", do: keyID}
+	KeyID = Op[None, Key]{name: "key/id", do: keyID, reads: true}
 	// KeyRotate replaces the master key with a new one, and seals everything anew. Its
 	// progress is in bytes: store.ErrDenied if the key file cannot be replaced.
 	KeyRotate = Op[Rotation, store.KeyRotation]{name: "key/rotate", long: keyRotate}
@@ -94,12 +94,12 @@ var (
 	// store.ErrNotFound, store.ErrToken if the account is disabled.
 	WebhookAdd = Op[WebhookRequest, NewWebhook]{name: "webhook/add", do: webhookAdd}
 	// WebhookList lists an account's webhooks, oldest first: store.ErrNotFound.
-	WebhookList = Op[Address, []Webhook]{name: "webhook/list", do: webhookList}
+	WebhookList = Op[Address, []Webhook]{name: "webhook/list", do: webhookList, reads: true}
 	// WebhookRemove removes a webhook: store.ErrNotFound.
 	WebhookRemove = Op[WebhookRef, None]{name: "webhook/remove", do: webhookRemove}
 	// WebhookTarget returns the URL of a webhook and its signing secret:
 	// store.ErrNotFound.
-	WebhookTarget = Op[WebhookRef, NewWebhook]{name: "webhook/target", do: webhookTarget}
+	WebhookTarget = Op[WebhookRef, NewWebhook]{name: "webhook/target", do: webhookTarget, reads: true}
 	// WebhookEnable resumes sending events to a webhook: store.ErrNotFound.
 	WebhookEnable = Op[WebhookRef, None]{name: "webhook/enable", do: webhookEnable}
 )

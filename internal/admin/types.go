@@ -166,8 +166,9 @@ func newEvent(i store.AdminEventInfo) Event {
 
 // Facts are the state of a store, and of the process that has it open.
 type Facts struct {
-	Version  string
-	Dumpable string // why a core dump may contain the memory of the process; empty: it cannot
+	Version   string
+	CertFault string // why browsers refuse the server's certificate; empty: it is not known to be so
+	Dumpable  string // why a core dump may contain the memory of the process; empty: it cannot
 
 	Key      string // where the master key comes from
 	KeyFault string // why the next start would find no key that fits; empty: it would find it

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -19,11 +20,22 @@ import (
 // the database is in use. It ends early when ctx does. environ is as os.Environ returns it.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	a := &app{stdout: stdout, stderr: stderr, environ: environ, console: newConsole(stdin, stderr)}
+	if runtime.GOOS != "windows" { // where any user could make a directory etc
+		a.packaged = packagedFile
+	}
+	return a.run(ctx, args, stdin)
+}
+
+// packagedFile is the settings file of a packaged service.
+const packagedFile = "/etc/pushbox/config.yaml"
+
+// run is Main.
+func (a *app) run(ctx context.Context, args []string, stdin io.Reader) int {
 	root := a.root()
 	root.SetArgs(append([]string{}, args...)) // not nil: cobra would then use those of the process
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	return a.report(cmd, err)
 }
@@ -34,6 +46,8 @@ type app struct {
 	environ        []string
 	console        *console
 	configFile     string // --config
+	packaged       string // settings file to use if none is named and it is there; empty: none
+	toldPackaged   bool   // that it is used
 }
 
 func (a *app) root() *cobra.Command {
@@ -60,7 +74,7 @@ server and without one.`,
 	}
 	root.SetVersionTemplate("pushbox {{.Version}}\n")
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE`")
+	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE` (default: "+packagedFile+", if it is there and no data directory is named)")
 	flags.String(dataDirFlag, "", "keep the database in `DIR` (the setting data_dir)")
 	root.SetFlagErrorFunc(flagError)
 	section(root, "Run a server:", a.serve(), a.reload(), a.healthcheck(), a.doctor(), a.config())

@@ -5,14 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"pushbox/config"
 	"pushbox/internal/admin"
-	"pushbox/internal/hint"
 	"pushbox/internal/instance"
 )
 
@@ -56,7 +54,7 @@ func (a *app) findKey(cmd *cobra.Command) (shownKey, error) {
 		return shownKey{}, err
 	}
 	cfg := loaded.Config
-	key, _, err := instance.MasterKey(cfg, true)
+	key, err := instance.ReadKey(cfg)
 	if missing := (*instance.MissingKeyError)(nil); errors.As(err, &missing) {
 		return serversKey(cmd.Context(), cfg, err)
 	}
@@ -83,9 +81,6 @@ func serversKey(ctx context.Context, cfg config.Config, missing error) (shownKey
 	}
 	inUse, err := admin.KeyID.Call(ctx, client, admin.None{})
 	if errors.Is(err, admin.ErrNoServer) {
-		if _, err := os.Stat(instance.Database(cfg)); errors.Is(err, fs.ErrNotExist) {
-			missing = hint.With(fmt.Errorf("%w in %s, and no key", instance.ErrNoDatabase, cfg.DataDir), "start `pushbox serve` once, which makes both, or name the right directory with --data-dir")
-		}
 		return shownKey{}, missing
 	}
 	if err != nil {

@@ -75,7 +75,7 @@ func TestARotationThatFailsLateSaysWhatToDo(t *testing.T) {
 func TestADeepCheckFindsAChangedChunk(t *testing.T) {
 	t.Parallel()
 	dir := env.ShortDir(t)
-	const golden = "../../testdata/databases/schema-5/"
+	const golden = "../../testdata/databases/schema-6/"
 	for _, name := range []string{"pushbox.db", "master.key"} {
 		b, err := os.ReadFile(golden + name)
 		if err != nil {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -66,7 +67,10 @@ func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader
 	buffered := bufio.NewWriterSize(f, 1<<20)
 	_, err = io.Copy(buffered, &watched{ctx: ctx, from: content, room: room, tell: func(done int64) { p.set(done, size) }})
 	p.end()
-	if err = errors.Join(err, buffered.Flush(), f.Sync(), f.Close()); err != nil {
+	if err == nil {
+		err = errors.Join(buffered.Flush(), f.Sync())
+	}
+	if err = errors.Join(err, f.Close()); err != nil {
 		return "", errors.Join(fmt.Errorf("read the backup: %w", err), durable.Scrub(f.Name()))
 	}
 	return f.Name(), nil
@@ -177,6 +181,10 @@ func (r *restoreJob) explain(err error) error {
 		return hint.With(err, "name the file with the identity of a recipient: --identity FILE")
 	case errors.Is(err, backup.ErrIdentity):
 		return hint.With(err, "name the file with the identity of a recipient: --identity FILE")
+	case errors.Is(err, backup.ErrDamaged):
+		return hint.With(err, "use a complete copy of it, or another backup")
+	case errors.Is(err, fs.ErrNotExist):
+		return hint.With(err, "check the path of the backup")
 	case errors.Is(err, store.ErrCorrupt):
 		return hint.With(fmt.Errorf("%s: %w", r.source(), err), "the file is damaged, or is not a backup; restore another one")
 	case errors.Is(err, context.Canceled):

@@ -67,6 +67,7 @@ addresses over https.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&events, "event", nil, "send `EVENT`; may be given several times")
+	completeValues(cmd, "event", names(store.Events()))
 	return cmd
 }
 
@@ -87,11 +88,7 @@ func (a *app) hookURL(given string) (address secret.Text, err error) {
 
 // eventNames returns the names of all events that a webhook can subscribe to.
 func eventNames(between string) string {
-	var names []string
-	for _, e := range store.Events() {
-		names = append(names, e.String())
-	}
-	return strings.Join(names, between)
+	return strings.Join(names(store.Events()), between)
 }
 
 func (a *app) addWebhook(cmd *cobra.Command, in admin.WebhookRequest) error {

@@ -39,6 +39,7 @@ type daemon struct {
 	mail     *mail.Mailer        // nil: no mail is sent
 	backups  *backups
 	watch    *watch
+	events   *follower // nil: the instance log is not followed
 
 	newProbe func() (path string, err error) // server.Server.NewProbe
 	dumpable error                           // why a crash may write secrets to a core dump; nil: it cannot
@@ -49,12 +50,14 @@ type daemon struct {
 }
 
 // run serves until ctx ends, the store fails or a listener breaks. Then it drains the
-// listeners and stops everything else, the control socket and the watch last.
+// listeners and stops everything else: the control socket, the watch and the follower of the
+// instance log last.
 func (d *daemon) run(ctx context.Context) error {
 	servers := make([]*http.Server, len(d.endpoints))
 	for i, at := range d.endpoints {
 		servers[i] = d.server(at.handler)
 	}
+	events := begin(ctx, d.follow)
 	work := d.beginWork(ctx)
 	control := begin(ctx, func(ctx context.Context) error {
 		return admin.Serve(ctx, d.control, d.store, admin.Reload.By(d.reloads.reload), admin.Health.By(d.health),
@@ -90,7 +93,7 @@ func (d *daemon) run(ctx context.Context) error {
 		defer cut.Stop()
 	}
 	d.watch.stopping()
-	err := errors.Join(web.stop(), tls.stop(), stopAll(work), signals.stop(), control.stop(), d.watch.stop())
+	err := errors.Join(web.stop(), tls.stop(), stopAll(work), signals.stop(), control.stop(), d.watch.stop(), events.stop())
 	if failed {
 		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
 	}

@@ -14,6 +14,9 @@ func (d *daemon) examine(ctx context.Context, _ admin.None) (admin.Facts, error)
 	f, err := Examine(ctx, d.store, d.cfg, d.version)
 	if c := d.tls.certs; c != nil {
 		f.CertFrom, f.CertTo = c.Validity()
+		if err := c.Fault(); err != nil {
+			f.CertFault = err.Error()
+		}
 	}
 	if d.dumpable != nil {
 		f.Dumpable = d.dumpable.Error()
@@ -61,7 +64,7 @@ func Examine(ctx context.Context, s *store.Store, cfg config.Config, version str
 		Clock: st.Clock, Latest: st.Latest, Doubt: st.Doubt, Away: st.Away, Swept: st.Swept,
 		Size: st.Space.Size, Unused: st.Space.Unused,
 	}
-	key, _, fault := instance.MasterKey(cfg, true)
+	key, fault := instance.ReadKey(cfg)
 	if fault == nil {
 		fault = s.CheckKey(ctx, key)
 	}

@@ -5,7 +5,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
@@ -16,6 +15,7 @@ import (
 	"pushbox/internal/environ"
 	"pushbox/internal/hint"
 	"pushbox/internal/instance"
+	"pushbox/internal/sdnotify"
 	"pushbox/server"
 	"pushbox/store"
 )
@@ -29,6 +29,8 @@ type Options struct {
 	Source  config.Source // of Config; a reload reads it again
 	Stderr  io.Writer     // for the log and for messages to the administrator
 	Version string        // of this program, without its commit
+
+	voice // for those messages
 }
 
 // Run serves until ctx ends. It first opens everything that the server needs, so that a
@@ -48,7 +50,12 @@ func Run(ctx context.Context, o Options) error {
 
 // open returns a daemon with everything open, or closes what it has opened.
 func open(ctx context.Context, o Options) (d *daemon, err error) {
-	log, level := liveLogger(o.Stderr, o.Config.Log)
+	plain, out := isConsole(o.Stderr, o.Config.Log), o.Stderr
+	if !plain && sdnotify.IsJournal(out, o.Source.Environ) {
+		out = &journalWriter{out: out}
+	}
+	log, level := liveLogger(out, o.Config.Log)
+	o.voice = voice{o.Stderr, log, plain}
 	d = &daemon{cfg: o.Config, version: o.Version, log: log, dumpable: harden()}
 	if d.dumpable != nil {
 		log.Warn().Err(d.dumpable).Msg("a crash may write secrets to a core dump")
@@ -98,6 +105,9 @@ func (d *daemon) openStore(ctx context.Context, o Options) (created bool, err er
 	if err != nil {
 		return false, err
 	}
+	if d.events, err = newFollower(ctx, d.store, d.log); err != nil {
+		return false, err
+	}
 	if err := prepareBackups(d.cfg, o.say); err != nil {
 		return false, err
 	}
@@ -140,9 +150,6 @@ func (d *daemon) close(ctx context.Context) (err error) {
 	d.watch.close()
 	return err
 }
-
-// say writes a message to the administrator.
-func (o Options) say(message string) { fmt.Fprintln(o.Stderr, "pushbox: "+message) }
 
 // Garbage of requests is cheaper to collect rarely. But each hash of a passphrase takes
 // 19 MiB, which must not add up.
