@@ -82,8 +82,9 @@ var unseen = map[string]string{
 	"limits.anonymous_per_minute": "TestAReloadDoesNotRenewAUsedLimit", "limits.token_per_minute": "TestAReloadDoesNotRenewAUsedLimit",
 	"limits.unknown_tokens_per_minute": "TestAReloadDoesNotRenewAUsedLimit", "limits.passphrases_per_client": "TestAReloadDoesNotRenewAUsedLimit",
 	"limits.passphrases_per_push": "TestAReloadDoesNotRenewAUsedLimit", "limits.sign_ins_per_client": "TestAReloadDoesNotRenewAUsedLimit",
-	"limits.sign_ins_per_account": "TestAReloadDoesNotRenewAUsedLimit",
-	"limits.passphrase_queue":     "store: TestAQueueCanBeMadeShorterAndLonger", "limits.downloads": "server: TestSlotsCanBeMadeFewerAndMore",
+	"limits.sign_ins_per_account": "TestAReloadDoesNotRenewAUsedLimit", "limits.passphrases_per_life": "store: TestALowerLimitOfWrongPassphrasesHoldsAtOnce",
+	"limits.connections": "httpd: TestBoundsOfConnectionsCanBeChanged", "limits.connections_per_client": "httpd: TestBoundsOfConnectionsCanBeChanged",
+	"limits.passphrase_queue": "store: TestAQueueCanBeMadeShorterAndLonger", "limits.downloads": "server: TestSlotsCanBeMadeFewerAndMore",
 }
 
 // plain is the configuration in which the walk changes one setting at a time.
