@@ -50,6 +50,7 @@ var kits = map[string]string{
 	"internal/testkit/golden":   "",
 	"internal/testkit/mailtest": "",
 	"internal/testkit/unnamed":  "",
+	"internal/tools/attack":     "",
 	"internal/tools/bench":      "internal/tools/tool",
 	"internal/tools/faults":     "internal/tools/tool",
 	"internal/tools/release":    "internal/cli internal/tools/tool",
@@ -73,8 +74,8 @@ var layers = []string{
 	"store/bolt/page",
 	"store",
 	"store/seal",
-	"internal/durable internal/pwpush",
-	"internal/clientip internal/email internal/environ internal/hint internal/httpd internal/humanize internal/lang internal/limit internal/retry internal/safename internal/secret internal/strictjson internal/terminal server/display server/openapi store/clock",
+	"internal/durable internal/httpd internal/pwpush",
+	"internal/clientip internal/email internal/environ internal/hint internal/humanize internal/lang internal/limit internal/retry internal/safename internal/secret internal/strictjson internal/terminal server/display server/openapi store/clock",
 	"internal/weburl",
 }
 

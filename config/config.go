@@ -242,6 +242,14 @@ type Limits struct {
 	// How many clients each limit remembers.
 	Clients int `mapstructure:"clients" min:"1000" max:"1000000"`
 
+	// How many connections may be open at the same time, on all listeners together. One
+	// beyond that is closed at once.
+	Connections int `mapstructure:"connections" min:"16" max:"1000000" reload:"yes"`
+
+	// How many of them one client may have. Trusted proxies, Unix sockets and programs on
+	// this machine are bounded by connections alone.
+	ConnectionsPerClient int `mapstructure:"connections_per_client" min:"2" max:"1000000" reload:"yes"`
+
 	// How many downloads of files may run at the same time, for all clients together.
 	// One client may have an eighth of them. A download beyond that gets 503.
 	Downloads int `mapstructure:"downloads" min:"8" max:"100000" reload:"yes"`

@@ -59,6 +59,8 @@ func defaultLimits() Limits {
 		SignInsPerAccount:      10,
 		PassphraseQueue:        64,
 		Clients:                65536,
+		Connections:            4096,
+		ConnectionsPerClient:   256,
 		Downloads:              256,
 		RequestTimeout:         60 * time.Second,
 		StallTimeout:           60 * time.Second,

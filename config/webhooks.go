@@ -19,7 +19,7 @@ type Webhooks struct {
 	// random bytes in base64.
 	SecretFile string `mapstructure:"secret_file"`
 
-	// Events that webhooks.url receives: view, last_view, expire, failed_passphrase.
+	// Events that webhooks.url receives: view, last_view, expire, failed_passphrase, freeze.
 	Events []string `mapstructure:"events" form:"events"`
 
 	// Where messages may be sent: public, any host with a public address, over https;
@@ -46,7 +46,9 @@ func defaultWebhooks() Webhooks {
 }
 
 // hookEvents lists all events.
-func hookEvents() []string { return []string{"view", "last_view", "expire", "failed_passphrase"} }
+func hookEvents() []string {
+	return []string{"view", "last_view", "expire", "failed_passphrase", "freeze"}
+}
 
 // publicHosts stands for all hosts with public addresses.
 const publicHosts = "public"

@@ -52,6 +52,7 @@ var matrix = []accessRow{
 	{"GET", pushes + "/TOKEN/audit", "", [callers]int{401, 401, 403, 200}, [callers]int{401, 401, 403, 200}},
 	{"DELETE", pushes + "/TOKEN", "", [callers]int{401, 401, 403, 200}, [callers]int{401, 401, 403, 200}},
 	{"POST", pushes + "/TOKEN/notify_emails", `{"notify_emails_to":"bob@example.net"}`, [callers]int{401, 401, 403, 201}, [callers]int{401, 401, 403, 201}},
+	{"POST", pushes + "/TOKEN/thaw", "", [callers]int{401, 401, 403, 200}, [callers]int{401, 401, 403, 200}},
 	{"GET", "/d/GRANT/1", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"HEAD", "/d/GRANT/1", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", pushes + "/active", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
@@ -249,7 +250,10 @@ func TestGuessingTokensIsLimitedEvenFromThisMachine(t *testing.T) {
 		unknown := store.NewToken(a.Store.Clock.Now()).Reveal()
 		a.Get(pushes + "/" + unknown[:34-i%2] + tail).Want(http.StatusNotFound)
 	}
-	for _, token := range []string{known, store.NewToken(a.Store.Clock.Now()).Reveal(), "x"} {
+	for _, tail := range []string{"", "/preview"} {
+		a.Get(pushes + "/" + known + tail).Want(http.StatusOK) // one that is there is always served
+	}
+	for _, token := range []string{store.NewToken(a.Store.Clock.Now()).Reveal(), "x"} {
 		for _, tail := range []string{"", "/preview"} {
 			got := a.Get(pushes + "/" + token + tail).Want(http.StatusTooManyRequests)
 			if got.Header.Get("Retry-After") != "60" {

@@ -146,6 +146,10 @@ func (s *Server) curlCommand(e endpoint, base string) string {
 		words = append(words, "-I")
 	case http.MethodDelete:
 		words = append(words, "-X DELETE")
+	case http.MethodPost:
+		if !e.mail && !e.push { // without a body
+			words = append(words, "-X POST")
+		}
 	}
 	path := strings.NewReplacer("{"+tokenParam+"}", "$TOKEN", "{"+grantParam+"}", "$GRANT", "{"+fileParam+"}", "1").Replace(e.path)
 	words = append(words, `"`+base+path+`"`)

@@ -176,8 +176,9 @@ func TestGuessingGrantsIsLimited(t *testing.T) {
 	for range 20 {
 		a.Get("/d/guess/1", servertest.Far(7)).Want(http.StatusNotFound)
 	}
-	a.Get(path, servertest.Far(7)).Want(http.StatusTooManyRequests)
-	a.Get(path, servertest.Far(8)).Want(http.StatusOK)
+	a.Get("/d/guess/1", servertest.Far(7)).Want(http.StatusTooManyRequests)
+	a.Get("/d/guess/1", servertest.Far(8)).Want(http.StatusNotFound)
+	a.Get(path, servertest.Far(7)).Want(http.StatusOK)
 }
 
 // begin requests a file on a connection of its own and reads the header of the

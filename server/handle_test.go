@@ -113,6 +113,7 @@ func TestAHandleIsAnUnknownTokenToOthers(t *testing.T) {
 		{"GET", "/r/NAME/r", false},
 		{"POST", "/p/NAME/expire", true},
 		{"POST", "/p/NAME/edit", true},
+		{"POST", "/p/NAME/thaw", true},
 		{"GET", "/p/NAME/audit", true},
 		{"GET", "/p/NAME/audit.csv", true},
 	} {

@@ -150,7 +150,7 @@ func TestAnObserverIsToldWhichLimitRefused(t *testing.T) {
 		}},
 		"sign_ups": {func(c *config.Config) { c.EnableSignups, c.Limits.SignInsPerClient = true, 2 }, func(a *servertest.Server) {
 			for range 3 {
-				a.Do("POST", "/users/sign_up", "email=x&password=y", form, servertest.Far(1))
+				a.Do("POST", "/users/sign_up", "email=x@example.com&password=a+good+password", form, servertest.Far(1))
 			}
 		}},
 		"sign_ins_per_client":  {func(c *config.Config) { c.Limits.SignInsPerClient = 2 }, signIn(func(n int) string { return fmt.Sprintf("a%d@example.com", n) }, func(int) http.Header { return servertest.Far(1) })},

@@ -205,6 +205,8 @@ func (s *Server) exampleShown(base string) any {
 
 func (s *Server) exampleEnded(base string) any { return newPushJSON(s.exampleEnd(), base) }
 
+func (s *Server) exampleThawed(base string) any { return newPushJSON(s.exampleInfo(), base) }
+
 func (s *Server) exampleMailed(base string) any { return newMailedJSON(s.exampleInfo(), base) }
 
 func (s *Server) examplePreview(base string) any {

@@ -29,6 +29,7 @@ var calls = []call{
 	{"preview", "GET", pushes + "/TOKEN/preview", ""},
 	{"audit", "GET", pushes + "/TOKEN/audit", ""},
 	{"notify_emails", "POST", pushes + "/TOKEN/notify_emails", `{"notify_emails_to":"bob@example.net"}`},
+	{"thaw", "POST", pushes + "/TOKEN/thaw", ""},
 	{"download", "GET", "/d/GRANT/1", ""},
 	{"download_head", "HEAD", "/d/GRANT/1", ""},
 	{"delete", "DELETE", pushes + "/TOKEN", ""},
@@ -195,6 +196,7 @@ func (d *document) mailAnswers(a *servertest.Server, ann, bob http.Header) {
 		d.answers("notify_emails", test.status, a.Do("POST", path, test.body, headers...))
 	}
 	d.answers("notify_emails", http.StatusUnauthorized, a.Do("POST", path, `{}`))
+	d.answers("thaw", http.StatusForbidden, a.Do("POST", strings.Replace(path, "notify_emails", "thaw", 1), "", bob))
 }
 
 func (d *document) downloadAnswers(a *servertest.Server) {

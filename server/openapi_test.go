@@ -106,6 +106,7 @@ func TestTheDocumentHasEveryOperationOnce(t *testing.T) {
 		"HEAD /d/{grant}/{file} download_head",
 		"POST /api/v2/pushes create",
 		"POST /api/v2/pushes/{url_token}/notify_emails notify_emails",
+		"POST /api/v2/pushes/{url_token}/thaw thaw",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("it has\n%s", strings.Join(got, "\n"))

@@ -90,7 +90,7 @@ var routeTexts = map[string]routeText{
 		done:    "The push with its content, or what is left of an expired one.",
 		answer:  reflect.TypeFor[viewerJSON](),
 		example: (*Server).exampleShown,
-		errors:  append([]error{body.ErrPercent, store.ErrPassphrase, body.ErrTooLarge, store.ErrLocked, store.ErrBusy, limit.ErrBusy}, inStore...),
+		errors:  append([]error{body.ErrPercent, store.ErrPassphrase, body.ErrTooLarge, store.ErrLocked, store.ErrFrozen, store.ErrBusy, limit.ErrBusy}, inStore...),
 	},
 	"delete": {
 		summary: "Delete a push",
@@ -100,6 +100,16 @@ var routeTexts = map[string]routeText{
 		answer:  reflect.TypeFor[pushJSON](),
 		example: (*Server).exampleEnded,
 		errors:  append([]error{errOwnerOnly, store.ErrDenied}, inStore...),
+	},
+	"thaw": {
+		summary: "Thaw a frozen push",
+		tag:     tagOwn,
+		text: "Lets a push be opened again that was frozen after too many wrong passphrases, for its owner alone. They then count from 0. " +
+			"A push that is not frozen stays as it is, and so does one that has expired.",
+		done:    "The push.",
+		answer:  reflect.TypeFor[pushJSON](),
+		example: (*Server).exampleThawed,
+		errors:  append([]error{store.ErrDenied}, inStore...),
 	},
 	"preview": {
 		summary: "The link of a push",

@@ -81,9 +81,9 @@ func TestGuessingTheCodeOfTheFirstAccountIsLimited(t *testing.T) {
 	for _, wrong := range []string{"x", servertest.FirstCode + "x", servertest.FirstCode[1:]} {
 		b.Get(server.FirstPath + wrong).Want(http.StatusNotFound)
 	}
-	b.Get(firstPath).Want(http.StatusTooManyRequests)
-	b.Post(firstPath, "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusTooManyRequests)
-	a.Browser(servertest.Far(2)).Get(firstPath).Want(http.StatusOK)
+	b.Get(server.FirstPath + "x").Want(http.StatusTooManyRequests)
+	b.Post(server.FirstPath+"x", "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusTooManyRequests)
+	a.Browser(servertest.Far(2)).Get(server.FirstPath + "x").Want(http.StatusNotFound)
 	a.Store.Clock.Advance(time.Minute)
 	b.Get(firstPath).Want(http.StatusOK)
 	b.Post(server.FirstPath+"x", "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusNotFound)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -112,10 +113,37 @@ func TestRequestsForUnknownPushesAreLimited(t *testing.T) {
 	a := servertest.New(t)
 	token := a.Create(`"payload":"x","expire_after_views":1`)
 	a.Send("/p/"+token, nil).Want(http.StatusOK)
-	for range 20 {
+	image := http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Dest": {"image"}}
+	for range 30 { // neither counts
 		a.Get("/p/" + token + "/r").Want(http.StatusNotFound)
+		a.Get("/p/unknown/r", image).Want(http.StatusNotFound)
 	}
-	a.Get("/p/" + a.Create(`"payload":"x"`) + "/r").Want(http.StatusTooManyRequests)
+	click := http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Dest": {"document"}}
+	for range 20 {
+		a.Get("/p/unknown/r", click).Want(http.StatusNotFound)
+	}
+	a.Get("/p/unknown/r").Want(http.StatusTooManyRequests)
+	a.Get("/p/" + token + "/r").Want(http.StatusTooManyRequests) // it looks as an unknown one does
+	a.Get("/p/unknown/r", image).Want(http.StatusTooManyRequests)
+	a.Get("/p/" + a.Create(`"payload":"x"`) + "/r").Want(http.StatusOK)
+}
+
+func TestAPeerWhoseForwardingHeadersAreNotBelievedIsToldOfOnce(t *testing.T) {
+	t.Parallel()
+	told := func(a *servertest.Server) int { return strings.Count(a.Log.String(), "not in trusted_proxies") }
+	trusting := servertest.New(t)
+	trusting.Get("/healthz", servertest.Far(1))
+	a := servertest.New(t, func(c *config.Config) { c.TrustedProxies = nil })
+	a.Get("/healthz")
+	if told(trusting) != 0 || told(a) != 0 {
+		t.Error("a peer without such headers, or a trusted one, is told of")
+	}
+	for n := range 3 {
+		a.Get("/healthz", servertest.Far(n))
+	}
+	if told(a) != 1 {
+		t.Errorf("it is told of %d times", told(a))
+	}
 }
 
 func TestAFormOfAnotherSiteOpensNothing(t *testing.T) {

@@ -96,6 +96,9 @@ func (p Proxies) Client(remoteAddr string, h http.Header) Client {
 	return c
 }
 
+// Trusts reports whether the address is that of a trusted proxy.
+func (p Proxies) Trusts(addr netip.Addr) bool { return p.trusts(addr.Unmap()) }
+
 // forwarding are the headers that show a proxy, in canonical form.
 var forwarding = [...]string{
 	"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via", "X-Forwarded-Host", "X-Forwarded-Proto",

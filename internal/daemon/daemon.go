@@ -33,6 +33,7 @@ type daemon struct {
 	log       zerolog.Logger
 	control   net.Listener
 	endpoints []endpoint
+	conns     *httpd.Connections // nil: without bounds
 	tls       tlsSetup
 
 	webhooks *webhook.Dispatcher // nil: no webhooks are sent

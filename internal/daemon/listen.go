@@ -93,7 +93,7 @@ func closeEndpoints(endpoints []endpoint) (err error) {
 func (d *daemon) serve(ctx context.Context, servers []*http.Server) error {
 	g, ctx := errgroup.WithContext(ctx)
 	for i, srv := range servers {
-		l := d.endpoints[i].listener
+		l := d.conns.Wrap(d.endpoints[i].listener)
 		if d.tls.certs != nil {
 			l = d.tls.certs.Wrap(l)
 		}

@@ -80,7 +80,7 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 		return d, err
 	}
 	o.introduce(d, created, first)
-	parts := []reloadable{level.reload, storeReload(d.store), handlerReload(handler)}
+	parts := []reloadable{level.reload, storeReload(d.store), handlerReload(handler), connectionsReload(d.conns)}
 	var expiry func() time.Time // of the certificate; nil: there is none
 	if c := d.tls.certs; c != nil {
 		parts, expiry = append(parts, certReload(c)), c.Expiry
@@ -130,6 +130,8 @@ func (d *daemon) openListeners(ctx context.Context, o Options, handler *server.S
 		return err
 	}
 	d.tls, err = openTLS(ctx, d.cfg, d.log)
+	d.conns = newConnections(d.cfg, d.log)
+	d.tls.redirect, d.watch.listener = d.conns.Wrap(d.tls.redirect), d.conns.Wrap(d.watch.listener)
 	return err
 }
 

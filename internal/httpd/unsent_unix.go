@@ -16,8 +16,12 @@ const unsent = 32 << 10
 // limitUnsent makes writes to a connection keep pace with the reads of its peer. Without it
 // the deadlines of progress are less exact.
 func limitUnsent(c net.Conn) {
-	if tls, ok := c.(interface{ NetConn() net.Conn }); ok { // of package crypto/tls
-		c = tls.NetConn()
+	for { // through those of package crypto/tls and of Connections
+		outer, ok := c.(interface{ NetConn() net.Conn })
+		if !ok {
+			break
+		}
+		c = outer.NetConn()
 	}
 	tcp, ok := c.(*net.TCPConn)
 	if !ok {

@@ -36,7 +36,7 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 			DeletableTerms: config.DeletableTerms{Terms: plain(50), EnableDeletablePushes: true, DeletablePushesDefault: true},
 		},
 		Limits: config.Limits{
-			PassphrasesPerClient: 41, PassphrasesPerPush: 42, PassphraseQueue: 43, Clients: 44,
+			PassphrasesPerClient: 41, PassphrasesPerPush: 42, PassphrasesPerLife: 51, PassphraseQueue: 43, Clients: 44,
 			SignInsPerClient: 45, SignInsPerAccount: 46, MinFreeSpace: 49,
 		},
 		Sessions: config.Sessions{IdleTimeout: 47, MaxAge: 48},
@@ -48,7 +48,7 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 	wanted := store.Options{
 		Terms:      map[store.Kind]store.Terms{store.Text: text, store.URL: url, store.QR: qr, store.File: file},
 		PurgeAfter: time.Hour,
-		Guessing:   store.Guessing{PerClient: 41, PerPush: 42, Queue: 43, Clients: 44},
+		Guessing:   store.Guessing{PerClient: 41, PerPush: 42, PerLife: 51, Queue: 43, Clients: 44},
 		SignIns:    store.SignInLimits{PerClient: 45, PerAccount: 46},
 		Sessions:   store.SessionLimits{Idle: 47, MaxAge: 48},
 		Space:      store.SpaceLimits{MaxSize: 50, MinFree: 49},

@@ -39,7 +39,8 @@ func Environ() []string {
 func LoadEnviron() []string {
 	return append(Environ(), "GORACE=atexit_sleep_ms=0", // or each process takes a second longer
 		"PUSHBOX_LIMITS_UNKNOWN_TOKENS_PER_MINUTE=100000",
-		"PUSHBOX_LIMITS_PASSPHRASES_PER_CLIENT=1000", "PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000")
+		"PUSHBOX_LIMITS_PASSPHRASES_PER_CLIENT=1000", "PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000",
+		"PUSHBOX_LIMITS_PASSPHRASES_PER_LIFE=100000", "PUSHBOX_LIMITS_PASSPHRASE_QUEUE=1000")
 }
 
 // Wait waits until the server ends, ready is closed, or the time d has passed.

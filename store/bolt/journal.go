@@ -10,8 +10,8 @@ import (
 	"pushbox/store"
 )
 
-// The journal takes the changes of a push that come most often: views, wrong passphrases,
-// and the view, the delete or the expiry that ends it. They are appended to one bucket,
+// The journal takes the changes of a push that come most often: views, and the view, the
+// delete or the expiry that ends it. They are appended to one bucket,
 // side by side, however far apart their pushes lie, with the audit entry of each. An
 // index in memory says which rows there are, and readers apply them to what they find.
 // Later the rows are folded: written to their places, many at a time, and removed from

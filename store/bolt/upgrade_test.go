@@ -41,18 +41,18 @@ func (c asIs) ConvertPush(id store.ID, record []byte) (store.Push, error) {
 	return c.push(p)
 }
 
-// withLink makes the record of a push of schema 5 one of schema 6, which has an empty
-// link behind the sealed key.
+// withLink makes the record of a push of schema 5 one of schema 6, which has a count of no
+// wrong passphrases behind the others, and an empty link behind the sealed key.
 func withLink(record []byte) []byte {
 	at := 4               // version, kind, state and flags
 	for range 1 + 4 + 5 { // the owner, times and counts
 		_, n := binary.Uvarint(record[at:])
 		at += n
 	}
-	key, n := binary.Uvarint(record[at:])
-	made := slices.Insert(slices.Clone(record), at+n+int(key), 0)
-	made[0] = 2
-	return made
+	counts := at
+	length, n := binary.Uvarint(record[at:])
+	at += n + int(length)
+	return slices.Concat([]byte{2}, record[1:counts], []byte{0}, record[counts:at], []byte{0}, record[at:])
 }
 
 func (asIs) ConvertHook(h store.Hook) (store.Hook, error) { return h, nil }

@@ -32,6 +32,13 @@ func TestTheDocumentsNameTheLimitsThatAreInForce(t *testing.T) {
 	kept := thousands(store.MaxMinorEntries) + " entries"
 	for _, d := range []struct{ file, sentence string }{
 		{"docs/api.md", "after " + words[limits.PassphrasesPerClient] + " wrong passphrases in a minute"},
+		{"docs/api.md", fmt.Sprintf("After %d in all a push of an account is frozen", limits.PassphrasesPerLife)},
+		{"docs/limits.md", fmt.Sprintf("%d per push, counted in the database", limits.PassphrasesPerLife)},
+		{"docs/limits.md", fmt.Sprintf("%d in ten minutes per push", limits.PassphrasesPerPush)},
+		{"docs/limits.md", fmt.Sprintf("%d an hour per account", limits.SignInsPerAccount)},
+		{"docs/limits.md", fmt.Sprintf("has a queue of %d", limits.PassphraseQueue)},
+		{"docs/limits.md", fmt.Sprintf("%d per client, and %s in all", limits.ConnectionsPerClient, thousands(limits.Connections))},
+		{"SECURITY.md", fmt.Sprintf("freeze a push** of an account with %d wrong passphrases", limits.PassphrasesPerLife)},
 		{"docs/api.md", "at most " + kept + " are kept"},
 		{"docs/differences.md", "it keeps " + kept},
 		{"docs/webhooks.md", "when the audit log is full (" + kept + ")"},

@@ -56,7 +56,8 @@ func (s *subject) start(ctx context.Context, dir string) (err error) {
 func pushboxEnviron() []string {
 	most := strconv.Itoa(manyViews)
 	return plainEnviron("PUSHBOX_PW_EXPIRE_AFTER_VIEWS_MAX="+most, "PUSHBOX_FILES_EXPIRE_AFTER_VIEWS_MAX="+most,
-		"PUSHBOX_LIMITS_PASSPHRASES_PER_CLIENT=1000", "PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000", "PUSHBOX_LIMITS_PASSPHRASE_QUEUE=10000")
+		"PUSHBOX_LIMITS_PASSPHRASES_PER_CLIENT=1000", "PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000",
+		"PUSHBOX_LIMITS_PASSPHRASES_PER_LIFE=100000", "PUSHBOX_LIMITS_PASSPHRASE_QUEUE=10000")
 }
 
 // dataDir is the data directory of a pushbox that was started here.

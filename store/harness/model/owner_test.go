@@ -14,6 +14,26 @@ import (
 
 // edit sets limits, and reports whether they are valid: the end lies ahead, a view is
 // left, and the terms allow it.
+func (m *model) thaw(t *rapid.T) {
+	p, gone := m.some(t)
+	if p == nil {
+		return
+	}
+	by := m.someone(t)
+	n, known := m.name(t, p, by)
+	got, err := m.f.ThawPush(ctx, by.actor(), n)
+	switch {
+	case gone || !known:
+		m.wantErr("thaw", err, store.ErrNotFound)
+	case by == nil || by != p.owner:
+		m.wantErr("thaw", err, store.ErrDenied)
+	default:
+		m.wantErr("thaw", err, nil)
+		p.thaw(m.now())
+		m.same("thaw", got, p)
+	}
+}
+
 func (m *model) edit(t *rapid.T) {
 	p, gone := m.some(t)
 	if p == nil {

@@ -112,10 +112,13 @@ func (m *model) retrieve(t *rapid.T) {
 	case gone || !known:
 		m.wantErr("retrieve", err, store.ErrNotFound)
 		return
+	case p.frozen && p.live() && now.Before(p.expires):
+		m.wantErr("retrieve", err, store.ErrFrozen)
+		return
 	case given != p.passphrase && p.live() && now.Before(p.expires):
 		m.wantErr("retrieve", err, store.ErrPassphrase)
 		if given != "" {
-			p.enter(store.EntryFailedPassphrase, now)
+			p.guess(now)
 		}
 		return
 	}
@@ -198,6 +201,7 @@ func (m *model) same(what string, got store.PushInfo, p *push) {
 	want.Kind, want.State, want.Owner, want.Views, want.ViewLimit, want.Days = p.kind, p.state, owner, p.views, p.limit, p.days
 	want.CreatedAt, want.UpdatedAt, want.ExpiresAt, want.ExpiredAt = p.created, p.updated, p.expires, p.expired
 	want.DeletableByViewer, want.Protected, want.Seq, want.GrantsEnd = p.deletable, p.passphrase != "", uint32(len(p.log)), p.held
+	want.Failed, want.Frozen = p.failed, p.frozen
 	sealed := (g.Wrap != nil) == p.live() && (g.Link != nil) == (p.live() && p.owner != nil) // what an end takes
 	if !sealed || !reflect.DeepEqual(want, g) || g.HoldsFiles() != p.holds || !got.At.Equal(m.now()) {
 		m.Fatalf("%s at %v:\n got %+v\nwant %+v, it holds files: %t", what, m.now(), g, want, p.holds)

@@ -43,7 +43,7 @@ func setup(o *storetest.Setup) {
 	o.PurgeAfter = purgeAfter
 	o.Files.Window = grantWindow
 	o.Sessions = store.SessionLimits{Idle: sessionIdle, MaxAge: sessionAge}
-	o.Guessing.PerClient, o.Guessing.PerPush = 0, 0
+	o.Guessing.PerClient, o.Guessing.PerPush, o.Guessing.PerLife = 0, 0, guessesPerLife
 	o.SignIns = store.SignInLimits{}
 }
 
@@ -82,6 +82,7 @@ func (m *model) play() {
 		{"add an account", m.addAccount},
 		{"list", m.list},
 		{"edit", m.edit},
+		{"thaw", m.thaw},
 		{"history", m.history},
 		{"token", m.token},
 		{"sign in", m.signIn},

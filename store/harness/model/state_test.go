@@ -41,6 +41,8 @@ type push struct {
 	days    int
 	limit   int
 	views   int
+	failed  int              // wrong passphrases, since it was made or thawed
+	frozen  bool             // by them
 	log     []store.LogEntry // kind and time
 	holds   bool             // its files are there
 	held    time.Time        // when the last of its grants ends
@@ -83,7 +85,34 @@ func (p *push) enter(k store.EntryKind, now time.Time) {
 }
 
 func (p *push) end(s store.State, when, now time.Time) {
-	p.state, p.expired, p.updated = s, when, now
+	p.state, p.expired, p.updated, p.frozen = s, when, now, false
+}
+
+// guessesPerLife is how many wrong passphrases freeze or end a push.
+const guessesPerLife = 2
+
+// guess applies a wrong passphrase.
+func (p *push) guess(now time.Time) {
+	p.failed++
+	switch {
+	case p.failed < guessesPerLife:
+		p.enter(store.EntryFailedPassphrase, now)
+	case p.owner != nil:
+		p.frozen = true
+		p.enter(store.EntryFreeze, now)
+	default:
+		p.enter(store.EntryFailedPassphrase, now)
+		p.end(store.Expired, now, now)
+		p.release()
+	}
+}
+
+// thaw applies that the owner thaws a push.
+func (p *push) thaw(now time.Time) {
+	if p.endIfDue(now); p.live() && p.frozen {
+		p.frozen, p.failed = false, 0
+		p.enter(store.EntryThaw, now)
+	}
 }
 
 func (p *push) release() { p.holds, p.held = false, time.Time{} }

@@ -15,6 +15,7 @@ var pushSuite = suite{
 	"a push of an owner who may not act is refused":                   refusesAnOwner,
 	"a missing push, account, session or token is not found":          findsNothing,
 	"a change is applied with its entry":                              appliesAChange,
+	"a count of wrong passphrases and a freeze are kept":              keepsAFreeze,
 	"a change without an entry appends none":                          appliesASilentChange,
 	"a rule that changes nothing writes nothing":                      leavesAlone,
 	"an error of a rule is returned and changes nothing":              returnsRuleErrors,
@@ -114,6 +115,26 @@ func appliesAChange(t *testing.T, e store.Engine) {
 	entries, err := e.Entries(t.Context(), p.ID, 0, 10)
 	must(t, err)
 	same(t, "entries", entries, []store.Entry{creation(p), entry})
+}
+
+func keepsAFreeze(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, account(t, e, "owner@example.org"))
+	for n := range 3 {
+		change(t, e, p.ID, view)
+		want := change(t, e, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+			p, entry, err := fail(p)
+			p.Failed++
+			if n == 1 {
+				p.Frozen, p.Minor, entry.Kind = true, p.Minor-1, store.EntryFreeze
+			}
+			return p, entry, err
+		}).Push
+		got, err := e.Push(t.Context(), p.ID)
+		must(t, err)
+		same(t, "push", got, want)
+		same(t, "wrong passphrases", got.Failed, n+1)
+		same(t, "frozen", got.Frozen, n >= 1)
+	}
 }
 
 func appliesASilentChange(t *testing.T, e store.Engine) {

@@ -1,0 +1,102 @@
+package httpd
+
+import (
+	"net"
+	"net/netip"
+	"sync"
+	"sync/atomic"
+
+	"pushbox/internal/clientip"
+	"pushbox/internal/limit"
+)
+
+// Connections bound how many connections all listeners together have open: in total, and of
+// one client, for whom the networks around its address count as well (limit.Slots). Peers
+// on this machine and trusted proxies are bounded by the total alone, since they carry the
+// connections of many clients. A connection too many is closed at once. A nil
+// *Connections bounds nothing.
+type Connections struct {
+	slots   *limit.Slots
+	proxies atomic.Pointer[clientip.Proxies]
+	refused func(peer string) // is told
+}
+
+// NewConnections returns bounds that Set has not set yet: nothing may connect. refused is
+// called for each connection that is closed, with the address of its peer, or an empty
+// text.
+func NewConnections(refused func(peer string)) *Connections {
+	c := &Connections{slots: limit.NewSlots(0, 0), refused: refused}
+	c.proxies.Store(new(clientip.Proxies))
+	return c
+}
+
+// Set changes the bounds. Connections that are open stay open.
+func (c *Connections) Set(total, perClient int, trusted []netip.Prefix) {
+	p := clientip.New(trusted)
+	c.proxies.Store(&p)
+	c.slots.Resize(total, perClient)
+}
+
+// Open returns how many connections are open.
+func (c *Connections) Open() int { return c.slots.Taken() }
+
+// Wrap returns l with the bounds.
+func (c *Connections) Wrap(l net.Listener) net.Listener {
+	if c == nil || l == nil {
+		return l
+	}
+	return boundListener{l, c}
+}
+
+// client names the peer of a connection for the slots; empty where only the total counts.
+func (c *Connections) client(peer netip.Addr) string {
+	if !peer.IsValid() || peer.IsLoopback() || c.proxies.Load().Trusts(peer) {
+		return ""
+	}
+	return clientip.Client{Addr: peer}.Key()
+}
+
+// peerOf returns the address of a peer; the zero Addr if it has none, as on a Unix socket.
+func peerOf(conn net.Conn) netip.Addr {
+	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
+		return tcp.AddrPort().Addr().Unmap().WithZone("")
+	}
+	return netip.Addr{}
+}
+
+type boundListener struct {
+	net.Listener
+	bounds *Connections
+}
+
+// Accept waits for the next connection within the bounds.
+func (l boundListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		peer := peerOf(conn)
+		client := l.bounds.client(peer)
+		if l.bounds.slots.Take(client) {
+			return &boundConn{Conn: conn, free: sync.OnceFunc(func() { l.bounds.slots.Free(client) })}, nil
+		}
+		_ = conn.Close()
+		l.bounds.refused(clientip.Client{Addr: peer}.IP())
+	}
+}
+
+// A boundConn gives its slot back when it is closed.
+type boundConn struct {
+	net.Conn
+	free func()
+}
+
+// Close closes the connection.
+func (c *boundConn) Close() error {
+	defer c.free()
+	return c.Conn.Close()
+}
+
+// NetConn returns the connection itself, as that of package crypto/tls does.
+func (c *boundConn) NetConn() net.Conn { return c.Conn }

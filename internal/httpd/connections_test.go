@@ -1,0 +1,131 @@
+package httpd_test
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/netip"
+	"slices"
+	"testing"
+
+	"pushbox/internal/httpd"
+)
+
+// A fakeListener accepts a connection from each peer, and then breaks.
+type fakeListener struct {
+	net.Listener
+	peers  []string
+	closed map[string]int
+}
+
+var errNoMore = errors.New("no more peers")
+
+// Accept returns the next connection.
+func (l *fakeListener) Accept() (net.Conn, error) {
+	if len(l.peers) == 0 {
+		return nil, errNoMore
+	}
+	c := &fakeConn{peer: l.peers[0], l: l}
+	l.peers = l.peers[1:]
+	return c, nil
+}
+
+type fakeConn struct {
+	net.Conn
+	peer string
+	l    *fakeListener
+}
+
+// RemoteAddr is a TCP address, or for "@" that of a Unix socket.
+func (c *fakeConn) RemoteAddr() net.Addr {
+	if c.peer == "@" {
+		return &net.UnixAddr{Net: "unix", Name: "@"}
+	}
+	return &net.TCPAddr{IP: net.ParseIP(c.peer), Port: 4000}
+}
+
+// Close notes that it was closed.
+func (c *fakeConn) Close() error {
+	c.l.closed[c.peer]++
+	return nil
+}
+
+// connect lets peers connect, and returns the connections that are open then and the peers
+// that were refused.
+func connect(c *httpd.Connections, refused *[]string, peers ...string) (open []net.Conn) {
+	*refused = nil
+	l := c.Wrap(&fakeListener{peers: peers, closed: make(map[string]int)})
+	for {
+		conn, err := l.Accept()
+		if err != nil {
+			return open
+		}
+		open = append(open, conn)
+	}
+}
+
+// many returns n peers by a format.
+func many(format string, n int) (all []string) {
+	for i := range n {
+		all = append(all, fmt.Sprintf(format, i))
+	}
+	return all
+}
+
+// same returns a peer n times.
+func same(peer string, n int) []string { return slices.Repeat([]string{peer}, n) }
+
+func TestConnectionsAreBoundedPerClientAndInAll(t *testing.T) {
+	t.Parallel()
+	trusted := []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8")}
+	for name, c := range map[string]struct {
+		peers []string
+		open  int
+	}{
+		"one client":                  {same("192.0.2.1", 20), 4},
+		"a /24":                       {many("192.0.2.%d", 100), 32},
+		"one client in IPv6":          {many("2001:db8::%x", 100), 4},
+		"a /48":                       {many("2001:db8:1:%x00::1", 100), 50},
+		"clients of many networks":    {many("192.0.%d.1", 120), 100},
+		"loopback":                    {many("127.0.0.%d", 120), 100},
+		"loopback in IPv6":            {same("::1", 120), 100},
+		"a proxy":                     {same("10.0.0.1", 120), 100},
+		"a proxy, as IPv6 maps it":    {same("::ffff:10.0.0.1", 120), 100},
+		"a Unix socket":               {same("@", 120), 100},
+		"two clients of one /64":      {append(same("2001:db8::1", 3), same("2001:db8::2", 3)...), 4},
+		"an attacker and a recipient": {append(same("192.0.2.1", 20), "198.51.100.1"), 5},
+	} {
+		var refused []string
+		bounds := httpd.NewConnections(func(peer string) { refused = append(refused, peer) })
+		bounds.Set(100, 4, trusted)
+		open := connect(bounds, &refused, c.peers...)
+		if len(open) != c.open || bounds.Open() != c.open || len(refused) != len(c.peers)-c.open {
+			t.Errorf("%s: %d are open, %d were refused, of %d; want %d", name, len(open), len(refused), len(c.peers), c.open)
+		}
+		for _, conn := range open {
+			_ = conn.Close()
+			_ = conn.Close() // twice gives one place back
+		}
+		if bounds.Open() != 0 {
+			t.Errorf("%s: %d places stay taken", name, bounds.Open())
+		}
+	}
+}
+
+func TestBoundsOfConnectionsCanBeChanged(t *testing.T) {
+	t.Parallel()
+	var refused []string
+	bounds := httpd.NewConnections(func(peer string) { refused = append(refused, peer) })
+	bounds.Set(2, 1, nil)
+	first := connect(bounds, &refused, "192.0.2.1", "192.0.2.1", "10.0.0.1", "198.51.100.1")
+	if len(first) != 2 || fmt.Sprint(refused) != "[192.0.2.1 198.51.100.1]" {
+		t.Errorf("%d are open, refused %v", len(first), refused)
+	}
+	bounds.Set(5, 2, []netip.Prefix{netip.MustParsePrefix("10.0.0.1/32")})
+	if more := connect(bounds, &refused, "192.0.2.1", "192.0.2.1", "10.0.0.1", "10.0.0.1"); len(more) != 3 || fmt.Sprint(refused) != "[192.0.2.1]" {
+		t.Errorf("%d more are open, refused %v", len(more), refused)
+	}
+	if l := new(fakeListener); (*httpd.Connections)(nil).Wrap(l) != net.Listener(l) {
+		t.Error("without bounds the listener is another one")
+	}
+}
