@@ -56,6 +56,7 @@ func (s *Server) newRequest(e *entryPoint, w http.ResponseWriter, hr *http.Reque
 	r.client = s.proxies.Client(hr.RemoteAddr, hr.Header)
 	r.actor = store.Actor{
 		Client:    r.client.Key(),
+		Local:     r.client.Direct,
 		IP:        r.client.IP(),
 		UserAgent: hr.UserAgent(),
 		Referrer:  secret.New(hr.Referer()),

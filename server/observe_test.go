@@ -165,6 +165,11 @@ func TestAnObserverIsToldWhichLimitRefused(t *testing.T) {
 				a.T.Errorf("the header is %v", got.Header)
 			}
 		}},
+		"room": {func(c *config.Config) { c.Limits.AnonymousPushes = 2 }, func(a *servertest.Server) {
+			for range 3 {
+				a.Do("POST", pushes, `{"push":{"payload":"x"}}`, servertest.Far(1))
+			}
+		}},
 		"space": {func(c *config.Config) { c.MaxStoreSize = 1 << 20 }, func(a *servertest.Server) {
 			for range 3 {
 				a.Do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", 600<<10)+`"}}`)

@@ -245,7 +245,11 @@ func TestARetrievalThatIsNotMeantCountsNothing(t *testing.T) {
 	token := a.Create(`"payload":"x"`)
 	push := pushes + "/" + token
 	for _, h := range []http.Header{
-		{"Sec-Purpose": {"prefetch"}}, {"Sec-Purpose": {"prefetch;prerender"}}, {"Purpose": {"prefetch"}}, {"X-Moz": {"prefetch"}}, {"Sec-Fetch-Mode": {"no-cors"}},
+		{"Sec-Purpose": {"prefetch"}},
+		{"Sec-Purpose": {"prefetch;prerender"}},
+		{"Purpose": {"prefetch"}},
+		{"X-Moz": {"prefetch"}},
+		{"Sec-Fetch-Mode": {"no-cors"}},
 		{"Sec-Fetch-Mode": {"no-cors"}, "Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Dest": {"image"}},
 	} {
 		for _, path := range []string{push, push + ".json", "/p/" + token + ".json", "/f/" + token + ".json", "/r/" + token + "/r.json"} {

@@ -14,8 +14,9 @@ type None struct{}
 
 // Credentials are an account's address and its new password.
 type Credentials struct {
-	Email    string
-	Password Clear
+	Email      string
+	Password   Clear
+	KeepTokens bool // for UserPasswd: the account's API tokens stay valid
 }
 
 // An Address names an account.
@@ -26,18 +27,18 @@ type User struct {
 	Email     string
 	CreatedAt time.Time
 	Disabled  bool
-	Removing  bool // its removal was interrupted; the next sweep finishes it
+	Removing  bool       // its removal was interrupted; the next sweep finishes it
+	Room      store.Room // what its live pushes take
 }
 
-func newUser(a store.Account) User {
-	return User{Email: a.Email, CreatedAt: a.CreatedAt, Disabled: a.Disabled, Removing: a.Removing}
+func newUser(a store.Account, takes store.Room) User {
+	return User{Email: a.Email, CreatedAt: a.CreatedAt, Disabled: a.Disabled, Removing: a.Removing, Room: takes}
 }
 
 // A TokenRequest asks for an API token.
 type TokenRequest struct {
-	Email    string
-	Label    string
-	Lifetime time.Duration // 0: for good
+	Email string
+	store.TokenTerms
 }
 
 // A TokenRef names an API token.
@@ -47,13 +48,14 @@ type TokenRef struct{ ID store.TokenID }
 type Token struct {
 	ID         store.TokenID
 	Label      string
+	Scopes     store.Scopes
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 	LastUsedAt time.Time // zero: never
 }
 
 func newToken(t store.APIToken) Token {
-	return Token{ID: t.ID, Label: t.Label, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt}
+	return Token{ID: t.ID, Label: t.Label, Scopes: t.Scopes, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt}
 }
 
 // A NewToken is a new API token, with the token itself.

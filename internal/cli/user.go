@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
 	"pushbox/store"
 )
 
@@ -25,6 +27,8 @@ func ofAccount(email string, err error) error {
 		return hint.With(fmt.Errorf("account %s: %w", email, err), "`pushbox user list` shows every account")
 	case errors.Is(err, store.ErrExists):
 		return hint.With(fmt.Errorf("account %s: %w", email, err), "`pushbox user passwd %s` sets another password", email)
+	case errors.Is(err, store.ErrTokens):
+		return hint.With(fmt.Errorf("account %s: %w: %d", email, err, store.MaxTokens), "`pushbox token list %s` shows them, and `pushbox token revoke ID` ends one", email)
 	default:
 		return ofInput(err)
 	}
@@ -71,6 +75,7 @@ func (a *app) userList() *cobra.Command {
 	return &cobra.Command{
 		Use:     "list",
 		Short:   "List every account, oldest first",
+		Long:    `List every account, with how many live pushes it has and what they take.`,
 		Example: `  pushbox user list`,
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -78,9 +83,9 @@ func (a *app) userList() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rows := [][]string{{"EMAIL", "CREATED", "STATE"}}
+			rows := [][]string{{"EMAIL", "CREATED", "STATE", "PUSHES", "SIZE"}}
 			for _, u := range users {
-				rows = append(rows, []string{u.Email, stamp(u.CreatedAt, "-"), userState(u)})
+				rows = append(rows, []string{u.Email, stamp(u.CreatedAt, "-"), userState(u), strconv.Itoa(u.Room.Pushes), humanize.Size(u.Room.Bytes)})
 			}
 			return writeTable(a.stdout, rows)
 		},
@@ -102,23 +107,29 @@ func (a *app) userPasswd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "passwd EMAIL",
 		Short: "Set another password",
-		Long: `Set another password for an account. Its API tokens stay valid.
+		Long: `Set another password for an account. Its sessions and its API tokens end: a person
+who knew the old password may have made some of them. --keep-tokens keeps the tokens.
 
 The password is asked for twice on the terminal, or read from standard input.`,
 		Example: `  pushbox user passwd alice@example.com`,
 		Args:    arguments("EMAIL"),
 	}
 	addPasswordFlag(cmd)
+	keep := cmd.Flags().Bool("keep-tokens", false, "keep the account's API tokens valid")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		password, err := a.password(cmd.Context(), cmd)
 		if err != nil {
 			return err
 		}
-		in := admin.Credentials{Email: args[0], Password: admin.Clear{Text: password}}
+		in := admin.Credentials{Email: args[0], Password: admin.Clear{Text: password}, KeepTokens: *keep}
 		if _, err := administer(a, cmd, admin.UserPasswd, in); err != nil {
 			return ofAccount(args[0], err)
 		}
-		a.say("set the password of " + args[0])
+		tokens := "; its API tokens have ended"
+		if *keep {
+			tokens = "; its API tokens stay valid"
+		}
+		a.say("set the password of " + args[0] + tokens)
 		return nil
 	}
 	return cmd
