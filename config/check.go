@@ -15,7 +15,7 @@ func (l *loader) check(cfg Config) {
 	l.checkTLS(cfg)
 	l.checkListeners(cfg)
 	l.checkWebhooks(cfg.Webhooks)
-	l.checkMail(cfg.Mail)
+	l.checkMail(cfg.Mail, cfg.BaseURL)
 	l.checkTerms("pw", cfg.PW.Terms)
 	l.checkTerms("url", cfg.URL)
 	l.checkTerms("files", cfg.Files.Terms)

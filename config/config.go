@@ -41,7 +41,8 @@ type Config struct {
 	BasePath string `mapstructure:"base_path" form:"base path"`
 
 	// Hosts that requests may use: names or addresses; *.example.com is every name below
-	// example.com. The host of base_url is always allowed. Empty: any host.
+	// example.com. The host of base_url is always allowed. Empty: with base_url, its host
+	// and the names and addresses of this machine; without base_url, any host.
 	AllowedHosts []string `mapstructure:"allowed_hosts" form:"hosts" reload:"yes"`
 
 	// Addresses and networks whose clients may create pushes without a token or an
@@ -205,6 +206,25 @@ type Limits struct {
 	// are refused, so that views, expiry and deletes always have space. Set it to at
 	// least sixteen times the longest text. 0: not checked.
 	MinFreeSpace Size `mapstructure:"min_free_space" reload:"yes"`
+
+	// Pushes that one anonymous client may have live at once: one IPv4 address, or one /64
+	// of IPv6. It counts no program on this machine that asks without a proxy. 0: no limit.
+	AnonymousPushes int `mapstructure:"anonymous_pushes" min:"1" max:"1000000" off:"0" reload:"yes"`
+
+	// How much the live pushes of one anonymous client may take together. 0: no limit.
+	AnonymousBytes Size `mapstructure:"anonymous_bytes" min:"1MiB" off:"0" reload:"yes"`
+
+	// How much of the store all live anonymous pushes together may take, in percent: of
+	// max_store_size, or of the space that the file system leaves to the database. The
+	// rest is for accounts. 0: no limit.
+	AnonymousShare int `mapstructure:"anonymous_share" min:"1" max:"100" off:"0" reload:"yes"`
+
+	// Pushes that one account may have live at once. 0: no limit.
+	AccountPushes int `mapstructure:"account_pushes" min:"1" max:"10000000" off:"0" reload:"yes"`
+
+	// How much the live pushes of one account may take together, with their files.
+	// 0: no limit.
+	AccountBytes Size `mapstructure:"account_bytes" min:"1MiB" off:"0" reload:"yes"`
 
 	// Requests of an anonymous client per minute. 0: no limit.
 	AnonymousPerMinute int `mapstructure:"anonymous_per_minute" min:"1" max:"1000000" off:"0" reload:"yes"`

@@ -80,7 +80,7 @@ func kindOf(f reflect.StructField) kind {
 	case reflect.TypeFor[int]():
 		return newKind("a whole number", parseInt, strconv.Itoa, tagInt)
 	case reflect.TypeFor[Size]():
-		return newKind("a size such as 400MiB, 10MB or 1000", parseSize, Size.String, tagText, tagInt)
+		return newKind("a size such as 400MiB, 10MB or 1000", ParseSize, Size.String, tagText, tagInt)
 	case reflect.TypeFor[time.Duration]():
 		// tagFloat lets a number with a fraction reach the message about its unit.
 		return newKind("a duration such as 10m, 36h or 90d", parseDuration, formatDuration, tagText, tagInt, tagFloat)

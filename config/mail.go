@@ -19,7 +19,7 @@ const (
 
 // Mail says how links of pushes are sent by mail, and how many.
 type Mail struct {
-	// SMTP server to which pushbox gives all mail. Empty: no mail is sent.
+	// SMTP server to which pushbox gives all mail; it needs base_url. Empty: no mail is sent.
 	Host string `mapstructure:"host"`
 
 	// Its port. 0: 587; 465 with tls implicit; 25 with tls none.
@@ -89,8 +89,9 @@ func (m Mail) Sender() (mail.Address, bool) {
 	return *a, true
 }
 
-// checkMail notes problems of the mail settings, if mail is sent.
-func (l *loader) checkMail(m Mail) {
+// checkMail notes problems of the mail settings, if mail is sent. The links in it must not
+// come from a request: a sender could give them any host.
+func (l *loader) checkMail(m Mail, baseURL string) {
 	if !m.Enabled() {
 		return
 	}
@@ -99,6 +100,7 @@ func (l *loader) checkMail(m Mail) {
 			l.relation(key, text, others...)
 		}
 	}
+	note(baseURL == "", "mail.host", "needs the address with which the links in mail begin: set", "base_url")
 	_, from := m.Sender()
 	odd := strings.ContainsAny(m.Host, " /@[]") || strings.Contains(m.Host, ":") && !isIP(m.Host)
 	note(odd, "mail.host", "must be a host name or an address, without a port, which is", "mail.port")

@@ -9,7 +9,11 @@ import (
 
 func TestSettingsThatMailNeeds(t *testing.T) {
 	t.Parallel()
-	const host, from = "PUSHBOX_MAIL_HOST=mail.example.com", "PUSHBOX_MAIL_FROM=push@example.com"
+	const host, from, base = "PUSHBOX_MAIL_HOST=mail.example.com", "PUSHBOX_MAIL_FROM=push@example.com", "PUSHBOX_BASE_URL=https://push.example.com"
+	_, without := config.Load(config.Source{Environ: []string{host, from}})
+	if without == nil || !strings.Contains(without.Error(), "mail.host") || !strings.Contains(without.Error(), "base_url") {
+		t.Errorf("without base_url: %v", without)
+	}
 	for name, test := range map[string]struct {
 		environ []string
 		want    string // the key and some words of its problem; empty: there is none
@@ -32,7 +36,7 @@ func TestSettingsThatMailNeeds(t *testing.T) {
 		"more for one than for all":  {[]string{host, from, "PUSHBOX_MAIL_DAILY_LIMIT=1001"}, "mail.daily_limit must not be greater"},
 		"more at once than in a day": {[]string{host, from, "PUSHBOX_MAIL_DAILY_LIMIT=4"}, "mail.max_recipients must not be greater"},
 	} {
-		src := config.Source{Environ: test.environ}
+		src := config.Source{Environ: append(test.environ, base)}
 		if test.want == "" {
 			mustLoad(t, src)
 			continue

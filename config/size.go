@@ -54,8 +54,8 @@ var (
 	errSizeHuge = errors.New("must be less than 8388608TiB")
 )
 
-// parseSize reads a whole number of bytes, or of a unit that follows it.
-func parseSize(text string) (Size, error) {
+// ParseSize reads a whole number of bytes, or of a unit that follows it.
+func ParseSize(text string) (Size, error) {
 	unit := Size(1)
 	for _, u := range sizeUnits() {
 		if number, ok := strings.CutSuffix(text, u.name); ok {

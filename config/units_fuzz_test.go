@@ -35,7 +35,7 @@ func FuzzSize(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		got, err := parseSize(text)
+		got, err := ParseSize(text)
 		switch want, ok := readSize(text); {
 		case !ok && err != errSize, ok && want == nil && err != errSizeHuge:
 			t.Fatalf("%q: %v", text, err)
@@ -43,7 +43,7 @@ func FuzzSize(f *testing.F) {
 		case err != nil || int64(got) != want.Int64():
 			t.Fatalf("%q is %d, %v", text, got, err)
 		default:
-			if again, err := parseSize(got.String()); err != nil || again != got {
+			if again, err := ParseSize(got.String()); err != nil || again != got {
 				t.Fatalf("%q is printed as %q, which is %d, %v", text, got, again, err)
 			}
 		}

@@ -32,11 +32,11 @@ func TestSizes(t *testing.T) {
 		{"9007199254740991KiB", math.MaxInt64 - 1023, "9007199254740991KiB"},
 		{"9223372036854775807", math.MaxInt64, "9223372036854775807"},
 	} {
-		got, err := parseSize(test.text)
+		got, err := ParseSize(test.text)
 		if err != nil || got != test.want || got.String() != test.back {
 			t.Errorf("%s is %d, printed %v, error %v; want %d, printed %s", test.text, got, got, err, test.want, test.back)
 		}
-		if again, err := parseSize(got.String()); err != nil || again != got {
+		if again, err := ParseSize(got.String()); err != nil || again != got {
 			t.Errorf("%v is read back as %d, %v", got, again, err)
 		}
 	}
@@ -71,7 +71,7 @@ func TestWrongSizes(t *testing.T) {
 		"1PiB":                     errSize,
 		"9223372036854775807bytes": errSize,
 	} {
-		if got, err := parseSize(text); err != want || got != 0 {
+		if got, err := ParseSize(text); err != want || got != 0 {
 			t.Errorf("%q is %d, %v; want %v", text, got, err, want)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/storetest"
 )
 
 // The callers in the matrix of access.
@@ -124,6 +125,49 @@ func TestEachRouteChecksWhoMayCallIt(t *testing.T) {
 	}
 }
 
+// A route without a scope would be open to every token.
+func TestEachRouteThatTakesATokenStatesOneScope(t *testing.T) {
+	t.Parallel()
+	for _, row := range servertest.New(t).Handler.Rows() {
+		one := row.Scope == store.ScopeCreate || row.Scope == store.ScopeRead || row.Scope == store.ScopeManage
+		if one != row.TakesToken || !one && row.Scope != 0 {
+			t.Errorf("%s %s: takes a token: %t, scope %q", row.Method, row.Pattern, row.TakesToken, row.Scope)
+		}
+	}
+}
+
+func TestATokenDoesNoMoreThanItsScope(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, sendsMail)
+	owner := a.AddTokenUser("owner@example.com")
+	limited := make(map[store.Scopes]http.Header)
+	for scope := store.Scopes(1); scope <= store.AllScopes; scope++ {
+		token, err := a.Store.CreateToken(ctx, storetest.Operator, "owner@example.com", store.TokenTerms{Scopes: scope})
+		if err != nil {
+			t.Fatal(err)
+		}
+		limited[scope] = servertest.Bearer(token.Secret.Reveal())
+	}
+	for _, row := range a.Handler.Rows() {
+		if !row.TakesToken {
+			continue
+		}
+		for scope, header := range limited {
+			path := strings.Replace(row.Pattern, ":url_token", a.Create(`"payload":"x"`, owner), 1)
+			if row.Word != "" {
+				path = strings.Replace(row.Pattern, ":url_token", row.Word, 1)
+			}
+			got := a.Do(row.Method, path, `{"push":{"payload":"x"},"notify_emails_to":"bob@example.net"}`, header)
+			if refused := got.Status == http.StatusForbidden; refused == scope.Has(row.Scope) {
+				t.Errorf("%s %s, scope %s: %d %s", row.Method, row.Pattern, scope, got.Status, got.Body)
+			}
+			if got.Status == http.StatusForbidden && row.Method != http.MethodHead && (got.Problem() != "scope" || !strings.Contains(got.Body, "scope "+row.Scope.String())) {
+				t.Errorf("%s: %s", row.Pattern, got.Body)
+			}
+		}
+	}
+}
+
 func TestCredentials(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
@@ -173,7 +217,7 @@ func TestATokenThatEndedIsNotValid(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
 	a.Store.Account("ann@example.com")
-	token, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, "ann@example.com", "", time.Hour)
+	token, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, "ann@example.com", store.TokenTerms{Lifetime: time.Hour})
 	if err != nil {
 		t.Fatal(err)
 	}

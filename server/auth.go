@@ -72,6 +72,9 @@ func (s *Server) authenticate(r *request) error {
 		if s.cfg.RequireMFA && !a.MFA() && !s.clock.Now().Before(s.tokensFrom) {
 			return errTokenMFA
 		}
+		if !t.Scopes.Has(r.route.scope) {
+			return &scopeError{r.route.scope}
+		}
 		return nil
 	}
 	if s.needsToken(r.route.access) || r.route.access == creating && !s.mayCreate(r) {

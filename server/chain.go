@@ -58,6 +58,7 @@ func (s *Server) newRequest(e *entryPoint, w http.ResponseWriter, hr *http.Reque
 	r.actor = store.Actor{
 		Client:    r.client.Key(),
 		Marks:     s.marks(r),
+		Local:     r.client.Direct,
 		IP:        r.client.IP(),
 		UserAgent: hr.UserAgent(),
 		Referrer:  secret.New(hr.Referer()),

@@ -172,8 +172,8 @@ func (c *createRequest) newPush() (store.NewPush, error) {
 	p, err := c.fields.parse(c.files != nil, c.page)
 	p.Files = c.files
 	if p.Mail != nil {
-		p.Mail.Base = c.r.base
-		if !c.page { // a page has a list of languages
+		p.Mail.Base = c.server.cfg.BaseURL // never the request's Host
+		if !c.page {                       // a page has a list of languages
 			p.Mail.Language = c.server.mailLanguage(p.Mail.Language)
 		}
 	}

@@ -162,7 +162,9 @@ func TestLinksLeadToTheEntryPointForRecipientsAndDocumentationToTheFullOne(t *te
 	const public, inside = "https://push.example.com", "http://box.lan:5100"
 	host := http.Header{"Host": {"box.lan:5100"}}
 	for _, listen := range []string{"", "127.0.0.1:5101"} {
-		a := servertest.NewSite(t, func(c *config.Config) { c.BaseURL, c.PublicListen = public, listen })
+		a := servertest.NewSite(t, func(c *config.Config) {
+			c.BaseURL, c.PublicListen, c.AllowedHosts = public, listen, []string{"box.lan"}
+		})
 		home := map[bool]string{true: inside, false: public}[listen != ""]
 		made := a.Do("POST", pushes, `{"push":{"payload":"x"}}`, host).Want(http.StatusCreated)
 		for _, key := range []string{"html_url", "json_url"} {
@@ -183,7 +185,9 @@ func TestEachEntryPointHasTheSecurityOfItsOwnAddress(t *testing.T) {
 	const public = "https://push.example.com"
 	foreign := http.Header{"Origin": {public}, "Host": {"10.0.0.7"}, "Content-Type": servertest.Urlencoded["Content-Type"]}
 	for _, listen := range []string{"", "127.0.0.1:5101"} {
-		a := servertest.NewSite(t, func(c *config.Config) { c.BaseURL, c.PublicListen = public, listen })
+		a := servertest.NewSite(t, func(c *config.Config) {
+			c.BaseURL, c.PublicListen, c.AllowedHosts = public, listen, []string{"10.0.0.7"}
+		})
 		outer := recipientsOf(a)
 		two := listen != ""
 		path := "/p/" + a.Create(`"payload":"x"`)

@@ -6,6 +6,7 @@ import (
 	"net/http"
 
 	"pushbox/server/web"
+	"pushbox/store"
 )
 
 // AddPanic adds a route whose action panics with everything it knows about its
@@ -31,12 +32,16 @@ func (s *Server) RouteNames(pages bool) (names []string) {
 }
 
 // A Row is a route as tests see it.
-type Row struct{ Name, Method, Pattern, Word string }
+type Row struct {
+	Name, Method, Pattern, Word string
+	Scope                       store.Scopes
+	TakesToken                  bool // a valid API token makes its account the caller
+}
 
 // Rows returns the rows of the table.
 func (s *Server) Rows() (rows []Row) {
 	for _, r := range s.routes() {
-		rows = append(rows, Row{r.name, r.method, r.pattern, r.word})
+		rows = append(rows, Row{r.name, r.method, r.pattern, r.word, r.scope, !r.has(isPage) && r.access != public})
 	}
 	return rows
 }

@@ -36,7 +36,7 @@ func sameAsUnknown(t *testing.T, what string, got, unknown servertest.Answer) {
 func both(a *servertest.Server, email string) (token, session http.Header) {
 	a.T.Helper()
 	session = a.AddSessionUser(email)
-	made, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, email, "", 0)
+	made, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, email, store.TokenTerms{})
 	if err != nil {
 		a.T.Fatal(err)
 	}
@@ -53,7 +53,7 @@ func TestTheOwnerNamesAnEndedPushByItsHandle(t *testing.T) {
 
 	listed := a.Get(pushes+"/expired", ann).Want(http.StatusOK).List()
 	if len(listed) != 1 || listed[0]["url_token"] != handle || listed[0]["name"] != "wifi" ||
-		listed[0]["html_url"] != a.URL+"/p/"+handle+"/r" || listed[0]["json_url"] != a.URL+pushes+"/"+handle {
+		listed[0]["html_url"] != mailBase+"/p/"+handle+"/r" || listed[0]["json_url"] != a.URL+pushes+"/"+handle {
 		t.Errorf("the list is %v", listed)
 	}
 	shown := a.Get(pushes+"/"+strings.ToUpper(handle), ann).Want(http.StatusOK)

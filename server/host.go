@@ -2,6 +2,7 @@ package server
 
 import (
 	"net"
+	"net/http"
 	"net/netip"
 	"net/url"
 	"slices"
@@ -16,9 +17,12 @@ import (
 type hosts struct {
 	names []string // in lower case; addresses as netip writes them
 	below []string // such as .example.com, for every name with that suffix
+	local bool     // also names and addresses of this machine, through proxies too
 }
 
 // newHosts returns the hosts that the configuration allows, and that of base_url.
+// Without allowed_hosts, those of this machine join that of base_url: no other site can
+// have a browser ask for one of these.
 func newHosts(cfg config.Config) hosts {
 	var h hosts
 	for _, name := range cfg.AllowedHosts {
@@ -28,11 +32,15 @@ func newHosts(cfg config.Config) hosts {
 			h.names = append(h.names, name)
 		}
 	}
-	if u, err := url.Parse(cfg.BaseURL); err == nil && u.Host != "" && len(cfg.AllowedHosts) > 0 {
+	if u, err := url.Parse(cfg.BaseURL); err == nil && u.Host != "" {
 		h.names = append(h.names, hostName(u.Host))
+		h.local = len(cfg.AllowedHosts) == 0
 	}
 	return h
 }
+
+// any reports whether the server answers for every host.
+func (h hosts) any() bool { return len(h.names)+len(h.below) == 0 }
 
 // has reports whether a host, with or without its port, is one of them.
 func (h hosts) has(host string) bool {
@@ -57,14 +65,33 @@ func hostName(host string) string {
 // browser on the proxy's machine could forge the latter. Programs on this machine may
 // also use a loopback name.
 func (s *Server) answersTo(r *request) bool {
-	if len(s.hosts.names)+len(s.hosts.below) == 0 || r.route != nil && r.route.has(isHealthCheck) {
+	if s.hosts.any() || r.route != nil && r.route.has(isHealthCheck) {
 		return true
 	}
 	if r.client.Direct && clientip.IsLoopback(hostName(r.Host)) {
 		return true
 	}
 	told, ok := s.proxies.Host(r.Request)
-	return ok && s.hosts.has(r.Host) && s.hosts.has(told)
+	return ok && s.hosts.include(r.Host, r.Request) && s.hosts.include(told, r.Request)
+}
+
+// include reports whether a host is one of them, or stands for this machine where that
+// counts. The address that the client connected to is one of this machine.
+func (h hosts) include(host string, r *http.Request) bool {
+	if found := h.has(host); found || !h.local {
+		return found
+	}
+	name := hostName(host)
+	at, ok := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
+	return clientip.IsLoopback(name) || ok && at.AddrPort().Addr().Unmap().WithZone("").String() == name
+}
+
+// isAddress reports whether a host, with or without its port, is an address or
+// localhost. No other site can have such a host.
+func isAddress(host string) bool {
+	name := hostName(host)
+	_, err := netip.ParseAddr(name)
+	return err == nil || name == "localhost"
 }
 
 // errHost refuses a request whose Host cannot be part of a link.

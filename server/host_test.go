@@ -1,7 +1,10 @@
 package server_test
 
 import (
+	"context"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
@@ -65,8 +68,53 @@ func TestOnlyAllowedHostsAreAnswered(t *testing.T) {
 	recipientsOf(a).Get("/robots.txt", host("evil.example")).Want(http.StatusMisdirectedRequest)
 }
 
-func TestWithoutAllowedHostsAnyIsAnswered(t *testing.T) {
+func TestWithABaseURLItsHostAndThisMachineAreAnswered(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, func(c *config.Config) { c.BaseURL = "https://Push.example.com:8443/" })
+	for host, good := range map[string]bool{
+		"push.example.com": true, "PUSH.example.com.:443": true, "127.0.0.1:5100": true, "localhost": true, "LOCALHOST:1": true, "[::1]:5100": true,
+		"evil.example": false, "x.push.example.com": false, "192.0.2.7": false, "localhost.evil.example": false, "127.0.0.1.evil.example": false, "inner": false,
+	} {
+		for name, header := range map[string]http.Header{
+			"the Host":           {"Host": {host}},
+			"a proxy's Host":     {"Host": {host}, "X-Forwarded-For": {"203.0.113.9"}},
+			"what a proxy tells": {"X-Forwarded-For": {"203.0.113.9"}, "X-Forwarded-Host": {host}},
+		} {
+			if got := a.Get("/", header); (got.Status == http.StatusOK) != good || !good && got.Status != http.StatusMisdirectedRequest {
+				t.Errorf("%s as %s: %d", host, name, got.Status)
+			}
+		}
+	}
+}
+
+// A listener on all addresses is also asked for by the address of one of them.
+func TestWithABaseURLTheAddressOfTheConnectionIsAnswered(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t, func(c *config.Config) { c.BaseURL = "https://push.example.com" })
-	a.Get("/", http.Header{"Host": {"evil.example"}}).Want(http.StatusOK)
+	asked := func(at, host string) int {
+		r := httptest.NewRequestWithContext(
+			context.WithValue(t.Context(), http.LocalAddrContextKey, &net.TCPAddr{IP: net.ParseIP(at), Port: 5100}), http.MethodGet, "/", nil)
+		r.Host, r.RemoteAddr = host, "198.51.100.1:1"
+		w := httptest.NewRecorder()
+		a.Handler.ServeHTTP(w, r)
+		return w.Code
+	}
+	for _, c := range []struct {
+		at, host string
+		want     int
+	}{
+		{"192.0.2.7", "192.0.2.7:5100", http.StatusOK},
+		{"2001:db8::7", "[2001:db8::7]", http.StatusOK},
+		{"192.0.2.7", "192.0.2.8", http.StatusMisdirectedRequest},
+		{"192.0.2.7", "box.lan", http.StatusMisdirectedRequest},
+	} {
+		if got := asked(c.at, c.host); got != c.want {
+			t.Errorf("%s at %s: %d", c.host, c.at, got)
+		}
+	}
+}
+
+func TestWithoutABaseURLAndAllowedHostsAnyIsAnswered(t *testing.T) {
+	t.Parallel()
+	servertest.New(t).Get("/", http.Header{"Host": {"evil.example"}}).Want(http.StatusOK)
 }

@@ -79,12 +79,13 @@ const (
 	limitUploads    = "uploads"
 	limitDownloads  = "downloads"
 	limitSpace      = "space" // on the disk, or in the database
+	limitRoom       = "room"  // of a sender, for live pushes
 )
 
 // Limits lists the names of all limits that an Observer learns of.
 func Limits() []string {
 	return []string{
-		limitAnonymous, limitToken, limitUnknown, limitQueue, limitBodyMemory, limitUploads, limitDownloads, limitSpace,
+		limitAnonymous, limitToken, limitUnknown, limitQueue, limitBodyMemory, limitUploads, limitDownloads, limitSpace, limitRoom,
 		store.LimitPassphrasesPerClient, store.LimitPassphrasesPerPush, store.LimitSignInsPerClient, store.LimitSignInsPerAccount, store.LimitSignUps,
 		store.LimitTokensPerAccount,
 	}
@@ -132,6 +133,8 @@ func limitOf(err error) string {
 		return limitBodyMemory
 	case errors.Is(err, store.ErrBusy):
 		return limitQueue
+	case errors.Is(err, store.ErrRoom):
+		return limitRoom
 	case errors.Is(err, store.ErrFull):
 		return limitSpace
 	default:

@@ -13,7 +13,12 @@ import (
 
 // sendsMail has a server accept addresses. Mail to them is never sent: it stays in the
 // outbox.
-func sendsMail(c *config.Config) { c.Mail.Host, c.Mail.From = "mail.example.com", "push@example.com" }
+func sendsMail(c *config.Config) {
+	c.Mail.Host, c.Mail.From, c.BaseURL = "mail.example.com", "push@example.com", mailBase
+}
+
+// mailBase is what the links in mail begin with.
+const mailBase = "https://push.example.com"
 
 // lettersOf returns the mails that wait in the outbox.
 func lettersOf(a *servertest.Server) (all []store.Mail) {

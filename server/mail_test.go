@@ -31,7 +31,7 @@ func TestACreateHasItsLinkSentByMail(t *testing.T) {
 			t.Errorf("%s: mail goes to %s", name, addressees(made))
 		}
 		for _, l := range made {
-			want := a.URL + "/p/" + got.Text("url_token") + test.step
+			want := mailBase + "/p/" + got.Text("url_token") + test.step
 			if linkIn(l) != want || want != got.Text("html_url") || l.Language != test.language || l.Sender != "ann@example.com" || l.Push.ViewsRemaining() != 5 || l.Push.Protected != strings.Contains(test.members, "passphrase") {
 				t.Errorf("%s: it is %+v, %s", name, l, linkIn(l))
 			}
@@ -151,7 +151,7 @@ func TestTheOwnerSendsTheLinkToMoreRecipients(t *testing.T) {
 			t.Errorf("%s", got.Body)
 		}
 		made := lettersOf(a)
-		if l := made[len(made)-1]; len(made) != i+1 || l.To.Reveal() != fmt.Sprintf("r%d@example.net", i) || l.Language != "fr" || linkIn(l) != a.URL+"/p/"+token+"/r" {
+		if l := made[len(made)-1]; len(made) != i+1 || l.To.Reveal() != fmt.Sprintf("r%d@example.net", i) || l.Language != "fr" || linkIn(l) != mailBase+"/p/"+token+"/r" {
 			t.Errorf("%s: mail goes to %s in %s", test.body, addressees(made), l.Language)
 		}
 	}

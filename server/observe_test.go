@@ -155,14 +155,19 @@ func TestAnObserverIsToldWhichLimitRefused(t *testing.T) {
 		}},
 		"sign_ins_per_client":  {func(c *config.Config) { c.Limits.SignInsPerClient = 2 }, signIn(func(n int) string { return fmt.Sprintf("a%d@example.com", n) }, func(int) http.Header { return servertest.Far(1) })},
 		"sign_ins_per_account": {func(c *config.Config) { c.Limits.SignInsPerAccount = 2 }, signIn(same, servertest.Far)},
-		"tokens_per_account": {func(*config.Config) {}, func(a *servertest.Server) {
+		"tokens_per_account": {func(c *config.Config) { c.Limits.SignInsPerClient = 1000 }, func(a *servertest.Server) {
 			a.AddAccount(servertest.AnnEmail, servertest.AnnPassword)
 			b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 			for range store.TokensPerAccount {
-				b.Post("/users/token", "days", "30").Want(http.StatusCreated)
+				b.Post("/users/token", "password", servertest.AnnPassword, "days", "30").Want(http.StatusCreated)
 			}
-			if got := b.Post("/users/token", "days", "30").Want(http.StatusTooManyRequests); got.Header.Get("Retry-After") != "3600" {
+			if got := b.Post("/users/token", "password", servertest.AnnPassword, "days", "30").Want(http.StatusTooManyRequests); got.Header.Get("Retry-After") != "3600" {
 				a.T.Errorf("the header is %v", got.Header)
+			}
+		}},
+		"room": {func(c *config.Config) { c.Limits.AnonymousPushes = 2 }, func(a *servertest.Server) {
+			for range 3 {
+				a.Do("POST", pushes, `{"push":{"payload":"x"}}`, servertest.Far(1))
 			}
 		}},
 		"space": {func(c *config.Config) { c.MaxStoreSize = 1 << 20 }, func(a *servertest.Server) {
@@ -245,6 +250,29 @@ func TestMetricsNeedTheirToken(t *testing.T) {
 		}
 		if (got.Status == 200) != (got.Body == "a 1\n") || got.Status == 401 && got.Header.Get("WWW-Authenticate") != "Bearer" {
 			t.Errorf("%s: %v %s", name, got.Header, got.Body)
+		}
+	}
+}
+
+// A page of another site can point its own name at the listener, and cannot send a token.
+func TestAListenerForMetricsAnswersForAddresses(t *testing.T) {
+	t.Parallel()
+	text := func() (string, []byte, error) { return "text/plain", []byte("a 1\n"), nil }
+	for host, good := range map[string]bool{
+		"127.0.0.1:5102": true, "192.0.2.7": true, "[2001:db8::7]:5102": true, "localhost:5102": true, "Metrics.lan:5102": true,
+		"evil.example": false, "evil.example:5102": false, "localhost.evil.example": false, "": false,
+	} {
+		for _, token := range []string{"", "token-of-metrics"} {
+			a := servertest.New(t, func(c *config.Config) { c.AllowedHosts = []string{"metrics.lan"} })
+			a.Handler.SetMonitoring(server.Monitoring{Metrics: text, Token: secret.New(token)})
+			r := httptest.NewRequest(http.MethodGet, "/metrics", nil)
+			r.Host = host
+			r.Header.Set("Authorization", "Bearer "+token)
+			w := httptest.NewRecorder()
+			a.Handler.Metrics().ServeHTTP(w, r)
+			if want := map[bool]int{true: http.StatusOK, false: http.StatusMisdirectedRequest}[good || token != ""]; w.Code != want {
+				t.Errorf("%q, token %q: %d", host, token, w.Code)
+			}
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/storetest"
 )
 
 // A call is a request of an operation. TOKEN and GRANT stand for those of an existing
@@ -61,6 +62,7 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 		}
 		d.answers(c.id, want, c.ask(a, p, ann))
 	}
+	d.scopeAnswers(a, p)
 	d.createAnswers(a, ann)
 	d.showAnswers(a, ann)
 	d.listAnswers(a, ann, bob)
@@ -71,6 +73,28 @@ func TestAnswersMatchTheDocument(t *testing.T) {
 	d.full()
 	d.failed()
 	d.wantAll(http.StatusInternalServerError) // which a test cannot have
+}
+
+// scopeAnswers makes calls with tokens that lack the scope.
+func (d *document) scopeAnswers(a *servertest.Server, p asked) {
+	d.t.Helper()
+	bearer := make(map[store.Scopes]http.Header)
+	for _, scope := range []store.Scopes{store.ScopeCreate, store.ScopeRead} {
+		token, err := a.Store.CreateToken(ctx, storetest.Operator, "ann@example.com", store.TokenTerms{Scopes: scope})
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		bearer[scope] = servertest.Bearer(token.Secret.Reveal())
+	}
+	for _, c := range calls {
+		other := store.ScopeCreate
+		if c.method != http.MethodGet {
+			other = store.ScopeRead
+		}
+		if len(d.byID[c.id].Security) > 0 {
+			d.answers(c.id, http.StatusForbidden, c.ask(a, p, bearer[other]))
+		}
+	}
 }
 
 // wantAll fails the test if a documented status was not seen, except for these.

@@ -17,14 +17,14 @@ import (
 var statusTexts = map[int]string{
 	http.StatusBadRequest:                   "The body, the query or a header is not valid.",
 	http.StatusUnauthorized:                 "There is no API token, or no valid one, or not the right passphrase.",
-	http.StatusForbidden:                    "The push belongs to another account, the account has no second factor where one is required, or a browser sent the request on behalf of another site or ahead of time.",
+	http.StatusForbidden:                    "The push belongs to another account, the API token does not have the scope that is needed, the account has no second factor where one is required, or a browser sent the request on behalf of another site or ahead of time.",
 	http.StatusNotFound:                     "Nothing is there. Unknown, malformed and purged pushes look the same.",
 	http.StatusMethodNotAllowed:             "The address has other methods.",
 	http.StatusRequestEntityTooLarge:        "The body is too large.",
 	http.StatusUnsupportedMediaType:         "The body has another media type, charset or content encoding.",
 	http.StatusRequestedRangeNotSatisfiable: "The file has no such part.",
 	http.StatusUnprocessableEntity:          "Fields are wrong: an object of field names to lists of messages.",
-	http.StatusTooManyRequests:              "There were too many requests, wrong passphrases, or requests for unknown links.",
+	http.StatusTooManyRequests:              "There were too many requests, wrong passphrases, or requests for unknown links; or the sender has too many live pushes.",
 	http.StatusInternalServerError:          "An error in the server. Its log has the cause, under the request id in the message.",
 	http.StatusServiceUnavailable:           "The server is busy, stopping, failed, or in doubt about its clock.",
 	http.StatusInsufficientStorage:          "There is no room for another push.",
@@ -42,12 +42,15 @@ var headerSpecs = map[string]openapi.Header{
 
 // Errors that stand in the documentation for all of their type.
 var (
-	errAny         = errors.New("any other error")
-	errInvalid     = &store.InvalidError{Fields: map[string][]string{store.FieldPayload: {"is required"}}}
-	errInvalidMail = invalidMail()
-	errLimited     = &limitError{wait: time.Minute}
-	errRange       = &rangeError{size: 300000}
-	errMethod      = &methodError{allow: []string{http.MethodGet}}
+	errAny           = errors.New("any other error")
+	errInvalid       = &store.InvalidError{Fields: map[string][]string{store.FieldPayload: {"is required"}}}
+	errInvalidMail   = invalidMail()
+	errClientRoom    = &store.RoomError{Of: store.RoomOfClient}
+	errAccountRoom   = &store.RoomError{Of: store.RoomOfAccount}
+	errAnonymousRoom = &store.RoomError{Of: store.RoomOfAnonymous}
+	errLimited       = &limitError{wait: time.Minute}
+	errRange         = &rangeError{size: 300000}
+	errMethod        = &methodError{allow: []string{http.MethodGet}}
 )
 
 // inStore are the errors of any call of the store.
@@ -59,6 +62,9 @@ func (s *Server) errorsOf(row route, said []error) []error {
 	var all []error
 	if row.access != public {
 		all = append(all, store.ErrToken)
+	}
+	if row.scope != 0 {
+		all = append(all, &scopeError{row.scope})
 	}
 	if row.access != public && s.cfg.RequireMFA {
 		all = append(all, errTokenMFA)

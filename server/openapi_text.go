@@ -58,7 +58,7 @@ var routeTexts = map[string]routeText{
 		example: (*Server).exampleCreated,
 		errors: append([]error{
 			errUnauthorized, errNoPush, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, store.ErrFileSize,
-			errInvalid, limit.ErrBusy, store.ErrBusy, store.ErrFull, store.ErrQuota,
+			errInvalid, limit.ErrBusy, store.ErrBusy, store.ErrFull, store.ErrQuota, errClientRoom, errAccountRoom, errAnonymousRoom,
 		}, inStore...),
 	},
 	"active": {

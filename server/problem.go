@@ -36,6 +36,13 @@ type methodError struct{ allow []string }
 
 func (*methodError) Error() string { return "method not allowed" }
 
+// A scopeError refuses an API token without the scope that a route needs.
+type scopeError struct{ needs store.Scopes }
+
+func (e *scopeError) Error() string {
+	return "the API token does not have the scope " + e.needs.String()
+}
+
 // A problem is an error as a client sees it. An error becomes an answer in these steps:
 //
 //  1. Server.renderError takes the error of an action, or of the checks before it.
@@ -91,12 +98,24 @@ var problems = [...]problem{
 	{err: context.DeadlineExceeded, status: http.StatusServiceUnavailable, code: "unavailable", message: "The request took too long.", retry: time.Second},
 	// No endpoint should return these. Their cause is for the log.
 	{err: store.ErrExists, status: http.StatusInternalServerError, code: "internal"},
+	{err: store.ErrRoom, status: http.StatusInternalServerError, code: "internal"},   // comes as a *store.RoomError
+	{err: store.ErrTokens, status: http.StatusInternalServerError, code: "internal"}, // the page says it itself
 	{err: store.ErrEnded, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrInUse, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrNoKeys, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrKey, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrSchema, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrCorrupt, status: http.StatusInternalServerError, code: "internal"},
+}
+
+// roomRetry is the Retry-After of a sender without room: a push may end at any moment, or after weeks.
+const roomRetry = time.Hour
+
+// roomProblems are those of a sender who may have no more pushes live.
+var roomProblems = map[store.RoomOf]problem{
+	store.RoomOfClient:    {status: http.StatusTooManyRequests, code: "too-many-pushes", retry: roomRetry, message: "Your network address has as many live pushes without an account as it may have. Delete some, wait until they expire, or use an account."},
+	store.RoomOfAccount:   {status: http.StatusTooManyRequests, code: "too-many-pushes", retry: roomRetry, message: "The account has as many live pushes as it may have, or they take as much space as they may. Delete some, or wait until they expire."},
+	store.RoomOfAnonymous: {status: http.StatusInsufficientStorage, code: "insufficient-storage", message: "The space for pushes without an account is used up. Use an account, or try again later. Stored pushes are not affected."},
 }
 
 // An errorBody is the body of every error but 422. Clients of Password Pusher show
@@ -143,12 +162,21 @@ func problemOf(r *request, err error) problem {
 		part    *rangeError
 		locked  *store.LockedError
 		quota   *store.QuotaError
+		scope   *scopeError
+		room    *store.RoomError
 	)
 	switch {
 	case errors.As(err, &invalid): // pages with a form show themselves what is wrong
 		return problem{status: http.StatusUnprocessableEntity, code: "bad-request", message: "Some fields of the form are not valid.", invalid: invalid}
 	case errors.As(err, &bad), errors.As(err, &badBody):
 		return problem{status: http.StatusBadRequest, code: "bad-request", message: string(bad) + string(badBody)}
+	case errors.As(err, &room):
+		return roomProblems[room.Of]
+	case errors.As(err, &scope):
+		return problem{
+			status: http.StatusForbidden, code: "scope", name: "forbidden",
+			message: "This API token does not have the scope " + scope.needs.String() + ", which this needs. Use a token with that scope, or with all.",
+		}
 	case errors.As(err, &method):
 		return problem{
 			status: http.StatusMethodNotAllowed, code: "method-not-allowed", message: "This endpoint has other methods; see the header Allow.",

@@ -92,7 +92,9 @@ func TestLinksBeginWithTheAddressOfTheServer(t *testing.T) {
 		"an IPv6 host":         {nil, http.Header{"Host": {"[::1]:5100"}}, "http://[::1]:5100/"},
 		"what the proxy tells": {nil, proxied, "https://push.example.com/"},
 		"not what others tell": {func(c *config.Config) { c.TrustedProxies = nil }, proxied, "http://inner:80/"},
-		"the setting":          {func(c *config.Config) { c.BaseURL = "https://set.example" }, proxied, "https://set.example/"},
+		"the setting": {func(c *config.Config) {
+			c.BaseURL, c.AllowedHosts = "https://set.example", []string{"inner", "push.example.com"}
+		}, proxied, "https://set.example/"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

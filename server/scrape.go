@@ -30,15 +30,23 @@ func (s *Server) metrics(r *request) (reply, error) {
 	return reply{status: http.StatusOK, text: &text{media: media, body: body}}, nil
 }
 
+// scrapeHostMessage answers a request for another host.
+const scrapeHostMessage = "This listener answers for addresses and localhost. Add this host to allowed_hosts, or set metrics.token_file."
+
 // Metrics returns the handler for a listener of its own. It serves metrics and nothing
-// else, in plain text, and asks for the token only if one is set. Its requests are
-// neither logged nor counted.
+// else, in plain text, and asks for the token only if one is set. Without a token it
+// answers only for addresses, localhost, and the hosts of the settings: a page of another
+// site can point its own name at this machine. Its requests are neither logged nor
+// counted.
 func (s *Server) Metrics() http.Handler { return http.HandlerFunc(s.scrape) }
 
 func (s *Server) scrape(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	scrapeHeaders(h)
+	s = s.latest.Load()
 	switch {
+	case s.monitoring.Token.IsZero() && !isAddress(r.Host) && !s.hosts.has(r.Host):
+		sendLine(w, http.StatusMisdirectedRequest, scrapeHostMessage)
 	case r.URL.Path != metricsPath:
 		sendLine(w, http.StatusNotFound, "Only "+metricsPath+" is here.")
 	case r.Method != http.MethodGet:

@@ -13,6 +13,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/server/servertest"
+	"pushbox/store"
 	"pushbox/store/storetest"
 )
 
@@ -265,7 +266,7 @@ func TestARevokedTokenDoesNotFinishItsUpload(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
 	a.Store.Account("ann@example.com")
-	token, err := a.Store.CreateToken(ctx, storetest.Operator, "ann@example.com", "", 0)
+	token, err := a.Store.CreateToken(ctx, storetest.Operator, "ann@example.com", store.TokenTerms{})
 	if err != nil {
 		t.Fatal(err)
 	}

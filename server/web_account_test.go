@@ -35,7 +35,7 @@ var accountMatrix = []struct {
 	{"GET", "/users/first/" + servertest.FirstCode, nil, [people]int{404, 404, 404, 404}},
 	{"POST", "/users/first/" + servertest.FirstCode, nil, [people]int{404, 404, 404, 404}},
 	{"GET", "/users/token", nil, [people]int{303, 303, 200, 200}},
-	{"POST", "/users/token", []string{"label", "x", "days", "30"}, [people]int{303, 303, 201, 201}},
+	{"POST", "/users/token", []string{"label", "x", "days", "30", "password", servertest.AnnPassword}, [people]int{303, 303, 201, 201}},
 	{"POST", "/users/token/revoke", []string{"id", "TOKEN"}, [people]int{303, 303, 303, 303}},
 	{"GET", "/users/password", nil, [people]int{303, 303, 200, 200}},
 	{"POST", "/users/password", []string{"old", "wrong", "new", "a new password", "again", "a new password"}, [people]int{303, 303, 403, 403}},
@@ -60,7 +60,7 @@ func TestEachAccountPageChecksWhoMaySeeIt(t *testing.T) {
 	pending.SignIn("mia@example.com", servertest.AnnPassword).To("/users/sign_in")
 	owner := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	who := [people]*servertest.Browser{byAnonymous: a.Browser(), byPending: pending, byOwner: owner, byStranger: a.SignedIn("bob@example.com", servertest.AnnPassword)}
-	owner.Post("/users/token", "label", "kept", "days", "0").Want(http.StatusCreated)
+	owner.Post("/users/token", "password", servertest.AnnPassword, "label", "kept", "days", "0").Want(http.StatusCreated)
 	totpSecret := owner.Get("/users/mfa").Inner("secret")
 	token := owner.Get("/users/token").Inputs("id")[0]
 	a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
@@ -138,7 +138,7 @@ func TestPagesAndLogsKeepSecrets(t *testing.T) {
 	b.SignIn(servertest.AnnEmail, wrong).Want(http.StatusForbidden)
 	b = a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	first := b.Session()
-	token := b.Post("/users/token", "label", "x", "days", "0").Want(http.StatusCreated).Inner("token")
+	token := b.Post("/users/token", "password", servertest.AnnPassword, "label", "x", "days", "0").Want(http.StatusCreated).Inner("token")
 	b.Get("/users/token").Want(http.StatusOK)
 	b.Post("/users/password", "old", wrong, "new", changed, "again", changed).Want(http.StatusForbidden)
 	b.Post("/users/password", "old", servertest.AnnPassword, "new", changed, "again", wrong).Want(http.StatusUnprocessableEntity)

@@ -121,10 +121,14 @@ func (s *Server) tooManyAttempts(wait time.Duration) formError {
 
 // rerender shows the form again, with this error in its page.
 func (e formError) rerender(template string, page any) reply {
-	if e.Until == nil {
-		return show(http.StatusForbidden, template, page)
+	return e.answer(show(http.StatusForbidden, template, page))
+}
+
+// answer gives the reply with the form the status of this error, and its header.
+func (e formError) answer(rep reply) reply {
+	if e.Until != nil {
+		rep.status = http.StatusTooManyRequests
+		rep.header = problem{status: rep.status, retry: e.wait}.headers()
 	}
-	rep := show(http.StatusTooManyRequests, template, page)
-	rep.header = problem{status: rep.status, retry: e.wait}.headers()
 	return rep
 }

@@ -21,7 +21,11 @@ func TestThePageOfANewPushHasItsLink(t *testing.T) {
 		"a proxy":             {"", http.Header{"Host": {"inner"}, "X-Forwarded-For": {"203.0.113.9"}, "X-Forwarded-Proto": {"https"}, "X-Forwarded-Host": {"out.example"}}, "https://out.example/p/"},
 		"base_url of a proxy": {"https://push.example.com", http.Header{"X-Forwarded-For": {"203.0.113.9"}, "X-Forwarded-Host": {"out.example"}}, "https://push.example.com/p/"},
 	} {
-		a := servertest.New(t, func(c *config.Config) { c.BaseURL = test.base })
+		a := servertest.New(t, func(c *config.Config) {
+			if c.BaseURL = test.base; test.base != "" {
+				c.AllowedHosts = []string{"inner", "127.0.0.1", "out.example"}
+			}
+		})
 		got := a.SendForm(servertest.Typed(nil), test.header)
 		if link := got.Link(); !strings.HasPrefix(link, test.want) || !strings.HasSuffix(link, "/r") {
 			t.Errorf("%s: %s", name, link)

@@ -94,7 +94,7 @@ func TestARequiredSecondFactor(t *testing.T) {
 	for _, path := range []string{"/", "/p", "/users/token", "/users/password", "/users/sessions"} {
 		b.Get(path).To("/users/mfa")
 	}
-	b.Post("/users/token", "days", "0").To("/users/mfa")
+	b.Post("/users/token", "password", servertest.AnnPassword, "days", "0").To("/users/mfa")
 	b.Post("/users/mfa/codes", "password", servertest.AnnPassword).To("/users/mfa")
 	b.Get("/users/mfa").Want(http.StatusOK).Says("This server requires two-factor sign-in. Set it up to continue.")
 	a.Get(pushes+"/active", a.AddTokenUser("bob@example.com")).Want(http.StatusForbidden)

@@ -22,6 +22,7 @@ type passwordView struct {
 	Done   bool
 	Short  bool // the new one is too short or too long
 	Differ bool // the new one was not repeated exactly
+	Keep   bool // the box that ends the API tokens was cleared
 	Error  formError
 }
 
@@ -29,13 +30,14 @@ func (s *Server) passwordForm(r *request) (reply, error) {
 	return show(http.StatusOK, "password", passwordView{Email: r.session.Email, Done: r.URL.Query().Has(markDone)}), nil
 }
 
-// changePassword replaces the password of the account, and ends its other sessions.
+// changePassword replaces the password of the account, and ends its other sessions, and
+// its API tokens if that box is ticked.
 func (s *Server) changePassword(r *request, f webForm) (reply, error) {
-	page := passwordView{Email: r.session.Email}
+	page := passwordView{Email: r.session.Email, Keep: !f.checked("end_tokens")}
 	if page.Differ = f.text("new") != f.text("again"); page.Differ {
 		return show(http.StatusUnprocessableEntity, "password", page), nil
 	}
-	n, err := s.store.ChangePassword(r.Context(), r.actor, s.sessionSecret(r), f.Text("old"), f.Text("new"))
+	n, err := s.store.ChangePassword(r.Context(), r.actor, s.sessionSecret(r), f.Text("old"), f.Text("new"), f.checked("end_tokens"))
 	if _, page.Short = wrongFields(err); page.Short {
 		return show(http.StatusUnprocessableEntity, "password", page), nil
 	}

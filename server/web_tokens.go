@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net/http"
 	"slices"
 	"strconv"
@@ -14,15 +15,24 @@ import (
 // lifetimes are the days that a new API token may be valid for. 0: without end.
 var lifetimes = [...]int{30, 90, 365, 0}
 
+// scopes are what the form offers for a new API token.
+var scopes = [...]store.Scopes{store.AllScopes, store.ScopeCreate, store.ScopeCreate | store.ScopeRead, store.ScopeRead}
+
 // usualLifetime is the lifetime that the form suggests.
 const usualLifetime = 90
 
 // tokensView is the list of an account's API tokens, with the form of a new one.
 type tokensView struct {
 	Tokens    []tokenRow
+	Email     string // for password managers
+	MFA       bool   // a new token takes a code, too
 	Label     string // as it was typed
 	Days      int    // as it was chosen
 	Lifetimes []int
+	Scope     store.Scopes // as it was chosen
+	Scopes    []store.Scopes
+	Error     formError // the password or the code was refused
+	Full      bool      // there are as many tokens as there may be
 	Wrong     map[string]bool
 	Base      string // what the addresses of the API begin with
 }
@@ -30,10 +40,14 @@ type tokensView struct {
 // MaxLabel is the most bytes of a label.
 func (tokensView) MaxLabel() int { return store.MaxLabel }
 
+// MaxTokens is how many tokens an account can have.
+func (tokensView) MaxTokens() int { return store.MaxTokens }
+
 // A tokenRow is an API token in the list.
 type tokenRow struct {
 	ID         store.TokenID
 	Label      string
+	Scopes     store.Scopes
 	Made       display.Time
 	Used, Ends *display.Time // nil: never
 	Over       bool          // it has expired
@@ -49,7 +63,7 @@ type tokenMadeView struct {
 
 // tokensPage shows the API tokens of the account.
 func (s *Server) tokensPage(r *request) (reply, error) {
-	return s.showTokens(r, http.StatusOK, tokensView{Days: usualLifetime})
+	return s.showTokens(r, http.StatusOK, tokensView{Days: usualLifetime, Scope: store.AllScopes})
 }
 
 // showTokens adds the list to a page.
@@ -62,33 +76,56 @@ func (s *Server) showTokens(r *request, status int, page tokensView) (reply, err
 	now := s.clock.Now()
 	for _, t := range list {
 		page.Tokens = append(page.Tokens, tokenRow{
-			ID: t.ID, Label: t.Label, Made: display.NewTime(t.CreatedAt), Used: display.OptionalTime(t.LastUsedAt),
+			ID: t.ID, Label: t.Label, Scopes: t.Scopes, Made: display.NewTime(t.CreatedAt), Used: display.OptionalTime(t.LastUsedAt),
 			Ends: display.OptionalTime(t.ExpiresAt), Over: !t.ExpiresAt.IsZero() && !t.ExpiresAt.After(now),
 		})
 	}
-	page.Lifetimes, page.Base = lifetimes[:], s.home(r)
+	page.Email, page.MFA = r.session.Email, r.session.MFA
+	page.Lifetimes, page.Scopes, page.Base = lifetimes[:], scopes[:], s.home(r)
 	return show(status, "tokens", page), nil
 }
 
-// makeToken makes an API token and shows it once.
+// All reports whether a token may do everything.
+func (r tokenRow) All() bool { return r.Scopes == store.AllScopes }
+
+// makeToken makes an API token and shows it once. A stolen session must not become a
+// token, so the password is asked for again, and the code of a second factor.
 func (s *Server) makeToken(r *request, f webForm) (reply, error) {
 	label := f.text("label")
 	page := tokensView{Label: shownAgain(label, store.MaxLabel), Days: usualLifetime}
 	days, err := strconv.Atoi(f.text("days"))
-	if err != nil || !slices.Contains(lifetimes[:], days) {
-		page.Wrong = map[string]bool{"expires": true, "name": page.Label != label}
+	scope, known := store.ParseScopes(f.text("scope"))
+	if page.Scope = scope; err != nil || !slices.Contains(lifetimes[:], days) || !known {
+		page.Wrong = map[string]bool{"expires": known, "scope": !known, "name": page.Label != label}
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
 	}
 	page.Days = days
-	t, err := s.store.CreateToken(r.Context(), r.actor, r.session.Email, label, time.Duration(days)*day)
+	terms := store.TokenTerms{Label: label, Lifetime: time.Duration(days) * day, Scopes: scope}
+	t, err := s.store.CreateOwnToken(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), f.Text("code"), terms)
 	if wrong, ok := wrongFields(err); ok {
 		page.Wrong = wrong
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
 	}
+	if page.Full = errors.Is(err, store.ErrTokens); page.Full {
+		return s.showTokens(r, http.StatusUnprocessableEntity, page)
+	}
 	if err != nil {
-		return reply{}, err
+		return s.refuseToken(r, page, err)
 	}
 	return show(http.StatusCreated, "token_made", tokenMadeView{Label: t.Label, Secret: t.Secret, Ends: display.OptionalTime(t.ExpiresAt), Base: s.home(r)}), nil
+}
+
+// refuseToken shows the page again after a password or a code was refused.
+func (s *Server) refuseToken(r *request, page tokensView, err error) (reply, error) {
+	message := "mfa_password_wrong"
+	if r.session.MFA {
+		message = "mfa_code_wrong"
+	}
+	if page.Error, err = s.newFormError(err, message); err != nil {
+		return reply{}, err
+	}
+	rep, err := s.showTokens(r, http.StatusForbidden, page)
+	return page.Error.answer(rep), err
 }
 
 // revokeToken ends an API token.

@@ -154,6 +154,31 @@ func TestAPathWithNeedlessEscapesIsRefused(t *testing.T) {
 	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"views_remaining": "4"})
 }
 
+// Each row of the table, at both entry points: with its first letter and with its last
+// slash escaped.
+func TestNoRouteIsReachedByAnEscapedPath(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	outer := recipientsOf(a)
+	for _, row := range a.Handler.Rows() {
+		path := strings.NewReplacer(":url_token", "tt", ":", "x").Replace(row.Pattern)
+		if path == "/" {
+			continue
+		}
+		all := []string{"/%" + escape(path[1]) + path[2:]}
+		if slash := strings.LastIndexByte(path, '/'); slash > 0 {
+			all = append(all, path[:slash]+"%2F"+path[slash+1:], path[:slash]+"%2f"+path[slash+1:])
+		}
+		for _, escaped := range all {
+			for _, at := range []*servertest.Server{a, outer} {
+				if got := at.Raw(row.Method + " " + escaped + " HTTP/1.1\r\nHost: box\r\n\r\n"); !strings.Contains(got, " 400 ") {
+					t.Errorf("%s %s: %s", row.Method, escaped, got)
+				}
+			}
+		}
+	}
+}
+
 func escape(c byte) string { return fmt.Sprintf("%02X", c) }
 
 func TestAURLTokenMayBeInUpperOrLowerCase(t *testing.T) {
@@ -217,12 +242,20 @@ func TestHEADIsGETWithoutABody(t *testing.T) {
 func TestARetrievalThatIsNotMeantCountsNothing(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
-	push := pushes + "/" + a.Create(`"payload":"x"`)
+	token := a.Create(`"payload":"x"`)
+	push := pushes + "/" + token
 	for _, h := range []http.Header{
-		{"Sec-Purpose": {"prefetch"}}, {"Sec-Purpose": {"prefetch;prerender"}}, {"Purpose": {"prefetch"}}, {"X-Moz": {"prefetch"}}, {"Sec-Fetch-Mode": {"no-cors"}},
+		{"Sec-Purpose": {"prefetch"}},
+		{"Sec-Purpose": {"prefetch;prerender"}},
+		{"Purpose": {"prefetch"}},
+		{"X-Moz": {"prefetch"}},
+		{"Sec-Fetch-Mode": {"no-cors"}},
+		{"Sec-Fetch-Mode": {"no-cors"}, "Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Dest": {"image"}},
 	} {
-		if got := a.Get(push, h).Want(http.StatusForbidden); got.Problem() != "forbidden" {
-			t.Errorf("%v: %s", h, got.Body)
+		for _, path := range []string{push, push + ".json", "/p/" + token + ".json", "/f/" + token + ".json", "/r/" + token + "/r.json"} {
+			if got := a.Get(path, h).Want(http.StatusForbidden); got.Problem() != "forbidden" {
+				t.Errorf("%s, %v: %s", path, h, got.Body)
+			}
 		}
 		a.Get(push+"/preview", h).Want(http.StatusOK)
 	}
@@ -250,6 +283,26 @@ func TestAnotherSitesFormChangesNothing(t *testing.T) {
 	for site, mode := range map[string]string{"cross-site": "cors", "same-origin": "navigate", "same-site": "navigate", "none": "navigate", "": ""} {
 		post, _ := send(site, mode)
 		post.Want(http.StatusCreated)
+	}
+}
+
+// Whatever the route of the API, of either version.
+func TestAnotherSitesFormReachesNoRoute(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	pages := a.Handler.RouteNames(true)
+	for _, row := range a.Handler.Rows() {
+		if row.Method == http.MethodGet || row.Method == http.MethodHead || slices.Contains(pages, row.Name) {
+			continue
+		}
+		path := strings.Replace(row.Pattern, ":url_token", a.Create(`"payload":"x"`, ann), 1)
+		for _, mode := range []string{"navigate", "no-cors"} {
+			h := http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {mode}}
+			if got := a.Do(row.Method, path, `{"push":{"payload":"x"},"password":{"payload":"x"}}`, h, ann); got.Status != http.StatusForbidden {
+				t.Errorf("%s %s, %s: %d", row.Method, path, mode, got.Status)
+			}
+		}
 	}
 }
 

@@ -42,6 +42,7 @@ type APIToken struct {
 	Digest     TokenDigest
 	Owner      AccountID
 	Label      string
+	Scopes     Scopes
 	CreatedAt  time.Time
 	ExpiresAt  time.Time // zero: never
 	LastUsedAt time.Time // written once a minute at most; zero: never
@@ -53,9 +54,17 @@ type Actor struct {
 	Account   AccountID     // of a Client; 0: anonymous
 	Client    string        // that limits count by: an IPv4 address or an IPv6 /64
 	Marks     []secret.Text // that the browser got from a Store: see NewSession.Mark and PushInfo.Mark
+	Local     bool          // a program on this machine: its pushes count against no room of a client
 	IP        string
 	UserAgent string
 	Referrer  secret.Text // it may hold a link
+}
+
+// TokenTerms say what an API token is to be.
+type TokenTerms struct {
+	Label    string
+	Lifetime time.Duration // 0: for good
+	Scopes   Scopes        // 0: all
 }
 
 // A NewAPIToken is an API token at its creation, the only time that its secret can be

@@ -19,6 +19,7 @@ const (
 	MinPassword = 10              // characters
 	MaxPassword = 1024            // bytes
 	MaxLabel    = 100             // bytes
+	MaxTokens   = 25              // that an account has at once, expired ones too
 )
 
 // AddAccount adds an account, for any actor. *InvalidError; ErrExists if the address
@@ -74,9 +75,9 @@ func (s *Store) HasAccounts(ctx context.Context) (bool, error) {
 	return len(list) > 0, err
 }
 
-// SetPassword replaces an account's password and ends its sessions.
-// *InvalidError, ErrNotFound, or ErrDenied for a client.
-func (s *Store) SetPassword(ctx context.Context, by Actor, email string, password secret.Text) error {
+// SetPassword replaces an account's password and ends its sessions; with endTokens, its
+// API tokens too. *InvalidError, ErrNotFound, or ErrDenied for a client.
+func (s *Store) SetPassword(ctx context.Context, by Actor, email string, password secret.Text, endTokens bool) error {
 	var bad InvalidError
 	checkPassword(password, &bad)
 	if err := bad.Err(); err != nil {
@@ -89,7 +90,8 @@ func (s *Store) SetPassword(ctx context.Context, by Actor, email string, passwor
 	if err := s.hashPassword(ctx, by, &a, password); err != nil {
 		return err
 	}
-	_, err = s.changeAccount(ctx, by, email, AdminPassword, RevokeOthers, func(b *Account) { b.PasswordHash = a.PasswordHash })
+	ends := SessionChange{Revoke: RevokeOthers, EndTokens: endTokens}
+	_, err = s.changeAccount(ctx, by, email, AdminPassword, ends, func(b *Account) { b.PasswordHash = a.PasswordHash })
 	return err
 }
 
@@ -97,9 +99,9 @@ func (s *Store) SetPassword(ctx context.Context, by Actor, email string, passwor
 // sessions, its API tokens are not valid, and its webhooks are sent nothing; links to
 // its pushes go on working. ErrNotFound; ErrDenied for a client.
 func (s *Store) SetDisabled(ctx context.Context, by Actor, email string, disabled bool) error {
-	kind, ends := AdminAccountEnable, RevokeNone
+	kind, ends := AdminAccountEnable, SessionChange{}
 	if disabled {
-		kind, ends = AdminAccountDisable, RevokeOthers
+		kind, ends.Revoke = AdminAccountDisable, RevokeOthers
 	}
 	return s.changeHooks(ctx, func(*subscriptions) error {
 		_, err := s.changeAccount(ctx, by, email, kind, ends, func(a *Account) { a.Disabled = disabled })
@@ -172,7 +174,7 @@ func (s *Store) deleteEach(ctx context.Context, by Actor, ps []Push) error {
 func (s *Store) RemoveAccount(ctx context.Context, by Actor, email string) error {
 	var a Account
 	err := s.changeHooks(ctx, func(*subscriptions) (err error) {
-		a, err = s.changeAccount(ctx, by, email, AdminAccountRemove, RevokeOthers, func(a *Account) { a.Removing = true })
+		a, err = s.changeAccount(ctx, by, email, AdminAccountRemove, SessionChange{Revoke: RevokeOthers}, func(a *Account) { a.Removing = true })
 		return err
 	})
 	if err != nil {
@@ -239,7 +241,7 @@ func accountKey(email string) string { return strings.ToLower(strings.TrimSpace(
 
 // changeAccount changes the account of an address, for an actor who administers. The
 // event is of that kind.
-func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k AdminKind, ends Revoke, change func(*Account)) (Account, error) {
+func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k AdminKind, ends SessionChange, change func(*Account)) (Account, error) {
 	if !by.administers() {
 		return Account{}, ErrDenied
 	}
@@ -248,12 +250,20 @@ func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k Adm
 		return Account{}, err
 	}
 	defer s.epochs.leave(s.epochs.enter())
-	event := s.as(by).event(k, about(a))
+	event := s.as(by).event(k, about(a).with(endsTokens(ends)))
 	c, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
 		change(&a)
-		return a, SessionChange{Revoke: ends}, event, nil
+		return a, ends, event, nil
 	})
 	return c.Account, err
+}
+
+// endsTokens is the detail of an event: whether API tokens end.
+func endsTokens(c SessionChange) string {
+	if c.EndTokens {
+		return "and its API tokens ended"
+	}
+	return ""
 }
 
 func (s *Store) hashPassword(ctx context.Context, by Actor, a *Account, password secret.Text) error {

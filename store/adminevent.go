@@ -51,6 +51,7 @@ const (
 	AdminImport
 	AdminAccountRename
 	AdminPushesExpire
+	AdminPurge
 	adminKindCount
 )
 
@@ -86,6 +87,7 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminReload:         {"reload", "the configuration was read again and is in force"},
 	AdminReloadRefused:  {"reload_refused", "the configuration was read again and has a mistake: nothing changed"},
 	AdminMoreRefused:    {"more_refused", "further sign-ins and API tokens were refused, each without an event"},
+	AdminPurge:          {"purge", "live pushes without an account were removed"},
 	AdminImport:         {"import", "accounts and pushes of another server were imported"},
 	AdminAccountRename:  {"account_rename", "an account got another address"},
 	AdminPushesExpire:   {"pushes_expire", "all live pushes of an account were ended"},

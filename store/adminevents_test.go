@@ -88,7 +88,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	_, err = f.NewRecoveryCodes(ctx, by, n.Secret, secret.New(pass))
 	want(err, "recovery_codes: "+she)
 	want(f.DisableTOTP(ctx, by, n.Secret, secret.New(pass)), "second_factor_remove: "+she)
-	n, err = f.ChangePassword(ctx, by, n.Secret, secret.New(pass), secret.New(pass+" 2"))
+	n, err = f.ChangePassword(ctx, by, n.Secret, secret.New(pass), secret.New(pass+" 2"), false)
 	want(err, "password_change: "+she)
 	want(f.SignOut(ctx, by, n.Secret), "sign_out: "+she)
 	want(f.SignOut(ctx, by, n.Secret))
@@ -96,7 +96,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	const operator = "operator 0 from  , "
 	_, err = f.SignIn(ctx, by, ann, secret.New(pass))
 	want(refusedAs(err, store.ErrCredentials), "sign_in_refused: client 0 from 192.0.2.7 Browser/1.0, "+hers)
-	want(f.SetPassword(ctx, storetest.Operator, ann, secret.New(pass)), "password_change: "+operator+hers)
+	want(f.SetPassword(ctx, storetest.Operator, ann, secret.New(pass), false), "password_change: "+operator+hers)
 	want(f.ResetTOTP(ctx, storetest.Operator, ann)) // there is none
 	want(f.SetDisabled(ctx, storetest.Operator, ann, true), "account_disable: "+operator+hers)
 	want(f.SetDisabled(ctx, storetest.Operator, ann, true)) // it is
@@ -108,7 +108,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	_, err = f.ExpirePushes(ctx, storetest.Operator, ann)
 	want(err, "pushes_expire: "+operator+hers+"0 pushes")
 
-	token, err := f.CreateToken(ctx, storetest.Operator, ann, "laptop", 0)
+	token, err := f.CreateToken(ctx, storetest.Operator, ann, store.TokenTerms{Label: "laptop"})
 	want(err, "token_create: "+operator+"account 1 ann@example.com, subject 1, laptop")
 	want(f.RevokeToken(ctx, storetest.Operator, token.ID), "token_revoke: "+operator+"account 1 ann@example.com, subject 1, ")
 	_, _, err = f.Authenticate(ctx, by, token.Secret)
@@ -135,6 +135,8 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(f.NoteReload(ctx, storetest.Operator, false, []string{"brand.title", "log.level"}), "reload: "+operator+whole+"brand.title, log.level")
 	want(f.NoteReload(ctx, storetest.Operator, true, nil), "reload_refused: "+operator+whole)
 	want(f.NoteImport(ctx, storetest.Operator, "1 account, 2 pushes"), "import: "+operator+whole+"1 account, 2 pushes")
+	_, err = f.PurgeAnonymous(ctx, storetest.Operator, store.Purge{LargerThan: 1 << 40})
+	want(err, "purge: "+operator+whole+"0 pushes, 0 bytes")
 	_, err = f.Restore(ctx, true)
 	want(err, "restore: operator 0 from  pushbox restore --keep-live, "+whole+"0 pushes, 0 live in the backup")
 
@@ -229,7 +231,7 @@ func TestARefusalTellsNothingOfWhatWasSent(t *testing.T) {
 		"an address": func() error { _, err := f.SignIn(ctx, by, typed+"@example.com", secret.New(right)); return err },
 		"a password": func() error { _, err := f.SignIn(ctx, by, email, secret.New(typed)); return err },
 		"an old one": func() error {
-			_, err := f.ChangePassword(ctx, by, n.Secret, secret.New(typed), secret.New(typed))
+			_, err := f.ChangePassword(ctx, by, n.Secret, secret.New(typed), secret.New(typed), false)
 			return err
 		},
 		"a token":   func() error { _, _, err := f.Authenticate(ctx, by, secret.New(typed)); return err },
@@ -322,8 +324,8 @@ func TestEventsAreListedFromATimeOn(t *testing.T) {
 func TestEventsHaveTheAddressOfTheirAccount(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	ann := f.Account(email)
-	token, err := f.CreateToken(ctx, ann, email, "", 0)
+	f.Account(email)
+	token, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{})
 	if err != nil {
 		t.Fatal(err)
 	}

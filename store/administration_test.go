@@ -25,13 +25,16 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bobs, err := f.CreateToken(ctx, bob, his, "", 0)
+	bobs, err := f.CreateToken(ctx, storetest.Operator, his, store.TokenTerms{})
 	if err != nil {
-		t.Errorf("an account makes a token of its own: %v", err)
+		t.Fatal(err)
+	}
+	if _, err := f.CreateToken(ctx, bob, his, store.TokenTerms{}); !errors.Is(err, store.ErrDenied) {
+		t.Errorf("an account makes a token without its password: %v", err)
 	}
 	for name, change := range map[string]func(by store.Actor) error{
 		"set the password of an account": func(by store.Actor) error {
-			return f.SetPassword(ctx, by, his, secret.New("another good password"))
+			return f.SetPassword(ctx, by, his, secret.New("another good password"), false)
 		},
 		"disable an account": func(by store.Actor) error { return f.SetDisabled(ctx, by, his, true) },
 		"rename an account":  func(by store.Actor) error { return f.RenameAccount(ctx, by, his, "eve@example.com") },
@@ -42,7 +45,7 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 		"remove an account": func(by store.Actor) error { return f.RemoveAccount(ctx, by, his) },
 		"reset a factor":    func(by store.Actor) error { return f.ResetTOTP(ctx, by, his) },
 		"create a token": func(by store.Actor) error {
-			_, err := f.CreateToken(ctx, by, his, "", 0)
+			_, err := f.CreateToken(ctx, by, his, store.TokenTerms{})
 			return err
 		},
 		"revoke a token": func(by store.Actor) error {

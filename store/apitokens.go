@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strconv"
@@ -52,32 +53,83 @@ func (m *madeTokens) take(owner AccountID) error {
 	return nil
 }
 
-// CreateToken makes an API token for an account; lifetime 0 is for good. Only its
-// digest is kept. *InvalidError; ErrNotFound; ErrDenied if the actor may not act for
-// that account; a *LockedError if a client made too many.
-func (s *Store) CreateToken(ctx context.Context, by Actor, email, label string, lifetime time.Duration) (NewAPIToken, error) {
-	var bad InvalidError
-	if !utf8.ValidString(label) || strings.ContainsFunc(label, unicode.IsControl) {
-		bad.Add("name", "has characters that cannot be shown")
-	}
-	checkLength("name", len(label), MaxLabel, &bad)
-	if lifetime < 0 {
-		bad.Add("expires", "is in the past")
-	}
-	if err := bad.Err(); err != nil {
+// CreateToken makes an API token for an account. Only its digest is kept.
+// *InvalidError; ErrNotFound; ErrTokens; ErrDenied for a client.
+func (s *Store) CreateToken(ctx context.Context, by Actor, email string, in TokenTerms) (NewAPIToken, error) {
+	t, err := s.newToken(in)
+	if err != nil {
 		return NewAPIToken{}, err
 	}
 	a, err := s.account(ctx, email)
 	if err != nil {
 		return NewAPIToken{}, err
 	}
-	t := NewAPIToken{Secret: seal.NewAPIToken()}
-	t.Digest, t.Owner, t.Label, t.CreatedAt = seal.Digest(t.Secret), a.ID, label, s.time.Read().Now
-	if lifetime > 0 {
-		t.ExpiresAt = t.CreatedAt.Add(lifetime)
-	}
+	t.Owner = a.ID
 	t.ID, err = s.as(by).createToken(ctx, a.Email, t.APIToken)
 	return t, err
+}
+
+// CreateOwnToken makes an API token for the account of a session. The password proves
+// that the account is the caller's, and so does a code if the account has a second
+// factor; the code is then used up. Only the token's digest is kept.
+//
+// Errors: as those of ChangePassword, ErrCredentials also for a wrong code; ErrTokens; a
+// *LockedError also if the account made too many tokens.
+func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password, code secret.Text, in TokenTerms) (NewAPIToken, error) {
+	t, err := s.newToken(in)
+	if err != nil {
+		return NewAPIToken{}, err
+	}
+	c, p, err := s.provenTwice(ctx, by, session, password, code)
+	if err != nil {
+		return NewAPIToken{}, err
+	}
+	if err := s.made.take(c.account.ID); err != nil {
+		return NewAPIToken{}, err
+	}
+	t.Owner = c.account.ID
+	done, err := s.changeOwn(ctx, c, AdminTokenCreate, t.says(), func(a *Account) (SessionChange, error) {
+		err := error(nil)
+		if c.account.MFA() || a.MFA() {
+			*a, _, err = p.rule(*a)
+		}
+		return SessionChange{Token: &t.APIToken}, err
+	})
+	t.ID = done.Token
+	return t, err
+}
+
+// newToken makes an API token of no account. *InvalidError.
+func (s *Store) newToken(in TokenTerms) (NewAPIToken, error) {
+	var bad InvalidError
+	if !utf8.ValidString(in.Label) || strings.ContainsFunc(in.Label, unicode.IsControl) {
+		bad.Add("name", "has characters that cannot be shown")
+	}
+	checkLength("name", len(in.Label), MaxLabel, &bad)
+	if in.Lifetime < 0 {
+		bad.Add("expires", "is in the past")
+	}
+	if !AllScopes.Has(in.Scopes) {
+		bad.Add("scope", "is not known")
+	}
+	if err := bad.Err(); err != nil {
+		return NewAPIToken{}, err
+	}
+	t := NewAPIToken{Secret: seal.NewAPIToken()}
+	t.Digest, t.Label, t.Scopes, t.CreatedAt = seal.Digest(t.Secret), in.Label, cmp.Or(in.Scopes, AllScopes), s.time.Read().Now
+	if in.Lifetime > 0 {
+		t.ExpiresAt = t.CreatedAt.Add(in.Lifetime)
+	}
+	return t, nil
+}
+
+// says is the detail of the event of a new token: its label, and its scopes unless it has
+// all.
+func (t APIToken) says() string {
+	if t.Scopes == AllScopes {
+		return t.Label
+	}
+	return strings.TrimSpace(t.Label + " (" + t.Scopes.String() + ")")
 }
 
 // Tokens lists an account's API tokens, oldest first. ErrNotFound.

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -13,36 +14,162 @@ import (
 // instance log. Administrators are not bounded.
 func TestAnAccountMakesSoManyTokensInAnHour(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t)
-	const other = "bob@example.com"
-	ann, bob := f.Account(email), f.Account(other)
-	made := func(by store.Actor, whose string) error {
+	f := storetest.New(t, unhurried)
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
+	made := func() error {
 		t.Helper()
-		token, err := f.CreateToken(ctx, by, whose, "", 0)
+		token, err := f.CreateOwnToken(ctx, anonymous, n.Secret, secret.New(right), secret.Text{}, store.TokenTerms{})
 		if err == nil {
-			err = f.RevokeToken(ctx, by, token.ID)
+			err = f.RevokeToken(ctx, storetest.Operator, token.ID)
 		}
 		return err
 	}
 	for n := range store.TokensPerAccount {
-		if err := made(ann, email); err != nil {
+		if err := made(); err != nil {
 			t.Fatalf("token %d: %v", n+1, err)
 		}
 	}
 	locked := (*store.LockedError)(nil)
 	before := len(eventsAfter(t, f, 0))
-	if err := made(ann, email); !errors.As(err, &locked) || locked.Limit != store.LimitTokensPerAccount || locked.RetryAfter != time.Hour {
+	if err := made(); !errors.As(err, &locked) || locked.Limit != store.LimitTokensPerAccount || locked.RetryAfter != time.Hour {
 		t.Errorf("one more: %v, %+v", err, locked)
 	}
 	if after := len(eventsAfter(t, f, 0)); after != before {
 		t.Errorf("what was refused made %d events", after-before)
 	}
-	if err := errors.Join(made(bob, other), made(storetest.Operator, email)); err != nil {
-		t.Errorf("another account, and the operator: %v", err)
+	if _, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{}); err != nil {
+		t.Errorf("the operator: %v", err)
 	}
 	f.Clock.Advance(time.Hour)
-	if err := made(ann, email); err != nil {
+	if err := made(); err != nil {
 		t.Errorf("an hour later: %v", err)
+	}
+}
+
+func TestAnAccountHasSoManyTokens(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Account(email)
+	f.Account("bob@example.com")
+	var last store.NewAPIToken
+	for n := range store.MaxTokens {
+		var err error
+		if last, err = f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Lifetime: time.Minute}); err != nil {
+			t.Fatalf("token %d: %v", n+1, err)
+		}
+	}
+	f.Clock.Advance(time.Hour) // expired ones count
+	_, full := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{})
+	_, other := f.CreateToken(ctx, storetest.Operator, "bob@example.com", store.TokenTerms{})
+	if !errors.Is(full, store.ErrTokens) || other != nil {
+		t.Errorf("one more: %v; of another account: %v", full, other)
+	}
+	if err := f.RevokeToken(ctx, storetest.Operator, last.ID); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{}); err != nil {
+		t.Errorf("after one ended: %v", err)
+	}
+}
+
+// A session alone makes no token.
+func TestATokenOfOnesOwnTakesThePasswordAndTheCode(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
+	terms := store.TokenTerms{Label: "laptop", Scopes: store.ScopeCreate}
+	made := func(password string, code secret.Text) (store.NewAPIToken, error) {
+		return f.CreateOwnToken(ctx, anonymous, n.Secret, secret.New(password), code, terms)
+	}
+	if _, err := made("wrong", secret.Text{}); !errors.Is(err, store.ErrCredentials) {
+		t.Errorf("a wrong password: %v", err)
+	}
+	token, err := made(right, secret.Text{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, kept, err := f.Authenticate(ctx, anonymous, token.Secret); err != nil || kept != token.APIToken || kept.Scopes != store.ScopeCreate {
+		t.Errorf("%+v was made, and is %+v, %v", token.APIToken, kept, err)
+	}
+	if e := eventsAfter(t, f, 0); e[len(e)-1].Kind != store.AdminTokenCreate || e[len(e)-1].Detail != "laptop (create)" || e[len(e)-1].Subject != uint64(token.ID) {
+		t.Errorf("the event is %+v", e[len(e)-1])
+	}
+	key, recovery := storetest.EnableTOTP(t, f, &n)
+	for name, code := range map[string]secret.Text{"none": {}, "a wrong one": secret.New("000000"), "that of the enrolment": storetest.Code(t, f, key, 0)} {
+		if _, err := made(right, code); !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("code: %s: %v", name, err)
+		}
+	}
+	f.Clock.Advance(time.Minute)
+	code := storetest.Code(t, f, key, 0)
+	if _, err := made("wrong", code); !errors.Is(err, store.ErrCredentials) {
+		t.Errorf("a wrong password and the code: %v", err)
+	}
+	for name, c := range map[string]secret.Text{"a code": code, "a recovery code": recovery[0]} {
+		if _, err := made(right, c); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := made(right, c); !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("%s, again: %v", name, err)
+		}
+	}
+}
+
+func TestScopesOfTokens(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]store.Scopes{
+		"": store.AllScopes, "create": store.ScopeCreate, "read create": store.ScopeCreate | store.ScopeRead, "create,read,manage": store.AllScopes, "manage, manage": store.ScopeManage,
+		"x": 0, "create x": 0, "Create": 0, " ": 0, ",": 0,
+	} {
+		got, ok := store.ParseScopes(text)
+		if ok != (want != 0) || ok && got != want {
+			t.Errorf("%q: %s, %t", text, got, ok)
+		}
+		if again, _ := store.ParseScopes(want.String()); ok && again != want {
+			t.Errorf("%s becomes %s", want, again)
+		}
+	}
+	f := storetest.New(t)
+	f.Account(email)
+	if _, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Scopes: store.AllScopes + 1}); err == nil {
+		t.Error("an unknown scope is taken")
+	}
+}
+
+func TestANewPasswordEndsTokensIfAsked(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	storetest.AddMember(t, f, email)
+	f.Account("bob@example.com")
+	bobs, err := f.CreateToken(ctx, storetest.Operator, "bob@example.com", store.TokenTerms{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := storetest.SignIn(t, f)
+	for name, set := range map[string]func(bool) error{
+		"by its user": func(end bool) (err error) {
+			n, err = f.ChangePassword(ctx, anonymous, n.Secret, secret.New(right), secret.New(right), end)
+			return err
+		},
+		"by the operator": func(end bool) error { return f.SetPassword(ctx, storetest.Operator, email, secret.New(right), end) },
+	} {
+		for _, end := range []bool{false, true} {
+			if _, err := f.Resume(ctx, n.Secret); err != nil {
+				n = storetest.SignIn(t, f)
+			}
+			token := newToken(t, f, 0)
+			if err := set(end); err != nil {
+				t.Fatal(err)
+			}
+			if _, _, err := f.Authenticate(ctx, anonymous, token.Secret); (err != nil) != end {
+				t.Errorf("%s, end %t: %v", name, end, err)
+			}
+		}
+	}
+	if _, _, err := f.Authenticate(ctx, anonymous, bobs.Secret); err != nil {
+		t.Errorf("that of another account: %v", err)
 	}
 }
 

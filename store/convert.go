@@ -13,8 +13,9 @@ import (
 // messages. It sealed all of them, and webhooks, under KEKs.
 type converter struct{ ring *seal.Ring }
 
-// ConvertPush reads the record of a push. One that has ended loses its link.
-func (c converter) ConvertPush(id ID, record []byte) (Push, error) {
+// ConvertPush reads the record of a push. One that has ended loses its link. Who made one
+// without an owner is not known any more.
+func (c converter) ConvertPush(id ID, record []byte, size int64) (Push, error) {
 	p := Push{ID: id}
 	if err := p.unmarshal(record, firstPushVersion); err != nil {
 		return Push{}, fmt.Errorf("%w: the record of push %s is malformed", ErrCorrupt, id)
@@ -23,7 +24,7 @@ func (c converter) ConvertPush(id ID, record []byte) (Push, error) {
 	if err != nil {
 		return Push{}, err
 	}
-	p.Details = d.seal(c.ring, id)
+	p.Details, p.Size = d.seal(c.ring, id), size
 	if p.Live() && !link.IsZero() {
 		p.Link = c.ring.SealLink(p.CreatedAt, id[:], link)
 	}
@@ -42,6 +43,16 @@ func openFirstDetails(ring *seal.Ring, p Push) (link secret.Text, d details, err
 		return link, d, damaged(p.ID, "details")
 	}
 	return link, d, nil
+}
+
+// ConvertToken reads the record of an API token, which allows everything.
+func (converter) ConvertToken(record []byte) (t APIToken, err error) {
+	r := reader{b: record}
+	r.version()
+	if err := t.read(r, AllScopes); err != nil {
+		return t, fmt.Errorf("%w: the record of an API token is malformed", ErrCorrupt)
+	}
+	return t, nil
 }
 
 // ConvertHook seals a webhook under a detail key.

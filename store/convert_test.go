@@ -105,7 +105,7 @@ func TestPushesOfSchema5KeepAllButTheLinksOfEndedOnes(t *testing.T) {
 		if err := before.unmarshal(row.Record, firstPushVersion); err != nil {
 			t.Fatal(err)
 		}
-		after, err := c.ConvertPush(id, row.Record)
+		after, err := c.ConvertPush(id, row.Record, 77)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -124,7 +124,10 @@ func TestPushesOfSchema5KeepAllButTheLinksOfEndedOnes(t *testing.T) {
 				t.Errorf("%s: its link opens as %q, %v", name, link.Reveal(), err)
 			}
 		}
-		after.ID, after.Link, after.Details, before.Details = before.ID, nil, nil, nil
+		if after.Size != 77 || after.Holder != (Holder{}) {
+			t.Errorf("%s: %d bytes of %x", name, after.Size, after.Holder)
+		}
+		after.ID, after.Size, after.Link, after.Details, before.Details = before.ID, 0, nil, nil, nil
 		was, _ := before.AppendBinary(nil)
 		is, _ := after.AppendBinary(nil)
 		if !bytes.Equal(was, is) {
@@ -229,7 +232,7 @@ func TestRowsOfSchema5ThatDoNotOpenAreRefused(t *testing.T) {
 			h.Owner++
 			m.To++
 		}
-		_, err := c.ConvertPush(p, push.Record)
+		_, err := c.ConvertPush(p, push.Record, 0)
 		wantRefused("a push "+name, err)
 		_, err = c.ConvertHook(h)
 		wantRefused("a webhook "+name, err)
@@ -237,15 +240,15 @@ func TestRowsOfSchema5ThatDoNotOpenAreRefused(t *testing.T) {
 		wantRefused("a message "+name, err)
 	}
 	for n := range push.Record {
-		_, err := c.ConvertPush(ID(push.ID), push.Record[:n])
+		_, err := c.ConvertPush(ID(push.ID), push.Record[:n], 0)
 		wantRefused("a push that was cut short", err)
 	}
-	converted, err := c.ConvertPush(ID(push.ID), push.Record)
+	converted, err := c.ConvertPush(ID(push.ID), push.Record, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	again, _ := converted.AppendBinary(nil)
-	_, err = c.ConvertPush(ID(push.ID), again)
+	_, err = c.ConvertPush(ID(push.ID), again, 0)
 	wantRefused("a push that was converted", err)
 	message.Sealed = s.ring.Load().SealMessage(message.place(), []byte{recordVersion})
 	_, err = c.ConvertMessage(message)

@@ -57,8 +57,8 @@ type Engine interface {
 type PushEngine interface {
 	// CreatePush keeps a new push, its sealed payload and its first audit entry. The
 	// chunks of a push with files must be orphans, and stop being so. ErrExists if the
-	// ID is taken; ErrFull if there is no room for the push or its mail; ErrToken if
-	// the owner is not an account that may act (Account.Active); ErrCorrupt if the
+	// ID is taken; ErrFull if there is no room for the push or its mail; a
+	// *RoomError if its sender has no room for it; ErrToken if the owner is not an account that may act (Account.Active); ErrCorrupt if the
 	// chunks are missing; a *QuotaError if its mail is beyond a quota.
 	CreatePush(ctx context.Context, p Push, payload []byte, e Entry) error
 	// Push returns ErrNotFound if there is none.
@@ -78,6 +78,8 @@ type PushEngine interface {
 	// Due lists pushes of an expiry queue whose time is not after t, earliest first,
 	// and returns the earliest time behind those (zero: none).
 	Due(ctx context.Context, s ExpiryQueue, t time.Time, limit int) (due []ID, next time.Time, err error)
+	// AccountRooms returns the room of each account that has some.
+	AccountRooms(ctx context.Context) (map[AccountID]Room, error)
 	// Scan lists pushes of all owners by ID, from the first after the given one.
 	Scan(ctx context.Context, after ID, limit int) ([]Push, error)
 }
@@ -120,9 +122,10 @@ type AccountEngine interface {
 	// Accounts lists accounts by ID, from the first after the given one.
 	Accounts(ctx context.Context, after AccountID, limit int) ([]Account, error)
 	// ChangeAccount applies r to an account and its sessions. The ID does not change.
-	// ErrExists if another account has the new address, and nothing was changed. If by is not zero it must be the digest of one of its sessions, else
-	// ErrSession. ErrNotFound if there is no such account. An error of r is returned as
-	// it is, and nothing was changed.
+	// ErrExists if another account has the new address, and nothing was changed. If by is
+	// not zero it must be the digest of one of its sessions, else ErrSession. ErrNotFound
+	// if there is no such account; ErrTokens if a token is to begin and the account has
+	// MaxTokens. An error of r is returned as it is, and nothing was changed.
 	ChangeAccount(ctx context.Context, id AccountID, by SessionDigest, r AccountRule) (AccountChange, error)
 	// RemoveAccount removes an account with its tokens, sessions, webhooks and quota.
 	// ErrExists if it still owns pushes, and nothing was changed.
@@ -148,7 +151,7 @@ type SessionEngine interface {
 // A TokenEngine keeps API tokens.
 type TokenEngine interface {
 	// CreateToken keeps a new API token under a new ID, which it returns.
-	// ErrNotFound if there is no such account.
+	// ErrNotFound if there is no such account; ErrTokens if it has MaxTokens.
 	CreateToken(ctx context.Context, t APIToken, e AdminEvent) (TokenID, error)
 	// Token returns a token and its account, or ErrNotFound.
 	Token(ctx context.Context, d TokenDigest) (APIToken, Account, error)
@@ -234,8 +237,10 @@ type RowKeys interface {
 // A Converter gives the records that an older version of pushbox wrote the form that they
 // have now. It keeps no reference to what it gets.
 type Converter interface {
-	// ConvertPush reads the record of a push.
-	ConvertPush(id ID, record []byte) (Push, error)
+	// ConvertPush reads the record of a push, whose sealed payload has that size.
+	ConvertPush(id ID, record []byte, size int64) (Push, error)
+	// ConvertToken reads the record of an API token.
+	ConvertToken(record []byte) (APIToken, error)
 	// ConvertHook returns a webhook in the present form.
 	ConvertHook(h Hook) (Hook, error)
 	// ConvertMessage returns a message in the present form.

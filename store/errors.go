@@ -23,6 +23,12 @@ var (
 	ErrExists = errors.New("exists already")
 )
 
+// ErrTokens says that the account has MaxTokens API tokens.
+var ErrTokens = errors.New("the account has as many API tokens as it may have")
+
+// ErrRoom says that a sender may have no more pushes live; it comes as a *RoomError.
+var ErrRoom = errors.New("no more pushes fit into the sender's room")
+
 // Errors of permission.
 var (
 	// ErrToken says that an API token is unknown, expired, or of a disabled account.

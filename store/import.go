@@ -82,6 +82,7 @@ func (s *Store) ImportPush(ctx context.Context, by Actor, in ImportedPush) error
 	if err != nil {
 		return err
 	}
+	p.Size = int64(len(payload))
 	if err := s.engine.CreatePush(ctx, p, payload, s.importLog(&p, in)); err != nil {
 		return err
 	}
@@ -230,7 +231,7 @@ func (s *Store) ImportAccount(ctx context.Context, by Actor, in ImportedAccount)
 	if a.ID, err = s.as(by).createAccount(ctx, a); err != nil || key == nil {
 		return a, err
 	}
-	return s.changeAccount(ctx, by, a.Email, AdminFactorAdd, RevokeOthers, func(a *Account) { a.TOTP = s.sealTOTP(a.ID, key) })
+	return s.changeAccount(ctx, by, a.Email, AdminFactorAdd, SessionChange{Revoke: RevokeOthers}, func(a *Account) { a.TOTP = s.sealTOTP(a.ID, key) })
 }
 
 // Check returns the *InvalidError that ImportAccount would.
@@ -261,7 +262,7 @@ func (s *Store) ImportToken(ctx context.Context, by Actor, owner Account, token 
 	if !by.administers() {
 		return ErrDenied
 	}
-	t := APIToken{Digest: seal.Digest(token), Owner: owner.ID, Label: label, CreatedAt: created.UTC().Truncate(time.Millisecond)}
+	t := APIToken{Digest: seal.Digest(token), Owner: owner.ID, Label: label, Scopes: AllScopes, CreatedAt: created.UTC().Truncate(time.Millisecond)}
 	_, err := s.as(by).createToken(ctx, owner.Email, t)
 	return err
 }

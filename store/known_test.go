@@ -175,7 +175,7 @@ func TestStrangersDoNotLockOutAKnownBrowser(t *testing.T) {
 	if err := guess(store.Actor{Client: "c", Marks: []secret.Text{markOfAnother(t, f)}}, right); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("the mark of a push: %v", err)
 	}
-	if _, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New("not it"), secret.New("long enough")); !errors.Is(err, store.ErrCredentials) {
+	if _, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New("not it"), secret.New("long enough"), false); !errors.Is(err, store.ErrCredentials) {
 		t.Errorf("a signed-in browser: %v", err)
 	}
 	browser := store.Actor{Client: "192.0.2.200", Marks: []secret.Text{n.Mark}}

@@ -23,7 +23,7 @@ type MailOptions struct {
 type MailRequest struct {
 	To       secret.Text // addresses without names, separated by commas
 	Language string      // one of MailOptions; empty: that of the instance
-	Base     string      // the address of the server, as the sender reached it: links begin with it
+	Base     string      // the address of the server: links begin with it
 }
 
 // A MailBatch is the mail of a step. All of it goes into the outbox and counts against
@@ -53,6 +53,8 @@ func (s *Store) recipients(by Actor, m *MailRequest, bad *InvalidError) (to []st
 		case !given:
 		case len(s.options().Mail.Languages) == 0:
 			bad.Add(field, "cannot be used: this server sends no mail")
+		case m.Base == "":
+			bad.Add(field, "cannot be used: this server has no base_url for links in mail")
 		case by.Account == 0:
 			bad.Add(field, "needs an account: send an API token")
 		case field == FieldMailLanguage && !slices.Contains(s.options().Mail.Languages, m.Language):

@@ -40,7 +40,7 @@ func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password, tot
 	}
 	recovery, digests := newRecovery(c.account.ID)
 	sealed, step := s.sealTOTP(c.account.ID, key), totpStep(key, cleanCode(code), s.time.Read().Now, 0)
-	n, err = s.renew(ctx, c, AdminFactorAdd, func(a *Account) error {
+	n, err = s.renew(ctx, c, AdminFactorAdd, false, func(a *Account) error {
 		switch {
 		case badKey != nil:
 			return badKey
@@ -65,10 +65,11 @@ func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password sec
 	if err != nil {
 		return err
 	}
-	return s.changeOwn(ctx, c, AdminFactorRemove, func(a *Account) (SessionChange, error) {
+	_, err = s.changeOwn(ctx, c, AdminFactorRemove, "", func(a *Account) (SessionChange, error) {
 		a.dropTOTP()
 		return SessionChange{}, nil
 	})
+	return err
 }
 
 // NewRecoveryCodes replaces the recovery codes of the account of a session. Errors as
@@ -79,7 +80,7 @@ func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, passwor
 		return nil, err
 	}
 	recovery, digests := newRecovery(c.account.ID)
-	err = s.changeOwn(ctx, c, AdminRecoveryCodes, func(a *Account) (SessionChange, error) {
+	_, err = s.changeOwn(ctx, c, AdminRecoveryCodes, "", func(a *Account) (SessionChange, error) {
 		if !a.MFA() {
 			return SessionChange{}, ErrNotFound
 		}
@@ -95,7 +96,7 @@ func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, passwor
 // ResetTOTP removes the second factor and its recovery codes of an account, for a
 // person who lost both. Its sessions go on. ErrNotFound; ErrDenied for a client.
 func (s *Store) ResetTOTP(ctx context.Context, by Actor, email string) error {
-	_, err := s.changeAccount(ctx, by, email, AdminFactorRemove, RevokeNone, (*Account).dropTOTP)
+	_, err := s.changeAccount(ctx, by, email, AdminFactorRemove, SessionChange{}, (*Account).dropTOTP)
 	return err
 }
 

@@ -61,7 +61,7 @@ func TestAPendingSessionAllowsNothingElse(t *testing.T) {
 	_, offer := f.NewTOTP(ctx, pending.Secret)
 	_, _, again := f.EnableTOTP(ctx, anonymous, pending.Secret, secret.New(right), key, storetest.Code(t, f, key, 0))
 	_, codes := f.NewRecoveryCodes(ctx, anonymous, pending.Secret, secret.New(right))
-	_, changed := f.ChangePassword(ctx, anonymous, pending.Secret, secret.New(right), secret.New("long enough"))
+	_, changed := f.ChangePassword(ctx, anonymous, pending.Secret, secret.New(right), secret.New("long enough"), false)
 	for i, err := range []error{
 		list, offer, again, codes,
 		f.EndSession(ctx, store.Actor{}, pending.Secret, full.ID), f.DisableTOTP(ctx, anonymous, pending.Secret, secret.New(right)),

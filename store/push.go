@@ -72,6 +72,9 @@ type Push struct {
 	State State
 	Owner AccountID // 0: none
 
+	Holder Holder // of one without an owner: the client that made it
+	Size   int64  // bytes of its sealed payload, as long as it is live
+
 	CreatedAt time.Time
 	UpdatedAt time.Time // of the last change; a view is one
 	ExpiresAt time.Time // when its time limit ends it

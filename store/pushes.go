@@ -13,7 +13,7 @@ const PageSize = 50
 
 // CreatePush keeps a new push and returns it with its token, once it is durable.
 //
-// Errors: *InvalidError; ErrFull; ErrBusy if too many passphrases wait; ErrClock while
+// Errors: *InvalidError; ErrFull; a *RoomError if the sender has no room left; ErrBusy if too many passphrases wait; ErrClock while
 // the clock is in doubt; ErrToken if the actor's account was removed or disabled
 // meanwhile; a *QuotaError if it asks for more mail than may be sent today.
 func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
@@ -32,11 +32,12 @@ func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		return PushInfo{}, err
 	}
 	t, dek := s.begin(in, at)
-	p.ID, p.Owner = s.id(t), by.Account
+	p.ID, p.Owner, p.Holder = s.id(t), by.Account, s.holder(by)
 	payload, err := s.sealPush(ctx, by, &p, t, dek, in, at.Now)
 	if err != nil {
 		return PushInfo{}, err
 	}
+	p.Size = int64(len(payload))
 	e := Entry{Kind: EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by)}
 	p.log(e.Kind, at)
 	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to)}

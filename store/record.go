@@ -13,6 +13,7 @@ const (
 	recordVersion    = 1
 	pushVersion      = 2
 	firstPushVersion = 1 // of schema 5 and before: without a link and a count of wrong passphrases
+	tokenVersion     = 2 // that of schema 5 and before is recordVersion: without scopes
 )
 
 var errRecord = errors.New("malformed record")
@@ -37,7 +38,12 @@ func (p Push) AppendBinary(b []byte) ([]byte, error) {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	b = appendBytes(appendBytes(appendBytes(appendBytes(b, p.Wrap), p.Link), p.Details), p.Files)
-	return appendTime(binary.AppendUvarint(b, uint64(p.Stored)), p.GrantsEnd), nil
+	b = appendTime(binary.AppendUvarint(b, uint64(p.Stored)), p.GrantsEnd)
+	b = binary.AppendUvarint(b, uint64(p.Size))
+	if p.Holder == (Holder{}) {
+		return append(b, 0), nil
+	}
+	return append(append(b, 1), p.Holder[:]...), nil
 }
 
 func (p Push) flags() (f byte) {
@@ -87,6 +93,13 @@ func (p *Push) unmarshal(b []byte, version byte) error {
 	}
 	q.Details, q.Files = r.bytes(), r.bytes()
 	q.Stored, q.GrantsEnd = int64(r.uvarint(1<<63-1)), r.time()
+	if version != firstPushVersion {
+		q.Size = int64(r.uvarint(1<<63 - 1))
+		if r.flags(1) != 0 {
+			q.Holder = Holder(r.take(len(Holder{})))
+			r.bad = r.bad || q.Holder == Holder{}
+		}
+	}
 	if err := r.end(); err != nil || q.Kind.String() == "" || q.State < Live || q.State > Deleted {
 		return errRecord
 	}

@@ -70,7 +70,7 @@ func (a *Account) UnmarshalBinary(b []byte) error {
 
 // AppendBinary appends the API token's record to b.
 func (t APIToken) AppendBinary(b []byte) ([]byte, error) {
-	b = append(append(b, recordVersion), t.Digest[:]...)
+	b = append(append(b, tokenVersion, byte(t.Scopes)), t.Digest[:]...)
 	b = binary.AppendUvarint(binary.AppendUvarint(b, uint64(t.ID)), uint64(t.Owner))
 	for _, at := range [...]time.Time{t.CreatedAt, t.ExpiresAt, t.LastUsedAt} {
 		b = appendTime(b, at)
@@ -81,8 +81,13 @@ func (t APIToken) AppendBinary(b []byte) ([]byte, error) {
 // UnmarshalBinary reads a record.
 func (t *APIToken) UnmarshalBinary(b []byte) error {
 	r := reader{b: b}
-	r.version()
-	u := APIToken{Digest: TokenDigest(r.take(32)), ID: TokenID(r.uvarint(1<<64 - 1)), Owner: AccountID(r.uvarint(1<<64 - 1))}
+	r.versionIs(tokenVersion)
+	return t.read(r, Scopes(r.flags(byte(AllScopes))))
+}
+
+// read reads what follows the scopes.
+func (t *APIToken) read(r reader, scopes Scopes) error {
+	u := APIToken{Scopes: scopes, Digest: TokenDigest(r.take(32)), ID: TokenID(r.uvarint(1<<64 - 1)), Owner: AccountID(r.uvarint(1<<64 - 1))}
 	for _, at := range [...]*time.Time{&u.CreatedAt, &u.ExpiresAt, &u.LastUsedAt} {
 		*at = r.time()
 	}

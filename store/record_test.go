@@ -44,7 +44,7 @@ func records() map[string][2]record {
 		}, &Session{}},
 		"webhook": {&Hook{CreatedAt: at(1e6), Events: NewEventSet(Events()...), Disabled: true, Sealed: []byte{1, 2}}, &Hook{}},
 		"message": {&Message{Route: ByWebhook, To: 1<<64 - 1, CreatedAt: at(1e6), Attempts: 1<<31 - 1, Sealed: []byte{3}}, &Message{Route: ByWebhook}},
-		"token":   {&APIToken{ID: 3, Digest: TokenDigest{1, 31: 2}, Owner: 4, Label: "ci", CreatedAt: at(0), ExpiresAt: at(1e9), LastUsedAt: at(6e10)}, &APIToken{}},
+		"token":   {&APIToken{ID: 3, Digest: TokenDigest{1, 31: 2}, Owner: 4, Label: "ci", Scopes: ScopeCreate | ScopeManage, CreatedAt: at(0), ExpiresAt: at(1e9), LastUsedAt: at(6e10)}, &APIToken{}},
 	}
 }
 

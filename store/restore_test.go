@@ -119,7 +119,7 @@ func TestARestoreEndsAllSessionsAndKeepsTheAccounts(t *testing.T) {
 	f := storetest.New(t, unhurried)
 	storetest.AddMember(t, f, email)
 	session := storetest.SignIn(t, f)
-	token, err := f.CreateToken(ctx, storetest.Operator, email, "laptop", 0)
+	token, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Label: "laptop"})
 	if err != nil {
 		t.Fatal(err)
 	}

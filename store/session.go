@@ -108,11 +108,14 @@ const (
 	RevokeOthers        // all but the caller's; all if the caller has none
 )
 
-// A SessionChange is what a change of an account does to its sessions.
+// A SessionChange is what a change of an account does to its sessions and API tokens.
 type SessionChange struct {
 	Revoke Revoke
 	Begin  *Session // a session that begins, under a new ID; nil: none
 	Most   int      // how many sessions as pending as Begin may then exist: the oldest go
+
+	EndTokens bool      // all of its API tokens end
+	Token     *APIToken // one that begins, under a new ID; nil: none
 }
 
 // An AccountRule decides one change of an account and of its sessions, and returns the
@@ -124,6 +127,7 @@ type AccountRule func(a Account) (next Account, t SessionChange, e AdminEvent, e
 type AccountChange struct {
 	Account Account
 	Session Session // the one that began
+	Token   TokenID // of the API token that began
 }
 
 // randomText returns n random bytes in lower-case base32.

@@ -65,10 +65,10 @@ func TestWhatEndsAllSessionsOfAnAccount(t *testing.T) {
 			return errors.Join(f.SetDisabled(ctx, storetest.Operator, email, true), f.SetDisabled(ctx, storetest.Operator, email, false))
 		}, store.ErrSession},
 		"another password": {func(f *storetest.Fixture) error {
-			return f.SetPassword(ctx, storetest.Operator, email, secret.New("another long one"))
+			return f.SetPassword(ctx, storetest.Operator, email, secret.New("another long one"), false)
 		}, store.ErrSession},
 		"the same password": {func(f *storetest.Fixture) error {
-			return f.SetPassword(ctx, storetest.Operator, email, secret.New(right))
+			return f.SetPassword(ctx, storetest.Operator, email, secret.New(right), false)
 		}, store.ErrSession},
 		"removal":      {func(f *storetest.Fixture) error { return f.RemoveAccount(ctx, storetest.Operator, email) }, store.ErrSession},
 		"enable":       {func(f *storetest.Fixture) error { return f.SetDisabled(ctx, storetest.Operator, email, false) }, nil},

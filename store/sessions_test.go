@@ -36,7 +36,7 @@ func TestAnUnknownSession(t *testing.T) {
 		_, offer := f.NewTOTP(ctx, s)
 		_, _, enable := f.EnableTOTP(ctx, anonymous, s, secret.New(right), secret.New("secret"), secret.New("123456"))
 		_, codes := f.NewRecoveryCodes(ctx, anonymous, s, secret.New(right))
-		_, changed := f.ChangePassword(ctx, anonymous, s, secret.New(right), secret.New("long enough"))
+		_, changed := f.ChangePassword(ctx, anonymous, s, secret.New(right), secret.New("long enough"), false)
 		for i, err := range []error{
 			resume, list, code, offer, enable, codes,
 			f.EndSession(ctx, store.Actor{}, s, n.ID), f.DisableTOTP(ctx, anonymous, s, secret.New(right)),

@@ -87,12 +87,12 @@ func (s *Store) SignInCode(ctx context.Context, by Actor, pending, code secret.T
 }
 
 // ChangePassword replaces the password of the account of a session. All its sessions
-// end, the caller's too, since its secret may be stolen. A new one begins in their
-// place.
+// end, the caller's too, since its secret may be stolen; with endTokens, its API tokens
+// too. A new session begins.
 //
 // Errors: ErrSession; *InvalidError; ErrCredentials if old is not the password;
 // *LockedError after too many tries; ErrBusy; ErrClock while the clock is in doubt.
-func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new secret.Text) (NewSession, error) {
+func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new secret.Text, endTokens bool) (NewSession, error) {
 	var bad InvalidError
 	checkPassword(new, &bad)
 	if err := bad.Err(); err != nil {
@@ -106,7 +106,7 @@ func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new 
 	if err := s.hashPassword(ctx, by, &hashed, new); err != nil {
 		return NewSession{}, err
 	}
-	return s.renew(ctx, c, AdminPassword, func(a *Account) error {
+	return s.renew(ctx, c, AdminPassword, endTokens, func(a *Account) error {
 		a.PasswordHash = hashed.PasswordHash
 		return nil
 	})
@@ -128,12 +128,31 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 // its tries.
 func (c caller) trier() trier { return asKnown("session "+string(c.session.Digest[:]), c.by.Client) }
 
+// provenTwice is proven for a caller who also gives a code, if the account has a second
+// factor. What the code proves is used up by the rule of the proof.
+func (s *Store) provenTwice(ctx context.Context, by Actor, session, password, code secret.Text) (caller, proof, error) {
+	c, err := s.signedIn(ctx, by, session)
+	if err != nil {
+		return caller{}, proof{}, err
+	}
+	var p proof
+	err = s.guess.attempt(ctx, c.trier(), func() error {
+		if err := checkCredentials(c.account, password); err != nil || !c.account.MFA() {
+			return err
+		}
+		var err error
+		p, err = s.readCode(c.account, code)
+		return err
+	})
+	return c, p, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
+}
+
 // changeOwn changes the account of a proven caller, unless its session has ended or its
-// password has changed since. The event is of that kind.
-func (s *Store) changeOwn(ctx context.Context, c caller, k AdminKind, change func(*Account) (SessionChange, error)) error {
+// password has changed since. The event is of that kind, with that detail.
+func (s *Store) changeOwn(ctx context.Context, c caller, k AdminKind, detail string, change func(*Account) (SessionChange, error)) (AccountChange, error) {
 	defer s.epochs.leave(s.epochs.enter())
-	event := s.as(c.by).event(k, about(c.account))
-	_, err := s.as(c.by).changeAccount(ctx, c.account.ID, c.session.Digest, func(a Account) (Account, SessionChange, AdminEvent, error) {
+	event := s.as(c.by).event(k, about(c.account).with(detail))
+	return s.as(c.by).changeAccount(ctx, c.account.ID, c.session.Digest, func(a Account) (Account, SessionChange, AdminEvent, error) {
 		switch {
 		case !a.Active():
 			return a, SessionChange{}, event, ErrSession
@@ -143,22 +162,22 @@ func (s *Store) changeOwn(ctx context.Context, c caller, k AdminKind, change fun
 		sessions, err := change(&a)
 		return a, sessions, event, err
 	})
-	return err
 }
 
 // renew is changeOwn that also ends all sessions of the account, since another person
-// may know them, and begins a new one.
-func (s *Store) renew(ctx context.Context, c caller, k AdminKind, change func(*Account) error) (NewSession, error) {
+// may know them, and begins a new one. With endTokens its API tokens end, too.
+func (s *Store) renew(ctx context.Context, c caller, k AdminKind, endTokens bool, change func(*Account) error) (NewSession, error) {
 	defer s.epochs.leave(s.epochs.enter())
 	if c.at.Jumped {
 		return NewSession{}, ErrClock
 	}
 	n, begins := s.newSession(c.by)
 	begins = s.options().Sessions.start(begins, c.at.Now)
-	err := s.changeOwn(ctx, c, k, func(a *Account) (SessionChange, error) {
+	ends := SessionChange{Revoke: RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
+	_, err := s.changeOwn(ctx, c, k, endsTokens(ends), func(a *Account) (SessionChange, error) {
 		err := change(a)
 		n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA()}
-		return SessionChange{Revoke: RevokeOthers, Begin: &begins, Most: 1}, err // only the new one
+		return ends, err
 	})
 	if err != nil {
 		return NewSession{}, err

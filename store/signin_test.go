@@ -224,7 +224,7 @@ func TestChangingThePasswordEndsAllSessionsAndBeginsOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	const next = "battery staple horse"
-	begun, err := f.ChangePassword(ctx, anonymous, own.Secret, secret.New(right), secret.New(next))
+	begun, err := f.ChangePassword(ctx, anonymous, own.Secret, secret.New(right), secret.New(next), false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -254,7 +254,7 @@ func TestAPasswordIsNotChanged(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	change := func(session secret.Text, old, next string) error {
-		_, err := f.ChangePassword(ctx, anonymous, session, secret.New(old), secret.New(next))
+		_, err := f.ChangePassword(ctx, anonymous, session, secret.New(old), secret.New(next), false)
 		return err
 	}
 	var invalid *store.InvalidError
@@ -289,7 +289,7 @@ func TestNoPasswordIsChangedWhileTheClockIsInDoubt(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	f.Clock.Jump(300 * 24 * time.Hour)
-	if _, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(right), secret.New("long enough")); !errors.Is(err, store.ErrClock) {
+	if _, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(right), secret.New("long enough"), false); !errors.Is(err, store.ErrClock) {
 		t.Errorf("it is changed: %v", err)
 	}
 	f.Clock.Jump(-300 * 24 * time.Hour)

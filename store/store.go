@@ -253,4 +253,5 @@ func (s *Store) options() *Options {
 type SpaceLimits struct {
 	MaxSize int64 // bytes in use; 0: no limit
 	MinFree int64 // bytes to leave free on the file system; 0: no limit
+	Room    RoomLimits
 }

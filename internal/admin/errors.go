@@ -45,6 +45,8 @@ func codes() []code {
 		{"passphrase", store.ErrPassphrase},
 		{"locked", store.ErrLocked},
 		{"quota", store.ErrQuota},
+		{"tokens", store.ErrTokens},
+		{"room", store.ErrRoom},
 		{"file-size", store.ErrFileSize},
 		{"busy", store.ErrBusy},
 		{"clock", store.ErrClock},

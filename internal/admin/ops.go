@@ -15,7 +15,7 @@ var (
 	UserAdd = Op[Credentials, User]{name: "user/add", do: userAdd}
 	// UserList lists every account, oldest first.
 	UserList = Op[None, []User]{name: "user/list", do: userList, reads: true}
-	// UserPasswd replaces a password and ends the account's sessions:
+	// UserPasswd replaces a password and ends the account's sessions and API tokens:
 	// *store.InvalidError, store.ErrNotFound.
 	UserPasswd = Op[Credentials, None]{name: "user/passwd", do: userPasswd}
 	// UserResetMFA takes an account's second factor away: store.ErrNotFound.
@@ -38,7 +38,7 @@ var (
 
 // The operations on API tokens, and on the whole store.
 var (
-	// TokenCreate makes a token: *store.InvalidError, store.ErrNotFound.
+	// TokenCreate makes a token: *store.InvalidError, store.ErrNotFound, store.ErrTokens.
 	TokenCreate = Op[TokenRequest, NewToken]{name: "token/create", do: tokenCreate}
 	// TokenList lists an account's tokens, oldest first: store.ErrNotFound.
 	TokenList = Op[Address, []Token]{name: "token/list", do: tokenList, reads: true}
@@ -56,6 +56,8 @@ var (
 	// bytes copied: store.ErrBusy if a compaction runs, store.ErrFull if there is no room
 	// for the copy.
 	Compact = Op[None, CompactResult]{name: "compact", long: compact}
+	// Purge removes live pushes without an account, and returns what they took.
+	Purge = Op[store.Purge, store.Room]{name: "purge", do: purge}
 	// Backup makes a verified copy of the store in a file beside the database. The caller
 	// moves the file away or removes it. Its progress is in bytes copied: store.ErrBusy if
 	// a compaction or a backup runs, store.ErrFull if there is no room for the copy.
@@ -112,7 +114,7 @@ var operator = store.Actor{Role: store.Operator}
 func operations() []operation {
 	return []operation{
 		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserRename, UserExpirePushes, UserRemove,
-		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup,
+		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup, Purge,
 		KeyID, KeyRotate,
 		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
 	}
@@ -120,16 +122,20 @@ func operations() []operation {
 
 func userAdd(ctx context.Context, s *store.Store, in Credentials) (User, error) {
 	a, err := s.AddAccount(ctx, operator, in.Email, in.Password.Text)
-	return newUser(a), err
+	return newUser(a, store.Room{}), err
 }
 
 func userList(ctx context.Context, s *store.Store, _ None) ([]User, error) {
 	accounts, err := s.Accounts(ctx)
-	return each(accounts, newUser), err
+	if err != nil {
+		return nil, err
+	}
+	rooms, err := s.AccountRooms(ctx)
+	return each(accounts, func(a store.Account) User { return newUser(a, rooms[a.ID]) }), err
 }
 
 func userPasswd(ctx context.Context, s *store.Store, in Credentials) (None, error) {
-	return None{}, s.SetPassword(ctx, operator, in.Email, in.Password.Text)
+	return None{}, s.SetPassword(ctx, operator, in.Email, in.Password.Text, !in.KeepTokens)
 }
 
 func userResetMFA(ctx context.Context, s *store.Store, in Address) (None, error) {
@@ -158,7 +164,7 @@ func userRemove(ctx context.Context, s *store.Store, in Address) (None, error) {
 }
 
 func tokenCreate(ctx context.Context, s *store.Store, in TokenRequest) (NewToken, error) {
-	t, err := s.CreateToken(ctx, operator, in.Email, in.Label, in.Lifetime)
+	t, err := s.CreateToken(ctx, operator, in.Email, in.TokenTerms)
 	return NewToken{Token: newToken(t.APIToken), Secret: Clear{t.Secret}}, err
 }
 
@@ -187,6 +193,10 @@ func check(ctx context.Context, s *store.Store, _ None) ([]string, error) {
 func compact(ctx context.Context, s *store.Store, _ None, tell Progress) (CompactResult, error) {
 	before, after, err := s.Compact(ctx, operator, tell)
 	return CompactResult{Before: before, After: after}, err
+}
+
+func purge(ctx context.Context, s *store.Store, in store.Purge) (store.Room, error) {
+	return s.PurgeAnonymous(ctx, operator, in)
 }
 
 func keyID(_ context.Context, s *store.Store, _ None) (Key, error) {

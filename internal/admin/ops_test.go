@@ -139,9 +139,9 @@ func TestATokenLives(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, r route) {
 		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
-		made := must(t, r, admin.TokenCreate, admin.TokenRequest{Email: alice, Label: "laptop", Lifetime: time.Hour})
+		made := must(t, r, admin.TokenCreate, admin.TokenRequest{Email: alice, TokenTerms: store.TokenTerms{Label: "laptop", Lifetime: time.Hour}})
 		now := r.f.Clock.Now()
-		want := admin.Token{ID: made.ID, Label: "laptop", CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
+		want := admin.Token{ID: made.ID, Label: "laptop", Scopes: store.AllScopes, CreatedAt: now, ExpiresAt: now.Add(time.Hour)}
 		if made.Token != want {
 			t.Errorf("made %+v, want %+v", made.Token, want)
 		}
@@ -249,7 +249,7 @@ func TestTheInstanceLogIsListed(t *testing.T) {
 	bothWays(t, func(t *testing.T, r route) {
 		must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
 		r.f.Clock.Advance(time.Minute)
-		made := must(t, r, admin.TokenCreate, admin.TokenRequest{Email: alice, Label: "laptop"})
+		made := must(t, r, admin.TokenCreate, admin.TokenRequest{Email: alice, TokenTerms: store.TokenTerms{Label: "laptop"}})
 		hook := must(t, r, admin.WebhookAdd, admin.WebhookRequest{Email: alice, URL: clear("https://hooks.example.com"), Events: []string{"view"}})
 		by := store.Actor{Client: "192.0.2.7", IP: "192.0.2.7", UserAgent: "Browser/1.0"}
 		if _, err := r.f.SignIn(t.Context(), by, alice, secret.New("a wrong password")); !errors.Is(err, store.ErrCredentials) {

@@ -14,8 +14,9 @@ type None struct{}
 
 // Credentials are an account's address and its new password.
 type Credentials struct {
-	Email    string
-	Password Clear
+	Email      string
+	Password   Clear
+	KeepTokens bool // for UserPasswd: the account's API tokens stay valid
 }
 
 // An Address names an account.
@@ -37,20 +38,20 @@ type User struct {
 	SecondFactor bool            `json:"second_factor"`
 	Disabled     bool            `json:"disabled"`
 	Removing     bool            `json:"removing"` // its removal was interrupted; the next sweep finishes it
+	Room         store.Room      `json:"room"`     // what its live pushes take
 }
 
-func newUser(a store.Account) User {
+func newUser(a store.Account, takes store.Room) User {
 	return User{
 		ID: a.ID, Email: a.Email, CreatedAt: a.CreatedAt, LastSignInAt: a.SignedInAt,
-		SecondFactor: a.MFA(), Disabled: a.Disabled, Removing: a.Removing,
+		SecondFactor: a.MFA(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
 	}
 }
 
 // A TokenRequest asks for an API token.
 type TokenRequest struct {
-	Email    string
-	Label    string
-	Lifetime time.Duration // 0: for good
+	Email string
+	store.TokenTerms
 }
 
 // A TokenRef names an API token.
@@ -61,13 +62,14 @@ type TokenRef struct{ ID store.TokenID }
 type Token struct {
 	ID         store.TokenID `json:"id"`
 	Label      string        `json:"label"`
+	Scopes     store.Scopes  `json:"scope"`
 	CreatedAt  time.Time     `json:"created_at"`
 	ExpiresAt  time.Time     `json:"expires_at,omitzero"`   // zero: never
 	LastUsedAt time.Time     `json:"last_used_at,omitzero"` // zero: never
 }
 
 func newToken(t store.APIToken) Token {
-	return Token{ID: t.ID, Label: t.Label, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt}
+	return Token{ID: t.ID, Label: t.Label, Scopes: t.Scopes, CreatedAt: t.CreatedAt, ExpiresAt: t.ExpiresAt, LastUsedAt: t.LastUsedAt}
 }
 
 // A NewToken is a new API token, with the token itself.

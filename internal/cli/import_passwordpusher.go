@@ -24,7 +24,7 @@ import (
 const (
 	envMasterKey   = "PWPUSH_MASTER_KEY"
 	envFormerKeys  = "PWPUSH_MASTER_KEY_PREVIOUS"
-	fileSuffix         = "_FILE" // behind such a name, for the path of a file with the value
+	fileSuffix     = "_FILE" // behind such a name, for the path of a file with the value
 	maxLeftOutTold = 1000    // pushes and accounts, each on a line
 )
 

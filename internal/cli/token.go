@@ -50,22 +50,34 @@ func (*lifetime) Type() string { return "duration" }
 
 func (a *app) tokenCreate() *cobra.Command {
 	var label string
+	var scopes []string
 	var expires lifetime
 	cmd := &cobra.Command{
 		Use:   "create EMAIL",
 		Short: "Make an API token and print it",
 		Long: `Make an API token for an account, and print it on standard output.
-It cannot be shown again: only its digest is kept.`,
-		Example: `  pushbox token create alice@example.com --name laptop --expires 90d`,
-		Args:    arguments("EMAIL"),
+It cannot be shown again: only its digest is kept.
+
+A token with --scope allows no more than its scopes: create to create pushes; read to
+open and list pushes, and to read audit logs; manage to delete pushes and to send their
+links by mail. An account can have 25 tokens.`,
+		Example: `  pushbox token create alice@example.com --name laptop --expires 90d
+  pushbox token create alice@example.com --name monitoring --scope create,read`,
+		Args: arguments("EMAIL"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkText("--name", label); err != nil {
 				return err
 			}
-			return a.createToken(cmd, admin.TokenRequest{Email: args[0], Label: label, Lifetime: time.Duration(expires)})
+			allowed, ok := store.ParseScopes(strings.Join(scopes, ","))
+			if !ok {
+				return hint.With(usagef("--scope has a name that is no scope"), "the scopes are %s", strings.Join(store.ScopeNames(), ", "))
+			}
+			terms := store.TokenTerms{Label: label, Lifetime: time.Duration(expires), Scopes: allowed}
+			return a.createToken(cmd, admin.TokenRequest{Email: args[0], TokenTerms: terms})
 		},
 	}
 	cmd.Flags().StringVar(&label, "name", "", "show the token as `LABEL` in lists")
+	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "allow no more than `SCOPE`: create, read, manage (default: all)")
 	cmd.Flags().Var(&expires, "expires", "valid for `TIME`, such as 90d (default: it never expires)")
 	return cmd
 }
@@ -99,7 +111,7 @@ if it expires, and last_used_at if it was used.`,
 		if err != nil {
 			return ofAccount(args[0], err)
 		}
-		return listing[admin.Token]{[]string{"ID", "LABEL", "CREATED", "EXPIRES", "LAST USED"}, tokenRow}.print(a.stdout, tokens, *asJSON)
+		return listing[admin.Token]{[]string{"ID", "LABEL", "SCOPE", "CREATED", "EXPIRES", "LAST USED"}, tokenRow}.print(a.stdout, tokens, *asJSON)
 	}
 	return cmd
 }
@@ -109,9 +121,14 @@ func tokenRow(t admin.Token) []string {
 	if label == "" {
 		label = "-"
 	}
+	scope := strings.ReplaceAll(t.Scopes.String(), " ", ",")
+	if t.Scopes == store.AllScopes {
+		scope = "all"
+	}
 	return []string{
 		strconv.FormatUint(uint64(t.ID), 10),
 		label,
+		scope,
 		stamp(t.CreatedAt, "-"),
 		stamp(t.ExpiresAt, "never"),
 		stamp(t.LastUsedAt, "never"),

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
 	"pushbox/store"
 )
@@ -27,6 +29,8 @@ func ofAccount(email string, err error) error {
 		return hint.With(fmt.Errorf("account %s: %w", email, err), "`pushbox user list` shows every account")
 	case errors.Is(err, store.ErrExists):
 		return hint.With(fmt.Errorf("account %s: %w", email, err), "`pushbox user passwd %s` sets another password", email)
+	case errors.Is(err, store.ErrTokens):
+		return hint.With(fmt.Errorf("account %s: %w: %d", email, err, store.MaxTokens), "`pushbox token list %s` shows them, and `pushbox token revoke ID` ends one", email)
 	default:
 		return ofInput(err)
 	}
@@ -79,10 +83,12 @@ func (a *app) userList() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List every account, oldest first",
-		Long: `List every account, oldest first, with its last sign-in on the pages.
+		Long: `List every account, oldest first, with its last sign-in on the pages, and what
+its live pushes take.
 
 With --json each line is an object with id, email, created_at, second_factor,
-disabled and removing, and with last_sign_in_at if there was a sign-in.`,
+disabled, removing and room, which has pushes and bytes, and with last_sign_in_at if
+there was a sign-in.`,
 		Example: `  pushbox user list
   pushbox user list --json | jq -r 'select(.second_factor | not) | .email'`,
 		Args: arguments(),
@@ -93,7 +99,7 @@ disabled and removing, and with last_sign_in_at if there was a sign-in.`,
 		if err != nil {
 			return err
 		}
-		return listing[admin.User]{[]string{"EMAIL", "CREATED", "LAST SIGN-IN", "SECOND FACTOR", "STATE"}, userRow}.print(a.stdout, users, *asJSON)
+		return listing[admin.User]{[]string{"EMAIL", "CREATED", "LAST SIGN-IN", "SECOND FACTOR", "STATE", "PUSHES", "SIZE"}, userRow}.print(a.stdout, users, *asJSON)
 	}
 	return cmd
 }
@@ -103,7 +109,7 @@ func userRow(u admin.User) []string {
 	if u.SecondFactor {
 		factor = "yes"
 	}
-	return []string{u.Email, stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), factor, userState(u)}
+	return []string{u.Email, stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), factor, userState(u), strconv.Itoa(u.Room.Pushes), humanize.Size(u.Room.Bytes)}
 }
 
 func userState(u admin.User) string {
@@ -121,23 +127,29 @@ func (a *app) userPasswd() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "passwd EMAIL",
 		Short: "Set another password",
-		Long: `Set another password for an account. Its API tokens stay valid.
+		Long: `Set another password for an account. Its sessions and its API tokens end: a person
+who knew the old password may have made some of them. --keep-tokens keeps the tokens.
 
 The password is asked for twice on the terminal, or read from standard input.`,
 		Example: `  pushbox user passwd alice@example.com`,
 		Args:    arguments("EMAIL"),
 	}
 	addPasswordFlag(cmd)
+	keep := cmd.Flags().Bool("keep-tokens", false, "keep the account's API tokens valid")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		password, err := a.password(cmd.Context(), cmd)
 		if err != nil {
 			return err
 		}
-		in := admin.Credentials{Email: args[0], Password: admin.Clear{Text: password}}
+		in := admin.Credentials{Email: args[0], Password: admin.Clear{Text: password}, KeepTokens: *keep}
 		if _, err := administer(a, cmd, admin.UserPasswd, in); err != nil {
 			return ofAccount(args[0], err)
 		}
-		a.say("set the password of " + args[0])
+		tokens := "; its API tokens have ended"
+		if *keep {
+			tokens = "; its API tokens stay valid"
+		}
+		a.say("set the password of " + args[0] + tokens)
 		return nil
 	}
 	return cmd

@@ -32,7 +32,7 @@ func TestTheLogHasEachNewEventOnceAndNoNames(t *testing.T) {
 	if _, err := f.look(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.CreateToken(t.Context(), by, "ann-marker@example.com", "label-marker", 0); err != nil {
+	if _, err := s.CreateToken(t.Context(), by, "ann-marker@example.com", store.TokenTerms{Label: "label-marker"}); err != nil {
 		t.Fatal(err)
 	}
 	ended, end := context.WithCancel(t.Context())

@@ -131,7 +131,7 @@ func (l *living) account() {
 	if _, err := l.store.AddAccount(l.t.Context(), store.Actor{Role: store.Operator}, alice, secret.New(password)); err != nil {
 		l.t.Fatal(err)
 	}
-	token, err := l.store.CreateToken(l.t.Context(), store.Actor{Role: store.Operator}, alice, "", 0)
+	token, err := l.store.CreateToken(l.t.Context(), store.Actor{Role: store.Operator}, alice, store.TokenTerms{})
 	if err != nil {
 		l.t.Fatal(err)
 	}

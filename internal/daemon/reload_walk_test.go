@@ -20,7 +20,7 @@ func walked(k config.Setting) string {
 		"listen": "127.0.0.1:1", "data_dir": "/some/where", "default_locale": "de", "base_url": "https://push.example.com",
 		"trusted_proxies": "[192.0.2.1]", "purge_after": "90d", "max_store_size": "1MiB", "signup_email_regexp": `.+@example\.org`,
 		"log.level": "error", "log.format": "console",
-		"limits.max_body": "64KiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.downloads": "8", "limits.connections": "4000", "limits.min_free_space": "8388607TiB",
+		"limits.max_body": "64KiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.downloads": "8", "limits.connections": "4000", "limits.min_free_space": "8388607TiB", "limits.anonymous_bytes": "1MiB", "limits.account_bytes": "1MiB",
 		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stall_timeout": "5m",
 		"files.max_file_size": "1KiB", "files.download_window": "1h",
 		"public_listen": "127.0.0.1:2", "listen_mode": `"0600"`, "base_path": "/walked", "allowed_hosts": "[walked.example]",
@@ -48,7 +48,7 @@ func walked(k config.Setting) string {
 
 // together are settings that are not allowed without others, and a file that has both.
 var together = map[string]string{
-	"mail.host":              "mail: {host: mail.example, from: push@walked.example}",
+	"mail.host":              "{base_url: https://walked.example, mail: {host: mail.example, from: push@walked.example}}",
 	"webhooks.url":           "webhooks: {url: 'https://hooks.example/', secret_file: /s}",
 	"webhooks.secret_file":   "webhooks: {url: 'https://hooks.example/', secret_file: /s}",
 	"webhooks.events":        "webhooks: {events: [view]}",
@@ -84,8 +84,11 @@ var unseen = map[string]string{
 	"limits.passphrases_per_push": "TestAReloadDoesNotRenewAUsedLimit", "limits.sign_ins_per_client": "TestAReloadDoesNotRenewAUsedLimit",
 	"limits.sign_ins_per_account": "TestAReloadDoesNotRenewAUsedLimit", "limits.passphrases_per_life": "store: TestALowerLimitOfWrongPassphrasesHoldsAtOnce",
 	"limits.connections": "httpd: TestBoundsOfConnectionsCanBeChanged", "limits.connections_per_client": "httpd: TestBoundsOfConnectionsCanBeChanged",
+	"limits.anonymous_pushes": roomTest, "limits.anonymous_bytes": roomTest, "limits.anonymous_share": roomTest, "limits.account_pushes": roomTest, "limits.account_bytes": roomTest,
 	"limits.passphrase_queue": "store: TestAQueueCanBeMadeShorterAndLonger", "limits.downloads": "server: TestSlotsCanBeMadeFewerAndMore",
 }
+
+const roomTest = "store: TestRoomIsBoundedAnewAtOnce"
 
 // plain is the configuration in which the walk changes one setting at a time.
 const plain = "enable_signups: true\n"

@@ -33,10 +33,19 @@ func StoreOptions(cfg config.Config) store.Options {
 			PerClient:  cfg.Limits.SignInsPerClient,
 			PerAccount: cfg.Limits.SignInsPerAccount,
 		},
-		Space:  store.SpaceLimits{MaxSize: int64(cfg.MaxStoreSize), MinFree: int64(cfg.Limits.MinFreeSpace)},
+		Space:  store.SpaceLimits{MaxSize: int64(cfg.MaxStoreSize), MinFree: int64(cfg.Limits.MinFreeSpace), Room: roomLimits(cfg.Limits)},
 		Hooks:  hookOptions(cfg.Webhooks),
 		Mail:   mailOptions(cfg.Mail),
 		Issuer: cfg.Brand.Title,
+	}
+}
+
+// roomLimits returns what senders may have live at once.
+func roomLimits(l config.Limits) store.RoomLimits {
+	return store.RoomLimits{
+		Client:    store.Room{Pushes: l.AnonymousPushes, Bytes: int64(l.AnonymousBytes)},
+		Account:   store.Room{Pushes: l.AccountPushes, Bytes: int64(l.AccountBytes)},
+		Anonymous: l.AnonymousShare,
 	}
 }
 

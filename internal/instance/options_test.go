@@ -38,6 +38,7 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 		Limits: config.Limits{
 			PassphrasesPerClient: 41, PassphrasesPerPush: 42, PassphrasesPerLife: 51, PassphraseQueue: 43, Clients: 44,
 			SignInsPerClient: 45, SignInsPerAccount: 46, MinFreeSpace: 49,
+			AnonymousPushes: 51, AnonymousBytes: 52, AnonymousShare: 53, AccountPushes: 54, AccountBytes: 55,
 		},
 		Sessions: config.Sessions{IdleTimeout: 47, MaxAge: 48},
 		Brand:    config.Brand{Title: "Our box"}, MaxStoreSize: 50,
@@ -51,8 +52,10 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 		Guessing:   store.Guessing{PerClient: 41, PerPush: 42, PerLife: 51, Queue: 43, Clients: 44},
 		SignIns:    store.SignInLimits{PerClient: 45, PerAccount: 46},
 		Sessions:   store.SessionLimits{Idle: 47, MaxAge: 48},
-		Space:      store.SpaceLimits{MaxSize: 50, MinFree: 49},
-		Issuer:     "Our box",
+		Space: store.SpaceLimits{MaxSize: 50, MinFree: 49, Room: store.RoomLimits{
+			Client: store.Room{Pushes: 51, Bytes: 52}, Anonymous: 53, Account: store.Room{Pushes: 54, Bytes: 55},
+		}},
+		Issuer: "Our box",
 	}
 	if got := StoreOptions(cfg); !reflect.DeepEqual(got, wanted) {
 		t.Errorf("got\n%+v\nwant\n%+v", got, wanted)

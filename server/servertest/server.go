@@ -23,6 +23,7 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/internal/secret"
 	"pushbox/server"
+	"pushbox/store"
 	"pushbox/store/storetest"
 )
 
@@ -109,7 +110,7 @@ func (a *Server) AddTokenUser(email string) http.Header {
 // AddToken makes an API token for an account and returns the header with it.
 func (a *Server) AddToken(email string) http.Header {
 	a.T.Helper()
-	token, err := a.Store.CreateToken(ctx, storetest.Operator, email, "", 0)
+	token, err := a.Store.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{})
 	if err != nil {
 		a.T.Fatal(err)
 	}

@@ -111,8 +111,19 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 	if err != nil {
 		return c, err
 	}
-	if c.Account == old && len(gone) == 0 && change.Begin == nil {
+	if c.Account == old && len(gone) == 0 && change.Begin == nil && !change.EndTokens && change.Token == nil {
 		return c, nil
+	}
+	if change.EndTokens {
+		if err := t.removeEach(tokenOwners, uint64Key(uint64(id)), t.removeToken); err != nil {
+			return c, err
+		}
+	}
+	if change.Token != nil {
+		if e.Subject, err = t.createToken(*change.Token); err != nil {
+			return c, err
+		}
+		c.Token = store.TokenID(e.Subject)
 	}
 	if err := t.addEvent(e); err != nil {
 		return c, err
@@ -176,6 +187,9 @@ func (t *tx) removeAccount(a store.Account) error {
 		if err := t.deletePrefix(b, owner); err != nil {
 			return err
 		}
+	}
+	if err := t.delete(room, accountRoom(a.ID)); err != nil {
+		return err
 	}
 	if err := t.delete(emails, []byte(a.Email)); err != nil {
 		return err

@@ -22,6 +22,7 @@ type checker struct {
 	report func(string)
 	// strays are pushes with an index row that they should not have.
 	strays map[store.ID]bool
+	rooms  rooms // that pushes take
 }
 
 // Check reads everything in one read transaction and reports what is wrong. Commits
@@ -34,7 +35,7 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 	unlock := sync.OnceFunc(db.writing.Unlock)
 	defer unlock()
 	return db.view(ctx, func(t *tx) error {
-		c := &checker{tx: t, ctx: ctx, report: report, strays: make(map[store.ID]bool)}
+		c := &checker{tx: t, ctx: ctx, report: report, strays: make(map[store.ID]bool), rooms: make(rooms)}
 		err := guard(func() error {
 			if sound, err := c.pages(); err != nil || !sound {
 				return err
@@ -143,7 +144,7 @@ func (c *checker) loadJournal() error {
 
 func (c *checker) rows() error {
 	for _, step := range []func() error{
-		c.tags, c.findStrays, c.pushes, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.tokens, c.tokenIndexes, c.sessions, c.sessionIndex, c.hooks, c.messages, c.quotas, c.events,
+		c.tags, c.findStrays, c.pushes, c.checkRooms, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.tokens, c.tokenIndexes, c.sessions, c.sessionIndex, c.hooks, c.messages, c.quotas, c.events,
 	} {
 		if err := readable(step); err != nil {
 			return err
@@ -184,6 +185,7 @@ func (c *checker) pushes() error {
 			c.notef("push %s: its record is malformed", store.ID(k))
 			return nil
 		}
+		c.rooms.add(p)
 		stored, err := c.inPlace(p.ID)
 		if err != nil {
 			return err

@@ -102,6 +102,7 @@ var fileFaults = map[string]struct {
 			"chunks: a row of push 1111, which does not exist",
 			"chunks: a row of push 1111, which does not exist",
 			"push 1111 does not exist, and has a grant",
+			"room: a sender has 0 pushes of 0 bytes, and a row says 1 of 14",
 		},
 	},
 	"a grant gone": {
@@ -173,7 +174,7 @@ var fileFaults = map[string]struct {
 			record, _ := p.AppendBinary(nil)
 			return errors.Join(t.put(pushes, p.ID[:], record), t.deletePayload(p.ID))
 		},
-		[]string{"push 1111: its index rows are not those it should have"},
+		[]string{"push 1111: its index rows are not those it should have", "room: a sender has 0 pushes of 14 bytes, and a row says 1 of 14"},
 	},
 }
 

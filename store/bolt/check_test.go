@@ -31,7 +31,7 @@ func plant(t *testing.T, db *DB) {
 	if err := db.CreatePush(t.Context(), p, []byte("sealed"), store.Entry{Kind: store.EntryCreation}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := db.CreateToken(t.Context(), store.APIToken{Digest: testDigest, Owner: owner}, conformance.Told); err != nil {
+	if _, err := db.CreateToken(t.Context(), store.APIToken{Digest: testDigest, Owner: owner, Scopes: store.AllScopes}, conformance.Told); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := db.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
@@ -114,11 +114,22 @@ var faults = map[string]struct {
 			"audit: a row of push 0000, which does not exist",
 			"owners: a row of push 0000, which does not exist",
 			"expiry: a row of push 0000, which does not exist",
+			"room: a sender has 0 pushes of 0 bytes, and a row says 1 of 0",
 		},
 	},
 	"a malformed record": {
 		func(t *tx) error { return t.put(pushes, plantedKey(), []byte("?")) },
-		[]string{"push 0000: its record is malformed"},
+		[]string{"push 0000: its record is malformed", "room: a sender has 0 pushes of 0 bytes, and a row says 1 of 0"},
+	},
+	"a row of room gone": {
+		func(t *tx) error { return t.delete(room, accountRoom(1)) },
+		[]string{"room: 1 senders have pushes, and no row says so"},
+	},
+	"rows of room that are wrong": {
+		func(t *tx) error {
+			return errors.Join(t.put(room, accountRoom(1), roomValue(store.Room{Pushes: 7, Bytes: 9})), t.put(room, []byte{roomOfAnonymous}, []byte("?")))
+		},
+		[]string{"room: a sender has 1 pushes of 0 bytes, and a row says 7 of 9", "room: a record is malformed"},
 	},
 	"keys of another length": {
 		func(t *tx) error {

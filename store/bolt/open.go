@@ -21,9 +21,10 @@ const defaultTimeout = time.Second
 
 // Options say which file to open and how large it may become.
 type Options struct {
-	Path    string        // the file; its directory must exist
-	MaxSize int64         // bytes in use above which creates are refused; 0: no limit
-	MinFree int64         // bytes free on the file system below which creates are refused; 0: no limit
+	Path    string // the file; its directory must exist
+	MaxSize int64  // bytes in use above which creates are refused; 0: no limit
+	MinFree int64  // bytes free on the file system below which creates are refused; 0: no limit
+	Room    store.RoomLimits
 	Timeout time.Duration // how long to wait for another process to close the file; 0: a second
 
 	Note func(say string) // called with a sentence where Unlock upgrades a file of an older schema; may be nil
@@ -85,7 +86,7 @@ func open(o Options) (*DB, error) {
 	if db.observe == nil {
 		db.observe = func(int, time.Duration) {}
 	}
-	db.limits.Store(&limits{dir: filepath.Dir(path), maxSize: o.MaxSize, minFree: o.MinFree})
+	db.limits.Store(&limits{dir: filepath.Dir(path), maxSize: o.MaxSize, minFree: o.MinFree, room: o.Room})
 	h, err := openNamed(path, o.Timeout)
 	switch {
 	case errors.Is(err, berrors.ErrTimeout):

@@ -45,6 +45,9 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 		if err := t.reserve(size, *db.limits.Load(), durable.FreeSpace); err != nil {
 			return err
 		}
+		if err := t.mayHold(p, db.limits.Load().room); err != nil {
+			return err
+		}
 		if err := t.putMail(e.Mail, *db.limits.Load()); err != nil {
 			return err
 		}
@@ -158,6 +161,9 @@ func (t *tx) update(old store.Push, c store.Change) error {
 		return err
 	}
 	t.countLive(expiryRow(old), expiryRow(c.Push))
+	if err := t.countRoom(old, old.Room(), c.Push.Room()); err != nil {
+		return err
+	}
 	if old.HoldsFiles() && !c.Push.HoldsFiles() {
 		if err := t.release(old.ID); err != nil {
 			return err

@@ -74,6 +74,9 @@ func (t *tx) purge(p store.Push) error {
 		}
 	}
 	t.countLive(expiryRow(p), nil)
+	if err := t.countRoom(p, p.Room(), store.Room{}); err != nil {
+		return err
+	}
 	stored, err := t.inPlace(p.ID)
 	if err != nil {
 		return err
@@ -102,6 +105,9 @@ func (t *tx) createPush(p store.Push, record, payloadKey, payload, entry []byte)
 		return err
 	}
 	t.countLive(nil, expiryRow(p))
+	if err := t.countRoom(p, store.Room{}, p.Room()); err != nil {
+		return err
+	}
 	if len(payload) > 0 {
 		if err := t.put(payloads, payloadKey, payload); err != nil {
 			return err

@@ -39,6 +39,7 @@ const (
 	outbox                      // time as uint64, number as uint64 → sealed message; its sequence gives numbers out
 	hooks                       // owner as uint64, number as uint64 → sealed record; its sequence gives numbers out
 	quotas                      // account ID, or 0 for all → day as uint64, how much as uint64
+	room                        // whose → number of live pushes as uint64, bytes as uint64; see room.go
 	events                      // number as uint64 → event of the instance log
 	meta                        // the names below → what they stand for
 	bucketCount
@@ -65,6 +66,7 @@ var bucketNames = [bucketCount][]byte{
 	outbox:        []byte("outbox"),
 	hooks:         []byte("hooks"),
 	quotas:        []byte("quotas"),
+	room:          []byte("room"),
 	events:        []byte("events"),
 	meta:          []byte("meta"),
 }

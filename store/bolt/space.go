@@ -13,11 +13,12 @@ type limits struct {
 	dir     string
 	maxSize int64 // 0: no limit
 	minFree int64 // 0: no limit
+	room    store.RoomLimits
 }
 
 // SetSpaceLimits bounds what may be added to the file from the next transaction on.
 func (db *DB) SetSpaceLimits(r store.SpaceLimits) {
-	db.limits.Store(&limits{dir: db.limits.Load().dir, maxSize: r.MaxSize, minFree: r.MinFree})
+	db.limits.Store(&limits{dir: db.limits.Load().dir, maxSize: r.MaxSize, minFree: r.MinFree, room: r.Room})
 }
 
 // An allowance is how many bytes creates may still add in one transaction.
@@ -25,6 +26,7 @@ type allowance struct {
 	known bool
 	left  int64
 	gaps  int64  // of that, in gaps between pages, where no chunk fits
+	whole int64  // with what is in use
 	bound string // why there is no more, for people
 }
 
@@ -86,6 +88,9 @@ func (t *tx) measureAllowance(l limits, free freeSpace) (allowance, error) {
 			r.left, r.bound = left, "too little of its file system is free"
 			r.gaps = min(backed, t.bolt.Size()/gapShare)
 		}
+	}
+	if r.bound != "" {
+		r.whole = max(0, t.bolt.Size()-unused) + max(0, r.left)
 	}
 	return r, nil
 }

@@ -17,14 +17,23 @@ func (db *DB) CreateToken(ctx context.Context, a store.APIToken, e store.AdminEv
 		if !t.has(accounts, uint64Key(uint64(a.Owner))) {
 			return 0, store.ErrNotFound
 		}
-		if t.has(tokens, a.Digest[:]) {
-			return 0, store.ErrExists
+		n, err := t.createToken(a)
+		if err != nil {
+			return 0, err
 		}
-		return t.createToken(a, e)
+		e.Subject = n
+		return store.TokenID(n), t.addEvent(e)
 	})
 }
 
-func (t *tx) createToken(a store.APIToken, e store.AdminEvent) (store.TokenID, error) {
+// createToken decides before it writes, and returns the new token's ID.
+func (t *tx) createToken(a store.APIToken) (uint64, error) {
+	if t.has(tokens, a.Digest[:]) {
+		return 0, store.ErrExists
+	}
+	if t.countPrefix(tokenOwners, uint64Key(uint64(a.Owner))) >= store.MaxTokens {
+		return 0, store.ErrTokens
+	}
 	n, err := t.nextID(tokens)
 	if err != nil {
 		return 0, err
@@ -37,11 +46,16 @@ func (t *tx) createToken(a store.APIToken, e store.AdminEvent) (store.TokenID, e
 	if err := t.put(tokenIDs, uint64Key(n), digest); err != nil {
 		return 0, err
 	}
-	if err := t.put(tokenOwners, tokenOwnerKey(a.Owner, a.ID), digest); err != nil {
-		return 0, err
+	return n, t.put(tokenOwners, tokenOwnerKey(a.Owner, a.ID), digest)
+}
+
+// countPrefix counts the rows whose key begins with prefix.
+func (t *tx) countPrefix(b bucket, prefix []byte) (n int) {
+	c := t.cursor(b)
+	for k, _ := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, _ = c.Next() {
+		n++
 	}
-	e.Subject = n
-	return a.ID, t.addEvent(e)
+	return n
 }
 
 // Token returns the token with that digest and its account, or

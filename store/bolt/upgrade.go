@@ -27,6 +27,7 @@ type upgrade struct {
 	keys    store.RowKeys
 	old     journalOf5
 	sums    sums
+	rooms   rooms  // that pushes take
 	stored  []byte // buffer for a row with its tag
 
 	link       func(from, to string) error
@@ -35,7 +36,7 @@ type upgrade struct {
 }
 
 func newUpgrade(ctx context.Context, db *DB, convert store.Converter) *upgrade {
-	u := &upgrade{schema: db.found, convert: convert, keys: *db.keys.Load(), link: os.Link, setTime: os.Chtimes, closeFirst: runtime.GOOS == "windows"}
+	u := &upgrade{schema: db.found, convert: convert, keys: *db.keys.Load(), rooms: make(rooms), link: os.Link, setTime: os.Chtimes, closeFirst: runtime.GOOS == "windows"}
 	u.compaction = newCompaction(ctx, db, progressNotes(db.note, upgradeReports))
 	u.from = db.current.Load()
 	u.add = u.addRow
@@ -170,6 +171,11 @@ func (u *upgrade) closeCopy(from *tx) error {
 	})
 	if err != nil {
 		return err
+	}
+	for key, takes := range u.rooms {
+		if err := u.addTagged(from, room, []byte(key), roomValue(takes)); err != nil {
+			return err
+		}
 	}
 	value, err := u.sums.AppendBinary(nil)
 	if err == nil {

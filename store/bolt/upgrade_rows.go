@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,7 +16,9 @@ import (
 func (u *upgrade) addRow(t *tx, b bucket, key, value []byte) (err error) {
 	switch b {
 	case pushes:
-		value, err = u.convertPush(key, value)
+		value, err = u.convertPush(t, key, value)
+	case tokens:
+		value, err = u.convertToken(value)
 	case hooks:
 		value, err = u.convertHook(key, value)
 	case outbox:
@@ -46,19 +49,32 @@ func (u *upgrade) addTagged(t *tx, b bucket, key, value []byte) error {
 }
 
 // convertPush returns the record of a push, with what the journal has of it.
-func (u *upgrade) convertPush(key, record []byte) ([]byte, error) {
+func (u *upgrade) convertPush(t *tx, key, record []byte) ([]byte, error) {
 	if len(key) != idLen {
 		return nil, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, pushes, len(key))
 	}
 	id := store.ID(key)
-	p, err := u.convert.ConvertPush(id, record)
+	size := int64(0)
+	if k, sealed := t.seekStored(payloads, id[:]); bytes.HasPrefix(k, id[:]) {
+		size = int64(len(sealed))
+	}
+	p, err := u.convert.ConvertPush(id, record, size)
 	if err != nil {
 		return nil, err
 	}
 	if c, ok := u.old.counts[id]; ok && c.seq > p.Seq {
 		p.Views, p.Seq, p.Minor, p.UpdatedAt = c.views, c.seq, c.minor, time.UnixMilli(c.updated).UTC()
 	}
+	u.rooms.add(p)
 	return p.AppendBinary(nil)
+}
+
+func (u *upgrade) convertToken(record []byte) ([]byte, error) {
+	t, err := u.convert.ConvertToken(record)
+	if err != nil {
+		return nil, err
+	}
+	return t.AppendBinary(nil)
 }
 
 func (u *upgrade) convertHook(key, record []byte) ([]byte, error) {

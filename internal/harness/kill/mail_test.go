@@ -31,7 +31,7 @@ func TestEachAcknowledgedCreateHasItsMailSent(t *testing.T) {
 	post := mailtest.New(t, mailtest.Setup{})
 	dir := t.TempDir()
 	environ := []string{
-		"PUSHBOX_MAIL_HOST=" + post.Host, "PUSHBOX_MAIL_PORT=" + strconv.Itoa(post.Port), "PUSHBOX_MAIL_TLS=none", "PUSHBOX_MAIL_FROM=push@example.org",
+		"PUSHBOX_MAIL_HOST=" + post.Host, "PUSHBOX_MAIL_PORT=" + strconv.Itoa(post.Port), "PUSHBOX_MAIL_TLS=none", "PUSHBOX_MAIL_FROM=push@example.org", "PUSHBOX_BASE_URL=https://push.example.org",
 		"PUSHBOX_MAIL_DAILY_LIMIT=100000", "PUSHBOX_MAIL_DAILY_LIMIT_TOTAL=100000", "PUSHBOX_LIMITS_TOKEN_PER_MINUTE=0",
 	}
 	m := &mailers{bearer: proctest.APIToken(t, dir), sent: make(map[string]string)}

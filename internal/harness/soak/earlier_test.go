@@ -134,7 +134,7 @@ func account(t *testing.T, st *store.Store, s *earlierPushes) store.Actor {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, err := st.CreateToken(t.Context(), storetest.Operator, proctest.Email, "soak", 0)
+	token, err := st.CreateToken(t.Context(), storetest.Operator, proctest.Email, store.TokenTerms{Label: "soak"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -73,6 +73,9 @@ func host(g given, _ []string) (string, error) {
 	case !g.has(mailSender):
 		return "", errors.New("was left out: pushbox needs the sender of its mail, mail.from, too")
 	}
+	if base, err := baseURL(g, nil); err != nil || base == "" {
+		return "", errors.New("was left out: pushbox sends mail only if base_url is set, too")
+	}
 	return g[mailHost], nil
 }
 

@@ -94,9 +94,13 @@ func TestValuesAreConverted(t *testing.T) {
 
 func TestMailIsConverted(t *testing.T) {
 	t.Parallel()
-	const server = "PWP__MAIL__SMTP_ADDRESS=mx.example.com\nPWP__MAIL__MAILER_SENDER=a@example.com\n"
+	const (
+		named  = "PWP__MAIL__SMTP_ADDRESS=mx.example.com\nPWP__MAIL__MAILER_SENDER=a@example.com\n"
+		server = named + "PWP__HOST_DOMAIN=push.example.com\n"
+	)
 	for _, c := range []struct{ text, key, want string }{
 		{server, "mail.host", `"mx.example.com"`},
+		{named, "mail.host", ""},
 		{server, "mail.daily_limit", "500"},
 		{server, "mail.daily_limit_total", ""},
 		{server, "mail.tls", "starttls"},

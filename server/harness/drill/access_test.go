@@ -144,7 +144,7 @@ func tokenOf(a *servertest.Server, by store.Actor) http.Header {
 	}
 	for _, account := range accounts {
 		if account.ID == by.Account {
-			token, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, account.Email, "", 0)
+			token, err := a.Store.CreateToken(ctx, store.Actor{Role: store.Operator}, account.Email, store.TokenTerms{})
 			if err != nil {
 				a.T.Fatal(err)
 			}
@@ -168,7 +168,7 @@ func drillTokenOfALostAccount(t *testing.T) {
 	} {
 		a := servertest.NewSite(t)
 		b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-		key := servertest.Bearer(b.Post("/users/token", "days", "0").Want(http.StatusCreated).Inner("token"))
+		key := servertest.Bearer(b.Post("/users/token", "password", servertest.AnnPassword, "days", "0").Want(http.StatusCreated).Inner("token"))
 		token := a.Create(`"payload":"x"`, key)
 		a.Get(pushes+"/active", key).Want(http.StatusOK)
 		if err := lose(a); err != nil {
@@ -196,15 +196,15 @@ func drillTokenOfALostAccount(t *testing.T) {
 func drillTokenBeyondItsSession(t *testing.T) {
 	a := servertest.NewSite(t, func(c *config.Config) { c.RequireMFA = true })
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	b.Post("/users/token", "label", "x", "days", "0").To("/users/mfa")
+	b.Post("/users/token", "password", servertest.AnnPassword, "label", "x", "days", "0").To("/users/mfa")
 	totpSecret, _ := b.EnableMFA()
 	pending := a.Browser()
 	pending.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/users/sign_in")
-	pending.Post("/users/token", "label", "x", "days", "0").To("/users/sign_in")
+	pending.Post("/users/token", "password", servertest.AnnPassword, "label", "x", "days", "0").To("/users/sign_in")
 	pending.Get("/users/token").To("/users/sign_in")
 	pending.Post("/users/sign_in/code", "code", a.Code(totpSecret, 0)).To("/")
 	if !pending.Get("/users/token").Want(http.StatusOK).Shows("You have none.") {
 		t.Error("there is a token")
 	}
-	pending.Post("/users/token", "label", "x", "days", "0").Want(http.StatusCreated)
+	pending.Post("/users/token", "password", servertest.AnnPassword, "label", "x", "days", "0").Want(http.StatusCreated)
 }

@@ -110,7 +110,7 @@ func drillMarkupInALabel(t *testing.T) {
 	a := servertest.NewSite(t)
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	for _, text := range markup {
-		made := b.Post("/users/token", "label", text, "days", "0")
+		made := b.Post("/users/token", "password", servertest.AnnPassword, "label", text, "days", "0")
 		lifeless(t, "the new token", made)
 		list := b.Get("/users/token")
 		lifeless(t, "the list", list)

@@ -61,7 +61,7 @@ func drillRemovedSession(t *testing.T) {
 		}
 		b.Post("/users/sessions/end", field, value).To("/users/sessions")
 		stolen.Get("/p").To("/users/sign_in")
-		stolen.Post("/users/token", "days", "0").To("/users/sign_in")
+		stolen.Post("/users/token", "password", servertest.AnnPassword, "days", "0").To("/users/sign_in")
 		a.WantOver(stolen.Session())
 	}
 	a.Store.Clock.Advance(29 * day) // and none lasts for good, however much it is used
@@ -127,7 +127,7 @@ func drillAddressInAnother(t *testing.T) {
 func drillCookieAtTheAPI(t *testing.T) {
 	a := servertest.NewSite(t)
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	key := servertest.Bearer(b.Post("/users/token", "days", "0").Want(http.StatusCreated).Inner("token"))
+	key := servertest.Bearer(b.Post("/users/token", "password", servertest.AnnPassword, "days", "0").Want(http.StatusCreated).Inner("token"))
 	token := a.Create(`"payload":"x","deletable_by_viewer":false`, key)
 	before := a.Trace(token)
 	for _, r := range []struct{ method, path, body string }{

@@ -150,6 +150,6 @@ func newVictimFiles(dir string, clock *storetest.Clock) (bearer string, err erro
 	if _, err := s.AddAccount(ctx, storetest.Operator, email, seal.NewAPIToken()); err != nil {
 		return "", err
 	}
-	token, err := s.CreateToken(ctx, storetest.Operator, email, "", 0)
+	token, err := s.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{})
 	return token.Secret.Reveal(), err
 }

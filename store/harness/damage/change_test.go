@@ -147,7 +147,7 @@ func (r *damagedStore) administer() {
 		r.guarded("remove an account", func() error { return r.RemoveAccount(r.ctx, storetest.Operator, r.bob.Email) })
 	case 2:
 		r.guarded("make a token", func() error {
-			_, err := r.CreateToken(r.ctx, storetest.Operator, r.bob.Email, "new", 0)
+			_, err := r.CreateToken(r.ctx, storetest.Operator, r.bob.Email, store.TokenTerms{Label: "new"})
 			return err
 		})
 	case 3:

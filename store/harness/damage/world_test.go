@@ -142,7 +142,7 @@ func (w *world) addAccount(t *testing.T, f *storetest.Fixture, address string) k
 		t.Fatal(err)
 	}
 	for _, label := range []string{"laptop", "server"} {
-		token, err := f.CreateToken(ctx, storetest.Operator, address, label, 0)
+		token, err := f.CreateToken(ctx, storetest.Operator, address, store.TokenTerms{Label: label})
 		if err != nil {
 			t.Fatal(err)
 		}

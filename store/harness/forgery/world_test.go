@@ -107,7 +107,7 @@ func (w *world) fill(t *testing.T, f *storetest.Fixture) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		token, err := f.CreateToken(ctx, storetest.Operator, email, "laptop", 0)
+		token, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Label: "laptop"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -162,7 +162,7 @@ func (w *world) change(t *testing.T, f *storetest.Fixture) {
 	_, err = f.EditPush(ctx, ann.by, w.pushes[1].token, store.PushEdit{Views: new(50)})
 	must(err)
 	must(f.SetDisabled(ctx, storetest.Operator, carol.email, true))
-	must(f.SetPassword(ctx, storetest.Operator, w.accounts[1].email, secret.New("a changed password")))
+	must(f.SetPassword(ctx, storetest.Operator, w.accounts[1].email, secret.New("a changed password"), false))
 	tokens, err := f.Tokens(ctx, carol.email)
 	must(err)
 	must(f.RevokeToken(ctx, storetest.Operator, tokens[0].ID))

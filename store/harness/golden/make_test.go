@@ -93,7 +93,7 @@ func (m *maker) accounts() {
 }
 
 func (m *maker) token(text *string, address string) store.TokenID {
-	n, err := m.CreateToken(ctx, storetest.Operator, address, "laptop", 300*day)
+	n, err := m.CreateToken(ctx, storetest.Operator, address, store.TokenTerms{Label: "laptop", Lifetime: 300 * day})
 	if err != nil {
 		m.t.Fatal(err)
 	}

@@ -115,7 +115,7 @@ func (m *model) token(t *rapid.T) {
 	if lifetime > 0 {
 		token.expires = m.now().Add(lifetime)
 	}
-	got, err := m.f.CreateToken(ctx, store.Actor{Role: store.Operator}, a.email, token.label, lifetime)
+	got, err := m.f.CreateToken(ctx, store.Actor{Role: store.Operator}, a.email, store.TokenTerms{Label: token.label, Lifetime: lifetime})
 	m.wantErr("create a token", err, nil)
 	m.tells(store.AdminTokenCreate)
 	token.secret, token.id = got.Secret.Reveal(), got.ID

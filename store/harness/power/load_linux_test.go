@@ -122,7 +122,7 @@ func (s *trackedStore) changeTokens(ctx context.Context) error {
 	var last store.NewAPIToken
 	for range 2 {
 		var err error
-		if last, err = s.CreateToken(ctx, storetest.Operator, ownerEmail, "", 0); err != nil {
+		if last, err = s.CreateToken(ctx, storetest.Operator, ownerEmail, store.TokenTerms{}); err != nil {
 			return err
 		}
 	}

@@ -218,7 +218,7 @@ func givesOutNewIDs(t *testing.T, e store.Engine) {
 // apiToken is the n-th token, before it gets its ID.
 func apiToken(n int, owner store.AccountID) store.APIToken {
 	return store.APIToken{
-		Digest: store.TokenDigest{31: byte(n), 0: byte(n) * 37}, Owner: owner, Label: fmt.Sprint("token ", n),
+		Digest: store.TokenDigest{31: byte(n), 0: byte(n) * 37}, Owner: owner, Label: fmt.Sprint("token ", n), Scopes: store.ScopeRead,
 		CreatedAt: epoch, ExpiresAt: epoch.Add(time.Hour),
 	}
 }

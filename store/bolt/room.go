@@ -1,0 +1,187 @@
+package bolt
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+
+	"pushbox/store"
+)
+
+// Rows of room say what senders have live. They change in the transaction that changes a
+// push, also where the push's own change goes to the journal. The key of a row is one of
+// these, and for the first two who the sender is.
+const (
+	roomOfAccount   = 'a' // then the account ID as uint64
+	roomOfClient    = 'c' // then the store.Holder
+	roomOfAnonymous = 't'
+)
+
+// roomLen is the length of the value: pushes and bytes, as uint64 each.
+const roomLen = 8 + 8
+
+// percent is the whole of a share.
+const percent = 100
+
+func accountRoom(id store.AccountID) []byte {
+	return binary.BigEndian.AppendUint64([]byte{roomOfAccount}, uint64(id))
+}
+
+func clientRoom(h store.Holder) []byte { return append([]byte{roomOfClient}, h[:]...) }
+
+// roomKeys are the keys of the rows that a push counts in.
+func roomKeys(p store.Push) [][]byte {
+	switch {
+	case p.Owner != 0:
+		return [][]byte{accountRoom(p.Owner)}
+	case p.Holder == store.Holder{}:
+		return [][]byte{{roomOfAnonymous}}
+	default:
+		return [][]byte{{roomOfAnonymous}, clientRoom(p.Holder)}
+	}
+}
+
+// room reads a row; zero if there is none.
+func (t *tx) room(key []byte) (store.Room, error) {
+	v := t.get(room, key)
+	if v == nil {
+		return store.Room{}, nil
+	}
+	return readRoom(v)
+}
+
+func readRoom(v []byte) (store.Room, error) {
+	if len(v) != roomLen {
+		return store.Room{}, fmt.Errorf("%w: %s: a record of %d bytes", store.ErrCorrupt, room, len(v))
+	}
+	n, bytes := binary.BigEndian.Uint64(v), binary.BigEndian.Uint64(v[8:])
+	if n > math.MaxInt32 || bytes > math.MaxInt64 {
+		return store.Room{}, fmt.Errorf("%w: %s: a record is malformed", store.ErrCorrupt, room)
+	}
+	return store.Room{Pushes: int(n), Bytes: int64(bytes)}, nil
+}
+
+func roomValue(r store.Room) []byte {
+	return binary.BigEndian.AppendUint64(uint64Key(uint64(r.Pushes)), uint64(r.Bytes))
+}
+
+// countRoom counts that a push took room, and now takes other room. A damaged row keeps no
+// push from ending: it stays as it is, for a check to report.
+func (t *tx) countRoom(p store.Push, before, after store.Room) error {
+	change := after.Minus(before)
+	if change == (store.Room{}) {
+		return nil
+	}
+	for _, key := range roomKeys(p) {
+		err := func() (err error) {
+			defer catchUnreadable(&err)
+			return t.addRoom(key, change)
+		}()
+		if err != nil && (!errors.Is(err, store.ErrCorrupt) || change.Pushes > 0) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) addRoom(key []byte, change store.Room) error {
+	r, err := t.room(key)
+	if err != nil {
+		return err
+	}
+	r = r.Plus(change)
+	if r.Pushes < 0 || r.Bytes < 0 {
+		return fmt.Errorf("%w: %s: it counts less than there was", store.ErrCorrupt, room)
+	}
+	if r == (store.Room{}) {
+		return t.delete(room, key)
+	}
+	return t.put(room, key, roomValue(r))
+}
+
+// mayHold refuses a new push of a sender who has no room for it. The space that creates
+// may use must have been measured.
+func (t *tx) mayHold(p store.Push, l store.RoomLimits) error {
+	check := func(key []byte, most store.Room, of store.RoomOf) error {
+		if most == (store.Room{}) {
+			return nil
+		}
+		r, err := t.room(key)
+		if err == nil && !r.Plus(p.Room()).Within(most) {
+			err = &store.RoomError{Of: of}
+		}
+		return err
+	}
+	if p.Owner != 0 {
+		return check(accountRoom(p.Owner), l.Account, store.RoomOfAccount)
+	}
+	if p.Holder != (store.Holder{}) {
+		if err := check(clientRoom(p.Holder), l.Client, store.RoomOfClient); err != nil {
+			return err
+		}
+	}
+	return check([]byte{roomOfAnonymous}, t.anonymousRoom(l.Anonymous), store.RoomOfAnonymous)
+}
+
+// anonymousRoom is the bytes that are a share of what is in use and of what creates may
+// still use; no limit if that has none.
+func (t *tx) anonymousRoom(share int) (most store.Room) {
+	if share != 0 && t.allowance.bound != "" {
+		most.Bytes = max(1, t.allowance.whole/percent*int64(share))
+	}
+	return most
+}
+
+// AccountRooms returns the room of each account that has some.
+func (db *DB) AccountRooms(ctx context.Context) (map[store.AccountID]store.Room, error) {
+	return viewed(ctx, db, func(t *tx) (map[store.AccountID]store.Room, error) {
+		all := make(map[store.AccountID]store.Room)
+		c, prefix := t.cursor(room), []byte{roomOfAccount}
+		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
+			r, err := readRoom(v)
+			if err != nil {
+				return nil, err
+			}
+			if len(k) != 1+8 {
+				return nil, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, room, len(k))
+			}
+			all[store.AccountID(binary.BigEndian.Uint64(k[1:]))] = r
+		}
+		return all, nil
+	})
+}
+
+// rooms are rows of room, as the pushes say that they should be.
+type rooms map[string]store.Room
+
+func (r rooms) add(p store.Push) {
+	takes := p.Room()
+	if takes == (store.Room{}) {
+		return
+	}
+	for _, key := range roomKeys(p) {
+		r[string(key)] = r[string(key)].Plus(takes)
+	}
+}
+
+// checkRooms reports rows of room that are not what the pushes take.
+func (c *checker) checkRooms() error {
+	err := c.each(room, func(k, v []byte) error {
+		r, err := readRoom(v)
+		switch want := c.rooms[string(k)]; {
+		case err != nil:
+			c.notef("room: a record is malformed")
+		case r != want:
+			c.notef("room: a sender has %d pushes of %d bytes, and a row says %d of %d", want.Pushes, want.Bytes, r.Pushes, r.Bytes)
+		}
+		delete(c.rooms, string(k))
+		return nil
+	})
+	if err == nil && len(c.rooms) > 0 {
+		c.notef("room: %d senders have pushes, and no row says so", len(c.rooms))
+	}
+	return err
+}

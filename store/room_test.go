@@ -1,0 +1,232 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/storetest"
+)
+
+// bounded gives a fixture limits of room.
+func bounded(l store.RoomLimits) func(*storetest.Setup) {
+	return func(s *storetest.Setup) { s.Engine.Room = l }
+}
+
+// from is an anonymous client.
+func from(client string) store.Actor { return store.Actor{Client: client, IP: client} }
+
+// sent makes a push of so many bytes of text.
+func sent(f *storetest.Fixture, by store.Actor, size int) (store.PushInfo, error) {
+	return f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New(strings.Repeat("x", size))})
+}
+
+// wantRoom fails the test unless a push is refused for want of that room; 0: unless it is made.
+func wantRoom(t *testing.T, what string, err error, of store.RoomOf) {
+	t.Helper()
+	refused := (*store.RoomError)(nil)
+	if of == 0 && err != nil || of != 0 && (!errors.As(err, &refused) || refused.Of != of || !errors.Is(err, store.ErrRoom)) {
+		t.Errorf("%s: %v, %+v", what, err, refused)
+	}
+}
+
+func TestAnAnonymousClientHasSoManyLivePushes(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, bounded(store.RoomLimits{Client: store.Room{Pushes: 3}}))
+	ann := f.Account(email)
+	one, two := from("198.51.100.1"), from("2001:db8::/64")
+	var made []store.PushInfo
+	create := func(what string, by store.Actor, of store.RoomOf) {
+		t.Helper()
+		p, err := sent(f, by, 10)
+		if wantRoom(t, what, err, of); err == nil && by.Client == one.Client {
+			made = append(made, p)
+		}
+	}
+	for range 3 {
+		create("within", one, 0)
+	}
+	create("one more", one, store.RoomOfClient)
+	f.Reopen()
+	create("after a restart", one, store.RoomOfClient)
+	create("another client", two, 0)
+	create("an account", ann, 0)
+	here := one
+	here.Local, here.Client = true, "127.0.0.1"
+	for range 5 {
+		create("a program on this machine", here, 0)
+	}
+
+	if _, err := f.DeletePush(ctx, one, made[0].Token); err != nil {
+		t.Fatal(err)
+	}
+	create("after a delete", one, 0)
+	create("after a delete, one more", one, store.RoomOfClient)
+	for range made[1].ViewLimit {
+		if _, err := f.Retrieve(ctx, two, made[1].Token, secret.Text{}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create("after a last view", one, 0)
+	f.Reopen()
+	create("after a last view, one more", one, store.RoomOfClient)
+	f.Clock.Advance(8 * day)
+	f.SweepAll()
+	for range 3 {
+		create("after all expired", one, 0)
+	}
+	create("after all expired, one more", one, store.RoomOfClient)
+}
+
+func TestAnAnonymousClientHasSoManyBytes(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	p, err := sent(f, from("198.51.100.1"), 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		bytes int64
+		of    store.RoomOf
+	}{"just enough": {3 * p.Size, 0}, "a byte short": {3*p.Size - 1, store.RoomOfClient}} {
+		f := storetest.New(t, bounded(store.RoomLimits{Client: store.Room{Bytes: c.bytes}}))
+		for range 2 {
+			_, err := sent(f, from("198.51.100.1"), 1000)
+			wantRoom(t, name, err, 0)
+		}
+		_, err := sent(f, from("198.51.100.1"), 1000)
+		wantRoom(t, name, err, c.of)
+	}
+}
+
+func TestAnAccountHasSoMuchRoom(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, bounded(store.RoomLimits{Account: store.Room{Pushes: 2, Bytes: 100_000}}))
+	ann, bob := f.Account(email), f.Account("bob@example.com")
+	file := storetest.PushFiles(t, f, ann, nil, storetest.Content(1, 60_000))
+	_, err := sent(f, ann, 50_000)
+	wantRoom(t, "too many bytes", err, store.RoomOfAccount)
+	small, err := sent(f, ann, 10)
+	wantRoom(t, "few bytes", err, 0)
+	_, err = sent(f, ann, 10)
+	wantRoom(t, "too many pushes", err, store.RoomOfAccount)
+	_, err = sent(f, bob, 50_000)
+	wantRoom(t, "another account", err, 0)
+	rooms, err := f.AccountRooms(ctx)
+	if want := (store.Room{Pushes: 2, Bytes: file.Stored + file.Size + small.Size}); err != nil || rooms[ann.Account] != want || rooms[bob.Account].Pushes != 1 {
+		t.Errorf("%+v, not %+v, %v", rooms, want, err)
+	}
+	if _, err := f.DeletePush(ctx, ann, file.Token); err != nil {
+		t.Fatal(err)
+	}
+	_, err = sent(f, ann, 50_000)
+	wantRoom(t, "after a delete", err, 0)
+	if err := f.RemoveAccount(ctx, storetest.Operator, email); err != nil {
+		t.Fatal(err)
+	}
+	if rooms, err := f.AccountRooms(ctx); err != nil || rooms[ann.Account] != (store.Room{}) {
+		t.Errorf("after the account was removed: %+v, %v", rooms, err)
+	}
+}
+
+func TestAnonymousPushesHaveAShareOfTheStore(t *testing.T) {
+	t.Parallel()
+	const whole, size = 8 << 20, 500_000
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Engine = bolt.Options{Path: s.Engine.Path, MaxSize: whole, Room: store.RoomLimits{Anonymous: 50}}
+	})
+	ann := f.Account(email)
+	var n int
+	var err error
+	for n = 0; n < 20 && err == nil; n++ {
+		_, err = sent(f, from("198.51.100.1"), size)
+	}
+	if wantRoom(t, "anonymous clients", err, store.RoomOfAnonymous); n-1 != whole/2/size {
+		t.Errorf("%d pushes of %d bytes fit into half of %d", n-1, size, whole)
+	}
+	here := store.Actor{Client: "127.0.0.1", Local: true}
+	_, err = sent(f, here, size)
+	wantRoom(t, "a program on this machine", err, store.RoomOfAnonymous)
+	for range 4 {
+		_, err = sent(f, ann, size)
+		wantRoom(t, "an account", err, 0)
+	}
+}
+
+func TestAnonymousPushesArePurged(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account(email)
+	made := make(map[string]store.PushInfo)
+	add := func(name string, by store.Actor, size int) {
+		t.Helper()
+		p, err := sent(f, by, size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		made[name] = p
+	}
+	add("old small", from("198.51.100.1"), 10)
+	add("old large", from("198.51.100.1"), 5000)
+	add("old, of an account", ann, 5000)
+	f.Clock.Advance(3 * day)
+	add("new large", from("198.51.100.2"), 5000)
+	here := func(name string) bool {
+		_, err := f.Preview(ctx, made[name].Token)
+		return err == nil
+	}
+	in := store.Purge{OlderThan: 2 * day, LargerThan: 1000, DryRun: true}
+	want := store.Room{Pushes: 1, Bytes: made["old large"].Size}
+	if gone, err := f.PurgeAnonymous(ctx, storetest.Operator, in); err != nil || gone != want || !here("old large") {
+		t.Errorf("a dry run: %+v, %v", gone, err)
+	}
+	if e := eventsAfter(t, f, 0); e[len(e)-1].Kind == store.AdminPurge {
+		t.Error("a dry run is an event")
+	}
+	if _, err := f.PurgeAnonymous(ctx, ann, in); !errors.Is(err, store.ErrDenied) {
+		t.Errorf("by a client: %v", err)
+	}
+	in.DryRun = false
+	if gone, err := f.PurgeAnonymous(ctx, storetest.Operator, in); err != nil || gone != want {
+		t.Errorf("%+v, not %+v, %v", gone, want, err)
+	}
+	if e := eventsAfter(t, f, 0); e[len(e)-1].Kind != store.AdminPurge || !strings.HasPrefix(e[len(e)-1].Detail, "1 pushes, ") {
+		t.Errorf("the event is %+v", e[len(e)-1])
+	}
+	for name, left := range map[string]bool{"old small": true, "old large": false, "old, of an account": true, "new large": true} {
+		if here(name) != left {
+			t.Errorf("%s: %t", name, !left)
+		}
+	}
+	if gone, err := f.PurgeAnonymous(ctx, storetest.Operator, store.Purge{OlderThan: -time.Hour}); err != nil || gone.Pushes != 2 {
+		t.Errorf("all: %+v, %v", gone, err)
+	}
+	if !here("old, of an account") {
+		t.Error("that of an account is gone")
+	}
+}
+
+func TestRoomIsBoundedAnewAtOnce(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, bounded(store.RoomLimits{Client: store.Room{Pushes: 1}}))
+	one := from("198.51.100.1")
+	for i, c := range []struct {
+		most store.RoomLimits
+		of   store.RoomOf
+	}{
+		{store.RoomLimits{Client: store.Room{Pushes: 1}}, 0},
+		{store.RoomLimits{Client: store.Room{Pushes: 1}}, store.RoomOfClient},
+		{store.RoomLimits{Client: store.Room{Pushes: 2}}, 0},
+		{store.RoomLimits{Client: store.Room{Bytes: 1}}, store.RoomOfClient},
+		{store.RoomLimits{}, 0},
+	} {
+		f.Configure(store.Options{Terms: storetest.Terms(), Space: store.SpaceLimits{Room: c.most}})
+		_, err := sent(f, one, 10)
+		wantRoom(t, fmt.Sprint("limits ", i), err, c.of)
+	}
+}
