@@ -15,6 +15,7 @@ type Source struct {
 	File    string          // the file; empty: the one that PUSHBOX_CONFIG names, or none
 	Environ []string        // as os.Environ returns it
 	Flags   map[string]Flag // by key, those that were given
+	NoKey   bool            // the master key is not needed: do not look for its file where no setting names one
 }
 
 // A Flag is a setting given on the command line.
@@ -47,18 +48,36 @@ func Load(src Source) (*Loaded, error) {
 	return &Loaded{Config: cfg, Values: l.values(cfg)}, nil
 }
 
-// load is Load, with the loader that knows where everything came from.
-func load(src Source) (*loader, Config, error) {
-	l := newLoader(src.Environ)
-	file := l.fileName(src.File)
+// DataDir returns the setting data_dir, even if other settings have problems: the server
+// may still run with earlier ones. A *ProblemsError if data_dir itself cannot be known.
+func DataDir(src Source) (string, error) {
+	l, _ := read(src)
+	if !l.complete || l.wrong["data_dir"] {
+		return "", &ProblemsError{l.problems}
+	}
+	return l.given["data_dir"].value.(string), nil
+}
+
+// read reads the layers of a configuration, and returns the name of its file.
+func read(src Source) (l *loader, file string) {
+	l = newLoader(src.Environ)
+	file = l.fileName(src.File)
 	l.readFile(file)
 	l.readEnvironment()
 	l.readFlags(src.Flags)
+	return l, file
+}
+
+// load is Load, with the loader that knows where everything came from.
+func load(src Source) (*loader, Config, error) {
+	l, file := read(src)
 	cfg, err := l.decode()
 	if err != nil {
 		return nil, Config{}, err
 	}
-	l.findKey(&cfg, file)
+	if !src.NoKey {
+		l.findKey(&cfg, file)
+	}
 	if l.complete {
 		l.check(cfg)
 	}

@@ -161,3 +161,24 @@ func TestNoFileIsReadUnlessItIsNamed(t *testing.T) {
 		t.Errorf("listen is %s", got)
 	}
 }
+
+func TestTheDataDirectoryIsKnownDespiteMistakesElsewhere(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		text, want, wrong string
+	}{
+		{"", "./data", ""},
+		{"data_dir: /srv/box\nlog: {level: loud}\nbox: 1\n", "/srv/box", ""},
+		{"data_dir: \"\"\n", "", "data_dir"},
+		{"data_dir: [a\n", "", "is not valid YAML"},
+	} {
+		got, err := config.DataDir(config.Source{File: writeFile(t, c.text)})
+		if got != c.want || (err != nil) != (c.wrong != "") || err != nil && !strings.Contains(err.Error(), c.wrong) {
+			t.Errorf("%q: %q, %v", c.text, got, err)
+		}
+	}
+	got, err := config.DataDir(config.Source{Environ: []string{"PUSHBOX_DATA_DIR=/env"}, Flags: map[string]config.Flag{"data_dir": {Name: "--data-dir", Value: "/flag"}}})
+	if got != "/flag" || err != nil {
+		t.Errorf("%q, %v", got, err)
+	}
+}

@@ -6,6 +6,8 @@ import (
 	"reflect"
 	"strings"
 	"unicode/utf8"
+
+	"pushbox/internal/environ"
 )
 
 // A Change is the effect of reading the sources of a running configuration again.
@@ -45,6 +47,14 @@ func Reload(running Config, src Source) (Change, error) {
 
 // Path returns the file that a configuration is read from, or an empty text.
 func (src Source) Path() string { return newLoader(src.Environ).fileName(src.File) }
+
+// NamesPlace reports whether a settings file is named, or a data directory in the environment.
+func (src Source) NamesPlace() bool {
+	vars := environ.Map(src.Environ)
+	_, file := vars[envFile]
+	_, dir := vars[envPrefix+"DATA_DIR"]
+	return src.File != "" || file || dir
+}
 
 // field returns the place of a setting in a configuration.
 func field(c *Config, s setting) reflect.Value {

@@ -63,6 +63,7 @@ var matrix = []accessRow{
 func matrixV1() []accessRow {
 	const password = `{"password":{"payload":"x"}}`
 	rows := []accessRow{
+		{"GET", "/api/v1/openapi.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 		{"GET", "/api/v1/version", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 		{"GET", "/api/v1/version.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 		{"OPTIONS", "/p.json", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},

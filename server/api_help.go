@@ -17,8 +17,10 @@ type apiHelp struct {
 	Text      string // about the whole API
 	Document  string // the address of the OpenAPI document
 	Endpoints []endpointHelp
-	V1        []helpV1     // the addresses of API version 1; none if it is switched off
-	Statuses  []statusHelp // of all endpoints, and of unknown paths
+
+	DocumentV1 string       // the address of the document of API version 1
+	V1         []helpV1     // its addresses; none if it is switched off
+	Statuses   []statusHelp // of all endpoints, and of unknown paths
 }
 
 // An endpointHelp documents one method of one path.
@@ -56,7 +58,7 @@ type statusHelp struct {
 // apiHelp returns the content of the help page. The addresses in its commands begin
 // with base.
 func (s *Server) apiHelp(base string) apiHelp {
-	help := apiHelp{Base: base, Text: apiText, V1: s.helpV1()}
+	help := apiHelp{Base: base, Text: apiText, DocumentV1: base + openAPIv1Path, V1: s.helpV1()}
 	everywhere := []error{errMethod, errAny}
 	for _, e := range s.endpoints(base) {
 		if e.name == "openapi" {
@@ -159,7 +161,7 @@ func (s *Server) curlCommand(e endpoint, base string) string {
 		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
 	}
 	if e.push {
-		example, _ := json.Marshal(openapi.Ordered[any]{{Name: "push", Value: s.examplePush()}}) // texts and numbers cannot fail
+		example, _ := json.Marshal(openapi.Ordered[any]{{Name: "push", Value: s.examplePush(pushV2)}}) // texts and numbers cannot fail
 		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
 	}
 	return strings.Join(words, " ")

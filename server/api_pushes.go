@@ -12,7 +12,7 @@ import (
 )
 
 func (s *Server) createPush(r *request) (reply, error) {
-	return s.create(r, spelling{wrapper: "push"})
+	return s.create(r, pushV2)
 }
 
 // create creates a push that is spelled in that way.

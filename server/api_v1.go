@@ -30,10 +30,15 @@ func (s *Server) createV1(how spelling) action {
 	return inV1(func(r *request) (reply, error) {
 		rep, err := s.create(r, how)
 		if errors.Is(err, errNoPush) {
-			err = badRequest("param is missing or the value is empty or invalid: " + how.wrapper)
+			err = how.errNoPush()
 		}
 		return rep, err
 	})
+}
+
+// errNoPush is the error errNoPush in the words of version 1.
+func (how spelling) errNoPush() error {
+	return badRequest("param is missing or the value is empty or invalid: " + how.wrapper)
 }
 
 // convertV1 removes the fields that version 1 replaces with the default, without an

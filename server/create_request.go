@@ -26,6 +26,9 @@ type createRequest struct {
 	account string // the account whose upload slot is taken; set with files
 }
 
+// pushV2 is the spelling of new pushes in version 2 of the API.
+var pushV2 = spelling{wrapper: "push"}
+
 // A spelling is how a request to create a push is written.
 type spelling struct {
 	wrapper string     // the object that has the fields

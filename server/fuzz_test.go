@@ -139,7 +139,7 @@ func FuzzCreateBody(f *testing.F) {
 		for account := range store.AccountID(2) { // anonymous, and with an account
 			r := posted(t, s, contentType, content)
 			r.actor.Account = account
-			c := s.newCreateRequest(r, spelling{wrapper: "push"})
+			c := s.newCreateRequest(r, pushV2)
 			err := c.read()
 			if err == nil {
 				var push store.NewPush
@@ -185,7 +185,7 @@ func FuzzPayloadSurvives(f *testing.F) {
 			return // a test cannot put it into JSON; that it is refused is tested elsewhere
 		}
 		s := newParser(nil)
-		c := s.newCreateRequest(posted(t, s, body.TypeJSON, encoded(t, map[string]any{"push": map[string]string{"payload": payload}})), spelling{wrapper: "push"})
+		c := s.newCreateRequest(posted(t, s, body.TypeJSON, encoded(t, map[string]any{"push": map[string]string{"payload": payload}})), pushV2)
 		if err := c.read(); err != nil || c.fields.text("payload") != payload {
 			t.Fatalf("%q was read as %q, %v", payload, c.fields.text("payload"), err)
 		}

@@ -22,6 +22,8 @@ var (
 	immutable    = []string{"public, max-age=31536000, immutable"}
 	everySite    = []string{"*"}
 	byteRanges   = []string{"bytes"}
+	byEncoding   = []string{"Accept-Encoding"}
+	gzipped      = []string{"gzip"}
 	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
 	nothingRuns  = []string{"default-src 'none'; frame-ancestors 'none'; sandbox"}
 	pageLoads    = []string{"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"}

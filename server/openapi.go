@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,22 +15,34 @@ import (
 // describe answers with the API's documentation for programs.
 func (s *Server) describe(r *request) (reply, error) { return ok(s.openAPI(s.home(r))), nil }
 
-// openAPI is the API as an OpenAPI 3.1 document. Its examples have links that
-// begin with base.
+// openAPI is version 2 of the API as an OpenAPI 3.1 document. Its examples have links
+// that begin with base.
 func (s *Server) openAPI(base string) openapi.Document {
+	text := apiText
+	if s.cfg.EnableAPIv1 {
+		text += aboutV1
+	}
+	return s.document(base, apiVersion, text, s.endpoints(base))
+}
+
+// document describes endpoints as a document of that version.
+func (s *Server) document(base, version, text string, endpoints []endpoint) openapi.Document {
 	c := openapi.Catalog{Types: typeTexts, Keys: keyTexts}
-	fields := s.createFields(s.offers())
 	doc := openapi.Document{
 		OpenAPI: "3.1.0",
 		Info: openapi.Info{
-			Title: "pushbox", Version: apiVersion, Description: apiText + s.aboutV1(),
+			Title: "pushbox", Version: version, Description: text,
 			Contact: openapi.Contact{Name: "The administrator of this server", URL: base},
 			License: openapi.License{Name: "MIT", Identifier: "MIT"},
 		},
 		Servers: []openapi.Server{{URL: base}},
-		Tags:    apiTags(),
 	}
-	for _, e := range s.endpoints(base) {
+	for _, tag := range apiTags() {
+		if slices.ContainsFunc(endpoints, func(e endpoint) bool { return e.tag == tag.Name }) {
+			doc.Tags = append(doc.Tags, tag)
+		}
+	}
+	for _, e := range endpoints {
 		item := doc.Paths.Get(e.path)
 		if item == nil {
 			doc.Paths.Add(e.path, nil)
@@ -37,7 +50,7 @@ func (s *Server) openAPI(base string) openapi.Document {
 		}
 		item.Add(strings.ToLower(e.method), s.operation(e, &c))
 	}
-	c.Schemas.Add(schemaInvalid, invalidSchema(append(fields, s.mailFields()...)))
+	c.Schemas.Add(schemaInvalid, invalidSchema(append(s.createFields(pushV2), s.mailFields()...)))
 	doc.Components = openapi.Components{Schemas: c.Schemas, SecuritySchemes: securitySchemes()}
 	return doc
 }
@@ -46,6 +59,9 @@ func (s *Server) openAPI(base string) openapi.Document {
 const apiText = "Shares secrets that vanish: Password Pusher's JSON API, version 2. " +
 	"Each path under /api/v2 may end in .json. Answers are JSON in UTF-8 and must not be stored; times are UTC. " +
 	"Clients must ignore keys they do not know. HEAD is GET without a body, except that it cannot retrieve a push. Other methods get 405 with an Allow header."
+
+// aboutV1 is the end of that text where there is a version 1.
+const aboutV1 = " API version 1, which Password Pusher calls deprecated, is there for older clients, and has a document of its own: " + openAPIv1Path + "."
 
 // Names of the groups of endpoints.
 const (
@@ -69,8 +85,9 @@ func apiTags() []openapi.Tag {
 type endpoint struct {
 	route
 	routeText
-	id             string // its name, and its method where another one has the same name
-	path           string // with its parameters in braces
+	how            spelling // of a push to be created
+	id             string   // its name, and its method where another one has the same name
+	path           string   // with its parameters in braces
 	fields         []apiField
 	errorResponses []statusResponses
 	body           any // an example of what success answers with; nil: there is none
@@ -82,7 +99,7 @@ func (s *Server) endpoints(base string) (all []endpoint) {
 	for _, row := range s.routes() {
 		isFile := routeTexts[row.name].answer == nil // for others HEAD needs no words
 		if inAPI(row.pattern) && (row.method != http.MethodHead || isFile) {
-			all = append(all, s.endpoint(row, base))
+			all = append(all, s.endpoint(row, routeTexts[row.name], pushV2, base))
 		}
 	}
 	return all
@@ -93,8 +110,8 @@ func inAPI(pattern string) bool {
 }
 
 // endpoint documents a route: its path and fields, its errors and its example.
-func (s *Server) endpoint(row route, base string) endpoint {
-	e := endpoint{route: row, routeText: routeTexts[row.name], id: row.name}
+func (s *Server) endpoint(row route, text routeText, how spelling, base string) endpoint {
+	e := endpoint{route: row, routeText: text, how: how, id: row.name}
 	var parts []string
 	for part := range strings.SplitSeq(row.pattern, "/") {
 		if name, isParam := strings.CutPrefix(part, ":"); isParam && row.word != "" {
@@ -115,7 +132,7 @@ func (s *Server) endpoint(row route, base string) endpoint {
 		}
 	}
 	if e.push {
-		e.fields = append(e.fields, s.createFields(s.offers())...)
+		e.fields = append(e.fields, s.createFields(how)...)
 	}
 	if e.mail {
 		e.fields = append(e.fields, s.notifyFields()...)
@@ -143,7 +160,7 @@ const partText = "The requested part of the file."
 // go into the catalog.
 func (s *Server) operation(e endpoint, c *openapi.Catalog) openapi.Operation {
 	op := openapi.Operation{
-		OperationID: e.id, Tags: []string{e.tag}, Summary: e.summary, Description: e.text, Security: s.security(e.access),
+		OperationID: e.id, Deprecated: e.has(isV1), Tags: []string{e.tag}, Summary: e.summary, Description: e.text, Security: s.security(e.access),
 	}
 	for _, f := range e.fields {
 		if f.in != "body" {
@@ -153,7 +170,7 @@ func (s *Server) operation(e endpoint, c *openapi.Catalog) openapi.Operation {
 		}
 	}
 	if e.push {
-		op.RequestBody = s.createBody(&c.Schemas)
+		op.RequestBody = s.createBody(e.how, &c.Schemas)
 	}
 	if e.mail {
 		op.RequestBody = s.notifyBody(&c.Schemas)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"encoding/base64"
 	"strconv"
 	"time"
 
@@ -23,6 +24,8 @@ var typeTexts = map[string]openapi.TypeText{
 	"viewerJSON":       {Name: "RetrievedPush", Text: "A push as it is retrieved, with its content."},
 	"fileJSON":         {Name: "File", Text: "A file of a push, and where it is downloaded."},
 	"previewJSON":      {Name: "Preview", Text: "The address of a push in a browser."},
+	"versionV1JSON":    {Name: "VersionV1", Text: "What this server is."},
+	"auditV1JSON":      {Name: "AuditLogV1", Text: "A page of the audit log of a push."},
 	"auditJSON":        {Name: "AuditLog", Text: "A page of the audit log of a push."},
 	"entryJSON":        {Name: "AuditEntry", Text: "What happened to a push."},
 	"errorBody":        {Name: "Error", Text: "Why a request was refused; all statuses from 400 on have it, except 422."},
@@ -43,6 +46,10 @@ var keyTexts = map[string]openapi.KeyText{
 	"versionJSON.api_version":         {Text: "The version of Password Pusher's API that this is."},
 	"versionJSON.edition":             {Text: "Always oss: Password Pusher's name for a self-hosted server."},
 	"versionJSON.features":            {Text: "What this server can do."},
+
+	"versionV1JSON.application_version": {Text: "The version of this program."},
+	"versionV1JSON.api_version":         {Text: "The version of Password Pusher's older API that this is."},
+	"versionV1JSON.edition":             {Text: "Always oss: Password Pusher's name for a self-hosted server."},
 
 	"featuresJSON.anonymous_access":         {Text: "Whether pushes can be created and retrieved without an API token."},
 	"featuresJSON.api_token_authentication": {Text: "Always true."},
@@ -94,6 +101,7 @@ var keyTexts = map[string]openapi.KeyText{
 	"fileJSON.url":          {Text: "The address to download it from, without an API token; it expires.", Format: formatURI},
 	"previewJSON.url":       {Text: "The link to give away.", Format: formatURI},
 	"auditJSON.logs":        {Text: "Entries, oldest first, " + strconv.Itoa(store.PageSize) + " a page."},
+	"auditV1JSON.views":     {Text: "Entries, oldest first, " + strconv.Itoa(store.PageSize) + " a page."},
 	"entryJSON.ip":          {Text: "The client's address."},
 	"entryJSON.user_agent":  {Text: "The client's program, cut to 255 characters; empty if it was not sent."},
 	"entryJSON.referrer":    {Text: "The page that the client came from, cut to 255 characters; empty if it was not sent."},
@@ -119,20 +127,36 @@ func words[K ~uint8](name func(K) string) (all []string) {
 // exampleAt is when the pushes of examples were created.
 func exampleAt() time.Time { return time.Date(2026, 11, 21, 11, 39, 25, 834_000_000, time.UTC) }
 
+// exampleFile is the content of a file.
+const exampleFile = "hello"
+
 // examplePush are the fields of a push to be created.
-func (s *Server) examplePush() openapi.Ordered[any] {
-	text := s.offers()[0]
+func (s *Server) examplePush(how spelling) openapi.Ordered[any] {
+	terms, name := s.offers(how)[0], "wifi"
+	content := openapi.Member[any]{Name: store.FieldPayload, Value: "correct horse battery staple"}
+	switch how.kind {
+	case store.File:
+		name = "greeting"
+		content.Name, content.Value = store.FieldFiles, []any{openapi.Ordered[any]{
+			{Name: "filename", Value: "hello.txt"},
+			{Name: "content_type", Value: "text/plain"},
+			{Name: "content", Value: base64.StdEncoding.EncodeToString([]byte(exampleFile))},
+		}}
+	case store.URL:
+		name = "invitation"
+		content.Value = "https://example.com/invitation"
+	}
 	return openapi.Ordered[any]{
-		{Name: store.FieldPayload, Value: "correct horse battery staple"},
-		{Name: store.FieldName, Value: "wifi"},
-		{Name: store.FieldDays, Value: text.Days.Default},
-		{Name: store.FieldViews, Value: text.Views.Default},
+		content,
+		{Name: store.FieldName, Value: name},
+		{Name: store.FieldDays, Value: terms.Days.Default},
+		{Name: store.FieldViews, Value: terms.Views.Default},
 	}
 }
 
 // exampleInfo is the push that these fields create.
 func (s *Server) exampleInfo() store.PushInfo {
-	text := s.offers()[0]
+	text := s.offers(pushV2)[0]
 	days := text.Days.Default
 	return store.PushInfo{
 		At: exampleAt(), Token: store.Token{Text: secret.New("buh66o4ikeyessa67bs4hdfpptg55e4sd6")}, Name: secret.New("wifi"),

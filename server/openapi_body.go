@@ -8,51 +8,53 @@ import (
 	"pushbox/store"
 )
 
-// Names of the schemas of a request to create a push.
-const (
-	schemaNewPush      = "NewPush"
-	schemaNewFile      = "NewFile"
-	schemaNewJSON      = "NewPushJSON"
-	schemaNewForm      = "NewPushForm"
-	schemaNewMultipart = "NewPushMultipart"
-)
+// schemaNewFile is the name of the schema of a file in a request to create a push.
+const schemaNewFile = "NewFile"
+
+// newPushSchemas are the names of the schemas of a push to be created, by the object that
+// has its fields. With JSON, Form or Multipart behind it, such a name is that of the body.
+var newPushSchemas = map[string]string{
+	pushV2.wrapper: "NewPush", passwordV1.wrapper: "NewPassword", filesV1.wrapper: "NewFilePush", urlV1.wrapper: "NewURL",
+}
 
 // createBody is the body of a create request, in each of its types.
-func (s *Server) createBody(schemas *openapi.Ordered[*openapi.Schema]) *openapi.Body {
-	offers := s.offers()
-	fields := s.createFields(offers)
-	texts := slices.DeleteFunc(slices.Clone(fields), func(f apiField) bool { return f.name == store.FieldFiles })
-	textOffers := slices.DeleteFunc(slices.Clone(offers), func(o kindTerms) bool { return o.kind == store.File })
-
-	schemas.Add(schemaNewJSON, &openapi.Schema{
-		Type: openapi.Types{"object"}, Required: []string{"push"},
-		Properties: openapi.Ordered[*openapi.Schema]{{Name: "push", Value: openapi.Ref(schemaNewPush)}},
+func (s *Server) createBody(how spelling, schemas *openapi.Ordered[*openapi.Schema]) *openapi.Body {
+	name, fields, offers := newPushSchemas[how.wrapper], s.createFields(how), s.offers(how)
+	schemas.Add(name+"JSON", &openapi.Schema{
+		Type: openapi.Types{"object"}, Required: []string{how.wrapper},
+		Properties: openapi.Ordered[*openapi.Schema]{{Name: how.wrapper, Value: openapi.Ref(name)}},
 	})
-	schemas.Add(schemaNewPush, pushSchema(fields, offers, func(name string) string { return name }))
-	if s.cfg.EnableFilePushes {
+	schemas.Add(name, how.pushSchema(fields, offers, func(name string) string { return name }))
+	if s.takesFiles(how) {
 		schemas.Add(schemaNewFile, newFileSchema())
 	}
-	schemas.Add(schemaNewForm, pushSchema(texts, textOffers, bracketed))
-	schemas.Add(schemaNewMultipart, pushSchema(inParts(fields), offers, bracketed))
+	example := s.examplePush(how)
+	out := &openapi.Body{Required: true}
+	out.Content.Add(body.TypeJSON, openapi.Media{Schema: openapi.Ref(name + "JSON"), Example: openapi.Ordered[any]{{Name: how.wrapper, Value: example}}})
 
-	example := s.examplePush()
 	form := make(openapi.Ordered[any], len(example))
 	for i, m := range example {
-		form[i] = openapi.Member[any]{Name: bracketed(m.Name), Value: m.Value}
+		if form[i] = (openapi.Member[any]{Name: how.bracketed(m.Name), Value: m.Value}); m.Name == store.FieldFiles {
+			form[i].Value = []string{exampleFile}
+		}
 	}
-	return &openapi.Body{Required: true, Content: openapi.Ordered[openapi.Media]{
-		{Name: body.TypeJSON, Value: openapi.Media{Schema: openapi.Ref(schemaNewJSON), Example: openapi.Ordered[any]{{Name: "push", Value: example}}}},
-		{Name: body.TypeForm, Value: openapi.Media{Schema: openapi.Ref(schemaNewForm), Example: form}},
-		{Name: body.TypeMultipart, Value: openapi.Media{Schema: openapi.Ref(schemaNewMultipart), Example: form}},
-	}}
+	if how.kind != store.File { // whose files need parts
+		isFile := func(o kindTerms) bool { return o.kind == store.File }
+		texts := slices.DeleteFunc(slices.Clone(fields), func(f apiField) bool { return f.name == store.FieldFiles })
+		schemas.Add(name+"Form", how.pushSchema(texts, slices.DeleteFunc(slices.Clone(offers), isFile), how.bracketed))
+		out.Content.Add(body.TypeForm, openapi.Media{Schema: openapi.Ref(name + "Form"), Example: form})
+	}
+	schemas.Add(name+"Multipart", how.pushSchema(inParts(fields), offers, how.bracketed))
+	out.Content.Add(body.TypeMultipart, openapi.Media{Schema: openapi.Ref(name + "Multipart"), Example: form})
+	return out
 }
 
 // bracketed returns the name that a field of a push has in a form.
-func bracketed(name string) string {
+func (how spelling) bracketed(name string) string {
 	if name == store.FieldFiles {
-		return "push[" + name + "][]"
+		return how.wrapper + "[" + name + "][]"
 	}
-	return "push[" + name + "]"
+	return how.wrapper + "[" + name + "]"
 }
 
 // inParts returns the fields with the schema of files for multipart/form-data.
@@ -69,15 +71,20 @@ func inParts(fields []apiField) []apiField {
 }
 
 // pushSchema returns the schema of a push to be created. Each kind has a rule, on the
-// condition that the push is of that kind. Conditions and rules say that they leave other
-// properties alone: some linters take them for schemas of a whole push.
-func pushSchema(fields []apiField, offers []kindTerms, named func(string) string) *openapi.Schema {
+// condition that the push is of that kind, unless there is no other. Conditions and rules
+// say that they leave other properties alone: some linters take them for schemas of a
+// whole push.
+func (how spelling) pushSchema(fields []apiField, offers []kindTerms, named func(string) string) *openapi.Schema {
 	s := &openapi.Schema{Type: openapi.Types{"object"}, MinProperties: 1, Description: "A push to create. Unknown keys are ignored."}
 	for _, f := range fields {
 		s.Properties.Add(named(f.name), f.describe())
 	}
 	for _, o := range offers {
-		s.AllOf = append(s.AllOf, &openapi.Schema{If: o.asked(named), Then: o.rule(named), Unevaluated: true})
+		rule := o.rule(named)
+		if how.kind == 0 {
+			rule = &openapi.Schema{If: o.asked(named), Then: rule, Unevaluated: true}
+		}
+		s.AllOf = append(s.AllOf, rule)
 	}
 	return s
 }

@@ -35,10 +35,10 @@ func (f apiField) describe() *openapi.Schema {
 	return &s
 }
 
-// offers returns the kinds of push that can be created here. Files come last, since
-// they need an account.
-func (s *Server) offers() []kindTerms {
-	all := s.kinds()
+// offers returns the kinds of push that can be created here with a spelling. Files come
+// last, since they need an account.
+func (s *Server) offers(how spelling) []kindTerms {
+	all := slices.DeleteFunc(s.kinds(), func(t kindTerms) bool { return how.kind != 0 && t.kind != how.kind })
 	isFile := func(t kindTerms) bool { return t.kind == store.File }
 	if i := slices.IndexFunc(all, isFile); i >= 0 {
 		all = append(slices.Delete(slices.Clone(all), i, i+1), all[i])
@@ -70,7 +70,8 @@ func perKind(offers []kindTerms, say func(kindTerms) string) string {
 }
 
 // createFields documents the fields of a push to be created.
-func (s *Server) createFields(offers []kindTerms) []apiField {
+func (s *Server) createFields(how spelling) []apiField {
+	offers := s.offers(how)
 	kinds := &openapi.Schema{Type: openapi.Types{"string"}}
 	for _, o := range offers {
 		kinds.Enum = append(kinds.Enum, o.kind.String())
@@ -90,8 +91,11 @@ func (s *Server) createFields(offers []kindTerms) []apiField {
 	if s.cfg.Mail.Enabled() {
 		all = append(all, s.mailFields()...)
 	}
-	if s.cfg.EnableFilePushes {
-		all = append(all, s.filesField())
+	if s.takesFiles(how) {
+		all = append(all, s.filesField(how))
+	}
+	if how.kind != 0 {
+		all = slices.DeleteFunc(all, func(f apiField) bool { return f.name == store.FieldKind })
 	}
 	for i := range all {
 		all[i].in = "body"
@@ -99,12 +103,17 @@ func (s *Server) createFields(offers []kindTerms) []apiField {
 	return all
 }
 
+// takesFiles reports whether a push can be created with files.
+func (s *Server) takesFiles(how spelling) bool {
+	return s.cfg.EnableFilePushes && (!how.v1 || how.kind == store.File)
+}
+
 // filesField describes the files of a push in JSON.
-func (s *Server) filesField() apiField {
+func (s *Server) filesField(how spelling) apiField {
 	most := s.cfg.Files.MaxFileUploads
 	return apiField{
 		name:     store.FieldFiles,
-		text:     "Files, which need an API token. They can come along with any kind. In multipart/form-data they are parts named push[files][], each with a filename; in JSON a list of objects with filename, content_type and content, which is base64.",
+		text:     "Files, which need an API token. They can come along with any kind. In multipart/form-data they are parts named " + how.bracketed(store.FieldFiles) + ", each with a filename; in JSON a list of objects with filename, content_type and content, which is base64.",
 		bounds:   "at most " + strconv.Itoa(most) + " files, each at most " + s.cfg.Files.MaxFileSize.String(),
 		fallback: "none",
 		schema:   &openapi.Schema{Type: openapi.Types{"array"}, MaxItems: &most, Items: openapi.Ref(schemaNewFile)},

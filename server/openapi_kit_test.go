@@ -22,11 +22,13 @@ type document struct {
 	paths    map[string]map[string]operation
 	byID     map[string]operation
 	seen     map[string]map[int]bool // statuses of answers, by operation
+	calls    []call                  // one of each operation
 }
 
 // An operation has the parts of an operation that tests read.
 type operation struct {
 	OperationID string `json:"operationId"`
+	Deprecated  bool
 	Security    []map[string][]string
 	Parameters  []struct {
 		Name, In string
@@ -49,18 +51,25 @@ type operation struct {
 
 const documentURL = "https://push.example/openapi.json"
 
-// documentOf fetches the server's document. It makes the schemas of answers refuse
-// unknown keys.
+// documentOf fetches the server's document of version 2.
 func documentOf(a *servertest.Server, headers ...http.Header) *document {
 	a.T.Helper()
-	text := a.Get("/api/v2/openapi.json", headers...).Want(http.StatusOK).Body
-	d := &document{t: a.T, raw: parsed(a.T, text), compiler: jsonschema.NewCompiler()}
+	return newDocument(a.Get("/api/v2/openapi.json", headers...), calls)
+}
+
+// newDocument reads a document, which calls belong to. It makes the schemas of answers
+// refuse unknown keys.
+func newDocument(got servertest.Answer, calls []call) *document {
+	t := got.T
+	t.Helper()
+	text := got.Want(http.StatusOK).Body
+	d := &document{t: t, raw: parsed(t, text), compiler: jsonschema.NewCompiler(), calls: calls}
 	d.byID, d.seen = make(map[string]operation), make(map[string]map[int]bool)
 	var doc struct {
 		Paths map[string]map[string]operation
 	}
 	if err := json.Unmarshal([]byte(text), &doc); err != nil {
-		a.T.Fatal(err)
+		t.Fatal(err)
 	}
 	d.paths = doc.Paths
 	for path, item := range doc.Paths {
@@ -69,7 +78,7 @@ func documentOf(a *servertest.Server, headers ...http.Header) *document {
 			d.byID[op.OperationID], d.seen[op.OperationID] = op, make(map[int]bool)
 		}
 	}
-	strict := parsed(a.T, text).(map[string]any)
+	strict := parsed(t, text).(map[string]any)
 	for name, s := range strict["components"].(map[string]any)["schemas"].(map[string]any) {
 		if s := s.(map[string]any); s["properties"] != nil && !strings.HasPrefix(name, "New") {
 			s["additionalProperties"] = false
@@ -77,7 +86,7 @@ func documentOf(a *servertest.Server, headers ...http.Header) *document {
 	}
 	d.compiler.AssertFormat()
 	if err := d.compiler.AddResource(documentURL, strict); err != nil {
-		a.T.Fatal(err)
+		t.Fatal(err)
 	}
 	return d
 }

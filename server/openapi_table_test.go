@@ -28,7 +28,13 @@ func docServer(t *testing.T, change func(*config.Config)) *Server {
 func TestEveryRouteOfTheAPIIsDescribed(t *testing.T) {
 	t.Parallel()
 	known := make(map[string]bool)
-	for _, row := range docServer(t, nil).routes() {
+	s := docServer(t, nil)
+	for _, row := range s.routesV1() {
+		if how := spellingsV1[row.name]; !row.has(unlisted) && (routeTexts[sameInV2(row.name)].summary == "" || how.v1 != row.has(hasFiles)) {
+			t.Errorf("%s is not documented, or its body is not", row.name)
+		}
+	}
+	for _, row := range s.routes() {
 		text, described := routeTexts[row.name]
 		if inAPI(row.pattern) {
 			known[row.name] = true
@@ -106,6 +112,9 @@ func TestEveryKeyOfAnAnswerIsDescribed(t *testing.T) {
 			keysOf(text.answer, types, keys)
 		}
 	}
+	for _, e := range docServer(t, nil).endpointsV1("") {
+		keysOf(e.answer, types, keys)
+	}
 	for key := range keys {
 		if keyTexts[key].Text == "" {
 			t.Errorf("keyTexts says nothing of %s", key)
@@ -134,7 +143,7 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 	t.Parallel()
 	s := docServer(t, func(c *config.Config) { c.RequireMFA = true })
 	said := make(map[errorBody]bool)
-	for _, e := range s.endpoints("") {
+	for _, e := range slices.Concat(s.endpoints(""), s.endpointsV1("")) {
 		for _, f := range e.errorResponses {
 			if statusTexts[f.status] == "" {
 				t.Errorf("%s: nothing is said of the status %d", e.id, f.status)
@@ -155,8 +164,8 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 		given := p.message == "The request was cancelled." // the client that could read it has gone
 		onPages := errors.Is(p.err, store.ErrCredentials) || errors.Is(p.err, store.ErrSession)
 		watching := errors.Is(p.err, errScrape) || errors.Is(p.err, ErrStarting) || errors.Is(p.err, ErrStopping)
-		inV1 := errors.Is(p.err, errNoV1) || errors.Is(p.err, errNotDeletable) // the document is of version 2
-		if documented := said[p.body()]; documented == (given || onPages || watching || inV1) && p.message != "" {
+		off := errors.Is(p.err, errNoV1) // what is off has no document
+		if documented := said[p.body()]; documented == (given || onPages || watching || off) && p.message != "" {
 			t.Errorf("documented %v: %s", documented, p.message)
 		}
 	}

@@ -51,10 +51,20 @@ func sendBytes(w http.ResponseWriter, r *request, status int, body []byte) (int6
 	return int64(n), err
 }
 
-// sendAsset writes an asset, which browsers may keep forever.
+// sendAsset writes an asset, which browsers may keep forever: compressed, if the client takes
+// that. Nothing else is compressed: the size of a compressed page could tell something about a
+// secret in it.
 func sendAsset(w http.ResponseWriter, r *request, a web.Asset) (int64, error) {
 	assetHeaders(w.Header(), a)
-	return sendBytes(w, r, http.StatusOK, a.Content)
+	if a.Gzip == nil {
+		return sendBytes(w, r, http.StatusOK, a.Content)
+	}
+	w.Header()["Vary"] = byEncoding
+	if !takesGzip(r.Header["Accept-Encoding"]) {
+		return sendBytes(w, r, http.StatusOK, a.Content)
+	}
+	w.Header()["Content-Encoding"] = gzipped
+	return sendBytes(w, r, http.StatusOK, a.Gzip)
 }
 
 // A text is a reply that is neither JSON nor a page.

@@ -25,7 +25,7 @@ func TestNothingThatCarriesASecretPrintsIt(t *testing.T) {
 		body.TypeForm: "push[payload]=" + canary + "&push[passphrase]=" + canary + "&push[note]=" + canary,
 	} {
 		r := posted(t, s, mediaType, content)
-		c := s.newCreateRequest(r, spelling{wrapper: "push"})
+		c := s.newCreateRequest(r, pushV2)
 		if err := c.read(); err != nil || c.fields.text("payload") != canary {
 			t.Fatal(c.fields, err)
 		}

@@ -15,6 +15,7 @@ func (s *Server) routesV1() []route {
 	const file = isV1 | hasLinks | hasFiles
 	rows := []route{
 		{name: "v1_version", method: http.MethodGet, pattern: "/api/v1/version", access: public, traits: isV1 | notCounted, action: s.versionV1},
+		{name: "v1_openapi", method: http.MethodGet, pattern: strings.TrimSuffix(openAPIv1Path, jsonSuffix), access: public, traits: isV1 | hasLinks, action: s.describeV1},
 		{name: "v1_create", method: http.MethodPost, pattern: "/p.json", access: creating, traits: file | crossOrigin, action: s.createV1(passwordV1)},
 		{name: "v1_create_file", method: http.MethodPost, pattern: "/f.json", access: required, traits: file, action: s.createV1(filesV1)},
 		{name: "v1_create_url", method: http.MethodPost, pattern: "/r.json", access: required, traits: file, action: s.createV1(urlV1)},
@@ -41,11 +42,14 @@ func (s *Server) routesV1() []route {
 	return rows
 }
 
+// openAPIv1Path is the address of the document of version 1, without the base.
+const openAPIv1Path = "/api/v1/openapi.json"
+
 // jsonSuffix ends the paths of API version 1, and may end those of version 2.
 const jsonSuffix = ".json"
 
-// isPathV1 reports whether a path or a pattern is one of API version 1, except that of
-// the version.
+// isPathV1 reports whether a path or a pattern is one of API version 1, except those
+// under /api/v1.
 func isPathV1(path string) bool {
 	path, ok := strings.CutSuffix(path, jsonSuffix)
 	return ok && len(path) > 1 && path[0] == '/' && strings.IndexByte(prefixesV1, path[1]) >= 0 && (len(path) == 2 || path[2] == '/')

@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"pushbox/internal/email"
+	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/store/seal"
 )
@@ -104,6 +105,65 @@ func (s *Store) SetDisabled(ctx context.Context, by Actor, email string, disable
 		_, err := s.changeAccount(ctx, by, email, kind, ends, func(a *Account) { a.Disabled = disabled })
 		return err
 	})
+}
+
+// RenameAccount gives an account another address; all that belongs to it stays.
+// *InvalidError; ErrNotFound; ErrExists if another account has that address; ErrDenied for
+// a client.
+func (s *Store) RenameAccount(ctx context.Context, by Actor, email, to string) error {
+	var bad InvalidError
+	to = cleanEmail(to, &bad)
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	if !by.administers() {
+		return ErrDenied
+	}
+	a, err := s.account(ctx, email)
+	if err != nil {
+		return err
+	}
+	defer s.epochs.leave(s.epochs.enter())
+	event := s.as(by).event(AdminAccountRename, matter{account: a.ID, email: to, detail: "it was " + a.Email})
+	_, err = s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		a.Email = to
+		return a, SessionChange{}, event, nil
+	})
+	return err
+}
+
+// ExpirePushes ends all live pushes of an account, as a delete does, and returns how many.
+// Their audit logs stay. If it is cut short, some have ended. ErrNotFound; ErrDenied for a
+// client.
+func (s *Store) ExpirePushes(ctx context.Context, by Actor, email string) (n int, err error) {
+	if !by.administers() {
+		return 0, ErrDenied
+	}
+	a, err := s.account(ctx, email)
+	if err != nil {
+		return 0, err
+	}
+	n, err = s.expireAll(ctx, by, a.ID)
+	return n, errors.Join(err, s.as(by).note(ctx, AdminPushesExpire, about(a).with(humanize.Count(n, "push", "pushes"))))
+}
+
+func (s *Store) expireAll(ctx context.Context, by Actor, owner AccountID) (n int, err error) {
+	for {
+		ps, err := s.engine.Pushes(ctx, owner, true, 0, sweepBatch)
+		if err != nil || len(ps) == 0 {
+			return n, err
+		}
+		if err := s.deleteEach(ctx, by, ps); err != nil {
+			return n, err
+		}
+		n += len(ps)
+	}
+}
+
+func (s *Store) deleteEach(ctx context.Context, by Actor, ps []Push) error {
+	defer s.epochs.leave(s.epochs.enter())
+	at := s.time.Read()
+	return s.changeEach(ctx, ps, func(id ID) Rule { return deleteRule(by, at, s.sealActor(id, by)) })
 }
 
 // RemoveAccount removes an account with its API tokens, sessions, webhooks, pushes and

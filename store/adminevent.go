@@ -49,6 +49,8 @@ const (
 	AdminReloadRefused
 	AdminMoreRefused
 	AdminImport
+	AdminAccountRename
+	AdminPushesExpire
 	adminKindCount
 )
 
@@ -85,6 +87,8 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminReloadRefused:  {"reload_refused", "the configuration was read again and has a mistake: nothing changed"},
 	AdminMoreRefused:    {"more_refused", "further sign-ins and API tokens were refused, each without an event"},
 	AdminImport:         {"import", "accounts and pushes of another server were imported"},
+	AdminAccountRename:  {"account_rename", "an account got another address"},
+	AdminPushesExpire:   {"pushes_expire", "all live pushes of an account were ended"},
 }
 
 // AdminKinds lists the kinds of event.

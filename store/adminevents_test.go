@@ -102,6 +102,12 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(f.SetDisabled(ctx, storetest.Operator, ann, true)) // it is
 	want(f.SetDisabled(ctx, storetest.Operator, ann, false), "account_enable: "+operator+hers)
 
+	want(f.RenameAccount(ctx, storetest.Operator, ann, "Eve@example.com"), "account_rename: "+operator+"account 1 eve@example.com, subject 0, it was "+ann)
+	want(f.RenameAccount(ctx, storetest.Operator, "eve@example.com", "eve@example.com")) // it has it
+	want(f.RenameAccount(ctx, storetest.Operator, "eve@example.com", ann), "account_rename: "+operator+hers+"it was eve@example.com")
+	_, err = f.ExpirePushes(ctx, storetest.Operator, ann)
+	want(err, "pushes_expire: "+operator+hers+"0 pushes")
+
 	token, err := f.CreateToken(ctx, storetest.Operator, ann, "laptop", 0)
 	want(err, "token_create: "+operator+"account 1 ann@example.com, subject 1, laptop")
 	want(f.RevokeToken(ctx, storetest.Operator, token.ID), "token_revoke: "+operator+"account 1 ann@example.com, subject 1, ")
@@ -120,7 +126,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	r, err := f.RotateKey(ctx, storetest.Operator, true, quiet)
 	want(err, "key_rotate: "+operator+whole+r.OldID+" by "+r.ID, "keys_renew: system 0 from  , "+whole+"3 dropped")
 	b, err := f.Backup(ctx, store.Actor{Role: store.System}, "", func(int64, int64) {})
-	want(err, "backup: system 0 from  , "+whole+humanize.Size(b.Size))
+	want(err, "backup: system 0 from  , "+whole+humanize.Size(b.Size)+", key "+b.Key)
 	if err := os.Remove(b.Path); err != nil {
 		t.Error(err)
 	}

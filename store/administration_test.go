@@ -34,8 +34,13 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 			return f.SetPassword(ctx, by, his, secret.New("another good password"))
 		},
 		"disable an account": func(by store.Actor) error { return f.SetDisabled(ctx, by, his, true) },
-		"remove an account":  func(by store.Actor) error { return f.RemoveAccount(ctx, by, his) },
-		"reset a factor":     func(by store.Actor) error { return f.ResetTOTP(ctx, by, his) },
+		"rename an account":  func(by store.Actor) error { return f.RenameAccount(ctx, by, his, "eve@example.com") },
+		"expire its pushes": func(by store.Actor) error {
+			_, err := f.ExpirePushes(ctx, by, his)
+			return err
+		},
+		"remove an account": func(by store.Actor) error { return f.RemoveAccount(ctx, by, his) },
+		"reset a factor":    func(by store.Actor) error { return f.ResetTOTP(ctx, by, his) },
 		"create a token": func(by store.Actor) error {
 			_, err := f.CreateToken(ctx, by, his, "", 0)
 			return err

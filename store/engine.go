@@ -119,8 +119,8 @@ type AccountEngine interface {
 	AccountByEmail(ctx context.Context, email string) (Account, error)
 	// Accounts lists accounts by ID, from the first after the given one.
 	Accounts(ctx context.Context, after AccountID, limit int) ([]Account, error)
-	// ChangeAccount applies r to an account and its sessions. ID and address do not
-	// change. If by is not zero it must be the digest of one of its sessions, else
+	// ChangeAccount applies r to an account and its sessions. The ID does not change.
+	// ErrExists if another account has the new address, and nothing was changed. If by is not zero it must be the digest of one of its sessions, else
 	// ErrSession. ErrNotFound if there is no such account. An error of r is returned as
 	// it is, and nothing was changed.
 	ChangeAccount(ctx context.Context, id AccountID, by SessionDigest, r AccountRule) (AccountChange, error)

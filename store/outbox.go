@@ -50,7 +50,27 @@ func (s *Store) OutboxChanged(by Route) <-chan struct{} { return s.outbox.change
 // Waiting is how many messages wait in the outbox.
 func (s *Store) Waiting() int { return int(s.outbox.waiting.Load()) }
 
-// Dropped is how many messages found no room in the outbox since Open.
+// WaitingBy is how many messages of a route wait in the outbox.
+func (s *Store) WaitingBy(by Route) (n int) {
+	s.outbox.mu.Lock()
+	defer s.outbox.mu.Unlock()
+	for _, each := range s.outbox.byHook {
+		n += int(each)
+	}
+	if by == ByMail {
+		return max(0, s.Waiting()-n)
+	}
+	return n
+}
+
+// WaitingFor is how many messages wait for a webhook.
+func (s *Store) WaitingFor(id HookID) int {
+	s.outbox.mu.Lock()
+	defer s.outbox.mu.Unlock()
+	return int(s.outbox.byHook[id])
+}
+
+// Dropped is how many messages to webhooks found no room in the outbox since Open.
 func (s *Store) Dropped() uint64 { return s.outbox.dropped.Load() }
 
 // longestWait is how long a caller waits at most before it asks for messages again.

@@ -9,7 +9,8 @@ import (
 const (
 	flagDisabled = 1 << iota
 	flagRemoving
-	allAccountFlags = flagDisabled | flagRemoving
+	flagSignedIn    // the record has the time of the last sign-in
+	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn
 )
 
 // Flags of a session record.
@@ -27,10 +28,17 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	if a.Removing {
 		f |= flagRemoving
 	}
+	if !a.SignedInAt.IsZero() {
+		f |= flagSignedIn
+	}
 	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(a.ID))
 	b = appendBytes(appendBytes(appendTime(b, a.CreatedAt), a.Email), a.PasswordHash)
 	b = binary.AppendUvarint(appendBytes(b, a.TOTP), uint64(a.TOTPStep))
-	return appendBytes(b, a.Recovery), nil
+	b = appendBytes(b, a.Recovery)
+	if !a.SignedInAt.IsZero() {
+		b = appendTime(b, a.SignedInAt)
+	}
+	return b, nil
 }
 
 // UnmarshalBinary reads a record.
@@ -48,6 +56,10 @@ func (a *Account) UnmarshalBinary(b []byte) error {
 		TOTP:         string(r.bytes()),
 		TOTPStep:     int64(r.uvarint(1<<63 - 1)),
 		Recovery:     string(r.bytes()),
+	}
+	if f&flagSignedIn != 0 {
+		c.SignedInAt = r.time()
+		r.bad = r.bad || c.SignedInAt.IsZero()
 	}
 	if err := r.end(); err != nil || len(c.Recovery)%recoverySize != 0 {
 		return errRecord

@@ -37,6 +37,7 @@ func records() map[string][2]record {
 		"account": {&Account{
 			ID: 9, Email: "a@example.com", PasswordHash: "$argon2id$", CreatedAt: at(0), Disabled: true, Removing: true,
 			TOTP: "sealed", TOTPStep: 1<<63 - 1, Recovery: strings.Repeat("0123456789abcdef", 10),
+			SignedInAt: at(7e9),
 		}, &Account{}},
 		"session": {&Session{
 			ID: 1<<64 - 1, Owner: 7, CreatedAt: at(1e6), LastUsedAt: at(2e6), ExpiresAt: at(3e9), Pending: true, Sealed: []byte{1, 2},
@@ -189,6 +190,15 @@ func TestRecoveryCodesAreKeptWhole(t *testing.T) {
 		if err := new(Account).UnmarshalBinary(b); (err == nil) != whole {
 			t.Errorf("%d bytes: %v", n, err)
 		}
+	}
+}
+
+func TestASignInHasATime(t *testing.T) {
+	t.Parallel()
+	b, _ := Account{}.AppendBinary(nil)
+	b[1] |= flagSignedIn
+	if new(Account).UnmarshalBinary(append(b, 0)) == nil {
+		t.Error("one without a time is accepted")
 	}
 }
 

@@ -14,8 +14,8 @@ type Restored struct {
 	Live   int // those that were live in the backup, whether they are kept or not
 }
 
-// restoreParallel is how many changes may share a commit.
-const restoreParallel = 512
+// mostParallel is how many changes of changeEach may share a commit.
+const mostParallel = 512
 
 // Restore prepares a store that was opened over a copy of a backup. It ends every live
 // push as by a delete, since the push may have been viewed after the backup was made,
@@ -60,12 +60,17 @@ func restorer(keepLive bool) Actor {
 // restoreAll applies the rule of a restore to pushes, many in one commit.
 func (s *Store) restoreAll(ctx context.Context, ps []Push, keepLive bool) error {
 	by, at := restorer(keepLive), s.time.Read()
+	return s.changeEach(ctx, ps, func(id ID) Rule { return restoreRule(at, s.sealActor(id, by), keepLive) })
+}
+
+// changeEach changes each push that still exists by a rule of its own, many in one commit.
+func (s *Store) changeEach(ctx context.Context, ps []Push, rule func(ID) Rule) error {
 	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(restoreParallel)
+	g.SetLimit(mostParallel)
 	for _, p := range ps {
 		g.Go(func() error {
-			_, err := s.change(ctx, p.ID, restoreRule(at, s.sealActor(p.ID, by), keepLive))
-			return err
+			_, err := s.change(ctx, p.ID, rule(p.ID))
+			return instead(err, ErrNotFound, nil)
 		})
 	}
 	return g.Wait()

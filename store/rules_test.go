@@ -90,6 +90,7 @@ func TestADelete(t *testing.T) {
 		"by an anonymous client":         {by: anonymous, at: sureAt(newYear), refused: ErrDenied},
 		"by another account":             {by: stranger, at: sureAt(newYear), refused: ErrDenied},
 		"of an anonymous push":           {change: func(p *Push) { p.Owner = 0 }, by: anonymous, at: sureAt(newYear), refused: ErrDenied},
+		"by the operator":                {by: Actor{Role: Operator}, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
 		"by a viewer who may":            {change: allow, by: anonymous, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
 		"by another account that may":    {change: allow, by: stranger, at: sureAt(newYear), kind: EntryExpire, state: Deleted},
 		"again":                          {change: func(p *Push) { p.State = Deleted }, by: owner, at: sureAt(newYear), state: Deleted},

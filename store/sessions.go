@@ -127,6 +127,7 @@ func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks Ses
 		if pending {
 			return next, SessionChange{Revoke: RevokeOwn, Begin: &one, Most: maxPending}, half, nil
 		}
+		next.SignedInAt = at.Now
 		return next, SessionChange{Revoke: RevokeOwn, Begin: &one, Most: MaxSessions}, full, nil
 	})
 	if err != nil {

@@ -17,12 +17,16 @@ fi
 
 # The same as tmpfiles.d: settings that root writes and pushbox reads, and data for
 # pushbox alone.
+mkdir -p /etc/pushbox
 chown root:pushbox /etc/pushbox
 chmod 0750 /etc/pushbox
-if [ -e /etc/pushbox/config.yaml ]; then
-	chown root:pushbox /etc/pushbox/config.yaml
-	chmod 0640 /etc/pushbox/config.yaml
+# The settings file is the administrator's: the first installation makes it, and no upgrade
+# changes it or asks about it.
+if [ ! -e /etc/pushbox/config.yaml ]; then
+	install -m 0640 /usr/share/pushbox/config.yaml /etc/pushbox/config.yaml
 fi
+chown root:pushbox /etc/pushbox/config.yaml
+chmod 0640 /etc/pushbox/config.yaml
 # A first start makes the key in /etc/pushbox/key. One that is in /var/lib/pushbox from an
 # older version stays there and is used.
 for dir in /var/lib/pushbox /etc/pushbox/key; do

@@ -8,23 +8,31 @@ import { promisify } from 'node:util'
 
 import { Pushbox } from '../lib/pushbox.js'
 
-// What tools make of the OpenAPI document of a running server.
+// What tools make of the OpenAPI documents of a running server: one of version 2 of the
+// API, one of version 1.
 
 const here = import.meta.dirname
 const programs = path.join(here, 'node_modules/.bin')
 const minutes = 3 * 60_000 // the Go client may have to be compiled from nothing
 
-let pushbox, account, folder, document
+let pushbox, account, folder, document, documentV1
 
 before(async () => {
   pushbox = await Pushbox.start()
   account = await pushbox.account('tools@example.com')
   folder = await mkdtemp(path.join(tmpdir(), 'pushbox-openapi-'))
   await symlink(path.join(here, 'node_modules'), path.join(folder, 'node_modules'))
-  document = path.join(folder, 'openapi.json')
-  const response = await fetch(`${pushbox.url}/api/v2/openapi.json`)
-  await writeFile(document, JSON.stringify(await response.json(), null, 2)) // findings name lines
+  document = await save('v2')
+  documentV1 = await save('v1')
 })
+
+// save writes the document of a version into a file, and returns its path.
+async function save(version) {
+  const file = path.join(folder, `openapi-${version}.json`)
+  const response = await fetch(`${pushbox.url}/api/${version}/openapi.json`)
+  await writeFile(file, JSON.stringify(await response.json(), null, 2)) // findings name lines
+  return file
+}
 
 after(async () => {
   await pushbox?.stop()
@@ -62,11 +70,23 @@ test('a TypeScript client by openapi-typescript and openapi-fetch compiles stric
   await run(folder, process.execPath, 'client.js')
 })
 
+test('clients of version 1 compile, in Go and TypeScript', async () => {
+  const client = path.join(folder, 'client_v1.gen.go')
+  await run(here, 'go', 'tool', 'oapi-codegen', '-generate', 'types,client', '-package', 'openapi', '-o', client, documentV1)
+  const overlay = path.join(folder, 'overlay_v1.json')
+  await writeFile(overlay, JSON.stringify({ Replace: { [path.join(here, 'client.gen.go')]: client } }))
+  await run(here, 'go', 'build', '-overlay', overlay, '.')
+  await run(folder, path.join(programs, 'openapi-typescript'), documentV1, '-o', 'schema_v1.d.ts')
+  await run(folder, path.join(programs, 'tsc'), '--strict', '--noEmit', 'schema_v1.d.ts')
+})
+
 test('Redocly finds nothing', async () => {
-  const said = await run(folder, path.join(programs, 'redocly'), 'lint', '--config', path.join(here, 'redocly.yaml'), '--format', 'json', document)
-  assert.deepEqual(JSON.parse(said).problems.map(({ ruleId, message }) => `${ruleId}: ${message}`), [])
+  for (const each of [document, documentV1]) {
+    const said = await run(folder, path.join(programs, 'redocly'), 'lint', '--config', path.join(here, 'redocly.yaml'), '--format', 'json', each)
+    assert.deepEqual(JSON.parse(said).problems.map(({ ruleId, message }) => `${ruleId}: ${message}`), [])
+  }
 })
 
 test('Spectral finds nothing', async () => {
-  await run(folder, path.join(programs, 'spectral'), 'lint', '--ruleset', path.join(here, 'spectral.yaml'), '--fail-severity', 'hint', document)
+  await run(folder, path.join(programs, 'spectral'), 'lint', '--ruleset', path.join(here, 'spectral.yaml'), '--fail-severity', 'hint', document, documentV1)
 })

@@ -23,9 +23,13 @@ type Op[In, Out any] struct {
 	name string
 	do   func(ctx context.Context, s *store.Store, in In) (Out, error)
 	// long replaces do in an operation that may take any time and reports progress.
-	long func(ctx context.Context, s *store.Store, in In, tell Progress) (Out, error)
-	tell Progress
+	long  func(ctx context.Context, s *store.Store, in In, tell Progress) (Out, error)
+	tell  Progress
+	reads bool // it changes nothing
 }
+
+// Reads reports whether the operation changes nothing.
+func (o Op[In, Out]) Reads() bool { return o.reads }
 
 // WithProgress returns the operation with tell as its Progress. Most operations are quick
 // and never call it.

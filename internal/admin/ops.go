@@ -14,7 +14,7 @@ var (
 	// UserAdd adds an account: *store.InvalidError, store.ErrExists.
 	UserAdd = Op[Credentials, User]{name: "user/add", do: userAdd}
 	// UserList lists every account, oldest first.
-	UserList = Op[None, []User]{name: "user/list", do: userList}
+	UserList = Op[None, []User]{name: "user/list", do: userList, reads: true}
 	// UserPasswd replaces a password and ends the account's sessions:
 	// *store.InvalidError, store.ErrNotFound.
 	UserPasswd = Op[Credentials, None]{name: "user/passwd", do: userPasswd}
@@ -25,6 +25,12 @@ var (
 	UserDisable = Op[Address, None]{name: "user/disable", do: userDisable}
 	// UserEnable undoes UserDisable: store.ErrNotFound.
 	UserEnable = Op[Address, None]{name: "user/enable", do: userEnable}
+	// UserRename gives an account another address: *store.InvalidError,
+	// store.ErrNotFound, store.ErrExists.
+	UserRename = Op[Rename, None]{name: "user/rename", do: userRename}
+	// UserExpirePushes ends all live pushes of an account, and returns how many:
+	// store.ErrNotFound.
+	UserExpirePushes = Op[Address, Number]{name: "user/expire-pushes", do: userExpirePushes}
 	// UserRemove removes an account with its tokens, its pushes and their audit
 	// logs: store.ErrNotFound.
 	UserRemove = Op[Address, None]{name: "user/remove", do: userRemove}
@@ -35,17 +41,17 @@ var (
 	// TokenCreate makes a token: *store.InvalidError, store.ErrNotFound.
 	TokenCreate = Op[TokenRequest, NewToken]{name: "token/create", do: tokenCreate}
 	// TokenList lists an account's tokens, oldest first: store.ErrNotFound.
-	TokenList = Op[Address, []Token]{name: "token/list", do: tokenList}
+	TokenList = Op[Address, []Token]{name: "token/list", do: tokenList, reads: true}
 	// TokenRevoke ends a token at once: store.ErrNotFound.
 	TokenRevoke = Op[TokenRef, None]{name: "token/revoke", do: tokenRevoke}
 	// Check reads the whole store and returns a sentence for each problem.
-	Check = Op[None, []string]{name: "check", do: check}
+	Check = Op[None, []string]{name: "check", do: check, reads: true}
 	// CheckDeep is a Check that also compares all payloads and files with their digests.
 	// Its progress is in bytes read.
-	CheckDeep = Op[None, DeepResult]{name: "check/deep", long: checkDeep}
+	CheckDeep = Op[None, DeepResult]{name: "check/deep", long: checkDeep, reads: true}
 	// Events lists the instance log, EventsPage events at a time. It lists those before a
 	// damaged event before it fails.
-	Events = Op[EventQuery, EventList]{name: "events", do: events}
+	Events = Op[EventQuery, EventList]{name: "events", do: events, reads: true}
 	// Compact returns unused space of the database to the file system. Its progress is in
 	// bytes copied: store.ErrBusy if a compaction runs, store.ErrFull if there is no room
 	// for the copy.
@@ -59,7 +65,7 @@ var (
 // The operations on the master key.
 var (
 	// KeyID returns the ID of the master key that the store is open under.
-	KeyID = Op[None, Key]{name: "key/id", do: keyID}
+	KeyID = Op[None, Key]{name: "key/id", do: keyID, reads: true}
 	// KeyRotate replaces the master key with a new one, and seals everything anew. Its
 	// progress is in bytes: store.ErrDenied if the key file cannot be replaced.
 	KeyRotate = Op[Rotation, store.KeyRotation]{name: "key/rotate", long: keyRotate}
@@ -71,6 +77,10 @@ var Reload = Op[None, Reloaded]{name: "reload"}
 
 // Further operations that only a server does: ErrNoServer otherwise.
 var (
+	// Health has the store of the server write and read, and returns nil if both work.
+	Health = Op[None, None]{name: "health"}
+	// Failing lists the webhooks that took no message at the last try.
+	Failing = Op[None, []Receiver]{name: "webhook/failing"}
 	// Examine returns the state of the server.
 	Examine = Op[None, Facts]{name: "examine"}
 	// Probe makes a path for one request within the next minute. The server answers that
@@ -84,12 +94,12 @@ var (
 	// store.ErrNotFound, store.ErrToken if the account is disabled.
 	WebhookAdd = Op[WebhookRequest, NewWebhook]{name: "webhook/add", do: webhookAdd}
 	// WebhookList lists an account's webhooks, oldest first: store.ErrNotFound.
-	WebhookList = Op[Address, []Webhook]{name: "webhook/list", do: webhookList}
+	WebhookList = Op[Address, []Webhook]{name: "webhook/list", do: webhookList, reads: true}
 	// WebhookRemove removes a webhook: store.ErrNotFound.
 	WebhookRemove = Op[WebhookRef, None]{name: "webhook/remove", do: webhookRemove}
 	// WebhookTarget returns the URL of a webhook and its signing secret:
 	// store.ErrNotFound.
-	WebhookTarget = Op[WebhookRef, NewWebhook]{name: "webhook/target", do: webhookTarget}
+	WebhookTarget = Op[WebhookRef, NewWebhook]{name: "webhook/target", do: webhookTarget, reads: true}
 	// WebhookEnable resumes sending events to a webhook: store.ErrNotFound.
 	WebhookEnable = Op[WebhookRef, None]{name: "webhook/enable", do: webhookEnable}
 )
@@ -101,7 +111,7 @@ var operator = store.Actor{Role: store.Operator}
 // operations lists every operation that a server does to its store.
 func operations() []operation {
 	return []operation{
-		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserRemove,
+		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserRename, UserExpirePushes, UserRemove,
 		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup,
 		KeyID, KeyRotate,
 		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
@@ -132,6 +142,15 @@ func userDisable(ctx context.Context, s *store.Store, in Address) (None, error) 
 
 func userEnable(ctx context.Context, s *store.Store, in Address) (None, error) {
 	return None{}, s.SetDisabled(ctx, operator, in.Email, false)
+}
+
+func userRename(ctx context.Context, s *store.Store, in Rename) (None, error) {
+	return None{}, s.RenameAccount(ctx, operator, in.Email, in.To)
+}
+
+func userExpirePushes(ctx context.Context, s *store.Store, in Address) (Number, error) {
+	n, err := s.ExpirePushes(ctx, operator, in.Email)
+	return Number{n}, err
 }
 
 func userRemove(ctx context.Context, s *store.Store, in Address) (None, error) {
@@ -194,7 +213,7 @@ func backup(ctx context.Context, s *store.Store, _ None, tell Progress) (BackupR
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return BackupResult{}, errors.Join(err, durable.Scrub(b.Path))
 	}
-	return BackupResult{Path: path, Size: b.Size, At: b.At}, nil
+	return BackupResult{Path: path, Size: b.Size, At: b.At, Key: b.Key}, nil
 }
 
 func webhookAdd(ctx context.Context, s *store.Store, in WebhookRequest) (NewWebhook, error) {
@@ -212,7 +231,11 @@ func webhookAdd(ctx context.Context, s *store.Store, in WebhookRequest) (NewWebh
 
 func webhookList(ctx context.Context, s *store.Store, in Address) ([]Webhook, error) {
 	hooks, err := s.Hooks(ctx, in.Email)
-	return each(hooks, newWebhook), err
+	return each(hooks, func(h store.HookInfo) Webhook {
+		w := newWebhook(h)
+		w.Waiting = s.WaitingFor(h.ID)
+		return w
+	}), err
 }
 
 func webhookRemove(ctx context.Context, s *store.Store, in WebhookRef) (None, error) {

@@ -65,7 +65,7 @@ func TestAnAccountLives(t *testing.T) {
 	bothWays(t, func(t *testing.T, r route) {
 		who := admin.Address{Email: alice}
 		u := must(t, r, admin.UserAdd, admin.Credentials{Email: "Alice@example.com", Password: clear(password)})
-		want := admin.User{Email: alice, CreatedAt: r.f.Clock.Now()}
+		want := admin.User{ID: 1, Email: alice, CreatedAt: r.f.Clock.Now()}
 		if u != want {
 			t.Errorf("added %+v, want %+v", u, want)
 		}
@@ -80,6 +80,15 @@ func TestAnAccountLives(t *testing.T) {
 		want.Disabled = false
 		if list := must(t, r, admin.UserList, admin.None{}); !slices.Equal(list, []admin.User{want}) {
 			t.Errorf("after enable the list is %+v", list)
+		}
+		must(t, r, admin.UserRename, admin.Rename{Email: alice, To: "eve@example.com"})
+		wantErr(t, r, admin.UserExpirePushes, who, store.ErrNotFound)
+		must(t, r, admin.UserRename, admin.Rename{Email: "eve@example.com", To: alice})
+		if _, err := r.f.CreatePush(t.Context(), store.Actor{Account: 1}, store.NewPush{Kind: store.Text, Payload: secret.New("x")}); err != nil {
+			t.Fatal(err)
+		}
+		if n := must(t, r, admin.UserExpirePushes, who); n.N != 1 {
+			t.Errorf("%d pushes ended", n.N)
 		}
 		must(t, r, admin.UserRemove, who)
 		if list := must(t, r, admin.UserList, admin.None{}); len(list) != 0 {

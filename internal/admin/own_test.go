@@ -16,6 +16,8 @@ func TestWhatAServerDoesOnItself(t *testing.T) {
 	f := storetest.New(t)
 	for name, err := range map[string]error{
 		"reload":  second(admin.Reload.Do(t.Context(), f.Store, admin.None{})),
+		"health":  second(admin.Health.Do(t.Context(), f.Store, admin.None{})),
+		"failing": second(admin.Failing.Do(t.Context(), f.Store, admin.None{})),
 		"examine": second(admin.Examine.Do(t.Context(), f.Store, admin.None{})),
 		"probe":   second(admin.Probe.Do(t.Context(), f.Store, admin.None{})),
 	} {

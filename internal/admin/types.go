@@ -21,16 +21,29 @@ type Credentials struct {
 // An Address names an account.
 type Address struct{ Email string }
 
-// A User is an account, without its secrets.
+// A Rename gives an account another address.
+type Rename struct{ Email, To string }
+
+// A Number is how many things an operation has changed.
+type Number struct{ N int }
+
+// A User is an account, without its secrets. The names of its fields are what
+// `pushbox user list --json` prints.
 type User struct {
-	Email     string
-	CreatedAt time.Time
-	Disabled  bool
-	Removing  bool // its removal was interrupted; the next sweep finishes it
+	ID           store.AccountID `json:"id"`
+	Email        string          `json:"email"`
+	CreatedAt    time.Time       `json:"created_at"`
+	LastSignInAt time.Time       `json:"last_sign_in_at,omitzero"` // on the pages
+	SecondFactor bool            `json:"second_factor"`
+	Disabled     bool            `json:"disabled"`
+	Removing     bool            `json:"removing"` // its removal was interrupted; the next sweep finishes it
 }
 
 func newUser(a store.Account) User {
-	return User{Email: a.Email, CreatedAt: a.CreatedAt, Disabled: a.Disabled, Removing: a.Removing}
+	return User{
+		ID: a.ID, Email: a.Email, CreatedAt: a.CreatedAt, LastSignInAt: a.SignedInAt,
+		SecondFactor: a.MFA(), Disabled: a.Disabled, Removing: a.Removing,
+	}
 }
 
 // A TokenRequest asks for an API token.
@@ -43,13 +56,14 @@ type TokenRequest struct {
 // A TokenRef names an API token.
 type TokenRef struct{ ID store.TokenID }
 
-// A Token is an API token, without the token itself.
+// A Token is an API token, without the token itself. The names of its fields are what
+// `pushbox token list --json` prints.
 type Token struct {
-	ID         store.TokenID
-	Label      string
-	CreatedAt  time.Time
-	ExpiresAt  time.Time // zero: never
-	LastUsedAt time.Time // zero: never
+	ID         store.TokenID `json:"id"`
+	Label      string        `json:"label"`
+	CreatedAt  time.Time     `json:"created_at"`
+	ExpiresAt  time.Time     `json:"expires_at,omitzero"`   // zero: never
+	LastUsedAt time.Time     `json:"last_used_at,omitzero"` // zero: never
 }
 
 func newToken(t store.APIToken) Token {
@@ -79,6 +93,7 @@ type Webhook struct {
 	Events    []string
 	CreatedAt time.Time
 	Disabled  bool // its receiver answered 410
+	Waiting   int  // messages that wait for it
 }
 
 // A NewWebhook is a webhook with its signing secret.
@@ -151,8 +166,9 @@ func newEvent(i store.AdminEventInfo) Event {
 
 // Facts are the state of a store, and of the process that has it open.
 type Facts struct {
-	Version  string
-	Dumpable string // why a core dump may contain the memory of the process; empty: it cannot
+	Version   string
+	CertFault string // why browsers refuse the server's certificate; empty: it is not known to be so
+	Dumpable  string // why a core dump may contain the memory of the process; empty: it cannot
 
 	Key      string // where the master key comes from
 	KeyFault string // why the next start would find no key that fits; empty: it would find it
@@ -166,6 +182,25 @@ type Facts struct {
 	Size, Unused int64 // bytes of the database's file
 
 	CertFrom, CertTo time.Time // validity of the server's own certificate; zero: it has none
+
+	BackupFault string     // why the last scheduled backup failed; empty: it did not, or none was due
+	AfterFault  string     // why the last run of backup.after failed; empty: it did not
+	Webhooks    Deliveries // to webhooks
+	Mail        Deliveries
+}
+
+// Deliveries are the figures of one way to send messages.
+type Deliveries struct {
+	Waiting int        // messages that wait
+	Dropped uint64     // messages that were never delivered, since the server started
+	Failing []Receiver // that took no message at the last try
+}
+
+// A Receiver is a webhook, or the mail server, that took no message at the last try.
+type Receiver struct {
+	Webhook store.HookID // 0: the webhook of the instance; of mail: the mail server
+	Tries   int          // that failed, in a row
+	Next    time.Time    // when the next try is due; zero: not known
 }
 
 // A Path is the path of a URL of the server.
@@ -186,6 +221,7 @@ type BackupResult struct {
 	Path string    // absolute
 	Size int64     // in bytes
 	At   time.Time // it has all that was done before
+	Key  string    // the ID of the master key that opens it
 }
 
 // A DeepResult is the result of a deep check: a sentence for each problem, and how much

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"strings"
 
@@ -123,5 +124,21 @@ func Decrypt(r io.Reader, with Identities) (content io.Reader, encrypted bool, e
 	if none := (*age.NoIdentityMatchError)(nil); errors.As(err, &none) {
 		return nil, true, ErrIdentity
 	}
-	return content, true, err
+	return opened{content}, true, err
+}
+
+// ErrDamaged says that an encrypted backup was changed or truncated.
+var ErrDamaged = errors.New("the encrypted backup is damaged or cut short")
+
+// An opened backup is the content of an encrypted one.
+type opened struct{ io.Reader }
+
+// Read reads the content. The reader of age fails only where what it decrypts is wrong, or
+// where the reader below fails with an error of the system.
+func (o opened) Read(p []byte) (int, error) {
+	n, err := o.Reader.Read(p)
+	if path := (*fs.PathError)(nil); err != nil && !errors.Is(err, io.EOF) && !errors.As(err, &path) {
+		err = fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return n, err
 }

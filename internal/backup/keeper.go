@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"pushbox/internal/durable"
@@ -22,7 +21,14 @@ type Keeper struct {
 	Now    func() time.Time
 	// Make makes a verified copy in the directory of path, under a temporary name
 	// that durable.RemoveLeftovers(path) finds.
-	Make func(ctx context.Context, path string) (temp string, size int64, err error)
+	Make func(ctx context.Context, path string) (Copy, error)
+}
+
+// A Copy is a verified copy of a database.
+type Copy struct {
+	Path string
+	Size int64  // in bytes
+	Key  string // the ID of the key that opens it
 }
 
 // copies begins the names of copies that are being made.
@@ -31,7 +37,9 @@ const copies = "pushbox-copy"
 // A Round is what a keeper did.
 type Round struct {
 	Made string        // the path of the new backup; empty: none was due
+	At   time.Time     // when it was begun
 	Size int64         // of its database, in bytes
+	Key  string        // the ID of the key that opens it
 	Wait time.Duration // until the next is due
 }
 
@@ -51,11 +59,20 @@ func (k *Keeper) Round(ctx context.Context) (Round, error) {
 			return Round{Wait: wait}, nil
 		}
 	}
-	path, size, err := k.make(ctx, now)
+	path, made, err := k.make(ctx, now)
 	if err != nil {
 		return Round{}, err
 	}
-	return Round{Made: path, Size: size, Wait: k.Every}, k.prune(past)
+	return Round{Made: path, At: now, Size: made.Size, Key: made.Key, Wait: k.Every}, k.prune(past)
+}
+
+// Newest returns when the keeper's newest backup was begun; zero if there is none.
+func (k *Keeper) Newest() (time.Time, error) {
+	past, err := k.past(k.Now())
+	if len(past) == 0 {
+		return time.Time{}, err
+	}
+	return past[len(past)-1].At, err
 }
 
 // past lists the keeper's backups. It leaves out backups from after now, which were made
@@ -70,27 +87,26 @@ func (k *Keeper) past(now time.Time) ([]File, error) {
 	return all, err
 }
 
-func (k *Keeper) make(ctx context.Context, now time.Time) (path string, size int64, err error) {
+func (k *Keeper) make(ctx context.Context, now time.Time) (path string, made Copy, err error) {
 	sealed := len(k.Writer.Recipients) > 0
 	path = filepath.Join(k.Dir, Name(now, sealed))
-	temp, size, err := k.Make(ctx, filepath.Join(k.Dir, copies))
-	if err != nil {
-		return "", 0, err
+	if made, err = k.Make(ctx, filepath.Join(k.Dir, copies)); err != nil {
+		return "", made, err
 	}
 	if !sealed {
-		return path, size, Writer{}.publish(temp, path)
+		return path, made, Writer{}.publish(made.Path, path)
 	}
-	f, err := os.Open(temp)
+	f, err := os.Open(made.Path)
 	if err == nil {
-		err = errors.Join(k.Writer.File(ctx, path, f, size), f.Close())
+		err = errors.Join(k.Writer.File(ctx, path, f, made.Size), f.Close())
 	}
-	return path, size, errors.Join(err, durable.Scrub(temp))
+	return path, made, errors.Join(err, durable.Scrub(made.Path))
 }
 
 // prune removes the oldest of the backups before the new one, which is durable by now.
 func (k *Keeper) prune(past []File) error {
 	for len(past) > k.Keep-1 {
-		if err := discard(filepath.Join(k.Dir, past[0].Name), strings.HasSuffix(past[0].Name, encrypted)); err != nil {
+		if err := discard(filepath.Join(k.Dir, past[0].Name), past[0].Encrypted()); err != nil {
 			return fmt.Errorf("remove an old backup: %w", err)
 		}
 		past = past[1:]

@@ -32,6 +32,9 @@ type File struct {
 	At   time.Time // when it was begun, as its name says
 }
 
+// Encrypted reports whether the backup is encrypted, as its name says.
+func (f File) Encrypted() bool { return strings.HasSuffix(f.Name, encrypted) }
+
 // List returns the backups in a directory, oldest first: files with names of Name. A missing
 // directory has none.
 func List(dir string) ([]File, error) {

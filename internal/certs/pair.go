@@ -28,6 +28,7 @@ const (
 // A pair is a certificate and its key, in two files that another program writes.
 type pair struct {
 	certFile, keyFile string
+	host              string // that browsers ask for; empty: not known
 	tell              func(Event)
 	now               func() time.Time
 	cert              atomic.Pointer[tls.Certificate] // never nil
@@ -43,7 +44,7 @@ type digest [sha256.Size]byte
 
 // openPair reads the files.
 func openPair(certFile, keyFile string, o Options) (*pair, error) {
-	p := &pair{certFile: certFile, keyFile: keyFile, tell: o.Tell, now: o.Now}
+	p := &pair{certFile: certFile, keyFile: keyFile, host: hostOf(o.Config.BaseURL), tell: o.Tell, now: o.Now}
 	if err := p.reload(); err != nil {
 		return nil, err
 	}
@@ -55,7 +56,7 @@ func (p *pair) read() (cert *tls.Certificate, d digest, err error) {
 	certPEM, certErr := durable.ReadBounded(p.certFile, maxPEM)
 	keyPEM, keyErr := durable.ReadBounded(p.keyFile, maxPEM)
 	defer clear(keyPEM)
-	if err := errors.Join(certErr, keyErr); err != nil {
+	if err := errors.Join(unread("tls.cert_file", certErr), unread("tls.key_file", keyErr)); err != nil {
 		return nil, sha256.Sum256([]byte(err.Error())), err
 	}
 	h := sha256.New()
@@ -72,6 +73,14 @@ func (p *pair) read() (cert *tls.Certificate, d digest, err error) {
 		return nil, d, fmt.Errorf("%s and %s: %w", p.certFile, p.keyFile, err)
 	}
 	return &made, d, nil
+}
+
+// unread names the setting of a file that cannot be read.
+func unread(setting string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", setting, err)
 }
 
 // ErrPassphrase says that the key of a pair is encrypted with a passphrase.
@@ -100,6 +109,11 @@ func (p *pair) take(cert *tls.Certificate, d digest) error {
 	p.lastWarnedAt = time.Time{}
 	p.cert.Store(cert)
 	p.servedDigest = d
+	if err := faultOf(p.leaves(), p.host); err != nil {
+		e := p.event("browsers refuse the certificate")
+		e.Err, e.Hint = err, FaultHint
+		p.tell(e)
+	}
 	return nil
 }
 

@@ -53,6 +53,7 @@ func noSubcommand(cmd *cobra.Command, given []string) error {
 		return nil
 	}
 	err := usagef("%s has no command %q", cmd.CommandPath(), given[0])
+	cmd.SuggestionsMinimumDistance = 2 // letters that are wrong
 	if near := cmd.SuggestionsFor(given[0]); len(near) > 0 {
 		return hint.With(err, "did you mean %s %s?", cmd.CommandPath(), near[0])
 	}

@@ -9,21 +9,34 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"syscall"
 
 	"github.com/spf13/cobra"
 )
 
 // Main runs the command in args, which do not begin with the name of the program. It returns
-// the exit code: 0 done, 1 failed, 2 wrong usage, 3 problems found by check or doctor, 75
+// the exit code: 0 done, 1 failed, 2 wrong usage, 3 problems found by check or
+// doctor, or something left out by an import, 75
 // the database is in use. It ends early when ctx does. environ is as os.Environ returns it.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	a := &app{stdout: stdout, stderr: stderr, environ: environ, console: newConsole(stdin, stderr)}
+	if runtime.GOOS != "windows" { // where any user could make a directory etc
+		a.packaged = packagedFile
+	}
+	return a.run(ctx, args, stdin)
+}
+
+// packagedFile is the settings file of a packaged service.
+const packagedFile = "/etc/pushbox/config.yaml"
+
+// run is Main.
+func (a *app) run(ctx context.Context, args []string, stdin io.Reader) int {
 	root := a.root()
 	root.SetArgs(append([]string{}, args...)) // not nil: cobra would then use those of the process
 	root.SetIn(stdin)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	cmd, err := root.ExecuteContextC(ctx)
 	return a.report(cmd, err)
 }
@@ -34,6 +47,8 @@ type app struct {
 	environ        []string
 	console        *console
 	configFile     string // --config
+	packaged       string // settings file to use if none is named and it is there; empty: none
+	toldPackaged   bool   // that it is used
 }
 
 func (a *app) root() *cobra.Command {
@@ -60,10 +75,10 @@ server and without one.`,
 	}
 	root.SetVersionTemplate("pushbox {{.Version}}\n")
 	flags := root.PersistentFlags()
-	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE`")
+	flags.StringVar(&a.configFile, "config", "", "read settings from `FILE` (default: "+packagedFile+", if it is there and no data directory is named)")
 	flags.String(dataDirFlag, "", "keep the database in `DIR` (the setting data_dir)")
 	root.SetFlagErrorFunc(flagError)
-	section(root, "Run a server:", a.serve(), a.reload(), a.doctor(), a.config())
+	section(root, "Run a server:", a.serve(), a.reload(), a.healthcheck(), a.doctor(), a.config())
 	section(root, "Accounts and notifications:", a.user(), a.token(), a.webhook(), a.mail())
 	section(root, "Look after the data:", a.backup(), a.restore(), a.check(), a.compact(), a.key(), a.events(), a.imports())
 	section(root, "Push and retrieve, with any server:", a.push(), a.get(), a.expire())

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -8,6 +9,19 @@ import (
 
 	"pushbox/internal/hint"
 )
+
+// completeValues makes shells complete the value of a flag with these words.
+func completeValues(cmd *cobra.Command, flag string, values []string) {
+	_ = cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)) // the flag is there, and has none yet
+}
+
+// names returns the names of kinds or events.
+func names[T fmt.Stringer](all []T) (list []string) {
+	for _, one := range all {
+		list = append(list, one.String())
+	}
+	return list
+}
 
 func (a *app) completion() *cobra.Command {
 	shells := []string{"bash", "zsh", "fish", "powershell"}

@@ -1,6 +1,10 @@
 package cli
 
 import (
+	"errors"
+	"io/fs"
+	"os"
+
 	"github.com/spf13/cobra"
 
 	"pushbox/config"
@@ -37,7 +41,9 @@ func (a *app) settings(cmd *cobra.Command) (*config.Loaded, error) {
 	return config.Load(a.source(cmd))
 }
 
-// source is where the configuration is read from.
+// source is where the configuration is read from. If neither a file nor a data directory is
+// named, it is the file of the packaged service, if there is one: otherwise a command would
+// work on a second, empty installation in the current directory.
 func (a *app) source(cmd *cobra.Command) config.Source {
 	flags := make(map[string]config.Flag)
 	for name, key := range map[string]string{dataDirFlag: "data_dir", listenFlag: "listen"} {
@@ -45,5 +51,17 @@ func (a *app) source(cmd *cobra.Command) config.Source {
 			flags[key] = config.Flag{Name: "--" + name, Value: f.Value.String()}
 		}
 	}
-	return config.Source{File: a.configFile, Environ: a.environ, Flags: flags}
+	src := config.Source{File: a.configFile, Environ: a.environ, Flags: flags}
+	if _, named := flags["data_dir"]; named || src.NamesPlace() || a.packaged == "" {
+		return src
+	}
+	if _, err := os.Lstat(a.packaged); errors.Is(err, fs.ErrNotExist) {
+		return src
+	}
+	src.File = a.packaged
+	if !a.toldPackaged {
+		a.say("using " + a.packaged + "; for another installation, name its file with --config or its directory with --data-dir")
+		a.toldPackaged = true
+	}
+	return src
 }

@@ -6,6 +6,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"pushbox/internal/hint"
 )
 
 func TestAPasswordIsAskedForTwiceAndNeverShown(t *testing.T) {
@@ -75,20 +77,20 @@ func TestOnlyTheSameAddressConfirmsARemoval(t *testing.T) {
 		alice[:len(alice)-1] + "\r": false,
 	} {
 		c, out, _ := typist(strings.NewReader(typed))
-		err := (&app{console: c}).confirm(t.Context(), alice)
+		err := (&app{console: c}).confirm(t.Context(), alice, "destroys it")
 		if (err == nil) != ok {
 			t.Errorf("%q: %v", typed, err)
 		}
-		if !strings.Contains(out.String(), "its pushes and their audit logs") {
+		if !strings.Contains(out.String(), "This destroys it.") {
 			t.Errorf("%q: the terminal showed %q", typed, out)
 		}
 	}
 }
 
-func TestWithoutATerminalARemovalIsNotAskedAbout(t *testing.T) {
+func TestWithoutATerminalARemovalIsRefused(t *testing.T) {
 	t.Parallel()
-	a := &app{console: newConsole(strings.NewReader(""), io.Discard)}
-	if err := a.confirm(t.Context(), alice); err != nil {
-		t.Error(err)
+	a := &app{console: newConsole(strings.NewReader(alice+"\n"), io.Discard)}
+	if err := a.confirm(t.Context(), alice, "destroys it"); exitCode(err) != exitUsage || hint.Of(err) != "if that is what you want, add --yes" {
+		t.Errorf("%v", err)
 	}
 }

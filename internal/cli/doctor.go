@@ -99,6 +99,9 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 	if s.Config.Mail.Enabled() {
 		s.Mail = checkMail(s.Config)
 	}
+	if !s.Config.Webhooks.URL.IsZero() {
+		s.Hook = daemon.CheckInstanceHook(s.Config.Webhooks)
+	}
 	a.askFacts(cmd.Context(), s)
 	return s, nil
 }

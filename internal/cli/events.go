@@ -43,7 +43,6 @@ func (*since) Type() string { return "time" }
 
 func (a *app) events() *cobra.Command {
 	var from since
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "events",
 		Short: "Show who changed accounts and the instance",
@@ -62,15 +61,15 @@ those of ip, user_agent, account_id, account (its address), token and webhook
 		Example: `  pushbox events --since 24h
   pushbox events --since 2026-01-31 --json | jq 'select(.event == "sign_in_refused")'`,
 		Args: arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if asJSON {
-				return a.writeEvents(cmd, from.Time)
-			}
-			return a.showEvents(cmd, from.Time)
-		},
+	}
+	asJSON := addJSONFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if *asJSON {
+			return a.writeEvents(cmd, from.Time)
+		}
+		return a.showEvents(cmd, from.Time)
 	}
 	cmd.Flags().Var(&from, "since", "only what happened since `TIME`: 24h, 7d, or a date")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object a line")
 	return cmd
 }
 

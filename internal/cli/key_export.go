@@ -41,7 +41,7 @@ a terminal, which keeps what it shows.`,
 			if err != nil {
 				return err
 			}
-			key, _, err := instance.MasterKey(loaded.Config, true)
+			key, err := instance.ReadKey(loaded.Config)
 			if err == nil {
 				err = a.compareKey(cmd.Context(), loaded.Config, key)
 			}

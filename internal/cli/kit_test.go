@@ -78,7 +78,7 @@ func closed(t *testing.T, s *store.Store) {
 func withAlice(t *testing.T) string {
 	t.Helper()
 	dir := env.ShortDir(t)
-	run(t, dir, password+"\n", "user", "add", alice, "--password-stdin").want(t, exitDone)
+	run(t, dir, password+"\n", "user", "add", alice, "--password-stdin", "--init").want(t, exitDone)
 	return dir
 }
 

@@ -55,6 +55,6 @@ func TestAPasswordHasItsLimits(t *testing.T) {
 		store.MaxPassword: exitDone, store.MaxPassword + 1: exitFailed,
 	} {
 		email := strings.Repeat("a", length%50+1) + "@example.com"
-		run(t, dir, strings.Repeat("x", length)+"\n", "user", "add", email, "--password-stdin").want(t, code)
+		run(t, dir, strings.Repeat("x", length)+"\n", "user", "add", email, "--password-stdin", "--init").want(t, code)
 	}
 }

@@ -48,6 +48,7 @@ Files can be of any size.` + clientHelp,
 	flags.IntVar(&in.days, "days", 0, "the push expires after `N` days")
 	flags.IntVar(&in.views, "views", 0, "the push expires after `N` views")
 	flags.StringVar(&in.kind, "kind", "", "the kind of push: `KIND` is "+store.KindNames("or"))
+	completeValues(cmd, "kind", names(store.Kinds()))
 	flags.StringVar(&in.name, "name", "", "show the push as `NAME` in your own lists")
 	flags.StringVar(&in.note, "note", "", "store `NOTE` with the push, for yourself")
 	flags.BoolVar(&in.retrievalStep, "retrieval-step", false, "show a page with a button before the secret, or not (=false)")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
 )
@@ -22,7 +23,7 @@ Settings that need a restart are listed and stay as they are; config.example.yam
 and "pushbox config print" mark them. If the configuration has a mistake, nothing
 is changed, and the exit code is 2.
 
-The signal SIGHUP does the same; the outcome is in the server's log.`,
+The signal SIGHUP does the same; the outcome is in the server's log alone.`,
 		Example: `  pushbox reload
   pushbox reload --config /etc/pushbox/config.yaml
   kill -HUP "$(pidof pushbox)"`,
@@ -39,7 +40,9 @@ The signal SIGHUP does the same; the outcome is in the server's log.`,
 
 // askServer makes the server reload.
 func (a *app) askServer(cmd *cobra.Command) (out admin.Reloaded, err error) {
-	loaded, err := a.settings(cmd)
+	src := a.source(cmd)
+	src.NoKey = true // in ExecReload= of a unit, systemd names the credential, and no one may read it
+	loaded, err := config.Load(src)
 	if err != nil {
 		return out, err
 	}

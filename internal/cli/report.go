@@ -16,6 +16,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
+	"pushbox/internal/sdnotify"
 	"pushbox/store"
 	"pushbox/store/seal"
 )
@@ -34,17 +35,20 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 	if err == nil {
 		return exitDone
 	}
-	text := strings.ReplaceAll(err.Error(), "\n", "\n  ")
-	fmt.Fprintf(a.stderr, "pushbox: %s\nhint: %s\n", text, nextStep(cmd, err))
+	text := fmt.Sprintf("pushbox: %s\nhint: %s", strings.ReplaceAll(err.Error(), "\n", "\n  "), nextStep(cmd, err))
+	if sdnotify.IsJournal(a.stderr, a.environ) {
+		text = sdnotify.JournalError + strings.ReplaceAll(text, "\n", "\n"+sdnotify.JournalError)
+	}
+	fmt.Fprintln(a.stderr, text)
 	return exitCode(err)
 }
 
 func exitCode(err error) int {
-	usage, settings, problems := (*usageError)(nil), (*config.ProblemsError)(nil), problemsError(0)
+	usage, settings, problems, leftOut := (*usageError)(nil), (*config.ProblemsError)(nil), problemsError(0), leftOutError(0)
 	switch {
 	case errors.As(err, &usage), errors.As(err, &settings):
 		return exitUsage
-	case errors.As(err, &problems):
+	case errors.As(err, &problems), errors.As(err, &leftOut):
 		return exitProblems
 	case errors.Is(err, store.ErrInUse):
 		return exitInUse

@@ -83,24 +83,25 @@ func (a *app) createToken(cmd *cobra.Command, in admin.TokenRequest) error {
 }
 
 func (a *app) tokenList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list EMAIL",
-		Short:   "List an account's API tokens, oldest first",
-		Long:    `List an account's API tokens. The tokens themselves cannot be shown again.`,
+	cmd := &cobra.Command{
+		Use:   "list EMAIL",
+		Short: "List an account's API tokens, oldest first",
+		Long: `List an account's API tokens. The tokens themselves cannot be shown again.
+
+With --json each line is an object with id, label and created_at, and with expires_at
+if it expires, and last_used_at if it was used.`,
 		Example: `  pushbox token list alice@example.com`,
 		Args:    arguments("EMAIL"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			tokens, err := administer(a, cmd, admin.TokenList, admin.Address{Email: args[0]})
-			if err != nil {
-				return ofAccount(args[0], err)
-			}
-			rows := [][]string{{"ID", "LABEL", "CREATED", "EXPIRES", "LAST USED"}}
-			for _, t := range tokens {
-				rows = append(rows, tokenRow(t))
-			}
-			return writeTable(a.stdout, rows)
-		},
 	}
+	asJSON := addJSONFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		tokens, err := administer(a, cmd, admin.TokenList, admin.Address{Email: args[0]})
+		if err != nil {
+			return ofAccount(args[0], err)
+		}
+		return listing[admin.Token]{[]string{"ID", "LABEL", "CREATED", "EXPIRES", "LAST USED"}, tokenRow}.print(a.stdout, tokens, *asJSON)
+	}
+	return cmd
 }
 
 func tokenRow(t admin.Token) []string {

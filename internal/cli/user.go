@@ -10,12 +10,14 @@ import (
 
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
+	"pushbox/internal/instance"
 	"pushbox/store"
 )
 
 func (a *app) user() *cobra.Command {
 	return group("user", "Manage accounts",
-		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userDisable(), a.userEnable(), a.userRemove())
+		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userRename(),
+		a.userDisable(), a.userEnable(), a.userExpirePushes(), a.userRemove())
 }
 
 // ofAccount names the account in an error, and adds a hint.
@@ -39,25 +41,31 @@ func ofInput(err error) error {
 }
 
 func (a *app) userAdd() *cobra.Command {
+	var create bool
 	cmd := &cobra.Command{
 		Use:   "add EMAIL",
 		Short: "Add an account",
 		Long: `Add an account, which may then have API tokens.
 
 The password is asked for twice on the terminal, or read from standard input.
-If there is no database yet, it is made as ` + "`pushbox serve`" + ` makes it.`,
+With --init it also makes the data directory, the key and the database, if there is
+none, as ` + "`pushbox serve`" + ` does.`,
 		Example: `  pushbox user add alice@example.com
   pass show pushbox | pushbox user add alice@example.com --password-stdin`,
 		Args: arguments("EMAIL"),
 	}
 	addPasswordFlag(cmd)
+	cmd.Flags().BoolVar(&create, "init", false, "make the database if there is none")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		password, err := a.password(cmd.Context(), cmd)
 		if err != nil {
 			return err
 		}
 		in := admin.Credentials{Email: args[0], Password: admin.Clear{Text: password}}
-		u, err := administerOr(a, cmd, admin.UserAdd, in, true)
+		u, err := administerOr(a, cmd, admin.UserAdd, in, create)
+		if errors.Is(err, instance.ErrNoDatabase) {
+			return hint.With(err, "name the settings file with --config, or the directory with --data-dir; in a new installation, --init makes it, as `pushbox serve` does")
+		}
 		if err != nil {
 			return ofAccount(args[0], err)
 		}
@@ -68,23 +76,34 @@ If there is no database yet, it is made as ` + "`pushbox serve`" + ` makes it.`,
 }
 
 func (a *app) userList() *cobra.Command {
-	return &cobra.Command{
-		Use:     "list",
-		Short:   "List every account, oldest first",
-		Example: `  pushbox user list`,
-		Args:    arguments(),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			users, err := administer(a, cmd, admin.UserList, admin.None{})
-			if err != nil {
-				return err
-			}
-			rows := [][]string{{"EMAIL", "CREATED", "STATE"}}
-			for _, u := range users {
-				rows = append(rows, []string{u.Email, stamp(u.CreatedAt, "-"), userState(u)})
-			}
-			return writeTable(a.stdout, rows)
-		},
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List every account, oldest first",
+		Long: `List every account, oldest first, with its last sign-in on the pages.
+
+With --json each line is an object with id, email, created_at, second_factor,
+disabled and removing, and with last_sign_in_at if there was a sign-in.`,
+		Example: `  pushbox user list
+  pushbox user list --json | jq -r 'select(.second_factor | not) | .email'`,
+		Args: arguments(),
 	}
+	asJSON := addJSONFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		users, err := administer(a, cmd, admin.UserList, admin.None{})
+		if err != nil {
+			return err
+		}
+		return listing[admin.User]{[]string{"EMAIL", "CREATED", "LAST SIGN-IN", "SECOND FACTOR", "STATE"}, userRow}.print(a.stdout, users, *asJSON)
+	}
+	return cmd
+}
+
+func userRow(u admin.User) []string {
+	factor := "no"
+	if u.SecondFactor {
+		factor = "yes"
+	}
+	return []string{u.Email, stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), factor, userState(u)}
 }
 
 func userState(u admin.User) string {
@@ -167,31 +186,39 @@ func (a *app) userEnable() *cobra.Command {
 }
 
 func (a *app) userRemove() *cobra.Command {
-	return a.accountCommand(admin.UserRemove, "removed the account ", &cobra.Command{
+	var yes bool
+	cmd := a.accountCommand(admin.UserRemove, "removed the account ", &cobra.Command{
 		Use:   "remove EMAIL",
 		Short: "Remove an account with all it owns",
 		Long: `Remove an account with its API tokens, its pushes and their audit logs. Its
 links end at once. This cannot be undone.
 
-On a terminal it first asks you to type the address again.`,
-		Example: `  pushbox user remove alice@example.com`,
-		PreRunE: func(cmd *cobra.Command, args []string) error { return a.confirm(cmd.Context(), args[0]) },
+It first asks you to type the address again. Where there is no terminal, as in a
+script, it needs --yes.`,
+		Example: `  pushbox user remove alice@example.com
+  pushbox user remove alice@example.com --yes`,
+		PreRunE: func(cmd *cobra.Command, args []string) error {
+			if yes {
+				return nil
+			}
+			return a.confirm(cmd.Context(), args[0], "destroys the account, its tokens, its pushes and their audit logs")
+		},
 	})
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	return cmd
 }
 
-// confirm asks for the address again, if standard input is a terminal.
-func (a *app) confirm(ctx context.Context, email string) error {
+// confirm says what a command does, and asks for the address of the account again.
+func (a *app) confirm(ctx context.Context, email, does string) error {
 	if !a.console.terminal {
-		return nil
+		return hint.With(usagef("there is no terminal to ask on, and this %s", does), "if that is what you want, add --yes")
 	}
-	answer, err := a.console.line(ctx,
-		"This destroys the account, its tokens, its pushes and their audit logs.",
-		"Type the address again: ")
+	answer, err := a.console.line(ctx, "This "+does+".", "Type the address again: ")
 	if err != nil {
 		return err
 	}
 	if !strings.EqualFold(strings.TrimSpace(answer), strings.TrimSpace(email)) {
-		return hint.With(errors.New("the addresses differ; nothing was removed"), "run the command again")
+		return hint.With(errors.New("the addresses differ; nothing was done"), "run the command again")
 	}
 	return nil
 }

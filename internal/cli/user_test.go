@@ -38,7 +38,7 @@ func TestAPasswordIsInNothingThatIsSaid(t *testing.T) {
 	dir := env.ShortDir(t)
 	const marker = "hunter2-marker"
 	for _, r := range []result{
-		run(t, dir, marker+"\n", "user", "add", alice, "--password-stdin").want(t, exitDone),
+		run(t, dir, marker+"\n", "user", "add", alice, "--password-stdin", "--init").want(t, exitDone),
 		run(t, dir, marker+"\n", "user", "add", alice, "--password-stdin").want(t, exitFailed),
 		run(t, dir, marker+"\n"+marker, "user", "passwd", alice, "--password-stdin").want(t, exitFailed),
 		run(t, dir, strings.Repeat(marker, 100), "user", "passwd", alice, "--password-stdin").want(t, exitFailed),

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -68,6 +67,7 @@ addresses over https.`,
 		},
 	}
 	cmd.Flags().StringArrayVar(&events, "event", nil, "send `EVENT`; may be given several times")
+	completeValues(cmd, "event", names(store.Events()))
 	return cmd
 }
 
@@ -88,11 +88,7 @@ func (a *app) hookURL(given string) (address secret.Text, err error) {
 
 // eventNames returns the names of all events that a webhook can subscribe to.
 func eventNames(between string) string {
-	var names []string
-	for _, e := range store.Events() {
-		names = append(names, e.String())
-	}
-	return strings.Join(names, between)
+	return strings.Join(names(store.Events()), between)
 }
 
 func (a *app) addWebhook(cmd *cobra.Command, in admin.WebhookRequest) error {
@@ -123,40 +119,6 @@ func (a *app) addWebhook(cmd *cobra.Command, in admin.WebhookRequest) error {
 	}
 	a.say(fmt.Sprintf("made webhook %d; its signing secret is not shown again", h.ID))
 	return nil
-}
-
-func (a *app) webhookList() *cobra.Command {
-	return &cobra.Command{
-		Use:   "list EMAIL",
-		Short: "List an account's webhooks, oldest first",
-		Long: `List an account's webhooks. Only the host of an address is shown, because the rest
-is often a secret. A webhook whose receiver answered 410 is disabled: it gets nothing
-until ` + "`pushbox webhook test`" + ` succeeds.`,
-		Example: `  pushbox webhook list alice@example.com`,
-		Args:    arguments("EMAIL"),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			hooks, err := administer(a, cmd, admin.WebhookList, admin.Address{Email: args[0]})
-			if err != nil {
-				return ofAccount(args[0], err)
-			}
-			rows := [][]string{{"ID", "HOST", "EVENTS", "CREATED", "STATE"}}
-			for _, h := range hooks {
-				rows = append(rows, webhookRow(h))
-			}
-			return writeTable(a.stdout, rows)
-		},
-	}
-}
-
-func webhookRow(h admin.Webhook) []string {
-	state, host := "active", "-"
-	if h.Disabled {
-		state = "disabled"
-	}
-	if u, err := url.Parse(h.URL.Reveal()); err == nil {
-		host = u.Scheme + "://" + u.Host
-	}
-	return []string{strconv.FormatUint(uint64(h.ID), 10), host, strings.Join(h.Events, ","), stamp(h.CreatedAt, "-"), state}
 }
 
 func (a *app) webhookRemove() *cobra.Command {

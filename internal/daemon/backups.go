@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"sync"
 	"syscall"
 	"time"
 
@@ -32,6 +33,9 @@ func prepareBackups(cfg config.Config, note func(string)) error {
 		return hint.With(fmt.Errorf("the setting backup.recipients: %w", err), "give each as age-keygen -y prints it")
 	}
 	if cfg.Backup.Schedule == 0 {
+		if len(cfg.Backup.After) > 0 {
+			note("backup.after never runs, since backup.schedule is 0")
+		}
 		return nil
 	}
 	made, err := instance.MakeDir(cfg.BackupDir())
@@ -44,42 +48,95 @@ func prepareBackups(cfg config.Config, note func(string)) error {
 	return nil
 }
 
-// keepBackups makes scheduled backups until ctx ends.
-func keepBackups(ctx context.Context, cfg config.Config, s *store.Store, log zerolog.Logger) error {
+// backups makes the scheduled backups. A nil one makes none.
+type backups struct {
+	keeper *backup.Keeper // nil: none are scheduled
+	after  []string       // runs after each; empty: nothing does
+	log    zerolog.Logger
+
+	mu  sync.Mutex
+	now backupState
+}
+
+// A backupState is what came of the scheduled backups.
+type backupState struct {
+	last         time.Time // when the newest one was begun; zero: there is none
+	fault        string    // why the last one failed; empty: none failed since the last success
+	done, failed uint64    // since the server started
+
+	afterFault            string // why the last run of backup.after failed; empty: it did not
+	afterDone, afterFails uint64 // runs of it
+}
+
+// newBackups returns the scheduled backups of a configuration.
+func newBackups(cfg config.Config, s *store.Store, log zerolog.Logger) (*backups, error) {
+	b := &backups{log: log, after: cfg.Backup.After}
 	if cfg.Backup.Schedule == 0 {
-		return nil
+		return b, nil
 	}
 	recipients, err := backup.ParseRecipients(cfg.Backup.Recipients, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	k := &backup.Keeper{
+	b.keeper = &backup.Keeper{
 		Dir: cfg.BackupDir(), Every: cfg.Backup.Schedule, Keep: cfg.Backup.Keep, Now: time.Now,
 		Writer: backup.Writer{Recipients: recipients, CheckSpace: bolt.CheckSpace},
-		Make: func(ctx context.Context, path string) (string, int64, error) {
+		Make: func(ctx context.Context, path string) (backup.Copy, error) {
 			b, err := s.Backup(ctx, store.Actor{Role: store.System}, path, func(int64, int64) {})
-			return b.Path, b.Size, err
+			return backup.Copy{Path: b.Path, Size: b.Size, Key: b.Key}, err
 		},
 	}
-	return loop(ctx, log, "a backup", nil, func(ctx context.Context) (time.Duration, error) {
-		return backUp(ctx, k, log)
-	})
+	b.now.last, err = b.keeper.Newest()
+	return b, err
 }
 
-// backUp makes a backup if one is due. While the store is being compacted, or writes come
-// too fast for a copy, it puts the backup off and logs nothing.
-func backUp(ctx context.Context, k *backup.Keeper, log zerolog.Logger) (wait time.Duration, err error) {
-	r, err := k.Round(ctx)
-	if r.Made != "" {
-		log.Info().Str("file", r.Made).Int64("bytes", r.Size).Msg("made a backup")
+// state returns what came of the backups so far.
+func (b *backups) state() backupState {
+	if b == nil {
+		return backupState{}
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.now
+}
+
+// keep makes backups until ctx ends.
+func (b *backups) keep(ctx context.Context) error {
+	if b == nil || b.keeper == nil {
+		return nil
+	}
+	return loop(ctx, b.log, "a backup", nil, b.round)
+}
+
+// round makes a backup if one is due. While the store is being compacted, or writes come
+// too fast for a copy, it puts the backup off and logs nothing.
+func (b *backups) round(ctx context.Context) (wait time.Duration, err error) {
+	r, err := b.keeper.Round(ctx)
 	switch {
 	case errors.Is(err, store.ErrBusy):
 		return backupRetry, nil
 	case errors.Is(err, syscall.EROFS), errors.Is(err, fs.ErrPermission):
-		return backupRetry, fmt.Errorf("%w: %s", err, backupDirHint)
-	case err != nil:
+		err = fmt.Errorf("%w: %s", err, backupDirHint)
+	}
+	b.note(r, err)
+	if r.Made != "" {
+		b.log.Info().Str("file", r.Made).Int64("bytes", r.Size).Str("key", r.Key).Msg("made a backup")
+		b.follow(ctx, r.Made)
+	}
+	if err != nil {
 		return backupRetry, err
 	}
 	return r.Wait, nil
+}
+
+// note records how a round ended.
+func (b *backups) note(r backup.Round, err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if r.Made != "" {
+		b.now.last, b.now.done, b.now.fault = r.At, b.now.done+1, ""
+	}
+	if err != nil {
+		b.now.failed, b.now.fault = b.now.failed+1, err.Error()
+	}
 }

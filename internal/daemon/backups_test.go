@@ -40,11 +40,21 @@ func (b *board) String() string {
 	return b.text.String()
 }
 
-// keptFor runs keepBackups until it has written a line of the log, and returns that.
+// scheduled are the backups of a configuration.
+func scheduled(t *testing.T, cfg config.Config, s *store.Store, log zerolog.Logger) *backups {
+	t.Helper()
+	b, err := newBackups(cfg, s, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// keptFor makes backups until they have written a line of the log, and returns that.
 func keptFor(t *testing.T, cfg config.Config, s *store.Store) string {
 	t.Helper()
 	log := &board{lines: make(chan struct{}, 100)}
-	keeper := begin(t.Context(), func(ctx context.Context) error { return keepBackups(ctx, cfg, s, zerolog.New(log)) })
+	keeper := begin(t.Context(), scheduled(t, cfg, s, zerolog.New(log)).keep)
 	select {
 	case <-log.lines:
 	case <-soon(t).Done():
@@ -65,12 +75,16 @@ func TestABackupThatFailsIsAnErrorInTheLogAndIsTriedAgain(t *testing.T) {
 		t.Errorf("the log has %s", said)
 	}
 	for err, told := range map[error]bool{fmt.Errorf("%w: already", store.ErrBusy): false, store.ErrFull: true} {
-		k := &backup.Keeper{Dir: t.TempDir(), Every: time.Hour, Keep: 1, Now: time.Now, Make: func(context.Context, string) (string, int64, error) {
-			return "", 0, err
+		b := &backups{log: zerolog.Nop(), keeper: &backup.Keeper{
+			Dir: t.TempDir(), Every: time.Hour, Keep: 1, Now: time.Now,
+			Make: func(context.Context, string) (backup.Copy, error) { return backup.Copy{}, err },
 		}}
-		wait, got := backUp(t.Context(), k, zerolog.Nop())
+		wait, got := b.round(t.Context())
 		if wait != backupRetry || (got != nil) != told || told && !errors.Is(got, err) {
 			t.Errorf("%v: it waits %v, %v", err, wait, got)
+		}
+		if now := b.state(); (now.failed == 1) != told || (now.fault != "") != told || now.done != 0 {
+			t.Errorf("%v: the state is %+v", err, now)
 		}
 	}
 }
@@ -80,11 +94,46 @@ func TestNoBackupIsMadeWhereNoneIsAskedFor(t *testing.T) {
 	cfg := settingsFor(env.ShortDir(t))
 	s := opened(t, cfg)
 	defer closed(t, s)
-	if err := errors.Join(prepareBackups(cfg, func(n string) { t.Error(n) }), keepBackups(t.Context(), cfg, s, zerolog.Nop())); err != nil {
+	if err := errors.Join(prepareBackups(cfg, func(n string) { t.Error(n) }), scheduled(t, cfg, s, zerolog.Nop()).keep(t.Context())); err != nil {
 		t.Error(err)
 	}
 	if _, err := os.Stat(cfg.BackupDir()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the directory: %v", err)
+	}
+}
+
+func TestTheStateOfBackupsOutlivesARestart(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	cfg.Backup.Schedule = 24 * time.Hour
+	s := opened(t, cfg)
+	defer closed(t, s)
+	if err := prepareBackups(cfg, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	b := scheduled(t, cfg, s, zerolog.Nop())
+	if now := b.state(); !now.last.IsZero() {
+		t.Errorf("without a backup: %+v", now)
+	}
+	if _, err := b.round(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	made := b.state()
+	if time.Since(made.last) > time.Minute || made.done != 1 || made.failed != 0 || made.fault != "" {
+		t.Errorf("after a backup: %+v", made)
+	}
+	if again := scheduled(t, cfg, s, zerolog.Nop()).state(); !again.last.Equal(made.last.Truncate(time.Second)) || again.done != 0 {
+		t.Errorf("after a restart: %+v", again)
+	}
+}
+
+func TestACommandThatNeverRunsIsNoted(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	cfg.Backup.After = []string{"/bin/true"}
+	var noted []string
+	if err := prepareBackups(cfg, func(n string) { noted = append(noted, n) }); err != nil || len(noted) != 1 || !strings.Contains(noted[0], "backup.after never runs") {
+		t.Errorf("it notes %q, %v", noted, err)
 	}
 }
 

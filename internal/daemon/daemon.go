@@ -38,7 +38,9 @@ type daemon struct {
 
 	webhooks *webhook.Dispatcher // nil: no webhooks are sent
 	mail     *mail.Mailer        // nil: no mail is sent
+	backups  *backups
 	watch    *watch
+	events   *follower // nil: the instance log is not followed
 
 	newProbe func() (path string, err error) // server.Server.NewProbe
 	dumpable error                           // why a crash may write secrets to a core dump; nil: it cannot
@@ -49,15 +51,18 @@ type daemon struct {
 }
 
 // run serves until ctx ends, the store fails or a listener breaks. Then it drains the
-// listeners and stops everything else, the control socket and the watch last.
+// listeners and stops everything else: the control socket, the watch and the follower of the
+// instance log last.
 func (d *daemon) run(ctx context.Context) error {
 	servers := make([]*http.Server, len(d.endpoints))
 	for i, at := range d.endpoints {
 		servers[i] = d.server(at.handler)
 	}
+	events := begin(ctx, d.follow)
 	work := d.beginWork(ctx)
 	control := begin(ctx, func(ctx context.Context) error {
-		return admin.Serve(ctx, d.control, d.store, admin.Reload.By(d.reloads.reload), admin.Examine.By(d.examine), admin.Probe.By(d.probe))
+		return admin.Serve(ctx, d.control, d.store, admin.Reload.By(d.reloads.reload), admin.Health.By(d.health),
+			admin.Failing.By(d.failing), admin.Examine.By(d.examine), admin.Probe.By(d.probe))
 	})
 	signals := begin(ctx, d.obey)
 	web := begin(ctx, func(ctx context.Context) error { return d.serve(ctx, servers) })
@@ -89,7 +94,7 @@ func (d *daemon) run(ctx context.Context) error {
 		defer cut.Stop()
 	}
 	d.watch.stopping()
-	err := errors.Join(web.stop(), tls.stop(), stopAll(work), signals.stop(), control.stop(), d.watch.stop())
+	err := errors.Join(web.stop(), tls.stop(), stopAll(work), signals.stop(), control.stop(), d.watch.stop(), events.stop())
 	if failed {
 		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
 	}
@@ -102,7 +107,7 @@ func (d *daemon) beginWork(ctx context.Context) (work []*task) {
 	for _, w := range []func(context.Context) error{
 		d.tell,
 		d.sendMail,
-		func(ctx context.Context) error { return keepBackups(ctx, d.cfg, d.store, d.log) },
+		d.backups.keep,
 		func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.CompactIfNeeded) },
 		func(ctx context.Context) error { return loop(ctx, d.log, "sealing anew", nil, d.store.RenewIfNeeded) },
 		func(ctx context.Context) error {

@@ -14,11 +14,45 @@ func (d *daemon) examine(ctx context.Context, _ admin.None) (admin.Facts, error)
 	f, err := Examine(ctx, d.store, d.cfg, d.version)
 	if c := d.tls.certs; c != nil {
 		f.CertFrom, f.CertTo = c.Validity()
+		if err := c.Fault(); err != nil {
+			f.CertFault = err.Error()
+		}
 	}
 	if d.dumpable != nil {
 		f.Dumpable = d.dumpable.Error()
 	}
+	done := d.backups.state()
+	f.BackupFault, f.AfterFault, f.Webhooks, f.Mail = done.fault, done.afterFault, d.toWebhooks(), d.toMail()
 	return f, err
+}
+
+// toWebhooks returns the figures of messages to webhooks.
+func (d *daemon) toWebhooks() admin.Deliveries {
+	if d.webhooks == nil {
+		return admin.Deliveries{}
+	}
+	out := admin.Deliveries{Waiting: d.store.WaitingBy(store.ByWebhook), Dropped: d.webhooks.Dropped()}
+	for _, f := range d.webhooks.Failing() {
+		out.Failing = append(out.Failing, admin.Receiver{Webhook: f.ID, Tries: f.Tries, Next: f.Next.UTC()})
+	}
+	return out
+}
+
+// toMail returns the figures of mail.
+func (d *daemon) toMail() admin.Deliveries {
+	if d.mail == nil {
+		return admin.Deliveries{}
+	}
+	out := admin.Deliveries{Waiting: d.store.WaitingBy(store.ByMail), Dropped: d.mail.Dropped()}
+	if n := d.mail.Failures(); n > 0 {
+		out.Failing = []admin.Receiver{{Tries: n}}
+	}
+	return out
+}
+
+// failing lists the webhooks that took no message at the last try.
+func (d *daemon) failing(context.Context, admin.None) ([]admin.Receiver, error) {
+	return d.toWebhooks().Failing, nil
 }
 
 // Examine returns the state of a store, and whether the key that the next start would find
@@ -30,7 +64,7 @@ func Examine(ctx context.Context, s *store.Store, cfg config.Config, version str
 		Clock: st.Clock, Latest: st.Latest, Doubt: st.Doubt, Away: st.Away, Swept: st.Swept,
 		Size: st.Space.Size, Unused: st.Space.Unused,
 	}
-	key, _, fault := instance.MasterKey(cfg, true)
+	key, fault := instance.ReadKey(cfg)
 	if fault == nil {
 		fault = s.CheckKey(ctx, key)
 	}
@@ -38,6 +72,11 @@ func Examine(ctx context.Context, s *store.Store, cfg config.Config, version str
 		f.KeyFault = fault.Error()
 	}
 	return f, err
+}
+
+// health returns nil if the store works.
+func (d *daemon) health(ctx context.Context, _ admin.None) (admin.None, error) {
+	return admin.None{}, d.store.Ping(ctx)
 }
 
 // probe makes the path of a request that is answered with a report of how it arrived.

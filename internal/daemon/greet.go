@@ -11,7 +11,7 @@ import (
 func (o Options) introduce(d *daemon, created bool, first string) {
 	addr := d.endpoints[0].listener.Addr()
 	url := d.tls.reach(addr)
-	if created || isConsole(o.Stderr, o.Config.Log) {
+	if created || o.plain {
 		o.greet(addr, url)
 	}
 	if first != "" {
@@ -27,12 +27,12 @@ func (o Options) greet(addr net.Addr, url string) {
 		auth = `-H "Authorization: Bearer $TOKEN" `
 		o.say("create a token with `pushbox user add EMAIL` and `pushbox token create EMAIL`, and put it into TOKEN")
 	}
-	o.say("create a push with:")
 	socket := ""
 	if addr.Network() == "unix" {
 		socket = "--unix-socket " + addr.String() + " "
 	}
-	fmt.Fprintf(o.Stderr, "\n    curl %s%s--data-urlencode 'push[payload]=my secret' %s%s/api/v2/pushes\n\n", socket, auth, url, cfg.BasePath)
+	o.show("create a push with", "command",
+		fmt.Sprintf("curl %s%s--data-urlencode 'push[payload]=my secret' %s%s/api/v2/pushes", socket, auth, url, cfg.BasePath))
 }
 
 // localURL returns a URL by which this machine reaches a listener. For a Unix socket the
@@ -46,14 +46,14 @@ func localURL(addr net.Addr) string {
 		return "http://" + addr.String()
 	case ap.Addr().IsUnspecified() && ap.Addr().Is4():
 		ap = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), ap.Port())
-	case ap.Addr().IsUnspecified():
-		ap = netip.AddrPortFrom(netip.IPv6Loopback(), ap.Port())
+	case ap.Addr().IsUnspecified(): // IPv4 and IPv6; a container may have published one of them
+		return fmt.Sprintf("http://localhost:%d", ap.Port())
 	}
 	return "http://" + ap.String()
 }
 
-// invite tells the administrator how to create the first account. The link is not logged,
-// since others may read the log.
+// invite tells the administrator how to create the first account. The address is of use
+// only until the first account is there.
 func (o Options) invite(addr net.Addr, url, first string) {
 	cfg := o.Config
 	base := cfg.BaseURL
@@ -64,6 +64,5 @@ func (o Options) invite(addr net.Addr, url, first string) {
 	default: // base_url is the address of the public endpoint
 		base = url + cfg.BasePath
 	}
-	o.say("there is no account yet; create the first one, before the server stops, at:")
-	fmt.Fprintf(o.Stderr, "\n    %s%s\n\n", base, first)
+	o.show("there is no account yet; create the first one, before the server stops, at", "url", base+first)
 }

@@ -11,7 +11,7 @@ func TestTheGreetingNamesAnAddressThatThisMachineReaches(t *testing.T) {
 		"127.0.0.1:5100": "http://127.0.0.1:5100",
 		"192.0.2.7:80":   "http://192.0.2.7:80",
 		"0.0.0.0:5100":   "http://127.0.0.1:5100",
-		"[::]:5100":      "http://[::1]:5100",
+		"[::]:5100":      "http://localhost:5100",
 		"[::1]:5100":     "http://[::1]:5100",
 	} {
 		addr, err := net.ResolveTCPAddr("tcp", address)

@@ -28,7 +28,7 @@ func run(t *testing.T, dir string, args ...string) (stdout, stderr string) {
 func TestTheServerMakesBackupsThatCanBeRestored(t *testing.T) {
 	t.Parallel()
 	dir := env.ShortDir(t)
-	run(t, dir, "user", "add", "alice@example.com", "--password-stdin")
+	run(t, dir, "user", "add", "alice@example.com", "--password-stdin", "--init")
 	cfg := daemon.SettingsFor(dir)
 	cfg.Backup.Schedule = 24 * time.Hour
 	s := daemon.Opened(t, cfg)

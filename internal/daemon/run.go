@@ -5,7 +5,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"runtime/debug"
@@ -16,6 +15,7 @@ import (
 	"pushbox/internal/environ"
 	"pushbox/internal/hint"
 	"pushbox/internal/instance"
+	"pushbox/internal/sdnotify"
 	"pushbox/server"
 	"pushbox/store"
 )
@@ -29,6 +29,8 @@ type Options struct {
 	Source  config.Source // of Config; a reload reads it again
 	Stderr  io.Writer     // for the log and for messages to the administrator
 	Version string        // of this program, without its commit
+
+	voice // for those messages
 }
 
 // Run serves until ctx ends. It first opens everything that the server needs, so that a
@@ -48,7 +50,12 @@ func Run(ctx context.Context, o Options) error {
 
 // open returns a daemon with everything open, or closes what it has opened.
 func open(ctx context.Context, o Options) (d *daemon, err error) {
-	log, level := liveLogger(o.Stderr, o.Config.Log)
+	plain, out := isConsole(o.Stderr, o.Config.Log), o.Stderr
+	if !plain && sdnotify.IsJournal(out, o.Source.Environ) {
+		out = &journalWriter{out: out}
+	}
+	log, level := liveLogger(out, o.Config.Log)
+	o.voice = voice{o.Stderr, log, plain}
 	d = &daemon{cfg: o.Config, version: o.Version, log: log, dumpable: harden()}
 	if d.dumpable != nil {
 		log.Warn().Err(d.dumpable).Msg("a crash may write secrets to a core dump")
@@ -78,7 +85,7 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 	if c := d.tls.certs; c != nil {
 		parts, expiry = append(parts, certReload(c)), c.Expiry
 	}
-	d.watch.attach(d.store, handler, expiry)
+	d.watch.attach(handler, d.sources(handler, expiry))
 	d.newProbe = handler.NewProbe
 	d.reloads = newReloader(o, log, parts...)
 	d.reloads.watch, d.reloads.note = d.watch, d.store.NoteReload
@@ -98,13 +105,19 @@ func (d *daemon) openStore(ctx context.Context, o Options) (created bool, err er
 	if err != nil {
 		return false, err
 	}
+	if d.events, err = newFollower(ctx, d.store, d.log); err != nil {
+		return false, err
+	}
 	if err := prepareBackups(d.cfg, o.say); err != nil {
 		return false, err
 	}
 	if d.webhooks, err = newDispatcher(d.cfg, d.store, d.log); err != nil {
 		return false, err
 	}
-	d.mail, err = newMailer(d.cfg, d.store, d.log)
+	if d.mail, err = newMailer(d.cfg, d.store, d.log); err != nil {
+		return false, err
+	}
+	d.backups, err = newBackups(d.cfg, d.store, d.log)
 	return created, err
 }
 
@@ -139,9 +152,6 @@ func (d *daemon) close(ctx context.Context) (err error) {
 	d.watch.close()
 	return err
 }
-
-// say writes a message to the administrator.
-func (o Options) say(message string) { fmt.Fprintln(o.Stderr, "pushbox: "+message) }
 
 // Garbage of requests is cheaper to collect rarely. But each hash of a passphrase takes
 // 19 MiB, which must not add up.

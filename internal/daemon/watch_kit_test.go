@@ -46,7 +46,6 @@ func watchedDaemon(t *testing.T, cfg config.Config, environ ...string) *attended
 	if err != nil {
 		t.Fatal(err)
 	}
-	r.watch.attach(s, handler, nil)
 	control, err := admin.Listen(t.Context(), admin.SocketPath(cfg.DataDir))
 	if err != nil {
 		t.Fatal(err)
@@ -58,6 +57,7 @@ func watchedDaemon(t *testing.T, cfg config.Config, environ ...string) *attended
 	ctx, stop := context.WithCancel(t.Context())
 	r.address, r.stop, r.web = web.Addr().String(), stop, web
 	d := daemon{cfg: cfg, store: s, log: log, control: control, endpoints: []endpoint{{listener: web, handler: handler}}, watch: r.watch}
+	r.watch.attach(handler, d.sources(handler, nil))
 	go func() {
 		err := d.run(ctx)
 		closed(t, s)

@@ -89,12 +89,11 @@ func (w *watch) options(o *server.Options) {
 	}
 }
 
-// attach connects the metrics with their sources. certificate returns when the certificate
-// expires; nil: there is none.
-func (w *watch) attach(s *store.Store, h *server.Server, certificate func() time.Time) {
+// attach connects the metrics with their sources.
+func (w *watch) attach(h *server.Server, from metrics.Sources) {
 	if w.metrics != nil {
 		w.scrape = h.Metrics()
-		w.metrics.Attach(metrics.Sources{Store: s.Stats, Server: h.Stats, Certificate: certificate})
+		w.metrics.Attach(from)
 	}
 }
 

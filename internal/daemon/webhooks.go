@@ -65,11 +65,26 @@ func instanceHook(w config.Webhooks) (t store.HookTarget, err error) {
 	}
 	t.URL = w.URL
 	t.Secret, err = readHookSecret(w.SecretFile)
-	if err != nil {
-		return t, hint.With(fmt.Errorf("the setting webhooks.secret_file: %w", err),
+	if err = inSetting("webhooks.secret_file", err); err != nil && hint.Of(err) == "" {
+		return t, hint.With(err,
 			`make one: (umask 077; printf 'whsec_%%s\n' "$(openssl rand -base64 32)" > %s)`, w.SecretFile)
 	}
-	return t, nil
+	return t, err
+}
+
+// inSetting names the setting of an error.
+func inSetting(key string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("the setting %s: %w", key, err)
+}
+
+// CheckInstanceHook returns an error if webhooks.url is not allowed, or its secret cannot be
+// used. It sends nothing.
+func CheckInstanceHook(w config.Webhooks) error {
+	_, err := instanceHook(w)
+	return err
 }
 
 // readHookSecret reads a file that has a signing secret and nothing else.

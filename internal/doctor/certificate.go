@@ -50,6 +50,8 @@ func (s *Subject) ownCertificate() Finding {
 		return skipped("no server is running")
 	case s.Facts.CertTo.IsZero():
 		return problem("see the server's log, which has a hint", "no certificate was fetched yet, so there is no HTTPS")
+	case s.Facts.CertFault != "":
+		return problem(certs.FaultHint, "browsers refuse it: %s", s.Facts.CertFault)
 	}
 	f := judgeLife(s.Facts.CertFrom, s.Facts.CertTo, s.Clock())
 	if f.Grade == OK {

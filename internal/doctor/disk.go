@@ -9,12 +9,13 @@ import (
 	"slices"
 	"time"
 
+	"pushbox/internal/durable"
 	"pushbox/internal/humanize"
 )
 
 // checkSpace compares the free space with the limit below which creates are refused.
 func checkSpace(_ context.Context, s *Subject) (all []Finding) {
-	free, known, err := freeSpace(s.Config.DataDir)
+	free, known, err := durable.FreeSpace(s.Config.DataDir)
 	least := int64(s.Config.Limits.MinFreeSpace)
 	switch {
 	case err != nil:

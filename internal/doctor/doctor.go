@@ -54,6 +54,7 @@ type Subject struct {
 	URL     *url.URL                                       // at which clients reach the server; nil: not given
 	CAFile  string                                         // certificate authorities to trust, beside those of the system
 	Mail    func(context.Context) error                    // connects to the mail server and signs in; nil: no mail is sent
+	Hook    error                                          // why nothing can be sent to webhooks.url; nil: it can, as far as is known
 	Network bool                                           // base_url may be asked for the time
 }
 
@@ -91,6 +92,8 @@ func checks() []check {
 		{name: "files of secrets", look: checkSecrets},
 		{name: "metrics", look: checkMetrics},
 		{name: "mail", look: checkMail},
+		{name: "messages", look: checkMessages},
+		{name: "webhook of the server", look: checkHook},
 		{name: "certificate", look: checkCertificate},
 		{name: "proxy", look: checkProxy},
 		{name: "time of the network", look: checkNetworkTime},

@@ -13,6 +13,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/admin"
+	"pushbox/internal/secret"
 )
 
 // healthy returns an installation without problems, whose server runs.
@@ -152,7 +153,15 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		"an old sweep":                {func(_ *testing.T, s *Subject) { s.Facts.Swept = s.Facts.Clock.Add(-time.Hour) }, "sweeper", "1h0m0s ago", Problem},
 		"no space":                    {func(_ *testing.T, s *Subject) { s.Config.Limits.MinFreeSpace = 1 << 62 }, "free space", "nothing is created", Problem},
 		"no disk to write to":         {func(_ *testing.T, s *Subject) { s.Config.DataDir = s.File }, "writing to the disk", "cannot be written", Problem},
-		"core dumps":                  {func(_ *testing.T, s *Subject) { s.Facts.Dumpable = "not allowed" }, "core dumps", "not allowed", Problem},
+		"a certificate for no one": {func(_ *testing.T, s *Subject) {
+			s.Config.TLS.CertFile, s.Facts.CertTo, s.Facts.CertFault = s.File, s.Facts.Clock, "it has no name"
+		}, "certificate", "it has no name", Problem},
+		"no certificate to read": {func(_ *testing.T, s *Subject) { s.Config.TLS.CertFile = s.File + "x" }, "files of secrets", "tls.cert_file: open", Problem},
+		"a webhook that cannot be": {func(_ *testing.T, s *Subject) {
+			s.Config.Webhooks.URL, s.Hook = secret.New("https://hooks.example.com"), broken
+		}, "webhook of the server", "it is broken", Problem},
+		"a webhook":  {func(_ *testing.T, s *Subject) { s.Config.Webhooks.URL = secret.New("https://hooks.example.com") }, "webhook of the server", "nothing was sent", OK},
+		"core dumps": {func(_ *testing.T, s *Subject) { s.Facts.Dumpable = "not allowed" }, "core dumps", "not allowed", Problem},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -9,9 +9,12 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"time"
 
 	"pushbox/config"
+	"pushbox/internal/durable"
 	"pushbox/internal/humanize"
+	"pushbox/store"
 )
 
 // Bits of a mode, for the group and for others together.
@@ -113,20 +116,23 @@ func checkDatabase(_ context.Context, s *Subject) []Finding {
 	}
 	f := checkFile(s.Database, s.Config.DataDir)
 	if s.Upgrade != nil {
-		free, known, err := freeSpace(s.Config.DataDir)
+		free, known, err := durable.FreeSpace(s.Config.DataDir)
 		return []Finding{f, judgeUpgrade(s, free, known && err == nil)}
 	}
-	if f.Grade != OK || s.Facts == nil {
-		return one(f)
+	if f.Grade == OK && s.Facts != nil {
+		f = fine("%s, and can be opened", f.Text)
 	}
-	return one(fine("%s, and can be opened", f.Text))
+	if copies, _ := filepath.Glob(s.Database + ".schema*"); len(copies) > 0 {
+		return []Finding{f, fine("upgrades have kept %s, with what was there at that time; the server removes each after %d days", strings.Join(copies, ", "), store.CopiesStay/(24*time.Hour))}
+	}
+	return one(f)
 }
 
 // judgeUpgrade says what the next start does to a database of an older schema. Doctor
 // does not open it, since that upgrades it.
 func judgeUpgrade(s *Subject, free int64, known bool) Finding {
 	u := s.Upgrade
-	text := fmt.Sprintf("%s has schema %d: the next start of `pushbox serve`, or the next command that opens it, upgrades it to schema %d. That needs the key, and %s free on the file system; the old database stays in %s.schema%d for %d days",
+	text := fmt.Sprintf("%s has schema %d: the next start of `pushbox serve`, or the next command that changes something, upgrades it to schema %d. That needs the key, and %s free on the file system; the old database stays in %s.schema%d for %d days",
 		s.Database, u.From, u.To, humanize.Size(u.Room), s.Database, u.From, u.Days)
 	if known && free < u.Room {
 		return problem("make room: without it, the upgrade is refused and the server does not start", "%s. Only %s are free", text, humanize.Size(free))
@@ -151,6 +157,9 @@ func checkKey(_ context.Context, s *Subject) []Finding {
 	if info, err := os.Stat(s.Facts.Key); err == nil && perm(info)&(readable|writable) != 0 {
 		return one(problem("chmod 600 "+s.Facts.Key, "it fits the database, but other users can open %s (mode %04o)", s.Facts.Key, perm(info)))
 	}
+	if f, wrong := judgeKeyOwner(s); wrong {
+		return one(f)
+	}
 	if beside(s.Facts.Key, s.Database) {
 		return one(warning("move it to a directory that copies of the data directory do not have, and name it in master_key_file (docs/install.md, The key apart from the data)",
 			"it fits the database, but %s is in the directory of the database: a thief or a copy of that directory has both", s.Facts.Key))
@@ -160,6 +169,24 @@ func checkKey(_ context.Context, s *Subject) []Finding {
 			"it fits the database (%s), but keys from rotations are in the directory of the database, and open earlier copies of it: %s", s.Facts.Key, strings.Join(old, ", ")))
 	}
 	return one(fine("it fits the database (%s)", s.Facts.Key))
+}
+
+// judgeKeyOwner reports a key file that the user of the data directory cannot read, whom a
+// server runs as. A running server has just read the file itself. In a directory of another
+// user the file may be the original of what systemd or a container passes.
+func judgeKeyOwner(s *Subject) (f Finding, wrong bool) {
+	key := s.Facts.Key
+	whose, known := owner(key)
+	theirs, too := owner(s.Config.DataDir)
+	if s.Running || !known || !too || whose == theirs || theirs == 0 {
+		return f, false
+	}
+	cure := fmt.Sprintf("chown %d %s", theirs, key)
+	if near, _ := owner(filepath.Dir(key)); near == theirs {
+		return problem(cure, "%s belongs to user %d, and the data directory to user %d, which the server runs as and which cannot read the key", key, whose, theirs), true
+	}
+	return warning("if neither systemd nor a container passes the key to the server: "+cure,
+		"%s belongs to user %d, and the data directory to user %d, which the server runs as", key, whose, theirs), true
 }
 
 // oldKeys lists the key files beside the database that rotations left there, under the

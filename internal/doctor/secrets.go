@@ -27,6 +27,11 @@ func checkSecrets(_ context.Context, s *Subject) (all []Finding) {
 			all = append(all, judgeSecret(at.setting, at.path))
 		}
 	}
+	if cert := s.Config.TLS.CertFile; cert != "" {
+		if _, err := os.ReadFile(cert); err != nil {
+			all = append(all, problem("let the server's user read the file, and run doctor as that user; or change tls.cert_file", "tls.cert_file: %v", err))
+		}
+	}
 	if len(all) == 0 {
 		all = one(skipped("no setting names a file with a secret"))
 	}

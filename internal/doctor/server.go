@@ -125,13 +125,17 @@ const lateBackup = time.Hour
 // checkBackups compares the age of the newest backup with backup.schedule.
 func checkBackups(_ context.Context, s *Subject) []Finding {
 	if s.Config.Backup.Schedule == 0 {
-		return one(skipped("off; for scheduled backups, set backup.schedule"))
+		return one(warning("set backup.schedule; if something else runs `pushbox backup`, there is nothing to do", "the server makes none by itself"))
 	}
 	all, err := backup.List(s.Config.BackupDir())
 	if err != nil {
 		return one(problem("run doctor as the server's user", "%v", err))
 	}
-	return one(s.judgeBackups(all))
+	found := one(s.judgeBackups(all))
+	if s.Facts != nil && s.Facts.AfterFault != "" {
+		found = append(found, problem(`see the server's log for "backup.after failed", which has its output`, "backup.after failed after the last backup: %s", s.Facts.AfterFault))
+	}
+	return found
 }
 
 // judgeBackups judges the newest backup. A backup from the future was made under a wrong
@@ -140,6 +144,9 @@ func (s *Subject) judgeBackups(all []backup.File) Finding {
 	cure := `see the server's log for "a backup failed"`
 	if !s.Running {
 		cure = "start it: systemctl start pushbox, or pushbox serve"
+	}
+	if s.Facts != nil && s.Facts.BackupFault != "" {
+		return problem(`correct what it names; the server tries again within minutes`, "the last scheduled backup failed: %s", s.Facts.BackupFault)
 	}
 	dir, now := s.Config.BackupDir(), s.Clock()
 	for len(all) > 0 && all[len(all)-1].At.After(now) {
@@ -154,6 +161,17 @@ func (s *Subject) judgeBackups(all []backup.File) Finding {
 		return problem(cure, "the newest backup in %s is from %s, %v ago; one is due every %v", dir, at.Format(time.RFC3339), humanize.Duration(age), s.Config.Backup.Schedule)
 	}
 	return fine("%s in %s, the newest from %s", humanize.Count(len(all), "backup", "backups"), dir, at.Format(time.RFC3339))
+}
+
+// checkHook reports whether the settings of the server's own webhook fit together.
+func checkHook(_ context.Context, s *Subject) []Finding {
+	switch {
+	case s.Config.Webhooks.URL.IsZero():
+		return one(skipped("off; to report the events of all pushes, set webhooks.url (docs/webhooks.md)"))
+	case s.Hook != nil:
+		return one(problem(s.Hint(s.Hook), "%v", s.Hook))
+	}
+	return one(fine("webhooks.url is allowed, and its secret can be read; nothing was sent"))
 }
 
 // checkMail reports whether the mail server can be reached and accepts the sign-in.

@@ -55,7 +55,7 @@ func TestTheNewestBackupIsToBeAsYoungAsTheScheduleSays(t *testing.T) {
 	if f := of(t, stopped, "backups"); !strings.Contains(f.Cure, "pushbox serve") {
 		t.Errorf("without a server: %+v", f)
 	}
-	wants(t, "no schedule", of(t, healthy(t), "backups"), Skipped, "backup.schedule")
+	wants(t, "no schedule", of(t, healthy(t), "backups"), Warning, "the server makes none by itself")
 	notOurs := backedUp(t)
 	notOurs.Config.Backup.Dir = notOurs.File
 	wants(t, "a file for a directory", of(t, notOurs, "backups"), Problem, "not a directory")

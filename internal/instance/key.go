@@ -34,7 +34,7 @@ func MasterKey(cfg config.Config, databaseExists bool) (key seal.RootKey, made s
 		return key, "", err
 	}
 	if databaseExists {
-		return key, "", missingKey(cfg, path)
+		return key, "", missingKey(cfg, path, originals())
 	}
 	key, err = seal.CreateKeyFile(path)
 	switch {
@@ -47,15 +47,40 @@ func MasterKey(cfg config.Config, databaseExists bool) (key seal.RootKey, made s
 	return key, path, nil
 }
 
-// missingKey says what to do about a key that is not where the settings say. It may still be
-// where it is by default.
-func missingKey(cfg config.Config, path string) error {
+// ReadKey returns the master key of a database, and makes none.
+func ReadKey(cfg config.Config) (seal.RootKey, error) {
+	key, _, err := MasterKey(cfg, true)
+	if missing := (*MissingKeyError)(nil); !errors.As(err, &missing) {
+		return key, err
+	}
+	if _, there := os.Lstat(Database(cfg)); errors.Is(there, fs.ErrNotExist) {
+		return key, noDatabase(cfg)
+	}
+	return key, err
+}
+
+// originals are the files from which the unit of the packages takes the key: as it is, and
+// encrypted.
+func originals() [2]string {
+	return [2]string{"/etc/credstore/pushbox.master.key", "/etc/credstore.encrypted/pushbox.master.key"}
+}
+
+// missingKey says what to do about a key that is not where the settings say. It may be one of
+// the originals, or still where it is by default.
+func missingKey(cfg config.Config, path string, originals [2]string) error {
 	err := &MissingKeyError{Path: path}
+	const passed = "systemd passes the key to the service; "
+	if _, there := os.Stat(originals[0]); there == nil {
+		return hint.With(err, passed+"other commands must be told where it is: PUSHBOX_MASTER_KEY_FILE=%s pushbox ...", originals[0])
+	}
+	if _, there := os.Stat(originals[1]); there == nil {
+		return hint.With(err, passed+"for other commands decrypt it to a file in memory (docs/install.md, The key apart from the data): %s", originals[1])
+	}
 	cfg.MasterKeyFile = ""
 	if _, there := os.Stat(cfg.KeyFile()); there == nil && cfg.KeyFile() != path {
 		return hint.With(err, "there is a key in %s: move it to %s, or run `pushbox key import %[1]s`, which copies it", cfg.KeyFile(), path)
 	}
-	return hint.With(err, "put your copy back; if systemd or a container passes the key, name that file: PUSHBOX_MASTER_KEY_FILE=FILE pushbox ...")
+	return hint.With(err, "if systemd or a container passes the key, name its original: PUSHBOX_MASTER_KEY_FILE=FILE pushbox ...; if not, put your copy of the key back")
 }
 
 // loadKey reads the key file. If there is no database yet, it makes the file durable: the

@@ -47,6 +47,9 @@ func Open(ctx context.Context, o Options) (s *store.Store, created bool, err err
 		return nil, false, err
 	}
 	if madeKey != "" {
+		if err := GiveToOwnerOf(filepath.Dir(madeKey), madeKey); err != nil {
+			return nil, false, fmt.Errorf("give the key file to the owner of its directory: %w", err)
+		}
 		o.Note(fmt.Sprintf("made the key file %s: keep a copy of it apart from the database, and never lose it; without it nothing can be read", madeKey))
 		if filepath.Dir(madeKey) == filepath.Clean(o.Config.DataDir) {
 			o.Note("the key file is beside the database, so a copy of that directory has both: name another place with master_key_file, or move the file there, as docs/install.md says")
@@ -65,6 +68,9 @@ func Open(ctx context.Context, o Options) (s *store.Store, created bool, err err
 		return nil, false, err
 	}
 	if created {
+		if err := GiveToOwnerOf(o.Config.DataDir, Database(o.Config)); err != nil {
+			return nil, false, errors.Join(fmt.Errorf("give the database to the owner of the data directory: %w", err), engine.Close())
+		}
 		o.Note("made the database " + Database(o.Config))
 	}
 	if s, err = o.open(ctx, engine, key); err != nil {
@@ -92,8 +98,9 @@ func (o Options) prepare() (exists bool, err error) {
 	_, err = os.Stat(Database(o.Config))
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !o.Create:
-		return false, hint.With(fmt.Errorf("%w in %s", ErrNoDatabase, o.Config.DataDir),
-			"start `pushbox serve` once, which makes it, or name the right directory with --data-dir")
+		return false, noDatabase(o.Config)
+	case errors.Is(err, fs.ErrPermission):
+		return false, hint.With(err, "run the command as root or as the owner of %[1]s; if a server should use a directory that was mounted into its container, on the host: chown %[2]d DIRECTORY", o.Config.DataDir, os.Getuid())
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return false, err
 	}
@@ -115,6 +122,12 @@ func PrepareDir(dir string, note func(string)) error {
 		note(warning)
 	}
 	return err
+}
+
+// noDatabase is the error of a data directory without a database.
+func noDatabase(cfg config.Config) error {
+	return hint.With(fmt.Errorf("%w in %s", ErrNoDatabase, cfg.DataDir),
+		"start `pushbox serve` once, which makes it; or name the settings file with --config, or the directory with --data-dir")
 }
 
 // ErrNoDatabase says that a data directory has no database, and Create is not set.

@@ -139,21 +139,20 @@ func (m *Mailer) noteFailure(ctx context.Context, err error) time.Duration {
 
 // pause returns how long to wait before the next try: longer with each failure.
 func (m *Mailer) pause() time.Duration {
-	m.failures++
-	return m.tuning.server.After(m.failures - 1)
+	return m.tuning.server.After(int(m.failures.Add(1)) - 1)
 }
 
 // noteSuccess records that the server took a mail.
 func (m *Mailer) noteSuccess() {
-	if m.failures > 0 {
+	if m.failures.Swap(0) > 0 {
 		m.Log.Info().Msg("mail can be sent again")
 	}
-	m.failures = 0
 }
 
-// logMailsGivenUp logs how many mails were given up, if any.
+// logMailsGivenUp logs and counts how many mails were given up, if any.
 func (m *Mailer) logMailsGivenUp(n int) {
 	if n > 0 {
+		m.dropped.Add(uint64(n))
 		m.Log.Warn().Int("mails", n).Msg("mail could not be delivered in time (mail.give_up) and is dropped")
 	}
 }

@@ -36,6 +36,7 @@ type world struct {
 	log    *bytes.Buffer // to be read after stop
 	tuning tuning
 	server *Server
+	mailer *Mailer // since start
 	stop   func()
 }
 
@@ -61,7 +62,7 @@ func through(s *mailtest.Server, e Encryption) *Server {
 func (w *world) start() {
 	w.t.Helper()
 	m := New(Options{Store: w.Store, Server: w.server, Brand: "Push & Co", Language: "en", Log: zerolog.New(zerolog.SyncWriter(w.log))})
-	m.tuning = w.tuning
+	m.tuning, w.mailer = w.tuning, m
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- m.Run(ctx) }()

@@ -13,6 +13,7 @@ package mail
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -53,11 +54,19 @@ type Mailer struct {
 	Options
 	tuning   tuning
 	words    *lang.Catalog
-	failures int // of the server, in a row
+	failures atomic.Int64  // of the server, in a row
+	dropped  atomic.Uint64 // mails that were given up or refused for good
 }
 
 // New returns a mailer. Run starts it.
 func New(o Options) *Mailer { return &Mailer{Options: o, tuning: usualTuning(), words: lang.New()} }
+
+// Failures is how many times in a row the mail server took no mail. 0: it takes mail.
+func (m *Mailer) Failures() int { return int(m.failures.Load()) }
+
+// Dropped is how many mails were never delivered since the start: the mail server refused
+// them for good, or they were given up.
+func (m *Mailer) Dropped() uint64 { return m.dropped.Load() }
 
 // Run sends mail until ctx ends. A mail that is being sent then has a few more seconds. When
 // it returns, nothing is being sent, and mail that was not accepted waits for the next run.
@@ -112,6 +121,7 @@ func (m *Mailer) open(ctx context.Context, due []store.Message) (tries []try, er
 		switch {
 		case errors.Is(err, store.ErrCorrupt):
 			m.Log.Error().Err(err).Msg("a mail is dropped")
+			m.dropped.Add(1)
 			gone = append(gone, msg)
 		case err != nil:
 			return nil, err
@@ -170,6 +180,7 @@ func (m *Mailer) remove(msg store.Message) error {
 func (m *Mailer) failed(working context.Context, msg store.Message, f *Failure) error {
 	if f.Permanent {
 		m.Log.Warn().Int("code", f.Code).Err(f).Msg("a mail is dropped")
+		m.dropped.Add(1)
 		return m.remove(msg)
 	}
 	if f.Session && (f.Code != 0 || working.Err() != nil) { // the mail itself was not looked at

@@ -85,6 +85,9 @@ func TestARefusedRecipientIsNotTriedAgain(t *testing.T) {
 	s.Wait(t, 1)
 	w.drained()
 	w.wantLog(`"code":550`, "refuses the mail permanently", "a mail is dropped")
+	if n, f := w.mailer.Dropped(), w.mailer.Failures(); n != 1 || f != 0 {
+		t.Errorf("%d dropped, and %d failures of the server", n, f)
+	}
 	if s.Asked("gone@example.net") != 1 || recipients(s.Mails()) != "here@example.net " {
 		t.Errorf("it was asked for %d times", s.Asked("gone@example.net"))
 	}
@@ -187,6 +190,9 @@ func TestMailThatCannotBeDeliveredIsGivenUp(t *testing.T) {
 			w.start()
 			w.drained()
 			w.wantLog("could not be delivered in time (mail.give_up)")
+			if n, f := w.mailer.Dropped(), w.mailer.Failures(); n != 2 || (f > 0) != down {
+				t.Errorf("%d dropped, and %d failures of the server", n, f)
+			}
 		})
 	}
 }

@@ -24,6 +24,16 @@ func attached(changes ...func(*metrics.Sources)) *metrics.Metrics {
 			return server.Stats{Uploads: 11, Downloads: 13, RequestMemory: 17, AnswerMemory: 19}
 		},
 		Certificate: func() time.Time { return time.Unix(2_000_000_000, 0) },
+		FreeSpace:   func() (int64, bool) { return 23, true },
+		Messages: func() []metrics.Messages {
+			return []metrics.Messages{
+				{By: "webhook", Waiting: 29, Dropped: 31, Failing: map[string]int{"webhook 3": 37}},
+				{By: "mail", Waiting: 41, Dropped: 43},
+			}
+		},
+		Backups: func() metrics.Backups {
+			return metrics.Backups{Last: time.Unix(1_900_000_000, 0), Every: time.Hour, Done: 47, Failed: 53, AfterDone: 59, AfterFailed: 61}
+		},
 	}
 	for _, change := range changes {
 		change(&s)

@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"maps"
 	"os"
@@ -21,6 +22,7 @@ import (
 const (
 	manual = "../../docs/monitoring.md"
 	alerts = "../../deploy/prometheus-alerts.yml"
+	board  = "../../deploy/grafana-dashboard.json"
 
 	tableBegins = "<!-- the metrics: go test ./internal/metrics -update -->"
 	tableEnds   = "<!-- the end of them -->"
@@ -61,10 +63,10 @@ func TestTheManualHasEveryMetric(t *testing.T) {
 var metricName = regexp.MustCompile(`\b(?:pushbox|process)_[a-z_]+[a-z]\b`)
 
 // An alert rule that reads a metric that does not exist never fires.
-func TestManualAndAlertsNameOnlyMetricsThatThereAre(t *testing.T) {
+func TestManualAlertsAndDashboardNameOnlyMetricsThatThereAre(t *testing.T) {
 	t.Parallel()
 	all := families(t, attached())
-	for _, file := range []string{manual, alerts} {
+	for _, file := range []string{manual, alerts, board} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
@@ -83,13 +85,17 @@ func TestManualAndAlertsNameOnlyMetricsThatThereAre(t *testing.T) {
 }
 
 // matcher is a label with the values that a rule asks for.
-var matcher = regexp.MustCompile(`(route|class|limit)=~?"([^"]+)"`)
+var matcher = regexp.MustCompile(`(route|class|limit|outcome|by)=~?\\?"([^"\\]+)\\?"`)
 
-func TestAlertsAskForValuesThatLabelsHave(t *testing.T) {
+func TestAlertsAndDashboardAskForValuesThatLabelsHave(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile(alerts)
-	if err != nil {
-		t.Fatal(err)
+	var text []byte
+	for _, file := range []string{alerts, board} {
+		one, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = append(text, one...)
 	}
 	_, exposed, err := attached().Expose()
 	if err != nil {
@@ -105,6 +111,43 @@ func TestAlertsAskForValuesThatLabelsHave(t *testing.T) {
 	}
 	if len(asked) < 4 {
 		t.Errorf("only %d labels were found", len(asked))
+	}
+}
+
+// promtool reads each query of the dashboard, as the rule of an alert.
+func TestPromtoolTakesTheDashboardsQueries(t *testing.T) {
+	t.Parallel()
+	tool, err := exec.LookPath("promtool")
+	if err != nil {
+		t.Skip("promtool is not installed here (Debian: prometheus)")
+	}
+	text, err := os.ReadFile(board)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var dashboard struct {
+		Panels []struct {
+			Title   string
+			Targets []struct{ Expr string }
+		}
+	}
+	if err := json.Unmarshal(text, &dashboard); err != nil {
+		t.Fatal(err)
+	}
+	rules, queries := "groups:\n  - name: dashboard\n    rules:\n", 0
+	for _, p := range dashboard.Panels {
+		for _, q := range p.Targets {
+			queries++
+			expr := strings.NewReplacer("$__rate_interval", "5m").Replace(q.Expr)
+			rules += fmt.Sprintf("      - alert: Query%d # %s\n        expr: %q\n", queries, p.Title, expr)
+		}
+	}
+	name := filepath.Join(t.TempDir(), "rules.yml")
+	if err := os.WriteFile(name, []byte(rules), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := exec.CommandContext(t.Context(), tool, "check", "rules", name).CombinedOutput(); err != nil || queries < 20 {
+		t.Errorf("%d queries: %v\n%s", queries, err, out)
 	}
 }
 
@@ -142,8 +185,10 @@ func TestPromtoolTakesMetricsAlertsAndTheManualsConfiguration(t *testing.T) {
 	if out, err := check.CombinedOutput(); err != nil || len(out) > 0 {
 		t.Errorf("metrics: %v\n%s", err, out)
 	}
-	if out, err := exec.CommandContext(t.Context(), tool, "check", "rules", alerts).CombinedOutput(); err != nil {
-		t.Errorf("alerts: %v\n%s", err, out)
+	for _, args := range [][]string{{"check", "rules", alerts}, {"test", "rules", "testdata/alerts_test.yml"}} {
+		if out, err := exec.CommandContext(t.Context(), tool, args...).CombinedOutput(); err != nil {
+			t.Errorf("%v: %v\n%s", args, err, out)
+		}
 	}
 	text, err = os.ReadFile(manual)
 	if err != nil {

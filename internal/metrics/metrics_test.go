@@ -101,20 +101,35 @@ func TestEachThingIsCountedWhereItBelongs(t *testing.T) {
 		pushbox_downloads_running 13
 		pushbox_body_memory_bytes{use="requests"} 17
 		pushbox_body_memory_bytes{use="answers"} 19
-		pushbox_certificate_expiry_timestamp_seconds 2e+09`)
+		pushbox_certificate_expiry_timestamp_seconds 2e+09
+		pushbox_free_space_bytes 23
+		pushbox_messages_waiting{by="webhook"} 29
+		pushbox_messages_dropped_total{by="webhook"} 31
+		pushbox_receiver_failed_tries{receiver="webhook 3"} 37
+		pushbox_messages_waiting{by="mail"} 41
+		pushbox_messages_dropped_total{by="mail"} 43
+		pushbox_backup_last_success_timestamp_seconds 1.9e+09
+		pushbox_backup_interval_seconds 3600
+		pushbox_backups_total{outcome="done"} 47
+		pushbox_backups_total{outcome="failed"} 53
+		pushbox_backup_commands_total{outcome="done"} 59
+		pushbox_backup_commands_total{outcome="failed"} 61`)
 }
 
 func TestWhatIsNotKnownIsNotTold(t *testing.T) {
 	t.Parallel()
 	uncounted := attached(func(s *metrics.Sources) {
 		s.Store = func() (store.Stats, error) { return store.Stats{EngineStats: store.EngineStats{Live: -1}}, nil }
-		s.Certificate = nil
+		s.Certificate, s.Backups = nil, nil
+		s.FreeSpace = func() (int64, bool) { return 0, false }
 	})
-	wantSamples(t, uncounted, "pushbox_store_size_bytes 0", "pushbox_live_pushes", "pushbox_certificate")
+	wantSamples(t, uncounted, "pushbox_store_size_bytes 0", "pushbox_live_pushes", "pushbox_certificate", "pushbox_backup", "pushbox_free_space")
 	failed := attached(func(s *metrics.Sources) {
 		s.Store = func() (store.Stats, error) { return store.Stats{}, store.ErrFailed }
 		s.Certificate = func() time.Time { return time.Time{} }
+		s.Backups = func() metrics.Backups { return metrics.Backups{Every: time.Hour} }
 	})
+	wantSamples(t, failed, "pushbox_backup_last_success_timestamp_seconds 0")
 	wantSamples(t, failed, "pushbox_uploads_running 11", "pushbox_live_pushes", "pushbox_store_size", "pushbox_sweep_lag", "pushbox_certificate")
 }
 

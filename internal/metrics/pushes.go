@@ -90,7 +90,7 @@ func (m *Metrics) Swept(at time.Time, err error) {
 		return
 	}
 	m.pushes.swept.WithLabelValues(done).Inc()
-	m.pushes.lastSweep.Set(float64(at.UnixMilli()) / 1000)
+	m.pushes.lastSweep.Set(seconds(at))
 }
 
 // engine measures commits.

@@ -14,9 +14,36 @@ type Sources struct {
 	Store  func() (store.Stats, error) // after an error, a scrape has no metrics of the store
 	Server func() server.Stats
 
+	// Messages returns figures of each way to send messages, in any order.
+	Messages func() []Messages
+
+	// FreeSpace returns the free bytes of the data directory's file system; false: they are
+	// not known.
+	FreeSpace func() (bytes int64, known bool)
+
+	// Backups returns figures of scheduled backups; nil: none are scheduled.
+	Backups func() Backups
+
 	// Certificate returns when the certificate in use ends, the first of several; zero if
 	// there is none yet. nil: the server has no certificates.
 	Certificate func() time.Time
+}
+
+// Messages are the figures of one way to send messages.
+type Messages struct {
+	By      string         // webhook or mail
+	Waiting int            // messages
+	Dropped uint64         // messages that were never delivered, since the start
+	Failing map[string]int // failed tries in a row, by receiver; a receiver that works is not there
+}
+
+// Backups are figures of scheduled backups.
+type Backups struct {
+	Last         time.Time     // when the newest was begun; zero: there is none
+	Every        time.Duration // from one to the next
+	Done, Failed uint64        // since the start
+
+	AfterDone, AfterFailed uint64 // runs of backup.after
 }
 
 // Attach adds the sources. Call it once.
@@ -27,7 +54,11 @@ type asking struct {
 	Sources
 	live, size, used, freePages, journal, lag *prometheus.Desc
 
-	uploads, downloads, memory, certificate *prometheus.Desc
+	uploads, downloads, memory, certificate, free *prometheus.Desc
+
+	waiting, dropped, failing      *prometheus.Desc
+	lastBackup, everyBackup, ended *prometheus.Desc
+	after                          *prometheus.Desc
 }
 
 func newAsking(s Sources) *asking {
@@ -46,13 +77,22 @@ func newAsking(s Sources) *asking {
 		downloads:   desc("downloads_running", "Downloads of files in progress."),
 		memory:      desc("body_memory_bytes", "Memory in use for large requests, and for large answers that reveal pushes.", "use"),
 		certificate: desc("certificate_expiry_timestamp_seconds", "When the TLS certificate expires. Missing if there is none."),
+		free:        desc("free_space_bytes", "Free space on the file system of the data directory. Missing where the system does not report it."),
+		waiting:     desc("messages_waiting", "Messages that wait to be delivered.", "by"),
+		dropped:     desc("messages_dropped_total", "Messages that were never delivered: no room, given up, or refused for good.", "by"),
+		failing:     desc("receiver_failed_tries", "Failed tries in a row of a receiver that took no message at the last try: mail, or webhook and its ID; webhook 0 is that of the server. Missing for receivers that work.", "receiver"),
+		lastBackup:  desc("backup_last_success_timestamp_seconds", "When the newest scheduled backup was begun. 0: there is none. Missing if none are scheduled."),
+		everyBackup: desc("backup_interval_seconds", "Time from one scheduled backup to the next. Missing if none are scheduled."),
+		ended:       desc("backups_total", "Scheduled backups. Missing if none are scheduled.", "outcome"),
+		after:       desc("backup_commands_total", "Runs of backup.after. Missing if no backups are scheduled.", "outcome"),
 	}
 }
 
 // Describe sends every metric that Collect may send.
 func (a *asking) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range [...]*prometheus.Desc{
-		a.live, a.size, a.used, a.freePages, a.journal, a.lag, a.uploads, a.downloads, a.memory, a.certificate,
+		a.live, a.size, a.used, a.freePages, a.journal, a.lag, a.uploads, a.downloads, a.memory, a.certificate, a.free,
+		a.waiting, a.dropped, a.failing, a.lastBackup, a.everyBackup, a.ended, a.after,
 	} {
 		ch <- d
 	}
@@ -62,6 +102,9 @@ func (a *asking) Describe(ch chan<- *prometheus.Desc) {
 func (a *asking) Collect(ch chan<- prometheus.Metric) {
 	send := func(d *prometheus.Desc, v float64, labels ...string) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
+	}
+	count := func(d *prometheus.Desc, n uint64, labels ...string) {
+		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
 	}
 	if v, err := a.Store(); err == nil {
 		if v.Live >= 0 {
@@ -83,4 +126,32 @@ func (a *asking) Collect(ch chan<- prometheus.Metric) {
 			send(a.certificate, float64(end.Unix()))
 		}
 	}
+	if n, known := a.FreeSpace(); known {
+		send(a.free, float64(n))
+	}
+	for _, m := range a.Messages() {
+		send(a.waiting, float64(m.Waiting), m.By)
+		count(a.dropped, m.Dropped, m.By)
+		for receiver, n := range m.Failing {
+			send(a.failing, float64(n), receiver)
+		}
+	}
+	if a.Backups == nil {
+		return
+	}
+	b := a.Backups()
+	send(a.lastBackup, seconds(b.Last))
+	send(a.everyBackup, b.Every.Seconds())
+	count(a.ended, b.Done, done)
+	count(a.ended, b.Failed, failed)
+	count(a.after, b.AfterDone, done)
+	count(a.after, b.AfterFailed, failed)
+}
+
+// seconds returns a time as Prometheus has it; 0 for no time.
+func seconds(t time.Time) float64 {
+	if t.IsZero() {
+		return 0
+	}
+	return float64(t.UnixMilli()) / 1000
 }

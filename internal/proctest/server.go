@@ -111,6 +111,6 @@ const (
 // APIToken creates an account and returns an API token of it.
 func APIToken(t *testing.T, dir string) string {
 	t.Helper()
-	Run(t, dir, Password+"\n", "user", "add", Email, "--password-stdin")
+	Run(t, dir, Password+"\n", "user", "add", Email, "--password-stdin", "--init")
 	return Run(t, dir, "", "token", "create", Email)
 }

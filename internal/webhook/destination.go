@@ -112,9 +112,10 @@ func (d *Dispatcher) disable(ctx context.Context, l *destination) {
 	line.Msg("a webhook answered 410, and is disabled")
 }
 
-// logMessagesGivenUp logs how many messages were given up, if any.
+// logMessagesGivenUp logs and counts how many messages were given up, if any.
 func (d *Dispatcher) logMessagesGivenUp(n int) {
 	if n > 0 {
+		d.given.Add(uint64(n))
 		d.Log.Warn().Int("messages", n).Msg("messages to webhooks could not be delivered in time (webhooks.give_up) and are dropped")
 	}
 }

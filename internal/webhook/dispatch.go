@@ -16,6 +16,7 @@ import (
 	"context"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -56,6 +57,7 @@ type Dispatcher struct {
 	tuning   tuning
 	finished chan struct{} // has a value when a webhook had its turn
 	working  sync.WaitGroup
+	given    atomic.Uint64 // messages that were given up
 
 	mu           sync.Mutex
 	instance     *store.HookTarget // nil: there is none, or it is disabled

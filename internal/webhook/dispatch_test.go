@@ -31,6 +31,7 @@ type world struct {
 	log    *bytes.Buffer // to be read after stop
 	tuning tuning
 	inst   *store.HookTarget
+	sender *Dispatcher // since start
 	stop   func()
 }
 
@@ -47,7 +48,7 @@ func newWorld(t *testing.T, changes ...func(*storetest.Setup)) *world {
 func (w *world) start() {
 	w.t.Helper()
 	d := New(Options{Store: w.Store, Sender: NewSender(loopback(), nil), Instance: w.inst, Log: zerolog.New(zerolog.SyncWriter(w.log))})
-	d.tuning = w.tuning
+	d.tuning, w.sender = w.tuning, d
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- d.Run(ctx) }()
@@ -182,13 +183,16 @@ func TestAWebhookThatIsGoneIsDisabled(t *testing.T) {
 
 func TestAMessageThatCannotBeDeliveredIsGivenUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.GiveUp = 300 * time.Millisecond })
+	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.GiveUp = 2 * time.Second }) // time for two tries on any machine
 	r := newReceiver(t, func(post, int) int { return http.StatusTeapot })
 	w.hook(r.URL + "/marker")
 	w.views(1)
 	w.start()
 	w.drained()
 	w.wantLog("could not be delivered in time", "is tried again")
+	if n := w.sender.Dropped(); n != 1 {
+		t.Errorf("%d messages were dropped", n)
+	}
 	if len(r.posts) < 2 {
 		t.Errorf("%d tries were made", len(r.posts))
 	}

@@ -49,6 +49,7 @@ type (
 
 	Operation struct {
 		OperationID string            `json:"operationId"`
+		Deprecated  bool              `json:"deprecated,omitempty"`
 		Tags        []string          `json:"tags"`
 		Summary     string            `json:"summary"`
 		Description string            `json:"description"`

@@ -16,6 +16,7 @@ const AssetPrefix = "/assets/"
 type Asset struct {
 	Type    string // media type
 	Content []byte
+	Gzip    []byte // Content compressed with gzip; nil: that is not smaller
 }
 
 // A Logo is the operator's own image.
@@ -59,7 +60,7 @@ func (p *Pages) readAssets(logo *Logo) error {
 		if err != nil {
 			return err
 		}
-		if err := p.addAsset(e.Name(), e.Name(), content); err != nil {
+		if err := p.addAsset(e.Name(), e.Name(), content, compressed()[e.Name()]); err != nil {
 			return err
 		}
 	}
@@ -70,10 +71,14 @@ func (p *Pages) readAssets(logo *Logo) error {
 	if !strings.HasPrefix(mediaTypes[ending], "image/") {
 		return fmt.Errorf("%s is no image that pages can show: its name must end with .svg, .png, .jpg, .jpeg or .webp", logo.Name)
 	}
-	return p.addAsset(logoName, logoName+ending, logo.Content)
+	var smaller []byte
+	if compressible(mediaTypes[ending]) {
+		smaller = compress(logo.Content)
+	}
+	return p.addAsset(logoName, logoName+ending, logo.Content, smaller)
 }
 
-func (p *Pages) addAsset(name, file string, content []byte) error {
+func (p *Pages) addAsset(name, file string, content, smaller []byte) error {
 	ending := path.Ext(file)
 	media, ok := mediaTypes[ending]
 	if !ok {
@@ -81,7 +86,7 @@ func (p *Pages) addAsset(name, file string, content []byte) error {
 	}
 	sum := sha256.Sum256(content)
 	hashed := strings.TrimSuffix(file, ending) + "." + hex.EncodeToString(sum[:6]) + ending
-	p.assets[hashed] = Asset{Type: media, Content: content}
+	p.assets[hashed] = Asset{Type: media, Content: content, Gzip: smaller}
 	p.paths[name] = p.to(AssetPrefix + hashed)
 	return nil
 }

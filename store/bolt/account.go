@@ -82,8 +82,7 @@ func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) ([
 	})
 }
 
-// ChangeAccount applies r to the account and to its sessions; ID and address stay as
-// they are.
+// ChangeAccount applies r to the account and to its sessions; the ID stays as it is.
 func (db *DB) ChangeAccount(ctx context.Context, id store.AccountID, by store.SessionDigest, r store.AccountRule) (store.AccountChange, error) {
 	return changed(ctx, db, func(t *tx) (store.AccountChange, error) { return t.changeAccount(id, by, r) })
 }
@@ -103,7 +102,11 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 	if err := catchPanic(func() { c.Account, change, e, ruleErr = r(old) }); err != nil || ruleErr != nil {
 		return c, cmp.Or(err, ruleErr)
 	}
-	c.Account.ID, c.Account.Email = old.ID, old.Email
+	c.Account.ID = old.ID
+	renamed := c.Account.Email != old.Email
+	if renamed && t.has(emails, []byte(c.Account.Email)) {
+		return store.AccountChange{}, store.ErrExists
+	}
 	gone, err := t.endedSessions(id, by, change)
 	if err != nil {
 		return c, err
@@ -113,6 +116,14 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 	}
 	if err := t.addEvent(e); err != nil {
 		return c, err
+	}
+	if renamed {
+		if err := t.delete(emails, []byte(old.Email)); err != nil {
+			return c, err
+		}
+		if err := t.put(emails, []byte(c.Account.Email), uint64Key(uint64(id))); err != nil {
+			return c, err
+		}
 	}
 	if c.Account != old {
 		if err := t.putAccount(c.Account); err != nil {

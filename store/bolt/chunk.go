@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"pushbox/internal/durable"
 	"pushbox/store"
 )
 
@@ -27,7 +28,7 @@ func (db *DB) PutChunks(ctx context.Context, id store.ID, file, first int, seale
 		if t.has(pushes, id[:]) {
 			return store.ErrExists
 		}
-		if err := t.reserveLong(size, *db.limits.Load(), freeBytes); err != nil {
+		if err := t.reserveLong(size, *db.limits.Load(), durable.FreeSpace); err != nil {
 			return err
 		}
 		if !t.has(orphans, id[:]) {

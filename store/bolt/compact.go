@@ -79,7 +79,7 @@ func (db *DB) Compact(ctx context.Context, progress func(done, total int64)) err
 func newCompaction(ctx context.Context, db *DB, progress func(done, total int64)) *compaction {
 	c := &compaction{
 		ctx: ctx, db: db, what: "compact", path: db.path, bounds: usualBounds(),
-		replace: durable.Replace, free: freeBytes, report: progress,
+		replace: durable.Replace, free: durable.FreeSpace, report: progress,
 	}
 	c.prepare = func(f *os.File) error { return inherit(f, c.from.file) }
 	c.finish = c.swap

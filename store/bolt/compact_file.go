@@ -8,6 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/durable"
 	"pushbox/internal/humanize"
 	"pushbox/store"
 )
@@ -129,4 +130,4 @@ func wantFree(free freeSpace, dir string, n int64) error {
 
 // CheckSpace returns store.ErrFull where so little of dir's file system is free that a
 // large copy must give way to the database that may be on it.
-func CheckSpace(dir string) error { return wantFree(freeBytes, dir, 0) }
+func CheckSpace(dir string) error { return wantFree(durable.FreeSpace, dir, 0) }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
+	"pushbox/internal/durable"
 	"pushbox/store"
 )
 
@@ -20,7 +21,7 @@ func (t *tx) putMail(p *store.MailBatch, l limits) error {
 	for _, m := range p.Messages {
 		size += messageWeight + len(m.Sealed)
 	}
-	if err := t.reserve(size, l, freeBytes); err != nil {
+	if err := t.reserve(size, l, durable.FreeSpace); err != nil {
 		return err
 	}
 	if err := t.countQuotas(p.Quotas); err != nil {

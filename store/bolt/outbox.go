@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"pushbox/internal/durable"
 	"pushbox/store"
 )
 
@@ -25,7 +26,7 @@ func messageKey(m store.Message) []byte {
 // what the limits keep free is for views, expiry and deletes.
 func (t *tx) putMessages(ms []store.Message, l limits) ([]store.Message, error) {
 	for i, m := range ms {
-		if err := t.reserve(messageWeight+len(m.Sealed), l, freeBytes); err != nil {
+		if err := t.reserve(messageWeight+len(m.Sealed), l, durable.FreeSpace); err != nil {
 			return ms[:i], nil
 		}
 		n, err := t.nextID(outbox)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"pushbox/internal/durable"
 	"pushbox/store"
 )
 
@@ -41,7 +42,7 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 		if p.HoldsFiles() && !t.has(orphans, p.ID[:]) {
 			return fmt.Errorf("%w: the files of push %s are gone", store.ErrCorrupt, p.ID)
 		}
-		if err := t.reserve(size, *db.limits.Load(), freeBytes); err != nil {
+		if err := t.reserve(size, *db.limits.Load(), durable.FreeSpace); err != nil {
 			return err
 		}
 		if err := t.putMail(e.Mail, *db.limits.Load()); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/durable"
 	"pushbox/store"
 )
 
@@ -151,7 +152,7 @@ func TestCreatesOfOneBatchShareTheAllowance(t *testing.T) {
 
 func TestTheFileSystemReportsItsFreeSpace(t *testing.T) {
 	t.Parallel()
-	n, known, err := freeBytes(t.TempDir())
+	n, known, err := durable.FreeSpace(t.TempDir())
 	if err != nil || known && n <= 0 {
 		t.Errorf("%d bytes, known %t, error %v", n, known, err)
 	}

@@ -10,16 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// freeBytes is how much a process without privileges may still write to the file system
-// of dir.
-func freeBytes(dir string) (int64, bool, error) {
-	var s unix.Statfs_t
-	if err := unix.Statfs(dir, &s); err != nil {
-		return 0, false, err
-	}
-	return int64(s.Bavail) * int64(s.Bsize), true, nil
-}
-
 // allocated is how many bytes of the file system a file takes: less than its length
 // where it has holes.
 func allocated(f *os.File) (int64, error) {

@@ -124,6 +124,23 @@ func TestTheKeyIsApartFromTheDataByDefault(t *testing.T) {
 	}
 }
 
+// TestContainersAreCheckedByTheProgram: there is no other program in the image.
+func TestContainersAreCheckedByTheProgram(t *testing.T) {
+	t.Parallel()
+	for name, want := range map[string]string{
+		"Containerfile": `HEALTHCHECK --interval=30s --timeout=10s --start-period=10m --retries=3 CMD ["/pushbox", "healthcheck"]`,
+		"compose.yaml":  `test: ["CMD", "/pushbox", "healthcheck"]`,
+	} {
+		text, err := os.ReadFile(filepath.Join("deploy", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(string(text), want) {
+			t.Errorf("%s lacks %q", name, want)
+		}
+	}
+}
+
 // TestContainersAreGivenSettingsThatExist lets the program read the environment
 // variables of each file as settings.
 func TestContainersAreGivenSettingsThatExist(t *testing.T) {

@@ -129,7 +129,7 @@ func (s *subject) register(ctx context.Context) error {
 	if s.token != "" {
 		return nil
 	}
-	add := s.command(ctx, "user", "add", owner, "--password-stdin")
+	add := s.command(ctx, "user", "add", owner, "--password-stdin", "--init")
 	add.Stdin = strings.NewReader(rand.Text() + "\n")
 	if out, err := add.CombinedOutput(); err != nil {
 		return fmt.Errorf("add an account to %s: %w: %s", s.name, err, out)

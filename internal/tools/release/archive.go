@@ -33,6 +33,9 @@ func (j job) archives(_ context.Context, builds []build) error {
 		stem := "pushbox-" + j.version + "-" + b.label()
 		files := []file{{name: path.Join(stem, b.program()), content: program, mode: programMode}}
 		for _, f := range b.files {
+			if forPackages(f.name) {
+				continue
+			}
 			f.name = path.Join(stem, f.name)
 			files = append(files, f)
 		}

@@ -15,10 +15,23 @@ import (
 // the scripts.
 var shells = [...]struct{ name, ending string }{{"bash", "bash"}, {"zsh", "zsh"}, {"fish", "fish"}, {"powershell", "ps1"}}
 
-// documents returns the files that go beside the program in every archive.
+// forPackages reports whether a document is only material for packages: what they run when
+// they are installed, and the manual page before it is filled in.
+func forPackages(name string) bool {
+	return strings.HasPrefix(name, "deploy/package/") || name == "deploy/pushbox.1"
+}
+
+// forReaders reports whether a document belongs to the documents of a package. The others have
+// places of their own there.
+func forReaders(name string) bool {
+	other := strings.HasPrefix(name, "completions/") || strings.HasSuffix(name, "LICENSE") || strings.HasSuffix(name, "LICENSES") || name == "pushbox.1"
+	return !other && !forPackages(name)
+}
+
+// documents returns the files from which archives and packages are made, beside the program.
 func (j job) documents(ctx context.Context) (all []file, err error) {
 	list, err := run(ctx, j.root, nil, "git", "ls-files", "-z", "-co", "--exclude-standard", "--", "docs", "deploy",
-		"README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "config.example.yaml")
+		"README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "config.example.yaml")
 	if err != nil {
 		return nil, err
 	}

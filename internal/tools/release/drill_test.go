@@ -77,7 +77,13 @@ func equip(t *testing.T, dir, deb string) {
 	old := filepath.Join(dir, "old")
 	do(t, "dpkg-deb", "-R", deb, old)
 	do(t, "sed", "-i", "s/^Version:.*/Version: 2.9.9-1/", filepath.Join(old, "DEBIAN/control"))
-	do(t, "sed", "-i", "1i # of an older version", filepath.Join(old, "etc/pushbox/config.yaml"))
+	// Its settings are a conffile, whose change must not stop an upgrade with a question.
+	settings := filepath.Join(old, "etc/pushbox/config.yaml")
+	do(t, "install", "-D", filepath.Join(old, "usr/share/pushbox/config.yaml"), settings)
+	do(t, "sed", "-i", "1i # of an older version", settings)
+	if err := os.WriteFile(filepath.Join(old, "DEBIAN/conffiles"), []byte("/etc/pushbox/config.yaml\n"), fileMode); err != nil {
+		t.Fatal(err)
+	}
 	do(t, "dpkg-deb", "--root-owner-group", "-Znone", "-b", old, filepath.Join(dir, "old.deb"))
 }
 

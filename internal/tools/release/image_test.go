@@ -36,7 +36,10 @@ type (
 	imageConfig struct {
 		platform
 		Config struct {
-			User string `json:"User"`
+			User        string `json:"User"`
+			Healthcheck struct {
+				Test []string `json:"Test"`
+			} `json:"Healthcheck"`
 		} `json:"config"`
 		RootFS struct {
 			DiffIDs []string `json:"diff_ids"`
@@ -104,6 +107,9 @@ func (l unpacked) machine(d descriptor, want platform) {
 	decode(l.t, l.blob(m.Config), &c)
 	if c.platform != want || c.Config.User != "65532:65532" || m.MediaType != "application/vnd.oci.image.manifest.v1+json" || len(m.Layers) != 1 || len(c.RootFS.DiffIDs) != 1 {
 		l.t.Fatalf("%+v, %+v", m, c)
+	}
+	if check := strings.Join(c.Config.Healthcheck.Test, " "); check != "CMD /pushbox healthcheck" {
+		l.t.Errorf("the image is checked by %q", check)
 	}
 	z, err := gzip.NewReader(bytes.NewReader([]byte(l.blob(m.Layers[0]))))
 	if err != nil {

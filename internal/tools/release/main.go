@@ -9,7 +9,8 @@
 // with RPM, a container image as an OCI layout, a bill of materials for each binary,
 // and the SHA-256 of all of them. The same commit and the same Go give the same bytes,
 // in any directory and at any time; --verify builds everything a second time, in
-// another directory and from an empty cache, and compares.
+// another directory and from an empty cache, and compares. --sign signs the sums with
+// minisign.
 //
 // It needs Go, git and the modules; after they are downloaded it works offline. The
 // libraries that make packages, images and bills are pinned in tools/go.mod.
@@ -53,6 +54,13 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 		if err := verify(ctx, src, o, notes); err != nil {
 			return err
 		}
+	}
+	if o.sign != "" {
+		name, err := sign(ctx, src, o, os.Stdin, notes)
+		if err != nil {
+			return err
+		}
+		made = append(made, name)
 	}
 	for _, name := range made {
 		fmt.Fprintln(out, filepath.Join(o.dist, name))

@@ -18,6 +18,7 @@ type options struct {
 	verify       bool
 	allowChanges bool
 	manual       bool
+	sign         string // key file of minisign; empty: no signature
 }
 
 const help = `Build everything that is published for this version of pushbox.
@@ -25,6 +26,7 @@ const help = `Build everything that is published for this version of pushbox.
   go run ./internal/tools/release                        everything, into dist/
   go run ./internal/tools/release --verify               and a second time elsewhere, to compare
   go run ./internal/tools/release --target linux/arm64   for one system
+  go run ./internal/tools/release --sign ~/pushbox.key   with a signature of the checksums
   go run ./internal/tools/release --manual | man -l -    read the manual page
 
 `
@@ -39,6 +41,7 @@ func parse(args []string, notes io.Writer) (options, error) {
 	f.Func("target", "build for `SYSTEM/MACHINE` only, such as linux/arm64; may be repeated", o.addTarget)
 	f.BoolVar(&o.verify, "verify", false, "build a second time, in another directory and from an empty cache, and compare byte for byte")
 	f.BoolVar(&o.allowChanges, "allow-changes", false, "build although the tree has uncommitted changes; the version says so")
+	f.StringVar(&o.sign, "sign", "", "sign the checksums with minisign and the secret key in `FILE`, as the last step")
 	f.BoolVar(&o.manual, "manual", false, "print the manual page, and build nothing")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return o, err

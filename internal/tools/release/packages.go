@@ -50,7 +50,8 @@ func (j job) packages(ctx context.Context, builds []build) error {
 }
 
 // stage writes the files that packages are made from into a new directory: those of the
-// archive, and some that Debian wants compressed or in another form.
+// archive, the documents among them again in a directory doc, and some that Debian wants
+// compressed or in another form.
 func (j job) stage(dir string, b build) error {
 	program, err := os.ReadFile(b.path)
 	if err != nil {
@@ -60,7 +61,14 @@ func (j job) stage(dir string, b build) error {
 	if err != nil {
 		return err
 	}
-	files := append(b.files[:len(b.files):len(b.files)],
+	files := b.files[:len(b.files):len(b.files)]
+	for _, f := range b.files {
+		if forReaders(f.name) {
+			f.name = "doc/" + f.name
+			files = append(files, f)
+		}
+	}
+	files = append(files,
 		file{name: "pushbox", content: program, mode: programMode},
 		file{name: "copyright", content: licences, mode: fileMode})
 	for name, from := range map[string]string{"pushbox.1.gz": "pushbox.1", "changelog.gz": "CHANGELOG.md", "changelog.Debian.gz": ""} {

@@ -38,7 +38,7 @@ const (
 //	PUSHBOX_TEST_LINEAR_OPS=10000000 go test ./server/harness/linear -run MixedOperationsAreLinearizable -timeout 24h
 func TestMixedOperationsAreLinearizable(t *testing.T) {
 	t.Parallel()
-	ops, seed := env.Length(t, "PUSHBOX_TEST_LINEAR_OPS", 240_000, linearRound), env.Seed(t)
+	ops, seed := env.Length(t, "PUSHBOX_TEST_LINEAR_OPS", 120_000, linearRound), env.Seed(t)
 	seen := &linearVariety{calls: make(map[string]int)}
 	length := min(linearRound, ops/2) // so that some have kills
 	for round := uint64(0); uint64(seen.made) < ops; round++ {

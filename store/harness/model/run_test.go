@@ -24,7 +24,7 @@ import (
 // PUSHBOX_TEST_MODEL_SEQUENCES sets the number of sequences.
 func TestTheStoreAgreesWithAModel(t *testing.T) {
 	t.Parallel()
-	n := env.Length(t, "PUSHBOX_TEST_MODEL_SEQUENCES", 10_000, 50)
+	n := env.Length(t, "PUSHBOX_TEST_MODEL_SEQUENCES", 5_000, 50)
 	counts := make(map[string]int)
 	storetest.CheckInBatches(t, n, func(t *testing.T, batch int) func(*rapid.T) {
 		f := storetest.New(t, storetest.InMemory(t), setup)

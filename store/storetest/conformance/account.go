@@ -13,7 +13,8 @@ var accountSuite = suite{
 	"accounts are kept and found":                              keepsAccounts,
 	"accounts are listed by ID":                                listsAccounts,
 	"a first account is kept only where there is none":         keepsTheFirstAccount,
-	"a changed account keeps its ID and address":               changesAccounts,
+	"a changed account keeps its ID":                           changesAccounts,
+	"an account is found by its new address alone":             renamesAccounts,
 	"an account that owns pushes is not removed":               keepsOwners,
 	"a removed account is removed with all that belongs to it": removesAccounts,
 	"the ID of a removed account is not used again":            givesOutNewIDs,
@@ -111,11 +112,11 @@ func changesAccounts(t *testing.T, e store.Engine) {
 	id := account(t, e, "a@example.org")
 	want := store.Account{
 		ID: id, Email: "a@example.org", PasswordHash: "$other", CreatedAt: epoch, Removing: true,
-		TOTP: "sealed secret", TOTPStep: 58_000_000, Recovery: "0123456789abcdef",
+		TOTP: "sealed secret", TOTPStep: 58_000_000, Recovery: "0123456789abcdef", SignedInAt: epoch,
 	}
 	got := alter(t, e, id, func(a *store.Account) {
 		*a = want
-		a.ID, a.Email = 99, "b@example.org"
+		a.ID = 99
 	})
 	same(t, "changed account", got, want)
 	same(t, "account that was left alone", alter(t, e, id, func(*store.Account) {}), want)
@@ -138,6 +139,29 @@ func changesAccounts(t *testing.T, e store.Engine) {
 	must(t, err)
 	same(t, "account", got, want)
 	wantSessions(t, e, id)
+}
+
+func renamesAccounts(t *testing.T, e store.Engine) {
+	id, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	_, err := e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		a.Email = "b@example.org"
+		return a, store.SessionChange{}, Told, nil
+	})
+	wantErr(t, err, store.ErrExists)
+	for email, want := range map[string]store.AccountID{"a@example.org": id, "b@example.org": other} {
+		got, err := e.AccountByEmail(t.Context(), email)
+		must(t, err)
+		same(t, "ID", got.ID, want)
+	}
+	alter(t, e, id, func(a *store.Account) { a.Email = "c@example.org" })
+	got, err := e.AccountByEmail(t.Context(), "c@example.org")
+	must(t, err)
+	same(t, "ID", got.ID, id)
+	_, err = e.AccountByEmail(t.Context(), "a@example.org")
+	wantErr(t, err, store.ErrNotFound)
+	if again := account(t, e, "a@example.org"); again <= other {
+		t.Errorf("account %d has the address that became free", again)
+	}
 }
 
 func keepsOwners(t *testing.T, e store.Engine) {

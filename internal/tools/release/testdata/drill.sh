@@ -48,7 +48,7 @@ systemctl start pushbox
 up
 echo 'allow_anonymous: true # by the administrator' >>$config
 before=$(pid)
-dpkg --force-confdef --force-confold -i /drill/new.deb
+dpkg -i /drill/new.deb </dev/null # asks nothing
 up
 test "$(pid)" != "$before"
 grep -q 'by the administrator' $config
@@ -59,8 +59,8 @@ owned /etc/pushbox/key 'pushbox:pushbox 700'
 pushbox --config $config doctor | grep 'warning  master key: '
 
 : commands work beside the server, and without it
-echo 'at least ten characters' | pushbox --config $config user add ann@example.com --password-stdin
-pushbox --config $config config print >/dev/null
+echo 'at least ten characters' | pushbox user add ann@example.com --password-stdin
+pushbox config print >/dev/null
 systemctl stop pushbox
 pushbox --config $config user list | grep ann@example.com
 pushbox --config $config check
@@ -80,7 +80,7 @@ up
 curl -s http://127.0.0.1:5100/healthz
 holds "$first" 'before the upgrade'
 pushbox --config $config doctor | grep 'ok       master key: '
-pushbox --config /etc/pushbox/config.yaml key rotate --discard-old
+pushbox key rotate --discard-old
 owned /etc/pushbox/key/master.key 'pushbox:pushbox 600'
 holds "$first" 'before the upgrade'
 
@@ -112,9 +112,29 @@ rm /etc/pushbox/key/master.key
 systemctl restart pushbox
 up
 holds "$first" 'before the upgrade'
+never pushbox key export -o /drill/paper 2>/drill/said
+grep -q 'docs/install.md.*: /etc/credstore.encrypted/pushbox.master.key' /drill/said
+(umask 077; systemd-creds decrypt --name=master.key /etc/credstore.encrypted/pushbox.master.key /run/pushbox.master.key)
+PUSHBOX_MASTER_KEY_FILE=/run/pushbox.master.key pushbox key export -o /root/pushbox-key.txt
+rm /run/pushbox.master.key
+
+: a reload that the server refuses fails and changes nothing, and a start is not tried again
+before=$(pid)
+systemctl reload pushbox
+cp $config /drill/config.yaml
+echo 'allow_anonymuos: true' >>$config
+never systemctl reload pushbox
+test "$(pid)" = "$before"
+never systemctl restart pushbox
+sleep 5
+test "$(systemctl show -p NRestarts --value pushbox)" = 0
+cp /drill/config.yaml $config
+systemctl start pushbox
+up
+test "$(journalctl -u pushbox -p err --no-pager -o cat | grep -c 'did you mean')" -ge 1
 
 : a port below 1024
-cp /usr/share/doc/pushbox/examples/low-ports.conf /etc/systemd/system/pushbox.service.d/low-ports.conf
+cp /usr/share/doc/pushbox/deploy/systemd/low-ports.conf /etc/systemd/system/pushbox.service.d/low-ports.conf
 systemctl daemon-reload
 sed -i 's/^listen:.*/listen: "127.0.0.1:80"/' $config
 systemctl restart pushbox
@@ -138,7 +158,7 @@ systemctl --no-pager status pushbox
 
 : a disabled service stays disabled
 systemctl disable pushbox
-dpkg --force-confdef --force-confold -i /drill/new.deb
+dpkg -i /drill/new.deb </dev/null # asks nothing
 test "$(systemctl is-enabled pushbox)" = disabled
 
 : removed, and purged: data and keys stay
@@ -146,7 +166,7 @@ dpkg -r pushbox
 never systemctl is-active pushbox
 test -e $config
 dpkg -P pushbox 2>/drill/purged
-grep -q 'rm -rf /var/lib/pushbox /etc/pushbox/key' /drill/purged
+grep -q 'rm -rf /var/lib/pushbox /etc/pushbox ' /drill/purged
 test ! -e $config
 test -e /var/lib/pushbox/pushbox.db
 test -e /etc/credstore.encrypted/pushbox.master.key
@@ -158,13 +178,12 @@ holds "$first" 'before the upgrade'
 
 : gone for good
 apt-get purge -y pushbox
-rm -rf /var/lib/pushbox /etc/pushbox/key
+rm -rf /var/lib/pushbox /etc/pushbox /etc/credstore*/pushbox.* /etc/systemd/system/pushbox.service.d
 userdel pushbox
-left=$(find /etc /usr /var/lib /run -name '*pushbox*' -not -path '/etc/systemd/system/pushbox.service.d*' -not -path '/etc/credstore*' -not -path '/var/lib/dpkg/*' -not -path '/run/systemd/*')
+left=$(find /etc /usr /var/lib /run -name '*pushbox*' -not -path '/var/lib/dpkg/*' -not -path '/run/systemd/*')
 test -z "$left"
 
 : the same without the package, from the archive
-rm -rf /etc/systemd/system/pushbox.service.d /etc/credstore.encrypted
 cd /drill
 tar xzf pushbox-3.0.0-linux-amd64.tar.gz
 cd pushbox-3.0.0-linux-amd64
@@ -182,5 +201,12 @@ systemctl enable --now pushbox
 up
 owned $config 'root:pushbox 640'
 owned /etc/pushbox/key/master.key 'pushbox:pushbox 600'
+systemctl stop pushbox
+rm /var/lib/pushbox/* /etc/pushbox/key/* # as before the first start
+echo 'at least ten characters' | pushbox user add ann@example.com --password-stdin --init
+owned /etc/pushbox/key/master.key 'pushbox:pushbox 600'
+owned /var/lib/pushbox/pushbox.db 'pushbox:pushbox 600'
+systemctl start pushbox
+up
 test -n "$(push 'from the archive')"
 echo drill: done

@@ -80,6 +80,11 @@ func (r request) image(p v1.Platform, layer string) (v1.Image, error) {
 			Env:        []string{"PUSHBOX_LISTEN=:5100", "PUSHBOX_DATA_DIR=/data"},
 			Entrypoint: []string{"/pushbox"}, Cmd: []string{"serve"},
 			Volumes: map[string]struct{}{"/data": none}, WorkingDir: "/data", Labels: r.Annotations, StopSignal: "SIGTERM",
+			// The start may take a while: it checks a large database after a crash.
+			Healthcheck: &v1.HealthConfig{
+				Test:     []string{"CMD", "/pushbox", "healthcheck"},
+				Interval: 30 * time.Second, Timeout: 10 * time.Second, StartPeriod: 10 * time.Minute, Retries: 3,
+			},
 		},
 	})
 	if err != nil {

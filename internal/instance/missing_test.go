@@ -1,0 +1,46 @@
+package instance
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"pushbox/internal/hint"
+	"pushbox/store"
+)
+
+func TestTheHintOfAMissingKeyNamesWhereItMayBe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	originals := [2]string{filepath.Join(dir, "plain"), filepath.Join(dir, "encrypted")}
+	cfg := settingsFor(t.TempDir())
+	want := func(text string) {
+		t.Helper()
+		err := missingKey(cfg, cfg.KeyFile(), originals)
+		if !errors.Is(err, store.ErrKey) || !strings.Contains(hint.Of(err), text) {
+			t.Errorf("%v; hint: %s", err, hint.Of(err))
+		}
+	}
+	want("PUSHBOX_MASTER_KEY_FILE=FILE pushbox ...; if not, put your copy of the key back")
+	putFile(t, originals[1], nil)
+	want("decrypt it to a file in memory (docs/install.md, The key apart from the data): " + originals[1])
+	putFile(t, originals[0], nil)
+	want("PUSHBOX_MASTER_KEY_FILE=" + originals[0] + " pushbox ...")
+}
+
+func TestReadingAKeyMakesNone(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(t.TempDir())
+	if _, err := ReadKey(cfg); !errors.Is(err, ErrNoDatabase) {
+		t.Errorf("without a database: %v", err)
+	}
+	putFile(t, Database(cfg), nil)
+	if _, err := ReadKey(cfg); !errors.Is(err, store.ErrKey) {
+		t.Errorf("with a database: %v", err)
+	}
+	if _, err := os.Stat(cfg.KeyFile()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a key file: %v", err)
+	}
+}

@@ -1,0 +1,132 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+func TestARenamedAccountKeepsAllItHas(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	a := storetest.AddMember(t, f, email)
+	ann := store.Actor{Account: a.ID}
+	f.Account("bob@example.com")
+	token := newToken(t, f, 0)
+	session, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := f.CreatePush(ctx, ann, store.NewPush{Kind: store.Text, Payload: secret.New("x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for to, want := range map[string]error{"bob@example.com": store.ErrExists, "BOB@example.com ": store.ErrExists} {
+		if err := f.RenameAccount(ctx, storetest.Operator, email, to); !errors.Is(err, want) {
+			t.Errorf("to %s: %v", to, err)
+		}
+	}
+	if invalid := (*store.InvalidError)(nil); !errors.As(f.RenameAccount(ctx, storetest.Operator, email, "no address"), &invalid) {
+		t.Error("it takes what is no address")
+	}
+	if err := f.RenameAccount(ctx, ann, email, "eve@example.com"); !errors.Is(err, store.ErrDenied) {
+		t.Errorf("by a client: %v", err)
+	}
+	if err := f.RenameAccount(ctx, storetest.Operator, email, " Eve@Example.com"); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.RenameAccount(ctx, storetest.Operator, email, "zoe@example.com"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("by the earlier address: %v", err)
+	}
+	a, _, err = f.Authenticate(ctx, storetest.Anonymous, token.Secret)
+	if err != nil || a.ID != ann.Account || a.Email != "eve@example.com" {
+		t.Errorf("its token: %+v, %v", a, err)
+	}
+	if s, err := f.Resume(ctx, session.Secret); err != nil || s.Email != "eve@example.com" {
+		t.Errorf("its session: %+v, %v", s, err)
+	}
+	if h, err := f.History(ctx, ann, p.Token, 1); err != nil || h.ID != p.ID {
+		t.Errorf("its push: %v", err)
+	}
+	f.Account(email) // the earlier address is free
+}
+
+func TestAllLivePushesOfAnAccountEndAndKeepTheirLogs(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann, bob := f.Account(email), f.Account("bob@example.com")
+	make := func(by store.Actor) store.PushInfo {
+		t.Helper()
+		p, err := f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New("x")})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	const many = 300 // more than are read at once
+	var hers store.PushInfo
+	for range many {
+		hers = make(ann)
+	}
+	his := make(bob)
+	if n, err := f.ExpirePushes(ctx, ann, email); n != 0 || !errors.Is(err, store.ErrDenied) {
+		t.Errorf("by a client: %d, %v", n, err)
+	}
+	if n, err := f.ExpirePushes(ctx, storetest.Operator, "zoe@example.com"); n != 0 || !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("of nobody: %d, %v", n, err)
+	}
+	for _, want := range []int{many, 0} {
+		if n, err := f.ExpirePushes(ctx, storetest.Operator, email); n != want || err != nil {
+			t.Errorf("%d ended, not %d: %v", n, want, err)
+		}
+	}
+	if r, err := f.Retrieve(ctx, storetest.Anonymous, hers.Token, secret.Text{}, nil); err != nil || r.Live() {
+		t.Errorf("hers is live: %v", err)
+	}
+	if r, err := f.Retrieve(ctx, storetest.Anonymous, his.Token, secret.Text{}, nil); err != nil || !r.Live() {
+		t.Errorf("his ended: %v", err)
+	}
+	ended, err := f.Pushes(ctx, ann, false, 1)
+	if err != nil || len(ended) != store.PageSize {
+		t.Fatalf("%d ended pushes are listed, %v", len(ended), err)
+	}
+	h, err := f.History(ctx, ann, ended[0].Handle(), 1)
+	if err != nil || len(h.Log) != 2 || h.Log[1].Kind != store.EntryExpire {
+		t.Errorf("the log is %+v, %v", h.Log, err)
+	}
+}
+
+func TestAnAccountShowsItsLastSignIn(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	storetest.AddMember(t, f, email)
+	last := func() time.Time {
+		t.Helper()
+		list, err := f.Accounts(ctx)
+		if err != nil || len(list) != 1 {
+			t.Fatal(len(list), err)
+		}
+		return list[0].SignedInAt
+	}
+	if !last().IsZero() {
+		t.Errorf("before the first: %v", last())
+	}
+	for range 2 {
+		f.Clock.Advance(time.Hour)
+		if _, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New(right)); err != nil {
+			t.Fatal(err)
+		}
+		if !last().Equal(f.Clock.Now()) {
+			t.Errorf("it was at %v, not %v", last(), f.Clock.Now())
+		}
+	}
+	at := last()
+	f.Clock.Advance(time.Hour)
+	if _, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New("wrong password")); err == nil || !last().Equal(at) {
+		t.Errorf("after a wrong password: %v, %v", last(), err)
+	}
+}
