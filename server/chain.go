@@ -56,7 +56,7 @@ func (s *Server) newRequest(e *entryPoint, w http.ResponseWriter, hr *http.Reque
 	r.client = s.proxies.Client(hr.RemoteAddr, hr.Header)
 	r.actor = store.Actor{
 		Client:    r.client.Key(),
-		IP:        r.client.IP(),
+		IP:        r.client.Short(s.cfg.Privacy.IPv4Prefix, s.cfg.Privacy.IPv6Prefix),
 		UserAgent: hr.UserAgent(),
 		Referrer:  secret.New(hr.Referer()),
 	}

@@ -128,8 +128,10 @@ func (s *Server) logAccess(r *request, status int, bytes int64, took time.Durati
 		Str("route", name).
 		Int("status", status).
 		Float64("ms", float64(took.Microseconds())/1000).
-		Int64("bytes", bytes).
-		Str("client", r.actor.IP).
-		Str("caller", r.caller()).
+		Int64("bytes", bytes)
+	if s.cfg.Log.Client {
+		line.Str("client", r.actor.IP)
+	}
+	line.Str("caller", r.caller()).
 		Msg("request")
 }
