@@ -209,7 +209,8 @@ type Privacy struct {
 }
 
 // Limits bounds what clients may use. The fields named PerMinute count requests of
-// one client, or of one token.
+// one client, or of one token. A client is an IPv4 address or an IPv6 /64; the networks
+// around it may have a multiple: a /24 eight times, a /56 four and a /48 sixteen times.
 type Limits struct {
 	// The largest request body, not counting the content of files. JSON escapes can
 	// make a text of 1 MiB six times as long.
@@ -232,23 +233,30 @@ type Limits struct {
 	// 0: no limit.
 	TokenPerMinute int `mapstructure:"token_per_minute" min:"1" max:"1000000" off:"0" reload:"yes"`
 
-	// Requests for unknown links by one client per minute.
+	// Requests by one client per minute for links that do not exist. Links that exist always
+	// work.
 	UnknownTokensPerMinute int `mapstructure:"unknown_tokens_per_minute" min:"1" max:"100000" reload:"yes"`
 
 	// Wrong passphrases per push and client per minute.
 	PassphrasesPerClient int `mapstructure:"passphrases_per_client" min:"1" max:"1000" reload:"yes"`
 
-	// Wrong passphrases per push in ten minutes, from all clients.
+	// Wrong passphrases per push in ten minutes, from clients whose passphrase was not right
+	// before. Each time that a push had so many, the time doubles, up to ten hours.
 	PassphrasesPerPush int `mapstructure:"passphrases_per_push" min:"1" max:"10000" reload:"yes"`
 
-	// Sign-ins by one client in 20 seconds, right or wrong.
+	// Wrong passphrases per push in all. Then the push is frozen until its owner opens it
+	// again; one without an owner ends.
+	PassphrasesPerLife int `mapstructure:"passphrases_per_life" min:"1" max:"100000" reload:"yes"`
+
+	// Sign-ins by one client in 20 seconds, right or wrong, and as many sign-ups.
 	SignInsPerClient int `mapstructure:"sign_ins_per_client" min:"1" max:"1000" reload:"yes"`
 
-	// Wrong passwords and codes per account in an hour, from all clients.
+	// Wrong passwords and codes per account in an hour, from browsers that never were signed
+	// in to it. Each browser that was has as many of its own.
 	SignInsPerAccount int `mapstructure:"sign_ins_per_account" min:"1" max:"10000" reload:"yes"`
 
-	// How many passphrases and passwords may wait to be checked. A request beyond that
-	// gets 503.
+	// How many passphrases may wait to be checked, and as many passwords. One network (a /24
+	// of IPv4, a /48 of IPv6) may have an eighth of them. A request beyond that gets 503.
 	PassphraseQueue int `mapstructure:"passphrase_queue" min:"1" max:"10000" reload:"yes"`
 
 	// How many clients each limit remembers.

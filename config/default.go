@@ -56,6 +56,7 @@ func defaultLimits() Limits {
 		UnknownTokensPerMinute: 20,
 		PassphrasesPerClient:   5,
 		PassphrasesPerPush:     20,
+		PassphrasesPerLife:     50,
 		SignInsPerClient:       5,
 		SignInsPerAccount:      10,
 		PassphraseQueue:        64,

@@ -54,8 +54,10 @@ func (s *Server) newRequest(e *entryPoint, w http.ResponseWriter, hr *http.Reque
 		r.locale = s.chooseLocale(r)
 	}
 	r.client = s.proxies.Client(hr.RemoteAddr, hr.Header)
+	s.noteUnbelieved(r)
 	r.actor = store.Actor{
 		Client:    r.client.Key(),
+		Marks:     s.marks(r),
 		IP:        r.client.Short(s.cfg.Privacy.IPv4Prefix, s.cfg.Privacy.IPv6Prefix),
 		UserAgent: hr.UserAgent(),
 		Referrer:  secret.New(hr.Referer()),
@@ -113,9 +115,7 @@ func (s *Server) run(r *request) (rep reply, err error) {
 		defer cancel()
 	}
 	rep, err = r.route.action(r)
-	if r.route.guessable() && errors.Is(err, store.ErrNotFound) {
-		s.limits.unknown.Add(r.actor.Client)
-	}
+	err = s.countUnknown(r, err)
 	if err == nil {
 		err = s.render(r, &rep)
 	}
@@ -132,9 +132,6 @@ func (s *Server) admit(r *request) (err error) {
 			return err
 		}
 		return s.noRoute(r)
-	}
-	if err := s.checkGuesses(r); err != nil {
-		return err
 	}
 	if err := s.checkIntent(r); err != nil {
 		return err

@@ -30,6 +30,12 @@ func (s *Server) checkIntent(r *request) error {
 // changes reports whether a method is one that changes something.
 func changes(method string) bool { return method != http.MethodGet && method != http.MethodHead }
 
+// isForeignPart reports whether a browser asks for a part of a page of another site, such
+// as an image, and not for a page that a person goes to.
+func isForeignPart(h http.Header) bool {
+	return h.Get("Sec-Fetch-Site") == "cross-site" && h.Get("Sec-Fetch-Dest") != "document"
+}
+
 // isAhead reports whether a browser asks for a page that the user may never open
 // (Sec-Purpose of the Fetch Standard, and its older names).
 func isAhead(h http.Header) bool {

@@ -16,7 +16,6 @@ import (
 // keeps what they have counted.
 type limits struct {
 	unknown   *limit.Window // requests for url_tokens that do not exist, per client
-	signUps   *limit.Window // per client
 	anonymous *limit.Rate   // requests per anonymous client
 	tokens    *limit.Rate   // requests per API token, or account
 
@@ -27,13 +26,9 @@ type limits struct {
 	answerMemory  *limit.Memory // of answers that open a push, so that other requests cannot keep them waiting
 }
 
-// signUpSpan is the time that a sign-up of a client counts for.
-const signUpSpan = 20 * time.Second
-
 func newLimits(l config.Limits, clock limit.Clock) *limits {
 	return &limits{
 		unknown:       limit.NewWindow(l.UnknownTokensPerMinute, time.Minute, l.Clients, clock),
-		signUps:       limit.NewWindow(l.SignInsPerClient, signUpSpan, l.Clients, clock),
 		anonymous:     limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
 		tokens:        limit.NewRate(l.TokenPerMinute, l.Clients, clock),
 		downloads:     limit.NewSlots(l.Downloads, l.Downloads/8),
@@ -53,7 +48,6 @@ func newUploadSlots(memory int64) *limit.Slots {
 // bound changes the bounds that a reload may change.
 func (l *limits) bound(c config.Limits) {
 	l.unknown.SetHits(c.UnknownTokensPerMinute)
-	l.signUps.SetHits(c.SignInsPerClient)
 	l.anonymous.SetPerMinute(c.AnonymousPerMinute)
 	l.tokens.SetPerMinute(c.TokenPerMinute)
 	l.downloads.Resize(c.Downloads, c.Downloads/8)
@@ -80,9 +74,8 @@ const (
 	limitAnonymous  = "anonymous"      // requests of an anonymous client
 	limitToken      = "token"          // requests with an API token, or of an account
 	limitUnknown    = "unknown_tokens" // url_tokens that do not exist
-	limitSignUps    = "sign_ups"
-	limitQueue      = "queue"       // of passphrases to be checked, and of searches
-	limitBodyMemory = "body_memory" // for large bodies and answers
+	limitQueue      = "queue"          // of passphrases to be checked, and of searches
+	limitBodyMemory = "body_memory"    // for large bodies and answers
 	limitUploads    = "uploads"
 	limitDownloads  = "downloads"
 	limitSpace      = "space" // on the disk, or in the database
@@ -91,8 +84,8 @@ const (
 // Limits lists the names of all limits that an Observer learns of.
 func Limits() []string {
 	return []string{
-		limitAnonymous, limitToken, limitUnknown, limitSignUps, limitQueue, limitBodyMemory, limitUploads, limitDownloads, limitSpace,
-		store.LimitPassphrasesPerClient, store.LimitPassphrasesPerPush, store.LimitSignInsPerClient, store.LimitSignInsPerAccount,
+		limitAnonymous, limitToken, limitUnknown, limitQueue, limitBodyMemory, limitUploads, limitDownloads, limitSpace,
+		store.LimitPassphrasesPerClient, store.LimitPassphrasesPerPush, store.LimitSignInsPerClient, store.LimitSignInsPerAccount, store.LimitSignUps,
 		store.LimitTokensPerAccount,
 	}
 }
@@ -146,16 +139,24 @@ func limitOf(err error) string {
 	}
 }
 
-// checkGuesses refuses a client that asked for too many url_tokens that do not exist.
-// It also refuses its requests for those that exist, or it would tell them apart.
-func (s *Server) checkGuesses(r *request) error {
-	if !r.route.guessable() {
-		return nil
+// countUnknown counts a request whose action ended with err, if it is for a url_token that
+// does not exist. It returns err, or for one too many an error that says so. A request for
+// one that exists is always answered, whatever was asked for before: 125 random bits need
+// no such limit. Else images of a foreign page could lock out all who look at it.
+//
+// So requests for a part of a foreign page do not count, and those for a push that has
+// expired do not either. Where a client has asked for too many, both look as if they had.
+func (s *Server) countUnknown(r *request, err error) error {
+	if !r.route.guessable() || !errors.Is(err, store.ErrNotFound) {
+		return err
 	}
-	if full, wait := s.limits.unknown.Full(r.actor.Client); full {
+	if full, wait := s.limits.unknown.FullFor("", r.actor.Client); full {
 		return &limitError{wait: wait, name: limitUnknown}
 	}
-	return nil
+	if !errors.Is(err, errExpired) && !isForeignPart(r.Header) {
+		s.limits.unknown.AddFor("", r.actor.Client)
+	}
+	return err
 }
 
 // countRequest counts the request for its API token, account or client, and refuses
@@ -164,14 +165,14 @@ func (s *Server) countRequest(r *request) error {
 	if r.client.Direct || r.route != nil && r.route.has(notCounted) {
 		return nil
 	}
-	limiter, name, key := s.limits.anonymous, limitAnonymous, r.actor.Client
+	allow, name, key := s.limits.anonymous.AllowFor, limitAnonymous, r.actor.Client
 	switch {
 	case r.token != nil:
-		limiter, name, key = s.limits.tokens, limitToken, strconv.FormatUint(uint64(r.token.ID), 10)
+		allow, name, key = s.limits.tokens.Allow, limitToken, strconv.FormatUint(uint64(r.token.ID), 10)
 	case r.actor.Account != 0:
-		limiter, name, key = s.limits.tokens, limitToken, "account "+strconv.FormatUint(uint64(r.actor.Account), 10)
+		allow, name, key = s.limits.tokens.Allow, limitToken, "account "+strconv.FormatUint(uint64(r.actor.Account), 10)
 	}
-	if ok, wait := limiter.Allow(key); !ok {
+	if ok, wait := allow(key); !ok {
 		return &limitError{wait: wait, name: name}
 	}
 	return nil

@@ -107,6 +107,16 @@ func isExpected(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, ErrStarting) || errors.Is(err, ErrStopping)
 }
 
+// noteUnbelieved warns once, after a start or a reload, of a peer whose forwarding headers
+// are not believed. It may be a proxy that trusted_proxies lacks, all of whose clients
+// count as one.
+func (s *Server) noteUnbelieved(r *request) {
+	if r.client.Unbelieved && s.warned.CompareAndSwap(false, true) {
+		s.log.Warn().Str("peer", r.client.Short(s.cfg.Privacy.IPv4Prefix, s.cfg.Privacy.IPv6Prefix)).
+			Msg("a peer that is not in trusted_proxies sends forwarding headers: if it is your proxy, add it there, or the limits count all its clients as one")
+	}
+}
+
 // logAccess logs one line for a request. It has the route's name, and not the path,
 // query, Referer or anything else that may have a link or a secret in it. It has an
 // error only if the server is at fault.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
@@ -19,9 +20,13 @@ func show(status int, template string, page any) reply {
 // chose and never the client.
 func goTo(path string) reply { return reply{status: http.StatusSeeOther, to: path} }
 
-// with returns the reply with another cookie.
-func (r reply) with(c *http.Cookie) reply {
-	r.cookies = append(r.cookies, c)
+// with returns the reply with more cookies. A nil one is none.
+func (r reply) with(cookies ...*http.Cookie) reply {
+	for _, c := range cookies {
+		if c != nil {
+			r.cookies = append(r.cookies, c)
+		}
+	}
 	return r
 }
 
@@ -102,13 +107,16 @@ type problemView struct {
 	Seconds int    // to wait before the next try; 0: not known
 }
 
-// notFoundIfExpired returns store.ErrNotFound for a push that has expired or was
+// errExpired is store.ErrNotFound for a push that exists and has expired.
+var errExpired = fmt.Errorf("%w: it has expired", store.ErrNotFound)
+
+// notFoundIfExpired returns errExpired for a push that has expired or was
 // deleted: it has the same page as an unknown one.
 func notFoundIfExpired(p store.PushInfo) error {
 	if p.Live() && p.At.Before(p.ExpiresAt) {
 		return nil
 	}
-	return store.ErrNotFound
+	return errExpired
 }
 
 // languageName is the name of the field of the query that switches the language, and

@@ -62,6 +62,7 @@ var problems = [...]problem{
 	{err: errNoV1, status: http.StatusNotFound, code: "not-found", message: "API version 1 is switched off on this server. Use version 2, at /api/v2."},
 	{err: store.ErrPassphrase, status: http.StatusUnauthorized, code: "passphrase", fixed: "That passphrase is incorrect.", message: "This push needs a passphrase: send it as passphrase in the query or in the header X-Push-Passphrase."},
 	{err: store.ErrLocked, status: http.StatusTooManyRequests, code: "too-many-requests", message: "Too many passphrase attempts. Please try again later."},
+	{err: store.ErrFrozen, status: http.StatusForbidden, code: "frozen", name: "forbidden", message: "This push is frozen after too many wrong passphrases. Ask its sender to open it again."},
 	{err: store.ErrQuota, status: http.StatusTooManyRequests, code: "too-many-requests", message: "You cannot send that many mails today, so nothing was done. Create the push without mail, or try again tomorrow."},
 	{err: store.ErrToken, status: http.StatusUnauthorized, code: "unauthorized", message: "The API token is not valid."},
 	{err: errUnauthorized, status: http.StatusUnauthorized, code: "unauthorized", message: "This needs an API token: send it as Authorization: Bearer TOKEN."},

@@ -51,6 +51,7 @@ type Server struct {
 	log     zerolog.Logger
 	release string
 	proxies clientip.Proxies
+	warned  *atomic.Bool // of a peer that proxies does not have
 	hosts   hosts
 
 	limits     *limits
@@ -95,7 +96,7 @@ func New(o Options) (*Server, error) {
 // configure sets the fields that follow from a configuration and are not shared.
 func (s *Server) configure(cfg config.Config, logo *web.Logo) error {
 	s.cfg = cfg
-	s.proxies = clientip.New(cfg.TrustedProxies)
+	s.proxies, s.warned = clientip.New(cfg.TrustedProxies), new(atomic.Bool)
 	s.hosts = newHosts(cfg)
 	return errors.Join(s.openEntries(), s.openPages(logo), s.openAccounts())
 }

@@ -75,7 +75,7 @@ func (s *Server) begin(r *request, n store.NewSession) (reply, error) {
 	if n.Pending {
 		next = signInPath
 	}
-	return goTo(next).with(s.newSessionCookie(r, n)), nil
+	return goTo(next).with(s.newSessionCookie(r, n), s.newKnownCookie(r, n)), nil
 }
 
 // noSessionCookie removes the session's cookie from the browser.

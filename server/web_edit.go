@@ -68,6 +68,24 @@ func (s *Server) editPush(r *request, f webForm) (reply, error) {
 	return showHistory(http.StatusUnprocessableEntity, h, form, 1, r.base)
 }
 
+// thawPush lets a frozen push be opened again. Its page then shows what became of it.
+func (s *Server) thawPush(r *request) (reply, error) {
+	p, err := s.store.ThawPush(r.Context(), r.actor, r.push)
+	if err != nil {
+		return reply{}, err
+	}
+	return goTo(ownerPath(p) + "/audit"), nil
+}
+
+// thawPushAPI is thawPush for programs.
+func (s *Server) thawPushAPI(r *request) (reply, error) {
+	p, err := s.store.ThawPush(r.Context(), r.actor, r.push)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(newPushJSON(p, r.base)), nil
+}
+
 // readEdit reads the form. An empty field leaves its limit unchanged. A field that is
 // no number becomes -1, which the store refuses.
 func readEdit(f webForm) (edit store.PushEdit) {

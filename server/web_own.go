@@ -52,6 +52,8 @@ type ownRow struct {
 	Link         string
 	Audit        string
 	Expire       string
+	Thaw         string
+	Frozen       bool
 }
 
 // ownPushes lists the pushes of the account.
@@ -103,7 +105,7 @@ func newOwnRow(p store.PushInfo, base string) ownRow {
 		Name: p.Name.Reveal(), Kind: p.Kind.String(), State: stateName(p.Push), Live: p.Live(),
 		Created: display.NewTime(p.CreatedAt), Left: newTimeLeft(p.ExpiresAt.Sub(p.At)),
 		Views: p.Views, Limit: p.ViewLimit, Protected: p.Protected,
-		Link: htmlURL(p, base), Audit: path + "/audit", Expire: path + "/expire",
+		Link: htmlURL(p, base), Audit: path + "/audit", Expire: path + "/expire", Thaw: path + "/thaw", Frozen: p.Frozen,
 	}
 	if !p.Live() {
 		row.Ended = display.NewTime(p.ExpiredAt)
@@ -136,6 +138,8 @@ func pagePath(path string, q url.Values, page int) string {
 // stateName names the state of a push, for its message: live, or why it has ended.
 func stateName(p store.Push) string {
 	switch {
+	case p.Frozen:
+		return "frozen"
 	case p.Live():
 		return "live"
 	case p.State == store.Deleted:

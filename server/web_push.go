@@ -88,7 +88,7 @@ func (s *Server) expirePush(r *request) (reply, error) {
 	case err != nil:
 		return reply{}, err
 	case !p.Ended:
-		return reply{}, store.ErrNotFound
+		return reply{}, errExpired
 	default:
 		return show(http.StatusOK, "deleted", deletedView{}), nil
 	}

@@ -55,6 +55,7 @@ func (s *Server) reveal(r *request, passphrase secret.Text) (reply, error) {
 	}
 	rep := show(http.StatusOK, "reveal", s.newRevealView(r, v))
 	rep.reserved = true
+	rep = rep.with(s.newKnownPushCookie(r, v.PushInfo))
 	if opensAtOnce(v.PushInfo) {
 		rep = rep.with(s.newOpenedCookie(r))
 	}

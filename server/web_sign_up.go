@@ -37,17 +37,17 @@ func (s *Server) signUp(r *request) (reply, error) {
 	}
 	email := f.text("email")
 	page := accountView{Email: shownAgain(email, store.MaxEmail)}
-	if full, wait := s.limits.signUps.Full(r.actor.Client); full {
-		s.noteLimit(&limitError{name: limitSignUps})
-		page.Error = s.tooManyAttempts(wait)
-		return page.Error.rerender("sign_up", page), nil
-	}
-	s.limits.signUps.Add(r.actor.Client)
 	if !s.maySignUp(email) {
 		page.Wrong, page.Foreign = map[string]bool{"email": true}, true
 		return show(http.StatusUnprocessableEntity, "sign_up", page), nil
 	}
-	_, err = s.store.AddAccount(r.Context(), r.actor, email, f.Text("password"))
+	_, err = s.store.SignUp(r.Context(), r.actor, email, f.Text("password"))
+	var locked *store.LockedError
+	if errors.As(err, &locked) {
+		s.noteLimit(err)
+		page.Error = s.tooManyAttempts(locked.RetryAfter)
+		return page.Error.rerender("sign_up", page), nil
+	}
 	if wrong, ok := wrongFields(err); ok {
 		page.Wrong = wrong
 		return show(http.StatusUnprocessableEntity, "sign_up", page), nil

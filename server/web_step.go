@@ -19,6 +19,7 @@ type stepView struct {
 	Until     display.Time
 	Before    viewHistory
 	Protected bool
+	Frozen    bool
 	Own       bool // the reader sent it: no view is counted
 	Attempt   attempt
 }
@@ -58,6 +59,8 @@ func newAttempt(err error, missing bool) (attempt, bool) {
 		locked *store.LockedError
 	)
 	switch {
+	case errors.Is(err, store.ErrFrozen):
+		return attempt{Status: http.StatusForbidden, Key: "step_frozen"}, true
 	case errors.As(err, &locked):
 		return attempt{Status: http.StatusTooManyRequests, Key: "step_locked", Limited: true, Wait: locked.RetryAfter}, true
 	case !errors.As(err, &wrong):
@@ -100,7 +103,7 @@ func newStepPage(r *request, v store.Viewing, a attempt) reply {
 	rep := show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
 		Views: v.ViewsRemaining(), Days: v.DaysRemaining(v.At), Until: display.NewTime(v.ExpiresAt),
-		Before: newViewHistory(v.Before), Protected: v.Protected, Own: r.owns(v.PushInfo), Attempt: a,
+		Before: newViewHistory(v.Before), Protected: v.Protected, Frozen: v.Frozen, Own: r.owns(v.PushInfo), Attempt: a,
 	})
 	rep.header = problem{status: a.Status, retry: a.Wait}.headers()
 	return rep

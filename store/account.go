@@ -50,8 +50,9 @@ type APIToken struct {
 // An Actor is who does something, for permissions and the audit log.
 type Actor struct {
 	Role      Role
-	Account   AccountID // of a Client; 0: anonymous
-	Client    string    // that limits count by: an IPv4 address or an IPv6 /64
+	Account   AccountID     // of a Client; 0: anonymous
+	Client    string        // that limits count by: an IPv4 address or an IPv6 /64
+	Marks     []secret.Text // that the browser got from a Store: see NewSession.Mark and PushInfo.Mark
 	IP        string
 	UserAgent string
 	Referrer  secret.Text // it may hold a link

@@ -24,25 +24,46 @@ const (
 // AddAccount adds an account, for any actor. *InvalidError; ErrExists if the address
 // has an account.
 func (s *Store) AddAccount(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
-	return s.addAccount(ctx, email, password, s.as(by).createAccount)
+	return s.addAccount(ctx, email, password, s.as(by).createAccount, s.passwordHasher(by))
+}
+
+// SignUp is AddAccount for a client who makes an account for itself: *LockedError after
+// too many sign-ups of the client.
+func (s *Store) SignUp(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
+	return s.addAccount(ctx, email, password, s.as(by).createAccount, func(ctx context.Context, hash func() error) error {
+		return s.guess.signUp(ctx, by.Client, hash)
+	})
 }
 
 // AddFirstAccount is AddAccount if there is no account, else ErrExists.
 func (s *Store) AddFirstAccount(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
-	return s.addAccount(ctx, email, password, s.as(by).createFirstAccount)
+	return s.addAccount(ctx, email, password, s.as(by).createFirstAccount, s.passwordHasher(by))
 }
 
-func (s *Store) addAccount(ctx context.Context, email string, password secret.Text, create func(context.Context, Account) (AccountID, error)) (Account, error) {
+// A hasher runs what hashes a password, when it may.
+type hasher func(ctx context.Context, hash func() error) error
+
+// passwordHasher has no limit but the queue.
+func (s *Store) passwordHasher(by Actor) hasher {
+	return func(ctx context.Context, hash func() error) error {
+		return doQueued(ctx, s.guess.passwords, by.Client, hash)
+	}
+}
+
+func (s *Store) addAccount(ctx context.Context, email string, password secret.Text, create func(context.Context, Account) (AccountID, error), run hasher) (Account, error) {
 	var bad InvalidError
 	a := Account{Email: cleanEmail(email, &bad), CreatedAt: s.time.Read().Now}
 	checkPassword(password, &bad)
 	if err := bad.Err(); err != nil {
 		return Account{}, err
 	}
-	if err := s.hashPassword(ctx, &a, password); err != nil {
+	err := run(ctx, func() error {
+		a.PasswordHash = seal.HashPassword(password)
+		return nil
+	})
+	if err != nil {
 		return Account{}, err
 	}
-	var err error
 	a.ID, err = create(ctx, a)
 	return a, err
 }
@@ -65,7 +86,7 @@ func (s *Store) SetPassword(ctx context.Context, by Actor, email string, passwor
 	if err != nil {
 		return err
 	}
-	if err := s.hashPassword(ctx, &a, password); err != nil {
+	if err := s.hashPassword(ctx, by, &a, password); err != nil {
 		return err
 	}
 	_, err = s.changeAccount(ctx, by, email, AdminPassword, RevokeOthers, func(b *Account) { b.PasswordHash = a.PasswordHash })
@@ -235,8 +256,8 @@ func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k Adm
 	return c.Account, err
 }
 
-func (s *Store) hashPassword(ctx context.Context, a *Account, password secret.Text) error {
-	return s.guess.hash(ctx, func() error {
+func (s *Store) hashPassword(ctx context.Context, by Actor, a *Account, password secret.Text) error {
+	return s.passwordHasher(by)(ctx, func() error {
 		a.PasswordHash = seal.HashPassword(password)
 		return nil
 	})

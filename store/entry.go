@@ -21,8 +21,10 @@ const (
 	EntryExpire // by a delete
 	EntryFailedPassphrase
 	EntryOwnerView
-	EntryEdit // of the limits
-	EntryMail // the link goes out by mail
+	EntryEdit   // of the limits
+	EntryMail   // the link goes out by mail
+	EntryFreeze // a wrong passphrase, after which the push is frozen
+	EntryThaw   // the owner lets a frozen push be opened again
 )
 
 var entryNames = [...]string{
@@ -34,6 +36,8 @@ var entryNames = [...]string{
 	EntryOwnerView:        "owner_view",
 	EntryEdit:             "edit",
 	EntryMail:             "creation_email_send",
+	EntryFreeze:           "freeze",
+	EntryThaw:             "thaw",
 }
 
 // String is the kind's name on the wire.

@@ -36,10 +36,13 @@ var (
 	ErrDenied = errors.New("not allowed")
 	// ErrPassphrase says that the passphrase is missing or wrong; it comes as a *PassphraseError.
 	ErrPassphrase = errors.New("the passphrase is incorrect")
+	// ErrFrozen says that too many wrong passphrases were given for a push, in all; its
+	// owner can thaw it.
+	ErrFrozen = errors.New("the push is frozen")
 	// ErrQuota says that this day's limit is reached; it comes as a *QuotaError.
 	ErrQuota = errors.New("the limit of mails for today is reached")
 	// ErrLocked says that there were too many wrong passphrases, passwords or
-	// codes, too many sign-ins of a client, or too many new API tokens of an account;
+	// codes, too many sign-ins or sign-ups of a client, or too many new API tokens of an account;
 	// it comes as a *LockedError.
 	ErrLocked = errors.New("too many tries")
 )
@@ -85,6 +88,7 @@ const (
 	LimitPassphrasesPerPush   = "passphrases_per_push"
 	LimitSignInsPerClient     = "sign_ins_per_client"
 	LimitSignInsPerAccount    = "sign_ins_per_account"
+	LimitSignUps              = "sign_ups"
 	LimitTokensPerAccount     = "tokens_per_account"
 )
 

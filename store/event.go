@@ -12,6 +12,7 @@ const (
 	EventLastView                      // it was the last one; sent beside EventView
 	EventExpire                        // the push ended; Notice.Cause says why
 	EventFailedPassphrase              // a wrong passphrase was given
+	EventFreeze                        // it was one too many, and the push is frozen; sent beside EventFailedPassphrase
 	eventCount
 )
 
@@ -21,11 +22,12 @@ var eventNames = [...]string{
 	EventLastView:         "last_view",
 	EventExpire:           "expire",
 	EventFailedPassphrase: "failed_passphrase",
+	EventFreeze:           "freeze",
 }
 
 // Events lists the events that a webhook can ask for.
 func Events() []Event {
-	return []Event{EventView, EventLastView, EventExpire, EventFailedPassphrase}
+	return []Event{EventView, EventLastView, EventExpire, EventFailedPassphrase, EventFreeze}
 }
 
 // ParseEvent returns the event that a webhook asks for by this name, or false.
@@ -75,15 +77,16 @@ type Cause uint8
 
 // The causes. The numbers are stored.
 const (
-	CauseNone  Cause = iota // it did not end
-	CauseViews              // its view limit
-	CauseTime               // its time limit
-	CauseHand               // a delete
-	CauseOther              // it went with its account
+	CauseNone    Cause = iota // it did not end
+	CauseViews                // its view limit
+	CauseTime                 // its time limit
+	CauseHand                 // a delete
+	CauseOther                // it went with its account
+	CauseGuesses              // wrong passphrases; only one without an owner ends so
 	causeCount
 )
 
-var causeNames = [...]string{CauseNone: "", CauseViews: "views", CauseTime: "time", CauseHand: "deleted", CauseOther: "other"}
+var causeNames = [...]string{CauseNone: "", CauseViews: "views", CauseTime: "time", CauseHand: "deleted", CauseOther: "other", CauseGuesses: "passphrases"}
 
 // String is the cause's name on the wire; empty for CauseNone.
 func (c Cause) String() string {
@@ -94,7 +97,7 @@ func (c Cause) String() string {
 }
 
 // Causes lists what can have ended a push.
-func Causes() []Cause { return []Cause{CauseViews, CauseTime, CauseHand, CauseOther} }
+func Causes() []Cause { return []Cause{CauseViews, CauseTime, CauseHand, CauseOther, CauseGuesses} }
 
 // An occurrence is an event and when it was.
 type occurrence struct {
@@ -115,6 +118,8 @@ func occurrences(before, after Push, e Entry) (all []occurrence) {
 			}
 		case EntryFailedPassphrase:
 			all = append(all, occurrence{Event: EventFailedPassphrase, at: e.At})
+		case EntryFreeze:
+			all = append(all, occurrence{Event: EventFailedPassphrase, at: e.At}, occurrence{Event: EventFreeze, at: e.At})
 		}
 	}
 	if before.Live() && (after.State == Expired || after.State == Deleted) {
@@ -132,6 +137,8 @@ func causeOf(before, after Push) Cause {
 		return CauseHand
 	case after.Views > before.Views:
 		return CauseViews
+	case after.Failed > before.Failed:
+		return CauseGuesses
 	default:
 		return CauseTime
 	}

@@ -76,7 +76,7 @@ func (s *Store) ImportPush(ctx context.Context, by Actor, in ImportedPush) error
 	if in.Files != nil {
 		dek = in.Files.dek
 	}
-	payload, err := s.sealPush(ctx, &p, in.Token, dek, NewPush{
+	payload, err := s.sealPush(ctx, by, &p, in.Token, dek, NewPush{
 		Kind: in.Kind, Payload: in.Payload, Files: in.Files, Passphrase: in.Passphrase, Name: in.Name, Note: in.Note,
 	}, at.Now)
 	if err != nil {

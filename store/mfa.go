@@ -53,7 +53,7 @@ func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password, tot
 		return nil
 	})
 	if err != nil {
-		return NewSession{}, nil, s.refused(ctx, c.by, AdminSignInRefused, c.account, s.guess.countWrong(c.account.Email, err))
+		return NewSession{}, nil, s.refused(ctx, c.by, AdminSignInRefused, c.account, s.guess.countWrong(c.trier(), err))
 	}
 	return n, recovery, nil
 }

@@ -164,7 +164,7 @@ func TestACodeAtTheSameTimeIsAcceptedOnce(t *testing.T) {
 
 func TestAPendingSessionBecomesOneSessionOnly(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, unhurried)
+	f := storetest.New(t, unhurried, func(s *storetest.Setup) { s.Guessing.Queue = 1000 })
 	storetest.AddMember(t, f, email)
 	_, recovery := storetest.EnableTOTP(t, f, new(storetest.SignIn(t, f)))
 	pending := storetest.SignIn(t, f)
@@ -226,23 +226,27 @@ func TestWrongCodesAndPasswordsCountAlike(t *testing.T) {
 	key, _ := storetest.EnableTOTP(t, f, &full)
 	pending := storetest.SignIn(t, f)
 	wrong, good := secret.New("wrong"), storetest.Code(t, f, key, 30*time.Second)
-	_, byCode := f.SignInCode(ctx, anonymous, pending.Secret, secret.New("12345"))
-	_, byPassword := f.SignIn(ctx, anonymous, email, wrong)
-	_, codes := f.NewRecoveryCodes(ctx, anonymous, full.Secret, wrong)
-	for i, err := range []error{byCode, byPassword, codes, f.DisableTOTP(ctx, anonymous, full.Secret, wrong)} {
-		if !errors.Is(err, store.ErrCredentials) {
-			t.Errorf("wrong one %d: %v", i+1, err)
+	all := func(code, password secret.Text) (stranger, signedIn []error) {
+		_, byCode := f.SignInCode(ctx, anonymous, pending.Secret, code)
+		_, byPassword := f.SignIn(ctx, anonymous, email, password)
+		_, codes := f.NewRecoveryCodes(ctx, anonymous, full.Secret, password)
+		return []error{byCode, byPassword}, []error{codes, f.DisableTOTP(ctx, anonymous, full.Secret, password)}
+	}
+	expect := func(when string, want error, got ...error) {
+		t.Helper()
+		for i, err := range got {
+			if !errors.Is(err, want) {
+				t.Errorf("%s, try %d: %v", when, i+1, err)
+			}
 		}
 	}
-	_, byCode = f.SignInCode(ctx, anonymous, pending.Secret, good)
-	_, byPassword = f.SignIn(ctx, anonymous, email, secret.New(right))
-	_, codes = f.NewRecoveryCodes(ctx, anonymous, full.Secret, secret.New(right))
-	_, _, enabled := f.EnableTOTP(ctx, anonymous, full.Secret, secret.New(right), key, good)
-	for i, err := range []error{byCode, byPassword, codes, enabled, f.DisableTOTP(ctx, anonymous, full.Secret, secret.New(right))} {
-		if !errors.Is(err, store.ErrLocked) {
-			t.Errorf("right one %d: %v", i+1, err)
-		}
-	}
+	stranger, _ := all(secret.New("12345"), wrong)
+	expect("wrong", store.ErrCredentials, stranger...)
+	stranger, signedIn := all(secret.New("12345"), wrong)
+	expect("wrong again", store.ErrCredentials, append(stranger, signedIn...)...)
+	stranger, signedIn = all(good, secret.New(right))
+	expect("right, after four wrong ones of strangers", store.ErrLocked, stranger...)
+	expect("right, after four wrong ones of the session", store.ErrLocked, signedIn...)
 	wantResume(t, f, full, nil) // who is signed in stays so
 	f.Clock.Advance(time.Hour)
 	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, storetest.Code(t, f, key, 0)); err != nil {

@@ -51,7 +51,7 @@ func (e observed) tell(was Push, c Change) {
 	switch c.Entry.Kind {
 	case EntryView:
 		e.observer.Viewed()
-	case EntryFailedPassphrase:
+	case EntryFailedPassphrase, EntryFreeze:
 		e.observer.PassphraseFailed()
 	}
 	if was.Live() && !c.Push.Live() {

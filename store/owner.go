@@ -35,6 +35,22 @@ func (s *Store) EditPush(ctx context.Context, by Actor, n Name, e PushEdit) (Pus
 	return PushInfo{Push: c.Push, At: at.Now, Token: n.token()}, err
 }
 
+// ThawPush lets a push that wrong passphrases have frozen be opened again, and returns it.
+// One that is not frozen, or has expired, stays as it is, which is no error.
+//
+// Errors: ErrNotFound; ErrDenied for everyone but the owner; ErrClock while the clock is
+// in doubt.
+func (s *Store) ThawPush(ctx context.Context, by Actor, n Name) (PushInfo, error) {
+	defer s.epochs.leave(s.epochs.enter())
+	id, err := s.idFor(ctx, by, n)
+	if err != nil {
+		return PushInfo{}, err
+	}
+	at := s.time.Read()
+	c, err := s.change(ctx, id, thawRule(by, at, s.sealActor(id, by)))
+	return PushInfo{Push: c.Push, At: at.Now, Token: n.token()}, err
+}
+
 // A History is a push for its owner, with a page of its audit log.
 type History struct {
 	PushInfo
@@ -88,7 +104,7 @@ func (s *Store) SearchPushes(ctx context.Context, by Actor, live bool, words str
 	at, skip := s.time.Read(), (page-1)*PageSize
 	wanted := strings.Fields(strings.ToLower(words))
 	if len(wanted) > 0 {
-		err = doQueued(ctx, s.searches, func() (err error) {
+		err = doQueued(ctx, s.searches, "", func() (err error) {
 			f, err = s.search(ctx, by, live, wanted, skip, at)
 			return err
 		})

@@ -84,9 +84,12 @@ type Push struct {
 	RetrievalStep     bool
 	DeletableByViewer bool
 	Protected         bool // by a passphrase
+	Frozen            bool // by too many wrong passphrases, until the owner thaws it; never true of one that has ended
 
 	Seq   uint32 // how many audit entries it has; the next one's number
 	Minor uint32 // how many of them are of a kind that stops at MaxMinorEntries
+
+	Failed int // wrong passphrases, since it was made or thawed
 
 	Wrap    []byte // the sealed data encryption key; nil unless live
 	Link    []byte // the url_token, sealed for the owner; nil unless live and owned
@@ -189,5 +192,6 @@ type PushInfo struct {
 	Files      []FileInfo  // only where a retrieval delivered them
 	Grant      secret.Text // lets Store.Download read those files
 	Ended      bool        // by DeletePush: there was something to end, the push or its files
+	Mark       secret.Text // only where a passphrase was right: see Actor.Marks
 	Mailed     int         // by CreatePush and MailPush: how many mails go out
 }

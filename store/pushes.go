@@ -33,7 +33,7 @@ func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	}
 	t, dek := s.begin(in, at)
 	p.ID, p.Owner = s.id(t), by.Account
-	payload, err := s.sealPush(ctx, &p, t, dek, in, at.Now)
+	payload, err := s.sealPush(ctx, by, &p, t, dek, in, at.Now)
 	if err != nil {
 		return PushInfo{}, err
 	}

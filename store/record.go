@@ -12,7 +12,7 @@ import (
 const (
 	recordVersion    = 1
 	pushVersion      = 2
-	firstPushVersion = 1 // of schema 5 and before: without a link
+	firstPushVersion = 1 // of schema 5 and before: without a link and a count of wrong passphrases
 )
 
 var errRecord = errors.New("malformed record")
@@ -22,7 +22,8 @@ const (
 	flagRetrievalStep = 1 << iota
 	flagDeletable
 	flagProtected
-	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected
+	flagFrozen
+	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected | flagFrozen
 )
 
 // AppendBinary appends the push's record to b. The ID is not part of it: it is the key.
@@ -32,7 +33,7 @@ func (p Push) AppendBinary(b []byte) ([]byte, error) {
 	for _, t := range [...]time.Time{p.CreatedAt, p.UpdatedAt, p.ExpiresAt, p.ExpiredAt} {
 		b = appendTime(b, t)
 	}
-	for _, n := range [...]int{p.Days, p.ViewLimit, p.Views, int(p.Seq), int(p.Minor)} {
+	for _, n := range [...]int{p.Days, p.ViewLimit, p.Views, int(p.Seq), int(p.Minor), p.Failed} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	b = appendBytes(appendBytes(appendBytes(appendBytes(b, p.Wrap), p.Link), p.Details), p.Files)
@@ -48,6 +49,9 @@ func (p Push) flags() (f byte) {
 	}
 	if p.Protected {
 		f |= flagProtected
+	}
+	if p.Frozen {
+		f |= flagFrozen
 	}
 	return f
 }
@@ -65,6 +69,7 @@ func (p *Push) unmarshal(b []byte, version byte) error {
 	q := Push{ID: p.ID, Kind: Kind(r.byte()), State: State(r.byte())}
 	f := r.flags(allPushFlags)
 	q.RetrievalStep, q.DeletableByViewer, q.Protected = f&flagRetrievalStep != 0, f&flagDeletable != 0, f&flagProtected != 0
+	q.Frozen = f&flagFrozen != 0
 	q.Owner = AccountID(r.uvarint(1<<64 - 1))
 	for _, t := range [...]*time.Time{&q.CreatedAt, &q.UpdatedAt, &q.ExpiresAt, &q.ExpiredAt} {
 		*t = r.time()
@@ -73,6 +78,9 @@ func (p *Push) unmarshal(b []byte, version byte) error {
 		*n = int(r.uvarint(1<<31 - 1))
 	}
 	q.Seq, q.Minor = uint32(r.uvarint(1<<32-1)), uint32(r.uvarint(1<<32-1))
+	if version != firstPushVersion {
+		q.Failed = int(r.uvarint(1<<31 - 1))
+	}
 	q.Wrap = r.bytes()
 	if version != firstPushVersion {
 		q.Link = r.bytes()

@@ -22,7 +22,8 @@ type Reserve func(k Kind, payload int64) error
 // it by its Handle.
 //
 // Errors: ErrNotFound; a *PassphraseError if the passphrase is wrong or missing;
-// ErrLocked after too many wrong ones; ErrBusy if too many wait to be checked; ErrClock
+// ErrLocked after too many wrong ones, ErrFrozen after too many in all; ErrBusy if too many
+// wait to be checked; ErrClock
 // if a jump of the clock leaves open whether the push has expired; and the error of
 // reserve.
 func (s *Store) Retrieve(ctx context.Context, by Actor, n Name, passphrase secret.Text, reserve Reserve) (PushInfo, error) {
@@ -89,20 +90,16 @@ func (s *Store) retrieve(ctx context.Context, by Actor, o opening) (PushInfo, er
 			return PushInfo{}, err
 		}
 	}
-	sealed := s.sealActor(p.ID, by)
 	dek, err := s.unwrap(ctx, by, p, t, o.passphrase)
-	at := s.time.Read() // only now: the passphrase may have waited its turn
-	if errors.Is(err, ErrPassphrase) && !o.passphrase.IsZero() {
-		return s.refuse(ctx, p.ID, t, at, sealed, err)
-	}
 	if err != nil {
 		return PushInfo{}, err
 	}
+	at := s.time.Read() // only now: the passphrase may have waited its turn
 	files, err := s.issue(p, dek, at)
 	if err != nil {
 		return PushInfo{}, err
 	}
-	c, err := s.change(ctx, p.ID, retrieveRule(by, at, sealed, files.issue))
+	c, err := s.change(ctx, p.ID, retrieveRule(by, at, s.sealActor(p.ID, by), files.issue))
 	if err != nil {
 		return PushInfo{}, err
 	}
@@ -115,6 +112,9 @@ func (s *Store) retrieve(ctx context.Context, by Actor, o opening) (PushInfo, er
 	}
 	info.Files, info.Grant = files.infos, files.token
 	info.State, info.ExpiredAt = Live, p.ExpiredAt // as when it was delivered
+	if p.Protected {
+		info.Mark = s.newMark(by, pushSubject(p.ID))
+	}
 	return info, nil
 }
 
@@ -171,19 +171,17 @@ func (s *Store) issue(p Push, dek seal.DEK, at clock.Instant) (i issued, err err
 // unwrap opens the key of a push. If the push has expired, it returns no key and needs
 // no passphrase.
 func (s *Store) unwrap(ctx context.Context, by Actor, p Push, t Token, passphrase secret.Text) (dek seal.DEK, err error) {
-	if ended, doubtful := p.due(s.time.Read()); doubtful {
-		return dek, ErrClock
-	} else if ended || !p.Live() {
-		return dek, nil
+	if over, err := s.over(p); over || err != nil {
+		return dek, err
 	}
-	open := func() error {
+	open := func(p Push) (err error) {
 		dek, err = s.ring.Load().OpenWrap(p.Wrap, p.ID[:], t.Text, passphrase)
 		return err
 	}
 	if p.Protected {
-		err = s.guess.check(ctx, p.ID, by.Client, passphrase, open)
+		err = s.tryPassphrase(ctx, by, p, passphrase, open)
 	} else {
-		err = open()
+		err = open(p)
 	}
 	if errors.Is(err, seal.ErrOpen) {
 		return dek, damaged(p.ID, "key")
@@ -191,15 +189,11 @@ func (s *Store) unwrap(ctx context.Context, by Actor, p Push, t Token, passphras
 	return dek, err
 }
 
-// refuse records a wrong passphrase, and returns why. If the push has ended meanwhile,
-// it returns the push, as for any that has expired.
-func (s *Store) refuse(ctx context.Context, id ID, t Token, at clock.Instant, sealed []byte, why error) (PushInfo, error) {
-	c, err := s.change(ctx, id, wrongPassphraseRule(at, sealed))
-	if err != nil {
-		return PushInfo{}, err
+// over reports whether a push has ended, recorded or not. ErrClock if that is in doubt.
+func (s *Store) over(p Push) (bool, error) {
+	ended, doubtful := p.due(s.time.Read())
+	if doubtful {
+		return false, ErrClock
 	}
-	if c.Entry.Kind == EntryFailedPassphrase {
-		return PushInfo{}, why
-	}
-	return PushInfo{Push: c.Push, At: at.Now, Token: t}, nil
+	return ended || !p.Live(), nil
 }

@@ -19,6 +19,7 @@ func (p Push) due(at clock.Instant) (ended, doubtful bool) {
 func (p *Push) end(s State, expiredAt, now time.Time) {
 	p.State, p.ExpiredAt, p.UpdatedAt = s, expiredAt, now
 	p.Wrap, p.Link = nil, nil
+	p.Frozen = false
 }
 
 // release removes the files of a push, and with them the grants for them.
@@ -92,19 +93,48 @@ func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *NewGrant) Ru
 	}
 }
 
-// wrongPassphraseRule records a wrong passphrase, or a failed view if the push has
-// ended.
-func wrongPassphraseRule(at clock.Instant, sealed []byte) Rule {
+// wrongPassphraseRule records a wrong passphrase. After most of them (0: any number) the
+// push is frozen, or ends if it has no owner who could thaw it. One that has ended
+// already stays as it is, without an entry.
+func wrongPassphraseRule(at clock.Instant, sealed []byte, most int) Rule {
 	return func(p Push) (Push, Entry, error) {
 		if err := p.endOrDoubt(at); err != nil {
 			return p, Entry{}, err
 		}
-		e := Entry{Kind: EntryFailedPassphrase, At: at.Now, Sealed: sealed}
 		if !p.Live() {
-			e.Kind = EntryFailedView
+			return p, Entry{}, nil
+		}
+		e := Entry{Kind: EntryFailedPassphrase, At: at.Now, Sealed: sealed}
+		p.Failed++
+		reached := most > 0 && p.Failed >= most
+		if reached && p.Owner != 0 && !p.Frozen {
+			p.Frozen, e.Kind = true, EntryFreeze
 		}
 		p.log(e.Kind, at)
+		if reached && p.Owner == 0 {
+			p.end(Expired, at.Now, at.Now)
+			p.release()
+		}
 		return p, e, nil
+	}
+}
+
+// thawRule lets a frozen push be opened again, for its owner. Wrong passphrases count from
+// 0. A push that is not frozen stays as it is.
+func thawRule(by Actor, at clock.Instant, sealed []byte) Rule {
+	return func(p Push) (Push, Entry, error) {
+		if !p.ownedBy(by) {
+			return p, Entry{}, ErrDenied
+		}
+		if err := p.endOrDoubt(at); err != nil {
+			return p, Entry{}, err
+		}
+		if !p.Live() || !p.Frozen {
+			return p, Entry{}, nil
+		}
+		p.Frozen, p.Failed = false, 0
+		p.log(EntryThaw, at)
+		return p, Entry{Kind: EntryThaw, At: at.Now, Sealed: sealed}, nil
 	}
 }
 

@@ -105,7 +105,7 @@ func TestARetrievalWithoutAnIssueLeavesTheGrantsAsTheyAre(t *testing.T) {
 func TestAWrongPassphraseGivesUpFilesOnlyWhenTheTimeIsOver(t *testing.T) {
 	t.Parallel()
 	for at, gone := range map[time.Time]bool{newYear.Add(7*day - time.Millisecond): false, newYear.Add(7 * day): true} {
-		next, e, err := wrongPassphraseRule(sureAt(at), nil)(filePush())
+		next, e, err := wrongPassphraseRule(sureAt(at), nil, 0)(filePush())
 		if err != nil || e.Grant != nil || released(next) != gone {
 			t.Errorf("at %v: %+v %+v %v", at, next, e, err)
 		}

@@ -120,13 +120,86 @@ func TestADelete(t *testing.T) {
 
 func TestAWrongPassphrase(t *testing.T) {
 	t.Parallel()
-	next, e, err := wrongPassphraseRule(sureAt(newYear), nil)(livePush())
-	if err != nil || e.Kind != EntryFailedPassphrase || next.Views != 0 || next.Seq != 2 || next.Minor != 1 || !next.Live() {
+	next, e, err := wrongPassphraseRule(sureAt(newYear), nil, 50)(livePush())
+	if err != nil || e.Kind != EntryFailedPassphrase || next.Views != 0 || next.Seq != 2 || next.Minor != 1 || next.Failed != 1 || !next.Live() {
 		t.Errorf("%+v %+v %v", next, e, err)
 	}
-	next, e, err = wrongPassphraseRule(sureAt(newYear.Add(7*day)), nil)(livePush())
-	if err != nil || e.Kind != EntryFailedView || next.State != Expired {
+	next, e, err = wrongPassphraseRule(sureAt(newYear.Add(7*day)), nil, 50)(livePush())
+	if err != nil || e.Kind != 0 || next.State != Expired || next.Seq != 1 || next.Failed != 0 {
 		t.Errorf("too late: %+v %+v %v", next, e, err)
+	}
+}
+
+// The last wrong passphrase that a push may have freezes it, or ends it where no owner
+// could thaw it; one before does not.
+func TestTooManyWrongPassphrases(t *testing.T) {
+	t.Parallel()
+	at := sureAt(newYear.Add(time.Hour))
+	for name, c := range map[string]struct {
+		owner  AccountID
+		failed int
+		most   int
+		frozen bool // before
+
+		kind   EntryKind
+		freeze bool
+		state  State
+	}{
+		"one before the last":           {owner: owner.Account, failed: 48, most: 50, kind: EntryFailedPassphrase, state: Live},
+		"the last":                      {owner: owner.Account, failed: 49, most: 50, kind: EntryFreeze, freeze: true, state: Live},
+		"one more, of a known browser":  {owner: owner.Account, failed: 50, most: 50, frozen: true, kind: EntryFailedPassphrase, freeze: true, state: Live},
+		"beyond a limit that was lower": {owner: owner.Account, failed: 70, most: 50, kind: EntryFreeze, freeze: true, state: Live},
+		"without a limit":               {owner: owner.Account, failed: 5000, kind: EntryFailedPassphrase, state: Live},
+		"anonymous, one before":         {failed: 48, most: 50, kind: EntryFailedPassphrase, state: Live},
+		"anonymous, the last":           {failed: 49, most: 50, kind: EntryFailedPassphrase, state: Expired},
+		"anonymous, without a limit":    {failed: 5000, kind: EntryFailedPassphrase, state: Live},
+	} {
+		p := filePush()
+		p.Owner, p.Failed, p.Frozen = c.owner, c.failed, c.frozen
+		next, e, err := wrongPassphraseRule(at, nil, c.most)(p)
+		if err != nil || e.Kind != c.kind || next.Frozen != c.freeze || next.State != c.state || next.Failed != c.failed+1 || next.Seq != p.Seq+1 {
+			t.Errorf("%s: entry %v, frozen %t, state %v, failed %d, %v", name, e.Kind, next.Frozen, next.State, next.Failed, err)
+		}
+		if gone := c.state != Live; gone != (next.Wrap == nil) || gone != released(next) {
+			t.Errorf("%s: key or files are not as the state says", name)
+		}
+	}
+}
+
+func TestTheFreezeIsRecordedInAFullLog(t *testing.T) {
+	t.Parallel()
+	p := livePush()
+	p.Owner, p.Failed, p.Minor, p.Seq = owner.Account, 49, MaxMinorEntries, MaxMinorEntries+1
+	next, e, err := wrongPassphraseRule(sureAt(newYear), nil, 50)(p)
+	if err != nil || e.Kind != EntryFreeze || next.Seq != p.Seq+1 || next.Minor != p.Minor {
+		t.Errorf("%+v %+v %v", next, e, err)
+	}
+}
+
+func TestAThaw(t *testing.T) {
+	t.Parallel()
+	frozen := livePush()
+	frozen.Owner, frozen.Failed, frozen.Frozen = owner.Account, 50, true
+	for name, c := range map[string]struct {
+		by    Actor
+		after time.Duration
+		thaws bool
+		err   error
+	}{
+		"by its owner":     {by: owner, thaws: true},
+		"by another":       {by: stranger, err: ErrDenied},
+		"by nobody":        {err: ErrDenied},
+		"when it was over": {by: owner, after: 7 * day},
+	} {
+		next, e, err := thawRule(c.by, sureAt(newYear.Add(c.after)), nil)(frozen)
+		if !errors.Is(err, c.err) || (e.Kind == EntryThaw) != c.thaws || err == nil && next.Frozen || c.thaws && next.Failed != 0 {
+			t.Errorf("%s: %+v %+v %v", name, next, e, err)
+		}
+	}
+	thawed := livePush()
+	thawed.Owner, thawed.Failed = owner.Account, 7
+	if next, e, err := thawRule(owner, sureAt(newYear), nil)(thawed); err != nil || e.Kind != 0 || next.Failed != 7 {
+		t.Errorf("not frozen: %+v %+v %v", next, e, err)
 	}
 }
 
@@ -141,7 +214,7 @@ func TestMinorEntriesStopAndOthersDoNot(t *testing.T) {
 	}
 	for name, rule := range map[string]Rule{
 		"owner_view":        retrieveRule(owner, at, nil, nil),
-		"failed_passphrase": wrongPassphraseRule(at, nil),
+		"failed_passphrase": wrongPassphraseRule(at, nil, 0),
 	} {
 		if next, _, err := rule(p); err != nil || next.Seq != p.Seq || next.UpdatedAt != p.UpdatedAt {
 			t.Errorf("%s: one more was kept (%v)", name, err)

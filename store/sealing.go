@@ -54,14 +54,14 @@ func damaged(id ID, part string) error {
 
 // sealPush fills in the sealed parts of a push, under the keys of that moment, and
 // returns its sealed payload.
-func (s *Store) sealPush(ctx context.Context, p *Push, t Token, dek seal.DEK, in NewPush, now time.Time) (payload []byte, err error) {
+func (s *Store) sealPush(ctx context.Context, by Actor, p *Push, t Token, dek seal.DEK, in NewPush, now time.Time) (payload []byte, err error) {
 	ring := s.ring.Load()
 	wrap := func() error {
 		p.Wrap = ring.Wrap(now, p.ID[:], t.Text, in.Passphrase, dek)
 		return nil
 	}
 	if p.Protected {
-		err = s.guess.hash(ctx, wrap)
+		err = doQueued(ctx, s.guess.passphrases, by.Client, wrap)
 	} else {
 		err = wrap()
 	}

@@ -52,6 +52,7 @@ type SessionInfo struct {
 type NewSession struct {
 	SessionInfo
 	Secret secret.Text
+	Mark   secret.Text // by which the browser is known from now on: see Actor.Marks; zero if the session is pending
 }
 
 // SessionLimits say how long sessions last. 0: for good.

@@ -136,6 +136,9 @@ func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks Ses
 	if n.SessionInfo, err = s.sessionInfo(c.Session, c.Account); err != nil {
 		return NewSession{}, err
 	}
+	if !n.Pending {
+		n.Mark = s.newMark(by, accountSubject(of.ID))
+	}
 	return n, nil
 }
 

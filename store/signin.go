@@ -16,26 +16,35 @@ import (
 // Errors: ErrCredentials; *LockedError after too many tries; ErrBusy if too many
 // passwords wait; ErrClock while the clock is in doubt.
 func (s *Store) SignIn(ctx context.Context, by Actor, email string, password secret.Text) (n NewSession, err error) {
-	var known Account
-	err = s.guess.attempt(ctx, accountKey(email), by.Client, func() error {
-		a, err := s.account(ctx, email)
-		hash := ""
-		if err == nil {
-			known = a
-			if err = checkCredentials(a, password); err == nil && seal.IsBcrypt(a.PasswordHash) {
-				hash = seal.HashPassword(password)
-			}
-		} else if errors.Is(err, ErrNotFound) {
+	a, err := s.account(ctx, email)
+	if err != nil && !errors.Is(err, ErrNotFound) {
+		return NewSession{}, err
+	}
+	exists := err == nil
+	err = s.guess.attempt(ctx, s.trier(by, a, accountKey(email)), func() error {
+		if !exists {
 			seal.HashPassword(password) // else the time would tell
-			err = ErrCredentials
+			return ErrCredentials
 		}
-		if err != nil {
+		if err := checkCredentials(a, password); err != nil {
 			return err
+		}
+		hash := ""
+		if seal.IsBcrypt(a.PasswordHash) {
+			hash = seal.HashPassword(password)
 		}
 		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, "", signInRule(a, hash))
 		return instead(err, ErrNotFound, ErrCredentials)
 	})
-	return n, s.refused(ctx, by, AdminSignInRefused, known, err)
+	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+}
+
+// trier returns who tries to sign in to an account, or to an address without one.
+func (s *Store) trier(by Actor, a Account, email string) trier {
+	if m := s.markOf(by, accountSubject(a.ID)); !m.IsZero() {
+		return asKnown("browser "+m.Reveal(), by.Client)
+	}
+	return asStranger(email, by.Client)
 }
 
 // signInRule begins a session of an account whose password was checked, unless the
@@ -66,7 +75,7 @@ func (s *Store) SignInCode(ctx context.Context, by Actor, pending, code secret.T
 	case c.at.Jumped:
 		return NewSession{}, ErrClock
 	}
-	err = s.guess.attempt(ctx, c.account.Email, by.Client, func() error {
+	err = s.guess.attempt(ctx, s.trier(by, c.account, c.account.Email), func() error {
 		p, err := s.readCode(c.account, code)
 		if err != nil {
 			return err
@@ -94,7 +103,7 @@ func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new 
 		return NewSession{}, err
 	}
 	var hashed Account
-	if err := s.hashPassword(ctx, &hashed, new); err != nil {
+	if err := s.hashPassword(ctx, by, &hashed, new); err != nil {
 		return NewSession{}, err
 	}
 	return s.renew(ctx, c, AdminPassword, func(a *Account) error {
@@ -109,11 +118,15 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 	if err != nil {
 		return caller{}, err
 	}
-	err = s.guess.attempt(ctx, c.account.Email, by.Client, func() error {
+	err = s.guess.attempt(ctx, c.trier(), func() error {
 		return checkCredentials(c.account, password)
 	})
 	return c, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
 }
+
+// trier is who gives the password of a session's account again. Strangers cannot use up
+// its tries.
+func (c caller) trier() trier { return asKnown("session "+string(c.session.Digest[:]), c.by.Client) }
 
 // changeOwn changes the account of a proven caller, unless its session has ended or its
 // password has changed since. The event is of that kind.

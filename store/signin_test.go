@@ -187,7 +187,7 @@ func TestManySignInsAtOnceDoNotGetPastTheLimits(t *testing.T) {
 		{store.SignInLimits{PerClient: 5, PerAccount: 10}, "c%d", email, 10},
 		{store.SignInLimits{}, "c", email, 16},
 	} {
-		f := storetest.New(t, func(s *storetest.Setup) { s.SignIns = c.limits })
+		f := storetest.New(t, func(s *storetest.Setup) { s.SignIns, s.Guessing.Queue = c.limits, 1000 })
 		var tried atomic.Int32
 		var all sync.WaitGroup
 		for i := range 16 {
@@ -272,11 +272,14 @@ func TestAPasswordIsNotChanged(t *testing.T) {
 	if err := change(n.Secret, right, "long enough"); !errors.Is(err, store.ErrLocked) {
 		t.Errorf("after two wrong ones: %v", err)
 	}
-	if _, err := f.SignIn(ctx, anonymous, email, secret.New(right)); !errors.Is(err, store.ErrLocked) { // they count alike
-		t.Errorf("signing in: %v", err)
+	other := storetest.SignIn(t, f) // each session has tries of its own
+	if err := change(other.Secret, "wrong", "long enough"); !errors.Is(err, store.ErrCredentials) {
+		t.Errorf("in another session: %v", err)
 	}
 	f.Clock.Advance(time.Hour)
-	storetest.SignIn(t, f)
+	if err := change(n.Secret, right, "long enough"); err != nil {
+		t.Errorf("after an hour: %v", err)
+	}
 }
 
 // The session that begins would hardly ever end.

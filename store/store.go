@@ -67,7 +67,7 @@ func Open(ctx context.Context, e Engine, key seal.RootKey, o Options) (*Store, e
 	}
 	s := &Store{shared: &shared{
 		engine: e, root: root{key: key, keeper: o.Root}, time: clock.NewKeeper(o.Clock, latest), kept: latest,
-		orphaned: make(chan struct{}, 1), renewals: make(chan struct{}, 1), searches: limit.NewQueue(1, maxSearches),
+		orphaned: make(chan struct{}, 1), renewals: make(chan struct{}, 1), searches: limit.NewPool(1).NewQueue(1, maxSearches, 1),
 	}}
 	s.opts.Store(&o)
 	s.refusals, s.made = newRefusals(o.Clock), newMadeTokens(o.Clock)

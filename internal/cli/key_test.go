@@ -75,7 +75,7 @@ func TestARotationThatFailsLateSaysWhatToDo(t *testing.T) {
 func TestADeepCheckFindsAChangedChunk(t *testing.T) {
 	t.Parallel()
 	dir := env.ShortDir(t)
-	const golden = "../../testdata/databases/schema-6/"
+	const golden = "../../testdata/databases/schema-5/"
 	for _, name := range []string{"pushbox.db", "master.key"} {
 		b, err := os.ReadFile(golden + name)
 		if err != nil {
@@ -88,6 +88,7 @@ func TestADeepCheckFindsAChangedChunk(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	run(t, dir, "", "compact").want(t, exitDone, "upgraded the database")
 	run(t, dir, "", "check").want(t, exitDone, "no problems found")
 	r := run(t, dir, "", "check", "--deep").want(t, exitProblems, "1 problem found", "payloads and", "hint: ")
 	if !strings.HasPrefix(r.stdout, "push ") || !strings.HasSuffix(r.stdout, ": chunk 0 of file 1 is not as it was written\n") {

@@ -43,6 +43,10 @@ type Client struct {
 	// Direct is true if the peer is on this machine and is no proxy that shows itself:
 	// it is on loopback, and there is no forwarding header, not even an empty one.
 	Direct bool
+
+	// Unbelieved is true if the peer is no trusted proxy and sent a forwarding header all
+	// the same: a client that makes one up, or a proxy that trusted_proxies lacks.
+	Unbelieved bool
 }
 
 // IP is the text of the address; empty if there is none.
@@ -87,7 +91,8 @@ func (c Client) Key() string {
 // it.
 func (p Proxies) Client(remoteAddr string, h http.Header) Client {
 	peer := p.peer(remoteAddr)
-	c := Client{Addr: peer.addr, Direct: direct(peer.addr, h)}
+	shown := showsProxy(h)
+	c := Client{Addr: peer.addr, Direct: peer.addr.IsLoopback() && !shown, Unbelieved: shown && !peer.trusted}
 	if !peer.trusted {
 		return c
 	}
@@ -112,14 +117,14 @@ var forwarding = [...]string{
 	"X-Forwarded-For", "Forwarded", "X-Real-Ip", "Via", "X-Forwarded-Host", "X-Forwarded-Proto",
 }
 
-// direct is Client.Direct of a peer with that address.
-func direct(peer netip.Addr, h http.Header) bool {
+// showsProxy reports whether a header is one that a proxy adds.
+func showsProxy(h http.Header) bool {
 	for _, name := range forwarding {
 		if _, ok := h[name]; ok {
-			return false
+			return true
 		}
 	}
-	return peer.IsLoopback()
+	return false
 }
 
 // IsLoopback reports whether the name of a host, or its address, stands for this

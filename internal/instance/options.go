@@ -24,6 +24,7 @@ func StoreOptions(cfg config.Config) store.Options {
 		Guessing: store.Guessing{
 			PerClient: cfg.Limits.PassphrasesPerClient,
 			PerPush:   cfg.Limits.PassphrasesPerPush,
+			PerLife:   cfg.Limits.PassphrasesPerLife,
 			Queue:     cfg.Limits.PassphraseQueue,
 			Clients:   cfg.Limits.Clients,
 		},

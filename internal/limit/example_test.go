@@ -78,8 +78,8 @@ func ExampleMemory() {
 
 // A Queue runs as many checks of passwords at a time as there are cores.
 func ExampleQueue() {
-	checks := limit.NewQueue(2, 64)
-	err := checks.Do(context.Background(), func() error { // ErrBusy: answer 503
+	checks := limit.NewPool(2).NewQueue(2, 64, 1)
+	err := checks.Do(context.Background(), "", func() error { // ErrBusy: answer 503
 		fmt.Println("checked")
 		return nil
 	})

@@ -2,55 +2,170 @@ package limit
 
 import (
 	"context"
-	"sync/atomic"
+	"slices"
+	"sync"
 )
 
-// A Queue is a semaphore with a bounded number of waiters. It is safe for
+// A Pool runs operations, so many at a time, from its queues in turn. It is safe for
 // concurrent use.
-type Queue struct {
-	maxWaiting atomic.Int64
-	inside     atomic.Int64  // operations that wait or run
-	running    chan struct{} // the semaphore
+type Pool struct {
+	mu     sync.Mutex
+	free   int      // operations that may still begin
+	queues []*Queue // the one whose turn is next comes first
 }
 
-// NewQueue returns a Queue that runs at most running operations at a time,
-// while at most waiting others wait.
-func NewQueue(running, waiting int) *Queue {
-	q := &Queue{running: make(chan struct{}, running)}
-	q.SetWaiting(waiting)
+// NewPool returns a Pool that runs at most running operations at a time.
+func NewPool(running int) *Pool { return &Pool{free: running} }
+
+// A Queue is a part of a Pool in which operations wait. Networks in it take turns: one
+// that waits with a single operation is not behind all operations of another.
+type Queue struct {
+	pool    *Pool
+	most    int // operations that may run at a time
+	waiting int // that may wait
+	share   int // the part of waiting that one network may have: 1 for all of it, 8 for an eighth
+
+	running, inLine int
+	lines           []line // of the networks that wait; the one whose turn is next comes first
+}
+
+// A line is what waits of one network, in order.
+type line struct {
+	network string
+	places  []*Place
+}
+
+// NewQueue adds a Queue to the pool. At most running of its operations run at a time, and
+// at most waiting others wait, of which one network may have one part in share, but at
+// least one.
+func (p *Pool) NewQueue(running, waiting, share int) *Queue {
+	q := &Queue{pool: p, most: running, waiting: waiting, share: share}
+	p.queues = append(p.queues, q)
 	return q
 }
 
 // SetWaiting changes how many operations may wait. Those that wait already go
 // on waiting.
-func (q *Queue) SetWaiting(n int) { q.maxWaiting.Store(int64(n)) }
+func (q *Queue) SetWaiting(n int) {
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	q.waiting = n
+}
 
-// enter counts one more operation inside, unless there are too many.
-func (q *Queue) enter() bool {
-	for {
-		n := q.inside.Load()
-		if n >= q.maxWaiting.Load()+int64(cap(q.running)) {
-			return false
-		}
-		if q.inside.CompareAndSwap(n, n+1) {
-			return true
+// A Place is that of one operation in a Queue.
+type Place struct {
+	queue   *Queue
+	network string
+	turn    chan struct{} // closed when the operation may run
+	runs    bool
+}
+
+// Join takes a place for an operation of a client, or returns ErrBusy if too many wait,
+// in all or of the client's network. The caller must Leave.
+func (q *Queue) Join(client string) (*Place, error) {
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	p := &Place{queue: q, network: network(client), turn: make(chan struct{})}
+	i := slices.IndexFunc(q.lines, func(l line) bool { return l.network == p.network })
+	switch mayRun := q.pool.free > 0 && q.running < q.most; {
+	case mayRun: // so nothing waits in this queue
+		p.run()
+	case q.inLine >= q.waiting || i >= 0 && len(q.lines[i].places) >= max(1, q.waiting/q.share):
+		return nil, ErrBusy
+	case i >= 0:
+		q.lines[i].places = append(q.lines[i].places, p)
+		q.inLine++
+	default:
+		q.lines = append(q.lines, line{p.network, []*Place{p}})
+		q.inLine++
+	}
+	return p, nil
+}
+
+// run lets the operation run. The caller holds the pool's lock.
+func (p *Place) run() {
+	p.queue.pool.free--
+	p.queue.running++
+	p.runs = true
+	close(p.turn)
+}
+
+// Wait waits until the operation may run. It returns ctx.Err() if ctx ends before.
+func (p *Place) Wait(ctx context.Context) error {
+	select {
+	case <-p.turn:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Leave gives the place up, after the operation or instead of it. The next one runs.
+func (p *Place) Leave() {
+	q := p.queue
+	q.pool.mu.Lock()
+	defer q.pool.mu.Unlock()
+	if !p.runs {
+		q.remove(p)
+		return
+	}
+	q.running--
+	q.pool.free++
+	q.pool.next()
+}
+
+// remove removes a place that waits.
+func (q *Queue) remove(p *Place) {
+	for i := range q.lines {
+		if j := slices.Index(q.lines[i].places, p); j >= 0 {
+			q.lines[i].places = slices.Delete(q.lines[i].places, j, j+1)
+			q.inLine--
+			if len(q.lines[i].places) == 0 {
+				q.lines = slices.Delete(q.lines, i, i+1)
+			}
+			return
 		}
 	}
 }
 
-// Do runs f as soon as the Queue lets it, and returns its error. It returns
-// ErrBusy if too many others wait, and ctx.Err() if ctx ends during the
-// wait; f does not run then.
-func (q *Queue) Do(ctx context.Context, f func() error) error {
-	if !q.enter() {
-		return ErrBusy
+// next runs what may run: of the queue whose turn it is, an operation of the network
+// whose turn it is there.
+func (p *Pool) next() {
+	for p.free > 0 {
+		i := slices.IndexFunc(p.queues, func(q *Queue) bool { return q.inLine > 0 && q.running < q.most })
+		if i < 0 {
+			return
+		}
+		q := p.queues[i]
+		p.queues = append(slices.Delete(p.queues, i, i+1), q)
+		q.shift().run()
 	}
-	defer q.inside.Add(-1)
-	select {
-	case q.running <- struct{}{}:
-		defer func() { <-q.running }()
-	case <-ctx.Done():
-		return ctx.Err()
+}
+
+// shift takes the next operation out of the lines.
+func (q *Queue) shift() *Place {
+	l := q.lines[0]
+	first := l.places[0]
+	l.places = slices.Delete(l.places, 0, 1)
+	q.lines = slices.Delete(q.lines, 0, 1)
+	if len(l.places) > 0 {
+		q.lines = append(q.lines, l)
+	}
+	q.inLine--
+	return first
+}
+
+// Do runs f for a client as soon as the Queue lets it, and returns its error. It returns
+// ErrBusy if too many others wait, and ctx.Err() if ctx ends during the wait; f does not
+// run then.
+func (q *Queue) Do(ctx context.Context, client string, f func() error) error {
+	p, err := q.Join(client)
+	if err != nil {
+		return err
+	}
+	defer p.Leave()
+	if err := p.Wait(ctx); err != nil {
+		return err
 	}
 	return f()
 }

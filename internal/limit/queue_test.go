@@ -10,18 +10,18 @@ import (
 func TestAQueueLimitsItsWaiters(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q, held := NewQueue(1, 1), make(chan struct{})
+		q, held := NewPool(1).NewQueue(1, 1, 1), make(chan struct{})
 		done := make(chan error, 2)
 		for range 2 { // one runs, one waits
 			go func() {
-				done <- q.Do(t.Context(), func() error {
+				done <- q.Do(t.Context(), "", func() error {
 					<-held
 					return nil
 				})
 			}()
 		}
 		synctest.Wait()
-		if err := q.Do(t.Context(), nil); !errors.Is(err, ErrBusy) {
+		if err := q.Do(t.Context(), "", nil); !errors.Is(err, ErrBusy) {
 			t.Errorf("one too many: %v", err)
 		}
 		close(held)
@@ -29,7 +29,7 @@ func TestAQueueLimitsItsWaiters(t *testing.T) {
 			t.Error(err)
 		}
 		ran := false
-		if err := q.Do(t.Context(), func() error { ran = true; return nil }); err != nil || !ran {
+		if err := q.Do(t.Context(), "", func() error { ran = true; return nil }); err != nil || !ran {
 			t.Errorf("afterwards: %v", err)
 		}
 	})
@@ -38,13 +38,13 @@ func TestAQueueLimitsItsWaiters(t *testing.T) {
 func TestAWaiterWhoseContextEndsDoesNotRun(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q, held := NewQueue(1, 1), make(chan struct{})
+		q, held := NewPool(1).NewQueue(1, 1, 1), make(chan struct{})
 		first := make(chan error, 1)
-		go func() { first <- q.Do(t.Context(), func() error { <-held; return nil }) }()
+		go func() { first <- q.Do(t.Context(), "", func() error { <-held; return nil }) }()
 		synctest.Wait()
 		ctx, leave := context.WithCancel(t.Context())
 		second := make(chan error, 1)
-		go func() { second <- q.Do(ctx, nil) }()
+		go func() { second <- q.Do(ctx, "", nil) }()
 		synctest.Wait()
 		leave()
 		if err := <-second; !errors.Is(err, context.Canceled) {
@@ -60,21 +60,21 @@ func TestAWaiterWhoseContextEndsDoesNotRun(t *testing.T) {
 func TestAQueueCanBeResized(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
-		q, held := NewQueue(1, 2), make(chan struct{})
+		q, held := NewPool(1).NewQueue(1, 2, 1), make(chan struct{})
 		done := make(chan error, 4)
-		enter := func() { go func() { done <- q.Do(t.Context(), func() error { <-held; return nil }) }() }
+		enter := func() { go func() { done <- q.Do(t.Context(), "", func() error { <-held; return nil }) }() }
 		for range 3 { // one runs, two wait
 			enter()
 		}
 		synctest.Wait()
 		q.SetWaiting(1)
-		if err := q.Do(t.Context(), nil); !errors.Is(err, ErrBusy) {
+		if err := q.Do(t.Context(), "", nil); !errors.Is(err, ErrBusy) {
 			t.Errorf("one too many: %v", err)
 		}
 		q.SetWaiting(3)
 		enter()
 		synctest.Wait()
-		if err := q.Do(t.Context(), nil); !errors.Is(err, ErrBusy) {
+		if err := q.Do(t.Context(), "", nil); !errors.Is(err, ErrBusy) {
 			t.Errorf("one too many for a longer queue: %v", err)
 		}
 		close(held)

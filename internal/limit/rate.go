@@ -6,8 +6,11 @@
 // recently is forgotten, so the bound should be larger than the number of clients
 // that one attacker can pretend to be.
 //
-// Slots limit how many operations run at the same time, a Queue how many run and
-// how many wait, and a Memory how many bytes they hold together.
+// Slots limit how many operations run at the same time, a Pool how many run and how many
+// wait in each of its Queues, and a Memory how many bytes they hold together.
+//
+// What clients do is counted for their addresses and for the networks around these, so
+// that one who has a network full of addresses is one client, or a few.
 package limit
 
 import (
@@ -45,29 +48,56 @@ func (r *Rate) SetPerMinute(n int) {
 // Allow counts an event of the key and reports whether it is allowed. If not,
 // it is not counted, and retryAfter is the time until the next one would be.
 func (r *Rate) Allow(key string) (ok bool, retryAfter time.Duration) {
+	return r.allow([]step{{key, 1}})
+}
+
+// AllowFor is Allow for a client, whose events also count for the networks around it: a
+// /24 of IPv4 may have eight times as many, an IPv6 /56 four times and a /48 sixteen
+// times.
+func (r *Rate) AllowFor(client string) (ok bool, retryAfter time.Duration) {
+	return r.allow(steps(client))
+}
+
+// allow takes an event from the bucket of each step, or from none.
+func (r *Rate) allow(all []step) (ok bool, retryAfter time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.perMinute <= 0 {
 		return true, 0
 	}
 	now := r.clock()
-	e := r.buckets.use(key, now)
-	if e.value == nil {
-		e.value = rate.NewLimiter(r.perSecond(), r.perMinute)
-	}
 	at := time.Unix(0, 0).Add(now)
-	if e.value.Burst() != r.perMinute { // it was changed since
-		e.value.SetLimitAt(at, r.perSecond())
-		e.value.SetBurstAt(at, r.perMinute)
+	var buckets [1 + len(networks6)]*rate.Limiter
+	for i, s := range all {
+		buckets[i] = r.bucket(s, now, at)
+		if missing := 1 - buckets[i].TokensAt(at); missing > 0 {
+			retryAfter = max(retryAfter, time.Duration(math.Ceil(missing/float64(buckets[i].Limit())*float64(time.Second))))
+		}
 	}
-	if e.value.AllowN(at, 1) {
-		return true, 0
+	if retryAfter > 0 {
+		return false, retryAfter
 	}
-	missing := 1 - e.value.TokensAt(at)
-	return false, time.Duration(math.Ceil(missing / float64(r.perSecond()) * float64(time.Second)))
+	for i := range all {
+		buckets[i].AllowN(at, 1)
+	}
+	return true, 0
 }
 
-func (r *Rate) perSecond() rate.Limit { return rate.Limit(r.perMinute) / 60 }
+// bucket returns the bucket of a step, full if it is new.
+func (r *Rate) bucket(s step, now time.Duration, at time.Time) *rate.Limiter {
+	n := r.perMinute * s.times
+	e := r.buckets.use(s.key, now)
+	if e.value == nil {
+		e.value = rate.NewLimiter(perSecond(n), n)
+	}
+	if e.value.Burst() != n { // it was changed since
+		e.value.SetLimitAt(at, perSecond(n))
+		e.value.SetBurstAt(at, n)
+	}
+	return e.value
+}
+
+func perSecond(perMinute int) rate.Limit { return rate.Limit(perMinute) / 60 }
 
 // ErrBusy says that other operations use all of a Queue or a Memory.
 var ErrBusy = errors.New("too many operations at the same time")

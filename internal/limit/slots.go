@@ -2,14 +2,16 @@ package limit
 
 import "sync"
 
-// Slots limit how many operations run at the same time, in total and per
-// client. They are safe for concurrent use.
+// Slots limit how many operations run at the same time, in total and per client. The
+// networks around a client may take a multiple of what it may: a /24 of IPv4 eight times
+// as many, an IPv6 /56 four times and a /48 sixteen times, but at most half of all. They
+// are safe for concurrent use.
 type Slots struct {
 	mu        sync.Mutex
 	total     int
 	perClient int
 	taken     int
-	of        map[string]int // by client
+	of        map[string]int // by client, and by network
 }
 
 // NewSlots returns total slots. One client may take perClient of them, but at least
@@ -32,12 +34,36 @@ func (s *Slots) Resize(total, perClient int) {
 func (s *Slots) Take(client string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.taken >= s.total || client != "" && s.of[client] >= s.perClient {
+	if s.taken >= s.total {
 		return false
 	}
+	all := slotSteps(client)
+	for _, one := range all {
+		if s.of[one.key] >= s.most(one) {
+			return false
+		}
+	}
 	s.taken++
-	s.of[client]++
+	for _, one := range all {
+		s.of[one.key]++
+	}
 	return true
+}
+
+// most is how many slots may be taken of a step.
+func (s *Slots) most(of step) int {
+	if of.times == 1 {
+		return s.perClient
+	}
+	return max(s.perClient, min(s.perClient*of.times, s.total/2))
+}
+
+// slotSteps is steps, and none for a client without a name.
+func slotSteps(client string) []step {
+	if client == "" {
+		return nil
+	}
+	return steps(client)
 }
 
 // Free gives back a slot that the client took.
@@ -45,8 +71,10 @@ func (s *Slots) Free(client string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.taken--
-	if s.of[client]--; s.of[client] == 0 {
-		delete(s.of, client)
+	for _, one := range slotSteps(client) {
+		if s.of[one.key]--; s.of[one.key] == 0 {
+			delete(s.of, one.key)
+		}
 	}
 }
 

@@ -65,13 +65,13 @@ func TestTheCommandsAboutUpgradingWork(t *testing.T) {
 
 	// The commands for going back are not in such a block.
 	s = newIdleShell(t, "testdata/databases/schema-4")
-	s.run("pushbox user list")
+	s.run("pushbox compact")
 	const back = "cp data/pushbox.db.schema4 data/pushbox.db"
 	if !strings.Contains(string(text), "\n    "+back+"\n") {
 		t.Error("the manual does not say how to go back")
 	}
 	s.run(back)
-	if _, stderr := s.run("pushbox user list"); !strings.Contains(stderr, "upgraded the database from schema 4") {
+	if _, stderr := s.run("pushbox compact"); !strings.Contains(stderr, "upgraded the database from schema 4") {
 		t.Errorf("the old database is not restored: %s", stderr)
 	}
 }

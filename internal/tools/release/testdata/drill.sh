@@ -112,7 +112,7 @@ rm /etc/pushbox/key/master.key
 systemctl restart pushbox
 up
 holds "$first" 'before the upgrade'
-never pushbox key export >/drill/paper 2>/drill/said
+never pushbox key export -o /drill/paper 2>/drill/said
 grep -q 'docs/install.md.*: /etc/credstore.encrypted/pushbox.master.key' /drill/said
 (umask 077; systemd-creds decrypt --name=master.key /etc/credstore.encrypted/pushbox.master.key /run/pushbox.master.key)
 PUSHBOX_MASTER_KEY_FILE=/run/pushbox.master.key pushbox key export -o /root/pushbox-key.txt
