@@ -4,9 +4,15 @@
 package main
 
 import (
+	_ "embed"
 	"os"
 
 	"pushbox/internal/cli"
 )
 
-func main() { os.Exit(cli.Run()) }
+// example is the settings file that `pushbox config init` writes.
+//
+//go:embed config.example.yaml
+var example string
+
+func main() { os.Exit(cli.Run(example)) }

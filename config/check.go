@@ -1,10 +1,23 @@
 package config
 
+import "pushbox/internal/secret"
+
 // check notes problems between settings. It leaves out settings that are wrong by
 // themselves: one mistake is one problem.
 func (l *loader) check(cfg Config) {
-	if cfg.MasterKeyFile != "" && !cfg.MasterKey.IsZero() {
-		l.relation("master_key", "cannot be given together with", "master_key_file")
+	for _, key := range []struct {
+		of    secret.Text
+		name  string
+		other string
+	}{
+		{cfg.MasterKey, "master_key", cfg.MasterKeyFile},
+		{cfg.Mail.Password, "mail.password", cfg.Mail.PasswordFile},
+		{cfg.Webhooks.Secret, "webhooks.secret", cfg.Webhooks.SecretFile},
+		{cfg.Metrics.Token, "metrics.token", cfg.Metrics.TokenFile},
+	} {
+		if !key.of.IsZero() && key.other != "" {
+			l.relation(key.name, "cannot be given together with", key.name+"_file")
+		}
 	}
 	if cfg.Limits.BodyMemory < cfg.Limits.MaxBody {
 		l.relation("limits.body_memory", "must not be less than", "limits.max_body")

@@ -118,8 +118,8 @@ type Config struct {
 	// Language of the pages if the browser asks for none of the available languages.
 	DefaultLocale string `mapstructure:"default_locale" oneof:"en de fr es it nl pt pl cs sv ja zh" reload:"yes"`
 
-	// How long the owner can see the record and the audit log of an expired push.
-	// 0: forever.
+	// How long the owner can see the record and the audit log of an expired push. Then it
+	// is deleted, with the addresses of clients in it. 0: it is never deleted.
 	PurgeAfter time.Duration `mapstructure:"purge_after" min:"1h" off:"0" reload:"yes"`
 
 	// Size of the database above which new pushes are refused. 0: no limit.
@@ -137,6 +137,9 @@ type Config struct {
 
 	// Metrics for Prometheus. They are off unless one of these is set.
 	Metrics Metrics `mapstructure:"metrics"`
+
+	// How much of clients' addresses is kept.
+	Privacy Privacy `mapstructure:"privacy" reload:"yes"`
 
 	// Limits for one client, and for all clients together.
 	Limits Limits `mapstructure:"limits"`
@@ -187,6 +190,23 @@ type Log struct {
 	// The form of a line: json, one object a line; console, for people; auto, console
 	// on a terminal and json otherwise.
 	Format string `mapstructure:"format" oneof:"auto json console"`
+
+	// Whether the line of a request has the address of its client. Without it, a program
+	// that blocks attackers cannot use the log.
+	Client bool `mapstructure:"client" reload:"yes"`
+}
+
+// Privacy says how much of clients' addresses is kept: in audit logs, sessions, the
+// instance log, webhooks and the log. Limits use whole addresses, in memory alone. What
+// was kept before stays as it is.
+type Privacy struct {
+	// How many bits of an IPv4 address are kept, such as 24; the others become zero.
+	// 0: no address is kept.
+	IPv4Prefix int `mapstructure:"ipv4_prefix" min:"8" max:"32" off:"0"`
+
+	// How many bits of an IPv6 address are kept, such as 48; the others become zero.
+	// 0: no address is kept.
+	IPv6Prefix int `mapstructure:"ipv6_prefix" min:"16" max:"128" off:"0"`
 }
 
 // Limits bounds what clients may use. The fields named PerMinute count requests of

@@ -12,7 +12,7 @@ func sample(k config.Setting) string {
 	special := map[string]string{
 		"listen": "[::1]:0", "metrics.listen": "[::1]:0", "default_locale": "de", "base_url": "https://push.example.com", "trusted_proxies": "10.0.0.0/8,192.0.2.1",
 		"public_listen": "unix:/run/public.sock", "listen_mode": "0600", "allowed_hosts": "push.example.com", "create_networks": "10.0.0.0/8",
-		"purge_after": "90d", "max_store_size": "1GiB", "log.level": "debug", "log.format": "json",
+		"purge_after": "90d", "max_store_size": "1GiB", "log.level": "debug", "log.format": "json", "privacy.ipv4_prefix": "24", "privacy.ipv6_prefix": "48",
 		"limits.max_body": "1MiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.downloads": "8", "limits.connections": "16", "limits.min_free_space": "0", "limits.anonymous_bytes": "1GiB", "limits.account_bytes": "1GiB",
 		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stop_delay": "5s", "limits.stall_timeout": "5m",
 		"files.max_file_size": "400MiB", "files.download_window": "1h",
@@ -101,7 +101,7 @@ func TestKeysDescribeAllowedValues(t *testing.T) {
 	want := map[string]config.Setting{
 		"listen":                       {Env: "PUSHBOX_LISTEN", Default: `"127.0.0.1:5100"`},
 		"trusted_proxies":              {Env: "PUSHBOX_TRUSTED_PROXIES", Default: `["127.0.0.0/8", "::1/128"]`},
-		"purge_after":                  {Env: "PUSHBOX_PURGE_AFTER", Default: "0", Accepts: "0 or at least 1h"},
+		"purge_after":                  {Env: "PUSHBOX_PURGE_AFTER", Default: "365d", Accepts: "0 or at least 1h"},
 		"log.level":                    {Env: "PUSHBOX_LOG_LEVEL", Default: "info", Accepts: "debug, info, warn or error"},
 		"limits.max_body":              {Env: "PUSHBOX_LIMITS_MAX_BODY", Default: "8MiB", Accepts: "from 64KiB to 64MiB"},
 		"limits.token_per_minute":      {Env: "PUSHBOX_LIMITS_TOKEN_PER_MINUTE", Default: "1200", Accepts: "0 or from 1 to 1000000"},

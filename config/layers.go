@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"pushbox/internal/secret"
 )
@@ -48,11 +49,38 @@ func (l *loader) readEnvironment() {
 		origin := "environment " + oneLine(name)
 		switch {
 		case ok:
-			l.accept(s, l.environ[name], origin, origin)
+			if text := l.environ[name]; text != "" || !s.emptyIsUnset() {
+				l.accept(s, s.fromEnvironment(text), origin, origin)
+			}
 		case strings.HasPrefix(name, envPrefix) && !slices.Contains(others, name):
 			l.problem("", origin, "is not a setting%s", didYouMean(name, known))
 		}
 	}
+}
+
+// emptyIsUnset reports whether an empty variable counts as not set, since an empty text means
+// nothing: Compose passes one where a variable of its own is not set.
+func (s setting) emptyIsUnset() bool {
+	switch s.initial.(type) {
+	case bool, int, Size, time.Duration:
+		return true
+	}
+	return false
+}
+
+// fromEnvironment returns the text of a variable with the words for switches that programs
+// and people use there, as true and false.
+func (s setting) fromEnvironment(text string) string {
+	if _, ok := s.initial.(bool); !ok {
+		return text
+	}
+	switch strings.ToLower(text) {
+	case "yes", "on", "1":
+		return "true"
+	case "no", "off", "0":
+		return "false"
+	}
+	return text
 }
 
 func (l *loader) readFlags(flags map[string]Flag) {

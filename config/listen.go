@@ -7,6 +7,8 @@ import (
 	"net/url"
 	"strconv"
 	"strings"
+
+	"pushbox/internal/secret"
 )
 
 // Prefixes of the forms of a listener other than a host and a port.
@@ -140,4 +142,11 @@ type Metrics struct {
 	// Bearer. It also turns on /metrics at the address of the setting listen. Empty:
 	// /metrics is off there, and metrics.listen requires no token.
 	TokenFile string `mapstructure:"token_file"`
+
+	// The token itself, for platforms that pass secrets in the environment. A file is
+	// safer. Do not set this together with metrics.token_file.
+	Token secret.Text `mapstructure:"token"`
 }
+
+// HasToken reports whether readers of metrics must send a token.
+func (m Metrics) HasToken() bool { return m.TokenFile != "" || !m.Token.IsZero() }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/clientip"
+	"pushbox/internal/secret"
 )
 
 // Words of mail.tls.
@@ -30,6 +31,10 @@ type Mail struct {
 
 	// File with the password of mail.user.
 	PasswordFile string `mapstructure:"password_file"`
+
+	// The password itself, for platforms that pass secrets in the environment. A file is
+	// safer. Do not set this together with mail.password_file.
+	Password secret.Text `mapstructure:"password"`
 
 	// Sender of the mail, such as pushbox@example.com or
 	// "Example Inc. <pushbox@example.com>". The default name is brand.title.
@@ -106,8 +111,9 @@ func (l *loader) checkMail(m Mail, baseURL string) {
 	note(odd, "mail.host", "must be a host name or an address, without a port, which is", "mail.port")
 	note(m.From == "", "mail.from", "must be set together with", "mail.host")
 	note(m.From != "" && !from, "mail.from", "must be an address such as pushbox@example.com, for", "mail.host")
-	note(m.User != "" && m.PasswordFile == "", "mail.password_file", "must be set together with", "mail.user")
+	note(m.User != "" && m.PasswordFile == "" && m.Password.IsZero(), "mail.password_file", "must be set together with", "mail.user")
 	note(m.User == "" && m.PasswordFile != "", "mail.user", "must be set together with", "mail.password_file")
+	note(m.User == "" && !m.Password.IsZero(), "mail.user", "must be set together with", "mail.password")
 	note(m.TLS == MailNoTLS && !clientip.IsLoopback(m.Host), "mail.tls", "is none, which is for this machine alone; to send links in clear text to another one, say cleartext:", "mail.host")
 	note(m.DailyLimit > m.DailyLimitTotal, "mail.daily_limit", "must not be greater than", "mail.daily_limit_total")
 	note(m.MaxRecipients > m.DailyLimit, "mail.max_recipients", "must not be greater than", "mail.daily_limit")

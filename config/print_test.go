@@ -74,9 +74,14 @@ brand:
 log:
   level: warn                                 # file ` + name + `
   format: auto                                # default; needs a restart
+  client: true                                # default
 metrics:
   listen: ""                                  # default; needs a restart
   token_file: ""                              # default; needs a restart
+  token: ""                                   # default; needs a restart
+privacy:
+  ipv4_prefix: 32                             # default
+  ipv6_prefix: 128                            # default
 limits:
   max_body: 8MiB                              # default
 `

@@ -110,10 +110,51 @@ func TestUnknownVariables(t *testing.T) {
 
 func TestEmptyVariables(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"LISTEN", "DATA_DIR", "ALLOW_ANONYMOUS", "PURGE_AFTER", "MAX_STORE_SIZE", "LOG_LEVEL", "LIMITS_CLIENTS"} {
+	for _, name := range []string{"LISTEN", "DATA_DIR", "LOG_LEVEL", "SIGNUP_EMAIL_REGEXP"} {
 		got := problems(t, config.Source{Environ: []string{"PUSHBOX_" + name + "="}})
 		if len(got) != 1 || !strings.HasSuffix(got[0], "(environment PUSHBOX_"+name+"): is empty") {
 			t.Errorf("got %q", got)
+		}
+	}
+}
+
+func TestAnEmptyNumberDurationOrSwitchIsNotSet(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"ALLOW_ANONYMOUS", "PURGE_AFTER", "MAX_STORE_SIZE", "LIMITS_CLIENTS", "BACKUP_SCHEDULE"} {
+		l := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_" + name + "="}})
+		for _, v := range l.Values {
+			if v.Origin != "default" {
+				t.Errorf("%s: %+v", name, v)
+			}
+		}
+	}
+	l := mustLoad(t, config.Source{File: writeFile(t, "purge_after: 7d"), Environ: []string{"PUSHBOX_PURGE_AFTER="}})
+	if v := valueOf(t, l, "purge_after"); v.Value != "7d" {
+		t.Errorf("it overrides the file: %+v", v)
+	}
+}
+
+func TestSwitchesInTheEnvironmentHaveMoreWords(t *testing.T) {
+	t.Parallel()
+	for word, want := range map[string]string{
+		"yes": "true", "YES": "true", "on": "true", "1": "true", "True": "true", "no": "false", "Off": "false", "0": "false", "false": "false",
+	} {
+		for _, key := range []string{"allow_anonymous", "enable_signups"} { // one is on by default, and one off
+			l := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_" + strings.ToUpper(key) + "=" + word}})
+			if v := valueOf(t, l, key); v.Value != want {
+				t.Errorf("%s=%s: %+v", key, word, v)
+			}
+		}
+		if word == "True" || word == "false" {
+			continue
+		}
+		if got := problems(t, config.Source{File: writeFile(t, "enable_signups: "+word)}); len(got) != 1 || !strings.Contains(got[0], "must be true or false") {
+			t.Errorf("a file with %s: %q", word, got)
+		}
+	}
+	for _, word := range []string{"2", "y", "enabled", "yes no"} {
+		if got := problems(t, config.Source{Environ: []string{"PUSHBOX_ENABLE_SIGNUPS=" + word}}); len(got) != 1 || !strings.HasSuffix(got[0], "must be true or false") {
+			t.Errorf("%s: %q", word, got)
 		}
 	}
 }

@@ -57,6 +57,31 @@ func TestTheMasterKeyIsNeverShown(t *testing.T) {
 	}
 }
 
+func TestSecretsOfTheEnvironmentAreNeverShown(t *testing.T) {
+	t.Parallel()
+	var out strings.Builder
+	beside := []string{"PUSHBOX_MAIL_HOST=mail.example.com", "PUSHBOX_MAIL_FROM=a@example.com", "PUSHBOX_MAIL_USER=a", "PUSHBOX_WEBHOOKS_URL=https://hooks.example.com/"}
+	given := []string{"PUSHBOX_MAIL_PASSWORD=" + marker, "PUSHBOX_WEBHOOKS_SECRET=" + marker, "PUSHBOX_METRICS_TOKEN=" + marker}
+	l := mustLoad(t, config.Source{Environ: append(beside, given...)})
+	if c := l.Config; c.Mail.Password.Reveal() != marker || c.Webhooks.Secret.Reveal() != marker || c.Metrics.Token.Reveal() != marker || !c.Metrics.HasToken() {
+		t.Error("a secret did not arrive")
+	}
+	if err := l.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	fmt.Fprintf(&out, "%+v %#v %v", l, l.Config, l.Values)
+	for _, file := range []string{"MAIL_PASSWORD_FILE", "WEBHOOKS_SECRET_FILE", "METRICS_TOKEN_FILE"} {
+		got := problems(t, config.Source{Environ: append(append(beside, given...), "PUSHBOX_"+file+"=/some/where")})
+		if len(got) != 1 || !strings.Contains(got[0], "cannot be given together with") {
+			t.Errorf("%s beside its value: %q", file, got)
+		}
+		fmt.Fprintln(&out, got)
+	}
+	if strings.Contains(out.String(), marker) || strings.Count(out.String(), "[redacted]") < 4 {
+		t.Errorf("a secret was shown:\n%s", out.String())
+	}
+}
+
 // The address of a webhook often has a secret in its path.
 func TestTheAddressOfTheServersWebhookIsNeverShown(t *testing.T) {
 	t.Parallel()

@@ -19,6 +19,10 @@ type Webhooks struct {
 	// random bytes in base64.
 	SecretFile string `mapstructure:"secret_file"`
 
+	// The secret itself, for platforms that pass secrets in the environment. A file is
+	// safer. Do not set this together with webhooks.secret_file.
+	Secret secret.Text `mapstructure:"secret"`
+
 	// Events that webhooks.url receives: view, last_view, expire, failed_passphrase, freeze.
 	Events []string `mapstructure:"events" form:"events"`
 
@@ -90,7 +94,7 @@ func parseHookHost(text string) (HookHost, error) {
 
 // checkWebhooks notes problems between the settings of webhooks.
 func (l *loader) checkWebhooks(w Webhooks) {
-	if !w.URL.IsZero() && w.SecretFile == "" {
+	if !w.URL.IsZero() && w.SecretFile == "" && w.Secret.IsZero() {
 		l.relation("webhooks.url", "must not be given without", "webhooks.secret_file")
 	}
 	if !w.URL.IsZero() && len(w.Events) == 0 {

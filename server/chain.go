@@ -59,7 +59,7 @@ func (s *Server) newRequest(e *entryPoint, w http.ResponseWriter, hr *http.Reque
 		Client:    r.client.Key(),
 		Marks:     s.marks(r),
 		Local:     r.client.Direct,
-		IP:        r.client.IP(),
+		IP:        r.client.Short(s.cfg.Privacy.IPv4Prefix, s.cfg.Privacy.IPv6Prefix),
 		UserAgent: hr.UserAgent(),
 		Referrer:  secret.New(hr.Referer()),
 	}

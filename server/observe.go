@@ -112,7 +112,7 @@ func isExpected(err error) bool {
 // count as one.
 func (s *Server) noteUnbelieved(r *request) {
 	if r.client.Unbelieved && s.warned.CompareAndSwap(false, true) {
-		s.log.Warn().Str("peer", r.client.IP()).
+		s.log.Warn().Str("peer", r.client.Short(s.cfg.Privacy.IPv4Prefix, s.cfg.Privacy.IPv6Prefix)).
 			Msg("a peer that is not in trusted_proxies sends forwarding headers: if it is your proxy, add it there, or the limits count all its clients as one")
 	}
 }
@@ -138,8 +138,10 @@ func (s *Server) logAccess(r *request, status int, bytes int64, took time.Durati
 		Str("route", name).
 		Int("status", status).
 		Float64("ms", float64(took.Microseconds())/1000).
-		Int64("bytes", bytes).
-		Str("client", r.actor.IP).
-		Str("caller", r.caller()).
+		Int64("bytes", bytes)
+	if s.cfg.Log.Client {
+		line.Str("client", r.actor.IP)
+	}
+	line.Str("caller", r.caller()).
 		Msg("request")
 }

@@ -138,11 +138,7 @@ func (o Writer) publish(temp, path string) error {
 		_, err := durable.Replace(temp, path)
 		return err
 	}
-	published, err := durable.Publish(temp, path)
-	if err == nil && !published {
-		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
-	}
-	return err
+	return durable.PublishNew(temp, path)
 }
 
 // discard removes a file that may be gone already. It overwrites one that is not sealed

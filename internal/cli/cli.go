@@ -20,11 +20,15 @@ import (
 // doctor, or something left out by an import, 75
 // the database is in use. It ends early when ctx does. environ is as os.Environ returns it.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
+	return newApp(stdin, stdout, stderr, environ).run(ctx, args, stdin)
+}
+
+func newApp(stdin io.Reader, stdout, stderr io.Writer, environ []string) *app {
 	a := &app{stdout: stdout, stderr: stderr, environ: environ, console: newConsole(stdin, stderr)}
 	if runtime.GOOS != "windows" { // where any user could make a directory etc
 		a.packaged = packagedFile
 	}
-	return a.run(ctx, args, stdin)
+	return a
 }
 
 // packagedFile is the settings file of a packaged service.
@@ -49,6 +53,7 @@ type app struct {
 	configFile     string // --config
 	packaged       string // settings file to use if none is named and it is there; empty: none
 	toldPackaged   bool   // that it is used
+	example        string // the settings file that config init writes
 }
 
 func (a *app) root() *cobra.Command {
@@ -107,17 +112,20 @@ func group(use, short string, subs ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// Run runs the command that this process was started for and returns its exit code. The
+// Run runs the command that this process was started for and returns its exit code. example
+// is a settings file with every setting, for config init. The
 // first interrupt or SIGTERM has the command finish its work and stop; at the second one
 // Run returns 1 at once, while the command still runs, so the caller must exit. It
 // handles both itself because a shell may start a process with these signals ignored.
-func Run() int {
+func Run(example string) int {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
+	a := newApp(os.Stdin, os.Stdout, os.Stderr, os.Environ())
+	a.example = example
 	ended := make(chan int, 1)
-	go func() { ended <- Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()) }()
+	go func() { ended <- a.run(ctx, os.Args[1:], os.Stdin) }()
 	for range 2 {
 		select {
 		case code := <-ended:

@@ -11,7 +11,7 @@ import (
 )
 
 func (a *app) config() *cobra.Command {
-	return group("config", "Show the configuration", a.configPrint())
+	return group("config", "Make, check and show the configuration", a.configInit(), a.configCheck(), a.configPrint())
 }
 
 func (a *app) configPrint() *cobra.Command {

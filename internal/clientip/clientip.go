@@ -57,6 +57,22 @@ func (c Client) IP() string {
 	return c.Addr.String()
 }
 
+// Short is IP with all bits after the first ipv4 or ipv6 set to zero; empty if that is all of
+// them.
+func (c Client) Short(ipv4, ipv6 int) string {
+	bits := ipv4
+	if c.Addr.Is6() {
+		bits = ipv6
+	}
+	if bits >= c.Addr.BitLen() {
+		return c.IP()
+	}
+	if bits <= 0 {
+		return ""
+	}
+	return netip.PrefixFrom(c.Addr, bits).Masked().Addr().String()
+}
+
 // Key identifies the client for limits: an IPv4 address, or the /64 of an IPv6 address,
 // since one client commonly has all of that. It is empty if there is no address.
 func (c Client) Key() string {

@@ -211,3 +211,28 @@ func TestLimitsCountByIPv4AddressOrIPv6Network(t *testing.T) {
 		t.Errorf("no address: %q", got)
 	}
 }
+
+func TestAnAddressIsCutToItsNetwork(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		address    string
+		ipv4, ipv6 int
+		want       string
+	}{
+		{"203.0.113.77", 32, 0, "203.0.113.77"},
+		{"203.0.113.77", 31, 0, "203.0.113.76"},
+		{"203.0.113.77", 8, 0, "203.0.0.0"},
+		{"203.0.113.77", 0, 128, ""},
+		{"2001:db8::1", 0, 128, "2001:db8::1"},
+		{"2001:db8::1", 32, 127, "2001:db8::"},
+		{"2001:db8::1", 32, 0, ""},
+	} {
+		client := clientip.Client{Addr: netip.MustParseAddr(c.address)}
+		if got := client.Short(c.ipv4, c.ipv6); got != c.want {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+	if got := (clientip.Client{}).Short(24, 48); got != "" {
+		t.Errorf("no address: %q", got)
+	}
+}

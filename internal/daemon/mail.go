@@ -47,6 +47,7 @@ func MailServer(cfg config.Config) (s mail.Server, err error) {
 	if s.From, _ = m.Sender(); s.From.Name == "" {
 		s.From.Name = cfg.Brand.Title
 	}
+	s.Password = m.Password
 	if m.PasswordFile != "" {
 		if s.Password, err = readSecretFile(m.PasswordFile); err != nil {
 			return s, fmt.Errorf("the setting mail.password_file: %w", err)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/config"
 	"pushbox/internal/hint"
 	"pushbox/internal/httpd"
 	"pushbox/internal/metrics"
@@ -20,7 +21,7 @@ import (
 func (w *watch) openMetrics(ctx context.Context, o Options) (err error) {
 	cfg := o.Config.Metrics
 	w.metrics = metrics.New(o.Version)
-	if w.token, err = readScrapeToken(cfg.TokenFile); err != nil || cfg.Listen == "" {
+	if w.token, err = readScrapeToken(cfg); err != nil || cfg.Listen == "" {
 		return err
 	}
 	var lc net.ListenConfig
@@ -33,18 +34,22 @@ func (w *watch) openMetrics(ctx context.Context, o Options) (err error) {
 // leastToken is the length of the shortest token, in bytes.
 const leastToken = 16
 
-// readScrapeToken reads the token in a file, without white space around it. It returns the
-// zero Text if name is empty.
-func readScrapeToken(name string) (secret.Text, error) {
-	if name == "" {
-		return secret.Text{}, nil
-	}
-	token, err := readSecretFile(name)
-	if err != nil {
-		return token, fmt.Errorf("metrics.token_file: %w", err)
+// readScrapeToken returns the token of the settings, or that in the file that they name,
+// without white space around it; the zero Text if there is neither.
+func readScrapeToken(m config.Metrics) (token secret.Text, err error) {
+	key := "metrics.token"
+	token = m.Token
+	switch {
+	case !m.HasToken():
+		return token, nil
+	case m.TokenFile != "":
+		key = "metrics.token_file"
+		if token, err = readSecretFile(m.TokenFile); err != nil {
+			return token, fmt.Errorf("%s: %w", key, err)
+		}
 	}
 	if text := token.Reveal(); len(text) < leastToken || strings.ContainsAny(text, " \t\r\n") {
-		return secret.Text{}, hint.With(fmt.Errorf("metrics.token_file: %s does not hold one word of %d bytes or more", name, leastToken),
+		return secret.Text{}, hint.With(fmt.Errorf("%s: it is not one word of %d bytes or more", key, leastToken),
 			"make one, for pushbox and for Prometheus: (umask 077; openssl rand -hex 32 > FILE)")
 	}
 	return token, nil

@@ -19,6 +19,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/hint"
+	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
@@ -261,7 +262,7 @@ func TestATokenForMetricsIsOneWordOfSomeLength(t *testing.T) {
 		if err := os.WriteFile(name, []byte(content), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		token, err := readScrapeToken(name)
+		token, err := readScrapeToken(config.Metrics{TokenFile: name})
 		if (err == nil) != want || want && token.Reveal() != strings.TrimSpace(content) {
 			t.Errorf("%q: %v", content, err)
 		}
@@ -269,8 +270,17 @@ func TestATokenForMetricsIsOneWordOfSomeLength(t *testing.T) {
 			t.Errorf("%q: %v", content, err)
 		}
 	}
-	if _, err := readScrapeToken(filepath.Join(dir, "none")); err == nil {
+	if _, err := readScrapeToken(config.Metrics{TokenFile: filepath.Join(dir, "none")}); err == nil {
 		t.Error("a file that is not there was taken")
+	}
+	for token, want := range map[string]bool{strings.Repeat("t", 15): false, strings.Repeat("t", 16): true} {
+		got, err := readScrapeToken(config.Metrics{Token: secret.New(token)})
+		if (err == nil) != want || want && got.Reveal() != token || err != nil && (!strings.HasPrefix(err.Error(), "metrics.token: ") || strings.Contains(err.Error(), token)) {
+			t.Errorf("the setting with %d bytes: %v", len(token), err)
+		}
+	}
+	if got, err := readScrapeToken(config.Metrics{Listen: ":0"}); err != nil || !got.IsZero() {
+		t.Errorf("without one: %v", err)
 	}
 }
 

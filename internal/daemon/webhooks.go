@@ -64,12 +64,19 @@ func instanceHook(w config.Webhooks) (t store.HookTarget, err error) {
 		return t, fmt.Errorf("the setting webhooks.url: %w", err)
 	}
 	t.URL = w.URL
-	t.Secret, err = readHookSecret(w.SecretFile)
-	if err = inSetting("webhooks.secret_file", err); err != nil && hint.Of(err) == "" {
-		return t, hint.With(err,
-			`make one: (umask 077; printf 'whsec_%%s\n' "$(openssl rand -base64 32)" > %s)`, w.SecretFile)
+	if t.Secret = w.Secret; !t.Secret.IsZero() {
+		return t, makeHookSecret(inSetting("webhooks.secret", webhook.CheckSecret(t.Secret)), "FILE")
 	}
-	return t, err
+	t.Secret, err = readHookSecret(w.SecretFile)
+	return t, makeHookSecret(inSetting("webhooks.secret_file", err), w.SecretFile)
+}
+
+// makeHookSecret adds to an error how to make a secret in a file, unless it has a hint.
+func makeHookSecret(err error, file string) error {
+	if err == nil || hint.Of(err) != "" {
+		return err
+	}
+	return hint.With(err, `make one: (umask 077; printf 'whsec_%%s\n' "$(openssl rand -base64 32)" > %s)`, file)
 }
 
 // inSetting names the setting of an error.

@@ -102,7 +102,13 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			chmod(t, s.File, 0o644)
-		}, "configuration", "has the master key", Problem},
+		}, "configuration", "has a secret", Problem},
+		"a password that others read": {func(t *testing.T, s *Subject) {
+			if err := os.WriteFile(s.File, []byte("mail:\n  password: x\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			chmod(t, s.File, 0o644)
+		}, "configuration", "has a secret", Problem},
 		"no directory":                {func(_ *testing.T, s *Subject) { s.Config.DataDir += "/no" }, "data directory", "there is no", Problem},
 		"a file for a directory":      {func(_ *testing.T, s *Subject) { s.Config.DataDir = s.File }, "data directory", "is not a directory", Problem},
 		"a directory others write to": {func(t *testing.T, s *Subject) { chmod(t, s.Config.DataDir, 0o770) }, "data directory", "does not start", Problem},

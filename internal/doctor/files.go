@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -44,20 +45,21 @@ func checkConfig(_ context.Context, s *Subject) (all []Finding) {
 		return one(problem("run doctor as the server's user", "%v", err))
 	case mode&writable != 0:
 		return one(problem("chmod go-w "+s.File, "it is valid, but other users can write to %s (mode %04o) and take over the server", s.File, mode))
-	case mode&readable != 0 && holdsKey(s.File):
-		return one(problem("chmod 600 "+s.File, "it is valid, but %s has the master key, and other users can read it (mode %04o)", s.File, mode))
+	case mode&readable != 0 && holdsSecret(s.File):
+		return one(problem("chmod 600 "+s.File, "it is valid, but %s has a secret, and other users can read it (mode %04o)", s.File, mode))
 	}
 	return one(fine("%s is valid", s.File))
 }
 
-// holdsKey reports whether a file has the setting master_key, given as anything.
-func holdsKey(file string) bool {
+// holdsSecret reports whether a line of a file gives a setting that is a secret itself.
+func holdsSecret(file string) bool {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return false
 	}
 	for line := range strings.Lines(string(text)) {
-		if value, ok := strings.CutPrefix(line, "master_key:"); ok && strings.Trim(value, " \"'\n") != "" {
+		key, value, _ := strings.Cut(strings.TrimSpace(line), ":")
+		if slices.Contains([]string{"master_key", "password", "secret", "token"}, key) && strings.Trim(value, " \"'") != "" {
 			return true
 		}
 	}

@@ -58,9 +58,9 @@ func judgeSecret(setting, path string) Finding {
 func checkMetrics(_ context.Context, s *Subject) []Finding {
 	m := s.Config.Metrics
 	switch {
-	case m.Listen == "" && m.TokenFile == "":
+	case m.Listen == "" && !m.HasToken():
 		return one(skipped("metrics are off"))
-	case m.TokenFile != "":
+	case m.HasToken():
 		return one(fine("metrics need the token"))
 	case !isLoopback(m.Listen):
 		return one(warning("set metrics.token_file, or let only Prometheus reach that address", "every client that reaches %s can read them: there is no token", m.Listen))

@@ -48,6 +48,39 @@ func Publish(temp, path string) (published bool, err error) {
 	return true, SyncDir(filepath.Dir(path))
 }
 
+// PublishNew is Publish with the error fs.ErrExist if there is a file of that name.
+func PublishNew(temp, path string) error {
+	published, err := Publish(temp, path)
+	if err == nil && !published {
+		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
+	}
+	return err
+}
+
+// NewFile durably writes a new file of mode 0600: whole, or not at all. The error is
+// fs.ErrExist if there is a file of that name. RemoveLeftovers removes what a crash leaves.
+func NewFile(path string, content []byte) error {
+	temp, err := WriteTemp(path, content)
+	if err != nil {
+		return err
+	}
+	return PublishNew(temp, path)
+}
+
+// WriteTemp durably writes a temporary file of mode 0600 beside path, which RemoveLeftovers
+// finds.
+func WriteTemp(path string, content []byte) (temp string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), TempPattern(path))
+	if err != nil {
+		return "", err
+	}
+	_, err = f.Write(content)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return "", errors.Join(err, Scrub(f.Name()))
+	}
+	return f.Name(), nil
+}
+
 // TempPattern is the pattern, as os.CreateTemp takes it, of temporary files that
 // RemoveLeftovers finds.
 func TempPattern(path string) string { return filepath.Base(path) + leftover + "*" }
@@ -114,18 +147,14 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 // does to a file that it removes.
 // RemoveLeftovers removes what a crash leaves.
 func WriteFile(path string, content []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), TempPattern(path)) // mode 0600
+	temp, err := WriteTemp(path, content)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(content)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return errors.Join(err, Scrub(f.Name()))
-	}
 	old := openToScrub(path)
-	replaced, err := Replace(f.Name(), path)
+	replaced, err := Replace(temp, path)
 	if !replaced {
-		err = errors.Join(err, Scrub(f.Name()))
+		err = errors.Join(err, Scrub(temp))
 	}
 	return errors.Join(err, scrubOpen(old))
 }

@@ -12,9 +12,10 @@ import (
 )
 
 // Main runs the tests of a package in the root of the module, with pushbox in the PATH:
-// the test binary itself, which is the whole program when it is called by that name.
+// the test binary itself, which is the whole program when it is called by that name, but for
+// the example that config init writes.
 func Main(m *testing.M) {
-	testscript.Main(inRoot{m}, map[string]func(){"pushbox": func() { os.Exit(cli.Run()) }})
+	testscript.Main(inRoot{m}, map[string]func(){"pushbox": func() { os.Exit(cli.Run("")) }})
 }
 
 // inRoot runs tests in the root of the module.

@@ -6,7 +6,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 
 	"pushbox/internal/durable"
@@ -81,33 +80,4 @@ func CreateKeyFile(path string) (RootKey, error) {
 func KeepKeyFile(path string, k RootKey) error { return KeepFile(path, k.Text()) }
 
 // KeepFile writes a key in any form to a new file, as CreateKeyFile does.
-func KeepFile(path string, text []byte) error {
-	temp, err := writeTemp(path, text)
-	if err != nil {
-		return err
-	}
-	return publish(temp, path)
-}
-
-// publish gives a temporary file its name. The error is fs.ErrExist if there is a file
-// of that name.
-func publish(temp, path string) error {
-	published, err := durable.Publish(temp, path)
-	if err == nil && !published {
-		err = &fs.PathError{Op: "create", Path: path, Err: fs.ErrExist}
-	}
-	return err
-}
-
-// writeTemp writes a temporary file beside path. os.CreateTemp gives it mode 0600.
-func writeTemp(path string, text []byte) (temp string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
-	if err != nil {
-		return "", err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		return "", errors.Join(err, durable.Scrub(f.Name()))
-	}
-	return f.Name(), nil
-}
+func KeepFile(path string, text []byte) error { return durable.NewFile(path, text) }

@@ -138,14 +138,14 @@ func (s KeySlot) keepOld(at time.Time) (old string, err error) {
 
 // publish writes a file with the owner and the mode of the key file.
 func (s KeySlot) publish(text []byte, path string) error {
-	temp, err := writeTemp(s.path, text)
+	temp, err := durable.WriteTemp(s.path, text)
 	if err != nil {
 		return err
 	}
 	if err := s.likeKeyFile(temp); err != nil {
 		return errors.Join(err, durable.Scrub(temp))
 	}
-	return publish(temp, path)
+	return durable.PublishNew(temp, path)
 }
 
 // likeKeyFile gives a new file the owner and the mode of the key file: an account that could

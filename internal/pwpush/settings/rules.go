@@ -142,7 +142,7 @@ func accessRules() []rule {
 		{from: pwp("SIGNUP_EMAIL_REGEXP"), key: "signup_email_regexp"},
 		{from: pwp("REQUIRE_MFA"), key: "require_mfa", to: boolean},
 		{from: pwp("DEFAULT_LOCALE"), key: "default_locale", to: locale},
-		{from: pwp("PURGE_AFTER"), key: "purge_after", to: purgeAfter},
+		{from: pwp("PURGE_AFTER"), key: "purge_after", initial: "0", to: purgeAfter},
 		{
 			from: pwp("LOGIN_SESSION_TIMEOUT"), key: "sessions.idle_timeout", initial: "2h", to: sessionTimeout,
 		},

@@ -154,10 +154,10 @@ func logLevel(g given, from []string) (string, error) {
 }
 
 func purgeAfter(g given, from []string) (string, error) {
-	if g[from[0]] == "disabled" {
-		return "0", nil
+	if text, ok := g.first(from...); ok && text != "disabled" {
+		return duration(text)
 	}
-	return duration(g[from[0]])
+	return "0", nil
 }
 
 func sessionTimeout(g given, from []string) (string, error) {
