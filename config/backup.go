@@ -22,6 +22,11 @@ type Backup struct {
 	// age recipients (age1...) who can decrypt the backups; set to encrypt them. It is
 	// also the default of pushbox backup. In the environment: separated by commas.
 	Recipients []string `mapstructure:"recipients" form:"recipients"`
+
+	// A command to run after each scheduled backup, such as one that copies it to another
+	// machine: the absolute path of a program and its arguments, without a shell. {} in an
+	// argument stands for the path of the backup. Empty: none.
+	After []string `mapstructure:"after" form:"command"`
 }
 
 // BackupDir returns the directory of scheduled backups: Backup.Dir, or backups in
@@ -33,7 +38,19 @@ func (c Config) BackupDir() string {
 	return filepath.Join(c.DataDir, "backups")
 }
 
-func defaultBackup() Backup { return Backup{Keep: 7, Recipients: []string{}} }
+func defaultBackup() Backup { return Backup{Keep: 7, Recipients: []string{}, After: []string{}} }
+
+// parseCommand reads a program and its arguments.
+func parseCommand(text string) ([]string, error) {
+	all, err := parseList(parseText)(text)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(all) > 0 && !filepath.IsAbs(all[0]):
+		return nil, errors.New("must begin with the absolute path of a program")
+	}
+	return all, nil
+}
 
 // recipientLetters are the letters of a recipient. Its checksum is verified only
 // when something is encrypted to it.

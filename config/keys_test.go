@@ -16,7 +16,7 @@ func sample(k config.Setting) string {
 		"limits.max_body": "1MiB", "limits.body_memory": "1GiB", "limits.clients": "1000", "limits.downloads": "8", "limits.min_free_space": "0",
 		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stop_delay": "5s", "limits.stall_timeout": "5m",
 		"files.max_file_size": "400MiB", "files.download_window": "1h",
-		"backup.schedule": "1d", "backup.recipients": "age1abc,age1pq1def",
+		"backup.schedule": "1d", "backup.recipients": "age1abc,age1pq1def", "backup.after": "/bin/true,{}",
 		"require_mfa_tokens_from": "2027-01-31", "sessions.idle_timeout": "2d", "sessions.max_age": "90d",
 		"tls.redirect_listen": ":80", "tls.hsts": "1h", "tls.acme.domains": "a.example", "tls.acme.email": "ann@example.com",
 		"tls.acme.directory_url": "https://ca.example/acme/acme/directory",

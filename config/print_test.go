@@ -65,6 +65,7 @@ backup:
   dir: ""                                     # default; needs a restart
   keep: 7                                     # default; needs a restart
   recipients: []                              # default; needs a restart
+  after: []                                   # default; needs a restart
 brand:
   title: "pushbox"                            # default
   tagline: ""                                 # default

@@ -126,7 +126,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	r, err := f.RotateKey(ctx, storetest.Operator, true, quiet)
 	want(err, "key_rotate: "+operator+whole+r.OldID+" by "+r.ID, "keys_renew: system 0 from  , "+whole+"3 dropped")
 	b, err := f.Backup(ctx, store.Actor{Role: store.System}, "", func(int64, int64) {})
-	want(err, "backup: system 0 from  , "+whole+humanize.Size(b.Size))
+	want(err, "backup: system 0 from  , "+whole+humanize.Size(b.Size)+", key "+b.Key)
 	if err := os.Remove(b.Path); err != nil {
 		t.Error(err)
 	}

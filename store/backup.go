@@ -18,6 +18,7 @@ type Backup struct {
 	Path string    // of the copy, which the caller moves or removes
 	Size int64     // bytes
 	At   time.Time // it holds every change before this
+	Key  string    // the ID of the root key that opens it
 }
 
 // Backup makes a copy of the store, beside reads and writes. The copy is a file of mode
@@ -44,8 +45,10 @@ func (s *Store) Backup(ctx context.Context, by Actor, path string, progress func
 	b.Path = temp
 	ring, err := s.unlockCopy(ctx, e, key)
 	if errors.Is(err, ErrKey) { // the key was replaced while the copy was made
-		ring, err = s.unlockCopy(ctx, e, s.rootKey())
+		key = s.rootKey()
+		ring, err = s.unlockCopy(ctx, e, key)
 	}
+	b.Key = key.ID()
 	if err == nil {
 		err = verify(ctx, e, ring)
 	}
@@ -54,7 +57,7 @@ func (s *Store) Backup(ctx context.Context, by Actor, path string, progress func
 		b.Size, err = sizeOf(temp)
 	}
 	if err == nil {
-		err = s.as(by).note(ctx, AdminBackup, matter{detail: humanize.Size(b.Size)})
+		err = s.as(by).note(ctx, AdminBackup, matter{detail: humanize.Size(b.Size) + ", key " + b.Key})
 	}
 	if err != nil {
 		return Backup{}, errors.Join(fmt.Errorf("verify the backup: %w", err), durable.Scrub(temp))

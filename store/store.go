@@ -129,7 +129,7 @@ func openRing(root seal.RootKey, sealed []byte) (*seal.Ring, error) {
 	ring, err := seal.OpenRing(root, sealed)
 	switch {
 	case errors.Is(err, seal.ErrKey):
-		return nil, fmt.Errorf("%w: it was sealed under another key", ErrKey)
+		return nil, fmt.Errorf("%w: it was sealed under another key than this one (ID %s)", ErrKey, root.ID())
 	case err != nil:
 		return nil, fmt.Errorf("%w: its key ring does not open", ErrCorrupt)
 	}

@@ -213,7 +213,7 @@ func backup(ctx context.Context, s *store.Store, _ None, tell Progress) (BackupR
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		return BackupResult{}, errors.Join(err, durable.Scrub(b.Path))
 	}
-	return BackupResult{Path: path, Size: b.Size, At: b.At}, nil
+	return BackupResult{Path: path, Size: b.Size, At: b.At, Key: b.Key}, nil
 }
 
 func webhookAdd(ctx context.Context, s *store.Store, in WebhookRequest) (NewWebhook, error) {

@@ -184,6 +184,7 @@ type Facts struct {
 	CertFrom, CertTo time.Time // validity of the server's own certificate; zero: it has none
 
 	BackupFault string     // why the last scheduled backup failed; empty: it did not, or none was due
+	AfterFault  string     // why the last run of backup.after failed; empty: it did not
 	Webhooks    Deliveries // to webhooks
 	Mail        Deliveries
 }
@@ -220,6 +221,7 @@ type BackupResult struct {
 	Path string    // absolute
 	Size int64     // in bytes
 	At   time.Time // it has all that was done before
+	Key  string    // the ID of the master key that opens it
 }
 
 // A DeepResult is the result of a deep check: a sentence for each problem, and how much

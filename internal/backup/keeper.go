@@ -21,7 +21,14 @@ type Keeper struct {
 	Now    func() time.Time
 	// Make makes a verified copy in the directory of path, under a temporary name
 	// that durable.RemoveLeftovers(path) finds.
-	Make func(ctx context.Context, path string) (temp string, size int64, err error)
+	Make func(ctx context.Context, path string) (Copy, error)
+}
+
+// A Copy is a verified copy of a database.
+type Copy struct {
+	Path string
+	Size int64  // in bytes
+	Key  string // the ID of the key that opens it
 }
 
 // copies begins the names of copies that are being made.
@@ -32,6 +39,7 @@ type Round struct {
 	Made string        // the path of the new backup; empty: none was due
 	At   time.Time     // when it was begun
 	Size int64         // of its database, in bytes
+	Key  string        // the ID of the key that opens it
 	Wait time.Duration // until the next is due
 }
 
@@ -51,11 +59,11 @@ func (k *Keeper) Round(ctx context.Context) (Round, error) {
 			return Round{Wait: wait}, nil
 		}
 	}
-	path, size, err := k.make(ctx, now)
+	path, made, err := k.make(ctx, now)
 	if err != nil {
 		return Round{}, err
 	}
-	return Round{Made: path, At: now, Size: size, Wait: k.Every}, k.prune(past)
+	return Round{Made: path, At: now, Size: made.Size, Key: made.Key, Wait: k.Every}, k.prune(past)
 }
 
 // Newest returns when the keeper's newest backup was begun; zero if there is none.
@@ -79,21 +87,20 @@ func (k *Keeper) past(now time.Time) ([]File, error) {
 	return all, err
 }
 
-func (k *Keeper) make(ctx context.Context, now time.Time) (path string, size int64, err error) {
+func (k *Keeper) make(ctx context.Context, now time.Time) (path string, made Copy, err error) {
 	sealed := len(k.Writer.Recipients) > 0
 	path = filepath.Join(k.Dir, Name(now, sealed))
-	temp, size, err := k.Make(ctx, filepath.Join(k.Dir, copies))
-	if err != nil {
-		return "", 0, err
+	if made, err = k.Make(ctx, filepath.Join(k.Dir, copies)); err != nil {
+		return "", made, err
 	}
 	if !sealed {
-		return path, size, Writer{}.publish(temp, path)
+		return path, made, Writer{}.publish(made.Path, path)
 	}
-	f, err := os.Open(temp)
+	f, err := os.Open(made.Path)
 	if err == nil {
-		err = errors.Join(k.Writer.File(ctx, path, f, size), f.Close())
+		err = errors.Join(k.Writer.File(ctx, path, f, made.Size), f.Close())
 	}
-	return path, size, errors.Join(err, durable.Scrub(temp))
+	return path, made, errors.Join(err, durable.Scrub(made.Path))
 }
 
 // prune removes the oldest of the backups before the new one, which is durable by now.

@@ -22,13 +22,13 @@ func keeper(t *testing.T, now *time.Time) *Keeper {
 	t.Helper()
 	return &Keeper{
 		Dir: t.TempDir(), Every: 24 * time.Hour, Keep: 2, Now: func() time.Time { return *now },
-		Make: func(_ context.Context, path string) (string, int64, error) {
+		Make: func(_ context.Context, path string) (Copy, error) {
 			f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
 			if err != nil {
-				return "", 0, err
+				return Copy{}, err
 			}
 			n, err := io.WriteString(f, now.String())
-			return f.Name(), int64(n), errors.Join(err, f.Close())
+			return Copy{Path: f.Name(), Size: int64(n), Key: "0badc0de"}, errors.Join(err, f.Close())
 		},
 	}
 }
@@ -66,7 +66,7 @@ func TestOnlyTheOldestOfItsOwnGoAndOnlyForANewOne(t *testing.T) {
 	put(t, k.Dir, 0, strangers...)
 	put(t, k.Dir, 0, "pushbox-20251230T000000Z.db", "pushbox-20251231T000000Z.db.age", "pushbox-20260101T000000Z.db")
 	broken, whole := errors.New("broken"), k.Make
-	k.Make = func(context.Context, string) (string, int64, error) { return "", 0, broken }
+	k.Make = func(context.Context, string) (Copy, error) { return Copy{}, broken }
 	if _, err := k.Round(t.Context()); !errors.Is(err, broken) {
 		t.Fatal(err)
 	}
@@ -160,10 +160,10 @@ func TestWhatAKeeperRemovesIsOverwrittenUnlessItIsSealed(t *testing.T) {
 	a, b := unnamed.Open(t, inClear), unnamed.Open(t, sealed)
 	var c unnamed.File
 	whole := k.Make
-	k.Make = func(ctx context.Context, path string) (temp string, size int64, err error) {
-		temp, size, err = whole(ctx, path)
-		c = unnamed.Open(t, temp)
-		return temp, size, err
+	k.Make = func(ctx context.Context, path string) (Copy, error) {
+		made, err := whole(ctx, path)
+		c = unnamed.Open(t, made.Path)
+		return made, err
 	}
 	wantRound(t, k, "pushbox-20260102T120000Z.db.age", k.Every)
 	wantNames(t, k.Dir, "pushbox-20260102T120000Z.db.age")

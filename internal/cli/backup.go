@@ -56,7 +56,7 @@ applies.`,
 	flags.BoolVar(&o.force, "force", false, "replace FILE if it exists")
 	flags.StringArrayVar(&o.recipients, "recipient", nil, "encrypt to the age `RECIPIENT`; may be given several times")
 	flags.StringArrayVar(&o.recipientFiles, "recipient-file", nil, "encrypt to the age recipients in `FILE`, one a line")
-	cmd.AddCommand(a.backupList())
+	cmd.AddCommand(a.backupVerify(), a.backupList())
 	return cmd
 }
 

@@ -76,11 +76,11 @@ func (a *app) sayBackedUp(name string, made admin.BackupResult, w backup.Writer,
 	a.say(what)
 	switch n := len(w.Recipients); {
 	case name == standard:
-		a.say("verified before sending: every page and record is intact, and the master key opens it")
+		a.say(fmt.Sprintf("verified before sending: every page and record is intact, and the master key (ID %s) opens it", made.Key))
 	case n > 0:
-		a.say("verified before encryption: every page and record is intact, and the master key opens it; the encrypted file was read back")
+		a.say(fmt.Sprintf("verified before encryption: every page and record is intact, and the master key (ID %s) opens it; the encrypted file was read back", made.Key))
 	default:
-		a.say("verified: every page and record is intact, the master key opens it, and the file was read back")
+		a.say(fmt.Sprintf("verified: every page and record is intact, the master key (ID %s) opens it, and the file was read back", made.Key))
 	}
 	if n := len(w.Recipients); n > 0 {
 		a.say(fmt.Sprintf("encrypted to %s; restore it with --identity", humanize.Count(n, "recipient", "recipients")))

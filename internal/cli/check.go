@@ -59,12 +59,17 @@ func (a *app) findProblems(cmd *cobra.Command, deep bool) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	a.sayCoverage(found.Coverage)
+	return found.Problems, nil
+}
+
+// sayCoverage says what a deep check has read.
+func (a *app) sayCoverage(found store.Coverage) {
 	a.say(fmt.Sprintf("read %s: compared %s and %s of files with their digests", humanize.Size(found.Bytes),
 		humanize.Count(found.Payloads, "payload", "payloads"), humanize.Count(found.Chunks, "chunk", "chunks")))
 	if found.Without > 0 {
 		a.say(fmt.Sprintf("not covered: %d payloads and chunks that an older version wrote without digests", found.Without))
 	}
-	return found.Problems, nil
 }
 
 func (a *app) listProblems(problems []string) error {

@@ -16,7 +16,8 @@ import (
 )
 
 // Main runs the command in args, which do not begin with the name of the program. It returns
-// the exit code: 0 done, 1 failed, 2 wrong usage, 3 problems found by check or doctor, 75
+// the exit code: 0 done, 1 failed, 2 wrong usage, 3 problems found by check or
+// doctor, or something left out by an import, 75
 // the database is in use. It ends early when ctx does. environ is as os.Environ returns it.
 func Main(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer, environ []string) int {
 	a := &app{stdout: stdout, stderr: stderr, environ: environ, console: newConsole(stdin, stderr)}

@@ -77,11 +77,11 @@ func TestOnlyTheSameAddressConfirmsARemoval(t *testing.T) {
 		alice[:len(alice)-1] + "\r": false,
 	} {
 		c, out, _ := typist(strings.NewReader(typed))
-		err := (&app{console: c}).confirm(t.Context(), alice)
+		err := (&app{console: c}).confirm(t.Context(), alice, "destroys it")
 		if (err == nil) != ok {
 			t.Errorf("%q: %v", typed, err)
 		}
-		if !strings.Contains(out.String(), "its pushes and their audit logs") {
+		if !strings.Contains(out.String(), "This destroys it.") {
 			t.Errorf("%q: the terminal showed %q", typed, out)
 		}
 	}
@@ -90,7 +90,7 @@ func TestOnlyTheSameAddressConfirmsARemoval(t *testing.T) {
 func TestWithoutATerminalARemovalIsRefused(t *testing.T) {
 	t.Parallel()
 	a := &app{console: newConsole(strings.NewReader(alice+"\n"), io.Discard)}
-	if err := a.confirm(t.Context(), alice); exitCode(err) != exitUsage || hint.Of(err) != "if that is what you want, add --yes" {
+	if err := a.confirm(t.Context(), alice, "destroys it"); exitCode(err) != exitUsage || hint.Of(err) != "if that is what you want, add --yes" {
 		t.Errorf("%v", err)
 	}
 }

@@ -87,9 +87,9 @@ func (a *app) convertSettings(path string) (made settings.Conversion, err error)
 }
 
 // deliverSettings writes a settings file to a new file, or to standard output if path is
-// empty. It has no secrets, and others than its owner have to read it.
+// empty or -. It has no secrets, and others than its owner have to read it.
 func (a *app) deliverSettings(text []byte, path string) error {
-	if path == "" {
+	if path == "" || path == "-" {
 		_, err := a.stdout.Write(text)
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -23,7 +24,8 @@ import (
 const (
 	envMasterKey   = "PWPUSH_MASTER_KEY"
 	envFormerKeys  = "PWPUSH_MASTER_KEY_PREVIOUS"
-	maxLeftOutTold = 1000 // pushes and accounts, each on a line
+	fileSuffix         = "_FILE" // behind such a name, for the path of a file with the value
+	maxLeftOutTold = 1000    // pushes and accounts, each on a line
 )
 
 // A movingJob takes over the data of a Password Pusher server.
@@ -31,7 +33,7 @@ type movingJob struct {
 	app           *app
 	cfg           config.Config
 	dump, storage string
-	dryRun        bool
+	dryRun, join  bool
 
 	told int
 }
@@ -47,11 +49,15 @@ before. Accounts keep their passwords, second factors and API tokens.
 
 FILE is a dump of its database as plain SQL, by sqlite3 .dump, pg_dump or mysqldump.
 --storage names its directory of files. The master key of Password Pusher comes from
-` + envMasterKey + `, and former ones from ` + envFormerKeys + `, as there.
+` + envMasterKey + `, and former ones from ` + envFormerKeys + `, or from the
+files that the same names with ` + fileSuffix + ` behind them name, as there.
 
 The server must not run. Try it first with --dry-run, which changes nothing and says
 what cannot come, and why. What was taken over before is left as it is, so the
-command can be run again; pushes that have ended here meanwhile do not come back.`,
+command can be run again; pushes that have ended here meanwhile do not come back.
+
+An account whose address one has that was made here is left out, with its pushes: it may
+be another person's. It exits with 3 if anything was left out.`,
 		Example: `  sqlite3 /opt/PasswordPusher/storage/db/production.sqlite3 .dump > pwpush.sql
   pushbox import passwordpusher --dump pwpush.sql --storage /opt/PasswordPusher/storage --dry-run
   pushbox import passwordpusher --dump pwpush.sql --storage /opt/PasswordPusher/storage`,
@@ -71,6 +77,7 @@ command can be run again; pushes that have ended here meanwhile do not come back
 	cmd.Flags().StringVar(&j.dump, "dump", "", "read the database from this dump `FILE`")
 	cmd.Flags().StringVar(&j.storage, "storage", "", "read files from this `DIR`, which is storage in Password Pusher's directory")
 	cmd.Flags().BoolVar(&j.dryRun, "dry-run", false, "change nothing, and say what would come and what cannot")
+	cmd.Flags().BoolVar(&j.join, "join", false, "where an account with the same address was made here, give the pushes and the API token to it")
 	return cmd
 }
 
@@ -83,7 +90,7 @@ func (j *movingJob) run(ctx context.Context) (err error) {
 	if info, err := dump.Stat(); err != nil || !info.Mode().IsRegular() {
 		return errors.Join(err, hint.With(usagef("%s is not a plain file", j.dump), "the dump is read several times: write it to a file first"))
 	}
-	o := moving.Options{Dump: dump, DryRun: j.dryRun, Actor: store.Actor{Role: store.Operator}, LeftOut: j.leftOut, Remark: func(what, remark string) { j.app.say(what + ": " + remark) }}
+	o := moving.Options{Dump: dump, DryRun: j.dryRun, Join: j.join, Actor: store.Actor{Role: store.Operator}, LeftOut: j.leftOut, Remark: func(what, remark string) { j.app.say(what + ": " + remark) }}
 	if o.Keys, err = j.keys(); err != nil {
 		return err
 	}
@@ -103,21 +110,55 @@ func (j *movingJob) run(ctx context.Context) (err error) {
 	r, err := moving.Run(ctx, s, o)
 	p.end()
 	j.tell(r)
+	if err == nil && j.told > 0 {
+		return hint.With(leftOutError(j.told), "correct what can be corrected, and run the command again: it adds only what is missing")
+	}
 	return j.explain(err)
+}
+
+// A leftOutError says how many rows did not come.
+type leftOutError int
+
+func (e leftOutError) Error() string {
+	return humanize.Count(int(e), "row of the dump was", "rows of the dump were") + " left out, as said above"
 }
 
 // keys reads Password Pusher's master keys from the environment.
 func (j *movingJob) keys() (pwpush.Keys, error) {
 	vars := environ.Map(j.app.environ)
-	master, former := secret.New(vars[envMasterKey]), secret.New(vars[envFormerKeys])
+	master, err := valueOrFile(vars, envMasterKey)
+	if err != nil {
+		return pwpush.Keys{}, err
+	}
+	former, err := valueOrFile(vars, envFormerKeys)
+	if err != nil {
+		return pwpush.Keys{}, err
+	}
 	if master.IsZero() {
 		j.app.say(envMasterKey + " is not set: trying the key that Password Pusher has in its source, which is public")
 	}
 	k, err := pwpush.NewKeys(master, former)
 	if err != nil {
-		err = hint.With(err, "give %s the value that Password Pusher has", envMasterKey)
+		err = hint.With(err, "give %s and %s the values that Password Pusher has", envMasterKey, envFormerKeys)
 	}
 	return k, err
+}
+
+// valueOrFile returns the value of a variable, or of the file that the variable with _FILE
+// behind its name names.
+func valueOrFile(vars map[string]string, name string) (secret.Text, error) {
+	path := vars[name+fileSuffix]
+	switch {
+	case path == "":
+		return secret.New(vars[name]), nil
+	case vars[name] != "":
+		return secret.Text{}, hint.With(usagef("%s and %s are both set", name, name+fileSuffix), "unset one of them")
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return secret.Text{}, fmt.Errorf("%s: %w", name+fileSuffix, err)
+	}
+	return secret.New(strings.TrimSpace(string(text))), nil
 }
 
 // leftOut tells what does not come. Beyond a bound it only counts.
@@ -133,6 +174,8 @@ func (j *movingJob) leftOut(what string, why error) {
 		cure = "; raise files.max_file_size, and run this again"
 	case errors.Is(why, os.ErrNotExist), errors.Is(why, moving.ErrNoStorage):
 		cure = "; name the directory with --storage, and run this again"
+	case errors.Is(why, moving.ErrMadeHere):
+		cure = "; if it is the same person's, run this again with --join"
 	}
 	j.app.say(fmt.Sprintf("left out: %s: %v%s", what, why, cure))
 }
@@ -152,7 +195,7 @@ func (j *movingJob) tell(r moving.Result) {
 	}{{"account", "accounts", r.Accounts}, {"API token", "API tokens", r.Tokens}, {"live push", "live pushes", r.Pushes}, {"file", "files", r.Files}} {
 		fmt.Fprintf(j.app.stdout, "%s: %d %s, %d here before, %d left out\n", humanize.Count(line.n.Total(), line.one, line.many), line.n.Came, came, line.n.There, line.n.LeftOut)
 	}
-	fmt.Fprintf(j.app.stdout, "%s had ended, and nothing of them comes\n", humanize.Count(r.Ended, "push", "pushes"))
+	fmt.Fprintf(j.app.stdout, "%s that had ended: nothing of these comes\n", humanize.Count(r.Ended, "push", "pushes"))
 }
 
 // explainOpen adds what to do where the database cannot be opened.

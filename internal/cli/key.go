@@ -95,7 +95,7 @@ func (a *app) notRotated(cmd *cobra.Command, discard bool, err error) error {
 }
 
 func (a *app) key() *cobra.Command {
-	return group("key", "Keep, move and replace the master key", a.keyExport(), a.keyImport(), a.keyRotate())
+	return group("key", "Keep, move and replace the master key", a.keyGenerate(), a.keyShow(), a.keyExport(), a.keyImport(), a.keyRotate())
 }
 
 // compareKey returns an error if a key does not open the database: a key that is kept for
@@ -109,7 +109,7 @@ func (a *app) compareKey(ctx context.Context, cfg config.Config, key seal.RootKe
 	case err != nil:
 		a.say(fmt.Sprintf("the key could not be compared with the database's: %v", err))
 	case !fits:
-		return hint.With(fmt.Errorf("%w: it was sealed under another key", store.ErrKey),
+		return hint.With(fmt.Errorf("%w: it was sealed under another key than this one (ID %s)", store.ErrKey, key.ID()),
 			"look for the right key; if a rotation was cut short, `pushbox serve` finishes it at its start")
 	}
 	return nil

@@ -44,11 +44,11 @@ func (a *app) report(cmd *cobra.Command, err error) int {
 }
 
 func exitCode(err error) int {
-	usage, settings, problems := (*usageError)(nil), (*config.ProblemsError)(nil), problemsError(0)
+	usage, settings, problems, leftOut := (*usageError)(nil), (*config.ProblemsError)(nil), problemsError(0), leftOutError(0)
 	switch {
 	case errors.As(err, &usage), errors.As(err, &settings):
 		return exitUsage
-	case errors.As(err, &problems):
+	case errors.As(err, &problems), errors.As(err, &leftOut):
 		return exitProblems
 	case errors.Is(err, store.ErrInUse):
 		return exitInUse

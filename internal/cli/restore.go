@@ -57,17 +57,31 @@ waiting messages are dropped.`,
 				return err
 			}
 			r := restoreJob{app: a, cfg: loaded.Config, name: args[0], keepLive: keepLive}
-			if identity != "" {
-				if r.with, err = backup.LoadIdentities(identity); err != nil {
-					return hint.With(err, "give the file that age-keygen wrote, with --identity")
-				}
+			if r.with, err = identities(identity); err != nil {
+				return err
 			}
 			return r.explain(r.run(cmd.Context(), cmd.InOrStdin()))
 		},
 	}
 	cmd.Flags().BoolVar(&keepLive, "keep-live", false, "let pushes that were live in the backup stay live")
-	cmd.Flags().StringVar(&identity, "identity", "", "decrypt the backup with the age identity in `FILE`")
+	addIdentityFlag(cmd, &identity)
 	return cmd
+}
+
+func addIdentityFlag(cmd *cobra.Command, file *string) {
+	cmd.Flags().StringVar(file, "identity", "", "decrypt the backup with the age identity in `FILE`")
+}
+
+// identities reads the file that --identity names; none if it is empty.
+func identities(file string) (backup.Identities, error) {
+	if file == "" {
+		return backup.Identities{}, nil
+	}
+	all, err := backup.LoadIdentities(file)
+	if err != nil {
+		return all, hint.With(err, "give the file that age-keygen wrote, with --identity")
+	}
+	return all, nil
 }
 
 // run makes all checks that it can make before it writes anything.
@@ -78,6 +92,17 @@ func (r *restoreJob) run(ctx context.Context, stdin io.Reader) (err error) {
 	if r.key, _, err = instance.MasterKey(r.cfg, true); err != nil {
 		return err
 	}
+	return r.read(stdin, func(content io.Reader, size int64) error {
+		if err := instance.PrepareDir(r.cfg.DataDir, r.app.say); err != nil {
+			return err
+		}
+		return r.fill(ctx, content, size)
+	})
+}
+
+// read decrypts the backup, and gives its content to use, with its size in bytes; 0 if that
+// is unknown. It refuses another key early where it can.
+func (r *restoreJob) read(stdin io.Reader, use func(content io.Reader, size int64) error) (err error) {
 	from, size, err := r.open(stdin)
 	if err != nil {
 		return err
@@ -94,10 +119,7 @@ func (r *restoreJob) run(ctx context.Context, stdin io.Reader) (err error) {
 			return err
 		}
 	}
-	if err := instance.PrepareDir(r.cfg.DataDir, r.app.say); err != nil {
-		return err
-	}
-	return r.fill(ctx, content, size)
+	return use(content, size)
 }
 
 // wantEmpty refuses a data directory that has a database.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"pushbox/internal/backup"
 	"pushbox/internal/durable"
@@ -25,7 +26,7 @@ func (r *restoreJob) fill(ctx context.Context, content io.Reader, size int64) (e
 	if err := durable.RemoveLeftovers(path); err != nil {
 		return err
 	}
-	temp, err := r.receive(ctx, content, size)
+	temp, err := r.receive(ctx, path, content, size, nil)
 	if err != nil {
 		return err
 	}
@@ -55,15 +56,16 @@ func (r *restoreJob) fill(ctx context.Context, content io.Reader, size int64) (e
 	return durable.RemoveLeftovers(path) // a copy from before an upgrade of it
 }
 
-// receive writes the contents of a backup to a temporary file.
-func (r *restoreJob) receive(ctx context.Context, content io.Reader, size int64) (temp string, err error) {
-	f, err := os.CreateTemp(r.cfg.DataDir, durable.TempPattern(instance.Database(r.cfg)))
+// receive writes the contents of a backup to a temporary file beside path. Now and then it
+// asks room whether there is space to go on; nil: it does not.
+func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader, size int64, room func() error) (temp string, err error) {
+	f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
 	if err != nil {
 		return "", err
 	}
 	p := r.app.progress("reading")
 	buffered := bufio.NewWriterSize(f, 1<<20)
-	_, err = io.Copy(buffered, &watched{ctx: ctx, from: content, tell: func(done int64) { p.set(done, size) }})
+	_, err = io.Copy(buffered, &watched{ctx: ctx, from: content, room: room, tell: func(done int64) { p.set(done, size) }})
 	p.end()
 	if err == nil {
 		err = errors.Join(buffered.Flush(), f.Sync())
@@ -74,15 +76,24 @@ func (r *restoreJob) receive(ctx context.Context, content io.Reader, size int64)
 	return f.Name(), nil
 }
 
-// makeUsable turns the copy into a database that a server can open.
-func (r *restoreJob) makeUsable(ctx context.Context, temp string) (done store.Restored, err error) {
+// openCopy opens the copy of a backup as a store.
+func (r *restoreJob) openCopy(ctx context.Context, temp string) (*store.Store, error) {
 	engine, _, err := bolt.Open(ctx, bolt.Options{Path: temp})
 	if err != nil {
-		return done, err
+		return nil, err
 	}
 	s, err := store.Open(ctx, engine, r.key, instance.StoreOptions(r.cfg))
 	if err != nil {
-		return done, errors.Join(err, engine.Close())
+		return nil, errors.Join(err, engine.Close())
+	}
+	return s, nil
+}
+
+// makeUsable turns the copy into a database that a server can open.
+func (r *restoreJob) makeUsable(ctx context.Context, temp string) (done store.Restored, err error) {
+	s, err := r.openCopy(ctx, temp)
+	if err != nil {
+		return done, err
 	}
 	defer func() { err = errors.Join(err, instance.Close(ctx, s)) }()
 	if done, err = s.Restore(ctx, r.keepLive); err != nil {
@@ -95,18 +106,30 @@ func (r *restoreJob) makeUsable(ctx context.Context, temp string) (done store.Re
 	return done, err
 }
 
-// A watched reader ends when its context does, and reports how many bytes were read.
+// A watched reader ends when its context does, or when there is no room for more, and reports
+// how many bytes were read.
 type watched struct {
-	ctx  context.Context
-	from io.Reader
-	tell func(done int64)
-	done int64
+	ctx     context.Context
+	from    io.Reader
+	room    func() error // nil: there is room
+	tell    func(done int64)
+	done    int64
+	granted int64 // bytes for which room was asked
 }
+
+// roomStep is how many bytes are read between two questions for room.
+const roomStep = 8 << 20
 
 // Read reads from the watched reader.
 func (w *watched) Read(b []byte) (int, error) {
 	if err := w.ctx.Err(); err != nil {
 		return 0, err
+	}
+	if w.room != nil && w.done >= w.granted {
+		if err := w.room(); err != nil {
+			return 0, err
+		}
+		w.granted = w.done + roomStep
 	}
 	n, err := w.from.Read(b)
 	w.done += int64(n)

@@ -201,27 +201,24 @@ script, it needs --yes.`,
 			if yes {
 				return nil
 			}
-			return a.confirm(cmd.Context(), args[0])
+			return a.confirm(cmd.Context(), args[0], "destroys the account, its tokens, its pushes and their audit logs")
 		},
 	})
 	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
 	return cmd
 }
 
-// confirm asks for the address again.
-func (a *app) confirm(ctx context.Context, email string) error {
+// confirm says what a command does, and asks for the address of the account again.
+func (a *app) confirm(ctx context.Context, email, does string) error {
 	if !a.console.terminal {
-		return hint.With(usagef("there is no terminal to ask on, and this destroys the account, its tokens, its pushes and their audit logs"),
-			"if that is what you want, add --yes")
+		return hint.With(usagef("there is no terminal to ask on, and this %s", does), "if that is what you want, add --yes")
 	}
-	answer, err := a.console.line(ctx,
-		"This destroys the account, its tokens, its pushes and their audit logs.",
-		"Type the address again: ")
+	answer, err := a.console.line(ctx, "This "+does+".", "Type the address again: ")
 	if err != nil {
 		return err
 	}
 	if !strings.EqualFold(strings.TrimSpace(answer), strings.TrimSpace(email)) {
-		return hint.With(errors.New("the addresses differ; nothing was removed"), "run the command again")
+		return hint.With(errors.New("the addresses differ; nothing was done"), "run the command again")
 	}
 	return nil
 }

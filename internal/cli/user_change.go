@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -45,7 +43,7 @@ func (a *app) userExpirePushes() *cobra.Command {
 and running downloads end, and payloads and files are destroyed. Audit logs stay. The
 account itself stays as it is: to keep it from making new pushes, disable it first.
 
-On a terminal it first asks you to type the address again. Elsewhere, such as in a
+It first asks you to type the address again. Where there is no terminal, as in a
 script, it needs --yes.`,
 		Example: `  pushbox user disable ann@example.com && pushbox user expire-pushes ann@example.com
   pushbox user expire-pushes ann@example.com --yes`,
@@ -54,7 +52,7 @@ script, it needs --yes.`,
 	yes := cmd.Flags().Bool("yes", false, "do not ask")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if !*yes {
-			if err := a.confirmAddress(cmd.Context(), args[0], "This ends all live pushes of the account, and destroys what they hold."); err != nil {
+			if err := a.confirm(cmd.Context(), args[0], "ends all live pushes of the account, and destroys what they hold"); err != nil {
 				return err
 			}
 		}
@@ -66,19 +64,4 @@ script, it needs --yes.`,
 		return nil
 	}
 	return cmd
-}
-
-// confirmAddress says what a command will do, and asks for the account's address again.
-func (a *app) confirmAddress(ctx context.Context, email, does string) error {
-	if !a.console.terminal {
-		return hint.With(usagef("there is no terminal to ask on: %s%s", strings.ToLower(does[:1]), strings.TrimSuffix(does[1:], ".")), "if that is what you want, add --yes")
-	}
-	answer, err := a.console.line(ctx, does, "Type the address again: ")
-	if err != nil {
-		return err
-	}
-	if !strings.EqualFold(strings.TrimSpace(answer), strings.TrimSpace(email)) {
-		return hint.With(errors.New("the addresses differ; nothing was done"), "run the command again")
-	}
-	return nil
 }

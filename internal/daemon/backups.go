@@ -33,6 +33,9 @@ func prepareBackups(cfg config.Config, note func(string)) error {
 		return hint.With(fmt.Errorf("the setting backup.recipients: %w", err), "give each as age-keygen -y prints it")
 	}
 	if cfg.Backup.Schedule == 0 {
+		if len(cfg.Backup.After) > 0 {
+			note("backup.after never runs, since backup.schedule is 0")
+		}
 		return nil
 	}
 	made, err := instance.MakeDir(cfg.BackupDir())
@@ -48,6 +51,7 @@ func prepareBackups(cfg config.Config, note func(string)) error {
 // backups makes the scheduled backups. A nil one makes none.
 type backups struct {
 	keeper *backup.Keeper // nil: none are scheduled
+	after  []string       // runs after each; empty: nothing does
 	log    zerolog.Logger
 
 	mu  sync.Mutex
@@ -59,11 +63,14 @@ type backupState struct {
 	last         time.Time // when the newest one was begun; zero: there is none
 	fault        string    // why the last one failed; empty: none failed since the last success
 	done, failed uint64    // since the server started
+
+	afterFault            string // why the last run of backup.after failed; empty: it did not
+	afterDone, afterFails uint64 // runs of it
 }
 
 // newBackups returns the scheduled backups of a configuration.
 func newBackups(cfg config.Config, s *store.Store, log zerolog.Logger) (*backups, error) {
-	b := &backups{log: log}
+	b := &backups{log: log, after: cfg.Backup.After}
 	if cfg.Backup.Schedule == 0 {
 		return b, nil
 	}
@@ -74,9 +81,9 @@ func newBackups(cfg config.Config, s *store.Store, log zerolog.Logger) (*backups
 	b.keeper = &backup.Keeper{
 		Dir: cfg.BackupDir(), Every: cfg.Backup.Schedule, Keep: cfg.Backup.Keep, Now: time.Now,
 		Writer: backup.Writer{Recipients: recipients, CheckSpace: bolt.CheckSpace},
-		Make: func(ctx context.Context, path string) (string, int64, error) {
+		Make: func(ctx context.Context, path string) (backup.Copy, error) {
 			b, err := s.Backup(ctx, store.Actor{Role: store.System}, path, func(int64, int64) {})
-			return b.Path, b.Size, err
+			return backup.Copy{Path: b.Path, Size: b.Size, Key: b.Key}, err
 		},
 	}
 	b.now.last, err = b.keeper.Newest()
@@ -113,7 +120,8 @@ func (b *backups) round(ctx context.Context) (wait time.Duration, err error) {
 	}
 	b.note(r, err)
 	if r.Made != "" {
-		b.log.Info().Str("file", r.Made).Int64("bytes", r.Size).Msg("made a backup")
+		b.log.Info().Str("file", r.Made).Int64("bytes", r.Size).Str("key", r.Key).Msg("made a backup")
+		b.follow(ctx, r.Made)
 	}
 	if err != nil {
 		return backupRetry, err

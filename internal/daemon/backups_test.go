@@ -77,7 +77,7 @@ func TestABackupThatFailsIsAnErrorInTheLogAndIsTriedAgain(t *testing.T) {
 	for err, told := range map[error]bool{fmt.Errorf("%w: already", store.ErrBusy): false, store.ErrFull: true} {
 		b := &backups{log: zerolog.Nop(), keeper: &backup.Keeper{
 			Dir: t.TempDir(), Every: time.Hour, Keep: 1, Now: time.Now,
-			Make: func(context.Context, string) (string, int64, error) { return "", 0, err },
+			Make: func(context.Context, string) (backup.Copy, error) { return backup.Copy{}, err },
 		}}
 		wait, got := b.round(t.Context())
 		if wait != backupRetry || (got != nil) != told || told && !errors.Is(got, err) {
@@ -124,6 +124,16 @@ func TestTheStateOfBackupsOutlivesARestart(t *testing.T) {
 	}
 	if again := scheduled(t, cfg, s, zerolog.Nop()).state(); !again.last.Equal(made.last.Truncate(time.Second)) || again.done != 0 {
 		t.Errorf("after a restart: %+v", again)
+	}
+}
+
+func TestACommandThatNeverRunsIsNoted(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	cfg.Backup.After = []string{"/bin/true"}
+	var noted []string
+	if err := prepareBackups(cfg, func(n string) { noted = append(noted, n) }); err != nil || len(noted) != 1 || !strings.Contains(noted[0], "backup.after never runs") {
+		t.Errorf("it notes %q, %v", noted, err)
 	}
 }
 

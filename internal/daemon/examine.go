@@ -21,7 +21,8 @@ func (d *daemon) examine(ctx context.Context, _ admin.None) (admin.Facts, error)
 	if d.dumpable != nil {
 		f.Dumpable = d.dumpable.Error()
 	}
-	f.BackupFault, f.Webhooks, f.Mail = d.backups.state().fault, d.toWebhooks(), d.toMail()
+	done := d.backups.state()
+	f.BackupFault, f.AfterFault, f.Webhooks, f.Mail = done.fault, done.afterFault, d.toWebhooks(), d.toMail()
 	return f, err
 }
 

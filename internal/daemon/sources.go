@@ -23,7 +23,7 @@ func (d *daemon) sources(h *server.Server, certificate func() time.Time) metrics
 	if d.cfg.Backup.Schedule > 0 {
 		from.Backups = func() metrics.Backups {
 			s := d.backups.state()
-			return metrics.Backups{Last: s.last, Every: d.cfg.Backup.Schedule, Done: s.done, Failed: s.failed}
+			return metrics.Backups{Last: s.last, Every: d.cfg.Backup.Schedule, Done: s.done, Failed: s.failed, AfterDone: s.afterDone, AfterFailed: s.afterFails}
 		}
 	}
 	return from

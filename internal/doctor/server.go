@@ -131,7 +131,11 @@ func checkBackups(_ context.Context, s *Subject) []Finding {
 	if err != nil {
 		return one(problem("run doctor as the server's user", "%v", err))
 	}
-	return one(s.judgeBackups(all))
+	found := one(s.judgeBackups(all))
+	if s.Facts != nil && s.Facts.AfterFault != "" {
+		found = append(found, problem(`see the server's log for "backup.after failed", which has its output`, "backup.after failed after the last backup: %s", s.Facts.AfterFault))
+	}
+	return found
 }
 
 // judgeBackups judges the newest backup. A backup from the future was made under a wrong

@@ -32,7 +32,7 @@ func attached(changes ...func(*metrics.Sources)) *metrics.Metrics {
 			}
 		},
 		Backups: func() metrics.Backups {
-			return metrics.Backups{Last: time.Unix(1_900_000_000, 0), Every: time.Hour, Done: 47, Failed: 53}
+			return metrics.Backups{Last: time.Unix(1_900_000_000, 0), Every: time.Hour, Done: 47, Failed: 53, AfterDone: 59, AfterFailed: 61}
 		},
 	}
 	for _, change := range changes {

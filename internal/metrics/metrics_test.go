@@ -111,7 +111,9 @@ func TestEachThingIsCountedWhereItBelongs(t *testing.T) {
 		pushbox_backup_last_success_timestamp_seconds 1.9e+09
 		pushbox_backup_interval_seconds 3600
 		pushbox_backups_total{outcome="done"} 47
-		pushbox_backups_total{outcome="failed"} 53`)
+		pushbox_backups_total{outcome="failed"} 53
+		pushbox_backup_commands_total{outcome="done"} 59
+		pushbox_backup_commands_total{outcome="failed"} 61`)
 }
 
 func TestWhatIsNotKnownIsNotTold(t *testing.T) {

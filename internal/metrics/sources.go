@@ -42,6 +42,8 @@ type Backups struct {
 	Last         time.Time     // when the newest was begun; zero: there is none
 	Every        time.Duration // from one to the next
 	Done, Failed uint64        // since the start
+
+	AfterDone, AfterFailed uint64 // runs of backup.after
 }
 
 // Attach adds the sources. Call it once.
@@ -56,6 +58,7 @@ type asking struct {
 
 	waiting, dropped, failing      *prometheus.Desc
 	lastBackup, everyBackup, ended *prometheus.Desc
+	after                          *prometheus.Desc
 }
 
 func newAsking(s Sources) *asking {
@@ -81,6 +84,7 @@ func newAsking(s Sources) *asking {
 		lastBackup:  desc("backup_last_success_timestamp_seconds", "When the newest scheduled backup was begun. 0: there is none. Missing if none are scheduled."),
 		everyBackup: desc("backup_interval_seconds", "Time from one scheduled backup to the next. Missing if none are scheduled."),
 		ended:       desc("backups_total", "Scheduled backups. Missing if none are scheduled.", "outcome"),
+		after:       desc("backup_commands_total", "Runs of backup.after. Missing if no backups are scheduled.", "outcome"),
 	}
 }
 
@@ -88,7 +92,7 @@ func newAsking(s Sources) *asking {
 func (a *asking) Describe(ch chan<- *prometheus.Desc) {
 	for _, d := range [...]*prometheus.Desc{
 		a.live, a.size, a.used, a.freePages, a.journal, a.lag, a.uploads, a.downloads, a.memory, a.certificate, a.free,
-		a.waiting, a.dropped, a.failing, a.lastBackup, a.everyBackup, a.ended,
+		a.waiting, a.dropped, a.failing, a.lastBackup, a.everyBackup, a.ended, a.after,
 	} {
 		ch <- d
 	}
@@ -140,6 +144,8 @@ func (a *asking) Collect(ch chan<- prometheus.Metric) {
 	send(a.everyBackup, b.Every.Seconds())
 	count(a.ended, b.Done, done)
 	count(a.ended, b.Failed, failed)
+	count(a.after, b.AfterDone, done)
+	count(a.after, b.AfterFailed, failed)
 }
 
 // seconds returns a time as Prometheus has it; 0 for no time.

@@ -19,6 +19,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"pushbox/internal/humanize"
 	"pushbox/internal/pwpush"
@@ -31,6 +32,10 @@ type Options struct {
 	Keys    pwpush.Keys
 	Storage *pwpush.Storage // of the files; nil: pushes with files are left out
 	DryRun  bool            // change nothing, and report what would come
+
+	// Join gives pushes and API tokens also to accounts that were not imported, but made here
+	// with the same address. They keep their passwords and second factors.
+	Join bool
 
 	Actor    store.Actor                      // who moves
 	Progress func(done, total int64)          // of bytes that were read, over all times
@@ -62,6 +67,12 @@ var (
 
 	// ErrNoStorage is a push with files where no directory of files was named.
 	ErrNoStorage = errors.New("its files are in the storage directory, which was not named")
+
+	// ErrMadeHere is an account whose address one has that was made here, maybe by another
+	// person.
+	ErrMadeHere = errors.New("an account with its address was made here")
+
+	errUnconfirmed = errors.New("its address was never confirmed, so it could not be used")
 
 	errNoBlob = errors.New("the dump does not have its file")
 	errOwner  = errors.New("its account was left out")
@@ -309,6 +320,9 @@ func (m *move) user(ctx context.Context, u pwpush.User) error {
 
 // account keeps the account of a user. With store.ErrExists it returns the one that is there.
 func (m *move) account(ctx context.Context, u pwpush.User) (store.Account, error) {
+	if u.Unconfirmed {
+		return store.Account{}, errUnconfirmed
+	}
 	in := store.ImportedAccount{Email: u.Email, Bcrypt: u.Password.Reveal(), CreatedAt: u.CreatedAt}
 	if u.MFA {
 		totp, err := m.Keys.Open(u.TOTP)
@@ -318,7 +332,10 @@ func (m *move) account(ctx context.Context, u pwpush.User) (store.Account, error
 		in.TOTP = totp
 	}
 	if a, err := m.store.AccountByEmail(ctx, u.Email); !errors.Is(err, store.ErrNotFound) {
-		if err == nil {
+		switch {
+		case err == nil && !m.Join && !a.CreatedAt.Equal(u.CreatedAt.Truncate(time.Millisecond)): // not by an earlier run
+			err = ErrMadeHere
+		case err == nil:
 			err = store.ErrExists
 		}
 		return a, err

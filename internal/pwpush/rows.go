@@ -13,16 +13,19 @@ type Row interface{ isRow() }
 
 // A User is a row of users.
 type User struct {
-	ID        int64
-	Email     string
-	Password  secret.Text // its bcrypt hash
-	Token     secret.Text // for the API; empty: none
-	Admin     bool
-	Locked    bool   // after too many wrong passwords, until mail unlocks it
-	Language  string // that mails have; empty: the default one
-	MFA       bool   // a code is asked for
-	TOTP      Sealed // the secret of the codes, in base32
-	CreatedAt time.Time
+	ID       int64
+	Email    string
+	Password secret.Text // its bcrypt hash
+	Token    secret.Text // for the API; empty: none
+	Admin    bool
+	// Unconfirmed says that the address had to be confirmed, and was not: the account could
+	// not sign in.
+	Unconfirmed bool
+	Locked      bool   // after too many wrong passwords, until mail unlocks it
+	Language    string // that mails have; empty: the default one
+	MFA         bool   // a code is asked for
+	TOTP        Sealed // the secret of the codes, in base32
+	CreatedAt   time.Time
 }
 
 // A Ref names a push. Before version 1.56 each kind had a table of its own.
@@ -159,7 +162,7 @@ func (r *record) word(column string, words []string) string {
 func (r *record) user() Row {
 	return User{
 		ID: r.id("id"), Email: r.text("email"), Password: r.secret("encrypted_password"), Token: r.secret("authentication_token"),
-		Admin: r.bool("admin"), Locked: !r.time("locked_at").IsZero(), Language: r.text("preferred_language"),
+		Admin: r.bool("admin"), Unconfirmed: r.time("confirmed_at").IsZero() && r.text("confirmation_token") != "", Locked: !r.time("locked_at").IsZero(), Language: r.text("preferred_language"),
 		MFA: r.bool("otp_required_for_login"), TOTP: r.sealed("otp_secret_ciphertext"), CreatedAt: r.time("created_at"),
 	}
 }

@@ -38,6 +38,7 @@ const (
 	ErrPercent     Bad = "The form or query is not valid: a % must be followed by two hexadecimal digits. With curl, use --data-urlencode."
 	ErrUTF8        Bad = "The form or query is not valid UTF-8."
 	ErrTwice       Bad = "The form or query has a field twice."
+	ErrBoth        Bad = "The body and the query both have fields: send all of them in the body."
 	ErrFields      Bad = "The form or query has too many fields."
 	ErrMultipart   Bad = "The multipart body is not valid."
 	ErrPartHead    Bad = "A part of the multipart body has too long a header."
@@ -165,6 +166,8 @@ func Read(ctx context.Context, r *Reader, o Options, into Sink) error {
 	switch {
 	case o.Query && r.http.ContentLength == 0:
 		err = r.readQuery(into)
+	case o.Query && r.queryHasFields():
+		err = ErrBoth
 	case media == TypeJSON:
 		err = r.readJSON(into)
 	case media == TypeForm:

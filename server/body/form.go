@@ -3,6 +3,7 @@ package body
 import (
 	"io"
 	"net/url"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -99,6 +100,13 @@ func (r *Reader) readQuery(into Sink) error {
 	}
 	r.err = io.EOF // the body has nothing to read
 	return r.readPairs(query, into)
+}
+
+// queryHasFields reports whether the query has fields of the object. Whether they would
+// count beside a body, nothing says, and a passphrase must not get lost.
+func (r *Reader) queryHasFields() bool {
+	pairs, err := ParseQuery(r.http.URL.RawQuery)
+	return err == nil && slices.ContainsFunc(pairs, func(p Pair) bool { _, _, ok := r.cutName(p.Name); return ok })
 }
 
 func (r *Reader) readPairs(text string, into Sink) error {

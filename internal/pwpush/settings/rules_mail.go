@@ -27,13 +27,17 @@ const passwordFile = "/etc/pushbox/mail.password"
 func mailRules() []rule {
 	return []rule{
 		{from: []string{mailHost, mailNotify}, key: "mail.host", to: host},
+		{
+			from: []string{mailNotify, mailHost}, when: func(g given) bool { return g.has(mailHost) && !sendsLinks(g) },
+			says: "Password Pusher sends no links by mail, and pushbox sends nothing else: no mail server is set",
+		},
 		{from: []string{mailPort}, key: "mail.port"},
 		{from: []string{mailUser}, key: "mail.user", to: user},
 		{
 			from: []string{mailPassword}, key: "mail.password_file", to: password,
 			says: "Put the password alone into this file, for pushbox alone to read; it is not copied here.",
 		},
-		{from: []string{mailPassword}, decide: true, when: whenGiven(mailUser), says: "put the password into " + passwordFile + " (docs/mail.md), or no mail is sent"},
+		{from: []string{mailPassword}, decide: true, when: func(g given) bool { return g.has(mailUser) && sendsLinks(g) }, says: "put the password into " + passwordFile + " (docs/mail.md), or no mail is sent"},
 		{from: []string{mailSender}, key: "mail.from"},
 		{
 			from: []string{mailHost, mailPort, mailMust, mailMay}, key: "mail.tls", to: encryption,
@@ -57,11 +61,14 @@ func mailRules() []rule {
 	}
 }
 
-// host returns the mail server, unless Password Pusher sends no mail for pushes: pushbox
-// sends no other mail.
+// sendsLinks reports whether Password Pusher sends mail for pushes. pushbox sends no other
+// mail, so without that it needs no mail server.
+func sendsLinks(g given) bool { return g.has(mailHost) && g[mailNotify] != "false" }
+
+// host returns the mail server.
 func host(g given, _ []string) (string, error) {
 	switch {
-	case !g.has(mailHost) || g[mailNotify] == "false":
+	case !sendsLinks(g):
 		return "", nil
 	case !g.has(mailSender):
 		return "", errors.New("was left out: pushbox needs the sender of its mail, mail.from, too")
@@ -70,6 +77,9 @@ func host(g given, _ []string) (string, error) {
 }
 
 func user(g given, _ []string) (string, error) {
+	if !sendsLinks(g) {
+		return "", nil
+	}
 	if !g.has(mailPassword) {
 		return "", errors.New("was left out: the password is not in this file. Set mail.user and mail.password_file yourself")
 	}
@@ -77,7 +87,7 @@ func user(g given, _ []string) (string, error) {
 }
 
 func password(g given, _ []string) (string, error) {
-	if !g.has(mailUser) {
+	if !g.has(mailUser) || !sendsLinks(g) {
 		return "", nil
 	}
 	return passwordFile, nil
@@ -87,7 +97,7 @@ func password(g given, _ []string) (string, error) {
 // if it can, pushbox must.
 func encryption(g given, _ []string) (string, error) {
 	switch {
-	case !g.has(mailHost):
+	case !sendsLinks(g):
 		return "", nil
 	case g[mailPort] == "465":
 		return "implicit", nil
@@ -103,7 +113,7 @@ func encryption(g given, _ []string) (string, error) {
 // in Password Pusher.
 func dailyLimit(initial int, of func(limit int) int) convert {
 	return func(g given, _ []string) (string, error) {
-		if !g.has(mailHost) {
+		if !sendsLinks(g) {
 			return "", nil
 		}
 		limit, ok := g.number(mailLimit)

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"pushbox/internal/durable"
+	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
+	"pushbox/internal/instance"
+	"pushbox/store"
+	"pushbox/store/bolt"
+)
+
+func (a *app) backupVerify() *cobra.Command {
+	var identity string
+	cmd := &cobra.Command{
+		Use:   "verify FILE",
+		Short: "Check a backup without restoring it",
+		Long: `Check the backup in FILE, or on standard input if FILE is -, as "pushbox check --deep"
+checks a database, and say what it holds. It needs the master key that was in use
+when the backup was made, and for an encrypted backup the identity of a recipient. To
+name another key than that of the settings: PUSHBOX_MASTER_KEY_FILE=FILE.
+
+The check reads a copy, in the data directory, or in the directory for temporary
+files if there is none. The copy is removed at the end. A server that runs on the
+data directory goes on.
+
+The exit code is 3 if the backup is damaged.`,
+		Example: `  pushbox backup verify /mnt/backups/box.db
+  restic dump latest /box.db | pushbox backup verify -
+  pushbox backup verify --identity key.txt box.db.age`,
+		Args: arguments("FILE"),
+	}
+	addIdentityFlag(cmd, &identity)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		loaded, err := a.settings(cmd)
+		if err != nil {
+			return err
+		}
+		r := restoreJob{app: a, cfg: loaded.Config, name: args[0]}
+		if r.with, err = identities(identity); err != nil {
+			return err
+		}
+		return r.notVerified(r.verify(cmd.Context(), cmd.InOrStdin()))
+	}
+	return cmd
+}
+
+// verify checks the backup on a copy, and says what it holds.
+func (r *restoreJob) verify(ctx context.Context, stdin io.Reader) (err error) {
+	if r.key, _, err = instance.MasterKey(r.cfg, true); err != nil {
+		return err
+	}
+	dir, remove, err := r.workplace()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	path := filepath.Join(dir, "pushbox-verify")
+	if err := durable.RemoveLeftovers(path); err != nil {
+		return err
+	}
+	return r.read(stdin, func(content io.Reader, size int64) (err error) {
+		defer func() { err = errors.Join(err, durable.RemoveLeftovers(path)) }() // with what an upgrade of the copy has kept
+		temp, err := r.receive(ctx, path, content, size, func() error { return bolt.CheckSpace(dir) })
+		if err != nil {
+			return err
+		}
+		if err := r.wantKey(temp); err != nil {
+			return err
+		}
+		return r.examine(ctx, temp)
+	})
+}
+
+// workplace returns a directory for the copy that no other user can write to: the data
+// directory, or a new one that remove removes.
+func (r *restoreJob) workplace() (dir string, remove func() error, err error) {
+	if _, err := os.Stat(r.cfg.DataDir); err == nil {
+		return r.cfg.DataDir, func() error { return nil }, nil
+	}
+	dir, err = os.MkdirTemp("", "pushbox-verify-")
+	return dir, func() error { return os.RemoveAll(dir) }, err
+}
+
+// examine checks the copy.
+func (r *restoreJob) examine(ctx context.Context, temp string) (err error) {
+	s, err := r.openCopy(ctx, temp)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, instance.Close(ctx, s)) }()
+	p := r.app.progress("checking")
+	problems, read, err := s.CheckDeep(ctx, p.set)
+	p.end()
+	if err != nil {
+		return err
+	}
+	if len(problems) > 0 {
+		return r.listDamage(problems)
+	}
+	held, err := s.Count(ctx)
+	if err != nil {
+		return err
+	}
+	r.app.say(fmt.Sprintf("%s is as of %s, and holds %s (%d live) and %s", r.source(), held.Latest.Format(time.RFC3339),
+		humanize.Count(held.Pushes, "push", "pushes"), held.Live, humanize.Count(held.Accounts, "account", "accounts")))
+	r.app.say(fmt.Sprintf("verified: every page and record is intact, and the master key (ID %s) opens it", r.key.ID()))
+	r.app.sayCoverage(read)
+	return nil
+}
+
+// notVerified lists damage as problems, and adds to another error what to do about it.
+func (r *restoreJob) notVerified(err error) error {
+	switch {
+	case errors.Is(err, store.ErrCorrupt):
+		return r.listDamage([]string{err.Error()})
+	case errors.Is(err, store.ErrKey):
+		return hint.With(err, "name the key that was in use when the backup was made: PUSHBOX_MASTER_KEY_FILE=FILE pushbox backup verify ...")
+	}
+	return r.explain(err)
+}
+
+func (r *restoreJob) listDamage(problems []string) error {
+	err := r.app.listProblems(problems)
+	return hint.With(fmt.Errorf("%s is damaged: %w", r.source(), err), "do not rely on it: make another backup, and check the disk that it is on")
+}
