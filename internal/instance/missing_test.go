@@ -24,9 +24,9 @@ func TestTheHintOfAMissingKeyNamesWhereItMayBe(t *testing.T) {
 		}
 	}
 	want("PUSHBOX_MASTER_KEY_FILE=FILE pushbox ...; if not, put your copy of the key back")
-	putFile(t, originals[1], nil)
+	touch(t, originals[1])
 	want("decrypt it to a file in memory (docs/install.md, The key apart from the data): " + originals[1])
-	putFile(t, originals[0], nil)
+	touch(t, originals[0])
 	want("PUSHBOX_MASTER_KEY_FILE=" + originals[0] + " pushbox ...")
 }
 
@@ -36,11 +36,19 @@ func TestReadingAKeyMakesNone(t *testing.T) {
 	if _, err := ReadKey(cfg); !errors.Is(err, ErrNoDatabase) {
 		t.Errorf("without a database: %v", err)
 	}
-	putFile(t, Database(cfg), nil)
+	touch(t, Database(cfg))
 	if _, err := ReadKey(cfg); !errors.Is(err, store.ErrKey) {
 		t.Errorf("with a database: %v", err)
 	}
 	if _, err := os.Stat(cfg.KeyFile()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a key file: %v", err)
+	}
+}
+
+// touch makes an empty file.
+func touch(t *testing.T, path string) {
+	t.Helper()
+	if err := os.WriteFile(path, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 }

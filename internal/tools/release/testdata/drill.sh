@@ -16,7 +16,7 @@ up() {
 	journalctl -u pushbox --no-pager | tail -n 20
 	false
 }
-push() { curl -sf --data-urlencode "push[payload]=$1" $api | sed 's/.*"url_token":"\([a-z2-7]*\)".*/\1/'; }
+push() { curl -sf -d 'push[expire_after_views]=90' --data-urlencode "push[payload]=$1" $api | sed 's/.*"url_token":"\([a-z2-7]*\)".*/\1/'; }
 holds() { curl -sf "$api/$1" | grep -q "\"payload\":\"$2\""; }
 pid() { systemctl show -p MainPID --value pushbox; }
 never() { if "$@"; then false; fi; } # a plain ! would not end the drill
