@@ -62,7 +62,8 @@ func (r *restoreJob) receive(ctx context.Context, content io.Reader, size int64)
 	}
 	p := r.app.progress("reading")
 	buffered := bufio.NewWriterSize(f, 1<<20)
-	_, err = io.Copy(buffered, &watched{ctx: ctx, from: content, tell: func(done int64) { p.set(done, size) }})
+	room := spaceLeft{dir: r.cfg.DataDir, least: int64(r.cfg.Limits.MinFreeSpace), free: bolt.FreeSpace}
+	_, err = io.Copy(&bounded{to: buffered, room: room.check}, &watched{ctx: ctx, from: content, tell: func(done int64) { p.set(done, size) }})
 	p.end()
 	if err = errors.Join(err, buffered.Flush(), f.Sync(), f.Close()); err != nil {
 		return "", errors.Join(fmt.Errorf("read the backup: %w", err), durable.Scrub(f.Name()))
@@ -108,6 +109,45 @@ func (w *watched) Read(b []byte) (int, error) {
 	w.done += int64(n)
 	w.tell(w.done)
 	return n, err
+}
+
+// spaceStep is how many bytes are written between two looks at the free space. It is below
+// the default of limits.min_free_space.
+const spaceStep = 16 << 20
+
+// A bounded writer asks room before the first byte and after each spaceStep.
+type bounded struct {
+	to   io.Writer
+	room func() error
+	left int
+}
+
+// Write writes to the bounded writer.
+func (w *bounded) Write(b []byte) (int, error) {
+	if w.left -= len(b); w.left <= 0 {
+		if err := w.room(); err != nil {
+			return 0, err
+		}
+		w.left = spaceStep
+	}
+	return w.to.Write(b)
+}
+
+// A spaceLeft is the least free space that a restore leaves on a file system: what comes
+// from standard input has no size that could be compared before.
+type spaceLeft struct {
+	dir   string
+	least int64
+	free  func(dir string) (int64, bool, error)
+}
+
+// check returns store.ErrFull if too little is free.
+func (s spaceLeft) check() error {
+	free, known, err := s.free(s.dir)
+	if err != nil || !known || free >= s.least {
+		return err
+	}
+	return fmt.Errorf("%w: %s has %s left, and limits.min_free_space keeps %s", store.ErrFull, s.dir, humanize.Size(free), humanize.Size(s.least))
 }
 
 // source returns the name of the backup, for messages.

@@ -1,0 +1,49 @@
+package cli
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"testing"
+
+	"pushbox/store"
+)
+
+// What is read has no end; the file system has one.
+func TestARestoreLeavesTheSpaceThatIsToStayFree(t *testing.T) {
+	t.Parallel()
+	broken := errors.New("broken")
+	for name, c := range map[string]struct {
+		free  int64
+		known bool
+		err   error
+		want  error
+	}{
+		"just enough": {100, true, nil, nil},
+		"a byte less": {99, true, nil, store.ErrFull},
+		"unknown":     {0, false, nil, nil},
+		"broken":      {1000, true, broken, broken},
+	} {
+		room := spaceLeft{dir: "data", least: 100, free: func(string) (int64, bool, error) { return c.free, c.known, c.err }}
+		if err := room.check(); !errors.Is(err, c.want) || c.want == nil && err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	looks := 0
+	var to bytes.Buffer
+	w := &bounded{to: &to, room: func() error {
+		if looks++; looks > 2 {
+			return store.ErrFull
+		}
+		return nil
+	}}
+	n, err := io.Copy(w, io.LimitReader(endless{}, 3*spaceStep))
+	if !errors.Is(err, store.ErrFull) || n < 2*spaceStep-1<<20 || n > 2*spaceStep+1<<20 {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+}
+
+// endless is a reader of zeros.
+type endless struct{}
+
+func (endless) Read(b []byte) (int, error) { return len(b), nil }
