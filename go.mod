@@ -2,6 +2,8 @@ module pushbox
 
 go 1.26.0
 
+toolchain go1.26.8
+
 require (
 	filippo.io/age v1.3.2
 	github.com/anishathalye/porcupine v1.3.1

@@ -59,8 +59,10 @@ for (const script of [true, false]) {
 
   test(`an API token is created, works, and is revoked${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
-    await arriveSignedIn(guest, await scene.account())
+    const account = await scene.account()
+    await arriveSignedIn(guest, account)
     await guest.go('/users/token')
+    await guest.page.locator('#password').fill(account.password)
     await guest.page.getByLabel(say('token_label'), { exact: true }).fill('a robot')
     await guest.page
       .getByLabel(say('token_lifetime'), { exact: true })

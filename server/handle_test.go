@@ -53,7 +53,7 @@ func TestTheOwnerNamesAnEndedPushByItsHandle(t *testing.T) {
 
 	listed := a.Get(pushes+"/expired", ann).Want(http.StatusOK).List()
 	if len(listed) != 1 || listed[0]["url_token"] != handle || listed[0]["name"] != "wifi" ||
-		listed[0]["html_url"] != mailBase+"/p/"+handle+"/r" || listed[0]["json_url"] != a.URL+pushes+"/"+handle {
+		listed[0]["html_url"] != mailBase+"/p/"+handle+"/r" || listed[0]["json_url"] != mailBase+pushes+"/"+handle {
 		t.Errorf("the list is %v", listed)
 	}
 	shown := a.Get(pushes+"/"+strings.ToUpper(handle), ann).Want(http.StatusOK)

@@ -26,7 +26,8 @@ var (
 	gzipped      = []string{"gzip"}
 	nothingLoads = []string{"default-src 'none'; frame-ancestors 'none'"}
 	nothingRuns  = []string{"default-src 'none'; frame-ancestors 'none'; sandbox"}
-	pageLoads    = []string{"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"}
+	pageLoads    = []string{"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"}
+	noDevices    = []string{"accelerometer=(), camera=(), display-capture=(), geolocation=(), gyroscope=(), magnetometer=(), microphone=(), midi=(), payment=(), usb=()"}
 
 	jsonType = []string{"application/json; charset=utf-8"}
 	htmlType = []string{"text/html; charset=utf-8"}
@@ -44,7 +45,8 @@ func answerHeaders(h http.Header) {
 	h["Content-Security-Policy"] = nothingLoads
 }
 
-// pageHeaders sets the headers of pages. Scripts and styles are assets, never inline.
+// pageHeaders sets the headers of pages. Scripts and styles are assets, never inline, and
+// no script makes markup of a text.
 // The browser sends other sites no path as the referrer, but it sends the origin: on
 // plain HTTP nothing else says which site a form came from.
 func pageHeaders(h http.Header, language string, overTLS bool) {
@@ -54,6 +56,7 @@ func pageHeaders(h http.Header, language string, overTLS bool) {
 	if overTLS { // on plain HTTP browsers ignore it, with a warning
 		h["Cross-Origin-Opener-Policy"] = sameOrigin
 	}
+	h["Permissions-Policy"] = noDevices
 	h["Cross-Origin-Resource-Policy"] = sameOrigin
 	h["Content-Language"] = []string{language}
 }

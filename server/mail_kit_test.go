@@ -18,7 +18,7 @@ func sendsMail(c *config.Config) {
 }
 
 // mailBase is what the links in mail begin with.
-const mailBase = "https://push.example.com"
+const mailBase = "http://push.example.com"
 
 // lettersOf returns the mails that wait in the outbox.
 func lettersOf(a *servertest.Server) (all []store.Mail) {

@@ -170,7 +170,7 @@ func TestAnObserverIsToldWhichLimitRefused(t *testing.T) {
 				a.Do("POST", pushes, `{"push":{"payload":"x"}}`, servertest.Far(1))
 			}
 		}},
-		"space": {func(c *config.Config) { c.MaxStoreSize = 1 << 20 }, func(a *servertest.Server) {
+		"space": {func(c *config.Config) { c.MaxStoreSize, c.Limits.AnonymousShare = 1<<20, 0 }, func(a *servertest.Server) {
 			for range 3 {
 				a.Do("POST", pushes, `{"push":{"payload":"`+strings.Repeat("x", 600<<10)+`"}}`)
 			}

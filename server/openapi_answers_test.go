@@ -239,13 +239,18 @@ func (d *document) commonErrors(a *servertest.Server) {
 	ann := a.AddTokenUser("refused@example.com")
 	there := asked{a.Create(`"payload":"x"`), a.PushFiles("ann@example.com", []byte("x")).Grant()}
 	nowhere := asked{store.NewToken(a.Store.Clock.Now()).Reveal(), "nothing"}
+	plain := servertest.New(d.t) // without base_url, links have the host of the request
+	unnamed, bob := documentOf(plain), plain.AddTokenUser("bob@example.com")
+	if strings.HasPrefix(d.calls[0].id, "v1_") {
+		unnamed = documentV1Of(plain)
+	}
 	for _, c := range d.calls {
 		op := d.byID[c.id]
 		if len(op.Security) > 0 {
 			d.answers(c.id, http.StatusUnauthorized, c.ask(a, there, http.Header{"Authorization": {"Bearer bad"}}))
 		}
 		if !slices.Contains([]string{"version", "audit", "download", "download_head"}, strings.TrimPrefix(c.id, "v1_")) { // which have no links
-			d.answers(c.id, http.StatusBadRequest, c.ask(a, there, ann, http.Header{"Host": {`a"b`}}))
+			unnamed.answers(c.id, http.StatusBadRequest, c.ask(plain, nowhere, bob, http.Header{"Host": {`a"b`}}))
 		}
 		if strings.Contains(c.path, "TOKEN") || strings.Contains(c.path, "GRANT") {
 			d.answers(c.id, http.StatusNotFound, c.ask(a, nowhere, ann))
@@ -271,7 +276,7 @@ func (d *document) tooMany() {
 // full checks the answers of a server with too little space.
 func (d *document) full() {
 	d.t.Helper()
-	full := servertest.New(d.t, sendsMail, func(c *config.Config) { c.MaxStoreSize = 1 << 20 })
+	full := servertest.New(d.t, sendsMail, func(c *config.Config) { c.MaxStoreSize, c.Limits.AnonymousShare = 1<<20, 0 })
 	eve := full.AddTokenUser("eve@example.com")
 	mailed := pushes + "/" + full.Create(`"payload":"x"`, eve) + "/notify_emails"
 	fillStore(full)

@@ -18,7 +18,7 @@ func mailSettings(t *testing.T, s *mailtest.Server, more ...string) string {
 	dir := t.TempDir()
 	ca, password := filepath.Join(dir, "ca.pem"), filepath.Join(dir, "password")
 	lines := append([]string{
-		"mail:", "  host: " + s.Host, "  port: " + strconv.Itoa(s.Port), "  from: push@example.org", "  ca_file: " + ca,
+		"base_url: https://push.example.org", "mail:", "  host: " + s.Host, "  port: " + strconv.Itoa(s.Port), "  from: push@example.org", "  ca_file: " + ca,
 	}, more...)
 	name := filepath.Join(dir, "config.yaml")
 	for file, text := range map[string]string{ca: string(s.PEM), password: "right\n", name: strings.ReplaceAll(strings.Join(lines, "\n"), "DIR", dir) + "\n"} {

@@ -26,7 +26,7 @@ func (r *restoreJob) fill(ctx context.Context, content io.Reader, size int64) (e
 	if err := durable.RemoveLeftovers(path); err != nil {
 		return err
 	}
-	temp, err := r.receive(ctx, path, content, size, nil)
+	temp, err := r.receive(ctx, path, content, size, spaceLeft{dir: r.cfg.DataDir, least: int64(r.cfg.Limits.MinFreeSpace), free: durable.FreeSpace}.check)
 	if err != nil {
 		return err
 	}
@@ -57,7 +57,7 @@ func (r *restoreJob) fill(ctx context.Context, content io.Reader, size int64) (e
 }
 
 // receive writes the contents of a backup to a temporary file beside path. Now and then it
-// asks room whether there is space to go on; nil: it does not.
+// asks room whether there is space to go on.
 func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader, size int64, room func() error) (temp string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
 	if err != nil {
@@ -111,7 +111,7 @@ func (r *restoreJob) makeUsable(ctx context.Context, temp string) (done store.Re
 type watched struct {
 	ctx     context.Context
 	from    io.Reader
-	room    func() error // nil: there is room
+	room    func() error
 	tell    func(done int64)
 	done    int64
 	granted int64 // bytes for which room was asked
@@ -125,7 +125,7 @@ func (w *watched) Read(b []byte) (int, error) {
 	if err := w.ctx.Err(); err != nil {
 		return 0, err
 	}
-	if w.room != nil && w.done >= w.granted {
+	if w.done >= w.granted {
 		if err := w.room(); err != nil {
 			return 0, err
 		}
@@ -135,6 +135,23 @@ func (w *watched) Read(b []byte) (int, error) {
 	w.done += int64(n)
 	w.tell(w.done)
 	return n, err
+}
+
+// A spaceLeft is the least free space that a restore leaves on a file system: what comes
+// from standard input has no size that could be compared before.
+type spaceLeft struct {
+	dir   string
+	least int64
+	free  func(dir string) (int64, bool, error)
+}
+
+// check returns store.ErrFull if too little is free.
+func (s spaceLeft) check() error {
+	free, known, err := s.free(s.dir)
+	if err != nil || !known || free >= s.least {
+		return err
+	}
+	return fmt.Errorf("%w: %s has %s left, and limits.min_free_space keeps %s", store.ErrFull, s.dir, humanize.Size(free), humanize.Size(s.least))
 }
 
 // source returns the name of the backup, for messages.

@@ -34,7 +34,7 @@ func TestATokenIsAloneOnStandardOutput(t *testing.T) {
 		t.Errorf("standard output is %q, standard error %q", made.stdout, made.stderr)
 	}
 	list := run(t, dir, "", "token", "list", alice).want(t, exitDone)
-	if !strings.HasPrefix(list.stdout, "ID  LABEL   CREATED") || strings.Contains(list.stdout, "pb_") {
+	if !strings.HasPrefix(list.stdout, "ID  LABEL   SCOPE  CREATED") || strings.Contains(list.stdout, "pb_") {
 		t.Errorf("the list is\n%s", list.stdout)
 	}
 }

@@ -3,7 +3,7 @@ package servertest
 import (
 	"bytes"
 	"net/http"
-	"strings"
+	"net/url"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -78,11 +78,11 @@ func (p Pushed) Shown(headers ...http.Header) (paths []string) {
 	p.a.T.Helper()
 	got := p.a.Get(pushes+"/"+p.Token.Reveal(), headers...).Want(http.StatusOK)
 	for _, f := range got.Object()["files"].([]any) {
-		path, ok := strings.CutPrefix(f.(map[string]any)["url"].(string), p.a.URL)
-		if !ok {
-			p.a.T.Fatalf("the url of a file is not of this server: %s", got.Body)
+		at, err := url.Parse(f.(map[string]any)["url"].(string)) // its host may be that of base_url
+		if err != nil || at.Host == "" {
+			p.a.T.Fatalf("the url of a file is no address: %s", got.Body)
 		}
-		paths = append(paths, path)
+		paths = append(paths, at.Path)
 	}
 	return paths
 }

@@ -77,9 +77,9 @@ func New(t *testing.T, changes ...func(*config.Config)) *Server {
 		change(&cfg)
 	}
 	a := &Server{T: t, Log: new(Log), Store: storetest.New(t, func(o *storetest.Setup) {
-		o.Engine.MaxSize = int64(cfg.MaxStoreSize)
 		clock := o.Clock
 		o.Options = instance.StoreOptions(cfg)
+		o.Engine.MaxSize, o.Engine.Room = o.Space.MaxSize, o.Space.Room
 		o.Clock = clock
 	})}
 	handler, err := server.New(server.Options{

@@ -107,7 +107,7 @@ func (s diskServer) stop(t *testing.T) {
 // start starts the server of the disk.
 func (d *fullDisk) start() diskServer {
 	d.T.Helper()
-	s := startOnDisk(d.T, d.dir, "PUSHBOX_LIMITS_MIN_FREE_SPACE="+strconv.FormatInt(d.floor, 10))
+	s := startOnDisk(d.T, d.dir, "PUSHBOX_LIMITS_ANONYMOUS_SHARE=0", "PUSHBOX_LIMITS_MIN_FREE_SPACE="+strconv.FormatInt(d.floor, 10))
 	d.Next(s.URL)
 	d.filer = proctest.NewFileClient(d.T, s.URL, d.Bearer)
 	return s
