@@ -60,7 +60,7 @@ func TestTheMasterKeyIsNeverShown(t *testing.T) {
 func TestSecretsOfTheEnvironmentAreNeverShown(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	beside := []string{"PUSHBOX_MAIL_HOST=mail.example.com", "PUSHBOX_MAIL_FROM=a@example.com", "PUSHBOX_MAIL_USER=a", "PUSHBOX_WEBHOOKS_URL=https://hooks.example.com/"}
+	beside := []string{"PUSHBOX_BASE_URL=https://push.example.com", "PUSHBOX_MAIL_HOST=mail.example.com", "PUSHBOX_MAIL_FROM=a@example.com", "PUSHBOX_MAIL_USER=a", "PUSHBOX_WEBHOOKS_URL=https://hooks.example.com/"}
 	given := []string{"PUSHBOX_MAIL_PASSWORD=" + marker, "PUSHBOX_WEBHOOKS_SECRET=" + marker, "PUSHBOX_METRICS_TOKEN=" + marker}
 	l := mustLoad(t, config.Source{Environ: append(beside, given...)})
 	if c := l.Config; c.Mail.Password.Reveal() != marker || c.Webhooks.Secret.Reveal() != marker || c.Metrics.Token.Reveal() != marker || !c.Metrics.HasToken() {

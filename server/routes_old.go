@@ -20,8 +20,8 @@ func (s *Server) routesOld() (rows []route) {
 		if prefix != 'p' {
 			old(route{name: "old_push", pattern: push, traits: forRecipients, action: s.oldPush("")})
 			old(route{name: "old_step", pattern: push + "/r", traits: forRecipients, action: s.oldPush("/r")})
-			old(route{name: "old_push", pattern: push + "/preview", action: s.oldPush("/preview")})
-			old(route{name: "old_push", pattern: push + "/audit", action: s.oldPush("/audit")})
+			old(route{name: "old_page", pattern: push + "/preview", action: s.oldPush("/preview")})
+			old(route{name: "old_page", pattern: push + "/audit", action: s.oldPush("/audit")})
 		}
 		old(route{name: "old_step", pattern: push + "/passphrase", traits: forRecipients, action: s.oldPush("/r")})
 		old(route{name: "old_push", pattern: "/:" + languageParam + push, traits: forRecipients, action: s.oldPush("")})

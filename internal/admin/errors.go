@@ -44,6 +44,7 @@ func codes() []code {
 		{"denied", store.ErrDenied},
 		{"passphrase", store.ErrPassphrase},
 		{"locked", store.ErrLocked},
+		{"frozen", store.ErrFrozen},
 		{"quota", store.ErrQuota},
 		{"tokens", store.ErrTokens},
 		{"room", store.ErrRoom},

@@ -26,7 +26,7 @@ func TestTheCommandsOfTheMailDocumentWork(t *testing.T) {
 	dir, port := t.TempDir(), freePort(t)
 	ours := strings.NewReplacer("2525", port)
 	commands, printed := commandsOf(block(t, document, "console", 0))
-	settings := regexp.MustCompile(`PUSHBOX_MAIL_[A-Z]+=\S+`).FindAllString(ours.Replace(strings.Join(commands, "")), -1)
+	settings := regexp.MustCompile(`PUSHBOX_(MAIL_[A-Z]+|BASE_URL)=\S+`).FindAllString(ours.Replace(strings.Join(commands, "")), -1)
 	bearer := proctest.APIToken(t, dir)
 	server := proctest.StartServer(t, dir, settings...)
 	var rest string

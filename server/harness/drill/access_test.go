@@ -206,5 +206,6 @@ func drillTokenBeyondItsSession(t *testing.T) {
 	if !pending.Get("/users/token").Want(http.StatusOK).Shows("You have none.") {
 		t.Error("there is a token")
 	}
-	pending.Post("/users/token", "password", servertest.AnnPassword, "label", "x", "days", "0").Want(http.StatusCreated)
+	pending.Post("/users/token", "password", servertest.AnnPassword, "label", "x", "days", "0").Want(http.StatusForbidden)
+	pending.Post("/users/token", "password", servertest.AnnPassword, "code", a.Code(totpSecret, 1), "label", "x", "days", "0").Want(http.StatusCreated)
 }
