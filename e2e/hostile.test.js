@@ -213,11 +213,12 @@ test('headers and paths of requests are shown literally or not at all', async (t
 })
 
 test('hostile token labels and account addresses are shown literally', async (t) => {
-  const { guest } = await arrive(t)
+  const { guest, account } = await arrive(t)
   guest.foresee(422, 403)
-  const labels = hostile.filter((text) => text.length <= 60)
+  const labels = hostile.filter((text) => text.length <= 60).slice(0, 25) // an account has no more tokens
   for (const text of labels) {
     await guest.go('/users/token')
+    await guest.page.locator('#password').fill(account.password)
     await guest.page.locator('#label').fill(text)
     await guest.press(say('token_make'))
     await guest.wholePage({ level: 1 })

@@ -26,6 +26,7 @@ async function signedIn(guest, name) {
 
 async function askForToken(guest, label) {
   await guest.go('/users/token')
+  await guest.page.locator('#password').fill(password)
   await guest.page.locator('#label').fill(label)
   await guest.press(say('token_make'))
   await guest.wholePage({ name: say('token_made_title') })
