@@ -120,7 +120,8 @@ func openVictim(dir string, clock *storetest.Clock) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := store.Open(ctx, e, root, store.Options{Clock: clock, Terms: storetest.Terms(), Guessing: store.Guessing{Queue: 64, Clients: 1000}})
+	// All clients have one address, whose network may have an eighth of the queue.
+	s, err := store.Open(ctx, e, root, store.Options{Clock: clock, Terms: storetest.Terms(), Guessing: store.Guessing{Queue: 1024, Clients: 1000}})
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}

@@ -28,7 +28,7 @@ func TestAForgeryIsNeverBelieved(t *testing.T) {
 	dir := quickDir(t)
 	w := newWorld(t, dir)
 	c := newChooser(t, w, filepath.Join(dir, "pushbox.db"), rng)
-	if len(c.buckets) != 17 || len(c.past) < 10 {
+	if len(c.buckets) != 18 || len(c.past) < 10 {
 		t.Fatalf("there are rows in %q, and %d that have changed", c.buckets, len(c.past))
 	}
 	w.wantTruth(t, filepath.Join(dir, "pushbox.db"))
