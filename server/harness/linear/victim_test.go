@@ -106,6 +106,7 @@ func obey(s *store.Store, clock *storetest.Clock) error {
 // of its own.
 func unlimited(c *config.Config) {
 	c.Limits.PassphrasesPerClient, c.Limits.PassphrasesPerPush, c.Limits.UnknownTokensPerMinute = 0, 0, 0
+	c.Limits.PassphraseQueue = 1024 // all clients have one address, whose network may have an eighth
 }
 
 // openVictim opens the store of a victim.
