@@ -192,5 +192,8 @@ func TestVersion1CanBeSwitchedOff(t *testing.T) {
 	if asked < 20 {
 		t.Errorf("only %d routes", asked)
 	}
+	if got := a.Get("/p.json").Want(http.StatusNotFound); !strings.Contains(got.Text("error"), "API version 1 is switched off") {
+		t.Errorf("another method: %s", got.Body)
+	}
 	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"payload": "x"})
 }

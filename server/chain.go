@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
@@ -158,6 +159,9 @@ func (s *Server) noRoute(r *request) error {
 		return errNoV1
 	}
 	if allow := r.entry.router.allowed(r.URL.Path); len(allow) > 0 {
+		if !s.cfg.EnableAPIv1 && isPathV1(strings.TrimPrefix(r.URL.Path, s.cfg.BasePath)) {
+			return errNoV1 // no method is allowed
+		}
 		return &methodError{allow: allow}
 	}
 	return store.ErrNotFound
