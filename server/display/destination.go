@@ -41,7 +41,8 @@ func NewDestination(text string) Destination {
 	}
 	ascii, err := hostNames.ToASCII(name)
 	read, readErr := hostNames.ToUnicode(ascii)
-	if err != nil || readErr != nil || strings.ContainsAny(read, forbidden) {
+	_, linkErr := url.Parse(u.Scheme + "://" + withPort(ascii, u.Port()))
+	if err != nil || readErr != nil || linkErr != nil || strings.ContainsAny(read, forbidden) {
 		return Destination{Host: visible(d.Host), URL: d.URL, Bad: true}
 	}
 	if d.Host = withPort(read, u.Port()); read != ascii {
