@@ -77,7 +77,7 @@ func TestAllLivePushesOfAnAccountEndAndKeepTheirLogs(t *testing.T) {
 		t.Errorf("by a client: %d, %v", n, err)
 	}
 	if n, err := f.ExpirePushes(ctx, storetest.Operator, "zoe@example.com"); n != 0 || !errors.Is(err, store.ErrNotFound) {
-		t.Errorf("of nobody: %d, %v", n, err)
+		t.Errorf("of an unknown account: %d, %v", n, err)
 	}
 	for _, want := range []int{many, 0} {
 		if n, err := f.ExpirePushes(ctx, storetest.Operator, email); n != want || err != nil {

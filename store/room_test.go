@@ -21,7 +21,7 @@ func bounded(l store.RoomLimits) func(*storetest.Setup) {
 // from is an anonymous client.
 func from(client string) store.Actor { return store.Actor{Client: client, IP: client} }
 
-// sent makes a push of so many bytes of text.
+// sent makes a push whose text has size bytes.
 func sent(f *storetest.Fixture, by store.Actor, size int) (store.PushInfo, error) {
 	return f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New(strings.Repeat("x", size))})
 }

@@ -188,7 +188,7 @@ func TestAThaw(t *testing.T) {
 	}{
 		"by its owner":     {by: owner, thaws: true},
 		"by another":       {by: stranger, err: ErrDenied},
-		"by nobody":        {err: ErrDenied},
+		"by no client":     {err: ErrDenied},
 		"when it was over": {by: owner, after: 7 * day},
 	} {
 		next, e, err := thawRule(c.by, sureAt(newYear.Add(c.after)), nil)(frozen)
