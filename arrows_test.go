@@ -17,6 +17,7 @@ import (
 // owners are the outside libraries that only the packages behind them may import.
 var owners = map[string]string{
 	"go.etcd.io/bbolt":                    "pushbox/store/bolt pushbox/store/bolt/page",
+	"github.com/jackc/pgx":                "pushbox/store/postgres pushbox/internal/testkit/pgtest",
 	"github.com/spf13/viper":              "pushbox/config",
 	"github.com/julienschmidt/httprouter": "pushbox/server",
 	"golang.org/x/text":                   "pushbox/internal/lang",
@@ -35,20 +36,21 @@ var owners = map[string]string{
 	"github.com/schollz/progressbar/v3":   "pushbox/internal/cli",
 }
 
-// gauge measures bbolt itself. It is not part of the server.
+// gauge measures bbolt and pgx themselves. It is not part of the server.
 const gauge = "pushbox/internal/tools/bench"
 
 // kits are the packages for tests and for work on pushbox, with the packages of pushbox
 // that each may import. No package of the product imports one.
 var kits = map[string]string{
 	"internal/harness/disk": "", "internal/harness/docs": "", "internal/harness/kill": "",
-	"internal/harness/proxy": "", "internal/harness/slow": "", "internal/harness/soak": "",
+	"internal/harness/proxy": "", "internal/harness/scale": "", "internal/harness/slow": "", "internal/harness/soak": "",
 	"internal/proctest":         "internal/cli store store/bolt store/seal",
 	"internal/testkit/acmetest": "",
 	"internal/testkit/env":      "",
 	"internal/testkit/faultfs":  "",
 	"internal/testkit/golden":   "",
 	"internal/testkit/mailtest": "",
+	"internal/testkit/pgtest":   "internal/secret",
 	"internal/testkit/unnamed":  "",
 	"internal/tools/attack":     "",
 	"internal/tools/bench":      "internal/tools/tool",
@@ -59,8 +61,8 @@ var kits = map[string]string{
 	"server/servertest":    "config internal/instance internal/secret server store store/storetest",
 	"store/harness/damage": "", "store/harness/forgery": "", "store/harness/golden": "", "store/harness/model": "",
 	"store/harness/power": "", "store/harness/residue": "",
-	"store/storetest":             "internal/secret store store/bolt store/seal",
-	"store/storetest/conformance": "store",
+	"store/storetest":             "internal/secret internal/testkit/pgtest store store/bolt store/postgres store/seal",
+	"store/storetest/conformance": "internal/limit store",
 }
 
 // layers are the packages of the product. Each may import only packages of later lines.
@@ -70,6 +72,7 @@ var layers = []string{
 	"internal/daemon internal/doctor internal/moving",
 	"internal/admin internal/backup internal/certs internal/client internal/instance internal/mail internal/metrics internal/pwpush/settings internal/sdnotify internal/webhook",
 	"server",
+	"store/postgres",
 	"config server/body server/web store/bolt",
 	"store/bolt/page",
 	"store",

@@ -7,16 +7,22 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"pushbox/internal/testkit/golden"
-
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/golden"
+	"pushbox/internal/testkit/pgtest"
 )
 
 // TestMain puts pushbox itself into the PATH: for the scripts, and for other tests that
 // need the whole program in a process of its own.
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"pushbox": main})
+	testscript.Main(withCluster{m}, map[string]func(){"pushbox": main})
 }
+
+// withCluster runs tests, and then stops the PostgreSQL that they started.
+type withCluster struct{ m *testing.M }
+
+// Run runs the tests and returns the exit code.
+func (c withCluster) Run() int { return pgtest.Main(c.m) }
 
 func TestTheProgramDoesWhatTheTranscriptsShow(t *testing.T) {
 	t.Parallel()
@@ -34,7 +40,8 @@ func TestCommandsWorkWithAServer(t *testing.T) {
 }
 
 // params are the parameters of scripts that may use the commands of script_test.go. If
-// online is set, a server runs from the start, and [online] is true.
+// online is set, a server runs from the start, and [online] is true. [postgres] is true where
+// PostgreSQL is installed.
 func params(dir string, online bool) testscript.Params {
 	return testscript.Params{
 		Dir:                 dir,
@@ -42,24 +49,29 @@ func params(dir string, online bool) testscript.Params {
 		RequireUniqueNames:  true,
 		UpdateScripts:       golden.Update(),
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"age":    age,
-			"bearer": bearer,
-			"exits":  exits,
-			"fetch":  fetch,
-			"gone":   gone,
-			"halt":   halt,
-			"hangup": hangup,
-			"hang":   hang,
-			"log":    log,
-			"mode":   mode,
-			"serve":  serve,
-			"tear":   tear,
+			"age":      age,
+			"bearer":   bearer,
+			"createdb": createdb,
+			"exits":    exits,
+			"fetch":    fetch,
+			"gone":     gone,
+			"halt":     halt,
+			"hangup":   hangup,
+			"hang":     hang,
+			"log":      log,
+			"mode":     mode,
+			"serve":    serve,
+			"tear":     tear,
 		},
 		Condition: func(name string) (bool, error) {
-			if name != "online" {
-				return false, fmt.Errorf("there is no condition %q", name)
+			switch name {
+			case "online":
+				return online, nil
+			case "postgres":
+				c, err := pgtest.Shared()
+				return c != nil, err
 			}
-			return online, nil
+			return false, fmt.Errorf("there is no condition %q", name)
 		},
 		Setup: func(e *testscript.Env) (err error) {
 			golden, err := filepath.Abs("testdata/databases")

@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/pgtest"
 )
 
 // A world is the state of a script beside its directory.
@@ -93,6 +94,17 @@ func gone(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s is still there", args[0])
 		}
 	}
+}
+
+// createdb makes an empty PostgreSQL database. $DB is its address from then on.
+func createdb(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, !neg && len(args) == 0, "createdb")
+	c, err := pgtest.Shared()
+	ts.Check(err)
+	url, drop, err := c.NewDatabase()
+	ts.Check(err)
+	ts.Defer(func() { ts.Check(drop()) })
+	ts.Setenv("DB", url.Reveal())
 }
 
 // bearer makes fetch send the API token in a file.

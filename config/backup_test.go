@@ -55,3 +55,30 @@ func TestACommandBeginsWithAnAbsolutePath(t *testing.T) {
 		t.Errorf("from the environment it is %q", got)
 	}
 }
+
+func TestArgumentsOfACommandStayAsTheyAre(t *testing.T) {
+	t.Parallel()
+	want := []string{"/bin/a", "--tag=x,y", " b ", "", `c"d\e`, "[f]", "<é>"}
+	fromFile := mustLoad(t, config.Source{File: writeFile(t, `backup: {schedule: 24h, after: [/bin/a, "--tag=x,y", " b ", "", 'c"d\e', "[f]", "<é>"]}`)})
+	fromEnvironment := mustLoad(t, config.Source{Environ: []string{
+		"PUSHBOX_BACKUP_SCHEDULE=24h", `PUSHBOX_BACKUP_AFTER=["/bin/a", "--tag=x,y", " b ", "", "c\"d\\e", "[f]", "<é>"]`,
+	}})
+	for name, l := range map[string]*config.Loaded{"the file": fromFile, "the environment": fromEnvironment} {
+		if got := l.Config.Backup.After; !slices.Equal(got, want) {
+			t.Errorf("from %s it is %q", name, got)
+		}
+	}
+	printed := mustLoad(t, config.Source{File: writeFile(t, "backup: {schedule: 24h, after: "+valueOf(t, fromFile, "backup.after").Value+"}")})
+	if got := printed.Config.Backup.After; !slices.Equal(got, want) {
+		t.Errorf("once printed and read again, it is %q", got)
+	}
+	for _, text := range []string{`["/bin/a"`, `["/bin/a", 1]`, `["/bin/a"] b`, "[\"/bin/\xff\"]"} {
+		got := problems(t, config.Source{Environ: []string{"PUSHBOX_BACKUP_SCHEDULE=24h", "PUSHBOX_BACKUP_AFTER=" + text}})
+		if len(got) != 1 || !strings.Contains(got[0], "must be a list of texts in JSON") {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+	if l := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_BACKUP_AFTER=[]"}}); len(l.Config.Backup.After) != 0 {
+		t.Errorf("the empty list is %q", l.Config.Backup.After)
+	}
+}

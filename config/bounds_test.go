@@ -49,6 +49,7 @@ func allBounds() map[string]bounds {
 		"mail.tls":                         {[]string{"starttls", "implicit", "none", "cleartext"}, []string{"STARTTLS", "opportunistic"}, "must be starttls, implicit, none or cleartext"},
 		"mail.daily_limit":                 {[]string{"5", "1000"}, []string{"-1", "0", "1000001"}, "must be from 1 to 1000000"},
 		"mail.daily_limit_total":           {[]string{"100", "1000000"}, []string{"-1", "0", "1000001"}, "must be from 1 to 1000000"},
+		"mail.recipient_per_day":           orOff,
 		"mail.max_recipients":              {[]string{"1", "100"}, []string{"-1", "0", "101"}, "must be from 1 to 100"},
 		"mail.give_up":                     {[]string{"1m", "30d"}, []string{"0", "59s", "30d1ns"}, "must be from 1m to 30d"},
 		"limits.downloads":                 {[]string{"8", "100000"}, []string{"-1", "0", "7", "100001"}, "must be from 8 to 100000"},

@@ -11,6 +11,7 @@ func (l *loader) check(cfg Config) {
 		other string
 	}{
 		{cfg.MasterKey, "master_key", cfg.MasterKeyFile},
+		{cfg.DatabaseURL, "database_url", cfg.DatabaseURLFile},
 		{cfg.Mail.Password, "mail.password", cfg.Mail.PasswordFile},
 		{cfg.Webhooks.Secret, "webhooks.secret", cfg.Webhooks.SecretFile},
 		{cfg.Metrics.Token, "metrics.token", cfg.Metrics.TokenFile},

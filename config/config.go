@@ -52,6 +52,15 @@ type Config struct {
 	// Directory of the database. The first start makes it.
 	DataDir string `mapstructure:"data_dir" form:"path"`
 
+	// A PostgreSQL database in which several servers keep everything together, in place of a
+	// file in data_dir: postgres://USER:PASSWORD@HOST/NAME?sslmode=verify-full, or any other
+	// form that PostgreSQL's own programs take. docs/scaling.md has more. Empty: the file.
+	DatabaseURL secret.Text `mapstructure:"database_url"`
+
+	// A file with the value of database_url, which only the server's user should be able to
+	// read.
+	DatabaseURLFile string `mapstructure:"database_url_file"`
+
 	// File with the master key, best in another directory than data_dir. Empty: the
 	// systemd credential master.key, if there is one ($CREDENTIALS_DIRECTORY); otherwise
 	// master.key in data_dir, unless it is missing there and this file is in a directory
@@ -67,6 +76,10 @@ type Config struct {
 	// with base_path. With public_listen it is the address of the public listener.
 	// Empty: the address in each request.
 	BaseURL string `mapstructure:"base_url" form:"url" reload:"yes"`
+
+	// Where to report a security problem of this server: https://ADDRESS or mailto:ADDRESS.
+	// /.well-known/security.txt shows it (RFC 9116). Empty: there is no such file.
+	SecurityContact string `mapstructure:"security_contact" form:"contact" reload:"yes"`
 
 	// HTTPS on listen and public_listen without a proxy: with a certificate of your
 	// own, or with one that pushbox fetches from a certificate authority and renews

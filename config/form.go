@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"pushbox/internal/email"
 )
 
 func parsePath(text string) (string, error) {
@@ -54,6 +56,29 @@ func parseBaseURL(text string) (string, error) {
 		return "", errors.New("must not have this path: only that of base_path, or none")
 	}
 	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// contactForms are the forms of a contact, for "must be …".
+const contactForms = "an address such as mailto:security@example.com or https://example.com/security"
+
+// parseContact reads the URI of a contact (RFC 9116 section 2.5.3), which becomes a line of a
+// file for programs, so it is in ASCII and without spaces.
+func parseContact(text string) (string, error) {
+	if strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return "", errors.New("must be in ASCII, without spaces")
+	}
+	u, err := url.Parse(text)
+	if err != nil {
+		return "", errors.New("must be " + contactForms)
+	}
+	to, isAddress := strings.CutPrefix(text, "mailto:")
+	switch {
+	case isAddress && email.IsSendable(to):
+	case u.Scheme == "https" && u.Hostname() != "" && u.User == nil:
+	default:
+		return "", errors.New("must be " + contactForms)
+	}
+	return text, nil
 }
 
 // parseRegexp reads a regular expression (RE2), which must match a whole text.

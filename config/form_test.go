@@ -65,6 +65,35 @@ func TestBaseURLs(t *testing.T) {
 	}
 }
 
+func TestSecurityContacts(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "mailto:security@example.com", "https://example.com/security?a=b#c", "HTTPS://example.com"} {
+		if got := mustLoad(t, config.Source{Environ: []string{"PUSHBOX_SECURITY_CONTACT=" + text}}).Config.SecurityContact; got != text {
+			t.Errorf("%s became %s", text, got)
+		}
+	}
+	const forms = "must be an address such as mailto:security@example.com or https://example.com/security"
+	for text, want := range map[string]string{
+		"security@example.com":             forms,
+		"mailto:":                          forms,
+		"mailto:ann":                       forms,
+		"mailto:a@b.example,c@d.example":   forms,
+		"http://example.com":               forms,
+		"https://":                         forms,
+		"https://a:b@example.com":          forms,
+		"https://[::1":                     forms,
+		"tel:+1-201-555-0123":              forms,
+		"https://example.com/ a":           "must be in ASCII, without spaces",
+		"https://bücher.example":           "must be in ASCII, without spaces",
+		"https://a.example\nContact: evil": "must be in ASCII, without spaces",
+	} {
+		got := problems(t, config.Source{Environ: []string{"PUSHBOX_SECURITY_CONTACT=" + text}})
+		if len(got) != 1 || !strings.HasSuffix(got[0], "): "+want) {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
 func TestTrustedProxies(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"math"
@@ -53,6 +54,8 @@ func kindOf(f reflect.StructField) kind {
 		return newKind("a path", parsePath, strconv.Quote, tagText)
 	case form == "url":
 		return newKind("a URL such as https://push.example.com", parseBaseURL, strconv.Quote, tagText)
+	case form == "contact":
+		return newKind(contactForms, optional(parseContact), strconv.Quote, tagText)
 	case form == "directory":
 		return newKind("a URL such as https://ca.example.com/acme/acme/directory", parseDirectoryURL, strconv.Quote, tagText)
 	case form == "email":
@@ -98,16 +101,17 @@ func kindOf(f reflect.StructField) kind {
 // text returns a text as it is.
 func text(s string) string { return s }
 
-// parseList returns a parser of entries that are separated by commas. Its error names
-// the entry by its number.
+// parseList returns a parser of a list as splitList reads it. Its error names the entry by
+// its number.
 func parseList[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 	return func(text string) ([]T, error) {
-		all := []T{}
-		if text == "" {
-			return all, nil
+		items, err := splitList(text)
+		if err != nil {
+			return nil, err
 		}
-		for item := range strings.SplitSeq(text, ",") {
-			one, err := parse(strings.TrimSpace(item))
+		all := []T{}
+		for _, item := range items {
+			one, err := parse(item)
 			if err != nil {
 				return nil, errors.New("entry " + strconv.Itoa(len(all)+1) + " " + err.Error())
 			}
@@ -115,6 +119,30 @@ func parseList[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 		}
 		return all, nil
 	}
+}
+
+// splitList returns the entries of a list: a JSON list of texts, whose entries stay as they
+// are, or entries that are separated by commas, without the spaces around them.
+func splitList(text string) (items []string, err error) {
+	switch {
+	case text == "":
+		return nil, nil
+	case !strings.HasPrefix(text, `["`) && text != "[]":
+		items = strings.Split(text, ",")
+		for i := range items {
+			items[i] = strings.TrimSpace(items[i])
+		}
+		return items, nil
+	case !utf8.ValidString(text) || json.Unmarshal([]byte(text), &items) != nil:
+		return nil, errors.New(`must be a list of texts in JSON, such as ["a", "b"], or separated by commas`)
+	}
+	return items, nil
+}
+
+// joinList returns the text of a list, for splitList.
+func joinList(items []string) string {
+	text, _ := json.Marshal(items) // texts are always JSON
+	return string(text)
 }
 
 // printList returns what writes entries as a YAML list in one line.

@@ -18,7 +18,7 @@ const (
 	MailCleartext = "cleartext"
 )
 
-// Mail says how links of pushes are sent by mail, and how many.
+// Mail says how mail is sent, and how much.
 type Mail struct {
 	// SMTP server to which pushbox gives all mail; it needs base_url. Empty: no mail is sent.
 	Host string `mapstructure:"host"`
@@ -56,6 +56,9 @@ type Mail struct {
 	// Mails that all accounts together may send per day (UTC).
 	DailyLimitTotal int `mapstructure:"daily_limit_total" min:"1" max:"1000000"`
 
+	// Mails that one address may get per day (UTC), from all accounts together. 0: no limit.
+	RecipientPerDay int `mapstructure:"recipient_per_day" min:"1" max:"1000000" off:"0"`
+
 	// The most recipients per request.
 	MaxRecipients int `mapstructure:"max_recipients" min:"1" max:"100"`
 
@@ -64,7 +67,7 @@ type Mail struct {
 }
 
 func defaultMail() Mail {
-	return Mail{TLS: MailStartTLS, DailyLimit: 100, DailyLimitTotal: 1000, MaxRecipients: 5, GiveUp: day}
+	return Mail{TLS: MailStartTLS, DailyLimit: 100, DailyLimitTotal: 1000, RecipientPerDay: 20, MaxRecipients: 5, GiveUp: day}
 }
 
 // Enabled reports whether mail is sent.

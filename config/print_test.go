@@ -33,9 +33,12 @@ base_path: ""                                 # default; needs a restart
 allowed_hosts: []                             # default
 create_networks: []                           # default
 data_dir: "./data"                            # default; needs a restart
+database_url: ""                              # default; needs a restart
+database_url_file: ""                         # default; needs a restart
 master_key_file: ""                           # default; needs a restart
 master_key: [redacted]                        # environment PUSHBOX_MASTER_KEY; needs a restart
 base_url: ""                                  # default
+security_contact: ""                          # default
 tls:
   cert_file: ""                               # default; needs a restart
   key_file: ""                                # default; needs a restart

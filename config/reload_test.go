@@ -80,7 +80,7 @@ func TestAReloadRefusesSettingsThatAreValidOnlyAfterARestart(t *testing.T) {
 func TestSettingsFixedAtTheStartNeedARestart(t *testing.T) {
 	t.Parallel()
 	fixed := []string{
-		"listen", "data_dir", "master_key_file", "master_key", "log.format",
+		"listen", "data_dir", "database_url", "database_url_file", "master_key_file", "master_key", "log.format",
 		"limits.body_memory", "limits.clients", "limits.request_timeout", "limits.drain_timeout",
 	}
 	live := 0

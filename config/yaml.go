@@ -95,15 +95,15 @@ func scalar(n *yaml.Node, tags []string) (string, bool) {
 	return n.Value, n.Kind == yaml.ScalarNode && slices.Contains(tags, n.ShortTag())
 }
 
-// list returns the texts of a list, joined by commas.
+// list returns the texts of a list as splitList reads them.
 func list(n *yaml.Node) (string, bool) {
 	items := make([]string, len(n.Content))
 	for i, c := range n.Content {
 		text, ok := scalar(aliased(c), []string{tagText})
-		if !ok || strings.TrimSpace(text) == "" || strings.Contains(text, ",") {
+		if !ok {
 			return "", false
 		}
 		items[i] = text
 	}
-	return strings.Join(items, ","), n.Kind == yaml.SequenceNode
+	return joinList(items), n.Kind == yaml.SequenceNode
 }

@@ -23,6 +23,7 @@ type createRequest struct {
 	deadline time.Time     // for all but the content of files
 	bodyRead bool          // the body was read to its end
 
+	content int64  // bytes of the files so far
 	account string // the account whose upload slot is taken; set with files
 }
 
@@ -130,10 +131,19 @@ func (c *createRequest) Field(name string, v body.Value) error {
 	return nil
 }
 
+// Expect refuses files for which the sender has no room now. While they arrive, it is asked
+// again, so an upload that cannot become a push does not run to its end.
+func (c *createRequest) Expect(files int64) error {
+	return c.server.store.HasRoom(c.r.Context(), c.r.actor, files)
+}
+
 // File streams a file into the store while it arrives.
 func (c *createRequest) File(f *body.File) error {
 	if f.Declared > int64(c.server.cfg.Files.MaxFileSize) {
 		return store.ErrFileSize
+	}
+	if err := c.Expect(c.content + f.Declared); err != nil {
+		return err
 	}
 	if c.files == nil {
 		c.account = strconv.FormatUint(uint64(c.r.actor.Account), 10)
@@ -147,10 +157,12 @@ func (c *createRequest) File(f *body.File) error {
 	}
 	d := &c.r.deadlines
 	d.progress()
-	if err := c.files.Add(c.r.Context(), &progressReader{r: f, deadlines: d}); err != nil {
+	content := &roomReader{r: &progressReader{r: f, deadlines: d}, done: c.content, ask: c.Expect}
+	if err := c.files.Add(c.r.Context(), content); err != nil {
 		d.sending() // time for the answer: the file may have used it up
 		return err
 	}
+	c.content = content.done
 	d.rest()
 	c.deadline = time.Now().Add(c.server.cfg.Limits.RequestTimeout)
 	return nil

@@ -55,6 +55,30 @@ func (p *progressReader) Read(b []byte) (int, error) {
 	return n, err
 }
 
+// roomStep is how many bytes of files arrive between two questions for room.
+const roomStep = 256 << 10
+
+// A roomReader reads a file, and asks now and then whether there is room for what has
+// arrived.
+type roomReader struct {
+	r     io.Reader
+	done  int64 // bytes of the request's files so far
+	asked int64 // of this file, bytes since the last question
+	ask   func(files int64) error
+}
+
+func (r *roomReader) Read(b []byte) (int, error) {
+	n, err := r.r.Read(b)
+	r.done += int64(n)
+	if r.asked += int64(n); r.asked >= roomStep {
+		r.asked = 0
+		if err := r.ask(r.done); err != nil {
+			return 0, err
+		}
+	}
+	return n, err
+}
+
 // A slowReader reads a file for a client that may be slow. It keeps errors of the
 // file apart from those of the connection.
 type slowReader struct {

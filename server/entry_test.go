@@ -28,7 +28,7 @@ func recipientsOf(a *servertest.Server) *servertest.Server {
 
 // publicRoutes are the routes that recipients need.
 var publicRoutes = []string{
-	"version", "show", "delete", "preview", "download", "asset", "robots", "step", "push", "reveal", "expire",
+	"version", "show", "delete", "preview", "download", "asset", "robots", "contact", "step", "push", "reveal", "expire",
 	"old_push", "old_step", "health", "ready", "probe",
 }
 
@@ -44,12 +44,12 @@ func pathOf(a *servertest.Server, row server.Row) string {
 		path = strings.NewReplacer(":grant", a.PushFiles("owner@example.com", []byte("x")).Grant(), ":file", "1").Replace(path)
 	}
 	asset := regexp.MustCompile(`/assets/style[^"]+`).FindString(a.Get("/users/sign_in").Body)
-	return strings.NewReplacer(":language", "de", ":url_token", token, "/assets/:name", asset, ":name", servertest.FirstCode).Replace(path)
+	return strings.NewReplacer(":language", "de", ":url_token", token, "/assets/:name", asset, ":name", "a-code").Replace(path)
 }
 
 func TestTheEntryPointForRecipientsHasOnlyWhatTheyNeed(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, func(c *config.Config) { c.EnableSignups = true })
+	a := servertest.New(t, func(c *config.Config) { c.EnableSignups, c.SecurityContact = true, "mailto:security@example.com" })
 	outer := recipientsOf(a)
 	ask := func(entry *servertest.Server, method, path string) (got servertest.Answer, line string) {
 		seen := len(a.Log.String())

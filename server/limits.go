@@ -87,7 +87,7 @@ func Limits() []string {
 	return []string{
 		limitAnonymous, limitToken, limitUnknown, limitQueue, limitBodyMemory, limitUploads, limitDownloads, limitSpace, limitRoom,
 		store.LimitPassphrasesPerClient, store.LimitPassphrasesPerPush, store.LimitSignInsPerClient, store.LimitSignInsPerAccount, store.LimitSignUps,
-		store.LimitTokensPerAccount,
+		store.LimitTokensPerAccount, store.LimitCodesPerAccount,
 	}
 }
 
@@ -153,11 +153,11 @@ func (s *Server) countUnknown(r *request, err error) error {
 	if !r.route.guessable() || !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if full, wait := s.limits.unknown.FullFor("", r.actor.Client); full {
+	if full, wait := s.limits.unknown.FullFor(r.actor.Client); full {
 		return &limitError{wait: wait, name: limitUnknown}
 	}
 	if !errors.Is(err, errExpired) && !isForeignPart(r.Header) {
-		s.limits.unknown.AddFor("", r.actor.Client)
+		s.limits.unknown.AddFor(r.actor.Client)
 	}
 	return err
 }

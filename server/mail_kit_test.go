@@ -37,6 +37,24 @@ func lettersOf(a *servertest.Server) (all []store.Mail) {
 	return all
 }
 
+// wantedOf is lettersOf without the mails that will not be sent.
+func wantedOf(a *servertest.Server) (all []store.Mail) {
+	a.T.Helper()
+	due, _, err := a.Store.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: 1000})
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	for _, m := range due {
+		switch l, wanted, err := a.Store.OpenMail(ctx, m); {
+		case err != nil:
+			a.T.Fatal(err)
+		case wanted:
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
 // addressees returns the recipients of mails.
 func addressees(ls []store.Mail) string {
 	var all []string

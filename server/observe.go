@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/store"
 )
 
 // An Observer learns of each request. It gets only names that the program defines, never
@@ -88,12 +89,24 @@ var (
 	ErrStopping = errors.New("the server is stopping")
 )
 
-// ready reports whether a balancer should send requests here.
+// reachWithin bounds how long a balancer waits for the database to answer.
+const reachWithin = 2 * time.Second
+
+// ready reports whether a balancer should send requests here: not before a start has ended
+// nor once a stop has begun, and not while the database does not answer.
 func (s *Server) ready(r *request) (reply, error) {
 	if s.monitoring.Ready != nil {
 		if err := s.monitoring.Ready(); err != nil {
 			return reply{}, err
 		}
+	}
+	ctx, cancel := context.WithTimeout(r.Context(), reachWithin)
+	defer cancel()
+	if err := s.store.Reach(ctx); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = store.ErrUnavailable
+		}
+		return reply{}, err
 	}
 	return s.health(r)
 }

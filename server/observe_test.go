@@ -165,6 +165,16 @@ func TestAnObserverIsToldWhichLimitRefused(t *testing.T) {
 				a.T.Errorf("the header is %v", got.Header)
 			}
 		}},
+		"codes_per_account": {func(c *config.Config) {
+			sendsMail(c)
+			servertest.SignUps(c)
+		}, func(a *servertest.Server) {
+			b := a.Browser()
+			b.Post("/users/sign_up", "email", eveEmail, "password", evePassword)
+			b.SignIn(eveEmail, evePassword).To("/")
+			b.Post("/users/address/code").To("/users/address")
+			b.Post("/users/address/code").Want(http.StatusTooManyRequests)
+		}},
 		"room": {func(c *config.Config) { c.Limits.AnonymousPushes = 2 }, func(a *servertest.Server) {
 			for range 3 {
 				a.Do("POST", pushes, `{"push":{"payload":"x"}}`, servertest.Far(1))

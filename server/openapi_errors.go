@@ -17,14 +17,14 @@ import (
 var statusTexts = map[int]string{
 	http.StatusBadRequest:                   "The body, the query or a header is not valid.",
 	http.StatusUnauthorized:                 "There is no API token, or no valid one, or not the right passphrase.",
-	http.StatusForbidden:                    "The push belongs to another account, the API token does not have the scope that is needed, the account has no second factor where one is required, or a browser sent the request on behalf of another site or ahead of time.",
+	http.StatusForbidden:                    "The push belongs to another account, the API token does not have the scope that is needed, the account has no second factor where one is required, its address is not confirmed and the request is for mail, or a browser sent the request on behalf of another site or ahead of time.",
 	http.StatusNotFound:                     "Nothing is there. Unknown, malformed and purged pushes look the same.",
 	http.StatusMethodNotAllowed:             "The address has other methods.",
 	http.StatusRequestEntityTooLarge:        "The body is too large.",
 	http.StatusUnsupportedMediaType:         "The body has another media type, charset or content encoding.",
 	http.StatusRequestedRangeNotSatisfiable: "The file has no such part.",
 	http.StatusUnprocessableEntity:          "Fields are wrong: an object of field names to lists of messages.",
-	http.StatusTooManyRequests:              "There were too many requests, wrong passphrases, or requests for unknown links; or the sender has too many live pushes.",
+	http.StatusTooManyRequests:              "There were too many requests, wrong passphrases, or requests for unknown links; or the sender has too many live pushes, or sends too many mails, or an address gets too many.",
 	http.StatusInternalServerError:          "An error in the server. Its log has the cause, under the request id in the message.",
 	http.StatusServiceUnavailable:           "The server is busy, stopping, failed, or in doubt about its clock.",
 	http.StatusInsufficientStorage:          "There is no room for another push.",
@@ -49,12 +49,13 @@ var (
 	errAccountRoom   = &store.RoomError{Of: store.RoomOfAccount}
 	errAnonymousRoom = &store.RoomError{Of: store.RoomOfAnonymous}
 	errLimited       = &limitError{wait: time.Minute}
+	errAddresseeFull = &store.QuotaError{Of: store.QuotaOfAddressee, RetryAfter: time.Hour}
 	errRange         = &rangeError{size: 300000}
 	errMethod        = &methodError{allow: []string{http.MethodGet}}
 )
 
 // inStore are the errors of any call of the store.
-var inStore = []error{store.ErrClock, store.ErrFailed, store.ErrClosed, context.DeadlineExceeded}
+var inStore = []error{store.ErrClock, store.ErrUnavailable, store.ErrStaleKeys, store.ErrMoved, store.ErrFailed, store.ErrClosed, context.DeadlineExceeded}
 
 // errorsOf returns the errors that a route can answer with: those that its row in
 // routeTexts has, and those that follow from its row in the table of routes.

@@ -21,7 +21,7 @@ func (s *Server) mailFields() []apiField {
 	return []apiField{
 		{
 			name: store.FieldMailTo, in: "body",
-			text:     "E-mail addresses that get the link, separated by commas and without names; only with an API token.",
+			text:     "E-mail addresses that get the link, separated by commas and without names; only with an API token, of an account whose own address is confirmed.",
 			bounds:   "at most " + strconv.Itoa(most) + " addresses",
 			fallback: "no mail", schema: openapi.Text(),
 		},

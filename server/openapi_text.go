@@ -58,7 +58,7 @@ var routeTexts = map[string]routeText{
 		example: (*Server).exampleCreated,
 		errors: append([]error{
 			errUnauthorized, errNoPush, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, store.ErrFileSize,
-			errInvalid, limit.ErrBusy, store.ErrBusy, store.ErrFull, store.ErrQuota, errClientRoom, errAccountRoom, errAnonymousRoom,
+			errInvalid, limit.ErrBusy, store.ErrBusy, store.ErrFull, store.ErrUnconfirmed, store.ErrQuota, errAddresseeFull, errClientRoom, errAccountRoom, errAnonymousRoom,
 		}, inStore...),
 	},
 	"active": {
@@ -141,7 +141,7 @@ var routeTexts = map[string]routeText{
 		done:    "The push. Its mails will be sent.",
 		answer:  reflect.TypeFor[mailedJSON](),
 		example: (*Server).exampleMailed,
-		errors:  append([]error{body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errNoFields, errInvalidMail, store.ErrDenied, store.ErrQuota, store.ErrFull}, inStore...),
+		errors:  append([]error{body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errNoFields, errInvalidMail, store.ErrDenied, store.ErrUnconfirmed, store.ErrQuota, errAddresseeFull, store.ErrFull}, inStore...),
 	},
 	"download": {
 		summary: "Download a file",

@@ -71,6 +71,7 @@ var problems = [...]problem{
 	{err: store.ErrLocked, status: http.StatusTooManyRequests, code: "too-many-requests", message: "Too many passphrase attempts. Please try again later."},
 	{err: store.ErrFrozen, status: http.StatusForbidden, code: "frozen", name: "forbidden", message: "This push is frozen after too many wrong passphrases. Ask its sender to open it again."},
 	{err: store.ErrQuota, status: http.StatusTooManyRequests, code: "too-many-requests", message: "You cannot send that many mails today, so nothing was done. Create the push without mail, or try again tomorrow."},
+	{err: store.ErrUnconfirmed, status: http.StatusForbidden, code: "unconfirmed", name: "forbidden", message: "The e-mail address of your account is not confirmed, so it cannot send mail yet, and nothing was done. Sign in to this server and confirm it at " + addressPath + ", or create the push without mail."},
 	{err: store.ErrToken, status: http.StatusUnauthorized, code: "unauthorized", message: "The API token is not valid."},
 	{err: errUnauthorized, status: http.StatusUnauthorized, code: "unauthorized", message: "This needs an API token: send it as Authorization: Bearer TOKEN."},
 	{err: errTokenMFA, status: http.StatusForbidden, code: "mfa-required", name: "forbidden", message: "Two-factor authentication is required. Please set it up to continue: sign in to this server as the token's owner and open " + mfaPath + ". The token then works again."},
@@ -89,6 +90,9 @@ var problems = [...]problem{
 	{err: store.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many requests are waiting, such as for the check of a passphrase. Try again in a moment.", retry: time.Second},
 	{err: limit.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is busy with too many large requests. Try again in a moment.", retry: memoryWait},
 	{err: store.ErrClock, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's clock jumped, and the server does not trust it yet. Try again later.", retry: time.Minute},
+	{err: store.ErrUnavailable, status: http.StatusServiceUnavailable, code: "unavailable", message: "The database does not answer. Try again in a moment. Nothing that was acknowledged is lost.", retry: 2 * time.Second},
+	{err: store.ErrStaleKeys, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server takes new keys just now. Try again in a moment.", retry: time.Second},
+	{err: store.ErrMoved, status: http.StatusServiceUnavailable, code: "unavailable", message: "The data of this server were moved to another place. Send requests there.", retry: 10 * time.Second},
 	{err: store.ErrFailed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The store has failed, and an administrator must restart the server. Nothing that was acknowledged is lost.", retry: 10 * time.Second},
 	{err: errScrape, status: http.StatusUnauthorized, code: "unauthorized", message: scrapeMessage},
 	{err: ErrStarting, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is starting.", retry: time.Second},
@@ -100,6 +104,7 @@ var problems = [...]problem{
 	{err: store.ErrExists, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrRoom, status: http.StatusInternalServerError, code: "internal"},   // comes as a *store.RoomError
 	{err: store.ErrTokens, status: http.StatusInternalServerError, code: "internal"}, // the page says it itself
+	{err: store.ErrCode, status: http.StatusInternalServerError, code: "internal"},   // the page says it itself
 	{err: store.ErrEnded, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrInUse, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrNoKeys, status: http.StatusInternalServerError, code: "internal"},
@@ -107,6 +112,10 @@ var problems = [...]problem{
 	{err: store.ErrSchema, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrCorrupt, status: http.StatusInternalServerError, code: "internal"},
 }
+
+// quotaOfAddressee is the message for an address that gets no more mail today. It does not
+// tell how much others have sent there.
+const quotaOfAddressee = "One of these addresses has received the most mails for today, so nothing was done. Create the push without mail to it, or try again tomorrow."
 
 // roomRetry is the Retry-After of a sender without room: a push may end at any moment, or after weeks.
 const roomRetry = time.Hour
@@ -200,7 +209,9 @@ func problemOf(r *request, err error) problem {
 		p.retry = locked.RetryAfter
 	}
 	if errors.As(err, &quota) {
-		p.retry = quota.RetryAfter
+		if p.retry = quota.RetryAfter; quota.Of == store.QuotaOfAddressee {
+			p.message = quotaOfAddressee
+		}
 	}
 	return p
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 )
 
 // FuzzRange checks that a part is the same part of a slice, and that net/http agrees
@@ -45,6 +46,8 @@ func FuzzRange(f *testing.F) {
 			if got := content[part.from : part.from+part.length]; theirs.Code != http.StatusPartialContent || !bytes.Equal(theirs.Body.Bytes(), got) {
 				t.Errorf("%q of %d is %+v, net/http says %d with %d bytes", header, size, part, theirs.Code, theirs.Body.Len())
 			}
+		case strings.ContainsFunc(header[min(6, len(header)):], unicode.IsSpace):
+			// RFC 9110 section 14.1.1 has no space in a range, so such a header is ignored; net/http takes it
 		case theirs.Code == http.StatusPartialContent && !strings.Contains(header, ",") && theirs.Header().Get("Content-Length") != strconv.Itoa(int(size)):
 			t.Errorf("%q of %d is ignored, net/http says %v", header, size, theirs.Header())
 		}

@@ -51,11 +51,10 @@ func newRouter(rows []route, base string) *router {
 	return r
 }
 
-// places returns the patterns of the route under base. A health check also has its place
-// outside base.
+// places returns the patterns of the route: under base, and for some also outside it.
 func (r route) places(base string) []string {
 	all := []string{squeeze(base + r.pattern)}
-	if base != "" && r.has(isHealthCheck) {
+	if base != "" && r.has(atRoot) {
 		all = append(all, r.pattern)
 	}
 	return all

@@ -29,7 +29,8 @@ const (
 	hasFiles                         // files go in or out, for as long as they make progress
 	forRecipients                    // it is also at the entry point for recipients
 	notCounted                       // by the general limit
-	isHealthCheck                    // for monitors: also at the root, and for every Host
+	isHealthCheck                    // for monitors: for every Host
+	atRoot                           // also outside base_path
 	beforeMFA                        // open to accounts that still need a second factor
 	countsViews                      // a GET may count a view, so it must be meant, and there is no HEAD
 	isV1                             // of API version 1, which the settings can switch off
@@ -63,11 +64,13 @@ const (
 	healthPath   = "/healthz"
 	readyPath    = "/readyz"
 	metricsPath  = "/metrics"
+	securityPath = "/.well-known/security.txt"
 	signInPath   = "/users/sign_in"
 	mfaPath      = "/users/mfa"
 	tokenPath    = "/users/token"
 	passwordPath = "/users/password"
 	sessionsPath = "/users/sessions"
+	addressPath  = "/users/address"
 	helpPath     = "/help/api"
 )
 
@@ -115,6 +118,7 @@ func (s *Server) table() []route {
 		{name: "download", method: get, pattern: file, access: public, traits: hasFiles | forRecipients, action: s.downloadFile},
 		{name: "asset", method: get, pattern: web.AssetPrefix + ":" + nameParam, access: public, traits: isPage | forRecipients | notCounted, action: s.asset},
 		{name: "robots", method: get, pattern: "/robots.txt", access: public, traits: isPage | forRecipients | notCounted, action: s.robots},
+		{name: "contact", method: get, pattern: securityPath, access: public, traits: isPage | forRecipients | atRoot, action: s.contact},
 
 		{name: "push_form", method: get, pattern: "/", access: creating, traits: isPage, nav: "create", action: s.pushForm},
 		{name: "push_made", method: post, pattern: "/", access: creating, traits: isPage | hasLinks | hasFiles, nav: "create", action: s.makePush},
@@ -144,6 +148,9 @@ func (s *Server) table() []route {
 		{name: "password", method: post, pattern: passwordPath, access: required, traits: isPage, nav: "password", action: s.withForm(s.changePassword)},
 		{name: "sessions", method: get, pattern: sessionsPath, access: required, traits: isPage, nav: "sessions", action: s.sessionsPage},
 		{name: "session_ended", method: post, pattern: sessionsPath + "/end", access: required, traits: isPage, action: s.withForm(s.endSession)},
+		{name: "address", method: get, pattern: addressPath, access: required, traits: isPage, nav: "address", action: s.addressPage},
+		{name: "address_confirmed", method: post, pattern: addressPath, access: required, traits: isPage, nav: "address", action: s.withForm(s.confirmAddress)},
+		{name: "address_code", method: post, pattern: addressPath + "/code", access: required, traits: isPage, nav: "address", action: s.mailCode},
 		{name: "mfa_page", method: get, pattern: mfaPath, access: required, traits: isPage | beforeMFA, nav: "mfa", action: s.mfaPage},
 		{name: "mfa_on", method: post, pattern: mfaPath, access: required, traits: isPage | beforeMFA, nav: "mfa", action: s.withForm(s.enableMFA)},
 		{name: "mfa_off", method: post, pattern: mfaPath + "/off", access: required, traits: isPage, action: s.withForm(s.disableMFA)},
@@ -151,9 +158,9 @@ func (s *Server) table() []route {
 		{name: "api_help", method: get, pattern: helpPath, access: optional, traits: isPage | hasLinks, nav: "api", action: s.apiHelpPage},
 
 		{name: "probe", method: get, pattern: probePath + ":" + nameParam, access: public, traits: forRecipients, action: s.probe},
-		{name: "health", method: get, pattern: healthPath, access: public, traits: forRecipients | notCounted | isHealthCheck, action: s.health},
-		{name: "health", method: get, pattern: "/up", access: public, traits: forRecipients | notCounted | isHealthCheck, action: s.health}, // where Password Pusher has it
-		{name: "ready", method: get, pattern: readyPath, access: public, traits: forRecipients | notCounted | isHealthCheck, action: s.ready},
+		{name: "health", method: get, pattern: healthPath, access: public, traits: forRecipients | notCounted | isHealthCheck | atRoot, action: s.health},
+		{name: "health", method: get, pattern: "/up", access: public, traits: forRecipients | notCounted | isHealthCheck | atRoot, action: s.health}, // where Password Pusher has it
+		{name: "ready", method: get, pattern: readyPath, access: public, traits: forRecipients | notCounted | isHealthCheck | atRoot, action: s.ready},
 		{name: "metrics", method: get, pattern: metricsPath, access: public, action: s.metrics},
 	}
 	return slices.Concat(rows, s.routesOld(), s.routesV1())

@@ -20,7 +20,6 @@ import (
 	"pushbox/config"
 	"pushbox/internal/clientip"
 	"pushbox/internal/lang"
-	"pushbox/internal/secret"
 	"pushbox/server/web"
 	"pushbox/store"
 
@@ -35,7 +34,6 @@ type Options struct {
 	Version    string      // for /api/v2/version; 3.0.0 or later
 	Clock      clock.Clock // for limits; nil: the machine's
 	Logo       *web.Logo   // nil: pushbox's
-	First      secret.Text // the code for making the first account; zero: there is none
 	Monitoring Monitoring
 }
 
@@ -64,9 +62,8 @@ type Server struct {
 	words *lang.Catalog
 	clock clock.Clock
 
-	first       *atomic.Pointer[secret.Text] // the code for the first account; nil: none, or no longer
-	signUpEmail *regexp.Regexp               // matches the whole of addresses that may sign up
-	tokensFrom  time.Time                    // when require_mfa begins to hold for API tokens
+	signUpEmail *regexp.Regexp // matches the whole of addresses that may sign up
+	tokensFrom  time.Time      // when require_mfa begins to hold for API tokens
 
 	probes *probes
 }
@@ -78,16 +75,13 @@ func New(o Options) (*Server, error) {
 		o.Clock = clock.NewSystem()
 	}
 	s := &Server{
-		latest: new(atomic.Pointer[Server]), first: new(atomic.Pointer[secret.Text]), probes: newProbes(o.Clock.Elapsed),
+		latest: new(atomic.Pointer[Server]), probes: newProbes(o.Clock.Elapsed),
 		store: o.Store.Snapshot(), log: o.Log, release: o.Version,
 		limits: newLimits(o.Config.Limits, o.Clock.Elapsed),
 		words:  lang.New(), clock: o.Clock,
 	}
 	if s.monitoring = o.Monitoring; s.monitoring.Observer == nil {
 		s.monitoring.Observer = unobserved{}
-	}
-	if !o.First.IsZero() {
-		s.first.Store(&o.First)
 	}
 	s.latest.Store(s)
 	return s, s.configure(o.Config, o.Logo)

@@ -32,14 +32,17 @@ var accountMatrix = []struct {
 	{"POST", "/users/sign_in/code", []string{"code", "wrong"}, [people]int{303, 403, 303, 303}},
 	{"GET", "/users/sign_up", nil, [people]int{200, 200, 200, 200}},
 	{"POST", "/users/sign_up", nil, [people]int{422, 422, 422, 422}},
-	{"GET", "/users/first/" + servertest.FirstCode, nil, [people]int{404, 404, 404, 404}},
-	{"POST", "/users/first/" + servertest.FirstCode, nil, [people]int{404, 404, 404, 404}},
+	{"GET", "/users/first/canary-first", nil, [people]int{404, 404, 404, 404}},
+	{"POST", "/users/first/canary-first", nil, [people]int{404, 404, 404, 404}},
 	{"GET", "/users/token", nil, [people]int{303, 303, 200, 200}},
 	{"POST", "/users/token", []string{"label", "x", "days", "30", "password", servertest.AnnPassword}, [people]int{303, 303, 201, 201}},
 	{"POST", "/users/token/revoke", []string{"id", "TOKEN"}, [people]int{303, 303, 303, 303}},
 	{"GET", "/users/password", nil, [people]int{303, 303, 200, 200}},
 	{"POST", "/users/password", []string{"old", "wrong", "new", "a new password", "again", "a new password"}, [people]int{303, 303, 403, 403}},
 	{"GET", "/users/sessions", nil, [people]int{303, 303, 200, 200}},
+	{"GET", "/users/address", nil, [people]int{303, 303, 200, 200}},
+	{"POST", "/users/address", []string{"code", "wrong"}, [people]int{303, 303, 303, 303}}, // theirs are confirmed
+	{"POST", "/users/address/code", nil, [people]int{303, 303, 404, 404}},                  // the server sends no mail
 	{"POST", "/users/sessions/end", []string{"id", "SESSION"}, [people]int{303, 303, 303, 303}},
 	{"GET", "/users/mfa", nil, [people]int{303, 303, 200, 200}},
 	{"POST", "/users/mfa", []string{"password", "PASSWORD", "secret", "SECRET", "code", "wrong"}, [people]int{303, 303, 403, 403}},
@@ -150,7 +153,7 @@ func TestPagesAndLogsKeepSecrets(t *testing.T) {
 	b.SignIn(servertest.AnnEmail, changed).To("/users/sign_in")
 	b.Post("/users/sign_in/code", "code", "canary-code").Want(http.StatusForbidden)
 	b.Post("/users/sign_in/code", "code", recovery[0]).To("/")
-	for _, path := range []string{"/users/sessions", "/users/token", "/users/password", "/users/mfa", "/users/first/" + servertest.FirstCode} {
+	for _, path := range []string{"/users/sessions", "/users/token", "/users/password", "/users/mfa", "/users/first/canary-first"} {
 		b.Get(path)
 	}
 	pages := strings.Join(b.Seen, "\n")
@@ -159,7 +162,7 @@ func TestPagesAndLogsKeepSecrets(t *testing.T) {
 		times int
 	}{
 		"the password": {servertest.AnnPassword, 0}, "a wrong one": {wrong, 0}, "the new one": {changed, 0}, "a wrong code": {"canary-code", 0},
-		"a session": {first, 0}, "the next session": {b.Session(), 0}, "the code of the first account": {servertest.FirstCode, 0},
+		"a session": {first, 0}, "the next session": {b.Session(), 0}, "the code of the first account": {"canary-first", 0},
 		"the token": {token, 1}, "a recovery code": {recovery[0], 1}, "the second factor's secret": {totpSecret, 2},
 	} {
 		if got := strings.Count(pages, c.text); got != c.times || c.text == "" {

@@ -52,7 +52,7 @@ func TestAnAddressOrLabelThatIsTooLongIsNotShownAgain(t *testing.T) {
 	free, full := func(c *config.Config) { c.EnableSignups = true }, func(c *config.Config) {
 		c.EnableSignups, c.Limits.SignInsPerClient = true, 1
 	}
-	a, limited := servertest.NewSite(t, free), servertest.NewSite(t, full)
+	a, limited, fresh := servertest.NewSite(t, free), servertest.NewSite(t, full), servertest.New(t)
 	for range 2 {
 		limited.Browser().SignIn(servertest.AnnEmail, "wrong")
 		limited.Browser().Post("/users/sign_up", "email", "x@example.com", "password", "long enough")
@@ -67,7 +67,7 @@ func TestAnAddressOrLabelThatIsTooLongIsNotShownAgain(t *testing.T) {
 		{a.Browser(), "/users/sign_in", "email", store.MaxEmail, 403},
 		{limited.Browser(), "/users/sign_in", "email", store.MaxEmail, 429},
 		{a.Browser(), "/users/sign_up", "email", store.MaxEmail, 422},
-		{servertest.New(t).Browser(), firstPath, "email", store.MaxEmail, 422},
+		{fresh.Browser(), fresh.FirstPath(), "email", store.MaxEmail, 422},
 	} {
 		for extra, comes := range map[int]bool{0: true, 1: false} {
 			text := strings.Repeat(`"`, c.most+extra)

@@ -18,8 +18,8 @@ func (s *Server) pushForm(r *request) (reply, error) {
 func (s *Server) makePush(r *request) (reply, error) {
 	c, p, err := s.receivePush(r, spelling{wrapper: "push", page: true})
 	var invalid *store.InvalidError
-	if errors.Is(err, store.ErrQuota) { // the form is shown again, with what was typed
-		err = &store.InvalidError{Fields: map[string][]string{quotaField: {"is used up"}}}
+	if field := mailProblem(err); field != "" { // the form is shown again, with what was typed
+		err = &store.InvalidError{Fields: map[string][]string{field: {"cannot be sent"}}}
 	}
 	switch {
 	case errors.As(err, &invalid):
@@ -33,10 +33,28 @@ func (s *Server) makePush(r *request) (reply, error) {
 
 // Names of problems that only the page has, in addition to the names of fields.
 const (
-	accountField  = "account"
-	leftoverField = "leftover"
-	quotaField    = "quota"
+	accountField     = "account"
+	leftoverField    = "leftover"
+	quotaField       = "quota"
+	addresseeField   = "addressee"
+	unconfirmedField = "unconfirmed"
 )
+
+// mailProblem names the problem of a push whose mail may not be sent; empty if err is
+// another error, or none.
+func mailProblem(err error) string {
+	var quota *store.QuotaError
+	switch {
+	case errors.Is(err, store.ErrUnconfirmed):
+		return unconfirmedField
+	case errors.As(err, &quota) && quota.Of == store.QuotaOfAddressee:
+		return addresseeField
+	case errors.Is(err, store.ErrQuota):
+		return quotaField
+	default:
+		return ""
+	}
+}
 
 // convertForm turns the fields of the form into those of the API. It returns a
 // *store.InvalidError if the push would not be what the page showed.

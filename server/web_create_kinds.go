@@ -121,6 +121,8 @@ type mailForm struct {
 	Max       int // addresses
 	Language  string
 	Languages []lang.Language
+
+	Unconfirmed bool // the address of the account is not: a link to its page stands in place of the fields
 }
 
 // newMailForm returns that part with these fields filled in; nil if it is not offered.
@@ -130,7 +132,7 @@ func (s *Server) newMailForm(r *request, f fields) *mailForm {
 	}
 	m := &mailForm{
 		To: f[store.FieldMailTo].Text, Max: s.cfg.Mail.MaxRecipients,
-		Language: f.text(store.FieldMailLanguage), Languages: lang.Languages(),
+		Language: f.text(store.FieldMailLanguage), Languages: lang.Languages(), Unconfirmed: r.session.Unconfirmed,
 	}
 	if !s.words.Speaks(m.Language) {
 		m.Language = r.locale.Tag

@@ -38,6 +38,8 @@ func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.Inva
 		{store.FieldMailTo, formProblem{Field: mailID, Key: "create_bad_mail", Max: strconv.Itoa(s.cfg.Mail.MaxRecipients)}},
 		{store.FieldMailLanguage, formProblem{Field: mailLanguageID, Key: "create_bad_mail_language"}},
 		{quotaField, formProblem{Field: mailID, Key: "create_bad_mail_limit"}},
+		{addresseeField, formProblem{Field: mailID, Key: "create_bad_mail_addressee"}},
+		{unconfirmedField, formProblem{Field: mailID, Key: "create_mail_unconfirmed"}},
 	} {
 		if _, bad := invalid.Fields[row.name]; bad {
 			all = append(all, row.formProblem)

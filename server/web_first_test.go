@@ -6,20 +6,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"pushbox/config"
 	"pushbox/server"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/storetest"
 )
-
-const firstPath = server.FirstPath + servertest.FirstCode
 
 func TestTheFirstAccount(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
-	b := a.Browser()
+	b, firstPath := a.Browser(), a.FirstPath()
 	b.Get(firstPath).Want(http.StatusOK).Says("The first account")
 	b.Post(firstPath, "email", "not-an-address", "password", "short").Want(http.StatusUnprocessableEntity).Inner("password-error")
 	b.Post(firstPath, "email", servertest.AnnEmail, "password", servertest.AnnPassword).To("/")
@@ -33,6 +30,7 @@ func TestTheFirstAccount(t *testing.T) {
 func TestOnlyOneOfTwoCanMakeTheFirstAccount(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
+	firstPath := a.FirstPath()
 	var wg sync.WaitGroup
 	statuses := make([]int, 4)
 	for i := range statuses {
@@ -57,29 +55,39 @@ func TestOnlyOneOfTwoCanMakeTheFirstAccount(t *testing.T) {
 	}
 }
 
-func TestTheFirstCodeIsInvalidOnceACommandMadeAnAccount(t *testing.T) {
+func TestTheCodeOfTheFirstAccountIsOfUseOnce(t *testing.T) {
 	t.Parallel()
-	for _, method := range []string{http.MethodGet, http.MethodPost} {
-		a := servertest.NewSite(t)
-		b := a.Browser()
-		if method == http.MethodGet {
-			b.Get(firstPath).Want(http.StatusNotFound)
-		} else {
-			b.Post(firstPath, "email", "eve@example.com", "password", servertest.AnnPassword).Want(http.StatusNotFound)
-		}
-		if err := a.Store.RemoveAccount(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail); err != nil {
-			t.Fatal(err)
-		}
-		b.Get(firstPath).Want(http.StatusNotFound) // it was forgotten
+	a := servertest.New(t)
+	b, firstPath := a.Browser(), a.FirstPath()
+	a.AddTokenUser(servertest.AnnEmail) // by a command
+	b.Get(firstPath).Want(http.StatusNotFound)
+	b.Post(firstPath, "email", "eve@example.com", "password", servertest.AnnPassword).Want(http.StatusNotFound)
+	if err := a.Store.RemoveAccount(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail); err != nil {
+		t.Fatal(err)
 	}
+	b.Get(firstPath).Want(http.StatusNotFound)
+	b.Get(a.FirstPath()).Want(http.StatusOK)
+}
+
+// It is good at each server, and at none any more once one of them has made the account.
+func TestServersHaveOneCodeForTheFirstAccount(t *testing.T) {
+	t.Parallel()
+	one := servertest.On(t, storetest.Postgres(t))
+	other := one.Beside()
+	path := one.FirstPath()
+	other.Browser().Get(path).Want(http.StatusOK)
+	other.Browser().Post(path, "email", servertest.AnnEmail, "password", servertest.AnnPassword).To("/")
+	one.Browser().Get(path).Want(http.StatusNotFound)
+	one.Browser().Post(path, "email", "eve@example.com", "password", servertest.AnnPassword).Want(http.StatusNotFound)
 }
 
 func TestGuessingTheCodeOfTheFirstAccountIsLimited(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t, func(c *config.Config) { c.Limits.UnknownTokensPerMinute = 3 })
 	b := a.Browser(servertest.Far(1))
-	for _, wrong := range []string{"x", servertest.FirstCode + "x", servertest.FirstCode[1:]} {
-		b.Get(server.FirstPath + wrong).Want(http.StatusNotFound)
+	firstPath := a.FirstPath()
+	for _, wrong := range []string{server.FirstPath + "x", firstPath + "x", firstPath[:len(firstPath)-1]} {
+		b.Get(wrong).Want(http.StatusNotFound)
 	}
 	b.Get(server.FirstPath + "x").Want(http.StatusTooManyRequests)
 	b.Post(server.FirstPath+"x", "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusTooManyRequests)
@@ -89,26 +97,12 @@ func TestGuessingTheCodeOfTheFirstAccountIsLimited(t *testing.T) {
 	b.Post(server.FirstPath+"x", "email", servertest.AnnEmail, "password", servertest.AnnPassword).Want(http.StatusNotFound)
 }
 
-func TestWithoutACodeThereIsNoFirstAccount(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t)
-	handler, err := server.New(server.Options{Config: config.Default(), Store: a.Store.Store, Log: zerolog.Nop()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, path := range []string{server.FirstPath, server.FirstPath + "x", firstPath} {
-		if got := servertest.Serve(handler, http.MethodGet, path); got != http.StatusNotFound {
-			t.Errorf("%s: %d", path, got)
-		}
-	}
-}
-
 func TestTheFirstAccountIsMadeEvenIfItCannotSignInAtOnce(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t, func(c *config.Config) { c.Limits.SignInsPerClient = 1 })
 	b := a.Browser()
 	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).Want(http.StatusForbidden)
-	b.Post(firstPath, "email", servertest.AnnEmail, "password", servertest.AnnPassword).To("/users/sign_in")
+	b.Post(a.FirstPath(), "email", servertest.AnnEmail, "password", servertest.AnnPassword).To("/users/sign_in")
 	a.Store.Clock.Advance(20 * time.Second)
 	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/")
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
-	"pushbox/internal/secret"
 	"pushbox/server"
 	"pushbox/server/servertest"
 )
@@ -130,7 +129,7 @@ func TestABadPatternForAddressesIsAnError(t *testing.T) {
 	a := servertest.New(t)
 	cfg := config.Default()
 	cfg.SignupEmailRegexp = "("
-	_, err := server.New(server.Options{Config: cfg, Store: a.Store.Store, Log: zerolog.Nop(), First: secret.New("x")})
+	_, err := server.New(server.Options{Config: cfg, Store: a.Store.Store, Log: zerolog.Nop()})
 	if err == nil || !strings.Contains(err.Error(), "signup_email_regexp") {
 		t.Errorf("the error is %v", err)
 	}

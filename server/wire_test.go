@@ -224,7 +224,7 @@ func TestHEADIsGETWithoutABody(t *testing.T) {
 	ann := a.AddTokenUser("ann@example.com")
 	push := a.Create(`"payload":"x","retrieval_step":false`, ann)
 	for _, path := range []string{
-		"/api/v2/version", "/api/v2/openapi.json", "/healthz", "/readyz", "/robots.txt", "/help/api", "/", "/p/" + push, "/p/" + push + "/r", "/users/sign_in",
+		"/api/v2/version", "/api/v2/openapi.json", "/healthz", "/readyz", "/robots.txt", "/.well-known/security.txt", "/help/api", "/", "/p/" + push, "/p/" + push + "/r", "/users/sign_in",
 		pushes + "/active", pushes + "/expired", pushes + "/" + push + "/preview", pushes + "/" + push + "/audit", pushes + "/nothing/preview", "/p/nothing",
 	} {
 		get, head := a.Get(path, ann), a.Do("HEAD", path, "", ann)

@@ -16,12 +16,14 @@ type Account struct {
 	Email        string // in lower case
 	PasswordHash string // Argon2id in PHC string form; bcrypt until the first sign-in of an imported account
 	CreatedAt    time.Time
-	Disabled     bool      // none of its tokens and sessions is valid
-	Removing     bool      // its pushes are being purged, and it goes after them
-	TOTP         string    // the secret of its second factor, sealed; empty: it has none
-	TOTPStep     int64     // the last step whose code was accepted: steps are 30 seconds, counted since 1970
-	Recovery     string    // digests of the remaining recovery codes, concatenated
-	SignedInAt   time.Time // the last sign-in on the pages; zero: none yet
+	Disabled     bool        // none of its tokens and sessions is valid
+	Removing     bool        // its pushes are being purged, and it goes after them
+	TOTP         string      // the secret of its second factor, sealed; empty: it has none
+	TOTPStep     int64       // the last step whose code was accepted: steps are 30 seconds, counted since 1970
+	Recovery     string      // digests of the remaining recovery codes, concatenated
+	SignedInAt   time.Time   // the last sign-in on the pages; zero: none yet
+	Unconfirmed  bool        // its user signed up and has not shown that the address is theirs: it sends no mail
+	Code         AddressCode // of an address that is not confirmed
 }
 
 // Active reports whether the account may act.

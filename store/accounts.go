@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"encoding/base32"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -22,18 +24,38 @@ const (
 	MaxTokens   = 25              // that an account has at once, expired ones too
 )
 
-// AddAccount adds an account, for any actor. *InvalidError; ErrExists if the address
-// has an account.
+// AddAccount adds an account, for any actor. Its address counts as confirmed. *InvalidError;
+// ErrExists if the address has an account.
 func (s *Store) AddAccount(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
 	return s.addAccount(ctx, email, password, s.as(by).createAccount, s.passwordHasher(by))
 }
 
-// SignUp is AddAccount for a client who makes an account for itself: *LockedError after
-// too many sign-ups of the client.
+// SignUp is AddAccount for a client who makes an account for itself, whose address is not
+// confirmed: *LockedError after too many sign-ups of the client.
 func (s *Store) SignUp(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
-	return s.addAccount(ctx, email, password, s.as(by).createAccount, func(ctx context.Context, hash func() error) error {
-		return s.guess.signUp(ctx, by.Client, hash)
+	create := func(ctx context.Context, a Account) (AccountID, error) {
+		a.Unconfirmed = true
+		return s.as(by).createAccount(ctx, a)
+	}
+	return s.addAccount(ctx, email, password, create, func(ctx context.Context, hash func() error) error {
+		return s.signUp(ctx, by.Client, hash)
 	})
+}
+
+// FirstCode returns the code for making the first account: the same at each server and
+// after each start, as long as there is no account. It is zero if there is one. If there is
+// none again later, the code is another one, so each is of use once.
+func (s *Store) FirstCode(ctx context.Context) (secret.Text, error) {
+	has, err := s.HasAccounts(ctx)
+	if err != nil || has {
+		return secret.Text{}, err
+	}
+	last, err := s.engine.LastAccount(ctx)
+	if err != nil {
+		return secret.Text{}, err
+	}
+	mac := s.ring.Load().MAC(fmt.Sprintf("first account after %d", last)) // no url_token has a space
+	return secret.New(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac[:])), nil
 }
 
 // AddFirstAccount is AddAccount if there is no account, else ErrExists.
@@ -109,7 +131,8 @@ func (s *Store) SetDisabled(ctx context.Context, by Actor, email string, disable
 	})
 }
 
-// RenameAccount gives an account another address; all that belongs to it stays.
+// RenameAccount gives an account another address, which counts as confirmed; all that
+// belongs to it stays.
 // *InvalidError; ErrNotFound; ErrExists if another account has that address; ErrDenied for
 // a client.
 func (s *Store) RenameAccount(ctx context.Context, by Actor, email, to string) error {
@@ -125,13 +148,15 @@ func (s *Store) RenameAccount(ctx context.Context, by Actor, email, to string) e
 	if err != nil {
 		return err
 	}
-	defer s.epochs.leave(s.epochs.enter())
-	event := s.as(by).event(AdminAccountRename, matter{account: a.ID, email: to, detail: "it was " + a.Email})
-	_, err = s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-		a.Email = to
-		return a, SessionChange{}, event, nil
+	return s.keeping(ctx, func(ctx context.Context) error {
+		event := s.as(by).event(AdminAccountRename, matter{account: a.ID, email: to, detail: "it was " + a.Email})
+		_, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			a.Email = to
+			a.confirm()
+			return a, SessionChange{}, event, nil
+		})
+		return err
 	})
-	return err
 }
 
 // ExpirePushes ends all live pushes of an account, as a delete does, and returns how many.
@@ -163,9 +188,10 @@ func (s *Store) expireAll(ctx context.Context, by Actor, owner AccountID) (n int
 }
 
 func (s *Store) deleteEach(ctx context.Context, by Actor, ps []Push) error {
-	defer s.epochs.leave(s.epochs.enter())
-	at := s.time.Read()
-	return s.changeEach(ctx, ps, func(id ID) Rule { return deleteRule(by, at, s.sealActor(id, by)) })
+	return s.keeping(ctx, func(ctx context.Context) error {
+		at := s.time.Read()
+		return s.changeEach(ctx, ps, func(id ID) Rule { return deleteRule(by, at, s.sealActor(id, by)) })
+	})
 }
 
 // RemoveAccount removes an account with its API tokens, sessions, webhooks, pushes and
@@ -249,13 +275,14 @@ func (s *Store) changeAccount(ctx context.Context, by Actor, email string, k Adm
 	if err != nil {
 		return Account{}, err
 	}
-	defer s.epochs.leave(s.epochs.enter())
-	event := s.as(by).event(k, about(a).with(endsTokens(ends)))
-	c, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-		change(&a)
-		return a, ends, event, nil
+	return sealing(ctx, s, func(ctx context.Context) (Account, error) {
+		event := s.as(by).event(k, about(a).with(endsTokens(ends)))
+		c, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			change(&a)
+			return a, ends, event, nil
+		})
+		return c.Account, err
 	})
-	return c.Account, err
 }
 
 // endsTokens is the detail of an event: whether API tokens end.

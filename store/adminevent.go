@@ -52,6 +52,8 @@ const (
 	AdminAccountRename
 	AdminPushesExpire
 	AdminPurge
+	AdminAddressConfirm
+	AdminCodeRefused
 	adminKindCount
 )
 
@@ -91,6 +93,8 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminImport:         {"import", "accounts and pushes of another server were imported"},
 	AdminAccountRename:  {"account_rename", "an account got another address"},
 	AdminPushesExpire:   {"pushes_expire", "all live pushes of an account were ended"},
+	AdminAddressConfirm: {"address_confirm", "the address of an account was confirmed"},
+	AdminCodeRefused:    {"code_refused", "the last try for the code that was mailed to an address was wrong"},
 }
 
 // AdminKinds lists the kinds of event.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
-	"sort"
 	"strings"
 	"time"
 
@@ -76,15 +74,7 @@ func (s *Store) adminEventsOneByOne(ctx context.Context, after uint64) (list []A
 // LastAdminEvent returns the number of the newest event of the instance log; 0 if there is
 // none.
 func (s *Store) LastAdminEvent(ctx context.Context) (number uint64, err error) {
-	// Numbers have no gap, so this is the least one that no event is after.
-	n := sort.Search(math.MaxInt, func(after int) bool {
-		list, searchErr := s.engine.AdminEvents(ctx, uint64(after), 1)
-		if searchErr != nil && !errors.Is(searchErr, ErrCorrupt) { // a damaged event is one
-			err = searchErr
-		}
-		return searchErr == nil && len(list) == 0
-	})
-	return uint64(n), err
+	return s.engine.LastAdminEvent(ctx)
 }
 
 // emailOf returns the address of an account; empty if it has gone.

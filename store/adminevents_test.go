@@ -108,6 +108,22 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	_, err = f.ExpirePushes(ctx, storetest.Operator, ann)
 	want(err, "pushes_expire: "+operator+hers+"0 pushes")
 
+	const eve, theirs = "eve@example.net", "account 2 eve@example.net, subject 0, "
+	const them = "client 2 from 192.0.2.7 Browser/1.0, " + theirs
+	_, err = f.SignUp(ctx, by, eve, secret.New(pass))
+	want(err, "account_create: client 0 from 192.0.2.7 Browser/1.0, "+theirs)
+	newcomer, err := f.SignIn(ctx, by, eve, secret.New(pass))
+	want(err, "sign_in: "+them)
+	want(f.MailCode(ctx, by, newcomer.Secret, ""))
+	wrongCode := secret.New(otherThan(letters(t, f)[0].Code))
+	for range store.CodeTries - 1 {
+		want(refusedAs(f.ConfirmAddress(ctx, by, newcomer.Secret, wrongCode), store.ErrCode))
+	}
+	want(refusedAs(f.ConfirmAddress(ctx, by, newcomer.Secret, wrongCode), store.ErrCode), "code_refused: "+them)
+	want(f.MailCode(ctx, by, newcomer.Secret, ""))
+	want(f.ConfirmAddress(ctx, by, newcomer.Secret, letters(t, f)[0].Code), "address_confirm: "+them)
+	want(f.ConfirmAccount(ctx, storetest.Operator, eve)) // it is
+
 	token, err := f.CreateToken(ctx, storetest.Operator, ann, store.TokenTerms{Label: "laptop"})
 	want(err, "token_create: "+operator+"account 1 ann@example.com, subject 1, laptop")
 	want(f.RevokeToken(ctx, storetest.Operator, token.ID), "token_revoke: "+operator+"account 1 ann@example.com, subject 1, ")

@@ -30,7 +30,7 @@ func (a Actor) proved(id AccountID) Actor {
 // An administration changes accounts, API tokens, sessions, webhooks and the key ring
 // for an actor, and writes the instance log. No other part of the store calls these
 // methods of the engine, so this file alone says who may make such changes, and none of
-// them is without an event.
+// them is without an event but those that are Untold.
 type administration struct {
 	store *Store
 	by    Actor
@@ -55,91 +55,101 @@ func (a administration) event(k AdminKind, m matter) AdminEvent {
 
 // createAccount is for every actor: the server decides who may sign up.
 func (a administration) createAccount(ctx context.Context, one Account) (AccountID, error) {
-	defer a.store.epochs.leave(a.store.epochs.enter())
-	return a.store.engine.CreateAccount(ctx, one, a.event(AdminAccountCreate, matter{email: one.Email}))
+	return sealing(ctx, a.store, func(ctx context.Context) (AccountID, error) {
+		return a.store.engine.CreateAccount(ctx, one, a.event(AdminAccountCreate, matter{email: one.Email}))
+	})
 }
 
 func (a administration) createFirstAccount(ctx context.Context, one Account) (AccountID, error) {
-	defer a.store.epochs.leave(a.store.epochs.enter())
-	return a.store.engine.CreateFirstAccount(ctx, one, a.event(AdminAccountCreate, matter{email: one.Email}))
+	return sealing(ctx, a.store, func(ctx context.Context) (AccountID, error) {
+		return a.store.engine.CreateFirstAccount(ctx, one, a.event(AdminAccountCreate, matter{email: one.Email}))
+	})
 }
 
 func (a administration) changeAccount(ctx context.Context, id AccountID, session SessionDigest, r AccountRule) (AccountChange, error) {
-	defer a.store.epochs.leave(a.store.epochs.enter())
-	if err := a.may(id); err != nil {
-		return AccountChange{}, err
-	}
-	return a.store.engine.ChangeAccount(ctx, id, session, r)
+	return sealing(ctx, a.store, func(ctx context.Context) (AccountChange, error) {
+		if err := a.may(id); err != nil {
+			return AccountChange{}, err
+		}
+		return a.store.engine.ChangeAccount(ctx, id, session, r)
+	})
 }
 
 func (a administration) removeAccount(ctx context.Context, one Account) error {
-	defer a.store.epochs.leave(a.store.epochs.enter())
-	if err := a.may(0); err != nil {
-		return err
-	}
-	return a.store.engine.RemoveAccount(ctx, one.ID, a.event(AdminAccountRemoved, about(one)))
+	return a.store.keeping(ctx, func(ctx context.Context) error {
+		if err := a.may(0); err != nil {
+			return err
+		}
+		return a.store.engine.RemoveAccount(ctx, one.ID, a.event(AdminAccountRemoved, about(one)))
+	})
 }
 
 func (a administration) removeSession(ctx context.Context, owner Account, id SessionID, k AdminKind) error {
-	defer a.store.epochs.leave(a.store.epochs.enter())
-	if err := a.may(owner.ID); err != nil {
-		return err
-	}
-	return a.store.engine.RemoveSession(ctx, owner.ID, id, a.event(k, about(owner)))
+	return a.store.keeping(ctx, func(ctx context.Context) error {
+		if err := a.may(owner.ID); err != nil {
+			return err
+		}
+		return a.store.engine.RemoveSession(ctx, owner.ID, id, a.event(k, about(owner)))
+	})
 }
 
 // createToken is for administrators: a client proves its account first, in CreateOwnToken.
 func (a administration) createToken(ctx context.Context, email string, t APIToken) (TokenID, error) {
-	defer a.store.epochs.leave(a.store.epochs.enter())
-	if err := a.may(0); err != nil {
-		return 0, err
-	}
-	return a.store.engine.CreateToken(ctx, t, a.event(AdminTokenCreate, matter{t.Owner, email, 0, t.says()}))
+	return sealing(ctx, a.store, func(ctx context.Context) (TokenID, error) {
+		if err := a.may(0); err != nil {
+			return 0, err
+		}
+		return a.store.engine.CreateToken(ctx, t, a.event(AdminTokenCreate, matter{t.Owner, email, 0, t.says()}))
+	})
 }
 
 // removeToken returns ErrNotFound also for a token of another account.
 func (a administration) removeToken(ctx context.Context, id TokenID) error {
-	defer a.store.epochs.leave(a.store.epochs.enter())
-	owner := a.by.Account
-	switch {
-	case a.by.administers():
-		owner = 0
-	case owner == 0:
-		return ErrNotFound
-	}
-	return a.store.engine.RemoveToken(ctx, owner, id, a.event(AdminTokenRevoke, matter{subject: uint64(id)}))
+	return a.store.keeping(ctx, func(ctx context.Context) error {
+		owner := a.by.Account
+		switch {
+		case a.by.administers():
+			owner = 0
+		case owner == 0:
+			return ErrNotFound
+		}
+		return a.store.engine.RemoveToken(ctx, owner, id, a.event(AdminTokenRevoke, matter{subject: uint64(id)}))
+	})
 }
 
 func (a administration) createHook(ctx context.Context, email string, h Hook) (HookID, error) {
-	defer a.store.epochs.leave(a.store.epochs.enter())
-	if err := a.may(h.Owner); err != nil {
-		return 0, err
-	}
-	var events []string
-	for _, e := range h.Events.Events() {
-		events = append(events, e.String())
-	}
-	return a.store.engine.CreateHook(ctx, h, a.event(AdminWebhookAdd, matter{h.Owner, email, 0, strings.Join(events, ", ")}))
+	return sealing(ctx, a.store, func(ctx context.Context) (HookID, error) {
+		if err := a.may(h.Owner); err != nil {
+			return 0, err
+		}
+		var events []string
+		for _, e := range h.Events.Events() {
+			events = append(events, e.String())
+		}
+		return a.store.engine.CreateHook(ctx, h, a.event(AdminWebhookAdd, matter{h.Owner, email, 0, strings.Join(events, ", ")}))
+	})
 }
 
 func (a administration) setHook(ctx context.Context, h Hook) error {
-	defer a.store.epochs.leave(a.store.epochs.enter())
-	if err := a.may(h.Owner); err != nil {
-		return err
-	}
-	k := AdminWebhookEnable
-	if h.Disabled {
-		k = AdminWebhookDisable
-	}
-	return a.store.engine.SetHook(ctx, h, a.event(k, aboutHook(h)))
+	return a.store.keeping(ctx, func(ctx context.Context) error {
+		if err := a.may(h.Owner); err != nil {
+			return err
+		}
+		k := AdminWebhookEnable
+		if h.Disabled {
+			k = AdminWebhookDisable
+		}
+		return a.store.engine.SetHook(ctx, h, a.event(k, aboutHook(h)))
+	})
 }
 
 func (a administration) removeHook(ctx context.Context, h Hook) error {
-	defer a.store.epochs.leave(a.store.epochs.enter())
-	if err := a.may(h.Owner); err != nil {
-		return err
-	}
-	return a.store.engine.RemoveHook(ctx, h.Owner, h.ID, a.event(AdminWebhookRemove, aboutHook(h)))
+	return a.store.keeping(ctx, func(ctx context.Context) error {
+		if err := a.may(h.Owner); err != nil {
+			return err
+		}
+		return a.store.engine.RemoveHook(ctx, h.Owner, h.ID, a.event(AdminWebhookRemove, aboutHook(h)))
+	})
 }
 
 // setKeyRing makes a key ring durable, sealed under root. The event is of that kind.
@@ -154,8 +164,9 @@ func (a administration) setKeyRing(ctx context.Context, root seal.RootKey, r *se
 // room for the event, what is done stays done: a full disk must not keep an administrator
 // from a backup.
 func (a administration) note(ctx context.Context, k AdminKind, m matter) error {
-	defer a.store.epochs.leave(a.store.epochs.enter())
-	return instead(a.store.engine.AddAdminEvent(ctx, a.event(k, m)), ErrFull, nil)
+	return a.store.keeping(ctx, func(ctx context.Context) error {
+		return instead(a.store.engine.AddAdminEvent(ctx, a.event(k, m)), ErrFull, nil)
+	})
 }
 
 // about returns the matter of an event about an account.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strconv"
 	"strings"
-	"sync"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -26,32 +25,7 @@ const noteEvery = time.Minute
 // out of the instance log.
 const TokensPerAccount = 25
 
-const (
-	tokensWindow   = time.Hour
-	tokensAccounts = 10_000 // that are remembered
-)
-
-// madeTokens bound how many API tokens accounts make.
-type madeTokens struct {
-	mu  sync.Mutex // between asking and counting
-	per *limit.Window
-}
-
-func newMadeTokens(c clock.Clock) *madeTokens {
-	return &madeTokens{per: limit.NewWindow(TokensPerAccount, tokensWindow, tokensAccounts, c.Elapsed)}
-}
-
-// take counts a token of an account, or refuses it.
-func (m *madeTokens) take(owner AccountID) error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	key := strconv.FormatUint(uint64(owner), 10)
-	if full, wait := m.per.Full(key); full {
-		return &LockedError{RetryAfter: wait, Limit: LimitTokensPerAccount}
-	}
-	m.per.Add(key)
-	return nil
-}
+const tokensWindow = time.Hour
 
 // CreateToken makes an API token for an account. Only its digest is kept.
 // *InvalidError; ErrNotFound; ErrTokens; ErrDenied for a client.
@@ -84,7 +58,8 @@ func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password,
 	if err != nil {
 		return NewAPIToken{}, err
 	}
-	if err := s.made.take(c.account.ID); err != nil {
+	made := s.tally(tokensOfAccount, strconv.FormatUint(uint64(c.account.ID), 10), TokensPerAccount, tokensWindow)
+	if err := s.countTry(ctx, LimitTokensPerAccount, []limit.Tally{made}); err != nil {
 		return NewAPIToken{}, err
 	}
 	t.Owner = c.account.ID

@@ -17,7 +17,7 @@ import (
 type Backup struct {
 	Path string    // of the copy, which the caller moves or removes
 	Size int64     // bytes
-	At   time.Time // it holds every change before this
+	At   time.Time // it holds every change before this; its latest time, unless the clock is in doubt
 	Key  string    // the ID of the root key that opens it
 }
 
@@ -34,7 +34,11 @@ func (s *Store) Backup(ctx context.Context, by Actor, path string, progress func
 	if err := s.as(by).may(0); err != nil {
 		return Backup{}, err
 	}
-	b, key := Backup{At: s.time.Read().Now}, s.rootKey()
+	at := s.time.Read()
+	b, key := Backup{At: at.Now}, s.rootKey()
+	if err := s.engine.SetLatestTime(ctx, at.Ends); err != nil { // so the copy says as of when it is
+		return Backup{}, err
+	}
 	if err := s.freeOrphans(ctx); err != nil { // or they would be copied, too
 		return Backup{}, err
 	}

@@ -88,7 +88,7 @@ func convertContent(by Route, plain []byte) ([]byte, error) {
 		return n.encode(), r.end()
 	}
 	push := ID(r.take(len(ID{})))
-	m := Mail{ID: string(r.bytes()), To: r.text()}
+	m := Mail{About: MailLink, ID: string(r.bytes()), To: r.text()}
 	link := string(r.bytes())
 	end := strings.LastIndex(link, "/p/") // a url_token and perhaps /r follow; a base_path before may have /p/, too
 	if end < 0 {

@@ -136,7 +136,7 @@ func (d *Download) open(n int64) error {
 	}
 	g, sealed, err := d.store.engine.Chunk(d.ctx, d.grant.Digest, d.file, int(n), d.sealed[:0])
 	if err != nil {
-		return err
+		return d.because(err)
 	}
 	d.grant, d.sealed = g.within(d.end), sealed
 	if err := d.store.checkGrant(d.ctx, d.grant); err != nil {
@@ -160,6 +160,14 @@ func (d *Download) slide() error {
 	g, err := d.store.engine.ChangeGrant(d.ctx, d.grant.Digest, slideRule(at, window))
 	if err == nil {
 		d.grant = g.within(d.end)
+	}
+	return d.because(err)
+}
+
+// because is the cause of the end of the download, if an engine that waited was told of it.
+func (d *Download) because(err error) error {
+	if err != nil && d.ctx.Err() != nil {
+		return context.Cause(d.ctx)
 	}
 	return err
 }

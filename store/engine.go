@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"time"
+
+	"pushbox/internal/limit"
 )
 
 // A Rule decides one change of a push. It is quick and may run several times; the last
@@ -32,9 +34,10 @@ type Change struct {
 // step, and durable when it returns nil. An engine sees sealed bytes and decides
 // nothing. Results are copies.
 //
-// Every method returns ErrFailed after an outcome became unknown, ErrClosed after
-// Close, and ctx.Err() when ctx ended before the step began. Until Unlock has returned
-// nil, all but KeyRing return ErrNoKeys.
+// Every method returns ErrFailed after an outcome became unknown for good, ErrUnavailable
+// while a database that several processes share does not answer, ErrClosed after Close,
+// and ctx.Err() when ctx ended before the step began. Until Unlock has returned nil, all
+// but KeyRing return ErrNoKeys.
 type Engine interface {
 	PushEngine
 	FileEngine
@@ -44,10 +47,13 @@ type Engine interface {
 	HookEngine
 	OutboxEngine
 	EventEngine
+	TallyEngine
 	KeyEngine
 	UpkeepEngine
+	DumpEngine
 
-	// Failed is closed when an outcome became unknown.
+	// Failed is closed when an outcome became unknown, or when a later version of pushbox
+	// changed the database so that this one may not use it any more.
 	Failed() <-chan struct{}
 	// Close waits for the steps that began and refuses others with ErrClosed.
 	Close() error
@@ -59,7 +65,7 @@ type PushEngine interface {
 	// chunks of a push with files must be orphans, and stop being so. ErrExists if the
 	// ID is taken; ErrFull if there is no room for the push or its mail; a
 	// *RoomError if its sender has no room for it; ErrToken if the owner is not an account that may act (Account.Active); ErrCorrupt if the
-	// chunks are missing; a *QuotaError if its mail is beyond a quota.
+	// chunks are missing; ErrUnconfirmed or a *QuotaError if its mail may not be sent.
 	CreatePush(ctx context.Context, p Push, payload []byte, e Entry) error
 	// Push returns ErrNotFound if there is none.
 	Push(ctx context.Context, id ID) (Push, error)
@@ -68,8 +74,8 @@ type PushEngine interface {
 	PushAndSize(ctx context.Context, id ID) (p Push, payload int, err error)
 	// Change applies r. ErrNotFound if there is no such push. An error of r is returned
 	// as it is, and nothing was changed. Messages without room are left out, and the
-	// change is made; mail beyond room or quota refuses it, with the errors of
-	// CreatePush.
+	// change is made; mail that may not be sent refuses it, with the errors of CreatePush,
+	// unless it is optional: then Entry.Mail is nil.
 	Change(ctx context.Context, id ID, r Rule) (Change, error)
 	// Pushes lists an owner's pushes, live ones or the others, newest first.
 	Pushes(ctx context.Context, owner AccountID, live bool, skip, limit int) ([]Push, error)
@@ -80,6 +86,9 @@ type PushEngine interface {
 	Due(ctx context.Context, s ExpiryQueue, t time.Time, limit int) (due []ID, next time.Time, err error)
 	// AccountRooms returns the room of each account that has some.
 	AccountRooms(ctx context.Context) (map[AccountID]Room, error)
+	// HasRoom returns a *RoomError if another push of an account that takes r would be
+	// refused now. CreatePush decides.
+	HasRoom(ctx context.Context, owner AccountID, r Room) error
 	// Scan lists pushes of all owners by ID, from the first after the given one.
 	Scan(ctx context.Context, after ID, limit int) ([]Push, error)
 }
@@ -115,6 +124,9 @@ type AccountEngine interface {
 	CreateAccount(ctx context.Context, a Account, e AdminEvent) (AccountID, error)
 	// CreateFirstAccount is CreateAccount if there is no account, else ErrExists.
 	CreateFirstAccount(ctx context.Context, a Account, e AdminEvent) (AccountID, error)
+	// LastAccount returns the last ID that was given to an account, there still or not; 0 in a
+	// new store.
+	LastAccount(ctx context.Context) (AccountID, error)
 	// Account returns ErrNotFound if there is none.
 	Account(ctx context.Context, id AccountID) (Account, error)
 	// AccountByEmail returns ErrNotFound if there is none.
@@ -125,7 +137,8 @@ type AccountEngine interface {
 	// ErrExists if another account has the new address, and nothing was changed. If by is
 	// not zero it must be the digest of one of its sessions, else ErrSession. ErrNotFound
 	// if there is no such account; ErrTokens if a token is to begin and the account has
-	// MaxTokens. An error of r is returned as it is, and nothing was changed.
+	// MaxTokens; for its mail the errors of CreatePush. An error of r is returned as it
+	// is, and nothing was changed.
 	ChangeAccount(ctx context.Context, id AccountID, by SessionDigest, r AccountRule) (AccountChange, error)
 	// RemoveAccount removes an account with its tokens, sessions, webhooks and quota.
 	// ErrExists if it still owns pushes, and nothing was changed.
@@ -181,8 +194,8 @@ type HookEngine interface {
 // and PushEngine.Change put there.
 type OutboxEngine interface {
 	// DueMessages lists the messages that q selects, by the time of their next try.
-	// next is the time of the first message that only q.Until or q.Limit keeps off the
-	// list (zero: none).
+	// next is the time of the first message that only q.Until, q.Limit or a lease keeps
+	// off the list (zero: none).
 	DueMessages(ctx context.Context, q MessageQuery) (due []Message, next time.Time, err error)
 	// Messages lists all messages by the time of their next try and then their number,
 	// beginning behind the given one. Of that one, only those two values count.
@@ -195,6 +208,10 @@ type OutboxEngine interface {
 	// EndMessages removes messages, by number and NextAt, and returns how many there
 	// were.
 	EndMessages(ctx context.Context, gone []Message) (n int, err error)
+	// ClearQuotas reads up to limit counts of mail to addresses, by addressee, from the
+	// first after the given one, and removes those of days before that day. It returns
+	// the last one that it read, and whether there are more.
+	ClearQuotas(ctx context.Context, after Addressee, limit int, day uint64) (last Addressee, more bool, err error)
 }
 
 // An EventEngine keeps the instance log, the newest MaxAdminEvents events of it. Check
@@ -204,6 +221,21 @@ type EventEngine interface {
 	AddAdminEvent(ctx context.Context, e AdminEvent) error
 	// AdminEvents lists events by number, from the first after the given one.
 	AdminEvents(ctx context.Context, after uint64, limit int) ([]AdminEvent, error)
+	// LastAdminEvent returns the number of the newest event; 0 if there was none.
+	LastAdminEvent(ctx context.Context) (uint64, error)
+}
+
+// A TallyEngine counts tries: of passphrases, of passwords and codes, of sign-ups. All
+// servers of a database count together. Counts need not be durable where one server
+// counts, and outlive no restart of it then.
+type TallyEngine interface {
+	// Tries returns how each tally stands, and counts nothing.
+	Tries(ctx context.Context, at time.Time, ts []limit.Tally) ([]limit.Standing, error)
+	// CountTry counts a try for each tally if each has one left; if not, it counts none. It
+	// returns how they stood before.
+	CountTry(ctx context.Context, at time.Time, ts []limit.Tally) (stood []limit.Standing, err error)
+	// UncountTry takes back the last try of each tally.
+	UncountTry(ctx context.Context, at time.Time, ts []limit.Tally) error
 }
 
 // A KeyEngine keeps the key ring and the latest time seen.
@@ -216,8 +248,14 @@ type KeyEngine interface {
 	// again.
 	Unlock(ctx context.Context, keys RowKeys, c Converter) error
 	// SetKeyRing replaces the sealed key ring, and the keys by those that are in it. They
-	// must have every version of the keys before under which there are rows.
+	// must have every version of the keys before under which there are rows. ErrStaleKeys
+	// if another process replaced the ring since this one read it.
 	SetKeyRing(ctx context.Context, sealed []byte, keys RowKeys, e AdminEvent) error
+	// FollowKeys has reload called, once and until Close, with each key ring that another
+	// process kept, and at once if the one in use is not the present one. What reload
+	// returns are the keys of rows from then on. An engine that one process has to itself
+	// never calls it.
+	FollowKeys(ctx context.Context, reload func(ctx context.Context, sealed []byte) (RowKeys, error)) error
 	// LatestTime returns the time that SetLatestTime last kept; zero in a new store.
 	LatestTime(ctx context.Context) (time.Time, error)
 	// SetLatestTime keeps t if it is later than the time kept.
@@ -263,8 +301,8 @@ type UpkeepEngine interface {
 	CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (Coverage, error)
 	// Space returns how large the file is and how much of it is unused.
 	Space(ctx context.Context) (Space, error)
-	// Stats returns figures of the engine. It waits for nothing, so they may be a
-	// moment ahead of what is durable.
+	// Stats returns figures of the engine. It waits for no commit, so they may be a
+	// moment ahead of what is durable. Shared is set also with an error.
 	Stats() (EngineStats, error)
 	// CountLive counts the live pushes beside everything else. From when it returns
 	// nil, Stats has their number.

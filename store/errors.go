@@ -47,9 +47,13 @@ var (
 	ErrFrozen = errors.New("the push is frozen")
 	// ErrQuota says that this day's limit is reached; it comes as a *QuotaError.
 	ErrQuota = errors.New("the limit of mails for today is reached")
+	// ErrUnconfirmed says that an account sends no mail, since its address is not confirmed.
+	ErrUnconfirmed = errors.New("the address of the account is not confirmed")
+	// ErrCode says that a code is not the one that was mailed, or is not good any more.
+	ErrCode = errors.New("the code is wrong or no longer good")
 	// ErrLocked says that there were too many wrong passphrases, passwords or
-	// codes, too many sign-ins or sign-ups of a client, or too many new API tokens of an account;
-	// it comes as a *LockedError.
+	// codes, too many sign-ins or sign-ups of a client, or too many new API tokens or
+	// mailed codes of an account; it comes as a *LockedError.
 	ErrLocked = errors.New("too many tries")
 )
 
@@ -68,6 +72,15 @@ var (
 	// ErrFailed says that the outcome of a commit is unknown. Nothing is read or
 	// written until the file is opened again.
 	ErrFailed = errors.New("the store has failed")
+	// ErrUnavailable says that the database of several servers does not answer, or that
+	// another server's change came first too often. Unlike ErrFailed it passes.
+	ErrUnavailable = errors.New("the database cannot be reached")
+	// ErrStaleKeys says that another server has replaced the key ring; the store reads it
+	// again within a second.
+	ErrStaleKeys = errors.New("another server has replaced the key ring")
+	// ErrMoved says that all records were moved out of the database, or are being moved, so
+	// that no server uses it any more.
+	ErrMoved = errors.New("the database was moved")
 	// ErrNoKeys says that an engine has not been unlocked.
 	ErrNoKeys = errors.New("the store has no keys yet")
 	// ErrClosed says that the store was closed.
@@ -96,6 +109,7 @@ const (
 	LimitSignInsPerAccount    = "sign_ins_per_account"
 	LimitSignUps              = "sign_ups"
 	LimitTokensPerAccount     = "tokens_per_account"
+	LimitCodesPerAccount      = "codes_per_account"
 )
 
 func (*LockedError) Error() string { return ErrLocked.Error() }
@@ -115,9 +129,19 @@ func (*PassphraseError) Error() string { return ErrPassphrase.Error() }
 // Unwrap returns ErrPassphrase.
 func (*PassphraseError) Unwrap() error { return ErrPassphrase }
 
+// A QuotaOf says whose limit of mails is reached.
+type QuotaOf uint8
+
+// Whose limit it is.
+const (
+	QuotaOfAccount QuotaOf = 1 + iota
+	QuotaOfInstance
+	QuotaOfAddressee // of an address that mail goes to
+)
+
 // A QuotaError is an ErrQuota that says whose limit it is and how long to wait.
 type QuotaError struct {
-	Whole      bool          // the limit is of the whole instance, not of an account
+	Of         QuotaOf
 	RetryAfter time.Duration // until the next day begins
 }
 

@@ -13,6 +13,20 @@ type EngineStats struct {
 	Journal   int       // rows that are not folded yet
 	Oldest    time.Time // the earliest time limit of a live push; zero: none is live
 	Live      int64     // live pushes, with those that are due for a sweep; -1: not counted yet
+
+	Shared *SharedStats // nil: the engine has a file of its own
+}
+
+// SharedStats are figures of the way to a database that several servers share, since this one
+// started.
+type SharedStats struct {
+	InUse, Idle, Max int           // connections
+	Waits            uint64        // steps that waited for a connection
+	Waited           time.Duration // by all of them together
+	Conflicts        uint64        // attempts that began again because another change came first
+	Retries          uint64        // those that began again because something failed
+	FoundOut         uint64        // steps of an unknown outcome that was found out
+	LeftUnknown      uint64        // those whose outcome stayed unknown
 }
 
 // Stats are the figures of a store at one moment.
@@ -21,12 +35,13 @@ type Stats struct {
 	Lag time.Duration // how long the push that is due longest has waited for a sweep; 0: none is due
 }
 
-// Stats returns the figures of the store and waits for nothing. ErrFailed or ErrClosed
-// if the store works no more.
+// Stats returns the figures of the store. It waits for nothing but a database that several
+// servers share: while that does not answer, the error is ErrUnavailable, and only Shared is
+// set. ErrFailed or ErrClosed if the store works no more.
 func (s *Store) Stats() (Stats, error) {
 	stats, err := s.engine.Stats()
 	if err != nil {
-		return Stats{}, err
+		return Stats{EngineStats: EngineStats{Shared: stats.Shared}}, err
 	}
 	v := Stats{EngineStats: stats}
 	if !v.Oldest.IsZero() {
@@ -45,6 +60,13 @@ func (s *Store) Ping(ctx context.Context) error {
 	if err := s.engine.SetLatestTime(ctx, time.Time{}); err != nil { // earlier than any time kept, so nothing is written
 		return err
 	}
+	_, err := s.engine.LatestTime(ctx)
+	return err
+}
+
+// Reach returns nil if the engine answers a read. ErrUnavailable, or the error of ctx, while
+// a database of several servers does not.
+func (s *Store) Reach(ctx context.Context) error {
 	_, err := s.engine.LatestTime(ctx)
 	return err
 }

@@ -74,6 +74,11 @@ func (s *Store) loadHooks(ctx context.Context) error {
 func (s *Store) changeHooks(ctx context.Context, change func(*subscriptions) error) error {
 	s.hooking.Lock()
 	defer s.hooking.Unlock()
+	if s.options().Shared { // another server may have changed them since
+		if err := s.loadHooks(ctx); err != nil {
+			return err
+		}
+	}
 	if err := change(s.hooks.Load()); err != nil {
 		return err
 	}
@@ -84,7 +89,10 @@ func (s *Store) changeHooks(ctx context.Context, change func(*subscriptions) err
 // *InvalidError; ErrNotFound; ErrToken if the account may not act; ErrDenied if the
 // actor may not act for it.
 func (s *Store) AddHook(ctx context.Context, by Actor, email string, address secret.Text, events []Event) (HookInfo, error) {
-	defer s.epochs.leave(s.epochs.enter())
+	return sealing(ctx, s, func(ctx context.Context) (HookInfo, error) { return s.addHook(ctx, by, email, address, events) })
+}
+
+func (s *Store) addHook(ctx context.Context, by Actor, email string, address secret.Text, events []Event) (HookInfo, error) {
 	var bad InvalidError
 	checkHook(address, events, &bad)
 	a, err := s.account(ctx, email)

@@ -54,7 +54,10 @@ const (
 // ErrEnded if it has reached a limit; *InvalidError; ErrFull; ErrToken if the owner may
 // not act; ErrDenied for a client; ErrClock while the clock is in doubt.
 func (s *Store) ImportPush(ctx context.Context, by Actor, in ImportedPush) error {
-	defer s.epochs.leave(s.epochs.enter())
+	return s.keeping(ctx, func(ctx context.Context) error { return s.importPush(ctx, by, in) })
+}
+
+func (s *Store) importPush(ctx context.Context, by Actor, in ImportedPush) error {
 	at := s.time.Read()
 	id := s.id(in.Token)
 	switch {

@@ -72,21 +72,21 @@ func TestMailAndItsCountSurviveARestart(t *testing.T) {
 		}
 		f.Reopen()
 	}
-	quota := func(err error, whole bool) {
+	quota := func(err error, of store.QuotaOf) {
 		t.Helper()
 		var q *store.QuotaError
-		if !errors.As(err, &q) || q.Whole != whole || q.RetryAfter <= 0 || q.RetryAfter > 24*time.Hour {
+		if !errors.As(err, &q) || q.Of != of || q.RetryAfter <= 0 || q.RetryAfter > 24*time.Hour {
 			t.Errorf("it is %v", err)
 		}
 	}
 	_, err := f.MailPush(ctx, ann, p.Token, *mailing("a@example.net"))
-	quota(err, false)
+	quota(err, store.QuotaOfAccount)
 	_, err = f.CreatePush(ctx, bob, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Mail: mailing("a@b.example,b@b.example,c@b.example,d@b.example,e@b.example")})
 	if err != nil {
 		t.Fatal(err)
 	}
 	_, err = f.CreatePush(ctx, bob, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Mail: mailing("a@b.example")})
-	quota(err, true)
+	quota(err, store.QuotaOfInstance)
 	if n := f.Waiting(); n != 15 || len(letters(t, f)) != 15 {
 		t.Errorf("%d wait", n)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/internal/email"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
 )
@@ -15,9 +16,13 @@ import (
 // durably in the outbox; they are not sent if the push ends before.
 //
 // Errors: ErrNotFound; ErrDenied for everyone but the owner; *InvalidError, also for a
-// push that has expired; a *QuotaError; ErrFull; ErrClock while the clock is in doubt.
+// push that has expired; ErrUnconfirmed; a *QuotaError; ErrFull; ErrClock while the clock
+// is in doubt.
 func (s *Store) MailPush(ctx context.Context, by Actor, t Token, m MailRequest) (PushInfo, error) {
-	defer s.epochs.leave(s.epochs.enter())
+	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.mailPush(ctx, by, t, m) })
+}
+
+func (s *Store) mailPush(ctx context.Context, by Actor, t Token, m MailRequest) (PushInfo, error) {
 	p, err := s.find(ctx, t)
 	if err != nil {
 		return PushInfo{}, err
@@ -51,20 +56,35 @@ func (s *Store) MailPush(ctx context.Context, by Actor, t Token, m MailRequest) 
 
 // mailEntry makes the audit entry of a request to send mail, with the mails.
 func (s *Store) mailEntry(p PushInfo, by Actor, m MailRequest, to []string) Entry {
-	batch := &MailBatch{Quotas: s.quotas(by, p.At, len(to))}
+	batch := &MailBatch{Quotas: s.quotas(by.Account, p.At, to...), Sender: by.Account}
 	for _, address := range to {
-		batch.Messages = append(batch.Messages, s.sealMail(p, m, address))
+		l := Mail{About: MailLink, To: secret.New(address), Base: m.Base, Language: m.Language}
+		batch.Messages = append(batch.Messages, s.sealMail(p.Owner, p.At, p.ID, l))
 	}
 	return Entry{Kind: EntryMail, At: p.At, Sealed: s.sealActor(p.ID, by, strings.Join(to, ", ")), Mail: batch}
 }
 
-// quotas returns the quotas that a number of mails counts against.
-func (s *Store) quotas(by Actor, now time.Time, mails int) []Quota {
-	o := s.options().Mail
-	q := Quota{Of: by.Account, Day: uint64(max(0, now.UnixMilli())) / uint64(day.Milliseconds()), Add: uint64(mails), Most: uint64(o.PerAccount)}
-	all := q
-	all.Of, all.Most = 0, uint64(o.PerInstance)
-	return []Quota{q, all}
+// quotas returns the quotas that an account's mails to different addresses count against.
+func (s *Store) quotas(of AccountID, now time.Time, to ...string) []Quota {
+	o, today, mails := s.options().Mail, dayOf(now), uint64(len(to))
+	all := []Quota{
+		{Of: of, Day: today, Add: mails, Most: uint64(o.PerAccount)},
+		{Day: today, Add: mails, Most: uint64(o.PerInstance)},
+	}
+	if o.PerAddressee > 0 {
+		for _, address := range to {
+			all = append(all, Quota{To: s.addressee(address), Day: today, Add: 1, Most: uint64(o.PerAddressee)})
+		}
+	}
+	return all
+}
+
+// dayOf is the number of a day since 1970, in UTC.
+func dayOf(t time.Time) uint64 { return uint64(max(0, t.UnixMilli())) / uint64(day.Milliseconds()) }
+
+// dayLeft is how long the day of t still lasts.
+func dayLeft(t time.Time) time.Duration {
+	return day - time.Duration(t.UnixMilli()%day.Milliseconds())*time.Millisecond
 }
 
 // countMail runs put, which puts a batch of mail into the outbox, and counts the
@@ -77,7 +97,7 @@ func (s *Store) countMail(batch *MailBatch, at clock.Instant, put func() error) 
 	err := put()
 	var quota *QuotaError
 	if errors.As(err, &quota) {
-		quota.RetryAfter = day - time.Duration(at.Now.UnixMilli()%day.Milliseconds())*time.Millisecond
+		quota.RetryAfter = dayLeft(at.Now)
 	}
 	if err != nil {
 		s.outbox.release(len(batch.Messages))
@@ -87,29 +107,42 @@ func (s *Store) countMail(batch *MailBatch, at clock.Instant, put func() error) 
 	return nil
 }
 
+// A MailSubject says what a mail is about.
+type MailSubject uint8
+
+// What mails are about. The numbers are stored.
+const (
+	MailLink   MailSubject = 1 + iota // the link of a push, to its recipients
+	MailFreeze                        // that a push is frozen, to its owner
+	MailCode                          // the code that confirms an address, to the account
+	mailSubjectCount
+)
+
 // A Mail is what a message by mail says, with the state of its push when it is opened.
 type Mail struct {
+	About    MailSubject
 	ID       string      // the same for each try, and unique
 	To       secret.Text // an address
-	Base     string      // the address of the server: the link begins with it
+	Base     string      // of a link: the address of the server, with which it begins
 	Language string      // empty: that of the instance
+	Code     secret.Text // of MailCode
 
-	Push   PushInfo // with its Token
-	Sender string   // the address of the push's owner
+	Push   PushInfo // of a link with its Token
+	Sender string   // of a link: the address of the push's owner
 }
 
-// sealMail makes the message with the mail to an address. It names the push and holds no
-// link.
-func (s *Store) sealMail(p PushInfo, m MailRequest, address string) Message {
-	l := Mail{ID: randomText(noticeIDSize), To: secret.New(address), Base: m.Base, Language: m.Language}
-	msg := Message{Route: ByMail, To: uint64(p.Owner), CreatedAt: p.At, NextAt: p.At}
-	msg.Sealed = s.ring.Load().SealMessage(msg.place(), l.encode(p.ID))
+// sealMail makes the message with a mail of an account, which may be about a push. It
+// holds no link.
+func (s *Store) sealMail(of AccountID, at time.Time, push ID, l Mail) Message {
+	l.ID = randomText(noticeIDSize)
+	msg := Message{Route: ByMail, To: uint64(of), CreatedAt: at, NextAt: at}
+	msg.Sealed = s.ring.Load().SealMessage(msg.place(), l.encode(push))
 	return msg
 }
 
 func (m Mail) encode(push ID) []byte {
-	b := append(append(make([]byte, 0, 256), messageVersion), push[:]...)
-	for _, text := range [...]string{m.ID, m.To.Reveal(), m.Base, m.Language} {
+	b := append(append(make([]byte, 0, 256), messageVersion, byte(m.About)), push[:]...)
+	for _, text := range [...]string{m.ID, m.To.Reveal(), m.Base, m.Language, m.Code.Reveal()} {
 		b = appendBytes(b, text)
 	}
 	return b
@@ -118,15 +151,18 @@ func (m Mail) encode(push ID) []byte {
 func decodeMail(b []byte) (push ID, m Mail, err error) {
 	r := reader{b: b}
 	r.versionIs(messageVersion)
-	push = ID(r.take(len(ID{})))
-	m.ID, m.To, m.Base, m.Language = string(r.bytes()), r.text(), string(r.bytes()), string(r.bytes())
+	m.About, push = MailSubject(r.byte()), ID(r.take(len(ID{})))
+	m.ID, m.To, m.Base, m.Language, m.Code = string(r.bytes()), r.text(), string(r.bytes()), string(r.bytes()), r.text()
+	if m.About == 0 || m.About >= mailSubjectCount {
+		r.bad = true
+	}
 	return push, m, r.end()
 }
 
 // OpenMail opens what a message by mail says. wanted is false if it should not be sent:
-// the push has ended, or its owner may not act. ErrCorrupt if it or the link of its
-// push does not open;
-// ErrClock if a jump of the clock leaves open whether the push has ended.
+// the account may not act, or may not send mail; the push has ended, or is not frozen any
+// more; the code is not good any more. ErrCorrupt if it or the link of its push does not
+// open; ErrClock if a jump of the clock leaves open whether the push has ended.
 func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, err error) {
 	var push ID
 	plain, err := s.ring.Load().OpenMessage(m.place(), m.Sealed)
@@ -136,6 +172,22 @@ func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, e
 	if err != nil {
 		return Mail{}, false, fmt.Errorf("%w: message %d does not open", ErrCorrupt, m.Number)
 	}
+	a, err := s.engine.Account(ctx, AccountID(m.To))
+	if err != nil {
+		return Mail{}, false, instead(err, ErrNotFound, nil)
+	}
+	if !a.Active() || a.Unconfirmed != (l.About == MailCode) {
+		return Mail{}, false, nil
+	}
+	if l.About == MailCode {
+		l.To = secret.New(a.Email)
+		return l, s.isCode(a, l.Code, s.time.Read()), nil
+	}
+	return s.aboutPush(ctx, l, push, a)
+}
+
+// aboutPush is OpenMail for a mail about a push of an account.
+func (s *Store) aboutPush(ctx context.Context, l Mail, push ID, owner Account) (_ Mail, wanted bool, err error) {
 	p, err := s.engine.Push(ctx, push)
 	if err != nil {
 		return Mail{}, false, instead(err, ErrNotFound, nil)
@@ -145,17 +197,93 @@ func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, e
 	switch {
 	case doubtful:
 		return Mail{}, false, ErrClock
-	case ended || !p.Live():
+	case ended || !p.Live() || p.Owner != owner.ID:
 		return Mail{}, false, nil
 	}
-	a, err := s.engine.Account(ctx, p.Owner)
-	if err != nil {
-		return Mail{}, false, instead(err, ErrNotFound, nil)
+	l.Push = PushInfo{Push: p, At: at.Now}
+	if l.About == MailFreeze {
+		l.To = secret.New(owner.Email)
+		return l, p.Frozen, nil
 	}
-	link, err := s.openLink(p)
-	if err != nil {
+	l.Sender = owner.Email
+	if l.Push.Token, err = s.openLink(p); err != nil {
 		return Mail{}, false, err
 	}
-	l.Push, l.Sender = PushInfo{Push: p, At: at.Now, Token: link}, a.Email
-	return l, a.Active(), nil
+	return l, true, nil
+}
+
+// canMail reports whether mail can be sent to an account: an account may have an address
+// that links are not sent to either.
+func (s *Store) canMail(a Account) bool {
+	return len(s.options().Mail.Languages) > 0 && email.IsSendable(a.Email)
+}
+
+// freezeMail is the mail that tells the owner of a push that it is frozen; nil if none is
+// sent. Nothing about it keeps the push from being frozen.
+func (s *Store) freezeMail(ctx context.Context, p Push, at clock.Instant) *MailBatch {
+	if p.Owner == 0 || at.Jumped {
+		return nil
+	}
+	owner, err := s.engine.Account(ctx, p.Owner)
+	if err != nil || !owner.Active() || owner.Unconfirmed || !s.canMail(owner) {
+		return nil
+	}
+	return &MailBatch{
+		Messages: []Message{s.sealMail(p.Owner, at.Now, p.ID, Mail{About: MailFreeze})},
+		Quotas:   s.quotas(p.Owner, at.Now, owner.Email), Sender: p.Owner, Optional: true,
+	}
+}
+
+// errFreezes says that a change would freeze a push.
+var errFreezes = errors.New("the push would be frozen")
+
+// unlessItFreezes makes no change that freezes a push, and returns errFreezes instead. Only
+// the rule knows whether it does: others may try passphrases at the same time, here and at
+// other servers.
+func unlessItFreezes(r Rule) Rule {
+	return func(p Push) (Push, Entry, error) {
+		next, e, err := r(p)
+		if err == nil && e.Kind == EntryFreeze {
+			return p, Entry{}, errFreezes
+		}
+		return next, e, err
+	}
+}
+
+// freeze makes a change that may freeze a push, with the mail that tells its owner. The mail
+// goes with the change that freezes it, and with no other.
+func (s *Store) freeze(ctx context.Context, p Push, r Rule, at clock.Instant) (c Change, err error) {
+	mail := s.freezeMail(ctx, p, at)
+	err = s.countMail(mail, at, func() (err error) {
+		c, err = s.change(ctx, p.ID, func(p Push) (Push, Entry, error) {
+			next, e, err := r(p)
+			if e.Kind == EntryFreeze {
+				e.Mail = mail
+			}
+			return next, e, err
+		})
+		return err
+	})
+	if err == nil && mail != nil && c.Entry.Mail == nil { // it went without the mail, or froze nothing
+		s.outbox.release(len(mail.Messages))
+	}
+	return c, err
+}
+
+// clearQuotas removes the counts of mail to addresses that are of days before, unless the
+// clock is in doubt.
+func (s *Store) clearQuotas(ctx context.Context, at clock.Instant) error {
+	today := dayOf(at.Now)
+	if at.Now != at.Ends || s.counted == today {
+		return nil
+	}
+	var last Addressee
+	for more := true; more; {
+		var err error
+		if last, more, err = s.engine.ClearQuotas(ctx, last, clearBatch, today); err != nil {
+			return err
+		}
+	}
+	s.counted = today
+	return nil
 }

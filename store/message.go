@@ -47,6 +47,11 @@ type MessageQuery struct {
 	Except       map[uint64]bool // but none to these (Message.To)
 	Each         int             // and at most this many to each of the others, the earliest ones; 0: no limit
 	Limit        int             // and at most this many in all
+
+	// Lease claims what is listed, where several processes have one outbox: until then no
+	// claim of another process lists it. Zero: only look, at those of others, too. RetryMessage ends a
+	// lease.
+	Lease time.Time
 }
 
 // AppendBinary appends the message's record to b. Number and NextAt are not part of it:

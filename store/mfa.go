@@ -32,7 +32,14 @@ func (s *Store) NewTOTP(ctx context.Context, session secret.Text) (TOTPSetup, er
 // *InvalidError if totpSecret is not in the form of NewTOTP; ErrExists if the account
 // has a second factor.
 func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password, totpSecret, code secret.Text) (n NewSession, recovery []secret.Text, err error) {
-	defer s.epochs.leave(s.epochs.enter())
+	n, err = sealing(ctx, s, func(ctx context.Context) (n NewSession, err error) {
+		n, recovery, err = s.enableTOTP(ctx, by, session, password, totpSecret, code)
+		return n, err
+	})
+	return n, recovery, err
+}
+
+func (s *Store) enableTOTP(ctx context.Context, by Actor, session, password, totpSecret, code secret.Text) (n NewSession, recovery []secret.Text, err error) {
 	key, badKey := parseTOTP(totpSecret)
 	c, err := s.proven(ctx, by, session, password)
 	if err != nil {
@@ -53,7 +60,7 @@ func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password, tot
 		return nil
 	})
 	if err != nil {
-		return NewSession{}, nil, s.refused(ctx, c.by, AdminSignInRefused, c.account, s.guess.countWrong(c.trier(), err))
+		return NewSession{}, nil, s.refused(ctx, c.by, AdminSignInRefused, c.account, s.countWrong(ctx, c.trier(), err))
 	}
 	return n, recovery, nil
 }

@@ -14,7 +14,7 @@ import (
 func options() store.Options {
 	return store.Options{
 		Terms:    storetest.Terms(),
-		Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64, Clients: 1000},
+		Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
 		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
 		Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * day},
 		SignIns:  store.SignInLimits{PerClient: 5, PerAccount: 10},

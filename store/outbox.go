@@ -16,7 +16,9 @@ type HookOptions struct {
 	GiveUp   time.Duration // after which a message that was not delivered is dropped
 }
 
-// An outbox counts the messages that wait. The engine keeps them.
+// An outbox has the count of the messages that wait. The engine keeps them. Where several
+// servers have one outbox, each counts all of it every second (Store.Follow), and its own
+// changes in between.
 type outbox struct {
 	most    int64
 	waiting atomic.Int64 // with those that a step is about to put there
@@ -48,7 +50,7 @@ func signal(c chan<- struct{}) {
 func (s *Store) OutboxChanged(by Route) <-chan struct{} { return s.outbox.changed[by] }
 
 // Waiting is how many messages wait in the outbox.
-func (s *Store) Waiting() int { return int(s.outbox.waiting.Load()) }
+func (s *Store) Waiting() int { return max(0, int(s.outbox.waiting.Load())) }
 
 // WaitingBy is how many messages of a route wait in the outbox.
 func (s *Store) WaitingBy(by Route) (n int) {
@@ -73,13 +75,19 @@ func (s *Store) WaitingFor(id HookID) int {
 // Dropped is how many messages to webhooks found no room in the outbox since Open.
 func (s *Store) Dropped() uint64 { return s.outbox.dropped.Load() }
 
+// sendWithin is how long a server has to send a message, or to put it off: longer than a
+// batch takes. After a crash another server sends it then.
+const sendWithin = 2 * time.Minute
+
 // longestWait is how long a caller waits at most before it asks for messages again.
 const longestWait = time.Minute
 
 // DueMessages lists the messages that q selects and that are due now, by the time of
-// their next try, and returns how long to wait for more. It sets q.Until.
+// their next try, and returns how long to wait for more. It sets q.Until. Where several
+// servers have one outbox, what it lists is this server's alone for sendWithin.
 func (s *Store) DueMessages(ctx context.Context, q MessageQuery) (due []Message, wait time.Duration, err error) {
 	q.Until = s.time.Read().Now
+	q.Lease = q.Until.Add(sendWithin)
 	due, next, err := s.engine.DueMessages(ctx, q)
 	wait = longestWait
 	if !next.IsZero() {

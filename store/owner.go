@@ -22,7 +22,10 @@ type PushEdit struct {
 // Errors: ErrNotFound; ErrDenied for everyone but the owner; *InvalidError; ErrClock
 // while the clock is in doubt.
 func (s *Store) EditPush(ctx context.Context, by Actor, n Name, e PushEdit) (PushInfo, error) {
-	defer s.epochs.leave(s.epochs.enter())
+	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.editPush(ctx, by, n, e) })
+}
+
+func (s *Store) editPush(ctx context.Context, by Actor, n Name, e PushEdit) (PushInfo, error) {
 	id, err := s.idFor(ctx, by, n)
 	if err != nil {
 		return PushInfo{}, err
@@ -41,7 +44,10 @@ func (s *Store) EditPush(ctx context.Context, by Actor, n Name, e PushEdit) (Pus
 // Errors: ErrNotFound; ErrDenied for everyone but the owner; ErrClock while the clock is
 // in doubt.
 func (s *Store) ThawPush(ctx context.Context, by Actor, n Name) (PushInfo, error) {
-	defer s.epochs.leave(s.epochs.enter())
+	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.thawPush(ctx, by, n) })
+}
+
+func (s *Store) thawPush(ctx context.Context, by Actor, n Name) (PushInfo, error) {
 	id, err := s.idFor(ctx, by, n)
 	if err != nil {
 		return PushInfo{}, err

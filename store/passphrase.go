@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/store/seal"
 )
@@ -19,14 +20,41 @@ type passphraseTrier struct {
 // passphraseTrier returns who an actor is to the limits of a push. Others may have the
 // address of a client whose passphrase was right, so an address alone opens no push that
 // is frozen.
-func (s *Store) passphraseTrier(by Actor, id ID) passphraseTrier {
+func (s *Store) passphraseTrier(ctx context.Context, by Actor, id ID) (passphraseTrier, error) {
 	if m := s.markOf(by, pushSubject(id)); !m.IsZero() {
-		return passphraseTrier{client: "browser " + m.Reveal(), known: true, marked: true}
+		return passphraseTrier{client: "browser " + m.Reveal(), known: true, marked: true}, nil
 	}
-	if seen, _ := s.guess.right.Full(string(id[:]) + by.Client); seen {
-		return passphraseTrier{client: "known " + by.Client, known: true}
+	stood, err := s.engine.Tries(ctx, s.triedAt(), s.rightOf(by, id))
+	if err == nil && !limit.AllLeft(stood) {
+		return passphraseTrier{client: "known " + by.Client, known: true}, nil
 	}
-	return passphraseTrier{client: by.Client}
+	return passphraseTrier{client: by.Client}, err
+}
+
+// rightOf returns the tally of right passphrases of a client, which takes one.
+func (s *Store) rightOf(by Actor, id ID) []limit.Tally {
+	return []limit.Tally{s.tally(rightPassphrases, string(id[:])+by.Client, 1, remembers)}
+}
+
+// countRight counts a right passphrase in the place of the one before it, so that the
+// client stays known from now on.
+func (s *Store) countRight(ctx context.Context, by Actor, id ID) error {
+	right := s.rightOf(by, id)
+	s.uncountTry(ctx, right)
+	_, err := s.engine.CountTry(ctx, s.triedAt(), right)
+	return err
+}
+
+// guessesOf returns the tallies of a push that a wrong passphrase counts for: that of
+// strangers, unless who is known, and those of the client.
+func (s *Store) guessesOf(p Push, who passphraseTrier) (strangers, client []limit.Tally) {
+	most := s.opts.Load().Guessing
+	if !who.known {
+		t := s.tally(passphrasesOfPush, string(p.ID[:]), most.PerPush, s.strangersWindow(p))
+		t.Keep = passphrasesPerPushWindow << doublings
+		strangers = []limit.Tally{t}
+	}
+	return strangers, s.clientTallies(passphrasesOfClient, string(p.ID[:]), who.client, most.PerClient, passphrasesPerClientWindow)
 }
 
 // tryPassphrase runs open, which tries the passphrase on a push, if the limits allow
@@ -37,15 +65,18 @@ func (s *Store) passphraseTrier(by Actor, id ID) passphraseTrier {
 // after too many wrong ones, and ErrFrozen. If the push ends meanwhile it returns nil and
 // has not opened it.
 func (s *Store) tryPassphrase(ctx context.Context, by Actor, p Push, passphrase secret.Text, open func(Push) error) error {
-	who := s.passphraseTrier(by, p.ID)
+	who, err := s.passphraseTrier(ctx, by, p.ID)
+	if err != nil {
+		return err
+	}
 	if p.ownedBy(by) {
 		who.known = true
 	}
-	if err := s.mayTry(p, who); err != nil && (!passphrase.IsZero() || errors.Is(err, ErrFrozen)) {
+	if err := s.mayTry(ctx, p, who); err != nil && (!passphrase.IsZero() || errors.Is(err, ErrFrozen)) {
 		return err
 	}
 	if passphrase.IsZero() {
-		return s.missed(p, who)
+		return s.missed(ctx, p, who)
 	}
 	return doQueued(ctx, s.guess.passphrases, by.Client, func() error {
 		return s.guess.inTurn(string(p.ID[:]), func() error {
@@ -56,15 +87,20 @@ func (s *Store) tryPassphrase(ctx context.Context, by Actor, p Push, passphrase 
 			if over, err := s.over(p); over || err != nil {
 				return err
 			}
-			if err := s.mayTry(p, who); err != nil {
+			if p.Frozen && !who.marked {
+				return ErrFrozen
+			}
+			counted, err := s.countGuess(ctx, p, who)
+			if err != nil {
 				return err
 			}
 			err = open(p)
-			switch {
-			case err == nil:
-				s.guess.right.Add(string(p.ID[:]) + by.Client)
-			case errors.Is(err, seal.ErrPassphrase):
+			if errors.Is(err, seal.ErrPassphrase) {
 				return s.recordWrong(ctx, by, p, who)
+			}
+			s.uncountTry(ctx, counted)
+			if err == nil {
+				err = s.countRight(context.WithoutCancel(ctx), by, p.ID)
 			}
 			return err
 		})
@@ -72,19 +108,37 @@ func (s *Store) tryPassphrase(ctx context.Context, by Actor, p Push, passphrase 
 }
 
 // mayTry returns nil if another guess is allowed.
-func (s *Store) mayTry(p Push, who passphraseTrier) error {
+func (s *Store) mayTry(ctx context.Context, p Push, who passphraseTrier) error {
 	if p.Frozen && !who.marked {
 		return ErrFrozen
 	}
-	if !who.known {
-		if full, wait := s.guess.perPush.FullWithin(string(p.ID[:]), s.strangersWindow(p)); full {
-			return &LockedError{RetryAfter: wait, Limit: LimitPassphrasesPerPush}
-		}
+	strangers, client := s.guessesOf(p, who)
+	stood, err := s.engine.Tries(ctx, s.triedAt(), append(strangers, client...))
+	if err != nil {
+		return err
 	}
-	if full, wait := s.guess.perClient.FullFor(string(p.ID[:]), who.client); full {
-		return &LockedError{RetryAfter: wait, Limit: LimitPassphrasesPerClient}
+	return lockedOut(stood, len(strangers))
+}
+
+// countGuess counts a guess as a wrong one, before it is tried, and returns the tallies that
+// it counted for. So no guess gets past the limits, on whichever server it is tried.
+func (s *Store) countGuess(ctx context.Context, p Push, who passphraseTrier) (counted []limit.Tally, err error) {
+	strangers, client := s.guessesOf(p, who)
+	counted = append(strangers, client...)
+	stood, err := s.engine.CountTry(ctx, s.triedAt(), counted)
+	if err != nil {
+		return nil, err
 	}
-	return nil
+	return counted, lockedOut(stood, len(strangers))
+}
+
+// lockedOut returns a *LockedError if a guess is not allowed. The first of the standings
+// are those of strangers.
+func lockedOut(stood []limit.Standing, strangers int) error {
+	if err := locked(LimitPassphrasesPerPush, stood[:strangers]); err != nil {
+		return err
+	}
+	return locked(LimitPassphrasesPerClient, stood[strangers:])
 }
 
 // strangersWindow is the time in which strangers have Guessing.PerPush wrong passphrases.
@@ -97,34 +151,37 @@ func (s *Store) strangersWindow(p Push) time.Duration {
 	return passphrasesPerPushWindow << min((p.Failed-1)/each, doublings)
 }
 
-// recordWrong records a wrong passphrase, and returns the error for the client. It returns
-// nil if the push has ended meanwhile. A client that does not wait for the answer is
-// counted all the same.
+// recordWrong records a wrong passphrase, which was counted, and returns the error for the
+// client. It returns nil if the push has ended meanwhile. A client that does not wait for
+// the answer is counted all the same.
 func (s *Store) recordWrong(ctx context.Context, by Actor, p Push, who passphraseTrier) error {
-	s.guess.perClient.AddFor(string(p.ID[:]), who.client)
-	if !who.known {
-		s.guess.perPush.Add(string(p.ID[:]))
+	ctx = context.WithoutCancel(ctx)
+	at, most := s.time.Read(), s.opts.Load().Guessing.PerLife
+	rule := wrongPassphraseRule(at, s.sealActor(p.ID, by), most)
+	c, err := s.change(ctx, p.ID, unlessItFreezes(rule))
+	if errors.Is(err, errFreezes) {
+		c, err = s.freeze(ctx, p, rule, at)
 	}
-	most := s.opts.Load().Guessing.PerLife
-	c, err := s.change(context.WithoutCancel(ctx), p.ID, wrongPassphraseRule(s.time.Read(), s.sealActor(p.ID, by), most))
 	if err != nil || c.Entry.Kind == 0 {
 		return err
 	}
-	return s.missed(c.Push, who)
+	return s.missed(ctx, c.Push, who)
 }
 
 // missed returns the error for a missing or wrong passphrase, with the tries that are
 // left.
-func (s *Store) missed(p Push, who passphraseTrier) error {
-	e := &PassphraseError{Left: s.guess.perClient.LeftFor(string(p.ID[:]), who.client)}
-	if !who.known {
-		e.Left = min(e.Left, s.guess.perPush.LeftWithin(string(p.ID[:]), s.strangersWindow(p)))
+func (s *Store) missed(ctx context.Context, p Push, who passphraseTrier) error {
+	strangers, client := s.guessesOf(p, who)
+	stood, err := s.engine.Tries(context.WithoutCancel(ctx), s.triedAt(), append(strangers, client...))
+	if err != nil {
+		return err
 	}
+	e := &PassphraseError{Left: fewest(stood)}
 	if most := s.opts.Load().Guessing.PerLife; most > 0 && !who.marked {
 		e.Left = min(e.Left, max(0, most-p.Failed))
 	}
 	var locked *LockedError
-	if errors.As(s.mayTry(p, who), &locked) {
+	if errors.As(lockedOut(stood, len(strangers)), &locked) {
 		e.Left, e.RetryAfter = 0, locked.RetryAfter
 	}
 	return e

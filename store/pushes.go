@@ -17,7 +17,10 @@ const PageSize = 50
 // the clock is in doubt; ErrToken if the actor's account was removed or disabled
 // meanwhile; a *QuotaError if it asks for more mail than may be sent today.
 func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
-	defer s.epochs.leave(s.epochs.enter())
+	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.createPush(ctx, by, in) })
+}
+
+func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
 	at := s.time.Read()
 	switch {
 	case at.Jumped:
@@ -84,7 +87,10 @@ func (s *Store) ended(ctx context.Context, p Push, at clock.Instant) (Push, erro
 // downloads are cut. It also ends the downloads of a push that has expired, which is no
 // error. ErrNotFound; ErrDenied if the actor may not delete it.
 func (s *Store) DeletePush(ctx context.Context, by Actor, n Name) (PushInfo, error) {
-	defer s.epochs.leave(s.epochs.enter())
+	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.deletePush(ctx, by, n) })
+}
+
+func (s *Store) deletePush(ctx context.Context, by Actor, n Name) (PushInfo, error) {
 	id, err := s.idFor(ctx, by, n)
 	if err != nil {
 		return PushInfo{}, err

@@ -27,7 +27,7 @@ func (r race) wins() int { return min(r.limit, r.tries()) }
 func races(t *testing.T, share uint64) (list []race) {
 	t.Helper()
 	limits := []int{1, 2, 3, 5, 100}
-	n := env.Length(t, "PUSHBOX_TEST_RACE_PUSHES", 500, 10)
+	n := env.Length(t, "PUSHBOX_TEST_RACE_PUSHES", 250, 10)
 	for i := range int(max(n/share, uint64(len(limits)))) {
 		list = append(list, race{limit: limits[i%len(limits)], each: 1 + i/len(limits)%3})
 	}
@@ -66,95 +66,101 @@ func wantCounted(t *testing.T, f *storetest.Fixture, p store.PushInfo, views int
 
 func TestNoMoreIsDeliveredThanTheLimitHoweverManyAsk(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t)
-	for _, r := range races(t, 1) {
-		p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Views = ptr(r.limit) })
-		var delivered atomic.Int32
-		r.run(func(int) {
-			got, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
-			if err != nil {
-				t.Errorf("retrieve: %v", err)
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, engine)
+		for _, r := range races(t, 1) {
+			p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Views = ptr(r.limit) })
+			var delivered atomic.Int32
+			r.run(func(int) {
+				got, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
+				if err != nil {
+					t.Errorf("retrieve: %v", err)
+				}
+				switch got.Payload.Reveal() {
+				case "s3cret":
+					delivered.Add(1)
+				case "":
+				default:
+					t.Error("another payload came")
+				}
+			})
+			if int(delivered.Load()) != r.wins() {
+				t.Fatalf("limit %d, %d tries: delivered %d", r.limit, r.tries(), delivered.Load())
 			}
-			switch got.Payload.Reveal() {
-			case "s3cret":
-				delivered.Add(1)
-			case "":
-			default:
-				t.Error("another payload came")
-			}
-		})
-		if int(delivered.Load()) != r.wins() {
-			t.Fatalf("limit %d, %d tries: delivered %d", r.limit, r.tries(), delivered.Load())
+			wantCounted(t, f, p, r.wins())
 		}
-		wantCounted(t, f, p, r.wins())
-	}
+	})
 }
 
 // Each delivery of files comes with a grant, and each grant gives the files.
 func TestNoMoreGrantsAreIssuedThanTheLimitHoweverManyAsk(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t)
-	ann := f.Account("ann@example.com")
-	for i, r := range races(t, 10) {
-		want := storetest.Content(uint64(i), 100)
-		p := storetest.PushFiles(t, f, ann, func(in *store.NewPush) { in.Views = ptr(r.limit) }, want)
-		var mu sync.Mutex
-		grants := make(map[string]bool)
-		r.run(func(int) {
-			got, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
-			if err != nil {
-				t.Errorf("retrieve: %v", err)
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, engine)
+		ann := f.Account("ann@example.com")
+		for i, r := range races(t, 10) {
+			want := storetest.Content(uint64(i), 100)
+			p := storetest.PushFiles(t, f, ann, func(in *store.NewPush) { in.Views = ptr(r.limit) }, want)
+			var mu sync.Mutex
+			grants := make(map[string]bool)
+			r.run(func(int) {
+				got, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
+				if err != nil {
+					t.Errorf("retrieve: %v", err)
+				}
+				if got.Grant.IsZero() {
+					return
+				}
+				if back, err := storetest.Download(f, got.Grant, 0); err != nil || !bytes.Equal(back, want) {
+					t.Errorf("a grant gives %d bytes, %v", len(back), err)
+				}
+				mu.Lock()
+				defer mu.Unlock()
+				grants[got.Grant.Reveal()] = true
+			})
+			if len(grants) != r.wins() {
+				t.Fatalf("limit %d, %d tries: %d grants", r.limit, r.tries(), len(grants))
 			}
-			if got.Grant.IsZero() {
-				return
-			}
-			if back, err := storetest.Download(f, got.Grant, 0); err != nil || !bytes.Equal(back, want) {
-				t.Errorf("a grant gives %d bytes, %v", len(back), err)
-			}
-			mu.Lock()
-			defer mu.Unlock()
-			grants[got.Grant.Reveal()] = true
-		})
-		if len(grants) != r.wins() {
-			t.Fatalf("limit %d, %d tries: %d grants", r.limit, r.tries(), len(grants))
+			wantCounted(t, f, p, r.wins())
 		}
-		wantCounted(t, f, p, r.wins())
-	}
+	})
 }
 
 // While many ask, the owner deletes the push: what is delivered is counted, and
 // who asks after that gets nothing.
 func TestADeleteEndsWhatManyAskFor(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t)
-	ann := f.Account("ann@example.com")
-	for i, r := range races(t, 10) {
-		p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })
-		var delivered, asked atomic.Int32
-		var deleted atomic.Bool
-		r.run(func(racer int) {
-			if asked.Add(1) == int32(1+i%racers) {
-				if _, err := f.DeletePush(ctx, ann, p.Token); err != nil {
-					t.Errorf("delete: %v", err)
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, engine)
+		ann := f.Account("ann@example.com")
+		for i, r := range races(t, 10) {
+			p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Views = ptr(100) })
+			var delivered, asked atomic.Int32
+			var deleted atomic.Bool
+			r.run(func(racer int) {
+				if asked.Add(1) == int32(1+i%racers) {
+					if _, err := f.DeletePush(ctx, ann, p.Token); err != nil {
+						t.Errorf("delete: %v", err)
+					}
+					deleted.Store(true)
+					return
 				}
-				deleted.Store(true)
-				return
+				late := deleted.Load()
+				got, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
+				if err != nil {
+					t.Errorf("retrieve: %v", err)
+				}
+				if got.Payload.IsZero() {
+					return
+				}
+				if delivered.Add(1); late {
+					t.Errorf("racer %d got it after it was deleted", racer)
+				}
+			})
+			got, err := f.Preview(ctx, p.Token)
+			if err != nil || got.Views != int(delivered.Load()) || got.Live() {
+				t.Fatalf("%d were delivered, %d are counted, it has state %d, %v", delivered.Load(), got.Views, got.State, err)
 			}
-			late := deleted.Load()
-			got, err := f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
-			if err != nil {
-				t.Errorf("retrieve: %v", err)
-			}
-			if got.Payload.IsZero() {
-				return
-			}
-			if delivered.Add(1); late {
-				t.Errorf("racer %d got it after it was deleted", racer)
-			}
-		})
-		got, err := f.Preview(ctx, p.Token)
-		if err != nil || got.Views != int(delivered.Load()) || got.Live() {
-			t.Fatalf("%d were delivered, %d are counted, it has state %d, %v", delivered.Load(), got.Views, got.State, err)
 		}
-	}
+	})
 }

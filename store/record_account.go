@@ -9,8 +9,10 @@ import (
 const (
 	flagDisabled = 1 << iota
 	flagRemoving
-	flagSignedIn    // the record has the time of the last sign-in
-	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn
+	flagSignedIn // the record has the time of the last sign-in
+	flagUnconfirmed
+	flagCode        // the record has an AddressCode
+	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn | flagUnconfirmed | flagCode
 )
 
 // Flags of a session record.
@@ -31,12 +33,21 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	if !a.SignedInAt.IsZero() {
 		f |= flagSignedIn
 	}
+	if a.Unconfirmed {
+		f |= flagUnconfirmed
+	}
+	if a.Code != (AddressCode{}) {
+		f |= flagCode
+	}
 	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(a.ID))
 	b = appendBytes(appendBytes(appendTime(b, a.CreatedAt), a.Email), a.PasswordHash)
 	b = binary.AppendUvarint(appendBytes(b, a.TOTP), uint64(a.TOTPStep))
 	b = appendBytes(b, a.Recovery)
 	if !a.SignedInAt.IsZero() {
 		b = appendTime(b, a.SignedInAt)
+	}
+	if a.Code != (AddressCode{}) {
+		b = a.Code.append(b)
 	}
 	return b, nil
 }
@@ -49,6 +60,7 @@ func (a *Account) UnmarshalBinary(b []byte) error {
 	c := Account{
 		Disabled:     f&flagDisabled != 0,
 		Removing:     f&flagRemoving != 0,
+		Unconfirmed:  f&flagUnconfirmed != 0,
 		ID:           AccountID(r.uvarint(1<<64 - 1)),
 		CreatedAt:    r.time(),
 		Email:        string(r.bytes()),
@@ -60,6 +72,10 @@ func (a *Account) UnmarshalBinary(b []byte) error {
 	if f&flagSignedIn != 0 {
 		c.SignedInAt = r.time()
 		r.bad = r.bad || c.SignedInAt.IsZero()
+	}
+	if f&flagCode != 0 {
+		c.Code = r.addressCode()
+		r.bad = r.bad || !c.Unconfirmed
 	}
 	if err := r.end(); err != nil || len(c.Recovery)%recoverySize != 0 {
 		return errRecord

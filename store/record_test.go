@@ -37,7 +37,7 @@ func records() map[string][2]record {
 		"account": {&Account{
 			ID: 9, Email: "a@example.com", PasswordHash: "$argon2id$", CreatedAt: at(0), Disabled: true, Removing: true,
 			TOTP: "sealed", TOTPStep: 1<<63 - 1, Recovery: strings.Repeat("0123456789abcdef", 10),
-			SignedInAt: at(7e9),
+			SignedInAt: at(7e9), Unconfirmed: true, Code: AddressCode{Sum: [16]byte{1, 15: 2}, SentAt: at(8e9), Wrong: CodeTries, Sent: codesPerDay},
 		}, &Account{}},
 		"session": {&Session{
 			ID: 1<<64 - 1, Owner: 7, CreatedAt: at(1e6), LastUsedAt: at(2e6), ExpiresAt: at(3e9), Pending: true, Sealed: []byte{1, 2},
@@ -199,6 +199,29 @@ func TestASignInHasATime(t *testing.T) {
 	b[1] |= flagSignedIn
 	if new(Account).UnmarshalBinary(append(b, 0)) == nil {
 		t.Error("one without a time is accepted")
+	}
+}
+
+func TestACodeIsOfAnAddressThatIsNotConfirmed(t *testing.T) {
+	t.Parallel()
+	good := Account{Unconfirmed: true, Code: AddressCode{SentAt: time.UnixMilli(8e9).UTC(), Wrong: CodeTries, Sent: codesPerDay}}
+	for name, test := range map[string]struct {
+		change func(*Account)
+		good   bool
+	}{
+		"as it is":       {func(*Account) {}, true},
+		"confirmed":      {func(a *Account) { a.Unconfirmed = false }, false},
+		"at no time":     {func(a *Account) { a.Code.SentAt = time.Time{} }, false},
+		"never sent":     {func(a *Account) { a.Code.Sent = 0 }, false},
+		"sent too often": {func(a *Account) { a.Code.Sent++ }, false},
+		"too many tries": {func(a *Account) { a.Code.Wrong++ }, false},
+	} {
+		a := good
+		test.change(&a)
+		b, _ := a.AppendBinary(nil)
+		if err := new(Account).UnmarshalBinary(b); (err == nil) != test.good {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }
 

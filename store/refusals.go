@@ -44,13 +44,13 @@ func newRefusals(c clock.Clock) *refusals {
 func (r *refusals) take(client string) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	one, _ := r.perClient.FullFor("", client)
+	one, _ := r.perClient.FullFor(client)
 	all, _ := r.inAll.Full("")
 	if one || all {
 		r.left++
 		return false
 	}
-	r.perClient.AddFor("", client)
+	r.perClient.AddFor(client)
 	r.inAll.Add("")
 	return true
 }

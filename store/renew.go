@@ -51,7 +51,7 @@ func (s *Store) FinishRenewal(ctx context.Context, progress func(done, total int
 // next call.
 func (s *Store) RenewIfNeeded(ctx context.Context) (wait time.Duration, err error) {
 	_, err = s.FinishRenewal(ctx, func(int64, int64) {})
-	return tidyRest, err
+	return tidyRest, instead(err, ErrStaleKeys, nil) // another server was first
 }
 
 // finishRenewal does the work. The caller has a place in renewals. It can be cut short at

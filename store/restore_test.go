@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -31,6 +32,20 @@ func backUp(t *testing.T, f *storetest.Fixture) (path string) {
 		t.Fatal(err)
 	}
 	return path
+}
+
+func TestABackupHoldsTheTimeOfItsBeginning(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Clock.Advance(17*time.Second + 5*time.Millisecond) // less than lies between two times that an idle store keeps
+	b, err := f.Backup(ctx, storetest.Operator, filepath.Join(t.TempDir(), "copy"), func(int64, int64) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	held, err := f.Over(b.Path).Count(ctx)
+	if err != nil || !held.Latest.Equal(b.At) || !b.At.Equal(f.Clock.Now()) {
+		t.Errorf("a backup of %v, made at %v, is as of %v, %v", b.At, f.Clock.Now(), held.Latest, err)
+	}
 }
 
 // restored is what a restore makes of a backup.

@@ -83,13 +83,17 @@ type opening struct {
 }
 
 func (s *Store) retrieve(ctx context.Context, by Actor, o opening) (PushInfo, error) {
-	defer s.epochs.leave(s.epochs.enter())
-	p, t := o.push, o.token
 	if o.reserve != nil {
-		if err := o.reserve(p.Kind, int64(o.payload)); err != nil {
+		if err := o.reserve(o.push.Kind, int64(o.payload)); err != nil {
 			return PushInfo{}, err
 		}
 	}
+	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.view(ctx, by, o) })
+}
+
+// view is retrieve once all is reserved.
+func (s *Store) view(ctx context.Context, by Actor, o opening) (PushInfo, error) {
+	p, t := o.push, o.token
 	dek, err := s.unwrap(ctx, by, p, t, o.passphrase)
 	if err != nil {
 		return PushInfo{}, err
@@ -121,21 +125,22 @@ func (s *Store) retrieve(ctx context.Context, by Actor, o opening) (PushInfo, er
 // change has the engine change a push, wakes the sender of messages, and ends the
 // downloads of files that the push no longer holds, whose space the next sweep frees.
 func (s *Store) change(ctx context.Context, id ID, r Rule) (Change, error) {
-	defer s.epochs.leave(s.epochs.enter())
-	r, n := s.notify(r)
-	held := false
-	c, err := s.engine.Change(ctx, id, func(p Push) (Push, Entry, error) {
-		held = p.HoldsFiles()
-		return r(p)
-	})
-	n.end(c, err)
-	if err == nil && (!c.Push.HoldsFiles() || c.Push.State == Purged) {
-		s.downloads.end(id)
-		if held {
-			signal(s.orphaned)
+	return sealing(ctx, s, func(ctx context.Context) (Change, error) {
+		r, n := s.notify(r)
+		held := false
+		c, err := s.engine.Change(ctx, id, func(p Push) (Push, Entry, error) {
+			held = p.HoldsFiles()
+			return r(p)
+		})
+		n.end(c, err)
+		if err == nil && (!c.Push.HoldsFiles() || c.Push.State == Purged) {
+			s.downloads.end(id)
+			if held {
+				signal(s.orphaned)
+			}
 		}
-	}
-	return c, err
+		return c, err
+	})
 }
 
 // OrphansChanged returns a channel that has a value when a push has released its files.

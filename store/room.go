@@ -71,6 +71,16 @@ func (s *Store) holder(by Actor) Holder {
 	return s.ring.Load().MAC("anonymous client " + by.Client) // no url_token has a space
 }
 
+// HasRoom returns a *RoomError if a push with files of that size would be refused now:
+// an upload that asks need not run to its end. CreatePush decides. A caller without an
+// account has room, since only accounts may upload files.
+func (s *Store) HasRoom(ctx context.Context, by Actor, bytes int64) error {
+	if by.Account == 0 {
+		return nil
+	}
+	return s.engine.HasRoom(ctx, by.Account, Room{Pushes: 1, Bytes: bytes})
+}
+
 // AccountRooms returns the room of each account that has a live push, or files that can
 // still be downloaded.
 func (s *Store) AccountRooms(ctx context.Context) (map[AccountID]Room, error) {

@@ -86,7 +86,7 @@ func (s *Store) RotateKey(ctx context.Context, by Actor, discardOld bool, progre
 func (s *Store) replaceRoot(ctx context.Context, by Actor, discardOld bool) (r KeyRotation, old seal.RootKey, err error) {
 	s.root.Lock()
 	defer s.root.Unlock()
-	slot, err := s.keySlot()
+	slot, err := s.keySlot(ctx)
 	if err != nil {
 		return r, old, err
 	}
@@ -100,7 +100,7 @@ func (s *Store) replaceRoot(ctx context.Context, by Actor, discardOld bool) (r K
 		return r, old, notStaged(slot.Path(), err)
 	}
 	if err := s.as(by).setKeyRing(ctx, next, ring, AdminKeyRotate, old.ID()+" by "+next.ID()); err != nil {
-		if !errors.Is(err, ErrFailed) { // else it is unknown which key opens the ring, and the next start finds out
+		if !errors.Is(err, ErrFailed) && !errors.Is(err, ErrUnavailable) { // else it is unknown which key opens the ring: see keySlot and FinishRotation
 			err = errors.Join(err, slot.Unstage())
 		}
 		return r, old, err
@@ -145,14 +145,21 @@ func (s *Store) eraseRings(ctx context.Context, old seal.RootKey, progress func(
 
 // keySlot returns the place of the root key, after it finished a rotation that was cut
 // short. The caller holds root.
-func (s *Store) keySlot() (slot seal.KeySlot, err error) {
+func (s *Store) keySlot(ctx context.Context) (slot seal.KeySlot, err error) {
 	if keeper := s.root.keeper; keeper.Fixed != "" || keeper.File == "" {
 		return slot, fmt.Errorf("%w: the master key comes from %s, which pushbox cannot write to", ErrDenied, keeper.Fixed)
 	}
 	if slot, err = seal.NewKeySlot(s.root.keeper.File); err != nil {
 		return slot, fmt.Errorf("find the key file: %w", err)
 	}
-	if _, err := finishRotation(slot, s.opens, s.time.Read().Now); err != nil {
+	sealed, err := s.engine.KeyRing(ctx)
+	if err != nil {
+		return slot, err
+	}
+	if !opensWith(sealed)(s.root.key) { // replaced by another server, or by a rotation whose outcome was unknown
+		return slot, ErrStaleKeys
+	}
+	if _, err := finishRotation(slot, opensWith(sealed), s.time.Read().Now); err != nil {
 		return slot, err
 	}
 	there, err := slot.Key()
@@ -162,8 +169,35 @@ func (s *Store) keySlot() (slot seal.KeySlot, err error) {
 	return slot, err
 }
 
-// opens reports whether k is the key in use.
-func (s *Store) opens(k seal.RootKey) bool { return k.Equal(s.root.key) }
+// opensWith reports of a root key whether a sealed key ring opens with it.
+func opensWith(sealed []byte) func(seal.RootKey) bool {
+	return func(k seal.RootKey) bool {
+		_, err := seal.OpenRing(k, sealed)
+		return err == nil
+	}
+}
+
+// openFollowed opens a key ring that another server kept, with the root key in use, the one
+// in the key file, or one that waits beside it: a rotation of this server whose outcome was
+// unknown may have happened.
+func (s *Store) openFollowed(sealed []byte) (ring *seal.Ring, key seal.RootKey, err error) {
+	ring, err = openRing(s.root.key, sealed)
+	if !errors.Is(err, ErrKey) || s.root.keeper.File == "" {
+		return ring, s.root.key, err
+	}
+	slot, slotErr := seal.NewKeySlot(s.root.keeper.File)
+	if slotErr != nil {
+		return nil, key, err
+	}
+	for _, load := range [...]func() (seal.RootKey, error){slot.Key, slot.Next} {
+		if key, loadErr := load(); loadErr == nil {
+			if ring, err := openRing(key, sealed); err == nil {
+				return ring, key, nil
+			}
+		}
+	}
+	return nil, key, err
+}
 
 // CheckKey returns nil if a sealed key ring opens with root, ErrKey if it does not, and
 // ErrCorrupt if it is not a key ring.
@@ -216,11 +250,7 @@ func FinishRotation(ctx context.Context, e Engine, file string, now time.Time) (
 	if ringErr != nil || sealed == nil || err != nil {
 		return key, NothingToFinish, errors.Join(ringErr, err)
 	}
-	opens := func(k seal.RootKey) bool {
-		_, err := seal.OpenRing(k, sealed)
-		return err == nil
-	}
-	if how, err = finishRotation(slot, opens, now); how == KeyAdopted || how == KeyPending {
+	if how, err = finishRotation(slot, opensWith(sealed), now); how == KeyAdopted || how == KeyPending {
 		key = next
 	}
 	return key, how, err

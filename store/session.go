@@ -44,7 +44,9 @@ type SessionInfo struct {
 	UserAgent string // that it began with
 	Email     string // of the account
 	MFA       bool   // the account has a second factor
-	Own       bool   // in Sessions: it is the caller's
+
+	Unconfirmed bool // the address of the account is not confirmed
+	Own         bool // in Sessions: it is the caller's
 }
 
 // A NewSession is a session at its beginning, the only time that its secret can be
@@ -108,7 +110,8 @@ const (
 	RevokeOthers        // all but the caller's; all if the caller has none
 )
 
-// A SessionChange is what a change of an account does to its sessions and API tokens.
+// A SessionChange is what a change of an account does to its sessions and API tokens, and
+// the mail that it sends.
 type SessionChange struct {
 	Revoke Revoke
 	Begin  *Session // a session that begins, under a new ID; nil: none
@@ -116,11 +119,15 @@ type SessionChange struct {
 
 	EndTokens bool      // all of its API tokens end
 	Token     *APIToken // one that begins, under a new ID; nil: none
+
+	Mail *MailBatch // nil: none
+
+	Untold bool // the change has no event, since it is of counts or of a code alone
 }
 
 // An AccountRule decides one change of an account and of its sessions, and returns the
 // event that tells it. Like a Rule it is pure, quick, and may run several times. If it
-// changes nothing, nothing is written, and no event.
+// changes nothing and sends nothing, nothing is written, and no event.
 type AccountRule func(a Account) (next Account, t SessionChange, e AdminEvent, err error)
 
 // An AccountChange is what an AccountRule did.

@@ -109,37 +109,38 @@ func (s *Store) signedIn(ctx context.Context, by Actor, session secret.Text) (ca
 // asks, unless that is zero. how is the detail of the event. ErrClock while the clock is in
 // doubt.
 func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks SessionDigest, how string, r startRule) (NewSession, error) {
-	defer s.epochs.leave(s.epochs.enter())
-	at := s.time.Read()
-	if at.Jumped {
-		return NewSession{}, ErrClock
-	}
-	n, begins := s.newSession(by)
-	full, half := s.as(by).event(AdminSignIn, about(of).with(how)), s.as(by).event(AdminFirstFactor, about(of))
-	c, err := s.as(by).changeAccount(ctx, of.ID, asks, func(a Account) (Account, SessionChange, AdminEvent, error) {
-		next, pending, err := r(a)
+	return sealing(ctx, s, func(ctx context.Context) (NewSession, error) {
+		at := s.time.Read()
+		if at.Jumped {
+			return NewSession{}, ErrClock
+		}
+		n, begins := s.newSession(by)
+		full, half := s.as(by).event(AdminSignIn, about(of).with(how)), s.as(by).event(AdminFirstFactor, about(of))
+		c, err := s.as(by).changeAccount(ctx, of.ID, asks, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			next, pending, err := r(a)
+			if err != nil {
+				return a, SessionChange{}, full, err
+			}
+			one := begins
+			one.Pending = pending
+			one = s.options().Sessions.start(one, at.Now)
+			if pending {
+				return next, SessionChange{Revoke: RevokeOwn, Begin: &one, Most: maxPending}, half, nil
+			}
+			next.SignedInAt = at.Now
+			return next, SessionChange{Revoke: RevokeOwn, Begin: &one, Most: MaxSessions}, full, nil
+		})
 		if err != nil {
-			return a, SessionChange{}, full, err
+			return NewSession{}, err
 		}
-		one := begins
-		one.Pending = pending
-		one = s.options().Sessions.start(one, at.Now)
-		if pending {
-			return next, SessionChange{Revoke: RevokeOwn, Begin: &one, Most: maxPending}, half, nil
+		if n.SessionInfo, err = s.sessionInfo(c.Session, c.Account); err != nil {
+			return NewSession{}, err
 		}
-		next.SignedInAt = at.Now
-		return next, SessionChange{Revoke: RevokeOwn, Begin: &one, Most: MaxSessions}, full, nil
+		if !n.Pending {
+			n.Mark = s.newMark(by, accountSubject(of.ID))
+		}
+		return n, nil
 	})
-	if err != nil {
-		return NewSession{}, err
-	}
-	if n.SessionInfo, err = s.sessionInfo(c.Session, c.Account); err != nil {
-		return NewSession{}, err
-	}
-	if !n.Pending {
-		n.Mark = s.newMark(by, accountSubject(of.ID))
-	}
-	return n, nil
 }
 
 // newSession makes a secret, and the session that it opens, without times.
@@ -161,7 +162,7 @@ func (s *Store) sealOrigin(d SessionDigest, by Actor) []byte {
 func (s *Store) sessionInfo(of Session, a Account) (SessionInfo, error) {
 	plain, err := s.ring.Load().OpenAccount(of.Digest[:], of.Sealed)
 	r := reader{b: plain}
-	info := SessionInfo{Session: of, IP: string(r.bytes()), UserAgent: string(r.bytes()), Email: a.Email, MFA: a.MFA()}
+	info := SessionInfo{Session: of, IP: string(r.bytes()), UserAgent: string(r.bytes()), Email: a.Email, MFA: a.MFA(), Unconfirmed: a.Unconfirmed}
 	if err != nil || r.end() != nil {
 		return SessionInfo{}, fmt.Errorf("%w: the origin of session %d does not open", ErrCorrupt, of.ID)
 	}

@@ -21,7 +21,7 @@ func (s *Store) SignIn(ctx context.Context, by Actor, email string, password sec
 		return NewSession{}, err
 	}
 	exists := err == nil
-	err = s.guess.attempt(ctx, s.trier(by, a, accountKey(email)), func() error {
+	err = s.attempt(ctx, s.trier(by, a, accountKey(email)), func() error {
 		if !exists {
 			seal.HashPassword(password) // else the time would tell
 			return ErrCredentials
@@ -75,7 +75,7 @@ func (s *Store) SignInCode(ctx context.Context, by Actor, pending, code secret.T
 	case c.at.Jumped:
 		return NewSession{}, ErrClock
 	}
-	err = s.guess.attempt(ctx, s.trier(by, c.account, c.account.Email), func() error {
+	err = s.attempt(ctx, s.trier(by, c.account, c.account.Email), func() error {
 		p, err := s.readCode(c.account, code)
 		if err != nil {
 			return err
@@ -118,7 +118,7 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 	if err != nil {
 		return caller{}, err
 	}
-	err = s.guess.attempt(ctx, c.trier(), func() error {
+	err = s.attempt(ctx, c.trier(), func() error {
 		return checkCredentials(c.account, password)
 	})
 	return c, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
@@ -136,7 +136,7 @@ func (s *Store) provenTwice(ctx context.Context, by Actor, session, password, co
 		return caller{}, proof{}, err
 	}
 	var p proof
-	err = s.guess.attempt(ctx, c.trier(), func() error {
+	err = s.attempt(ctx, c.trier(), func() error {
 		if err := checkCredentials(c.account, password); err != nil || !c.account.MFA() {
 			return err
 		}
@@ -150,39 +150,41 @@ func (s *Store) provenTwice(ctx context.Context, by Actor, session, password, co
 // changeOwn changes the account of a proven caller, unless its session has ended or its
 // password has changed since. The event is of that kind, with that detail.
 func (s *Store) changeOwn(ctx context.Context, c caller, k AdminKind, detail string, change func(*Account) (SessionChange, error)) (AccountChange, error) {
-	defer s.epochs.leave(s.epochs.enter())
-	event := s.as(c.by).event(k, about(c.account).with(detail))
-	return s.as(c.by).changeAccount(ctx, c.account.ID, c.session.Digest, func(a Account) (Account, SessionChange, AdminEvent, error) {
-		switch {
-		case !a.Active():
-			return a, SessionChange{}, event, ErrSession
-		case a.PasswordHash != c.account.PasswordHash:
-			return a, SessionChange{}, event, ErrCredentials
-		}
-		sessions, err := change(&a)
-		return a, sessions, event, err
+	return sealing(ctx, s, func(ctx context.Context) (AccountChange, error) {
+		event := s.as(c.by).event(k, about(c.account).with(detail))
+		return s.as(c.by).changeAccount(ctx, c.account.ID, c.session.Digest, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			switch {
+			case !a.Active():
+				return a, SessionChange{}, event, ErrSession
+			case a.PasswordHash != c.account.PasswordHash:
+				return a, SessionChange{}, event, ErrCredentials
+			}
+			sessions, err := change(&a)
+			return a, sessions, event, err
+		})
 	})
 }
 
 // renew is changeOwn that also ends all sessions of the account, since another person
 // may know them, and begins a new one. With endTokens its API tokens end, too.
 func (s *Store) renew(ctx context.Context, c caller, k AdminKind, endTokens bool, change func(*Account) error) (NewSession, error) {
-	defer s.epochs.leave(s.epochs.enter())
-	if c.at.Jumped {
-		return NewSession{}, ErrClock
-	}
-	n, begins := s.newSession(c.by)
-	begins = s.options().Sessions.start(begins, c.at.Now)
-	ends := SessionChange{Revoke: RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
-	_, err := s.changeOwn(ctx, c, k, endsTokens(ends), func(a *Account) (SessionChange, error) {
-		err := change(a)
-		n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA()}
-		return ends, err
+	return sealing(ctx, s, func(ctx context.Context) (NewSession, error) {
+		if c.at.Jumped {
+			return NewSession{}, ErrClock
+		}
+		n, begins := s.newSession(c.by)
+		begins = s.options().Sessions.start(begins, c.at.Now)
+		ends := SessionChange{Revoke: RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
+		_, err := s.changeOwn(ctx, c, k, endsTokens(ends), func(a *Account) (SessionChange, error) {
+			err := change(a)
+			n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), Unconfirmed: a.Unconfirmed}
+			return ends, err
+		})
+		if err != nil {
+			return NewSession{}, err
+		}
+		return n, nil
 	})
-	if err != nil {
-		return NewSession{}, err
-	}
-	return n, nil
 }
 
 // checkCredentials runs Argon2. ErrCredentials if the account may not act or the

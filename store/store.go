@@ -29,12 +29,13 @@ type shared struct {
 	time     *clock.Keeper
 	guess    *guesser
 	refusals *refusals
-	made     *madeTokens
 	opts     atomic.Pointer[Options] // in force
 
 	hooks   atomic.Pointer[subscriptions]
 	hooking sync.Mutex // held while webhooks change, and what they depend on
 	outbox  *outbox
+
+	followed atomic.Uint64 // the event of the instance log up to which other servers were followed
 
 	uploads   activeUploads
 	downloads downloads
@@ -47,20 +48,33 @@ type shared struct {
 	kept     time.Time    // the time that keepTime last made durable; guarded by sweeping
 	swept    atomic.Int64 // when the last sweep ended without an error, in Unix milliseconds; 0: none did
 	cleared  time.Time    // when clearSessions last read all sessions; guarded by sweeping
+	counted  uint64       // the day of which clearQuotas last read all counts; guarded by sweeping
 	dropped  time.Time    // when renewKeys last read all pushes; guarded by sweeping
 }
 
 // Open opens the store that an engine keeps, and makes the key ring of a new one.
 // ErrKey if the key ring was sealed under another key, ErrCorrupt if it is damaged or
-// missing.
+// missing. ErrStaleKeys if another server made the key ring of a new store meanwhile: then
+// the engine has to be opened anew.
 func Open(ctx context.Context, e Engine, key seal.RootKey, o Options) (*Store, error) {
 	if o.Clock == nil {
 		o.Clock = clock.NewSystem()
 	}
 	ring, have, err := unlock(ctx, e, key, o.Clock)
-	if err != nil {
-		return nil, err
+	var s *Store
+	if err == nil {
+		s, err = open(ctx, e, key, o, ring, have)
 	}
+	if err != nil && have == noRing { // it may have met rows under the keys of another server
+		if sealed, ringErr := e.KeyRing(ctx); ringErr == nil && sealed != nil {
+			err = fmt.Errorf("%w: %w", ErrStaleKeys, err)
+		}
+	}
+	return s, err
+}
+
+// open opens a store whose engine is unlocked.
+func open(ctx context.Context, e Engine, key seal.RootKey, o Options, ring *seal.Ring, have keptRing) (*Store, error) {
 	latest, err := e.LatestTime(ctx)
 	if err != nil {
 		return nil, err
@@ -70,17 +84,41 @@ func Open(ctx context.Context, e Engine, key seal.RootKey, o Options) (*Store, e
 		orphaned: make(chan struct{}, 1), renewals: make(chan struct{}, 1), searches: limit.NewPool(1).NewQueue(1, maxSearches, 1),
 	}}
 	s.opts.Store(&o)
-	s.refusals, s.made = newRefusals(o.Clock), newMadeTokens(o.Clock)
-	s.guess = newGuesser(o.Clock, o.Guessing, o.SignIns, runtime.GOMAXPROCS(0))
+	s.refusals = newRefusals(o.Clock)
+	s.guess = newGuesser(o.Guessing, runtime.GOMAXPROCS(0))
 	s.outbox = newOutbox(o.Hooks.Queue)
 	s.ring.Store(ring)
 	switch have {
 	case noRing:
-		err = s.firstRing(ctx)
+		if err = s.firstRing(ctx); errors.Is(err, ErrStaleKeys) { // another server made the first one
+			err = nil
+		}
 	case olderRing: // now the database cannot pass for an older one any more
 		err = s.setRing(ctx, ring, AdminKeysRenew, "sealed anew after an upgrade")
 	}
-	return s, errors.Join(err, s.openOutbox(ctx))
+	if err == nil {
+		err = e.FollowKeys(ctx, s.followRing)
+	}
+	if err == nil {
+		err = s.openOutbox(ctx)
+	}
+	return s, err
+}
+
+// followRing takes a key ring that another server kept. If that server replaced the root
+// key, too, the new one must have come into the key file. Messages and webhooks may be in
+// memory under keys that it dropped.
+func (s *Store) followRing(_ context.Context, sealed []byte) (RowKeys, error) {
+	s.root.Lock()
+	defer s.root.Unlock()
+	ring, key, err := s.openFollowed(sealed)
+	if err != nil {
+		return nil, err
+	}
+	s.root.key = key
+	ring = ring.After(s.ring.Load(), seal.DetailKeys, seal.AuditKeys)
+	s.ring.Store(ring)
+	return ring, nil
 }
 
 // A keptRing says which key ring an engine has.
@@ -222,15 +260,16 @@ type Options struct {
 	Mail       MailOptions
 	Space      SpaceLimits // for Configure alone: an engine is opened with its own
 	Root       RootKeeper  // for Open alone
+	Shared     bool        // other servers use the same database
 	Issuer     string      // the name of this server in authenticator apps, which show 64 characters of it; empty: pushbox
 }
 
 // Configure replaces the options, for operations that begin from now on. Guesses and
-// sign-ins so far still count, against the new limits. Clock, Guessing.Clients and Root
-// stay as they were at Open.
+// sign-ins so far still count, against the new limits. Clock and Root stay as they were at
+// Open.
 func (s *Store) Configure(o Options) {
-	o.Clock, o.Guessing.Clients = s.opts.Load().Clock, s.opts.Load().Guessing.Clients
-	s.guess.bound(o.Guessing, o.SignIns)
+	o.Clock = s.opts.Load().Clock
+	s.guess.bound(o.Guessing)
 	s.engine.SetSpaceLimits(o.Space)
 	s.opts.Store(&o)
 }

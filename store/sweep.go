@@ -30,7 +30,7 @@ const (
 
 // Sweep does what is due: it ends pushes whose time is over, purges expired ones that
 // have stayed long enough, frees the space of orphans, finishes removals of accounts,
-// removes ended sessions, adds a key encryption key once a month, drops those that are
+// removes ended sessions and counts of mail of the days before, adds a key encryption key once a month, drops those that are
 // no longer needed, counts refusals that became no event, and keeps the time.
 // It returns how long to wait before the next sweep; an earlier one does no harm.
 func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
@@ -48,7 +48,7 @@ func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 			wait = min(wait, retrySleep)
 		}
 	}
-	err = errors.Join(err, s.finishRemovals(ctx), s.freeOrphans(ctx), s.clearSessions(ctx, at), s.renewKeys(ctx, at), s.countRefusals(ctx, false))
+	err = errors.Join(err, s.finishRemovals(ctx), s.freeOrphans(ctx), s.clearSessions(ctx, at), s.clearQuotas(ctx, at), s.renewKeys(ctx, at), s.countRefusals(ctx, false))
 	if at.Ends.Sub(s.kept) >= timeSlack { // an idle store need not wake the disk each minute
 		err = errors.Join(err, s.keepTime(ctx))
 	}
@@ -137,13 +137,14 @@ func (s *Store) renewKeys(ctx context.Context, at clock.Instant) error {
 	if err != nil || len(over) == 0 && !renewed {
 		return err
 	}
-	return s.changeRing(ctx, AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) { // a rotation may have replaced it
+	err = s.changeRing(ctx, AdminKeysRenew, func(ring *seal.Ring) (*seal.Ring, string) { // a rotation may have replaced it
 		ring, _ = ring.Rotate(at.Now)
 		for _, version := range over {
 			ring = ring.Drop(seal.KEKs, version)
 		}
 		return ring, strconv.Itoa(len(over)) + " dropped"
 	})
+	return instead(err, ErrStaleKeys, nil) // another server was first; the next sweep looks again
 }
 
 // keysToDrop lists the versions of key encryption keys whose time is over and that

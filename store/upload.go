@@ -125,12 +125,33 @@ func (s *Store) freeOrphans(ctx context.Context) (err error) {
 			if s.uploads.has(id) {
 				continue
 			}
+			if theirs, askErr := s.mayBeOfOthers(ctx, id); theirs || askErr != nil {
+				err = errors.Join(err, askErr)
+				continue
+			}
 			if freeErr := s.free(ctx, id); freeErr != nil && err == nil {
 				err = fmt.Errorf("free the files of push %s: %w", id, freeErr)
 			}
 		}
 	}
 	return err
+}
+
+// longestUpload is how long the upload of another server is waited for.
+const longestUpload = 24 * time.Hour
+
+// mayBeOfOthers reports whether orphans may be of an upload that runs on another server: no
+// push has them, and they are not a day old.
+func (s *Store) mayBeOfOthers(ctx context.Context, id ID) (bool, error) {
+	if !s.options().Shared || s.time.Read().Ends.Sub(id.created()) > longestUpload {
+		return false, nil
+	}
+	switch _, err := s.engine.Push(ctx, id); {
+	case errors.Is(err, ErrNotFound):
+		return true, nil
+	default:
+		return false, err
+	}
 }
 
 // activeUploads are the running uploads, whose orphans are not freed.

@@ -101,5 +101,8 @@ func newID(t Token, mac [16]byte) (id ID) {
 // imported reports whether the push came from another server.
 func (id ID) imported() bool { return [6]byte(id[:6]) == [6]byte{} }
 
+// created is when the url_token was made.
+func (id ID) created() time.Time { return time.UnixMilli(int64(binary.BigEndian.Uint64(id[:8]) >> 16)) }
+
 // String is the ID in hexadecimal.
 func (id ID) String() string { return hex.EncodeToString(id[:]) }

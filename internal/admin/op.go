@@ -31,6 +31,12 @@ type Op[In, Out any] struct {
 // Reads reports whether the operation changes nothing.
 func (o Op[In, Out]) Reads() bool { return o.reads }
 
+// Reading returns the operation for an input with which it changes nothing.
+func (o Op[In, Out]) Reading() Op[In, Out] {
+	o.reads = true
+	return o
+}
+
 // WithProgress returns the operation with tell as its Progress. Most operations are quick
 // and never call it.
 func (o Op[In, Out]) WithProgress(tell Progress) Op[In, Out] {

@@ -25,6 +25,8 @@ var (
 	UserDisable = Op[Address, None]{name: "user/disable", do: userDisable}
 	// UserEnable undoes UserDisable: store.ErrNotFound.
 	UserEnable = Op[Address, None]{name: "user/enable", do: userEnable}
+	// UserConfirm makes the address of an account a confirmed one: store.ErrNotFound.
+	UserConfirm = Op[Address, None]{name: "user/confirm", do: userConfirm}
 	// UserRename gives an account another address: *store.InvalidError,
 	// store.ErrNotFound, store.ErrExists.
 	UserRename = Op[Rename, None]{name: "user/rename", do: userRename}
@@ -113,7 +115,7 @@ var operator = store.Actor{Role: store.Operator}
 // operations lists every operation that a server does to its store.
 func operations() []operation {
 	return []operation{
-		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserRename, UserExpirePushes, UserRemove,
+		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
 		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup, Purge,
 		KeyID, KeyRotate,
 		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
@@ -148,6 +150,10 @@ func userDisable(ctx context.Context, s *store.Store, in Address) (None, error) 
 
 func userEnable(ctx context.Context, s *store.Store, in Address) (None, error) {
 	return None{}, s.SetDisabled(ctx, operator, in.Email, false)
+}
+
+func userConfirm(ctx context.Context, s *store.Store, in Address) (None, error) {
+	return None{}, s.ConfirmAccount(ctx, operator, in.Email)
 }
 
 func userRename(ctx context.Context, s *store.Store, in Rename) (None, error) {

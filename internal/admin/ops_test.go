@@ -65,7 +65,7 @@ func TestAnAccountLives(t *testing.T) {
 	bothWays(t, func(t *testing.T, r route) {
 		who := admin.Address{Email: alice}
 		u := must(t, r, admin.UserAdd, admin.Credentials{Email: "Alice@example.com", Password: clear(password)})
-		want := admin.User{ID: 1, Email: alice, CreatedAt: r.f.Clock.Now()}
+		want := admin.User{ID: 1, Email: alice, CreatedAt: r.f.Clock.Now(), Confirmed: true}
 		if u != want {
 			t.Errorf("added %+v, want %+v", u, want)
 		}
@@ -81,6 +81,17 @@ func TestAnAccountLives(t *testing.T) {
 		if list := must(t, r, admin.UserList, admin.None{}); !slices.Equal(list, []admin.User{want}) {
 			t.Errorf("after enable the list is %+v", list)
 		}
+		if _, err := r.f.SignUp(t.Context(), store.Actor{Client: "192.0.2.9"}, "new@example.com", secret.New(password)); err != nil {
+			t.Fatal(err)
+		}
+		for _, confirmed := range []bool{false, true} {
+			if list := must(t, r, admin.UserList, admin.None{}); len(list) != 2 || list[1].Confirmed != confirmed {
+				t.Errorf("the list is %+v", list)
+			}
+			must(t, r, admin.UserConfirm, admin.Address{Email: "new@example.com"})
+		}
+		must(t, r, admin.UserRemove, admin.Address{Email: "new@example.com"})
+		wantErr(t, r, admin.UserConfirm, admin.Address{Email: "new@example.com"}, store.ErrNotFound)
 		must(t, r, admin.UserRename, admin.Rename{Email: alice, To: "eve@example.com"})
 		wantErr(t, r, admin.UserExpirePushes, who, store.ErrNotFound)
 		must(t, r, admin.UserRename, admin.Rename{Email: "eve@example.com", To: alice})

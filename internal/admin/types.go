@@ -35,6 +35,7 @@ type User struct {
 	Email        string          `json:"email"`
 	CreatedAt    time.Time       `json:"created_at"`
 	LastSignInAt time.Time       `json:"last_sign_in_at,omitzero"` // on the pages
+	Confirmed    bool            `json:"confirmed"`                // its address
 	SecondFactor bool            `json:"second_factor"`
 	Disabled     bool            `json:"disabled"`
 	Removing     bool            `json:"removing"` // its removal was interrupted; the next sweep finishes it
@@ -44,7 +45,7 @@ type User struct {
 func newUser(a store.Account, takes store.Room) User {
 	return User{
 		ID: a.ID, Email: a.Email, CreatedAt: a.CreatedAt, LastSignInAt: a.SignedInAt,
-		SecondFactor: a.MFA(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+		Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
 	}
 }
 

@@ -51,10 +51,20 @@ func openPair(certFile, keyFile string, o Options) (*pair, error) {
 	return p, nil
 }
 
-// read reads both files. The digest is of their contents, or of the error of reading them.
-func (p *pair) read() (cert *tls.Certificate, d digest, err error) {
-	certPEM, certErr := durable.ReadBounded(p.certFile, maxPEM)
-	keyPEM, keyErr := durable.ReadBounded(p.keyFile, maxPEM)
+// ReadPair returns the certificate in a pair of files. It fails if a server could not use the
+// pair; Hint says what to do then.
+func ReadPair(certFile, keyFile string) (*x509.Certificate, error) {
+	cert, _, err := readPair(certFile, keyFile)
+	if err != nil {
+		return nil, err
+	}
+	return cert.Leaf, nil
+}
+
+// readPair reads both files. The digest is of their contents, or of the error of reading them.
+func readPair(certFile, keyFile string) (cert *tls.Certificate, d digest, err error) {
+	certPEM, certErr := durable.ReadBounded(certFile, maxPEM)
+	keyPEM, keyErr := durable.ReadBounded(keyFile, maxPEM)
 	defer clear(keyPEM)
 	if err := errors.Join(unread("tls.cert_file", certErr), unread("tls.key_file", keyErr)); err != nil {
 		return nil, sha256.Sum256([]byte(err.Error())), err
@@ -70,7 +80,7 @@ func (p *pair) read() (cert *tls.Certificate, d digest, err error) {
 		err = ErrPassphrase
 	}
 	if err != nil {
-		return nil, d, fmt.Errorf("%s and %s: %w", p.certFile, p.keyFile, err)
+		return nil, d, fmt.Errorf("%s and %s: %w", certFile, keyFile, err)
 	}
 	return &made, d, nil
 }
@@ -120,7 +130,7 @@ func (p *pair) take(cert *tls.Certificate, d digest) error {
 func (p *pair) reload() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	cert, d, err := p.read()
+	cert, d, err := readPair(p.certFile, p.keyFile)
 	if err != nil {
 		return err
 	}
@@ -145,7 +155,7 @@ func (p *pair) replace(cert *tls.Certificate, d digest) error {
 func (p *pair) look(context.Context) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	cert, d, err := p.read()
+	cert, d, err := readPair(p.certFile, p.keyFile)
 	again := d == p.seenDigest
 	p.seenDigest = d
 	if err == nil {

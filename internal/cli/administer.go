@@ -53,7 +53,7 @@ func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], 
 }
 
 func inPlace[In, Out any](ctx context.Context, a *app, cfg config.Config, o admin.Op[In, Out], in In, create bool) (out Out, err error) {
-	if o.Reads() {
+	if o.Reads() && !instance.HasDatabaseURL(cfg) {
 		if err := refuseUpgrade(cfg); err != nil {
 			return out, err
 		}

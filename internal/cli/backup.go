@@ -23,7 +23,7 @@ const standard = "-"
 
 // A backupOrder has the flags of backup.
 type backupOrder struct {
-	force                      bool
+	force, logical             bool
 	recipients, recipientFiles []string
 }
 
@@ -43,6 +43,10 @@ the key a backup cannot be read.
 The copy first takes as much room in the data directory as the database uses, then
 in the directory of FILE.
 
+If the database is PostgreSQL, its own tools make the backups that bring it back as it
+was (docs/scaling.md). With --logical the command writes the same kind of FILE from it,
+which restore and move bring into a new database.
+
 With --recipient or --recipient-file the backup is also encrypted with age, and only
 an identity of a recipient decrypts it. Without them the setting backup.recipients
 applies.`,
@@ -54,6 +58,7 @@ applies.`,
 	}
 	flags := cmd.Flags()
 	flags.BoolVar(&o.force, "force", false, "replace FILE if it exists")
+	flags.BoolVar(&o.logical, "logical", false, "write a file of all records, from PostgreSQL too; of a database file it is the same backup")
 	flags.StringArrayVar(&o.recipients, "recipient", nil, "encrypt to the age `RECIPIENT`; may be given several times")
 	flags.StringArrayVar(&o.recipientFiles, "recipient-file", nil, "encrypt to the age recipients in `FILE`, one a line")
 	cmd.AddCommand(a.backupVerify(), a.backupList())
@@ -65,6 +70,10 @@ func (a *app) backUp(cmd *cobra.Command, name string, o backupOrder) error {
 	loaded, err := a.settings(cmd)
 	if err != nil {
 		return err
+	}
+	if instance.HasDatabaseURL(loaded.Config) && !o.logical {
+		return hint.With(errors.New("the database is PostgreSQL, whose own tools are the way to back it up, such as pg_basebackup with an archive of its log"),
+			"to write one file with all records, which `pushbox restore` reads, use --logical")
 	}
 	w := backup.Writer{Replace: o.force, CheckSpace: bolt.CheckSpace}
 	if w.Recipients, err = o.readers(loaded.Config); err != nil {

@@ -16,7 +16,6 @@ import (
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
 	"pushbox/store"
-	"pushbox/store/bolt"
 )
 
 func (a *app) backupVerify() *cobra.Command {
@@ -70,7 +69,7 @@ func (r *restoreJob) verify(ctx context.Context, stdin io.Reader) (err error) {
 	}
 	return r.read(stdin, func(content io.Reader, size int64) (err error) {
 		defer func() { err = errors.Join(err, durable.RemoveLeftovers(path)) }() // with what an upgrade of the copy has kept
-		temp, err := r.receive(ctx, path, content, size, func() error { return bolt.CheckSpace(dir) })
+		temp, err := r.receive(ctx, path, content, size)
 		if err != nil {
 			return err
 		}

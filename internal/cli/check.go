@@ -28,8 +28,8 @@ func (a *app) check() *cobra.Command {
 is 3 if there is any.
 
 With --deep it also reads all payloads and files and compares them with their stored
-digests, for which it needs neither links nor passphrases. A running server continues
-meanwhile.`,
+digests, for which it needs neither links nor passphrases. Running servers continue
+meanwhile. In PostgreSQL every row is verified, too.`,
 		Example: `  pushbox check
   pushbox check --deep`,
 		Args: arguments(),
@@ -82,5 +82,5 @@ func (a *app) listProblems(problems []string) error {
 			return err
 		}
 	}
-	return hint.With(problemsError(len(problems)), "keep a copy of the file for examination and restore a backup")
+	return hint.With(problemsError(len(problems)), "keep a copy of the file, or of the PostgreSQL database, for examination and restore a backup")
 }

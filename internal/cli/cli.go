@@ -85,7 +85,7 @@ server and without one.`,
 	root.SetFlagErrorFunc(flagError)
 	section(root, "Run a server:", a.serve(), a.reload(), a.healthcheck(), a.doctor(), a.config())
 	section(root, "Accounts and notifications:", a.user(), a.token(), a.webhook(), a.mail())
-	section(root, "Look after the data:", a.backup(), a.restore(), a.check(), a.compact(), a.purge(), a.key(), a.events(), a.imports())
+	section(root, "Look after the data:", a.backup(), a.restore(), a.check(), a.compact(), a.purge(), a.move(), a.key(), a.events(), a.imports())
 	section(root, "Push and retrieve, with any server:", a.push(), a.get(), a.expire())
 	root.AddCommand(a.version(), a.completion())
 	return root

@@ -9,6 +9,7 @@ import (
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
+	"pushbox/internal/instance"
 	"pushbox/store"
 )
 
@@ -20,10 +21,17 @@ func (a *app) compact() *cobra.Command {
 meanwhile; it also does this by itself when much of the file is unused.
 
 This needs room for a copy of the used space. If it fails or is interrupted, the
-database stays as it was.`,
+database stays as it was. In PostgreSQL autovacuum does this by itself.`,
 		Example: `  pushbox compact`,
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			loaded, err := a.settings(cmd)
+			if err != nil {
+				return err
+			}
+			if err := instance.NotWithPostgres(loaded.Config, "compact", "PostgreSQL's autovacuum does this by itself"); err != nil {
+				return err
+			}
 			p := a.progress("copying")
 			size, err := administer(a, cmd, admin.Compact.WithProgress(p.set), admin.None{})
 			p.end()

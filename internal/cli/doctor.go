@@ -22,6 +22,7 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/postgres"
 )
 
 // doctorFlags are the flags of doctor.
@@ -95,15 +96,35 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 		return s, nil
 	}
 	s.Config = loaded.Config
-	s.Database, s.Socket = instance.Database(s.Config), admin.SocketPath(s.Config.DataDir)
+	if s.Socket = admin.SocketPath(s.Config.DataDir); !instance.HasDatabaseURL(s.Config) {
+		s.Database = instance.Database(s.Config)
+	}
 	if s.Config.Mail.Enabled() {
 		s.Mail = checkMail(s.Config)
 	}
 	if !s.Config.Webhooks.URL.IsZero() {
 		s.Hook = daemon.CheckInstanceHook(s.Config.Webhooks)
 	}
+	if s.Database == "" {
+		s.Postgres, s.PostgresIs = inspect(cmd.Context(), s.Config)
+	}
 	a.askFacts(cmd.Context(), s)
 	return s, nil
+}
+
+// inspect looks at the PostgreSQL database of a configuration.
+func inspect(ctx context.Context, cfg config.Config) (*postgres.Inspection, error) {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	url, err := instance.DatabaseURL(cfg)
+	if err != nil {
+		return nil, err
+	}
+	i, err := postgres.Inspect(ctx, postgres.Options{URL: url})
+	if err != nil {
+		return nil, err
+	}
+	return &i, nil
 }
 
 // doctorURL reads the address where clients reach the server; nil if none is given.
@@ -133,6 +154,17 @@ func (a *app) askFacts(ctx context.Context, s *doctor.Subject) {
 		s.Probe = func(ctx context.Context) (string, error) {
 			p, err := admin.Probe.Call(ctx, client, admin.None{})
 			return p.Path, err
+		}
+	} else if s.Database == "" {
+		switch i := s.Postgres; {
+		case i == nil:
+			err = s.PostgresIs
+		case i.Schema == 0:
+			return
+		case i.Schema != i.Knows: // to open it would upgrade it
+			err = store.ErrSchema
+		default:
+			facts, err = examineInPlace(ctx, s.Config)
 		}
 	} else {
 		if _, err := os.Stat(s.Database); errors.Is(err, fs.ErrNotExist) {

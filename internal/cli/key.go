@@ -15,7 +15,6 @@ import (
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
 	"pushbox/store"
-	"pushbox/store/bolt"
 	"pushbox/store/seal"
 )
 
@@ -124,7 +123,7 @@ func fitsDatabase(ctx context.Context, cfg config.Config, key seal.RootKey) (fit
 	if !errors.Is(err, admin.ErrNoServer) {
 		return inUse.ID == key.ID(), err
 	}
-	sealed, err := bolt.ReadKeyRing(ctx, instance.Database(cfg), lockWait)
+	sealed, err := instance.KeyRing(ctx, cfg, lockWait)
 	if err != nil {
 		return false, err
 	}

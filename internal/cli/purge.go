@@ -40,13 +40,13 @@ With both --older-than and --larger-than a push must be both.`,
 			return hint.With(usagef("pushbox purge needs --older-than or --larger-than"), "--larger-than 0 means all of them")
 		}
 		in.OlderThan, in.LargerThan = time.Duration(older), int64(larger)
-		gone, err := administer(a, cmd, admin.Purge, in)
+		do, did := admin.Purge, "removed "
+		if in.DryRun {
+			do, did = do.Reading(), "would remove "
+		}
+		gone, err := administer(a, cmd, do, in)
 		if err != nil {
 			return err
-		}
-		did := "removed "
-		if in.DryRun {
-			did = "would remove "
 		}
 		a.say(did + humanize.Count(gone.Pushes, "push", "pushes") + " without an account: " + humanize.Size(gone.Bytes))
 		return nil

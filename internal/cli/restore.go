@@ -56,6 +56,9 @@ waiting messages are dropped.`,
 			if err != nil {
 				return err
 			}
+			if err := instance.NotWithPostgres(loaded.Config, "restore", "restore into a directory without database_url, then run `pushbox move`, as docs/scaling.md says"); err != nil {
+				return err
+			}
 			r := restoreJob{app: a, cfg: loaded.Config, name: args[0], keepLive: keepLive}
 			if r.with, err = identities(identity); err != nil {
 				return err

@@ -26,7 +26,7 @@ func (r *restoreJob) fill(ctx context.Context, content io.Reader, size int64) (e
 	if err := durable.RemoveLeftovers(path); err != nil {
 		return err
 	}
-	temp, err := r.receive(ctx, path, content, size, spaceLeft{dir: r.cfg.DataDir, least: int64(r.cfg.Limits.MinFreeSpace), free: durable.FreeSpace}.check)
+	temp, err := r.receive(ctx, path, content, size)
 	if err != nil {
 		return err
 	}
@@ -57,15 +57,17 @@ func (r *restoreJob) fill(ctx context.Context, content io.Reader, size int64) (e
 }
 
 // receive writes the contents of a backup to a temporary file beside path. Now and then it
-// asks room whether there is space to go on.
-func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader, size int64, room func() error) (temp string, err error) {
-	f, err := os.CreateTemp(filepath.Dir(path), durable.TempPattern(path))
+// checks that there is space to go on: what comes from standard input has no size that could
+// be compared before.
+func (r *restoreJob) receive(ctx context.Context, path string, content io.Reader, size int64) (temp string, err error) {
+	dir := filepath.Dir(path)
+	f, err := os.CreateTemp(dir, durable.TempPattern(path))
 	if err != nil {
 		return "", err
 	}
 	p := r.app.progress("reading")
 	buffered := bufio.NewWriterSize(f, 1<<20)
-	_, err = io.Copy(buffered, &watched{ctx: ctx, from: content, room: room, tell: func(done int64) { p.set(done, size) }})
+	_, err = io.Copy(buffered, &watched{ctx: ctx, from: content, room: func() error { return bolt.CheckSpace(dir) }, tell: func(done int64) { p.set(done, size) }})
 	p.end()
 	if err == nil {
 		err = errors.Join(buffered.Flush(), f.Sync())
@@ -135,23 +137,6 @@ func (w *watched) Read(b []byte) (int, error) {
 	w.done += int64(n)
 	w.tell(w.done)
 	return n, err
-}
-
-// A spaceLeft is the least free space that a restore leaves on a file system: what comes
-// from standard input has no size that could be compared before.
-type spaceLeft struct {
-	dir   string
-	least int64
-	free  func(dir string) (int64, bool, error)
-}
-
-// check returns store.ErrFull if too little is free.
-func (s spaceLeft) check() error {
-	free, known, err := s.free(s.dir)
-	if err != nil || !known || free >= s.least {
-		return err
-	}
-	return fmt.Errorf("%w: %s has %s left, and limits.min_free_space keeps %s", store.ErrFull, s.dir, humanize.Size(free), humanize.Size(s.least))
 }
 
 // source returns the name of the backup, for messages.

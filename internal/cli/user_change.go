@@ -18,7 +18,8 @@ func (a *app) userRename() *cobra.Command {
 		Short: "Give an account another address",
 		Long: `Give an account another address, by which its user signs in from then on. Its
 password, second factor, sessions, API tokens, pushes and webhooks stay. Programs
-that send the address beside their token must send the new one.`,
+that send the address beside their token must send the new one. You vouch for the
+new address: it counts as confirmed.`,
 		Example: `  pushbox user rename ann@example.com ann@example.org`,
 		Args:    arguments("EMAIL", "NEW"),
 		RunE: func(cmd *cobra.Command, args []string) error {

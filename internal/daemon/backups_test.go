@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -74,7 +75,7 @@ func TestABackupThatFailsIsAnErrorInTheLogAndIsTriedAgain(t *testing.T) {
 	if said := keptFor(t, cfg, s); strings.Count(said, "\n") != 1 || !strings.Contains(said, `"level":"error"`) || !strings.Contains(said, "a backup failed") {
 		t.Errorf("the log has %s", said)
 	}
-	for err, told := range map[error]bool{fmt.Errorf("%w: already", store.ErrBusy): false, store.ErrFull: true} {
+	for err, told := range map[error]bool{fmt.Errorf("%w: already", store.ErrBusy): false, store.ErrFull: true, syscall.EROFS: true, syscall.EACCES: true} {
 		b := &backups{log: zerolog.Nop(), keeper: &backup.Keeper{
 			Dir: t.TempDir(), Every: time.Hour, Keep: 1, Now: time.Now,
 			Make: func(context.Context, string) (backup.Copy, error) { return backup.Copy{}, err },
@@ -82,6 +83,10 @@ func TestABackupThatFailsIsAnErrorInTheLogAndIsTriedAgain(t *testing.T) {
 		wait, got := b.round(t.Context())
 		if wait != backupRetry || (got != nil) != told || told && !errors.Is(got, err) {
 			t.Errorf("%v: it waits %v, %v", err, wait, got)
+		}
+		hinted := got != nil && strings.Contains(got.Error(), "ReadWritePaths=")
+		if wants := errors.Is(err, syscall.EROFS) || errors.Is(err, syscall.EACCES); hinted != wants {
+			t.Errorf("%v: it says %v", err, got)
 		}
 		if now := b.state(); (now.failed == 1) != told || (now.fault != "") != told || now.done != 0 {
 			t.Errorf("%v: the state is %+v", err, now)

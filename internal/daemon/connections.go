@@ -19,7 +19,7 @@ const refusedEvery = time.Minute
 func newConnections(cfg config.Config, log zerolog.Logger) *httpd.Connections {
 	told := limit.NewWindow(1, refusedEvery, 1, clock.NewSystem().Elapsed)
 	c := httpd.NewConnections(func(peer string) {
-		if full, _ := told.TakeFor("", ""); !full {
+		if full, _ := told.TakeFor(""); !full {
 			log.Warn().Str("peer", peer).Msg("connections are refused: limits.connections_per_client or limits.connections is reached")
 		}
 	})

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -72,7 +73,7 @@ func (d *daemon) run(ctx context.Context) error {
 	d.announce()
 	d.watch.serving(ctx, d.store)
 
-	failed := false
+	var failed error
 	select {
 	case <-ctx.Done():
 		d.watch.stopping()
@@ -84,8 +85,8 @@ func (d *daemon) run(ctx context.Context) error {
 	case <-signals.done:
 		d.log.Info().Msg("stopping: the terminal is gone")
 	case <-d.store.Failed():
-		failed = true
-		d.log.Error().Msg("the store has failed and nothing more can be read or written: ending; a restart reads what is on the disk")
+		failed = cmp.Or(d.store.Reach(context.WithoutCancel(ctx)), store.ErrFailed) // it says why
+		d.log.Error().Err(failed).Msg("the store has failed and nothing more can be read or written: ending; a restart reads what is there")
 		cut := time.AfterFunc(failedDrain, func() {
 			for _, srv := range servers {
 				_ = srv.Close()
@@ -95,8 +96,8 @@ func (d *daemon) run(ctx context.Context) error {
 	}
 	d.watch.stopping()
 	err := errors.Join(web.stop(), tls.stop(), stopAll(work), signals.stop(), control.stop(), d.watch.stop(), events.stop())
-	if failed {
-		err = errors.Join(err, fmt.Errorf("the server had to end: %w", store.ErrFailed))
+	if failed != nil {
+		err = errors.Join(err, fmt.Errorf("the server had to end: %w", failed))
 	}
 	d.log.Info().Err(err).Msg("stopped")
 	return err
@@ -112,6 +113,9 @@ func (d *daemon) beginWork(ctx context.Context) (work []*task) {
 		func(ctx context.Context) error { return loop(ctx, d.log, "sealing anew", nil, d.store.RenewIfNeeded) },
 		func(ctx context.Context) error {
 			return loop(ctx, d.log, "removing old databases", nil, d.removeCopies)
+		},
+		func(ctx context.Context) error {
+			return loop(ctx, d.log, "following other servers", nil, d.store.Follow)
 		},
 		func(ctx context.Context) error {
 			return loop(ctx, d.log, "a sweep", d.store.OrphansChanged(), d.watch.swept(d.store.Sweep))

@@ -50,7 +50,11 @@ func daemonOn(t *testing.T, cfg config.Config, s *store.Store) *running {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := daemon{cfg: cfg, watch: new(watch), store: s, log: log, control: control, endpoints: []endpoint{{listener: web, handler: handler}}}
+	mailer, err := newMailer(cfg, s, log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := daemon{cfg: cfg, watch: new(watch), store: s, log: log, mail: mailer, control: control, endpoints: []endpoint{{listener: web, handler: handler}}}
 	go func() { r.ended <- d.run(ctx) }()
 	t.Cleanup(stop)
 	return r

@@ -64,5 +64,5 @@ func (o Options) invite(addr net.Addr, url, first string) {
 	default: // base_url is the address of the public endpoint
 		base = url + cfg.BasePath
 	}
-	o.show("there is no account yet; create the first one, before the server stops, at", "url", base+first)
+	o.show("there is no account yet; create the first one at", "url", base+first)
 }

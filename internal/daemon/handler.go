@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"crypto/rand"
 	"fmt"
 	"path/filepath"
 
@@ -11,7 +10,6 @@ import (
 	"pushbox/internal/durable"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
-	"pushbox/internal/secret"
 	"pushbox/server"
 	"pushbox/server/web"
 	"pushbox/store"
@@ -44,13 +42,12 @@ func newHandler(ctx context.Context, opts Options, s *store.Store, log zerolog.L
 		log.Info().Msg("api_v1_cors has no effect, since create_networks is set")
 	}
 	o := server.Options{Config: opts.Config, Store: s, Log: log, Version: opts.Version, Logo: logo}
-	has, err := s.HasAccounts(ctx)
+	code, err := s.FirstCode(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	if !has {
-		o.First = secret.New(rand.Text())
-		first = server.FirstPath + o.First.Reveal()
+	if !code.IsZero() {
+		first = server.FirstPath + code.Reveal()
 	}
 	for _, change := range changes {
 		change(&o)

@@ -8,13 +8,14 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/certs"
+	"pushbox/internal/instance"
 	"pushbox/internal/mail"
 	"pushbox/store"
 )
 
 // newMailer returns the sender of mail.
 func newMailer(cfg config.Config, s *store.Store, log zerolog.Logger) (*mail.Mailer, error) {
-	o := mail.Options{Store: s, Brand: cfg.Brand.Title, Language: cfg.DefaultLocale, Log: log}
+	o := mail.Options{Store: s, Brand: cfg.Brand.Title, Base: cfg.BaseURL, Language: cfg.DefaultLocale, Log: log}
 	if cfg.Mail.Enabled() {
 		server, err := MailServer(cfg)
 		if err != nil {
@@ -25,7 +26,7 @@ func newMailer(cfg config.Config, s *store.Store, log zerolog.Logger) (*mail.Mai
 	return mail.New(o), nil
 }
 
-// sendMail sends the links of pushes by mail until ctx ends.
+// sendMail sends mail until ctx ends.
 func (d *daemon) sendMail(ctx context.Context) error {
 	if d.mail == nil {
 		return nil
@@ -49,7 +50,7 @@ func MailServer(cfg config.Config) (s mail.Server, err error) {
 	}
 	s.Password = m.Password
 	if m.PasswordFile != "" {
-		if s.Password, err = readSecretFile(m.PasswordFile); err != nil {
+		if s.Password, err = instance.ReadSecretFile(m.PasswordFile); err != nil {
 			return s, fmt.Errorf("the setting mail.password_file: %w", err)
 		}
 	}

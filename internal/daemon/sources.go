@@ -6,6 +6,7 @@ import (
 
 	"pushbox/internal/admin"
 	"pushbox/internal/durable"
+	"pushbox/internal/instance"
 	"pushbox/internal/metrics"
 	"pushbox/server"
 )
@@ -14,7 +15,7 @@ import (
 // the certificate expires; nil: there is none.
 func (d *daemon) sources(h *server.Server, certificate func() time.Time) metrics.Sources {
 	from := metrics.Sources{
-		Store: d.store.Stats, Server: h.Stats, Certificate: certificate, Messages: d.messages,
+		Store: d.store.Stats, Shared: instance.HasDatabaseURL(d.cfg), Server: h.Stats, Certificate: certificate, Messages: d.messages,
 		FreeSpace: func() (int64, bool) {
 			free, known, err := durable.FreeSpace(d.cfg.DataDir)
 			return free, known && err == nil

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http"
 	"sync/atomic"
@@ -116,7 +117,8 @@ func (w *watch) tell(say func() error) {
 }
 
 // feed feeds the watchdog of the service manager: each period it calls alive if ping succeeds
-// within the period.
+// within the period. A database of several servers that cannot be reached does not count:
+// a restart would not help, and the server goes on when the database does.
 func (w *watch) feed(ctx context.Context, every time.Duration, ping func(context.Context) error, alive func() error) error {
 	t := time.NewTicker(every)
 	defer t.Stop()
@@ -126,7 +128,7 @@ func (w *watch) feed(ctx context.Context, every time.Duration, ping func(context
 			return nil
 		case <-t.C:
 		}
-		if err := within(ctx, every, ping); err != nil {
+		if err := within(ctx, every, ping); err != nil && !errors.Is(err, store.ErrUnavailable) {
 			w.log.Error().Err(err).Msg("the store does not answer: the watchdog is not fed")
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/hint"
 	"pushbox/internal/httpd"
+	"pushbox/internal/instance"
 	"pushbox/internal/metrics"
 	"pushbox/internal/secret"
 	"pushbox/server"
@@ -44,7 +45,7 @@ func readScrapeToken(m config.Metrics) (token secret.Text, err error) {
 		return token, nil
 	case m.TokenFile != "":
 		key = "metrics.token_file"
-		if token, err = readSecretFile(m.TokenFile); err != nil {
+		if token, err = instance.ReadSecretFile(m.TokenFile); err != nil {
 			return token, fmt.Errorf("%s: %w", key, err)
 		}
 	}

@@ -2,16 +2,13 @@ package daemon
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"strings"
 
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
-	"pushbox/internal/durable"
 	"pushbox/internal/hint"
+	"pushbox/internal/instance"
 	"pushbox/internal/secret"
 	"pushbox/internal/webhook"
 	"pushbox/store"
@@ -96,23 +93,11 @@ func CheckInstanceHook(w config.Webhooks) error {
 
 // readHookSecret reads a file that has a signing secret and nothing else.
 func readHookSecret(name string) (secret.Text, error) {
-	s, err := readSecretFile(name)
+	s, err := instance.ReadSecretFile(name)
 	if err != nil {
 		return secret.Text{}, err
 	}
 	return s, webhook.CheckSecret(s)
-}
-
-// maxSecretFile is the largest file with a secret, in bytes.
-const maxSecretFile = 1 << 10
-
-// readSecretFile reads a file that has a secret and nothing else but white space around it.
-func readSecretFile(name string) (secret.Text, error) {
-	b, err := durable.ReadBounded(name, maxSecretFile)
-	if errors.Is(err, fs.ErrPermission) {
-		err = hint.With(err, "let the server's user read it: chown root:pushbox %[1]s && chmod 640 %[1]s", name)
-	}
-	return secret.New(strings.TrimSpace(string(b))), err
 }
 
 // tell sends webhooks until ctx ends.

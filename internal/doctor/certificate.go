@@ -6,6 +6,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"errors"
+	"io/fs"
 	"net"
 	"net/http"
 	"net/url"
@@ -22,8 +23,42 @@ const (
 )
 
 // checkCertificate checks the certificate of --url: its chain, its name, its end. Without
-// --url it checks the end of the server's own certificate.
+// --url it checks the end of the server's own certificate. With both, it checks the files
+// that the server reads next.
 func checkCertificate(ctx context.Context, s *Subject) []Finding {
+	f, wrong := s.judgePair()
+	switch {
+	case !wrong:
+		return s.shownCertificate(ctx)
+	case s.Running:
+		return append(s.shownCertificate(ctx), f)
+	}
+	return one(f)
+}
+
+// judgePair reports a pair of files that a server cannot use, or will not: the one in use is
+// another then. checkSecrets reports files that cannot be read.
+func (s *Subject) judgePair() (f Finding, wrong bool) {
+	t := s.Config.TLS
+	if t.CertFile == "" {
+		return f, false
+	}
+	leaf, err := certs.ReadPair(t.CertFile, t.KeyFile)
+	switch unread := (*fs.PathError)(nil); {
+	case errors.As(err, &unread):
+		return f, false
+	case err != nil && s.Running:
+		return warning(certs.Hint(err), "the server goes on with the certificate that it has, since it cannot use the files: %v", err), true
+	case err != nil:
+		return problem(certs.Hint(err), "the server cannot start with these files: %v", err), true
+	case s.Running && s.Facts != nil && leaf.NotAfter.Before(s.Clock()) && s.Facts.CertTo.After(s.Clock()):
+		return warning("put the new certificate there", "the server goes on with the certificate that it has, since the one in %s expired at %s", t.CertFile, leaf.NotAfter.UTC().Format(time.RFC3339)), true
+	}
+	return f, false
+}
+
+// shownCertificate checks the certificate that the server shows.
+func (s *Subject) shownCertificate(ctx context.Context) []Finding {
 	if s.URL == nil {
 		return one(s.ownCertificate())
 	}

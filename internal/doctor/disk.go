@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"slices"
+	"syscall"
 	"time"
 
 	"pushbox/internal/durable"
@@ -114,10 +115,19 @@ func checkSync(ctx context.Context, s *Subject) []Finding {
 		return one(skipped("there is no %s", s.Config.DataDir))
 	}
 	if err != nil {
-		return one(problem("check the disk, or run doctor as the server's user", "a file cannot be written and synced there: %v", err))
+		return one(noSync(err))
 	}
 	slices.Sort(times)
 	return one(judgeSync(times[len(times)/2]))
+}
+
+// noSync says what to do about a disk that a file cannot be written to.
+func noSync(err error) Finding {
+	cure := "check the disk, or run doctor as the server's user"
+	if errors.Is(err, syscall.ENOSPC) {
+		cure = "make room on its file system"
+	}
+	return problem(cure, "a file cannot be written and synced there: %v", err)
 }
 
 func judgeSync(middle time.Duration) Finding {

@@ -13,6 +13,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/admin"
+	"pushbox/store/postgres"
 )
 
 // A Grade is how bad a Finding is.
@@ -39,7 +40,7 @@ type Subject struct {
 	File     string        // the configuration; empty: there is none
 	Config   config.Config // the settings of File
 	ConfigIs error         // why there is no Config; nil: there is
-	Database string        // path of the database
+	Database string        // path of the database; empty: it is PostgreSQL
 	Socket   string        // path of the control socket
 	Version  string        // of this program
 	Clock    func() time.Time
@@ -49,6 +50,9 @@ type Subject struct {
 	Facts    *admin.Facts // nil: there are none, for FactsAre
 	FactsAre error
 	Upgrade  *Upgrade // that the next start makes, so that there are no Facts; nil: none
+
+	Postgres   *postgres.Inspection // of the database, where that is PostgreSQL; nil: there is none, for PostgresIs
+	PostgresIs error                // nil: the database is a file, or was inspected
 
 	Probe   func(context.Context) (path string, err error) // asks the server for one
 	URL     *url.URL                                       // at which clients reach the server; nil: not given
@@ -65,12 +69,25 @@ type Upgrade struct {
 	Days     int    // how long the old database stays
 }
 
+// inPostgres reports whether the database is PostgreSQL.
+func (s *Subject) inPostgres() bool { return s.Postgres != nil || s.PostgresIs != nil }
+
 // A check examines one thing.
 type check struct {
 	name string
 	look func(ctx context.Context, s *Subject) []Finding
 	bare bool // it needs no configuration
+	of   engine
 }
+
+// An engine is what a check is for.
+type engine int
+
+const (
+	anyEngine engine = iota
+	inFile
+	inPostgres
+)
 
 // checks are all checks, in the order in which they run.
 func checks() []check {
@@ -83,9 +100,15 @@ func checks() []check {
 		{name: "server", look: checkServer},
 		{name: "clock", look: checkClock},
 		{name: "sweeper", look: checkSweeper},
-		{name: "free space", look: checkSpace},
-		{name: "file system", look: checkFileSystem},
-		{name: "writing to the disk", look: checkSync},
+		{name: "free space", look: checkSpace, of: inFile},
+		{name: "file system", look: checkFileSystem, of: inFile},
+		{name: "writing to the disk", look: checkSync, of: inFile},
+		{name: "database server", look: checkPostgres, of: inPostgres},
+		{name: "durability", look: checkDurability, of: inPostgres},
+		{name: "clock of the database", look: checkDatabaseClock, of: inPostgres},
+		{name: "way to the database", look: checkWay, of: inPostgres},
+		{name: "role in the database", look: checkRole, of: inPostgres},
+		{name: "room of the database", look: checkRoom, of: inPostgres},
 		{name: "core dumps", look: checkCores},
 		{name: "swap", look: checkSwap},
 		{name: "backups", look: checkBackups},
@@ -110,7 +133,7 @@ func Run(ctx context.Context, s *Subject) (all []Finding) {
 		if ctx.Err() != nil {
 			return all
 		}
-		if s.ConfigIs != nil && !c.bare {
+		if s.ConfigIs != nil && !c.bare || c.of == inFile && s.inPostgres() || c.of == inPostgres && !s.inPostgres() {
 			continue // it would examine something else
 		}
 		for _, f := range within(ctx, c, s) {

@@ -113,6 +113,12 @@ func checkFile(path, dir string) Finding {
 }
 
 func checkDatabase(_ context.Context, s *Subject) []Finding {
+	if s.Database == "" {
+		if s.Facts == nil {
+			return one(skipped("the database is PostgreSQL, and was not reached"))
+		}
+		return one(fine("the database is PostgreSQL, and can be reached"))
+	}
 	if _, err := os.Stat(s.Database); errors.Is(err, fs.ErrNotExist) {
 		return one(warning("start `pushbox serve` once, which makes it", "there is no %s yet", s.Database))
 	}
@@ -146,21 +152,31 @@ func judgeUpgrade(s *Subject, free int64, known bool) Finding {
 // other users can read it. A key of a systemd credential is a file that only the server's
 // own process can see.
 func checkKey(_ context.Context, s *Subject) []Finding {
+	owned, wrong := judgeKeyOwner(s)
 	switch {
+	case s.Facts == nil && wrong:
+		return one(owned)
 	case s.Upgrade != nil:
 		return one(skipped("the database is not opened before it is upgraded"))
 	case s.Facts == nil:
 		return one(skipped("the database cannot be opened to compare it with"))
 	case s.Facts.KeyFault != "" && s.Running:
-		return one(problem("put your copy of the key back before you restart the server", "the running server has the key, but the next start would fail: %s", s.Facts.KeyFault))
+		cure := "put your copy of the key back before you restart the server"
+		if wrong {
+			cure = owned.Cure
+		}
+		return one(problem(cure, "the running server has the key, but the next start would fail: %s", s.Facts.KeyFault))
 	case s.Facts.KeyFault != "":
 		return one(problem("put your copy of the key back", "%s", s.Facts.KeyFault))
 	}
 	if info, err := os.Stat(s.Facts.Key); err == nil && perm(info)&(readable|writable) != 0 {
 		return one(problem("chmod 600 "+s.Facts.Key, "it fits the database, but other users can open %s (mode %04o)", s.Facts.Key, perm(info)))
 	}
-	if f, wrong := judgeKeyOwner(s); wrong {
-		return one(f)
+	if wrong {
+		return one(owned)
+	}
+	if s.Database == "" {
+		return one(fine("it fits the database (%s)", s.Facts.Key))
 	}
 	if beside(s.Facts.Key, s.Database) {
 		return one(warning("move it to a directory that copies of the data directory do not have, and name it in master_key_file (docs/install.md, The key apart from the data)",
@@ -174,13 +190,21 @@ func checkKey(_ context.Context, s *Subject) []Finding {
 }
 
 // judgeKeyOwner reports a key file that the user of the data directory cannot read, whom a
-// server runs as. A running server has just read the file itself. In a directory of another
-// user the file may be the original of what systemd or a container passes.
+// server runs as. A running server has just read the file itself, unless it reports a fault.
+// In a directory of another user the file may be the original of what systemd or a container
+// passes.
 func judgeKeyOwner(s *Subject) (f Finding, wrong bool) {
-	key := s.Facts.Key
+	var key string
+	switch {
+	case s.Facts != nil:
+		key = s.Facts.Key
+	case s.Config.MasterKey.IsZero():
+		key = s.Config.KeyFile()
+	}
 	whose, known := owner(key)
 	theirs, too := owner(s.Config.DataDir)
-	if s.Running || !known || !too || whose == theirs || theirs == 0 {
+	hasRead := s.Running && (s.Facts == nil || s.Facts.KeyFault == "")
+	if hasRead || !known || !too || whose == theirs || theirs == 0 {
 		return f, false
 	}
 	cure := fmt.Sprintf("chown %d %s", theirs, key)

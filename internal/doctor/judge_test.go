@@ -6,9 +6,11 @@ import (
 	"crypto/rand"
 	"crypto/x509"
 	"crypto/x509/pkix"
+	"io/fs"
 	"math/big"
 	"net/url"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -61,8 +63,8 @@ func TestSwapOnADiskIsNamed(t *testing.T) {
 	wants(t, "on a disk", judgeSwap(head+"/dev/zram0 partition 1 0 100\n/swapfile file 1 0 -2\n"), Warning, "/swapfile")
 }
 
-// certified makes a chain of one for a name, and who vouches for it.
-func certified(t *testing.T, name string, from, to time.Time) ([]*x509.Certificate, *x509.CertPool) {
+// signed is a certificate for a name that has signed itself, and its key.
+func signed(t *testing.T, name string, from, to time.Time) (*x509.Certificate, *ecdsa.PrivateKey) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -80,6 +82,13 @@ func certified(t *testing.T, name string, from, to time.Time) ([]*x509.Certifica
 	if err != nil {
 		t.Fatal(err)
 	}
+	return cert, key
+}
+
+// certified makes a chain of one for a name, and who vouches for it.
+func certified(t *testing.T, name string, from, to time.Time) ([]*x509.Certificate, *x509.CertPool) {
+	t.Helper()
+	cert, _ := signed(t, name, from, to)
 	roots := x509.NewCertPool()
 	roots.AddCert(cert)
 	return []*x509.Certificate{cert}, roots
@@ -180,5 +189,15 @@ func TestWhatIsWrongWithAProxy(t *testing.T) {
 			grade, text, _ := strings.Cut(want, " ")
 			wants(t, name, all[i], Grade(grade), text)
 		}
+	}
+}
+
+func TestAFullDiskIsToGetRoom(t *testing.T) {
+	t.Parallel()
+	if f := noSync(&fs.PathError{Op: "write", Path: "doctor.new", Err: syscall.ENOSPC}); f.Grade != Problem || !strings.Contains(f.Cure, "make room") {
+		t.Errorf("a full disk: %+v", f)
+	}
+	if f := noSync(&fs.PathError{Op: "write", Path: "doctor.new", Err: syscall.EIO}); f.Grade != Problem || !strings.Contains(f.Cure, "check the disk") {
+		t.Errorf("a broken disk: %+v", f)
 	}
 }

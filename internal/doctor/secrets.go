@@ -18,6 +18,7 @@ const othersAll fs.FileMode = 0o007
 // the master key. Certificates and tokens are often shared with a group.
 func checkSecrets(_ context.Context, s *Subject) (all []Finding) {
 	for _, at := range []struct{ setting, path string }{
+		{"database_url_file", s.Config.DatabaseURLFile},
 		{"tls.key_file", s.Config.TLS.KeyFile},
 		{"metrics.token_file", s.Config.Metrics.TokenFile},
 		{"webhooks.secret_file", s.Config.Webhooks.SecretFile},

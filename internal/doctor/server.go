@@ -2,7 +2,10 @@ package doctor
 
 import (
 	"context"
+	"errors"
+	"io/fs"
 	"net/http"
+	"os"
 	"time"
 
 	"pushbox/internal/backup"
@@ -124,6 +127,9 @@ const lateBackup = time.Hour
 
 // checkBackups compares the age of the newest backup with backup.schedule.
 func checkBackups(_ context.Context, s *Subject) []Finding {
+	if s.Config.Backup.Schedule == 0 && s.inPostgres() {
+		return one(skipped("the server makes none by itself; PostgreSQL's own tools make them (docs/scaling.md, Backups)"))
+	}
 	if s.Config.Backup.Schedule == 0 {
 		return one(warning("set backup.schedule; if something else runs `pushbox backup`, there is nothing to do", "the server makes none by itself"))
 	}
@@ -151,6 +157,9 @@ func (s *Subject) judgeBackups(all []backup.File) Finding {
 	dir, now := s.Config.BackupDir(), s.Clock()
 	for len(all) > 0 && all[len(all)-1].At.After(now) {
 		all = all[:len(all)-1]
+	}
+	if _, err := os.Stat(dir); s.Config.Backup.Dir != "" && errors.Is(err, fs.ErrNotExist) {
+		return warning("make it, and let the server's user write to it; under systemd, also name it in ReadWritePaths= of the service (docs/install.md)", "there is no directory %s", dir)
 	}
 	if len(all) == 0 {
 		return warning(cure, "there is no backup in %s", dir)

@@ -1,6 +1,9 @@
 package doctor
 
 import (
+	"crypto/ecdsa"
+	"crypto/x509"
+	"encoding/pem"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -56,6 +59,16 @@ func TestTheNewestBackupIsToBeAsYoungAsTheScheduleSays(t *testing.T) {
 		t.Errorf("without a server: %+v", f)
 	}
 	wants(t, "no schedule", of(t, healthy(t), "backups"), Warning, "the server makes none by itself")
+	without := backedUp(t)
+	without.Running, without.Config.Backup.Dir = false, filepath.Join(without.Config.DataDir, "missing")
+	if f := of(t, without, "backups"); f.Grade != Warning || !strings.Contains(f.Text, "there is no directory") || !strings.Contains(f.Cure, "make it") {
+		t.Errorf("without the directory: %+v", f)
+	}
+	byDefault := backedUp(t) // the server makes this one
+	byDefault.Running, byDefault.Config.Backup.Dir = false, ""
+	if f := of(t, byDefault, "backups"); !strings.Contains(f.Cure, "pushbox serve") {
+		t.Errorf("without the directory of the server: %+v", f)
+	}
 	notOurs := backedUp(t)
 	notOurs.Config.Backup.Dir = notOurs.File
 	wants(t, "a file for a directory", of(t, notOurs, "backups"), Problem, "not a directory")
@@ -127,4 +140,65 @@ func TestTheServersOwnCertificateIsJudgedWithoutAnAddress(t *testing.T) {
 	}
 	s.Running = false
 	wants(t, "without a server", of(t, s, "certificate"), Skipped, "no server")
+}
+
+func TestFilesOfACertificateThatTheServerCannotUseAreNamed(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	now := s.Clock()
+	s.Facts.CertFrom, s.Facts.CertTo = now.AddDate(0, -1, 0), now.AddDate(0, 2, 0)
+	s.Config.TLS.CertFile, s.Config.TLS.KeyFile = filepath.Join(s.Config.DataDir, "cert.pem"), filepath.Join(s.Config.DataDir, "key.pem")
+	cert, key := signed(t, "push.example.com", s.Facts.CertFrom, s.Facts.CertTo)
+	over, itsKey := signed(t, "push.example.com", now.AddDate(0, -3, 0), now.Add(-time.Second))
+	sealed := pem.EncodeToMemory(&pem.Block{Type: "ENCRYPTED PRIVATE KEY", Bytes: []byte("sealed")})
+	for name, test := range map[string]struct {
+		cert       *x509.Certificate
+		key        []byte
+		text, cure string // of a server that runs; empty: nothing is wrong
+		stopped    Grade
+		why        string
+	}{
+		"a pair":                    {cert, asPEM(t, key), "", "", Skipped, "no server is running"},
+		"the key of another":        {cert, asPEM(t, itsKey), "private key does not match public key", "check tls.cert_file and tls.key_file", Problem, "cannot start with these files"},
+		"a key with a passphrase":   {cert, sealed, "encrypted with a passphrase", "openssl pkey", Problem, "encrypted with a passphrase"},
+		"no key":                    {cert, nil, "cert.pem", "check tls.cert_file and tls.key_file", Problem, "cannot start with these files"},
+		"one that has expired":      {over, asPEM(t, itsKey), "expired at 2029-12-31T23:59:59Z", "put the new certificate there", Skipped, "no server is running"},
+		"a key that cannot be read": {cert, []byte("none"), "", "", Skipped, "no server is running"},
+	} {
+		if err := os.WriteFile(s.Config.TLS.CertFile, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: test.cert.Raw}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(s.Config.TLS.KeyFile, test.key, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if string(test.key) == "none" {
+			if err := os.Remove(s.Config.TLS.KeyFile); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Running = true
+		found := allOf(t, s, "certificate")
+		wants(t, name+", in use", found[0], OK, "valid until")
+		switch {
+		case test.text == "" && len(found) == 1:
+		case test.text == "" || len(found) != 2:
+			t.Errorf("%s: found %+v", name, found)
+		default:
+			if wants(t, name, found[1], Warning, test.text); !strings.Contains(found[1].Cure, test.cure) || !strings.Contains(found[1].Text, "goes on with the certificate that it has") {
+				t.Errorf("%s: %+v", name, found[1])
+			}
+		}
+		s.Running = false
+		wants(t, name+", without a server", of(t, s, "certificate"), test.stopped, test.why)
+	}
+}
+
+// asPEM is a private key as a server reads it.
+func asPEM(t *testing.T, key *ecdsa.PrivateKey) []byte {
+	t.Helper()
+	der, err := x509.MarshalPKCS8PrivateKey(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }

@@ -80,7 +80,7 @@ func missingKey(cfg config.Config, path string, originals [2]string) error {
 	if _, there := os.Stat(cfg.KeyFile()); there == nil && cfg.KeyFile() != path {
 		return hint.With(err, "there is a key in %s: move it to %s, or run `pushbox key import %[1]s`, which copies it", cfg.KeyFile(), path)
 	}
-	return hint.With(err, "if systemd or a container passes the key, name its original: PUSHBOX_MASTER_KEY_FILE=FILE pushbox ...; if not, put your copy of the key back")
+	return hint.With(err, "if systemd or a container passes the key, name its original: PUSHBOX_MASTER_KEY_FILE=FILE pushbox ...; if not, put your copy of the key back, with `pushbox key import` if it is on paper")
 }
 
 // loadKey reads the key file. If there is no database yet, it makes the file durable: the

@@ -23,7 +23,7 @@ func TestTheHintOfAMissingKeyNamesWhereItMayBe(t *testing.T) {
 			t.Errorf("%v; hint: %s", err, hint.Of(err))
 		}
 	}
-	want("PUSHBOX_MASTER_KEY_FILE=FILE pushbox ...; if not, put your copy of the key back")
+	want("PUSHBOX_MASTER_KEY_FILE=FILE pushbox ...; if not, put your copy of the key back, with `pushbox key import` if it is on paper")
 	touch(t, originals[1])
 	want("decrypt it to a file in memory (docs/install.md, The key apart from the data): " + originals[1])
 	touch(t, originals[0])

@@ -38,6 +38,13 @@ func Database(cfg config.Config) string { return filepath.Join(cfg.DataDir, "pus
 // Open opens the store. created reports whether it made the database. The error wraps
 // ErrNoDatabase, seal.ErrKey, or an error of package store for opening.
 func Open(ctx context.Context, o Options) (s *store.Store, created bool, err error) {
+	url, err := DatabaseURL(o.Config)
+	if err != nil {
+		return nil, false, err
+	}
+	if !url.IsZero() {
+		return o.openPostgres(ctx, url)
+	}
 	exists, err := o.prepare()
 	if err != nil {
 		return nil, false, err
@@ -46,20 +53,18 @@ func Open(ctx context.Context, o Options) (s *store.Store, created bool, err err
 	if err != nil {
 		return nil, false, err
 	}
-	if madeKey != "" {
-		if err := GiveToOwnerOf(filepath.Dir(madeKey), madeKey); err != nil {
-			return nil, false, fmt.Errorf("give the key file to the owner of its directory: %w", err)
-		}
-		o.Note(fmt.Sprintf("made the key file %s: keep a copy of it apart from the database, and never lose it; without it nothing can be read", madeKey))
-		if filepath.Dir(madeKey) == filepath.Clean(o.Config.DataDir) {
-			o.Note("the key file is beside the database, so a copy of that directory has both: name another place with master_key_file, or move the file there, as docs/install.md says")
-		}
+	if err := o.noteKey(madeKey); err != nil {
+		return nil, false, err
+	}
+	if madeKey != "" && filepath.Dir(madeKey) == filepath.Clean(o.Config.DataDir) {
+		o.Note("the key file is beside the database, so a copy of that directory has both: name another place with master_key_file, or move the file there, as docs/install.md says")
 	}
 	engine, created, err := bolt.Open(ctx, bolt.Options{
 		Path:    Database(o.Config),
 		MaxSize: int64(o.Config.MaxStoreSize),
 		MinFree: int64(o.Config.Limits.MinFreeSpace),
 		Room:    roomLimits(o.Config.Limits),
+		Clients: o.Config.Limits.Clients,
 		Timeout: o.Wait,
 		Note:    o.Note,
 
@@ -80,6 +85,19 @@ func Open(ctx context.Context, o Options) (s *store.Store, created bool, err err
 	return s, created, nil
 }
 
+// noteKey tells of a key file that was made, if one was, and gives it to the owner of its
+// directory.
+func (o Options) noteKey(made string) error {
+	if made == "" {
+		return nil
+	}
+	if err := GiveToOwnerOf(filepath.Dir(made), made); err != nil {
+		return fmt.Errorf("give the key file to the owner of its directory: %w", err)
+	}
+	o.Note(fmt.Sprintf("made the key file %s: keep a copy of it apart from the database, and never lose it; without it nothing can be read", made))
+	return nil
+}
+
 // open opens the store on an engine.
 func (o Options) open(ctx context.Context, engine store.Engine, key seal.RootKey) (*store.Store, error) {
 	if err := removeKeyLeftovers(o.Config); err != nil {
@@ -97,6 +115,11 @@ func (o Options) open(ctx context.Context, engine store.Engine, key seal.RootKey
 // prepare prepares the data directory, and reports whether it has a database.
 func (o Options) prepare() (exists bool, err error) {
 	_, err = os.Stat(Database(o.Config))
+	if errors.Is(err, fs.ErrNotExist) {
+		if err := refuseMoved(o.Config); err != nil {
+			return false, err
+		}
+	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && !o.Create:
 		return false, noDatabase(o.Config)

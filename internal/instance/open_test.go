@@ -2,6 +2,7 @@ package instance
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,6 +11,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
@@ -164,5 +166,21 @@ func TestAKeyMayBeWhereNothingCanBeListedOrRemoved(t *testing.T) {
 		if _, err := os.Stat(stray); err != nil {
 			t.Errorf("%04o: %v", mode, err)
 		}
+	}
+}
+
+func TestADirectoryThatThisUserCannotOpenIsAnErrorWithACure(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(filepath.Join(env.ShortDir(t), "data"))
+	if err := os.Mkdir(cfg.DataDir, 0); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = os.Chmod(cfg.DataDir, 0o700) }()
+	if _, err := os.ReadDir(cfg.DataDir); err == nil {
+		t.Skip("this user may do everything")
+	}
+	_, _, err := open(t, cfg, true)
+	if want := fmt.Sprintf("the owner of %s; if a server should use a directory that was mounted into its container, on the host: chown %d DIRECTORY", cfg.DataDir, os.Getuid()); !errors.Is(err, fs.ErrPermission) || !strings.HasSuffix(hint.Of(err), want) {
+		t.Errorf("%v; hint: %s", err, hint.Of(err))
 	}
 }

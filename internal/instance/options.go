@@ -26,7 +26,6 @@ func StoreOptions(cfg config.Config) store.Options {
 			PerPush:   cfg.Limits.PassphrasesPerPush,
 			PerLife:   cfg.Limits.PassphrasesPerLife,
 			Queue:     cfg.Limits.PassphraseQueue,
-			Clients:   cfg.Limits.Clients,
 		},
 		Sessions: store.SessionLimits{Idle: cfg.Sessions.IdleTimeout, MaxAge: cfg.Sessions.MaxAge},
 		SignIns: store.SignInLimits{
@@ -37,6 +36,7 @@ func StoreOptions(cfg config.Config) store.Options {
 		Hooks:  hookOptions(cfg.Webhooks),
 		Mail:   mailOptions(cfg.Mail),
 		Issuer: cfg.Brand.Title,
+		Shared: HasDatabaseURL(cfg),
 	}
 }
 
@@ -81,7 +81,7 @@ func hookOptions(w config.Webhooks) store.HookOptions {
 // mailOptions returns the options of mail in a configuration.
 func mailOptions(m config.Mail) store.MailOptions {
 	o := store.MailOptions{
-		MaxRecipients: m.MaxRecipients, PerAccount: m.DailyLimit, PerInstance: m.DailyLimitTotal, GiveUp: m.GiveUp,
+		MaxRecipients: m.MaxRecipients, PerAccount: m.DailyLimit, PerInstance: m.DailyLimitTotal, PerAddressee: m.RecipientPerDay, GiveUp: m.GiveUp,
 	}
 	if m.Enabled() {
 		o.Languages = lang.Tags()

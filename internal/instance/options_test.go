@@ -49,7 +49,7 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 	wanted := store.Options{
 		Terms:      map[store.Kind]store.Terms{store.Text: text, store.URL: url, store.QR: qr, store.File: file},
 		PurgeAfter: time.Hour,
-		Guessing:   store.Guessing{PerClient: 41, PerPush: 42, PerLife: 51, Queue: 43, Clients: 44},
+		Guessing:   store.Guessing{PerClient: 41, PerPush: 42, PerLife: 51, Queue: 43},
 		SignIns:    store.SignInLimits{PerClient: 45, PerAccount: 46},
 		Sessions:   store.SessionLimits{Idle: 47, MaxAge: 48},
 		Space: store.SpaceLimits{MaxSize: 50, MinFree: 49, Room: store.RoomLimits{

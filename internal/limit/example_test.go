@@ -37,16 +37,16 @@ func ExampleWindow() {
 			return
 		}
 		wrong.Add(client) // the passphrase was wrong
-		fmt.Println("wrong,", wrong.Left(client), "left")
+		fmt.Println("wrong")
 	}
 	for range 4 {
 		guess("192.0.2.7")
 		now += 10 * time.Second
 	}
 	// Output:
-	// wrong, 2 left
-	// wrong, 1 left
-	// wrong, 0 left
+	// wrong
+	// wrong
+	// wrong
 	// locked for 30s
 }
 

@@ -48,18 +48,18 @@ func (r *Rate) SetPerMinute(n int) {
 // Allow counts an event of the key and reports whether it is allowed. If not,
 // it is not counted, and retryAfter is the time until the next one would be.
 func (r *Rate) Allow(key string) (ok bool, retryAfter time.Duration) {
-	return r.allow([]step{{key, 1}})
+	return r.allow([]Step{{key, 1}})
 }
 
 // AllowFor is Allow for a client, whose events also count for the networks around it: a
 // /24 of IPv4 may have eight times as many, an IPv6 /56 four times and a /48 sixteen
 // times.
 func (r *Rate) AllowFor(client string) (ok bool, retryAfter time.Duration) {
-	return r.allow(steps(client))
+	return r.allow(Steps(client))
 }
 
 // allow takes an event from the bucket of each step, or from none.
-func (r *Rate) allow(all []step) (ok bool, retryAfter time.Duration) {
+func (r *Rate) allow(all []Step) (ok bool, retryAfter time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.perMinute <= 0 {
@@ -84,9 +84,9 @@ func (r *Rate) allow(all []step) (ok bool, retryAfter time.Duration) {
 }
 
 // bucket returns the bucket of a step, full if it is new.
-func (r *Rate) bucket(s step, now time.Duration, at time.Time) *rate.Limiter {
-	n := r.perMinute * s.times
-	e := r.buckets.use(s.key, now)
+func (r *Rate) bucket(s Step, now time.Duration, at time.Time) *rate.Limiter {
+	n := r.perMinute * s.Times
+	e := r.buckets.use(s.Key, now)
 	if e.value == nil {
 		e.value = rate.NewLimiter(perSecond(n), n)
 	}

@@ -39,31 +39,31 @@ func (s *Slots) Take(client string) bool {
 	}
 	all := slotSteps(client)
 	for _, one := range all {
-		if s.of[one.key] >= s.most(one) {
+		if s.of[one.Key] >= s.most(one) {
 			return false
 		}
 	}
 	s.taken++
 	for _, one := range all {
-		s.of[one.key]++
+		s.of[one.Key]++
 	}
 	return true
 }
 
 // most is how many slots may be taken of a step.
-func (s *Slots) most(of step) int {
-	if of.times == 1 {
+func (s *Slots) most(of Step) int {
+	if of.Times == 1 {
 		return s.perClient
 	}
-	return max(s.perClient, min(s.perClient*of.times, s.total/2))
+	return max(s.perClient, min(s.perClient*of.Times, s.total/2))
 }
 
 // slotSteps is steps, and none for a client without a name.
-func slotSteps(client string) []step {
+func slotSteps(client string) []Step {
 	if client == "" {
 		return nil
 	}
-	return steps(client)
+	return Steps(client)
 }
 
 // Free gives back a slot that the client took.
@@ -72,8 +72,8 @@ func (s *Slots) Free(client string) {
 	defer s.mu.Unlock()
 	s.taken--
 	for _, one := range slotSteps(client) {
-		if s.of[one.key]--; s.of[one.key] == 0 {
-			delete(s.of, one.key)
+		if s.of[one.Key]--; s.of[one.Key] == 0 {
+			delete(s.of, one.Key)
 		}
 	}
 }

@@ -7,10 +7,10 @@ import "net/netip"
 // rented server may have a /24 of IPv4. So what a client does counts for each network
 // around its address, too, and such a network may do a multiple of what one client may.
 //
-// A step is one of these networks.
-type step struct {
-	key   string
-	times int // how many times as much as one client it may do
+// A Step is one of these networks, or the client itself.
+type Step struct {
+	Key   string
+	Times int // how many times as much as one client it may do
 }
 
 // network4 and networks6 are the steps beyond the client itself.
@@ -19,16 +19,16 @@ var (
 	networks6 = [...]struct{ bits, times int }{{56, 4}, {48, 16}}
 )
 
-// steps returns the client and the networks around it, the widest last. A name that is no
+// Steps returns the client and the networks around it, the widest last. A name that is no
 // address stands for itself alone.
-func steps(client string) []step {
-	all := append(make([]step, 0, 1+len(networks6)), step{client, 1})
+func Steps(client string) []Step {
+	all := append(make([]Step, 0, 1+len(networks6)), Step{client, 1})
 	if addr, err := netip.ParseAddr(client); err == nil && addr.Is4() {
-		return append(all, step{around(addr, network4.bits), network4.times})
+		return append(all, Step{around(addr, network4.bits), network4.times})
 	}
 	if p, err := netip.ParsePrefix(client); err == nil && p.Addr().Is6() {
 		for _, n := range networks6 {
-			all = append(all, step{around(p.Addr(), n.bits), n.times})
+			all = append(all, Step{around(p.Addr(), n.bits), n.times})
 		}
 	}
 	return all
@@ -38,6 +38,6 @@ func around(a netip.Addr, bits int) string { return netip.PrefixFrom(a, bits).Ma
 
 // network returns the widest network of a client: a /24 of IPv4, or a /48 of IPv6.
 func network(client string) string {
-	all := steps(client)
-	return all[len(all)-1].key
+	all := Steps(client)
+	return all[len(all)-1].Key
 }

@@ -1,7 +1,6 @@
 package limit
 
 import (
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -11,10 +10,8 @@ import (
 // counts before t+per. It is safe for concurrent use, and takes about 200 bytes a key
 // and 8 to 16 bytes for each of the last n hits.
 //
-// A key is a text, or a client: Full, Left and Add are for texts. FullFor, LeftFor and
-// AddFor count what a client does to a subject, for its address and for the networks
-// around it: a /24 of IPv4 has eight times n hits, an IPv6 /56 four times and a /48
-// sixteen times.
+// A key is a text, or a client: Full and Add are for texts. FullFor and AddFor are for
+// clients, and count for the networks around them, too, which have more hits (see Step).
 //
 // The key whose last hit is oldest is forgotten first. Its hits would also be the first
 // that no longer count.
@@ -46,125 +43,79 @@ func (w *Window) SetHits(n int) {
 // Full and Add are two steps: callers that run at the same time may all be told that
 // one hit is left. Where that matters, they must take turns, or use TakeFor.
 func (w *Window) Full(key string) (full bool, retryAfter time.Duration) {
-	return w.FullWithin(key, w.per)
-}
-
-// FullWithin is Full for hits of a part of the window: those within span, which is at
-// most the window.
-func (w *Window) FullWithin(key string, span time.Duration) (full bool, retryAfter time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	left := w.wait(step{key, 1}, span, w.clock())
+	left := w.wait(Step{key, 1}, w.clock())
 	return left > 0, left
 }
 
-// FullFor is Full for a client and a subject.
-func (w *Window) FullFor(subject, client string) (full bool, retryAfter time.Duration) {
+// FullFor is Full for a client.
+func (w *Window) FullFor(client string) (full bool, retryAfter time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	left := w.waitFor(subject, steps(client), w.clock())
+	left := w.waitFor(Steps(client), w.clock())
 	return left > 0, left
 }
 
 // wait returns the time until the key is not full; 0 if it is not.
-func (w *Window) wait(s step, span, now time.Duration) time.Duration {
-	n := w.n * s.times
+func (w *Window) wait(s Step, now time.Duration) time.Duration {
+	n := w.n * s.Times
 	if n <= 0 {
 		return 0
 	}
-	e := w.hits.get(s.key, now)
+	e := w.hits.get(s.Key, now)
 	if e == nil || len(e.value) < n {
 		return 0
 	}
-	return max(0, e.value[len(e.value)-n]+span-now)
+	return max(0, e.value[len(e.value)-n]+w.per-now)
 }
 
-func (w *Window) waitFor(subject string, client []step, now time.Duration) (longest time.Duration) {
+func (w *Window) waitFor(client []Step, now time.Duration) (longest time.Duration) {
 	for _, s := range client {
-		s.key = subject + s.key
-		longest = max(longest, w.wait(s, w.per, now))
+		longest = max(longest, w.wait(s, now))
 	}
 	return longest
-}
-
-// LeftWithin returns how many hits the key can get before it is full within span: 0 while
-// it is full, and math.MaxInt if it never is. It counts nothing.
-func (w *Window) LeftWithin(key string, span time.Duration) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.left(step{key, 1}, span, w.clock())
-}
-
-// Left is LeftWithin for the whole window.
-func (w *Window) Left(key string) int { return w.LeftWithin(key, w.per) }
-
-// LeftFor is Left for a client and a subject.
-func (w *Window) LeftFor(subject, client string) int {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	least, now := math.MaxInt, w.clock()
-	for _, s := range steps(client) {
-		s.key = subject + s.key
-		least = min(least, w.left(s, w.per, now))
-	}
-	return least
-}
-
-func (w *Window) left(s step, span, now time.Duration) int {
-	if w.n <= 0 {
-		return math.MaxInt
-	}
-	left := w.n * s.times
-	if e := w.hits.get(s.key, now); e != nil {
-		for _, hit := range e.value {
-			if hit+span > now {
-				left--
-			}
-		}
-	}
-	return max(0, left)
 }
 
 // Add counts a hit of the key.
 func (w *Window) Add(key string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.add(step{key, 1}, w.clock())
+	w.add(Step{key, 1}, w.clock())
 }
 
-// AddFor is Add for a client and a subject.
-func (w *Window) AddFor(subject, client string) {
+// AddFor is Add for a client.
+func (w *Window) AddFor(client string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.addFor(subject, steps(client), w.clock())
+	w.addFor(Steps(client), w.clock())
 }
 
 // TakeFor is AddFor unless FullFor: it counts a hit, or reports that the client is full,
 // in one step.
-func (w *Window) TakeFor(subject, client string) (full bool, retryAfter time.Duration) {
+func (w *Window) TakeFor(client string) (full bool, retryAfter time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	all, now := steps(client), w.clock()
-	if left := w.waitFor(subject, all, now); left > 0 {
+	all, now := Steps(client), w.clock()
+	if left := w.waitFor(all, now); left > 0 {
 		return true, left
 	}
-	w.addFor(subject, all, now)
+	w.addFor(all, now)
 	return false, 0
 }
 
-func (w *Window) addFor(subject string, client []step, now time.Duration) {
+func (w *Window) addFor(client []Step, now time.Duration) {
 	for _, s := range client {
-		s.key = subject + s.key
 		w.add(s, now)
 	}
 }
 
-func (w *Window) add(s step, now time.Duration) {
-	n := w.n * s.times
+func (w *Window) add(s Step, now time.Duration) {
+	n := w.n * s.Times
 	if n <= 0 {
 		return
 	}
-	e := w.hits.use(s.key, now)
+	e := w.hits.use(s.Key, now)
 	over := 0
 	for over < len(e.value) && e.value[over]+w.per <= now {
 		over++

@@ -2,7 +2,6 @@ package limit_test
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"sync"
 	"testing"
@@ -169,17 +168,6 @@ func (m *naive) full(key string, now time.Duration) (bool, time.Duration) {
 	}
 }
 
-// left is how many more hits the window that ends now has room for.
-func (m *naive) left(key string, now time.Duration) int {
-	left := m.n
-	for _, hit := range m.hits[key] {
-		if hit > now-m.per {
-			left--
-		}
-	}
-	return max(0, left)
-}
-
 func TestAWindowAgreesWithANaiveModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
@@ -193,9 +181,6 @@ func TestAWindowAgreesWithANaiveModel(t *testing.T) {
 			at := now.clock()()
 			key := rapid.SampledFrom([]string{"a", "b", "c"}).Draw(t, "key")
 			wantFull, wantAfter := model.full(key, at)
-			if want := model.left(key, at); w.Left(key) != want {
-				t.Fatalf("%s at %d: %d are left, want %d", key, at, w.Left(key), want)
-			}
 			full, after := w.Full(key)
 			if full != wantFull || after != wantAfter {
 				t.Fatalf("%s at %d: full is %v, retry after %d; want %v, %d", key, at, full, after, wantFull, wantAfter)
@@ -218,43 +203,4 @@ func TestAWindowAgreesWithANaiveModel(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestAWindowTellsHowManyHitsAreLeft(t *testing.T) {
-	t.Parallel()
-	var now fakeClock
-	w := limit.NewWindow(2, time.Minute, manyKeys, now.clock())
-	left := func(key string, want int) {
-		t.Helper()
-		if got := w.Left(key); got != want {
-			t.Fatalf("at %v: %d are left of %s, want %d", now.clock()(), got, key, want)
-		}
-	}
-	left("a", 2)
-	w.Add("a") // at 0 s
-	left("a", 1)
-	left("b", 2)
-	now.move(30 * time.Second)
-	w.Add("a") // at 30 s
-	left("a", 0)
-	now.move(30*time.Second - 1)
-	left("a", 0)
-	now.move(1) // the hit at 0 s is past
-	left("a", 1)
-	now.move(30 * time.Second)
-	left("a", 2)
-	for range 3 { // one more than it takes
-		w.Add("a")
-	}
-	left("a", 0)
-}
-
-func TestAWindowWithoutALimitHasAnyNumberLeft(t *testing.T) {
-	t.Parallel()
-	var now fakeClock
-	w := limit.NewWindow(0, time.Minute, manyKeys, now.clock())
-	w.Add("a")
-	if got := w.Left("a"); got != math.MaxInt {
-		t.Errorf("%d are left", got)
-	}
 }

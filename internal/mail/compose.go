@@ -23,6 +23,7 @@ type text struct {
 	language string
 	subject  string
 	link     secret.Text // empty: none
+	code     secret.Text // in the place of the link; empty: none
 	before   []string    // paragraphs before the link
 	after    []string    // paragraphs after the link
 }
@@ -34,10 +35,51 @@ var page = template.Must(template.New("mail").Parse(`<!doctype html>
 <body>
 {{range .Before}}<p>{{.}}</p>
 {{end}}{{with .Link}}<p><a href="{{.}}">{{.}}</a></p>
+{{end}}{{with .Code}}<p><strong>{{.}}</strong></p>
 {{end}}{{range .After}}<p>{{.}}</p>
 {{end}}</body>
 </html>
 `))
+
+// textOf returns the text of a mail.
+func (m *Mailer) textOf(l store.Mail) text {
+	words := m.words.Choose(l.Language, "", m.Language)
+	switch l.About {
+	case store.MailCode:
+		return codeText(l, words, m.Brand)
+	case store.MailFreeze:
+		return freezeText(l, words, m.Brand, m.Base)
+	default:
+		return letterText(l, words, m.Brand)
+	}
+}
+
+// codeText returns the text with the code that confirms an address.
+func codeText(l store.Mail, words *lang.Locale, brand string) text {
+	return text{
+		id: l.ID, to: l.To, code: l.Code, language: words.Tag,
+		subject: words.Text("mail_code_subject", "brand", brand),
+		before:  []string{words.Text("mail_code_intro", "brand", brand)},
+		after: []string{
+			words.Text("mail_code_careful", "minutes", int(store.CodeLasts/time.Minute)),
+			words.Text("mail_sent_by", "brand", brand),
+		},
+	}
+}
+
+// freezeText returns the text for the owner of a push that is frozen. It names the push by
+// its times, and has a link to the list of pushes alone.
+func freezeText(l store.Mail, words *lang.Locale, brand, base string) text {
+	return text{
+		id: l.ID, to: l.To, link: secret.New(base + "/p"), language: words.Tag,
+		subject: words.Text("mail_freeze_subject"),
+		before: []string{
+			words.Text("mail_freeze_intro", "made", display.NewTime(l.Push.CreatedAt).Text, "until", display.NewTime(l.Push.ExpiresAt).Text),
+			words.Text("mail_freeze_thaw"),
+		},
+		after: []string{words.Text("mail_freeze_careful"), words.Text("mail_sent_by", "brand", brand)},
+	}
+}
 
 // letterText returns the text for a recipient of the link of a push.
 func letterText(l store.Mail, words *lang.Locale, brand string) text {
@@ -60,6 +102,9 @@ func (t text) plain() string {
 	if !t.link.IsZero() {
 		parts = append(parts, t.link.Reveal())
 	}
+	if !t.code.IsZero() {
+		parts = append(parts, t.code.Reveal())
+	}
 	return strings.Join(append(parts, t.after...), "\n\n") + "\n"
 }
 
@@ -67,9 +112,9 @@ func (t text) plain() string {
 func (t text) html() (string, error) {
 	var b bytes.Buffer
 	err := page.Execute(&b, struct {
-		Language, Subject, Link string
-		Before, After           []string
-	}{t.language, t.subject, t.link.Reveal(), t.before, t.after})
+		Language, Subject, Link, Code string
+		Before, After                 []string
+	}{t.language, t.subject, t.link.Reveal(), t.code.Reveal(), t.before, t.after})
 	return b.String(), err
 }
 

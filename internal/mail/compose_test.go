@@ -17,7 +17,7 @@ import (
 // letterOf is a letter about a push with a passphrase.
 func letterOf(to string) store.Mail {
 	return store.Mail{
-		ID: "msg_1", To: secret.New(to), Base: "https://push.example/a&b", Sender: `ann+"<b>@example.com`,
+		About: store.MailLink, ID: "msg_1", To: secret.New(to), Base: "https://push.example/a&b", Sender: `ann+"<b>@example.com`,
 		Push: store.PushInfo{Token: store.Token{Text: secret.New("abc")}, Push: store.Push{
 			ExpiresAt: time.Date(2026, 11, 28, 9, 5, 0, 0, time.UTC), ViewLimit: 3, Protected: true, RetrievalStep: true,
 		}},
@@ -64,6 +64,56 @@ func TestAMailIsWrittenInTheLanguageOfItsReader(t *testing.T) {
 			if strings.Contains(html, remote) {
 				t.Errorf("%s: the page has %s", tag, remote)
 			}
+		}
+	}
+}
+
+// writer writes mails as a Mailer does.
+func writer() *Mailer {
+	return New(Options{Brand: "Push & Co", Base: "https://push.example/a&b", Language: "en"})
+}
+
+func TestAMailWithACodeIsWrittenInTheLanguageOfItsReader(t *testing.T) {
+	t.Parallel()
+	for _, tag := range lang.Tags() {
+		m := written(t, writer().textOf(store.Mail{About: store.MailCode, ID: "msg_1", To: secret.New("eve@example.net"), Language: tag, Code: secret.New("01234567")}))
+		plain, html := parts(t, m)["text/plain"], parts(t, m)["text/html"]
+		for _, want := range []string{"\n\n01234567\n\n", "30", "Push & Co"} {
+			if !strings.Contains(plain, want) {
+				t.Errorf("%s: the text has no %q:\n%s", tag, want, plain)
+			}
+		}
+		whole := subject(t, m) + plain
+		if strings.ContainsAny(whole, "{}@") || strings.Contains(whole, "mail_") || strings.Contains(whole, "http") || strings.Contains(subject(t, m), "0123") {
+			t.Errorf("%s: it is\n%s", tag, whole)
+		}
+		if !strings.Contains(html, `<html lang="`+tag+`">`) || !strings.Contains(html, "<strong>01234567</strong>") || strings.Contains(html, "<a") {
+			t.Errorf("%s: the page is\n%s", tag, html)
+		}
+	}
+}
+
+func TestAMailAboutAFreezeIsWrittenInTheLanguageOfTheServer(t *testing.T) {
+	t.Parallel()
+	for _, tag := range lang.Tags() {
+		w := writer()
+		w.Language = tag
+		l := letterOf("ann@example.com")
+		l.About, l.Base, l.Sender, l.Push.Token, l.Push.Name = store.MailFreeze, "", "", store.Token{}, secret.New("name-marker")
+		l.Push.CreatedAt = time.Date(2026, 11, 21, 8, 4, 0, 0, time.UTC)
+		m := written(t, w.textOf(l))
+		plain, html := parts(t, m)["text/plain"], parts(t, m)["text/html"]
+		for _, want := range []string{"\n\nhttps://push.example/a&b/p\n\n", "2026-11-21 08:04 UTC", "2026-11-28 09:05 UTC", "Push & Co"} {
+			if !strings.Contains(plain, want) {
+				t.Errorf("%s: the text has no %q:\n%s", tag, want, plain)
+			}
+		}
+		whole := subject(t, m) + plain
+		if strings.ContainsAny(whole, "{}") || strings.Contains(whole, "mail_") || strings.Contains(whole, "marker") || strings.Contains(whole, "/p/") {
+			t.Errorf("%s: it is\n%s", tag, whole)
+		}
+		if !strings.Contains(html, `<html lang="`+tag+`">`) || !strings.Contains(html, `<a href="https://push.example/a&amp;b/p">`) {
+			t.Errorf("%s: the page is\n%s", tag, html)
 		}
 	}
 }

@@ -61,7 +61,7 @@ func through(s *mailtest.Server, e Encryption) *Server {
 // start runs a mailer until stop, at the latest until the test ends.
 func (w *world) start() {
 	w.t.Helper()
-	m := New(Options{Store: w.Store, Server: w.server, Brand: "Push & Co", Language: "en", Log: zerolog.New(zerolog.SyncWriter(w.log))})
+	m := New(Options{Store: w.Store, Server: w.server, Brand: "Push & Co", Base: "https://push.example", Language: "en", Log: zerolog.New(zerolog.SyncWriter(w.log))})
 	m.tuning, w.mailer = w.tuning, m
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)

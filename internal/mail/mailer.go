@@ -1,10 +1,11 @@
-// Package mail sends the links of pushes by mail, through one SMTP server.
+// Package mail sends mail through one SMTP server: the links of pushes, the codes that
+// confirm addresses, and news of frozen pushes.
 //
 // Mail waits in the store's outbox: the transaction that writes a push or an audit entry
 // also writes its mail. A Mailer sends one mail after the other, over one connection at a
 // time. The server accepts a mail at least once; or the push ends first, and its mail is
 // not sent; or the mail is refused permanently or given up, with a line in the log. No
-// address and no link reaches the log.
+// address, no link and no code reaches the log.
 //
 // The connection is encrypted and the server's certificate is checked, unless the settings
 // say otherwise: a server that stops offering STARTTLS gets no mail.
@@ -45,6 +46,7 @@ type Options struct {
 	Store    *store.Store
 	Server   *Server // nil: no mail is sent, and waiting mail is given up in time
 	Brand    string  // the name of the service in mails
+	Base     string  // the address of the service, with which the links to its pages begin
 	Language string  // of recipients whose language is not known
 	Log      zerolog.Logger
 }
@@ -128,8 +130,7 @@ func (m *Mailer) open(ctx context.Context, due []store.Message) (tries []try, er
 		case !wanted:
 			gone = append(gone, msg)
 		default:
-			words := m.words.Choose(l.Language, "", m.Language)
-			tries = append(tries, try{msg, letterText(l, words, m.Brand)})
+			tries = append(tries, try{msg, m.textOf(l)})
 		}
 	}
 	return tries, m.Store.EndMessages(ctx, gone)

@@ -137,6 +137,59 @@ func TestMailWaitsForAServerThatIsDown(t *testing.T) {
 	w.wantLog("the connection to the mail server broke", "mail can be sent again")
 }
 
+// The mailer takes codes and news of freezes from the outbox as it takes links, and none of
+// it reaches the log.
+func TestCodesAndNewsOfAFreezeAreSent(t *testing.T) {
+	t.Parallel()
+	s := mailtest.New(t, mailtest.Setup{StartTLS: true})
+	w := newWorld(t, func(s *storetest.Setup) {
+		s.Guessing.PerLife, s.Guessing.PerPush, s.Guessing.PerClient = 1, 0, 0
+		s.SignIns.PerClient = 0
+	})
+	w.server = through(s, StartTLS)
+	client := store.Actor{Client: "192.0.2.9"}
+	password := secret.New("correct horse battery")
+	if _, err := w.SignUp(t.Context(), client, "eve@example.net", password); err != nil {
+		t.Fatal(err)
+	}
+	eve, err := w.SignIn(t.Context(), client, "eve@example.net", password)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.MailCode(t.Context(), client, eve.Secret, "fr"); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	first := s.Wait(t, 1)[0]
+	w.drained()
+	code := strings.Split(parts(t, first)["text/plain"], "\n\n")[1]
+	if first.To != "eve@example.net" || subject(t, first) != "Votre code pour Push & Co" || len(code) != 8 {
+		t.Errorf("it is to %s:\n%s", first.To, first.Raw)
+	}
+	if err := w.ConfirmAddress(t.Context(), client, eve.Secret, secret.New(code)); err != nil {
+		t.Errorf("the code %s: %v", code, err)
+	}
+	p, err := w.CreatePush(t.Context(), w.ann, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Passphrase: secret.New("right"), Name: secret.New("name-marker")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if _, err := w.Retrieve(t.Context(), client, p.Token, secret.New("wrong"), nil); err == nil {
+			t.Fatal("it is right")
+		}
+	}
+	second := s.Wait(t, 2)[1]
+	w.drained()
+	text := parts(t, second)["text/plain"]
+	if second.To != "ann@example.com" || subject(t, second) != "One of your pushes is frozen" || !strings.Contains(text, "\n\nhttps://push.example/p\n\n") || strings.Contains(string(second.Raw), p.Token.Reveal()) || strings.Contains(text, "marker") {
+		t.Errorf("it is to %s:\n%s", second.To, second.Raw)
+	}
+	w.wantLog()
+	if strings.Contains(w.log.String(), code) || len(s.Mails()) != 2 {
+		t.Errorf("there are %d mails, and the log has\n%s", len(s.Mails()), w.log)
+	}
+}
+
 func TestMailOfAPushThatHasEndedIsNotSent(t *testing.T) {
 	t.Parallel()
 	once := 1

@@ -2,6 +2,7 @@ package metrics_test
 
 import (
 	"bytes"
+	"maps"
 	"testing"
 	"time"
 
@@ -41,6 +42,28 @@ func attached(changes ...func(*metrics.Sources)) *metrics.Metrics {
 	m := metrics.New("3.0.0")
 	m.Attach(s)
 	return m
+}
+
+// overPostgres are metrics of a server over PostgreSQL.
+func overPostgres(err error) *metrics.Metrics {
+	return attached(func(s *metrics.Sources) {
+		s.Shared = true
+		s.Store = func() (store.Stats, error) {
+			if err != nil {
+				return store.Stats{EngineStats: store.EngineStats{Shared: &store.SharedStats{Max: 16}}}, err
+			}
+			shared := &store.SharedStats{InUse: 2, Idle: 3, Max: 16, Waits: 5, Waited: 7 * time.Second, Conflicts: 11, Retries: 13, FoundOut: 17, LeftUnknown: 19}
+			return store.Stats{EngineStats: store.EngineStats{Space: store.Space{Size: 1000}, Live: 7, Shared: shared}, Lag: 9 * time.Second}, nil
+		}
+	})
+}
+
+// allFamilies are what scrapes tell, with a file and with PostgreSQL.
+func allFamilies(t testing.TB) map[string]*dto.MetricFamily {
+	t.Helper()
+	all := families(t, attached())
+	maps.Copy(all, families(t, overPostgres(nil)))
+	return all
 }
 
 // families are what a scrape tells, as Prometheus reads it.

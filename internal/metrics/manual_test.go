@@ -15,6 +15,7 @@ import (
 
 	dto "github.com/prometheus/client_model/go"
 
+	"pushbox/internal/metrics"
 	"pushbox/internal/testkit/golden"
 	"pushbox/store"
 )
@@ -53,7 +54,7 @@ func table(all map[string]*dto.MetricFamily) string {
 // TestTheManualHasEveryMetric compares the table with the registry.
 func TestTheManualHasEveryMetric(t *testing.T) {
 	t.Parallel()
-	all := families(t, attached())
+	all := allFamilies(t)
 	if n := len(ours(all)); n < 20 {
 		t.Errorf("there are only %d metrics", n)
 	}
@@ -65,7 +66,7 @@ var metricName = regexp.MustCompile(`\b(?:pushbox|process)_[a-z_]+[a-z]\b`)
 // An alert rule that reads a metric that does not exist never fires.
 func TestManualAlertsAndDashboardNameOnlyMetricsThatThereAre(t *testing.T) {
 	t.Parallel()
-	all := families(t, attached())
+	all := allFamilies(t)
 	for _, file := range []string{manual, alerts, board} {
 		text, err := os.ReadFile(file)
 		if err != nil {
@@ -85,7 +86,7 @@ func TestManualAlertsAndDashboardNameOnlyMetricsThatThereAre(t *testing.T) {
 }
 
 // matcher is a label with the values that a rule asks for.
-var matcher = regexp.MustCompile(`(route|class|limit|outcome|by)=~?\\?"([^"\\]+)\\?"`)
+var matcher = regexp.MustCompile(`(route|class|limit|outcome|by|state|reason)=~?\\?"([^"\\]+)\\?"`)
 
 func TestAlertsAndDashboardAskForValuesThatLabelsHave(t *testing.T) {
 	t.Parallel()
@@ -97,9 +98,13 @@ func TestAlertsAndDashboardAskForValuesThatLabelsHave(t *testing.T) {
 		}
 		text = append(text, one...)
 	}
-	_, exposed, err := attached().Expose()
-	if err != nil {
-		t.Fatal(err)
+	var exposed []byte
+	for _, m := range []*metrics.Metrics{attached(), overPostgres(nil)} {
+		_, one, err := m.Expose()
+		if err != nil {
+			t.Fatal(err)
+		}
+		exposed = append(exposed, one...)
 	}
 	asked := matcher.FindAllStringSubmatch(string(text), -1)
 	for _, m := range asked {

@@ -34,7 +34,6 @@ func New(version string) *Metrics {
 	m.registry.MustRegister(build, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	m.registry.MustRegister(m.requests.all()...)
 	m.registry.MustRegister(m.pushes.all()...)
-	m.registry.MustRegister(m.engine.all()...)
 	return m
 }
 

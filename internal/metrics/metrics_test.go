@@ -116,6 +116,34 @@ func TestEachThingIsCountedWhereItBelongs(t *testing.T) {
 		pushbox_backup_commands_total{outcome="failed"} 61`)
 }
 
+// Over PostgreSQL there are figures of the way to it, and none of a file.
+func TestMetricsOfPostgresAreNotThoseOfAFile(t *testing.T) {
+	t.Parallel()
+	ofFile := []string{
+		"pushbox_store_used_bytes", "pushbox_store_free_pages", "pushbox_store_journal_rows", "pushbox_store_commit", "pushbox_compactions_total", "pushbox_free_space_bytes",
+	}
+	wantSamples(t, overPostgres(nil), `
+		pushbox_database_reachable 1
+		pushbox_database_connections{state="in_use"} 2
+		pushbox_database_connections{state="idle"} 3
+		pushbox_database_connections_max 16
+		pushbox_database_connection_waits_total 5
+		pushbox_database_connection_wait_seconds_total 7
+		pushbox_database_attempts_repeated_total{reason="conflict"} 11
+		pushbox_database_attempts_repeated_total{reason="failure"} 13
+		pushbox_database_unknown_outcomes_total{outcome="found_out"} 17
+		pushbox_database_unknown_outcomes_total{outcome="left"} 19
+		pushbox_store_size_bytes 1000
+		pushbox_live_pushes 7
+		pushbox_sweep_lag_seconds 9`, ofFile...)
+	wantSamples(t, overPostgres(store.ErrUnavailable), `
+		pushbox_database_reachable 0
+		pushbox_database_connections{state="in_use"} 0
+		pushbox_database_connections_max 16
+		pushbox_uploads_running 11`, append(ofFile, "pushbox_store_size_bytes", "pushbox_live_pushes", "pushbox_sweep_lag")...)
+	wantSamples(t, attached(), "pushbox_store_free_pages 3", "pushbox_database_")
+}
+
 func TestWhatIsNotKnownIsNotTold(t *testing.T) {
 	t.Parallel()
 	uncounted := attached(func(s *metrics.Sources) {

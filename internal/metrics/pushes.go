@@ -33,7 +33,7 @@ func newPushes() *pushes {
 		viewed:      counter("views_total", "Views counted.").WithLabelValues(),
 		ended:       counter("expiries_total", "Pushes that ended: by the last view, the time limit, a delete, or another cause.", "cause"),
 		passphrases: counter("failed_passphrases_total", "Wrong passphrases.").WithLabelValues(),
-		compacted:   counter("compactions_total", "Compactions of the database, manual or automatic.", "outcome"),
+		compacted:   counter("compactions_total", "Compactions of the database, manual or automatic."+fileOnly, "outcome"),
 		swept:       counter("sweeps_total", "Sweeps.", "outcome"),
 		lastSweep:   gauge("sweep_last_success_timestamp_seconds", "Time of the last successful sweep. 0: none yet.").WithLabelValues(),
 	}
@@ -53,7 +53,7 @@ func newPushes() *pushes {
 }
 
 func (p *pushes) all() []prometheus.Collector {
-	return []prometheus.Collector{p.created, p.viewed, p.ended, p.passphrases, p.compacted, p.swept, p.lastSweep}
+	return []prometheus.Collector{p.created, p.viewed, p.ended, p.passphrases, p.swept, p.lastSweep}
 }
 
 // Pushes returns the observer of a store.
@@ -99,11 +99,11 @@ type engine struct{ took, operations prometheus.Histogram }
 func newEngine() engine {
 	return engine{
 		took: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Namespace: namespace, Name: "store_commit_duration_seconds", Help: "Duration of commits, until they are on the disk.",
+			Namespace: namespace, Name: "store_commit_duration_seconds", Help: "Duration of commits, until they are on the disk." + fileOnly,
 			Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 5},
 		}),
 		operations: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Namespace: namespace, Name: "store_commit_operations", Help: "Operations per commit.",
+			Namespace: namespace, Name: "store_commit_operations", Help: "Operations per commit." + fileOnly,
 			Buckets: prometheus.ExponentialBuckets(1, 2, 11),
 		}),
 	}

@@ -8,13 +8,14 @@ import (
 	"io"
 	"net/http"
 	"sync/atomic"
+	"time"
 )
 
 // Clients is how many clients of a Crowd work at the same time.
 const Clients = 32
 
 // ErrCut is the error of a request whose answer did not come whole because the server
-// was killed.
+// was killed, or said nothing but that its database is away.
 var ErrCut = errors.New("no answer")
 
 // IsCut reports whether an error is ErrCut.
@@ -22,9 +23,13 @@ func IsCut(err error) bool { return errors.Is(err, ErrCut) }
 
 // A Caller sends requests to one server after another.
 type Caller struct {
-	URL    string
-	HTTP   *http.Client
-	Killed atomic.Bool // the server is killed, or about to be
+	URL      string
+	HTTP     *http.Client
+	Killed   atomic.Bool  // the server is killed, or about to be
+	Away     atomic.Bool  // its database is away, or may be: then 503 with Retry-After is no answer, and an answer may break off
+	Put      atomic.Int64 // how often it was 503
+	Answered atomic.Int64 // requests that were answered otherwise
+	Slowest  atomic.Int64 // the longest time that an answer took, in nanoseconds
 }
 
 // Reach sends the following requests to another server.
@@ -40,7 +45,7 @@ func (c *Caller) Reach(url string) {
 // Cut returns the error for an answer that did not come whole: ErrCut if the server was
 // killed, else one that names the broken promise.
 func (c *Caller) Cut(err error) error {
-	if c.Killed.Load() {
+	if c.Killed.Load() || c.Away.Load() {
 		return fmt.Errorf("%w: %w", ErrCut, err)
 	}
 	return fmt.Errorf("P7: the server runs, and its answer is not whole: %w", err)
@@ -83,6 +88,7 @@ func (c *Caller) Post(method, path, bearer, contentType string, body io.Reader, 
 
 // Send sends a request and reads the whole answer. It returns ErrCut as Call does.
 func (c *Caller) Send(req *http.Request) (status int, answer []byte, err error) {
+	defer c.time(time.Now())
 	res, err := c.HTTP.Do(req)
 	if err != nil {
 		return 0, nil, c.Cut(err)
@@ -91,5 +97,31 @@ func (c *Caller) Send(req *http.Request) (status int, answer []byte, err error) 
 	if err = errors.Join(err, res.Body.Close()); err != nil {
 		return 0, nil, c.Cut(err)
 	}
-	return res.StatusCode, answer, nil
+	return res.StatusCode, answer, c.putOff(res)
+}
+
+// time notes how long an answer took.
+func (c *Caller) time(begun time.Time) {
+	for took := int64(time.Since(begun)); ; {
+		if most := c.Slowest.Load(); took <= most || c.Slowest.CompareAndSwap(most, took) {
+			return
+		}
+	}
+}
+
+// errNoRetry says that a server with its database away does not say when to come again.
+var errNoRetry = errors.New("status 503 without Retry-After")
+
+// putOff returns ErrCut for an answer by which a server puts the client off because its
+// database is away, where that may be.
+func (c *Caller) putOff(res *http.Response) error {
+	if res.StatusCode != http.StatusServiceUnavailable || !c.Away.Load() {
+		c.Answered.Add(1)
+		return nil
+	}
+	c.Put.Add(1)
+	if res.Header.Get("Retry-After") == "" {
+		return errNoRetry
+	}
+	return fmt.Errorf("%w: status %d", ErrCut, res.StatusCode)
 }

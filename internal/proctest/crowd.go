@@ -5,6 +5,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // A Crowd is many clients, which use one server after another. The Ledger judges each
@@ -26,20 +27,32 @@ func (c *Crowd) Next(url string) {
 // A Load is the clients of a Crowd at work.
 type Load struct {
 	sync.WaitGroup
+	ends   atomic.Bool
 	left   atomic.Int64  // answers until there are enough
 	Enough chan struct{} // closed when there are
 }
 
-// Start lets all clients make requests until the server does not answer. Enough is
-// closed after that number of answers.
+// End ends the work, without a kill of the server.
+func (l *Load) End() {
+	l.ends.Store(true)
+	l.Wait()
+}
+
+// Start lets all clients make requests until the server does not answer, or End. Enough is
+// closed after that number of answers. Where a database is away, they go on.
 func (c *Crowd) Start(answers int64) *Load {
 	l := &Load{Enough: make(chan struct{})}
 	l.left.Store(answers)
 	for id := range Clients {
 		rng := rand.New(rand.NewPCG(c.Seed+c.Ledger.cycle, uint64(id)))
 		l.Go(func() {
-			for {
-				if err := c.act(rng); err != nil {
+			for !l.ends.Load() {
+				err := c.act(rng)
+				if IsCut(err) && !c.Killed.Load() {
+					time.Sleep(pauseAway)
+					continue
+				}
+				if err != nil {
 					if !IsCut(err) {
 						c.T.Error(err)
 					}
@@ -53,6 +66,9 @@ func (c *Crowd) Start(answers int64) *Load {
 	}
 	return l
 }
+
+// pauseAway is how long a client waits that was put off.
+const pauseAway = 50 * time.Millisecond
 
 // each calls f for every push, several at a time, and fails the test for each error.
 func (c *Crowd) each(pushes []*Push, f func(*Push) error) {

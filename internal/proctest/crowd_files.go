@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"strconv"
+	"time"
 )
 
 // upload creates a push with files, as multipart or in base64.
@@ -92,12 +93,19 @@ func (c *Crowd) ask(method string, claim claim) (*http.Response, glimpse, error)
 		req.Header.Set("If-Range", claim.tag)
 	}
 	before := c.Ledger.send(claim.push)
+	defer c.time(time.Now())
 	res, err := c.HTTP.Do(req)
 	if err != nil {
 		return nil, before, c.Cut(err)
 	}
+	if err := c.putOff(res); err != nil {
+		return nil, before, errors.Join(err, ignore(res.Body.Close()))
+	}
 	return res, before, nil
 }
+
+// ignore drops the error of closing an answer that says nothing.
+func ignore(error) error { return nil }
 
 // measure asks for the size of a file.
 func (c *Crowd) measure(claim claim) error {

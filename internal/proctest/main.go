@@ -4,7 +4,6 @@ package proctest
 import (
 	"os"
 	"path/filepath"
-	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
 
@@ -14,12 +13,12 @@ import (
 // Main runs the tests of a package in the root of the module, with pushbox in the PATH:
 // the test binary itself, which is the whole program when it is called by that name, but for
 // the example that config init writes.
-func Main(m *testing.M) {
+func Main(m testscript.TestingM) {
 	testscript.Main(inRoot{m}, map[string]func(){"pushbox": func() { os.Exit(cli.Run("")) }})
 }
 
 // inRoot runs tests in the root of the module.
-type inRoot struct{ m *testing.M }
+type inRoot struct{ m testscript.TestingM }
 
 // Run runs the tests and returns the exit code.
 func (r inRoot) Run() int {

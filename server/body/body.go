@@ -84,6 +84,9 @@ type FileSink interface {
 	Sink
 	// File reads a file to its end.
 	File(f *File) error
+	// Expect is told, before the body is read, how many bytes its files must have at
+	// least to make it as long as it says. Read does not call it where that may be none.
+	Expect(files int64) error
 	// Describe gives the last file its name and media type, as they were sent. It
 	// follows File, since JSON may have them after the content.
 	Describe(filename, mediaType string)
@@ -162,6 +165,11 @@ func Read(ctx context.Context, r *Reader, o Options, into Sink) error {
 	if r.http.ContentLength > o.longest(media) {
 		return ErrTooLarge
 	}
+	if least := o.leastFiles(media, r.http.ContentLength); least > 0 {
+		if err := o.Files.Expect(least); err != nil {
+			return err
+		}
+	}
 	r.begin(ctx, o)
 	switch {
 	case o.Query && r.http.ContentLength == 0:
@@ -189,6 +197,19 @@ func (o *Options) longest(media string) int64 {
 		return o.MaxText + files/2*3
 	default:
 		return o.MaxText + files
+	}
+}
+
+// leastFiles returns how many bytes the files in a body of that length have at least.
+func (o *Options) leastFiles(media string, length int64) int64 {
+	beyond := length - o.MaxText
+	switch {
+	case o.Files == nil || media == TypeForm || beyond <= 0:
+		return 0
+	case media == TypeJSON:
+		return beyond / 3 * 2
+	default:
+		return beyond
 	}
 }
 

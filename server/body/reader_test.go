@@ -36,6 +36,7 @@ type fileFunc func(f *File) error
 func (fileFunc) Field(string, Value) error { return nil }
 func (f fileFunc) File(file *File) error   { return f(file) }
 func (fileFunc) Describe(string, string)   {}
+func (fileFunc) Expect(int64) error        { return nil }
 
 // mustReserve reserves n bytes that are free.
 func mustReserve(t *testing.T, m *limit.Memory, n int64) *limit.Reservation {

@@ -21,7 +21,6 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/instance"
-	"pushbox/internal/secret"
 	"pushbox/server"
 	"pushbox/store"
 	"pushbox/store/storetest"
@@ -33,9 +32,6 @@ const (
 	day    = 24 * time.Hour
 	pushes = "/api/v2/pushes"
 )
-
-// FirstCode is the code for making the first account.
-const FirstCode = "the-first-code"
 
 // A Server is a server on a real listener over a store on a real file.
 type Server struct {
@@ -72,19 +68,39 @@ func (b *Log) String() string {
 // configuration first.
 func New(t *testing.T, changes ...func(*config.Config)) *Server {
 	t.Helper()
+	return On(t, func(*storetest.Setup) {}, changes...)
+}
+
+// On is New for a server whose store has another engine: see storetest.OnEachEngine.
+func On(t *testing.T, engine func(*storetest.Setup), changes ...func(*config.Config)) *Server {
+	t.Helper()
 	cfg := config.Default()
 	for _, change := range changes {
 		change(&cfg)
 	}
-	a := &Server{T: t, Log: new(Log), Store: storetest.New(t, func(o *storetest.Setup) {
+	return start(t, cfg, storetest.New(t, func(o *storetest.Setup) {
 		clock := o.Clock
 		o.Options = instance.StoreOptions(cfg)
 		o.Engine.MaxSize, o.Engine.Room = o.Space.MaxSize, o.Space.Room
 		o.Clock = clock
-	})}
+	}, engine))
+}
+
+// Beside starts another server over the same database, with the same changes.
+func (a *Server) Beside(changes ...func(*config.Config)) *Server {
+	a.T.Helper()
+	cfg := config.Default()
+	for _, change := range changes {
+		change(&cfg)
+	}
+	return start(a.T, cfg, a.Store.Beside())
+}
+
+func start(t *testing.T, cfg config.Config, f *storetest.Fixture) *Server {
+	t.Helper()
+	a := &Server{T: t, Log: new(Log), Store: f}
 	handler, err := server.New(server.Options{
 		Config: cfg, Store: a.Store.Store, Log: zerolog.New(a.Log), Version: "3.0.0", Clock: a.Store.Clock,
-		First: secret.New(FirstCode),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -98,6 +114,17 @@ func New(t *testing.T, changes ...func(*config.Config)) *Server {
 	})
 	a.URL = s.URL
 	return a
+}
+
+// FirstPath is the path of the page that makes the first account. The test fails if there is
+// an account.
+func (a *Server) FirstPath() string {
+	a.T.Helper()
+	code, err := a.Store.FirstCode(ctx)
+	if err != nil || code.IsZero() {
+		a.T.Fatalf("there is no code for the first account: %v", err)
+	}
+	return server.FirstPath + code.Reveal()
 }
 
 // AddTokenUser adds an account and returns the header with an API token of it.

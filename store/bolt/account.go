@@ -14,6 +14,13 @@ func (db *DB) CreateAccount(ctx context.Context, a store.Account, e store.AdminE
 	return changed(ctx, db, func(t *tx) (store.AccountID, error) { return t.createAccount(a, e) })
 }
 
+// LastAccount returns the last ID that was given to an account; 0 in a new store.
+func (db *DB) LastAccount(ctx context.Context) (store.AccountID, error) {
+	return viewed(ctx, db, func(t *tx) (store.AccountID, error) {
+		return store.AccountID(t.lastID(accounts)), nil
+	})
+}
+
 // CreateFirstAccount is CreateAccount if there is no account, else store.ErrExists.
 func (db *DB) CreateFirstAccount(ctx context.Context, a store.Account, e store.AdminEvent) (store.AccountID, error) {
 	return changed(ctx, db, func(t *tx) (store.AccountID, error) {
@@ -84,11 +91,11 @@ func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) ([
 
 // ChangeAccount applies r to the account and to its sessions; the ID stays as it is.
 func (db *DB) ChangeAccount(ctx context.Context, id store.AccountID, by store.SessionDigest, r store.AccountRule) (store.AccountChange, error) {
-	return changed(ctx, db, func(t *tx) (store.AccountChange, error) { return t.changeAccount(id, by, r) })
+	return changed(ctx, db, func(t *tx) (store.AccountChange, error) { return t.changeAccount(id, by, r, *db.limits.Load()) })
 }
 
 // changeAccount decides everything before it writes.
-func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.AccountRule) (c store.AccountChange, err error) {
+func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.AccountRule, l limits) (c store.AccountChange, err error) {
 	if err := t.wantSession(id, by); err != nil {
 		return c, err
 	}
@@ -99,7 +106,7 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 	var change store.SessionChange
 	var e store.AdminEvent
 	var ruleErr error
-	if err := catchPanic(func() { c.Account, change, e, ruleErr = r(old) }); err != nil || ruleErr != nil {
+	if err := store.CatchPanic(func() { c.Account, change, e, ruleErr = r(old) }); err != nil || ruleErr != nil {
 		return c, cmp.Or(err, ruleErr)
 	}
 	c.Account.ID = old.ID
@@ -111,8 +118,11 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 	if err != nil {
 		return c, err
 	}
-	if c.Account == old && len(gone) == 0 && change.Begin == nil && !change.EndTokens && change.Token == nil {
+	if c.Account == old && len(gone) == 0 && change.Begin == nil && !change.EndTokens && change.Token == nil && change.Mail == nil {
 		return c, nil
+	}
+	if err := t.putMail(change.Mail, l); err != nil {
+		return c, err
 	}
 	if change.EndTokens {
 		if err := t.removeEach(tokenOwners, uint64Key(uint64(id)), t.removeToken); err != nil {
@@ -125,8 +135,10 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 		}
 		c.Token = store.TokenID(e.Subject)
 	}
-	if err := t.addEvent(e); err != nil {
-		return c, err
+	if !change.Untold {
+		if err := t.addEvent(e); err != nil {
+			return c, err
+		}
 	}
 	if renamed {
 		if err := t.delete(emails, []byte(old.Email)); err != nil {

@@ -201,7 +201,7 @@ func TestForgetRemovesSessionsGrantsAndMessages(t *testing.T) {
 			t.Errorf("%s has another sequence", bucket)
 		}
 	}
-	for _, bucket := range []string{"sessions", "session_owners", "grants", "grant_pushes"} {
+	for _, bucket := range []string{"sessions", "session_owners", "grants", "grant_pushes", "outbox"} {
 		if gone[bucket] == 0 {
 			t.Errorf("no row of %s is gone", bucket)
 		}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"pushbox/internal/limit"
 	"pushbox/store"
 )
 
@@ -21,6 +22,7 @@ type DB struct {
 	found   uint32                        // the schema of the file when it was opened
 	note    func(say string)              // never nil
 	limits  atomic.Pointer[limits]
+	tallies *limit.Tallies // in memory: one server has the file
 
 	queue       chan *op
 	bulk        chan *op    // operations that write much data

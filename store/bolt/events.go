@@ -9,41 +9,6 @@ import (
 	"pushbox/store"
 )
 
-// An eventHead is the two ends of the instance log. The chain begins behind the last
-// event that was removed, so that a log without its oldest events can still be verified.
-type eventHead struct {
-	last, removed eventEnd
-}
-
-// An eventEnd is the number and the chain of an event; zero for none.
-type eventEnd struct {
-	number uint64
-	chain  [32]byte
-}
-
-// eventHeadLen is the length of an eventHead's record.
-const eventHeadLen = 2 * (8 + 32)
-
-// AppendBinary appends the record of h to b.
-func (h eventHead) AppendBinary(b []byte) ([]byte, error) {
-	for _, end := range [...]eventEnd{h.last, h.removed} {
-		b = append(binary.BigEndian.AppendUint64(b, end.number), end.chain[:]...)
-	}
-	return b, nil
-}
-
-// UnmarshalBinary reads a record.
-func (h *eventHead) UnmarshalBinary(b []byte) error {
-	if len(b) != eventHeadLen {
-		return fmt.Errorf("the ends of the instance log have %d bytes", len(b))
-	}
-	for i, end := range [...]*eventEnd{&h.last, &h.removed} {
-		b := b[i*eventHeadLen/2:]
-		end.number, end.chain = binary.BigEndian.Uint64(b), [32]byte(b[8:])
-	}
-	return nil
-}
-
 // AddAdminEvent appends an event to the instance log.
 func (db *DB) AddAdminEvent(ctx context.Context, e store.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error { return t.addEvent(e) })
@@ -76,13 +41,11 @@ func (t *tx) addEvent(e store.AdminEvent) error {
 	if err != nil {
 		return err
 	}
-	e.Number = head.last.number + 1
-	e.Chain = e.Link(head.last.chain)
-	head.last = eventEnd{e.Number, e.Chain}
+	e, head = head.Append(e)
 	if err := putRecord(t, events, uint64Key(e.Number), e); err != nil {
 		return err
 	}
-	for e.Number-head.removed.number > store.MaxAdminEvents {
+	for head.Excess() > 0 {
 		if err := t.removeEvent(&head); err != nil {
 			return err
 		}
@@ -91,8 +54,8 @@ func (t *tx) addEvent(e store.AdminEvent) error {
 }
 
 // removeEvent removes the oldest event.
-func (t *tx) removeEvent(head *eventHead) error {
-	oldest := store.AdminEvent{Number: head.removed.number + 1}
+func (t *tx) removeEvent(head *store.LogHead) error {
+	oldest := store.AdminEvent{Number: head.Removed.Number + 1}
 	key := uint64Key(oldest.Number)
 	if err := t.find(events, key, &oldest); err != nil {
 		if errors.Is(err, store.ErrNotFound) {
@@ -100,12 +63,20 @@ func (t *tx) removeEvent(head *eventHead) error {
 		}
 		return err
 	}
-	head.removed = eventEnd{oldest.Number, oldest.Chain}
+	head.Removed = oldest.End()
 	return t.delete(events, key)
 }
 
+// LastAdminEvent returns the number of the newest event; 0 if there was none.
+func (db *DB) LastAdminEvent(ctx context.Context) (uint64, error) {
+	return viewed(ctx, db, func(t *tx) (uint64, error) {
+		h, err := t.eventHead()
+		return h.Last.Number, err
+	})
+}
+
 // eventHead returns the ends of the instance log.
-func (t *tx) eventHead() (h eventHead, err error) {
+func (t *tx) eventHead() (h store.LogHead, err error) {
 	err = t.find(meta, []byte(metaEvents), &h)
 	if !errors.Is(err, store.ErrNotFound) {
 		return h, err
@@ -137,59 +108,18 @@ func (c *checker) events() error {
 	if err != nil {
 		return err
 	}
-	w := eventWalk{checker: c, at: head.removed}
-	if err := c.each(events, w.step); err != nil {
+	w := store.NewLogWalk(head, c.report)
+	if err := c.each(events, func(k, v []byte) error {
+		e, err := readEvent(k, v)
+		if len(k) != 8 {
+			c.notef("events: a key of %d bytes instead of 8", len(k))
+			return nil
+		}
+		w.Step(e, err)
+		return nil
+	}); err != nil {
 		return err
 	}
-	switch {
-	case w.at.number < head.last.number:
-		c.missing(w.at.number+1, head.last.number)
-	case !w.broken && w.at != head.last:
-		c.notef("event %d: it is not the last one that was written", w.at.number)
-	}
+	w.End()
 	return nil
-}
-
-// An eventWalk is a checker on its way through the instance log.
-type eventWalk struct {
-	*checker
-	at     eventEnd // the event before
-	broken bool     // its chain is not known
-}
-
-func (w *eventWalk) step(k, v []byte) error {
-	e, err := readEvent(k, v)
-	if len(k) != 8 {
-		w.notef("events: a key of %d bytes instead of 8", len(k))
-		return nil
-	}
-	before := w.at
-	if e.Number <= before.number {
-		w.notef("event %d: it was removed once, and is there again", e.Number)
-		return nil
-	}
-	if e.Number > before.number+1 {
-		w.missing(before.number+1, e.Number-1)
-		w.broken = true
-	}
-	w.at = eventEnd{e.Number, e.Chain}
-	switch {
-	case err != nil:
-		w.notef("event %d: its record is malformed", e.Number)
-		w.broken = true
-	case !w.broken && e.Link(before.chain) != e.Chain:
-		w.notef("event %d: it was changed", e.Number)
-	default:
-		w.broken = false
-	}
-	return nil
-}
-
-// missing reports that a range of events is missing.
-func (c *checker) missing(first, last uint64) {
-	if first == last {
-		c.notef("event %d: it is missing", first)
-		return
-	}
-	c.notef("events %d to %d: they are missing", first, last)
 }

@@ -36,7 +36,7 @@ func (db *DB) ChangeGrant(ctx context.Context, d store.GrantDigest, r store.Gran
 		}
 		var now store.Push
 		var keep bool
-		if err := catchPanic(func() { now, next, keep = r(p, g) }); err != nil {
+		if err := store.CatchPanic(func() { now, next, keep = r(p, g) }); err != nil {
 			return next, err
 		}
 		if !keep {

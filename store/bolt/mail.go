@@ -1,15 +1,36 @@
 package bolt
 
 import (
+	"bytes"
+	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"pushbox/internal/durable"
 	"pushbox/store"
 )
 
-// quotaLen is the length of a quota's row.
-const quotaLen = 8 + 8
+const (
+	// quotaLen is the length of a quota's row.
+	quotaLen = 8 + 8
+	// quotaWeight is about how many bytes a quota takes.
+	quotaWeight = 64
+)
+
+// putOrLeaveMail is putMail that leaves out optional mail where it would fail the step,
+// and returns what it put.
+func (t *tx) putOrLeaveMail(p *store.MailBatch, l limits) (*store.MailBatch, error) {
+	err := t.putMail(p, l)
+	if err == nil {
+		return p, nil
+	}
+	refused := errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrQuota) || errors.Is(err, store.ErrUnconfirmed) || errors.Is(err, store.ErrToken)
+	if p.Optional && refused { // putMail had written nothing
+		return nil, nil
+	}
+	return nil, err
+}
 
 // putMail adds mail to the outbox and counts it against its quotas: all of it, or the
 // step fails.
@@ -17,7 +38,10 @@ func (t *tx) putMail(p *store.MailBatch, l limits) error {
 	if p == nil {
 		return nil
 	}
-	size := 0
+	if err := t.maySend(p.Sender); err != nil {
+		return err
+	}
+	size := quotaWeight * len(p.Quotas)
 	for _, m := range p.Messages {
 		size += messageWeight + len(m.Sealed)
 	}
@@ -40,24 +64,33 @@ func (t *tx) putMail(p *store.MailBatch, l limits) error {
 	return nil
 }
 
+// maySend refuses mail of an account that may not act, or whose address is not confirmed.
+func (t *tx) maySend(sender store.AccountID) error {
+	if err := t.mayOwn(sender); err != nil || sender == 0 {
+		return err
+	}
+	a, err := t.account(sender)
+	if err == nil && a.Unconfirmed {
+		err = store.ErrUnconfirmed
+	}
+	return err
+}
+
 // countQuotas counts against quotas, or refuses where one of them would be exceeded.
 func (t *tx) countQuotas(qs []store.Quota) error {
 	rows := make([][]byte, len(qs))
 	for i, q := range qs {
-		day, n, err := t.quota(q.Of)
+		day, n, err := t.quota(q.Key())
 		if err != nil {
 			return err
 		}
-		if day < q.Day {
-			day, n = q.Day, 0
+		if day, n, err = q.Count(day, n); err != nil {
+			return err
 		}
-		if n+q.Add > q.Most {
-			return &store.QuotaError{Whole: q.Of == 0}
-		}
-		rows[i] = binary.BigEndian.AppendUint64(uint64Key(day), n+q.Add)
+		rows[i] = binary.BigEndian.AppendUint64(uint64Key(day), n)
 	}
 	for i, q := range qs {
-		if err := t.put(quotas, uint64Key(uint64(q.Of)), rows[i]); err != nil {
+		if err := t.put(quotas, q.Key(), rows[i]); err != nil {
 			return err
 		}
 	}
@@ -65,8 +98,8 @@ func (t *tx) countQuotas(qs []store.Quota) error {
 }
 
 // quota returns the last day on which something was counted, and how much.
-func (t *tx) quota(of store.AccountID) (day, n uint64, err error) {
-	v := t.get(quotas, uint64Key(uint64(of)))
+func (t *tx) quota(key []byte) (day, n uint64, err error) {
+	v := t.get(quotas, key)
 	if v == nil {
 		return 0, 0, nil
 	}
@@ -80,17 +113,50 @@ func readQuota(v []byte) (day, n uint64, err error) {
 	return binary.BigEndian.Uint64(v), binary.BigEndian.Uint64(v[8:]), nil
 }
 
+// ClearQuotas removes counts of mail to addresses that are of days before a day.
+func (db *DB) ClearQuotas(ctx context.Context, after store.Addressee, limit int, day uint64) (last store.Addressee, more bool, err error) {
+	err = db.do(ctx, 0, func(t *tx) error {
+		var old [][]byte
+		n, prefix := 0, after.Key()[:1]
+		c := t.cursor(quotas)
+		last = after
+		for k, v := c.Seek(append(after.Key(), 0)); bytes.HasPrefix(k, prefix) && n < limit; k, v = c.Next() {
+			of, _, err := readQuota(v)
+			if err != nil {
+				return err
+			}
+			q, ok := store.QuotaOfKey(k)
+			if !ok {
+				return fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, quotas, len(k))
+			}
+			if n++; of < day {
+				old = append(old, bytes.Clone(k))
+			}
+			last = q.To
+		}
+		more = n == limit
+		for _, k := range old {
+			if err := t.delete(quotas, k); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return last, more, err
+}
+
 // quotas reports quotas of no account.
 func (c *checker) quotas() error {
 	return c.each(quotas, func(k, v []byte) error {
+		q, ok := store.QuotaOfKey(k)
 		_, _, err := readQuota(v)
 		switch {
-		case len(k) != 8:
+		case !ok:
 			c.notef("quotas: a key of %d bytes instead of 8", len(k))
 		case err != nil:
 			c.notef("quotas: a record is malformed")
-		case binary.BigEndian.Uint64(k) != 0 && !c.has(accounts, k):
-			c.notef("quota of account %d: it does not exist", binary.BigEndian.Uint64(k))
+		case q.Whose() == store.QuotaOfAccount && !c.has(accounts, k):
+			c.notef("quota of account %d: it does not exist", q.Of)
 		}
 		return nil
 	})

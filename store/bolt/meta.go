@@ -21,11 +21,16 @@ func (db *DB) KeyRing(ctx context.Context) (sealed []byte, err error) {
 		return nil, err
 	}
 	err = db.viewAdmitted(func(t *tx) error {
-		v, _ := t.findStored(meta, []byte(metaKeyRing))
-		sealed = bytes.Clone(v)
+		sealed = bytes.Clone(t.keyRing())
 		return nil
 	})
 	return sealed, err
+}
+
+// keyRing is the sealed key ring; nil if there is none.
+func (t *tx) keyRing() []byte {
+	v, _ := t.findStored(meta, []byte(metaKeyRing))
+	return v
 }
 
 // SetKeyRing replaces the sealed key ring. The keys take the place of those before once
@@ -41,6 +46,11 @@ func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys store.RowKeys,
 		db.keys.Store(&keys)
 	}
 	return err
+}
+
+// FollowKeys does nothing: the file is this process's alone, so no other replaces the ring.
+func (db *DB) FollowKeys(ctx context.Context, _ func(context.Context, []byte) (store.RowKeys, error)) error {
+	return db.admit(ctx)
 }
 
 // LatestTime is the time last kept by SetLatestTime, in whole milliseconds; zero in a

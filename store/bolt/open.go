@@ -12,6 +12,7 @@ import (
 	berrors "go.etcd.io/bbolt/errors"
 
 	"pushbox/internal/durable"
+	"pushbox/internal/limit"
 	"pushbox/store"
 	"pushbox/store/bolt/page"
 )
@@ -19,12 +20,15 @@ import (
 // defaultTimeout is how long Open waits for another process to close the file.
 const defaultTimeout = time.Second
 
+const defaultClients = 65536
+
 // Options say which file to open and how large it may become.
 type Options struct {
 	Path    string // the file; its directory must exist
 	MaxSize int64  // bytes in use above which creates are refused; 0: no limit
 	MinFree int64  // bytes free on the file system below which creates are refused; 0: no limit
 	Room    store.RoomLimits
+	Clients int           // how many clients and pushes of each sort of tries are remembered, in memory; 0: 65,536
 	Timeout time.Duration // how long to wait for another process to close the file; 0: a second
 
 	Note func(say string) // called with a sentence where Unlock upgrades a file of an older schema; may be nil
@@ -48,6 +52,9 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	}
 	if o.Timeout <= 0 {
 		o.Timeout = defaultTimeout
+	}
+	if o.Clients <= 0 {
+		o.Clients = defaultClients
 	}
 	if _, err := os.Stat(o.Path); errors.Is(err, fs.ErrNotExist) {
 		if created, err = create(o.Path); err != nil {
@@ -79,7 +86,7 @@ func open(o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	db := &DB{path: path, journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, census: census{step: censusStep}}
+	db := &DB{path: path, tallies: limit.NewTallies(o.Clients), journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, census: census{step: censusStep}}
 	if db.note == nil {
 		db.note = func(string) {}
 	}

@@ -54,23 +54,14 @@ func (db *DB) DueMessages(ctx context.Context, q store.MessageQuery) (due []stor
 }
 
 func (t *tx) dueMessages(q store.MessageQuery) (due []store.Message, next time.Time, err error) {
-	taken := make(map[uint64]int) // by recipient
-	c := t.cursor(outbox)
-	for k, v := c.First(); k != nil; k, v = c.Next() {
-		m, err := readMessage(k, v)
-		switch {
-		case err != nil:
-			return nil, time.Time{}, err
-		case m.Route != q.Route || q.Except[m.To] || q.Each > 0 && taken[m.To] >= q.Each,
-			!q.CreatedUntil.IsZero() && m.CreatedAt.After(q.CreatedUntil):
-			continue
-		case len(due) >= q.Limit || m.NextAt.After(q.Until):
-			return due, m.NextAt, nil
+	return q.Select(func(yield func(store.Message, error) bool) {
+		c := t.cursor(outbox)
+		for k, v := c.First(); k != nil; k, v = c.Next() {
+			if !yield(readMessage(k, v)) {
+				return
+			}
 		}
-		taken[m.To]++
-		due = append(due, m)
-	}
-	return due, time.Time{}, nil
+	})
 }
 
 // Messages lists all messages by the time of their next try and their number, from

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 
 	"pushbox/internal/durable"
 	"pushbox/store"
@@ -115,7 +114,7 @@ func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (store.Chan
 			c.Entry.Messages, err = t.putMessages(c.Entry.Messages, *db.limits.Load())
 		}
 		if err == nil {
-			err = t.putMail(c.Entry.Mail, *db.limits.Load())
+			c.Entry.Mail, err = t.putOrLeaveMail(c.Entry.Mail, *db.limits.Load())
 		}
 		return err
 	})
@@ -130,11 +129,8 @@ func (t *tx) change(id store.ID, r store.Rule) (store.Change, error) {
 	if err != nil {
 		return store.Change{}, err
 	}
-	next, e, err := apply(r, p)
+	next, e, err := r.Apply(p)
 	if err != nil {
-		return store.Change{}, err
-	}
-	if err := validChange(p, next); err != nil {
 		return store.Change{}, err
 	}
 	c := store.Change{Push: next, Entry: e, Payload: bytes.Clone(t.payloadOf(p))}
@@ -219,43 +215,4 @@ func (t *tx) rewrite(old store.Push, c store.Change) error {
 		return nil
 	}
 	return t.add(audit, auditKey(old.ID, old.Seq), entry)
-}
-
-// apply runs a rule.
-func apply(r store.Rule, p store.Push) (next store.Push, e store.Entry, err error) {
-	if broken := catchPanic(func() { next, e, err = r(p) }); broken != nil {
-		return p, store.Entry{}, broken
-	}
-	return next, e, err
-}
-
-// catchPanic runs a rule or another caller's function. Its panic must not end the
-// committer, nor may the error tell the panic's value, which may be a secret.
-func catchPanic(ask func()) (err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			err = panicError(v)
-		}
-	}()
-	ask()
-	return nil
-}
-
-func panicError(v any) error {
-	if re, ok := v.(runtime.Error); ok {
-		return fmt.Errorf("a rule panicked: %w", re)
-	}
-	return fmt.Errorf("a rule panicked with a %T", v)
-}
-
-// validChange refuses changes that no rule may make.
-func validChange(p, next store.Push) error {
-	switch {
-	case next.ID != p.ID:
-		return errors.New("a rule changed the ID of a push")
-	case next.Seq != p.Seq && next.Seq != p.Seq+1:
-		return fmt.Errorf("a rule went from audit entry %d to %d", p.Seq, next.Seq)
-	default:
-		return nil
-	}
 }

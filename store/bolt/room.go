@@ -105,25 +105,41 @@ func (t *tx) addRoom(key []byte, change store.Room) error {
 // mayHold refuses a new push of a sender who has no room for it. The space that creates
 // may use must have been measured.
 func (t *tx) mayHold(p store.Push, l store.RoomLimits) error {
-	check := func(key []byte, most store.Room, of store.RoomOf) error {
-		if most == (store.Room{}) {
-			return nil
-		}
-		r, err := t.room(key)
-		if err == nil && !r.Plus(p.Room()).Within(most) {
-			err = &store.RoomError{Of: of}
-		}
-		return err
-	}
+	more := p.Room()
 	if p.Owner != 0 {
-		return check(accountRoom(p.Owner), l.Account, store.RoomOfAccount)
+		return t.accountMayHold(p.Owner, more, l)
 	}
 	if p.Holder != (store.Holder{}) {
-		if err := check(clientRoom(p.Holder), l.Client, store.RoomOfClient); err != nil {
+		if err := t.fits(clientRoom(p.Holder), more, l.Client, store.RoomOfClient); err != nil {
 			return err
 		}
 	}
-	return check([]byte{roomOfAnonymous}, t.anonymousRoom(l.Anonymous), store.RoomOfAnonymous)
+	return t.fits([]byte{roomOfAnonymous}, more, t.anonymousRoom(l.Anonymous), store.RoomOfAnonymous)
+}
+
+func (t *tx) accountMayHold(id store.AccountID, more store.Room, l store.RoomLimits) error {
+	return t.fits(accountRoom(id), more, l.Account, store.RoomOfAccount)
+}
+
+// fits refuses what would make the room of a row more than most; zero: no limit.
+func (t *tx) fits(key []byte, more, most store.Room, of store.RoomOf) error {
+	if most == (store.Room{}) {
+		return nil
+	}
+	r, err := t.room(key)
+	if err == nil && !r.Plus(more).Within(most) {
+		err = &store.RoomError{Of: of}
+	}
+	return err
+}
+
+// HasRoom refuses what an account has no room for now.
+func (db *DB) HasRoom(ctx context.Context, owner store.AccountID, more store.Room) error {
+	l := db.limits.Load().room
+	if l.Account == (store.Room{}) {
+		return nil
+	}
+	return db.view(ctx, func(t *tx) error { return t.accountMayHold(owner, more, l) })
 }
 
 // anonymousRoom is the bytes that are a share of what is in use and of what creates may

@@ -2,7 +2,6 @@ package bolt
 
 import (
 	"bytes"
-	"crypto/subtle"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -11,13 +10,8 @@ import (
 	"pushbox/store"
 )
 
-// A row that decides something ends with a tag, without which a row that was changed,
-// or moved, by anything but pushbox would be believed: the version of the row key as
-// uint16, then the first half of the row's sum under that key.
-const (
-	tagSum = 16
-	tagLen = 2 + tagSum
-)
+// tagLen is the length of the tag at the end of a row that decides something.
+const tagLen = store.TagLen
 
 // tagged are the buckets whose rows have tags. The others have no need of them. Payloads
 // and chunks are sealed for their place. Rows of owners and expiry only lead to a
@@ -58,19 +52,14 @@ func (s *share) subtract(o share) {
 	s.low = low
 }
 
-func shareOf(sum *[32]byte) share {
-	return share{binary.BigEndian.Uint64(sum[tagSum:]), binary.BigEndian.Uint64(sum[tagSum+8:])}
+func shareOf(s store.RowShare) share {
+	return share{binary.BigEndian.Uint64(s[:]), binary.BigEndian.Uint64(s[8:])}
 }
 
 // sealRow appends a row's value and its tag to dst, as the file has them.
 func sealRow(dst []byte, keys store.RowKeys, b bucket, key, value []byte) ([]byte, share) {
-	version := keys.RowVersion()
-	sum, ok := keys.RowSum(version, b.String(), key, value)
-	if !ok {
-		panic("the key ring has no key of its own version") // which is a mistake in the code
-	}
-	dst = binary.BigEndian.AppendUint16(append(dst, value...), version)
-	return append(dst, sum[:tagSum]...), shareOf(&sum)
+	dst, s := store.SealRow(dst, keys, b.String(), key, value)
+	return dst, shareOf(s)
 }
 
 // hasRoom reports whether a row that the file has can have a tag, and is no longer than
@@ -85,13 +74,11 @@ func openRow(keys store.RowKeys, b bucket, key, stored []byte) (value []byte, s 
 	if !hasRoom(key, stored) {
 		return nil, share{}, fmt.Errorf("%w: %s: %w", store.ErrCorrupt, b, errRow)
 	}
-	n := len(stored) - tagLen
-	value = stored[:n:n]
-	sum, ok := keys.RowSum(binary.BigEndian.Uint16(stored[n:]), b.String(), key, value)
-	if !ok || subtle.ConstantTimeCompare(sum[:tagSum], stored[n+2:]) != 1 {
+	value, rest, ok := store.OpenRow(keys, b.String(), key, stored)
+	if !ok {
 		return nil, share{}, fmt.Errorf("%w: %s: %w", store.ErrCorrupt, b, errRow)
 	}
-	return value, shareOf(&sum), nil
+	return value, shareOf(rest), nil
 }
 
 // shareIn returns what a row that the file has adds to the sum of its bucket, whether it
@@ -100,12 +87,11 @@ func shareIn(keys store.RowKeys, b bucket, key, stored []byte) share {
 	if !hasRoom(key, stored) {
 		return share{}
 	}
-	n := len(stored) - tagLen
-	sum, ok := keys.RowSum(binary.BigEndian.Uint16(stored[n:]), b.String(), key, stored[:n])
+	s, ok := store.ShareOf(keys, b.String(), key, stored)
 	if !ok {
 		return share{}
 	}
-	return shareOf(&sum)
+	return shareOf(s)
 }
 
 // sums are what the tagged rows of a file add up to, bucket by bucket, with the last

@@ -38,7 +38,7 @@ const (
 	journalRows                 // number → counts, end and audit entry of a push, not folded yet
 	outbox                      // time as uint64, number as uint64 → sealed message; its sequence gives numbers out
 	hooks                       // owner as uint64, number as uint64 → sealed record; its sequence gives numbers out
-	quotas                      // account ID, or 0 for all → day as uint64, how much as uint64
+	quotas                      // account ID, or 0 for all; or whose, see mail.go → day as uint64, how much as uint64
 	room                        // whose → number of live pushes as uint64, bytes as uint64; see room.go
 	events                      // number as uint64 → event of the instance log
 	meta                        // the names below → what they stand for
@@ -83,7 +83,7 @@ const (
 	metaKeyRing    = "key_ring"    // sealed
 	metaLatestTime = "latest_time" // milliseconds as uint64
 	metaSums       = "sums"        // sums
-	metaEvents     = "events"      // eventHead
+	metaEvents     = "events"      // store.LogHead
 )
 
 const (

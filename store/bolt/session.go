@@ -150,23 +150,10 @@ func (t *tx) endedSessions(owner store.AccountID, by store.SessionDigest, change
 	if err != nil {
 		return nil, err
 	}
-	var like []store.Session // those among which the new one is counted
-	for _, s := range all {
-		switch own := s.Digest == by; {
-		case change.Revoke == store.RevokeOwn && own, change.Revoke == store.RevokeOthers && !own:
-			gone = append(gone, s)
-		case change.Begin != nil && change.Begin.Pending == s.Pending:
-			like = append(like, s)
-		}
-	}
-	if change.Begin == nil {
-		return gone, nil
-	}
-	if t.has(sessions, change.Begin.Digest[:]) {
+	if change.Begin != nil && t.has(sessions, change.Begin.Digest[:]) {
 		return nil, store.ErrExists
 	}
-	over := len(like) + 1 - change.Most
-	return append(gone, like[:min(max(over, 0), len(like))]...), nil
+	return change.Ended(all, by), nil
 }
 
 // replaceSessions removes sessions of an account and begins another, if there is one.

@@ -330,6 +330,28 @@ func (t *tx) nextID(b bucket) (uint64, error) {
 	return n, nil
 }
 
+// lastID is the last number of a bucket's sequence.
+func (t *tx) lastID(b bucket) uint64 { return t.bucket(b).Sequence() }
+
+// raiseID has a bucket give out no number up to n any more.
+func (t *tx) raiseID(b bucket, n uint64) error {
+	if n <= t.lastID(b) {
+		return nil
+	}
+	if err := t.touch(b, nil, false); err != nil {
+		return err
+	}
+	kept, err := t.sums()
+	if err != nil {
+		return err
+	}
+	if err := t.bucket(b).SetSequence(n); err != nil {
+		return fmt.Errorf("last number of %s: %w", b, err)
+	}
+	kept.last[b] = n
+	return nil
+}
+
 // encode returns a record in memory that lasts until the transaction ends.
 func encode[R encoding.BinaryAppender](t *tx, r R) ([]byte, error) {
 	start := len(t.arena)

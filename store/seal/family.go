@@ -264,6 +264,20 @@ func (r *Ring) Retire(f Family, version uint32) *Ring {
 	return next
 }
 
+// After returns the ring of a store that takes the place of an older one. It also opens what
+// is still in memory under keys of these families that only the older one has.
+func (r *Ring) After(older *Ring, families ...Family) *Ring {
+	next := &Ring{id: r.id, keys: r.keys, retired: r.retired}
+	for _, f := range families {
+		for _, k := range slices.Concat(older.retired[f], older.keys[f]) {
+			if !slices.ContainsFunc(r.keys[f], func(o familyKey) bool { return o.version == k.version }) {
+				next.retired[f] = append(slices.Clone(next.retired[f]), k)
+			}
+		}
+	}
+	return next
+}
+
 // Drop returns a ring without a key of a family. What that key sealed never opens again.
 // So nothing may be sealed under it any more (SealedUnder), nor be about to be: the
 // period of a KEK must be over, and no push or grant of that time may still be under

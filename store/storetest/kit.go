@@ -59,10 +59,11 @@ func OpenDir(t testing.TB, dir string, at time.Time, options func(*bolt.Options)
 		t.Fatal(err)
 	}
 	f.Store, err = store.Open(ctx, engine, key, store.Options{
-		Clock: f.Clock, Terms: Terms(), Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64, Clients: 100},
+		Clock: f.Clock, Terms: Terms(), Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
 		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
 		Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
 		Hooks:    store.HookOptions{Queue: 100, GiveUp: 24 * time.Hour},
+		Mail:     store.MailOptions{Languages: []string{"en"}, MaxRecipients: 5, PerAccount: 10, PerInstance: 15, PerAddressee: 5, GiveUp: 24 * time.Hour},
 		Root:     store.RootKeeper{File: keyFile},
 	})
 	if err != nil {

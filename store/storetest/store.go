@@ -31,8 +31,10 @@ type Fixture struct {
 // A Setup says how to make a fixture.
 type Setup struct {
 	store.Options
-	Engine bolt.Options                    // its path is the fixture's own
-	Wrap   func(store.Engine) store.Engine // returns what the store gets in place of the engine; nil: the engine itself
+	Engine  bolt.Options                                    // its path is the fixture's own
+	Open    func(ctx context.Context) (store.Engine, error) // opens another engine; nil: that of Engine
+	KeyFile string                                          // keeps the root key, so that it can be rotated; empty: none does
+	Wrap    func(store.Engine) store.Engine                 // returns what the store gets in place of the engine; nil: the engine itself
 }
 
 // Terms are generous terms for every kind, with the defaults of the configuration.
@@ -65,7 +67,7 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 		Options: store.Options{
 			Clock:    f.Clock,
 			Terms:    Terms(),
-			Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64, Clients: 1000},
+			Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
 			Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
 			Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
 			SignIns:  store.SignInLimits{PerClient: 5, PerAccount: 10},
@@ -77,6 +79,12 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 	for _, change := range changes {
 		change(&f.setup)
 	}
+	if file := f.setup.KeyFile; file != "" {
+		f.setup.Root.File = file
+		if err := seal.KeepKeyFile(file, f.root); err != nil {
+			t.Fatal(err)
+		}
+	}
 	f.start()
 	return f
 }
@@ -87,6 +95,18 @@ func (f *Fixture) Over(path string) *Fixture {
 	f.t.Helper()
 	other := &Fixture{Clock: f.Clock, Path: path, t: f.t, root: f.root, setup: f.setup}
 	other.setup.Engine.Path = path
+	other.start()
+	return other
+}
+
+// Beside opens the same database once more, under the same key and by the same clock, as
+// another server does, with changes to its setup. It is closed as that of New.
+func (f *Fixture) Beside(changes ...func(*Setup)) *Fixture {
+	f.t.Helper()
+	other := &Fixture{Clock: f.Clock, Path: f.Path, t: f.t, root: f.root, setup: f.setup}
+	for _, change := range changes {
+		change(&other.setup)
+	}
 	other.start()
 	return other
 }
@@ -161,8 +181,14 @@ func (f *Fixture) open() {
 	f.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
-	var engine store.Engine
-	engine, _, err := bolt.Open(ctx, f.setup.Engine)
+	open := f.setup.Open
+	if open == nil {
+		open = func(ctx context.Context) (store.Engine, error) {
+			engine, _, err := bolt.Open(ctx, f.setup.Engine)
+			return engine, err
+		}
+	}
+	engine, err := open(ctx)
 	if err != nil {
 		f.t.Fatalf("open: %v", err)
 	}
@@ -170,6 +196,11 @@ func (f *Fixture) open() {
 		engine = f.setup.Wrap(engine)
 	}
 	f.engine = forger{engine, &f.forgery}
+	if file := f.setup.KeyFile; file != "" { // it may have been rotated
+		if f.root, err = seal.LoadKeyFile(file); err != nil {
+			f.t.Fatalf("open: %v", err)
+		}
+	}
 	if f.Store, err = store.Open(ctx, f.engine, f.root, f.setup.Options); err != nil {
 		f.t.Fatalf("open: %v", err)
 	}

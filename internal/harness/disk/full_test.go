@@ -30,7 +30,7 @@ const (
 func TestAFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	canMount(t)
-	n, seed := env.Length(t, "PUSHBOX_TEST_DISK_SIZES", 60, 3), env.Seed(t)
+	n, seed := env.Length(t, "PUSHBOX_TEST_DISK_SIZES", 40, 3), env.Seed(t)
 	template := newDiskTemplate(t)
 	for i := range n {
 		rng := rand.New(rand.NewPCG(seed, i))
@@ -98,7 +98,7 @@ func (s diskServer) stop(t *testing.T) {
 	}
 	for line := range strings.Lines(log) {
 		full := strings.Contains(line, `"status":507`) && strings.Contains(line, `"error":"the store is full`)
-		if strings.Contains(line, `"level":"error"`) && !full || strings.Contains(line, "panic") || strings.Contains(line, "DATA RACE") {
+		if strings.Contains(line, `"level":"error"`) && !full || strings.Contains(line, "panic:") || strings.Contains(line, "DATA RACE") {
 			t.Errorf("in its log: %s", line)
 		}
 	}

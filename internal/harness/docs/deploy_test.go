@@ -30,7 +30,14 @@ func TestTheUnitIsExposedToLittle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{"pushbox.service": string(plain), "ports.service": string(plain) + string(ports)} {
+	several, err := os.ReadFile("deploy/scaling/pushbox@.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(several), "\n[Install]\nWantedBy=multi-user.target\n") {
+		t.Error("the unit for several servers cannot be enabled")
+	}
+	for name, text := range map[string]string{"pushbox.service": string(plain), "ports.service": string(plain) + string(ports), "pushbox@5101.service": string(several)} {
 		path := filepath.Join(dir, name)
 		if err := os.WriteFile(path, []byte(strings.ReplaceAll(text, "/usr/bin/pushbox", "/bin/true")), 0o600); err != nil {
 			t.Fatal(err)
@@ -146,7 +153,7 @@ func TestContainersAreCheckedByTheProgram(t *testing.T) {
 func TestContainersAreGivenSettingsThatExist(t *testing.T) {
 	t.Parallel()
 	variables := make(map[string][]string)
-	for _, name := range []string{"kubernetes.yaml", "compose.yaml"} {
+	for _, name := range []string{"kubernetes.yaml", "compose.yaml", "scaling/kubernetes.yaml", "scaling/compose.yaml"} {
 		f, err := os.Open(filepath.Join("deploy", name))
 		if err != nil {
 			t.Fatal(err)
@@ -157,8 +164,13 @@ func TestContainersAreGivenSettingsThatExist(t *testing.T) {
 			if err := d.Decode(&w); err != nil {
 				break
 			}
-			for key, value := range w.Services["pushbox"].Environment {
-				variables[name] = append(variables[name], key+"="+value)
+			for service, of := range w.Services {
+				if !strings.HasPrefix(service, "pushbox") {
+					continue
+				}
+				for key, value := range of.Environment {
+					variables[name] = append(variables[name], key+"="+value)
+				}
 			}
 			pod := w.Spec.Template.Spec
 			for _, c := range pod.Containers {
@@ -166,7 +178,8 @@ func TestContainersAreGivenSettingsThatExist(t *testing.T) {
 					variables[name] = append(variables[name], v.Name+"="+v.Value)
 				}
 			}
-			if w.Kind == "Deployment" && (w.Spec.Strategy.Type != "Recreate" || pod.EnableServiceLinks == nil || *pod.EnableServiceLinks ||
+			recreates := w.Spec.Strategy.Type == "Recreate"
+			if w.Kind == "Deployment" && (recreates == strings.HasPrefix(name, "scaling/") || pod.EnableServiceLinks == nil || *pod.EnableServiceLinks ||
 				pod.SecurityContext.RunAsUser != 65532 || pod.SecurityContext.FSGroupChangePolicy != "OnRootMismatch") {
 				t.Errorf("two pods could open one file, or it does not start: %+v", w)
 			}
@@ -177,6 +190,11 @@ func TestContainersAreGivenSettingsThatExist(t *testing.T) {
 		t.Fatal(err)
 	}
 	variables["Containerfile"] = regexp.MustCompile(`PUSHBOX_\w+=\S+`).FindAllString(string(image), -1)
+	unit, err := os.ReadFile("deploy/scaling/pushbox@.service")
+	if err != nil {
+		t.Fatal(err)
+	}
+	variables["scaling/pushbox@.service"] = regexp.MustCompile(`PUSHBOX_\w+=\S+`).FindAllString(strings.NewReplacer("%i", "5101", "%S", "/var/lib", "%d", "/run").Replace(string(unit)), -1)
 	for name, given := range variables {
 		cmd := exec.CommandContext(t.Context(), "pushbox", "config", "print")
 		cmd.Env = append(proctest.Environ(), given...)
@@ -184,7 +202,7 @@ func TestContainersAreGivenSettingsThatExist(t *testing.T) {
 			t.Errorf("%s: %q: %v\n%s", name, given, err, out)
 		}
 	}
-	if len(variables) != 3 {
+	if len(variables) != 6 {
 		t.Errorf("%d files were read", len(variables))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/humanize"
 	"pushbox/internal/lang"
 	"pushbox/store"
 )
@@ -38,6 +39,7 @@ func TestTheDocumentsNameTheLimitsThatAreInForce(t *testing.T) {
 		{"docs/limits.md", fmt.Sprintf("%d an hour per account", limits.SignInsPerAccount)},
 		{"docs/limits.md", fmt.Sprintf("has a queue of %d", limits.PassphraseQueue)},
 		{"docs/limits.md", fmt.Sprintf("%d per client, and %s in all", limits.ConnectionsPerClient, thousands(limits.Connections))},
+		{"docs/limits.md", fmt.Sprintf("%d per client, of %s together", limits.AnonymousPushes, humanize.Size(int64(limits.AnonymousBytes)))},
 		{"SECURITY.md", fmt.Sprintf("freeze a push** of an account with %d wrong passphrases", limits.PassphrasesPerLife)},
 		{"docs/api.md", "at most " + kept + " are kept"},
 		{"docs/differences.md", "it keeps " + kept},

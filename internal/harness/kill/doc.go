@@ -20,6 +20,10 @@
 //     TestNoLinkDeliversMoreThanItsLimitAcrossARestore, TestAKilledBackup… and
 //     TestAKilledRestore… take backups beside 8 clients that write, and kill the command,
 //     the server and the restore: each file is whole or not there.
+//   - TestAKilledMove… and TestAMoveThatIsKilledAtACommitGoesOn move a store to PostgreSQL and
+//     back, and kill the command: at random moments, and at each commit before and after
+//     PostgreSQL hears of it. At no moment may servers use both places, and after another
+//     run all records are where they went to.
 //   - TestEachCountedViewIsReportedAndNoOther kills a server while pushes are viewed: the
 //     receiver of a webhook hears of each counted view at least once, and of no other.
 //   - TestEachAcknowledgedCreateHasItsMailSent does the same for mails and creates.
@@ -31,6 +35,7 @@
 //	PUSHBOX_TEST_KILLS=10000 go test ./internal/harness/kill -run AKillLosesNothing -timeout 6h -v
 //	PUSHBOX_TEST_FILE_KILLS=100 go test ./internal/harness/kill -run AKillLosesNoFile -timeout 1h -v
 //	PUSHBOX_TEST_BACKUPS=20 PUSHBOX_TEST_BACKUP_KILLS=24 PUSHBOX_TEST_RESTORE_KILLS=25 go test ./internal/harness/kill -run 'Backup|Restore' -v
+//	PUSHBOX_TEST_MOVE_KILLS=200 go test ./internal/harness/kill -run KilledMove -v
 //	go test ./internal/harness/kill -run 'EachCountedView|EachAcknowledgedCreate' -count=170 -timeout 2h -v
 //
 // The last is 1,020 kills, six at a time: after many more in a row, more messages wait

@@ -176,7 +176,7 @@ func (v *route) keepAlive() {
 		_ = res.Body.Close()
 	}
 	const few = requests / 4 // health checks close connections, too
-	if ended := lingering(v.T, v.proxy.backend) - before; connections > 1 || ended > few {
+	if ended := lingering(v.T, v.proxy.backend) - before; connections > 1 || ended > few && !v.proxy.kind.fresh {
 		v.Errorf("%d requests took %d connections, and %d to the server", requests, connections, ended)
 	}
 }

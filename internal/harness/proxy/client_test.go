@@ -3,6 +3,7 @@
 package proxy
 
 import (
+	"bufio"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -10,6 +11,8 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/pem"
+	"errors"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -48,6 +51,53 @@ func (p *proxy) client(t *testing.T, ip string, http2 bool) *http.Client {
 		Transport:     transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
+}
+
+// A session is one connection of a client to the site. Unlike an http.Client it never sends
+// a request again.
+type session struct {
+	*tls.Conn
+	answers *bufio.Reader
+}
+
+// session opens a connection to the proxy from an address of its own.
+func (p *proxy) session(ctx context.Context, ip string) (*session, error) {
+	dialer := tls.Dialer{
+		NetDialer: &net.Dialer{Timeout: proctest.Patience, LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}},
+		Config:    &tls.Config{RootCAs: p.roots, ServerName: siteName, MinVersion: tls.VersionTLS12},
+	}
+	c, err := dialer.DialContext(ctx, "tcp", p.tls)
+	if err != nil {
+		return nil, err
+	}
+	return &session{c.(*tls.Conn), bufio.NewReader(c)}, nil
+}
+
+// errCut says that a connection ended without an answer.
+var errCut = errors.New("no answer")
+
+// do sends one request, and returns the answer.
+func (s *session) do(method, path, bearer, body string) (status int, header http.Header, answer string, err error) {
+	req, err := http.NewRequest(method, site+path, strings.NewReader(body))
+	if err != nil {
+		return 0, nil, "", err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	if bearer != "" {
+		req.Header.Set("Authorization", "Bearer "+bearer)
+	}
+	if err := errors.Join(s.SetDeadline(time.Now().Add(proctest.Patience)), req.Write(s)); err != nil {
+		return 0, nil, "", fmt.Errorf("%w: %w", errCut, err)
+	}
+	res, err := http.ReadResponse(s.answers, req)
+	if err != nil {
+		return 0, nil, "", fmt.Errorf("%w: %w", errCut, err)
+	}
+	b, err := io.ReadAll(res.Body)
+	if err = errors.Join(err, res.Body.Close()); err != nil {
+		return 0, nil, "", fmt.Errorf("%w: %w", errCut, err)
+	}
+	return res.StatusCode, res.Header, string(b), nil
 }
 
 // A reply is an answer that was read to its end.

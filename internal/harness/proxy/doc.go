@@ -10,7 +10,15 @@
 // must have read the first half, and the proxy may hold none of it in a file. At the end
 // no log has a url_token, a grant, a session, an API token or a passphrase.
 //
-// It needs Linux and the programs; a proxy that is not installed is skipped, as is all of
+// TestSeveralServersBehindProxies starts nginx, Caddy and HAProxy from deploy/scaling, in front
+// of two servers over one PostgreSQL. Clients create pushes for one view and open them while one
+// server is killed and the other is stopped; what fails is bounded, and nothing that was
+// acknowledged is missing or delivered twice. Then files pass as above, and without the
+// database pages and API say when to try again.
+//
+// In both, a relay loses the answers to requests: the proxy must not send one again.
+//
+// They need Linux and the programs; a proxy that is not installed is skipped, as is all of
 // it with -short.
 //
 // PUSHBOX_TEST_PROXY_MIB is the size of the files (64); 16 is the least that no buffer

@@ -5,6 +5,7 @@ package proxy
 import (
 	"os"
 	"strconv"
+	"time"
 
 	"pushbox/internal/proctest"
 )
@@ -13,16 +14,20 @@ import (
 // test.
 type proxyKind struct {
 	program string
-	debian  string // its package; empty: none
-	file    string // below deploy
-	main    string // if set, the program's main file, which includes file
-	static  string // below deploy, if set: a second file, with the same replacements
+	debian  string        // its package; empty: none
+	file    string        // below deploy
+	main    string        // if set, the program's main file, which includes file
+	static  string        // below deploy, if set: a second file, with the same replacements
+	several string        // below deploy, if set: what replaces a part of file for several servers
+	single  string        // a regular expression for that part
+	checks  time.Duration // how long it takes to find out that a server is not ready; 0: it does not ask
 
 	// here returns pairs: a text of the file, and what replaces it: addresses, paths,
 	// the account and the certificate, and nothing else.
-	here func(p place) []string
-	args func(dir string) []string
-	log  string // its access log in its directory; empty: standard output or error
+	here  func(p place) []string
+	args  func(dir string) []string
+	fresh bool   // it keeps no connection to a server
+	log   string // its access log in its directory; empty: standard output or error
 }
 
 // A place is what a proxy uses in a test.
@@ -31,15 +36,41 @@ type place struct {
 	tls, plain       string // addresses
 	tls6, plain6     string // for the file's IPv6 listeners; IPv4 addresses, too
 	backend          string
+	second           string // another backend; empty: none
 	account, group   int
 	config, combined string // files
 }
 
 var proxyKinds = map[string]proxyKind{
-	"nginx":   {program: "nginx", debian: "nginx-light", file: "nginx.conf", main: proctest.NginxMain, here: nginxHere, args: proctest.NginxArgs, log: "pushbox.log"},
-	"caddy":   {program: "caddy", debian: "caddy", file: "Caddyfile", here: caddyHere, args: caddyArgs},
-	"haproxy": {program: "haproxy", debian: "haproxy", file: "haproxy.cfg", here: haproxyHere, args: haproxyArgs},
-	"traefik": {program: "traefik", file: "traefik-dynamic.yaml", static: "traefik.yaml", here: traefikHere, args: traefikArgs},
+	"nginx":   {program: "nginx", debian: "nginx-light", file: "nginx.conf", main: proctest.NginxMain, here: backend(nginxHere), args: proctest.NginxArgs, log: "pushbox.log"},
+	"caddy":   {program: "caddy", debian: "caddy", file: "Caddyfile", here: backend(caddyHere), args: caddyArgs, fresh: true},
+	"haproxy": {program: "haproxy", debian: "haproxy", file: "haproxy.cfg", here: backend(haproxyHere), args: haproxyArgs},
+	"traefik": {program: "traefik", file: "traefik-dynamic.yaml", static: "traefik.yaml", here: backend(traefikHere), args: traefikArgs, fresh: true},
+}
+
+// backend replaces the address of the server, too.
+func backend(here func(place) []string) func(place) []string {
+	return func(p place) []string { return append(here(p), "127.0.0.1:5100", p.backend) }
+}
+
+// severalKinds are the proxies in front of several servers.
+var severalKinds = map[string]proxyKind{
+	"nginx": {
+		program: "nginx", debian: "nginx-light", file: "nginx.conf", several: "scaling/nginx-upstream.conf", single: `(?m)^upstream pushbox \{\n(.+\n)*\}\n`,
+		main: proctest.NginxMain, here: backends(nginxHere), args: proctest.NginxArgs, log: "pushbox.log",
+	},
+	"caddy": {
+		program: "caddy", debian: "caddy", file: "Caddyfile", several: "scaling/Caddyfile.upstream", single: `(?m)^\treverse_proxy .+\{\n(.+\n)*\t\}\n`,
+		checks: 4 * time.Second, here: backends(caddyHere), args: caddyArgs, fresh: true,
+	},
+	"haproxy": {program: "haproxy", debian: "haproxy", file: "scaling/haproxy.cfg", checks: 6 * time.Second, here: backends(haproxyHere), args: haproxyArgs},
+}
+
+// backends replaces the addresses of the servers, too.
+func backends(here func(place) []string) func(place) []string {
+	return func(p place) []string {
+		return append(here(p), "10.0.0.11:5100", p.backend, "10.0.0.12:5100", p.second)
+	}
 }
 
 func nginxHere(p place) []string {
@@ -48,7 +79,6 @@ func nginxHere(p place) []string {
 		"listen [::]:443", "listen " + p.tls6,
 		"listen 80;", "listen " + p.plain + ";",
 		"listen [::]:80;", "listen " + p.plain6 + ";",
-		"127.0.0.1:5100", p.backend,
 		"/etc/ssl/", p.dir + "/",
 		"/var/log/nginx/", p.dir + "/",
 	}
@@ -61,7 +91,6 @@ func caddyHere(p place) []string {
 		"http://" + site, "http://push.example.com" + port(p.plain) + " {\n\tbind 127.0.0.1\n",
 		"# tls /etc/caddy/", "tls " + p.dir + "/",
 		" /etc/caddy/", " " + p.dir + "/",
-		"127.0.0.1:5100", p.backend,
 	}
 }
 
@@ -76,7 +105,6 @@ func haproxyHere(p place) []string {
 		":::443 v4v6", p.tls,
 		":::80 v4v6", p.plain,
 		"/etc/haproxy/push.example.com.pem", p.combined,
-		"127.0.0.1:5100", p.backend,
 	}
 }
 
@@ -88,7 +116,6 @@ func traefikHere(p place) []string {
 		`address: ":80"`, `address: "` + p.plain + `"`,
 		"filename: /etc/traefik/pushbox.yaml", "filename: " + p.dir + "/site.yaml",
 		" /etc/traefik/push.example.com.", " " + p.dir + "/push.example.com.",
-		"127.0.0.1:5100", p.backend,
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -28,14 +29,14 @@ type proxy struct {
 	ended   chan struct{}    // closed when it has ended
 }
 
-// startProxy runs a proxy with its file in deploy, in front of a server's address,
+// startProxy runs a proxy with its file in deploy, in front of the addresses of servers,
 // without privileges and in a directory of its own. It ends with the test.
-func startProxy(t *testing.T, kind proxyKind, backend string) *proxy {
+func startProxy(t *testing.T, kind proxyKind, backends ...string) *proxy {
 	t.Helper()
 	const tries = 3 // another program may take a port that was free
 	program := proctest.Installed(t, kind.program, kind.debian)
 	for n := 1; ; n++ {
-		p := newProxy(t, kind, backend)
+		p := newProxy(t, kind, backends)
 		p.program = program
 		err := p.start(t)
 		if err == nil {
@@ -47,7 +48,7 @@ func startProxy(t *testing.T, kind proxyKind, backend string) *proxy {
 	}
 }
 
-func newProxy(t *testing.T, kind proxyKind, backend string) *proxy {
+func newProxy(t *testing.T, kind proxyKind, backends []string) *proxy {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "pushbox-proxy-") // not t.TempDir, which other accounts may not open
 	if err != nil {
@@ -57,15 +58,15 @@ func newProxy(t *testing.T, kind proxyKind, backend string) *proxy {
 	free := proctest.FreeAddresses(t, 4)
 	p := &proxy{kind: kind, output: new(proctest.Output), ended: make(chan struct{})}
 	p.place = place{
-		dir: dir, backend: backend, tls: free[0], plain: free[1], tls6: free[2], plain6: free[3],
+		dir: dir, backend: backends[0], second: backends[len(backends)-1], tls: free[0], plain: free[1], tls6: free[2], plain6: free[3],
 		config: filepath.Join(dir, "site.conf"), combined: filepath.Join(dir, "push.example.com.pem"),
 	}
 	p.account, p.group = unprivileged()
 	p.roots = p.certify(t)
 	p.write(t, p.config, configured(t, kind, p.place))
 	if kind.static != "" { // Traefik needs a file name for each format
-		p.write(t, filepath.Join(dir, "site.yaml"), replaced(t, kind.file, kind.here(p.place)))
-		p.write(t, filepath.Join(dir, "static.yaml"), replaced(t, kind.static, kind.here(p.place)))
+		p.write(t, filepath.Join(dir, "site.yaml"), replaced(read(t, kind.file), kind.here(p.place)))
+		p.write(t, filepath.Join(dir, "static.yaml"), replaced(read(t, kind.static), kind.here(p.place)))
 	}
 	p.write(t, filepath.Join(dir, "main.conf"), []byte(kind.main))
 	if err := os.Chown(dir, p.account, p.group); err != nil {
@@ -78,7 +79,15 @@ func newProxy(t *testing.T, kind proxyKind, backend string) *proxy {
 // there, or the test would run something else.
 func configured(t *testing.T, kind proxyKind, p place) []byte {
 	t.Helper()
-	here, whole := kind.here(p), read(t, kind.file)
+	here, text := kind.here(p), read(t, kind.file)
+	if kind.several != "" {
+		single := regexp.MustCompile(kind.single)
+		if len(single.FindAllString(text, -1)) != 1 {
+			t.Fatalf("deploy/%s does not have one %s", kind.file, kind.single)
+		}
+		text = single.ReplaceAllLiteralString(text, read(t, kind.several))
+	}
+	whole := text
 	if kind.static != "" {
 		whole += read(t, kind.static)
 	}
@@ -87,13 +96,12 @@ func configured(t *testing.T, kind proxyKind, p place) []byte {
 			t.Fatalf("deploy/%s does not say %q", kind.file, here[i])
 		}
 	}
-	return replaced(t, kind.file, here)
+	return replaced(text, here)
 }
 
-// replaced is a file of deploy after the replacements.
-func replaced(t *testing.T, name string, here []string) []byte {
-	t.Helper()
-	return []byte(strings.NewReplacer(here...).Replace(read(t, name)))
+// replaced is a text after the replacements.
+func replaced(text string, here []string) []byte {
+	return []byte(strings.NewReplacer(here...).Replace(text))
 }
 
 // read returns a file of deploy.

@@ -184,7 +184,7 @@ func (p *target) descriptors() int {
 func (p *target) stop() {
 	p.t.Helper()
 	code, err := p.server.Signal("TERM")
-	if log := p.server.Log(); err != nil || code != 0 || strings.Contains(log, "panic") || strings.Contains(log, "DATA RACE") {
+	if log := p.server.Log(); err != nil || code != 0 || strings.Contains(log, "panic:") || strings.Contains(log, "panic of") || strings.Contains(log, "DATA RACE") {
 		p.t.Errorf("exit code %d, %v: %.4000s", code, err, log)
 	}
 	proctest.CheckFile(p.t, p.dir)

@@ -102,6 +102,7 @@ func New(t testing.TB, setup Setup) *Server {
 	}()
 	t.Cleanup(func() {
 		s.Close()
+		_ = l.Close() // if Serve has not begun, Close does not know of it
 		<-ended
 	})
 	return s

@@ -14,6 +14,7 @@ type bench struct {
 	dir      string // for the data of this run; close removes it
 	notes    io.Writer
 	subjects []*subject // the bare handler first
+	schemas  []string   // of the database of the command postgres; close drops them
 }
 
 // newBench makes the directory. The caller must call close.
@@ -42,7 +43,7 @@ func (b *bench) close() error {
 	for _, s := range b.subjects {
 		errs = append(errs, s.stop())
 	}
-	return errors.Join(append(errs, os.RemoveAll(b.dir))...)
+	return errors.Join(append(errs, b.dropSchemas(), os.RemoveAll(b.dir))...)
 }
 
 func (b *bench) say(format string, args ...any) { fmt.Fprintf(b.notes, format+"\n", args...) }

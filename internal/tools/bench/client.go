@@ -35,7 +35,7 @@ type netClient struct {
 }
 
 func newNetClient(s *subject) *netClient {
-	return &netClient{base: s.url, token: s.token, http: http.Client{
+	return &netClient{base: s.address(), token: s.token, http: http.Client{
 		Transport:     &http.Transport{MaxConnsPerHost: 1, MaxIdleConnsPerHost: 1},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}}

@@ -30,7 +30,7 @@ var errNoLength = errors.New("an answer has no Content-Length, which the raw cli
 
 // dialRaw connects. When ctx ends, pending reads and writes of the client fail.
 func dialRaw(ctx context.Context, s *subject) (*rawClient, error) {
-	host := strings.TrimPrefix(s.url, "http://")
+	host := strings.TrimPrefix(s.address(), "http://")
 	if _, _, err := net.SplitHostPort(host); err != nil {
 		host += ":80"
 	}

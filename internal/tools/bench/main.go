@@ -4,11 +4,13 @@
 //	go run ./internal/tools/bench --pushbox ./pushbox
 //	go run ./internal/tools/bench --pushbox new=./pushbox --pushbox old=/tmp/pushbox
 //	go run ./internal/tools/bench bolt --pushbox ./pushbox
+//	go run ./internal/tools/bench postgres --pushbox ./pushbox --database 'postgres:///bench?host=/run/postgresql'
 //
 // It is a process of its own, and so is each server that it starts. Servers and
 // operations take turns in short rounds, so that other load on the machine affects them
 // alike. With bolt it compares a create and a view with a bare bbolt commit of the same
-// rows in a copy of the same file.
+// rows in a copy of the same file. With postgres it compares servers over that database
+// with bare statements, each in a schema of its own, which it makes and drops.
 package main
 
 import (
@@ -47,9 +49,12 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.bolt {
+	switch {
+	case o.bolt:
 		err = b.compareBolt(ctx, out)
-	} else {
+	case o.database != "":
+		err = b.comparePostgres(ctx, out)
+	default:
 		err = b.compare(ctx, out)
 	}
 	return errors.Join(err, b.close())

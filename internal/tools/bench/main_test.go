@@ -17,7 +17,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"pushbox/internal/cli"
+	"pushbox/internal/testkit/pgtest"
 )
 
 // TestMain lets the binary of the tests be the bare handler, and pushbox, in
@@ -28,13 +31,13 @@ func TestMain(m *testing.M) {
 		switch os.Args[1] {
 		case bareWord:
 			os.Exit(run())
-		case "serve", "user", "token":
+		case "serve", "user", "token", "config":
 			ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 			defer stop()
 			os.Exit(cli.Main(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr, os.Environ()))
 		}
 	}
-	os.Exit(m.Run())
+	os.Exit(pgtest.Main(m))
 }
 
 // measure runs the command with small rounds and returns what it prints.
@@ -163,6 +166,58 @@ func TestOneConnectionIsComparedToBareCommits(t *testing.T) {
 		bare, box := r.Results[i], r.Results[i+1]
 		if bare.Subject != "bbolt" || bare.Operation != "rows of a "+box.Operation || bare.Ratio != 1 || box.Ratio <= 0 {
 			t.Errorf("%+v stands beside %+v", bare, box)
+		}
+	}
+}
+
+func TestServersOverPostgreSQLAreComparedWithBareStatements(t *testing.T) {
+	t.Parallel()
+	database := pgtest.URL(t).Reveal()
+	out := measure(t, "postgres", "--pushbox", os.Args[0], "--database", database, "--many", "7", "--connections", "3", "--json")
+	var r report
+	if err := json.Unmarshal([]byte(out), &r); err != nil {
+		t.Fatal(err)
+	}
+	found := make(map[string]result)
+	for _, v := range r.Results {
+		found[v.Subject+" "+v.Operation] = v
+		for to, ratio := range v.To {
+			if to == v.Subject || ratio <= 0 {
+				t.Errorf("%s of %s: %v to %s", v.Operation, v.Subject, ratio, to)
+			}
+		}
+	}
+	for _, subject := range []string{pgxWord, oneFile, oneServer, twoServers, oneLarge} {
+		for _, operation := range postgresOperations {
+			bare := subject == pgxWord && (operation == listPage || operation == auditPage)
+			if v, ok := found[subject+" "+operation]; ok == bare || ok && (v.Rate <= 0 || len(v.To) < 3) {
+				t.Errorf("%s of %s: %+v", operation, subject, v)
+			}
+		}
+	}
+	if len(r.Marks) != len(postgresMarks) {
+		t.Errorf("%d marks are judged, not %d", len(r.Marks), len(postgresMarks))
+	}
+	c, err := pgx.Connect(t.Context(), database)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left int
+	err = c.QueryRow(t.Context(), "select count(*) from pg_namespace where nspname like 'bench%'").Scan(&left)
+	if err != nil || left > 0 {
+		t.Errorf("%d schemas are left, %v", left, err)
+	}
+	if err := c.Close(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestTheTableOfPostgreSQLHasALineForEachSubject(t *testing.T) {
+	t.Parallel()
+	out := measure(t, "postgres", "--pushbox", os.Args[0], "--database", pgtest.URL(t).Reveal(), "--connections", "2", "--operations", createPush)
+	for _, want := range []string{"\n| create | pgx | ", "\n| create | bbolt | ", "\n| create | postgres | ", "\n| create | postgres, two | ", "\n| 2 | postgres | create | pgx | 0.70 | "} {
+		if strings.Count(out, want) != 1 {
+			t.Errorf("%q is not there once:\n%s", want, out)
 		}
 	}
 }

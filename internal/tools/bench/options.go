@@ -27,18 +27,21 @@ const (
 
 // options are the arguments, parsed.
 type options struct {
-	bolt        bool // compare with bbolt, not with the bare handler
-	subjects    []spec
-	connections []int
-	rounds      int           // without the warm-up
-	round       time.Duration // of one operation of one subject
-	rest        time.Duration // after it
-	only        []string      // the operations to measure; empty: all
-	stored      int           // pushes in each subject before it is measured
-	payload     int           // bytes
-	raw         bool          // the hand-written client
-	dir         string        // for data; "": a temporary directory on a disk
-	json        bool
+	bolt         bool     // compare with bbolt, not with the bare handler
+	database     string   // compare with bare statements in this database, not with the bare handler
+	many         int      // pushes of a further server over it; 0: none
+	postgresOnly []string // the operations to measure over it; empty: all
+	subjects     []spec
+	connections  []int
+	rounds       int           // without the warm-up
+	round        time.Duration // of one operation of one subject
+	rest         time.Duration // after it
+	only         []string      // the operations to measure; empty: all
+	stored       int           // pushes in each subject before it is measured
+	payload      int           // bytes
+	raw          bool          // the hand-written client
+	dir          string        // for data; "": a temporary directory on a disk
+	json         bool
 }
 
 // A spec is the part of the arguments that is about one subject.
@@ -73,8 +76,18 @@ func parse(args []string, notes io.Writer) (options, error) {
 	f.Func("client", "`raw` for a minimal client, net for net/http's (default raw)", o.setClient)
 	f.StringVar(&o.dir, "dir", "", "`directory` for the data of the servers that are started (a temporary one, not in memory)")
 	f.BoolVar(&o.json, "json", false, "print JSON, not tables")
-	if len(args) > 0 && args[0] == "bolt" {
-		o.bolt, o.connections, o.only, args = true, []int{1}, slices.Clone(boltOnly), args[1:]
+	word := ""
+	if len(args) > 0 && (args[0] == "bolt" || args[0] == "postgres") {
+		word, args = args[0], args[1:]
+	}
+	switch word {
+	case "bolt":
+		o.bolt, o.connections, o.only = true, []int{1}, slices.Clone(boltOnly)
+	case "postgres":
+		o.connections = []int{64, 256}
+		f.StringVar(&o.database, "database", "", "`URL` of a PostgreSQL database in which to make schemas")
+		f.IntVar(&o.many, "many", 0, "`number` of pushes to store in a further server over it (0: none)")
+		f.Func("operations", "`list` of operations: "+strings.Join(postgresOperations, ","), o.setPostgresOnly)
 	}
 	if err := f.Parse(args); err != nil {
 		if err == flag.ErrHelp {
@@ -84,6 +97,9 @@ func parse(args []string, notes io.Writer) (options, error) {
 	}
 	if f.NArg() > 0 {
 		return options{}, tool.Usagef("unexpected argument %q", f.Arg(0))
+	}
+	if word == "postgres" && o.database == "" {
+		return options{}, tool.Usagef("postgres takes --database URL")
 	}
 	return o, o.check()
 }
@@ -105,6 +121,9 @@ func (o *options) check() error {
 	}
 	if o.rest < 0 || o.rest > maxRound {
 		return tool.Usagef("--rest must be from 0s to %s", maxRound)
+	}
+	if o.database != "" && (len(o.subjects) != 1 || o.subjects[0].path == "" || len(o.only) > 0 || o.many < 0 || o.many > maxStored) {
+		return tool.Usagef("postgres takes one --pushbox, no other server, --database URL, --many from 0 to %d, and --operations, not --only", maxStored)
 	}
 	if o.bolt && (len(o.subjects) != 1 || o.subjects[0].path == "" || !slices.Equal(o.connections, []int{1}) || !slices.Equal(o.only, boltOnly)) {
 		return tool.Usagef("bolt takes one --pushbox, no other server, one connection, and no --only")

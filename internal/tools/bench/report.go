@@ -29,25 +29,26 @@ type report struct {
 // A result is that of one operation of one subject. Figures are medians over the rounds
 // unless a comment says otherwise; a figure that the system does not tell is null.
 type result struct {
-	Connections  int       `json:"connections"`
-	Subject      string    `json:"subject"`
-	Operation    string    `json:"operation"`
-	Requests     int       `json:"requests"`  // in all rounds
-	Rate         float64   `json:"rate"`      // a second
-	Rates        []float64 `json:"rates"`     // of each round
-	Ratio        float64   `json:"ratio"`     // to the rate of the bare handler in the same round
-	CPURatio     *float64  `json:"cpu_ratio"` // CPU time per request, of server and load generator: with the bare handler, divided by this one
-	Beside       *float64  `json:"beside"`    // to the rate of the operation that a report compares it with, in the same round
-	BesideCPU    *float64  `json:"beside_cpu"`
-	Older        *float64  `json:"older"` // to the rate of the last pushbox of several, in the same round
-	OlderCPU     *float64  `json:"older_cpu"`
-	P50          float64   `json:"p50_ms"`
-	P99          float64   `json:"p99_ms"`
-	CPU          *float64  `json:"cpu_us"`           // of the server per request, over all rounds
-	GeneratorCPU *float64  `json:"generator_cpu_us"` // of the load generator per request, over all rounds
-	Written      *float64  `json:"written_bytes"`    // per request, over all rounds
-	Handed       *float64  `json:"handed_bytes"`     // to write calls, per request, over all rounds
-	Resident     *float64  `json:"resident_bytes"`   // after the last round
+	Connections  int                `json:"connections"`
+	Subject      string             `json:"subject"`
+	Operation    string             `json:"operation"`
+	Requests     int                `json:"requests"`  // in all rounds
+	Rate         float64            `json:"rate"`      // a second
+	Rates        []float64          `json:"rates"`     // of each round
+	Ratio        float64            `json:"ratio"`     // to the rate of the bare handler in the same round
+	CPURatio     *float64           `json:"cpu_ratio"` // CPU time per request, of server and load generator: with the bare handler, divided by this one
+	Beside       *float64           `json:"beside"`    // to the rate of the operation that a report compares it with, in the same round
+	BesideCPU    *float64           `json:"beside_cpu"`
+	Older        *float64           `json:"older"` // to the rate of the last pushbox of several, in the same round
+	OlderCPU     *float64           `json:"older_cpu"`
+	To           map[string]float64 `json:"to,omitempty"` // of the command postgres: to the rate of each other subject, in the same round
+	P50          float64            `json:"p50_ms"`
+	P99          float64            `json:"p99_ms"`
+	CPU          *float64           `json:"cpu_us"`           // of the server per request, over all rounds
+	GeneratorCPU *float64           `json:"generator_cpu_us"` // of the load generator per request, over all rounds
+	Written      *float64           `json:"written_bytes"`    // per request, over all rounds
+	Handed       *float64           `json:"handed_bytes"`     // to write calls, per request, over all rounds
+	Resident     *float64           `json:"resident_bytes"`   // after the last round
 }
 
 func newReport(b *bench) *report {

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -23,10 +25,18 @@ const (
 // A subject is a server that is measured.
 type subject struct {
 	spec
-	child  *child   // nil: the server runs already
-	tokens []string // of the pushes to view
-	files  []string // of file pushes
-	locked []string // of pushes with a passphrase
+	child     *child // nil: the server runs already
+	beside    *child // a second server over the same database; nil: none
+	besideURL string
+	dialed    atomic.Int64
+
+	owned      bool        // its stored pushes are of an account
+	settings   []string    // of its environment
+	servers    int         // 0 is 1
+	statements *statements // of the subject pgx; nil: another
+	tokens     []string    // of the pushes to view
+	files      []string    // of file pushes
+	locked     []string    // of pushes with a passphrase
 }
 
 // start starts the server, unless it runs already. Its data stays in dir when it is
@@ -40,24 +50,86 @@ func (s *subject) start(ctx context.Context, dir string) (err error) {
 		}
 	case s.path != "":
 		var path string
-		if path, err = filepath.Abs(s.path); err == nil {
-			s.child, s.url, err = startChild(ctx, filepath.Join(dir, s.name+".log"), pushboxEnviron(), path,
-				"serve", "--listen", "127.0.0.1:0", "--data-dir", s.name) // relative: the path of a socket must be short
+		if path, err = filepath.Abs(s.path); err != nil {
+			return err
+		}
+		var environ []string
+		if environ, err = pushboxEnviron(ctx, path); err == nil {
+			environ = append(environ, s.settings...)
+			s.child, s.url, err = startChild(ctx, filepath.Join(dir, s.name+".log"), environ, path, s.serve(s.name)...)
+			if err == nil && s.servers > 1 {
+				s.beside, s.besideURL, err = startChild(ctx, filepath.Join(dir, s.name+"-2.log"), environ, path, s.serve(s.name+"-2")...)
+			}
 		}
 	}
-	if err == nil && s.child != nil {
-		s.pids = []int{s.child.cmd.Process.Pid}
+	for _, c := range []*child{s.child, s.beside} {
+		if c != nil {
+			s.pids = append(s.pids, c.cmd.Process.Pid)
+		}
 	}
 	return err
 }
 
-// pushboxEnviron raises the view limit of pushes, and the limits for passphrases. Rate
-// limits need no setting: they do not apply to direct clients on loopback.
-func pushboxEnviron() []string {
+// serve is the command of a server; the directory is relative, since the path of a socket
+// must be short.
+func (s *subject) serve(dataDir string) []string {
+	return []string{"serve", "--listen", "127.0.0.1:0", "--data-dir", dataDir}
+}
+
+// address is the URL of one of its servers, in turns.
+func (s *subject) address() string {
+	if s.beside != nil && s.dialed.Add(1)%2 == 0 {
+		return s.besideURL
+	}
+	return s.url
+}
+
+// raised are the settings of a started pushbox: a high view limit of pushes, and high limits
+// for passphrases. Rate limits need none: they do not apply to direct clients on loopback.
+func raised() map[string]string {
 	most := strconv.Itoa(manyViews)
-	return plainEnviron("PUSHBOX_PW_EXPIRE_AFTER_VIEWS_MAX="+most, "PUSHBOX_FILES_EXPIRE_AFTER_VIEWS_MAX="+most,
-		"PUSHBOX_LIMITS_PASSPHRASES_PER_CLIENT=1000", "PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000",
-		"PUSHBOX_LIMITS_PASSPHRASES_PER_LIFE=100000", "PUSHBOX_LIMITS_PASSPHRASE_QUEUE=10000")
+	return map[string]string{
+		"pw.expire_after_views_max": most, "files.expire_after_views_max": most,
+		"limits.passphrases_per_client": "1000", "limits.passphrases_per_push": "10000",
+		"limits.passphrases_per_life": "100000", "limits.passphrase_queue": "10000", "limits.account_pushes": "0",
+	}
+}
+
+// pushboxEnviron returns the environment of a program of pushbox, with those of the raised
+// settings that it has: an older program refuses to start with one that it does not know.
+func pushboxEnviron(ctx context.Context, program string) ([]string, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ask := exec.CommandContext(ctx, program, "config", "print")
+	ask.Env = plainEnviron()
+	var says bytes.Buffer
+	ask.Stderr = &says
+	printed, err := ask.Output()
+	if err != nil {
+		return nil, fmt.Errorf("ask %s for its settings: %w\n%s", program, err, says.Bytes())
+	}
+	var all []string
+	for key, value := range raised() {
+		if hasSetting(string(printed), key) {
+			all = append(all, "PUSHBOX_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))+"="+value)
+		}
+	}
+	return plainEnviron(all...), nil
+}
+
+// hasSetting reports whether printed settings, in YAML, have that key of a section.
+func hasSetting(printed, key string) bool {
+	section, name, _ := strings.Cut(key, ".")
+	in := ""
+	for line := range strings.Lines(printed) {
+		word, _, _ := strings.Cut(line, ":")
+		if !strings.HasPrefix(word, " ") {
+			in = word
+		} else if in == section && strings.TrimSpace(word) == name {
+			return true
+		}
+	}
+	return false
 }
 
 // dataDir is the data directory of a pushbox that was started here.
@@ -65,16 +137,24 @@ func (s *subject) dataDir(dir string) string { return filepath.Join(dir, s.name)
 
 // stop stops a server that start has started.
 func (s *subject) stop() error {
-	if s.child == nil {
-		return nil
+	if s.statements != nil {
+		s.statements.pool.Close()
 	}
-	c := s.child
-	s.child, s.pids = nil, nil
-	return c.stop()
+	var errs []error
+	for _, c := range []*child{s.child, s.beside} {
+		if c != nil {
+			errs = append(errs, c.stop())
+		}
+	}
+	s.child, s.beside, s.pids = nil, nil, nil
+	return errors.Join(errs...)
 }
 
 // dial returns a client. It connects now or with its first request.
 func (s *subject) dial(ctx context.Context, raw bool) (client, error) {
+	if s.statements != nil {
+		return statementClient{s.statements}, nil
+	}
 	if raw {
 		return dialRaw(ctx, s)
 	}
@@ -88,7 +168,14 @@ func (s *subject) fill(ctx context.Context, o options) error {
 		p.views = manyViews
 	}
 	s.tokens = make([]string, o.stored)
-	if err := s.store(ctx, o.raw, s.tokens, s.create(p)); err != nil || s.path == "" {
+	stored := s.create(p)
+	if s.owned {
+		if err := s.register(ctx); err != nil {
+			return err
+		}
+		stored.authorized = true
+	}
+	if err := s.store(ctx, o.raw, s.tokens, stored); err != nil || s.path == "" {
 		return err
 	}
 	if o.measures(lastFileView) || o.measures(plainFileView) {

@@ -52,8 +52,10 @@ func harnesses() map[string]harness {
 		"next-start":   {"Residue", "store/harness/residue", "TestNothingIsLeftAfterAStopAndAfterTheNextStart"},
 		"restore":      {"Backup", "internal/harness/kill", "TestNoLinkDeliversMoreThanItsLimitAcrossARestore"},
 		"second-boot":  {"First boot", "internal/instance", "TestWhatASecondStartAcknowledgesOutlastsAPowerCut"},
+		"servers":      {"Several servers", "store/postgres", "TestServersCountViewsTogether"},
 		"slow-clients": {"Slow clients", "internal/harness/slow", "TestSlowClientsKeepNoOtherClientOut"},
 		"soak":         {"Soak", "internal/harness/soak", "TestWhatALoadTakesComesBack"},
+		"unconfirmed":  {"Mail", "server", "TestASignedUpAccountSendsMailOnceItsAddressIsConfirmed"},
 		"upgrade":      {"Upgrade", "internal/instance", "TestAPowerCutDuringAnUpgradeDoesNoHarm"},
 		"webhooks":     {"Webhooks", "internal/harness/kill", "TestEachCountedViewIsReportedAndNoOther"},
 	}
@@ -63,12 +65,17 @@ func harnesses() map[string]harness {
 const drills = "server/harness/drill"
 
 // findHarness returns the harness that a fault names: by its word, as
-// "drill ADVISORY", or as "fuzz PACKAGE TARGET".
+// "drill ADVISORY", as "fuzz PACKAGE TARGET", or as a test of several servers: "postgres
+// TEST" for one of their engine, "shared TEST" for one of their stores.
 func findHarness(name string) (harness, error) {
 	words := strings.Fields(name)
 	switch {
 	case len(words) == 2 && words[0] == "drill":
 		return harness{"Drills", drills, "TestDrills/" + words[1]}, nil
+	case len(words) == 2 && words[0] == "postgres":
+		return harness{"PostgreSQL", "store/postgres", words[1]}, nil
+	case len(words) == 2 && words[0] == "shared":
+		return harness{"Several servers", "store", words[1]}, nil
 	case len(words) == 3 && words[0] == "fuzz":
 		return harness{"Fuzz", words[1], words[2]}, nil
 	}

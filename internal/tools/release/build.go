@@ -23,6 +23,7 @@ type job struct {
 	dist    string   // directory of the result
 	work    string   // directory of intermediate files
 	environ []string // for every program, in addition to the process's own
+	vulnDB  string   // address of the database of known vulnerabilities; empty: no check
 	notes   io.Writer
 }
 
@@ -41,6 +42,9 @@ func makeAll(ctx context.Context, j job) ([]string, error) {
 	}
 	builds, err := j.compileAll(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := j.vulnerabilities(ctx, builds); err != nil {
 		return nil, err
 	}
 	for _, step := range []struct {
@@ -87,13 +91,21 @@ func (j job) compileAll(ctx context.Context) (all []build, err error) {
 // compile builds the program for one target, with the commit in its build information.
 func (j job) compile(ctx context.Context, t target) (build, error) {
 	b := build{target: t, path: filepath.Join(j.work, t.label(), t.program())}
-	environ := append(t.environ(), j.environ...)
-	if _, err := run(ctx, j.root, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags=-s -w -funcalign=16", "-o", b.path, "."); err != nil {
-		return b, fmt.Errorf("build for %s: %w", t, err)
+	if err := j.link(ctx, b, "-s -w -funcalign=16"); err != nil {
+		return b, err
 	}
 	info, err := buildinfo.ReadFile(b.path)
 	b.info = info
 	return b, err
+}
+
+// link builds a program with those flags of the linker.
+func (j job) link(ctx context.Context, b build, flags string) error {
+	environ := append(b.environ(), j.environ...)
+	if _, err := run(ctx, j.root, environ, "go", "build", "-trimpath", "-buildvcs=true", "-ldflags="+flags, "-o", b.path, "."); err != nil {
+		return fmt.Errorf("build for %s: %w", b.target, err)
+	}
+	return nil
 }
 
 // setting is a value of the program's build information; empty if it is not there.

@@ -10,10 +10,11 @@
 // and the SHA-256 of all of them. The same commit and the same Go give the same bytes,
 // in any directory and at any time; --verify builds everything a second time, in
 // another directory and from an empty cache, and compares. --sign signs the sums with
-// minisign.
+// minisign. Before anything is packed, govulncheck looks for known vulnerabilities in the
+// programs; it needs a database (--vuln-db), and a finding ends the release.
 //
-// It needs Go, git and the modules; after they are downloaded it works offline. The
-// libraries that make packages, images and bills are pinned in tools/go.mod.
+// It needs Go, git and the modules; after they are downloaded it works offline, but for that
+// database. The libraries that make packages, images and bills are pinned in tools/go.mod.
 package main
 
 import (
@@ -82,7 +83,10 @@ func publish(ctx context.Context, src source, o options, notes io.Writer) ([]str
 		return nil, err
 	}
 	defer os.RemoveAll(temp)
-	made, err := makeAll(ctx, job{source: src, targets: o.targets, dist: filepath.Join(temp, "dist"), work: temp, notes: notes})
+	if o.vulnDB == "" {
+		fmt.Fprintln(notes, unchecked)
+	}
+	made, err := makeAll(ctx, job{source: src, targets: o.targets, dist: filepath.Join(temp, "dist"), work: temp, vulnDB: o.vulnDB, notes: notes})
 	if err != nil {
 		return nil, err
 	}
@@ -91,6 +95,8 @@ func publish(ctx context.Context, src source, o options, notes io.Writer) ([]str
 	}
 	return made, os.Rename(filepath.Join(temp, "dist"), o.dist)
 }
+
+const unchecked = "THE PROGRAMS ARE NOT CHECKED for known vulnerabilities, as --without-vulncheck asks"
 
 // replaceable refuses a directory that holds other files than a release: the user may
 // have named the wrong one.

@@ -18,6 +18,7 @@ type options struct {
 	verify       bool
 	allowChanges bool
 	manual       bool
+	vulnDB       string // empty: no check for known vulnerabilities
 	sign         string // key file of minisign; empty: no signature
 }
 
@@ -42,6 +43,8 @@ func parse(args []string, notes io.Writer) (options, error) {
 	f.BoolVar(&o.verify, "verify", false, "build a second time, in another directory and from an empty cache, and compare byte for byte")
 	f.BoolVar(&o.allowChanges, "allow-changes", false, "build although the tree has uncommitted changes; the version says so")
 	f.StringVar(&o.sign, "sign", "", "sign the checksums with minisign and the secret key in `FILE`, as the last step")
+	f.StringVar(&o.vulnDB, "vuln-db", "https://vuln.go.dev", "database of known vulnerabilities: `URL`, https:// or file://")
+	unchecked := f.Bool("without-vulncheck", false, "do not check for known vulnerabilities: for where the database is out of reach")
 	f.BoolVar(&o.manual, "manual", false, "print the manual page, and build nothing")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		return o, err
@@ -50,6 +53,11 @@ func parse(args []string, notes io.Writer) (options, error) {
 	}
 	if f.NArg() > 0 {
 		return o, tool.Usagef("unexpected argument %q", f.Arg(0))
+	}
+	if *unchecked {
+		o.vulnDB = ""
+	} else if o.vulnDB == "" {
+		return o, tool.Usagef("--vuln-db must not be empty; to check nothing, use --without-vulncheck")
 	}
 	if len(o.targets) == 0 {
 		o.targets = allTargets()

@@ -43,6 +43,9 @@ func TestEveryFileOfAPackageExists(t *testing.T) {
 			seen[f.Dst] = true
 			if documents, isTree := strings.CutSuffix(f.Src, "/**"); isTree {
 				f.Src = documents + "/docs/install.md"
+				if strings.HasSuffix(f.Dst, "/") {
+					t.Errorf("%s: nfpm takes the directories out of what it puts into %s", kind, f.Dst)
+				}
 			}
 			info, err := os.Stat(filepath.Join(dir, f.Src))
 			if err != nil || info.Size() == 0 {

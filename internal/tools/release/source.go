@@ -120,8 +120,8 @@ func (j job) tool(ctx context.Context, name string, values ...any) error {
 	return err
 }
 
-// run runs a program and returns its output, without the last line end. The error has
-// what the program wrote to standard error.
+// run runs a program and returns its output, without the last line end, also after an
+// error. The error has what the program wrote to standard error.
 func run(ctx context.Context, dir string, environ []string, name string, args ...string) (string, error) {
 	return runWith(ctx, nil, dir, environ, name, args...)
 }
@@ -132,7 +132,7 @@ func runWith(ctx context.Context, in io.Reader, dir string, environ []string, na
 	var out, said bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &said
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
+		return out.String(), fmt.Errorf("%s %s: %w\n%s", name, strings.Join(args, " "), err, bytes.TrimSpace(said.Bytes()))
 	}
 	return strings.TrimSuffix(out.String(), "\n"), nil
 }

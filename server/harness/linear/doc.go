@@ -12,9 +12,12 @@
 // call in flight then has no answer: the model lets it take effect before the kill or
 // never, not later.
 //
+// The same is done with two servers over one PostgreSQL: half of the clients ask each of
+// them, and in one round of six they are two processes, one of which is killed at a time.
+//
 // Longer:
 //
-//	PUSHBOX_TEST_LINEAR_OPS=10000000 go test ./server/harness/linear -run MixedOperationsAreLinearizable -timeout 24h
+//	PUSHBOX_TEST_LINEAR_OPS=10000000 go test ./server/harness/linear -run MixedOperations -timeout 24h
 //
 // PUSHBOX_TEST_SEED repeats the clients' choices, not their timing. A failure prints
 // the push's history; -artifacts keeps a picture.

@@ -18,6 +18,12 @@ import (
 	"pushbox/store/storetest"
 )
 
+const (
+	callsOfLife = 150 // at least, between two kills
+	callsSpread = 250
+	killSpread  = 4 * time.Millisecond
+)
+
 // A linearVictim is a server in a process of its own, that is there to be killed.
 type linearVictim struct {
 	cmd   *exec.Cmd
@@ -28,13 +34,12 @@ type linearVictim struct {
 	answers *bufio.Reader
 }
 
-// startLinearVictim starts a server over the files in dir, and returns where it
-// listens.
-func startLinearVictim(t *testing.T, dir string, clock *storetest.Clock) (v *linearVictim, address string) {
+// startLinearVictim starts a server, and returns where it listens.
+func startLinearVictim(t *testing.T, home victimHome, clock *storetest.Clock) (v *linearVictim, address string) {
 	t.Helper()
 	v = &linearVictim{cmd: exec.CommandContext(t.Context(), os.Args[0]), clock: clock}
 	ahead := clock.Now().Sub(storetest.NewClock().Now())
-	v.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", victimEnv+"="+dir, victimEnv+"_AHEAD="+ahead.String())
+	v.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", victimEnv+"="+home.dir, victimEnv+"_AHEAD="+ahead.String(), victimEnv+"_URL="+home.url.Reveal())
 	v.cmd.Stderr = os.Stderr
 	v.cmd.WaitDelay = linearPatience
 	in, err := v.cmd.StdinPipe()
@@ -73,8 +78,10 @@ func (v *linearVictim) order(line string) error {
 
 func (v *linearVictim) advance(d time.Duration) error {
 	defer v.clock.Advance(d) // where it is killed, the next one goes on from there
-	return v.order(fmt.Sprintf("advance %d", d))
+	return v.order(advanceBy(d))
 }
+
+func advanceBy(d time.Duration) string { return fmt.Sprintf("advance %d", d) }
 
 func (v *linearVictim) sweep() error { return v.order("sweep") }
 
@@ -85,35 +92,39 @@ func (v *linearVictim) end() error { return errors.Join(v.orders.Close(), v.cmd.
 // then, and started again over the same files. It returns the history of the
 // calls, and how often it was killed.
 func (r *linearRun) recordKills(n int64) (history []porcupine.Operation, kills int) {
-	const calls, spread = 150, 250 // between two kills
-	dir, rng := r.t.TempDir(), rand.New(rand.NewPCG(r.seed, 1<<63))
-	bearer, err := newVictimFiles(dir, r.clock)
+	home, rng := victimHome{dir: r.t.TempDir()}, rand.New(rand.NewPCG(r.seed, 1<<63))
+	bearer, err := home.fill(r.clock)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	r.bearer = bearer
 	for ; r.calls.Load() < n && !r.t.Failed(); r.life++ {
-		v := r.startLife(dir)
-		r.kill(v, r.calls.Load()+calls+rng.Int64N(spread), time.Duration(rng.Int64N(int64(4*time.Millisecond))))
+		v := r.startLife(home)
+		r.kill(v, r.calls.Load()+callsOfLife+rng.Int64N(callsSpread), time.Duration(rng.Int64N(int64(killSpread))))
 		kills++
 	}
-	v := r.startLife(dir)
+	v := r.startLife(home)
 	r.lastTour()
 	if err := v.end(); err != nil {
 		r.t.Errorf("the victim ended with: %v", err)
 	}
-	s, err := openVictim(dir, r.clock)
+	r.checkHome(home)
+	return r.history, kills
+}
+
+// checkHome checks what victims have left.
+func (r *linearRun) checkHome(home victimHome) {
+	s, err := home.open(r.clock)
 	if err != nil {
 		r.t.Fatal(err)
 	}
 	if err := errors.Join(checkVictim(s), s.Close(ctx)); err != nil {
 		r.t.Error(err)
 	}
-	return r.history, kills
 }
 
-func (r *linearRun) startLife(dir string) *linearVictim {
-	v, address := startLinearVictim(r.t, dir, r.clock)
+func (r *linearRun) startLife(home victimHome) *linearVictim {
+	v, address := startLinearVictim(r.t, home, r.clock)
 	r.host, r.address = v, address
 	r.dying.Store(false)
 	return v

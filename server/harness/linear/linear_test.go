@@ -38,11 +38,42 @@ const (
 //	PUSHBOX_TEST_LINEAR_OPS=10000000 go test ./server/harness/linear -run MixedOperationsAreLinearizable -timeout 24h
 func TestMixedOperationsAreLinearizable(t *testing.T) {
 	t.Parallel()
-	ops, seed := env.Length(t, "PUSHBOX_TEST_LINEAR_OPS", 120_000, linearRound), env.Seed(t)
+	ops, seed := env.Length(t, "PUSHBOX_TEST_LINEAR_OPS", 60_000, linearRound), env.Seed(t)
 	seen := &linearVariety{calls: make(map[string]int)}
 	length := min(linearRound, ops/2) // so that some have kills
 	for round := uint64(0); uint64(seen.made) < ops; round++ {
 		if !t.Run(strconv.FormatUint(round, 10), func(t *testing.T) { seen.round(t, round, int64(length), seed+round) }) {
+			return
+		}
+	}
+	t.Log(seen)
+	if ops >= linearRound {
+		seen.check(t)
+	}
+}
+
+// TestMixedOperationsOfTwoServersAreLinearizable is the same for two servers over one
+// PostgreSQL: half of the clients ask each of them. In one round of six they are processes
+// of their own, one of which is killed now and then while the other goes on.
+func TestMixedOperationsOfTwoServersAreLinearizable(t *testing.T) {
+	t.Parallel()
+	ops, seed := env.Length(t, "PUSHBOX_TEST_LINEAR_OPS", 60_000, linearRound), env.Seed(t)
+	seen := &linearVariety{calls: make(map[string]int)}
+	length := min(linearRound, ops/2) // so that some have kills
+	for round := uint64(0); uint64(seen.made) < ops; round++ {
+		if !t.Run(strconv.FormatUint(round, 10), func(t *testing.T) {
+			r := &linearRun{t: t, seed: seed + round, start: time.Now(), clock: storetest.NewClock(), shut: 200}
+			if r.kills = round%killEvery == 1; r.kills {
+				seen.kills += r.recordServerKills(int64(length))
+			} else {
+				a := servertest.On(t, storetest.Postgres(t), unlimited)
+				r.other = strings.TrimPrefix(a.Beside(unlimited).URL, "http://")
+				r.recordOf(a, int64(length))
+			}
+			if checkLinear(t, r.history); !t.Failed() {
+				seen.note(r.history)
+			}
+		}) {
 			return
 		}
 	}
@@ -70,7 +101,11 @@ func (v *linearVariety) round(t *testing.T, round uint64, n int64, seed uint64) 
 
 // record has the clients make n calls of a server in this process.
 func (r *linearRun) record(n int64) {
-	a := servertest.New(r.t, unlimited)
+	r.recordOf(servertest.New(r.t, unlimited), n)
+}
+
+// recordOf is record for a server that is there.
+func (r *linearRun) recordOf(a *servertest.Server, n int64) {
 	_, bearer, _ := strings.Cut(a.AddTokenUser("ann@example.com").Get("Authorization"), " ")
 	r.host, r.address, r.bearer, r.clock = linearHome{a}, strings.TrimPrefix(a.URL, "http://"), bearer, a.Store.Clock
 	r.run(n, func() {})
@@ -154,7 +189,7 @@ func (v *linearVariety) check(t *testing.T) {
 			t.Errorf("there was no %s", what)
 		}
 	}
-	const enough = 40 // kills: how calls end that are cut off is chance
+	const enough = 100 // kills: how calls end that are cut off is chance
 	if v.kills >= enough && (v.did == 0 || v.didNot == 0 || v.calls["delete cut off"] == 0) {
 		t.Error("of the calls cut off none took effect, or all did")
 	}

@@ -38,6 +38,7 @@ type linearRun struct {
 	t       *testing.T
 	host    linearHost
 	address string
+	other   string // the address of another server over the same database; empty: there is none
 	bearer  string // of the account that owns what is owned
 	seed    uint64
 	start   time.Time
@@ -68,6 +69,9 @@ func (r *linearRun) run(n int64, reached func()) {
 		clients.Go(func() {
 			c := &linearClient{id: id, run: r, rng: rand.New(rand.NewPCG(r.seed, uint64(r.life*linearClients+id)))}
 			c.address = r.address
+			if r.other != "" && id%2 == 1 {
+				c.address = r.other
+			}
 			defer c.close()
 			for made := r.calls.Add(1); !r.dying.Load() && (r.kills || made <= n); made = r.calls.Add(1) {
 				c.act()

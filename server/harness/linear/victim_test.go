@@ -16,38 +16,43 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
+	"pushbox/internal/secret"
+	"pushbox/internal/testkit/pgtest"
 	"pushbox/server"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/postgres"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
 
 // victimEnv makes this test binary a server for a test, which kills it: its value
-// is where its files are, and with _AHEAD how far its clock is ahead of a new one.
+// is where its files are, with _AHEAD how far its clock is ahead of a new one, and with
+// _URL the address of its database, if that is no file.
 const victimEnv = "PUSHBOX_TEST_VICTIM"
 
 func TestMain(m *testing.M) {
 	if dir := os.Getenv(victimEnv); dir != "" {
-		if err := serveVictim(dir, os.Getenv(victimEnv+"_AHEAD")); err != nil {
+		home := victimHome{dir: dir, url: secret.New(os.Getenv(victimEnv + "_URL"))}
+		if err := serveVictim(home, os.Getenv(victimEnv+"_AHEAD")); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
 		return
 	}
-	os.Exit(m.Run())
+	os.Exit(pgtest.Main(m))
 }
 
 // serveVictim serves until standard input ends. It checks its file first. It
 // says on standard output where it listens, and "done" after each order.
-func serveVictim(dir, ahead string) error {
+func serveVictim(home victimHome, ahead string) error {
 	d, err := time.ParseDuration(ahead)
 	if err != nil {
 		return err
 	}
 	clock := storetest.NewClock()
 	clock.Jump(d)
-	s, err := openVictim(dir, clock)
+	s, err := home.open(clock)
 	if err != nil {
 		return err
 	}
@@ -109,24 +114,39 @@ func unlimited(c *config.Config) {
 	c.Limits.PassphraseQueue = 1024 // all clients have one address, whose network may have an eighth
 }
 
-// openVictim opens the store of a victim.
-func openVictim(dir string, clock *storetest.Clock) (*store.Store, error) {
+// A victimHome is where a victim keeps everything.
+type victimHome struct {
+	dir string      // of its key
+	url secret.Text // of its database; zero: a file in dir
+}
+
+// open opens the store of a victim.
+func (h victimHome) open(clock *storetest.Clock) (*store.Store, error) {
 	ctx, cancel := context.WithTimeout(ctx, linearPatience)
 	defer cancel()
-	root, err := seal.LoadKeyFile(filepath.Join(dir, "master.key"))
+	root, err := seal.LoadKeyFile(filepath.Join(h.dir, "master.key"))
 	if err != nil {
 		return nil, err
 	}
-	e, _, err := bolt.Open(ctx, bolt.Options{Path: filepath.Join(dir, "pushbox.db"), Timeout: linearPatience})
+	e, err := h.engine(ctx)
 	if err != nil {
 		return nil, err
 	}
 	// All clients have one address, whose network may have an eighth of the queue.
-	s, err := store.Open(ctx, e, root, store.Options{Clock: clock, Terms: storetest.Terms(), Guessing: store.Guessing{Queue: 1024, Clients: 1000}})
+	s, err := store.Open(ctx, e, root, store.Options{Clock: clock, Terms: storetest.Terms(), Guessing: store.Guessing{Queue: 1024}})
 	if err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return s, nil
+}
+
+func (h victimHome) engine(ctx context.Context) (e store.Engine, err error) {
+	if h.url.IsZero() {
+		e, _, err = bolt.Open(ctx, bolt.Options{Path: filepath.Join(h.dir, "pushbox.db"), Timeout: linearPatience})
+		return e, err
+	}
+	e, _, err = postgres.Open(ctx, postgres.Options{URL: h.url, Dir: h.dir})
+	return e, err
 }
 
 func checkVictim(s *store.Store) (err error) {
@@ -137,13 +157,12 @@ func checkVictim(s *store.Store) (err error) {
 	return err
 }
 
-// newVictimFiles makes a key and a database with an account, and returns a token
-// of it.
-func newVictimFiles(dir string, clock *storetest.Clock) (bearer string, err error) {
-	if _, err := seal.CreateKeyFile(filepath.Join(dir, "master.key")); err != nil {
+// fill makes a key and a database with an account, and returns a token of it.
+func (h victimHome) fill(clock *storetest.Clock) (bearer string, err error) {
+	if _, err := seal.CreateKeyFile(filepath.Join(h.dir, "master.key")); err != nil {
 		return "", err
 	}
-	s, err := openVictim(dir, clock)
+	s, err := h.open(clock)
 	if err != nil {
 		return "", err
 	}

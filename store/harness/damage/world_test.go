@@ -106,7 +106,7 @@ func (w *world) open(clock clock.Clock, patience time.Duration) (*store.Store, e
 	}
 	s, err := store.Open(ctx, engine, w.root, store.Options{
 		Clock: clock, Terms: storetest.Terms(), PurgeAfter: 30 * day,
-		Guessing: store.Guessing{PerClient: 100, PerPush: 100, Queue: 64, Clients: 100},
+		Guessing: store.Guessing{PerClient: 100, PerPush: 100, Queue: 64},
 		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
 		Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * day},
 	})

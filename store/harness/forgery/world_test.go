@@ -62,7 +62,7 @@ func (w *world) open(path string) (*storetest.Fixture, error) {
 	}
 	f.Store, err = store.Open(ctx, engine, w.root, store.Options{
 		Clock: f.Clock, Terms: storetest.Terms(),
-		Guessing: store.Guessing{PerClient: 100, PerPush: 100, Queue: 64, Clients: 100},
+		Guessing: store.Guessing{PerClient: 100, PerPush: 100, Queue: 64},
 		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 20, Window: 15 * time.Minute},
 		Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
 		Hooks:    store.HookOptions{Queue: 100, GiveUp: 24 * time.Hour},

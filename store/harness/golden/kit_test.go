@@ -36,9 +36,14 @@ type expectation struct {
 	Entries  int // audit entries of all pushes
 	Views    int // counted
 	Hooks    int `json:",omitempty"` // webhooks
-	Waiting  int `json:",omitempty"` // messages for them
+	Waiting  int `json:",omitempty"` // messages for them, and mail
 	Events   int `json:",omitempty"` // of the instance log
+
+	Newcomer *newcomer `json:",omitempty"`
 }
+
+// A newcomer has signed up, and has a code for the address.
+type newcomer struct{ Email, Password, Code string }
 
 // hookURL is the address of a webhook that is never called.
 const hookURL = "https://hooks.example.com/golden"

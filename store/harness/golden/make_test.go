@@ -47,6 +47,7 @@ func TestMakeAGoldenDatabase(t *testing.T) {
 	m.files()
 	m.leftovers()
 	m.hooks()
+	m.newcomer()
 	m.views() // last, so that they are still in the journal
 	m.At = m.Clock.Now()
 	image, err := os.ReadFile(m.Path) // as a kill would leave it
@@ -206,6 +207,37 @@ func (m *maker) hooks() {
 		m.t.Fatal(err)
 	}
 	m.expectation.Hooks = 1
+}
+
+// newcomer signs up, and has a code sent to the address, which waits.
+func (m *maker) newcomer() {
+	n := newcomer{Email: "dora@example.com", Password: storetest.Password}
+	if _, err := m.SignUp(ctx, storetest.Anonymous, n.Email, secret.New(n.Password)); err != nil {
+		m.t.Fatal(err)
+	}
+	s, err := m.SignIn(ctx, storetest.Anonymous, n.Email, secret.New(n.Password))
+	if err == nil {
+		err = m.MailCode(ctx, storetest.Anonymous, s.Secret, "")
+	}
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	n.Code = mailedCode(m.t, m.Fixture)
+	m.Newcomer = &n
+}
+
+// mailedCode returns the code in the one mail that waits.
+func mailedCode(t *testing.T, f *storetest.Fixture) string {
+	t.Helper()
+	due, _, err := f.DueMessages(ctx, store.MessageQuery{Route: store.ByMail, Limit: 9})
+	if err != nil || len(due) != 1 {
+		t.Fatalf("%d mails wait, %v", len(due), err)
+	}
+	l, wanted, err := f.OpenMail(ctx, due[0])
+	if err != nil || !wanted {
+		t.Fatalf("the code is to be sent: %v, %v", wanted, err)
+	}
+	return l.Code.Reveal()
 }
 
 // views retrieves pushes, and guesses passphrases.

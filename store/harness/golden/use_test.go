@@ -43,6 +43,7 @@ func TestDatabasesOfEverySchemaOpenWithAllTheirContent(t *testing.T) {
 			w := opened{f, t, g}
 			w.wantWhole()
 			w.wantPushes()
+			w.wantNewcomer()
 			w.wantAccounts()
 			w.wantUse()
 			if err := f.Close(ctx); err != nil {
@@ -197,6 +198,32 @@ func (w opened) wantFiles(p push, grant secret.Text) {
 		if got, err := storetest.Download(w.Fixture, grant, i); err != nil || !bytes.Equal(got, want) {
 			w.t.Errorf("%s: file %d has %d bytes, %v", p.What, i, len(got), err)
 		}
+	}
+}
+
+// wantNewcomer confirms the address that is to be confirmed. All others are.
+func (w opened) wantNewcomer() {
+	all, err := w.Accounts(ctx)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, a := range all {
+		if a.Unconfirmed != (w.g.Newcomer != nil && a.Email == w.g.Newcomer.Email) {
+			w.t.Errorf("%s is confirmed: %v", a.Email, !a.Unconfirmed)
+		}
+	}
+	if w.g.Newcomer == nil {
+		return
+	}
+	if code := mailedCode(w.t, w.Fixture); code != w.g.Newcomer.Code {
+		w.t.Errorf("the code is %s", code)
+	}
+	n, err := w.SignIn(ctx, storetest.Anonymous, w.g.Newcomer.Email, secret.New(w.g.Newcomer.Password))
+	if err == nil {
+		err = w.ConfirmAddress(ctx, storetest.Anonymous, n.Secret, secret.New(w.g.Newcomer.Code))
+	}
+	if state, stateErr := w.Address(ctx, n.Secret); err != nil || stateErr != nil || !state.Confirmed {
+		w.t.Errorf("the newcomer: %+v, %v, %v", state, err, stateErr)
 	}
 }
 

@@ -24,19 +24,21 @@ import (
 // PUSHBOX_TEST_MODEL_SEQUENCES sets the number of sequences.
 func TestTheStoreAgreesWithAModel(t *testing.T) {
 	t.Parallel()
-	n := env.Length(t, "PUSHBOX_TEST_MODEL_SEQUENCES", 5_000, 50)
-	counts := make(map[string]int)
-	storetest.CheckInBatches(t, n, func(t *testing.T, batch int) func(*rapid.T) {
-		f := storetest.New(t, storetest.InMemory(t), setup)
-		costly := batch == 0 // a passphrase takes 30 ms each time
-		told := new(uint64)
-		return func(check *rapid.T) {
-			m := &model{T: check, f: f, costly: costly, counts: counts, told: told}
-			defer m.leave()
-			m.play()
-		}
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		n := storetest.Rounds(t, env.Length(t, "PUSHBOX_TEST_MODEL_SEQUENCES", 2_500, 50))
+		counts := make(map[string]int)
+		storetest.CheckInBatches(t, n, func(t *testing.T, batch int) func(*rapid.T) {
+			f := storetest.New(t, storetest.InMemory(t), engine, setup)
+			costly := batch == 0 // a passphrase takes 30 ms each time
+			told := new(uint64)
+			return func(check *rapid.T) {
+				m := &model{T: check, f: f, costly: costly, counts: counts, told: told}
+				defer m.leave()
+				m.play()
+			}
+		})
+		t.Log(counts)
 	})
-	t.Log(counts)
 }
 
 func setup(o *storetest.Setup) {

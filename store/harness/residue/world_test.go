@@ -82,7 +82,7 @@ func (w *world) open(clock *storetest.Clock) {
 		w.t.Fatal(err)
 	}
 	w.Store, err = store.Open(ctx, w.engine, w.key(), store.Options{
-		Clock: clock, Terms: storetest.Terms(), Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64, Clients: 100},
+		Clock: clock, Terms: storetest.Terms(), Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
 		Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
 		Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * day},
 		Hooks:    store.HookOptions{Queue: 100, GiveUp: day},

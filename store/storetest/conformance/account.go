@@ -11,6 +11,7 @@ import (
 
 var accountSuite = suite{
 	"accounts are kept and found":                              keepsAccounts,
+	"the last account that there was is known":                 knowsTheLastAccount,
 	"accounts are listed by ID":                                listsAccounts,
 	"a first account is kept only where there is none":         keepsTheFirstAccount,
 	"a changed account keeps its ID":                           changesAccounts,
@@ -44,6 +45,22 @@ func keepsAccounts(t *testing.T, e store.Engine) {
 		_, err = e.AccountByEmail(t.Context(), email)
 		wantErr(t, err, store.ErrNotFound)
 	}
+}
+
+func knowsTheLastAccount(t *testing.T, e store.Engine) {
+	want := func(id store.AccountID) {
+		t.Helper()
+		got, err := e.LastAccount(t.Context())
+		must(t, err)
+		same(t, "last account", got, id)
+	}
+	want(0)
+	a := account(t, e, "a@example.org")
+	want(a)
+	b := account(t, e, "b@example.org")
+	must(t, e.RemoveAccount(t.Context(), b, Told))
+	must(t, e.RemoveAccount(t.Context(), a, Told))
+	want(b)
 }
 
 func listsAccounts(t *testing.T, e store.Engine) {

@@ -28,6 +28,7 @@ var suites = map[string]suite{
 	"webhooks": hookSuite,
 	"outbox":   outboxSuite,
 	"events":   eventSuite,
+	"tries":    tallySuite,
 	"keys":     keySuite,
 	"renewal":  resealSuite,
 	"engine":   engineSuite,

@@ -42,10 +42,20 @@ func eventsOf(t *testing.T, e store.Engine) []store.AdminEvent {
 	return list
 }
 
+// wantLast fails the test unless the newest event has that number.
+func wantLast(t *testing.T, e store.Engine, number uint64) {
+	t.Helper()
+	last, err := e.LastAdminEvent(t.Context())
+	must(t, err)
+	same(t, "newest event", last, number)
+}
+
 func keepsEvents(t *testing.T, e store.Engine) {
 	same(t, "events of a new store", len(eventsOf(t, e)), 0)
+	wantLast(t, e, 0)
 	for n := range 6 {
 		must(t, e.AddAdminEvent(t.Context(), happened(n+1)))
+		wantLast(t, e, uint64(n+1))
 	}
 	all := eventsOf(t, e)
 	for i, got := range all {

@@ -16,6 +16,8 @@ func Fill(t *testing.T, e store.Engine) {
 	for n := range 10 {
 		change(t, e, pushID(n), view)
 	}
+	change(t, e, pushID(1), sendMail(mailOf(2, owner, 7, 9)))
+	change(t, e, pushID(2), sendMail(mailTo(7, 9, 1, 2)))
 	change(t, e, pushID(10), end(store.Expired))
 	change(t, e, pushID(11), end(store.Deleted))
 	change(t, e, pushID(12), purge)
@@ -67,6 +69,13 @@ func CheckFilled(t *testing.T, e store.Engine) {
 	ring, err := e.KeyRing(t.Context())
 	must(t, err)
 	same(t, "key ring", string(ring), "sealed")
+	waiting, err := e.CountMessages(t.Context())
+	must(t, err)
+	same(t, "recipients of messages", len(waiting) > 0, true)
+	last, more, err := e.ClearQuotas(t.Context(), store.Addressee{}, 2, 7)
+	must(t, err)
+	same(t, "last quota of an address", last, store.Addressee{0, 2})
+	same(t, "more", more, true)
 	at, err := e.LatestTime(t.Context())
 	must(t, err)
 	same(t, "latest time", at, epoch)

@@ -27,12 +27,12 @@ func sendMail(p *store.MailBatch) store.Rule {
 	}
 }
 
-// wantQuota fails the test unless err is about the quota of the whole, or of an account.
-func wantQuota(t *testing.T, err error, whole bool) {
+// wantQuota fails the test unless err is about that quota.
+func wantQuota(t *testing.T, err error, of store.QuotaOf) {
 	t.Helper()
 	var quota *store.QuotaError
-	if !errors.As(err, &quota) || quota.Whole != whole || !errors.Is(err, store.ErrQuota) {
-		t.Errorf("it is %v, not of the whole: %v", err, whole)
+	if !errors.As(err, &quota) || quota.Of != of || !errors.Is(err, store.ErrQuota) {
+		t.Errorf("it is %v, not of %v", err, of)
 	}
 }
 
@@ -41,7 +41,7 @@ func sendsMail(t *testing.T, e store.Engine) {
 	p := livePush(1, owner)
 	entry := creation(p)
 	entry.Mail = mailOf(3, owner, 1, 2)
-	wantQuota(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), false)
+	wantQuota(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), store.QuotaOfAccount)
 	_, err := e.Push(t.Context(), p.ID)
 	wantErr(t, err, store.ErrNotFound)
 	wantWaiting(t, e, 0)
@@ -50,7 +50,7 @@ func sendsMail(t *testing.T, e store.Engine) {
 	wantWaiting(t, e, 2)
 
 	_, err = e.Change(t.Context(), p.ID, sendMail(mailOf(1, owner, 1, 2)))
-	wantQuota(t, err, false)
+	wantQuota(t, err, store.QuotaOfAccount)
 	list, err := e.Entries(t.Context(), p.ID, 0, 9)
 	must(t, err)
 	same(t, "entries after a refusal", len(list), 1)
@@ -75,12 +75,12 @@ func countsMail(t *testing.T, e store.Engine) {
 		return err
 	}
 	must(t, send(hers, 6, ann, 7, 6))
-	wantQuota(t, send(hers, 1, ann, 7, 6), false)
-	wantQuota(t, send(his, 5, bob, 7, 6), true) // ten of all
+	wantQuota(t, send(hers, 1, ann, 7, 6), store.QuotaOfAccount)
+	wantQuota(t, send(his, 5, bob, 7, 6), store.QuotaOfInstance) // ten of all
 	must(t, send(his, 4, bob, 7, 6))
-	wantQuota(t, send(his, 1, bob, 7, 6), true)
+	wantQuota(t, send(his, 1, bob, 7, 6), store.QuotaOfInstance)
 	must(t, send(hers, 6, ann, 8, 6))
-	wantQuota(t, send(hers, 1, ann, 7, 6), false) // a clock that was set back begins no new day
+	wantQuota(t, send(hers, 1, ann, 7, 6), store.QuotaOfAccount) // a clock that was set back begins no new day
 	must(t, send(his, 4, bob, 8, 6))
 
 	_, err := e.Change(t.Context(), his.ID, purge)
@@ -101,4 +101,167 @@ func createsWithTwoEntries(t *testing.T, e store.Engine) {
 	list, err = e.Entries(t.Context(), p.ID, 0, 9)
 	must(t, err)
 	same(t, "entries", len(list), 3)
+}
+
+// mailTo is a mail to each of these, at most that many on a day.
+func mailTo(day, most uint64, to ...byte) *store.MailBatch {
+	p := mailOf(len(to), 0, day, 100)
+	p.Quotas = nil
+	for _, n := range to {
+		p.Quotas = append(p.Quotas, store.Quota{To: store.Addressee{0, n}, Day: day, Add: 1, Most: most})
+	}
+	return p
+}
+
+func countsMailToAddresses(t *testing.T, e store.Engine) {
+	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	hers, his := create(t, e, 1, ann), create(t, e, 2, bob)
+	send := func(p store.Push, day, most uint64, to ...byte) error {
+		_, err := e.Change(t.Context(), p.ID, sendMail(mailTo(day, most, to...)))
+		return err
+	}
+	must(t, send(hers, 7, 2, 1, 2))
+	must(t, send(his, 7, 2, 1))
+	wantQuota(t, send(hers, 7, 2, 1), store.QuotaOfAddressee)
+	wantQuota(t, send(his, 7, 2, 2, 1), store.QuotaOfAddressee)
+	wantWaiting(t, e, 3)
+	must(t, send(his, 7, 2, 2)) // the refusal did not count for it
+	wantQuota(t, send(his, 7, 2, 2), store.QuotaOfAddressee)
+	must(t, send(his, 8, 2, 1))
+	_, err := e.Change(t.Context(), his.ID, purge)
+	must(t, err)
+	must(t, e.RemoveAccount(t.Context(), bob, Told))
+	must(t, send(hers, 8, 2, 1)) // his mail counts after his account has gone
+	wantQuota(t, send(hers, 8, 2, 1), store.QuotaOfAddressee)
+}
+
+func clearsQuotas(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, account(t, e, "a@example.org"))
+	change(t, e, p.ID, sendMail(mailOf(2, p.Owner, 7, 2)))
+	change(t, e, p.ID, sendMail(mailTo(7, 1, 1, 3, 5)))
+	change(t, e, p.ID, sendMail(mailTo(8, 1, 2, 4)))
+	clear := func(after byte, limit int, day uint64, last byte, more bool) {
+		t.Helper()
+		from := store.Addressee{0, after}
+		if after == 0 {
+			from = store.Addressee{}
+		}
+		got, rest, err := e.ClearQuotas(t.Context(), from, limit, day)
+		must(t, err)
+		same(t, "last", got, store.Addressee{0, last})
+		same(t, "more", rest, more)
+	}
+	clear(0, 2, 7, 2, true)
+	clear(2, 2, 7, 4, true)
+	clear(4, 2, 7, 5, false)
+	clear(0, 9, 8, 5, false) // 1, 3 and 5 go
+	clear(0, 9, 8, 4, false)
+	clear(0, 1, 8, 2, true)
+	clear(2, 1, 8, 4, true)
+	clear(4, 1, 8, 4, false)
+	_, err := e.Change(t.Context(), p.ID, sendMail(mailTo(8, 1, 2)))
+	wantQuota(t, err, store.QuotaOfAddressee)
+	_, err = e.Change(t.Context(), p.ID, sendMail(mailOf(1, p.Owner, 7, 2)))
+	wantQuota(t, err, store.QuotaOfAccount)
+	change(t, e, p.ID, sendMail(mailTo(7, 1, 1)))
+}
+
+// unconfirmed keeps an account whose address is not confirmed.
+func unconfirmed(t *testing.T, e store.Engine, email string) store.AccountID {
+	t.Helper()
+	id, err := e.CreateAccount(t.Context(), store.Account{Email: email, CreatedAt: epoch, Unconfirmed: true}, Told)
+	must(t, err)
+	return id
+}
+
+func sendsConfirmed(t *testing.T, e store.Engine) {
+	eve := unconfirmed(t, e, "e@example.org")
+	p := livePush(1, eve)
+	entry := creation(p)
+	entry.Mail = mailTo(7, 1, 1)
+	entry.Mail.Sender = eve
+	wantErr(t, e.CreatePush(t.Context(), p, payloadOf(1), entry), store.ErrUnconfirmed)
+	_, err := e.Push(t.Context(), p.ID)
+	wantErr(t, err, store.ErrNotFound)
+	create(t, e, 1, eve)
+	_, err = e.Change(t.Context(), p.ID, sendMail(entry.Mail))
+	wantErr(t, err, store.ErrUnconfirmed)
+	wantWaiting(t, e, 0)
+	code := store.AddressCode{Sum: [16]byte{1}, SentAt: epoch, Wrong: 4, Sent: 5}
+	confirm := func(confirmed bool) store.AccountRule {
+		return func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			if a.Unconfirmed, a.Code = !confirmed, code; confirmed {
+				a.Code = store.AddressCode{}
+			}
+			return a, store.SessionChange{}, Told, nil
+		}
+	}
+	_, err = e.ChangeAccount(t.Context(), eve, store.SessionDigest{}, confirm(false))
+	must(t, err)
+	a, err := e.Account(t.Context(), eve)
+	must(t, err)
+	same(t, "code", a.Code, code)
+	_, err = e.ChangeAccount(t.Context(), eve, store.SessionDigest{}, confirm(true))
+	must(t, err)
+	change(t, e, p.ID, sendMail(entry.Mail)) // the refusals did not count
+	wantWaiting(t, e, 1)
+}
+
+func leavesMailOut(t *testing.T, e store.Engine) {
+	eve, ann := unconfirmed(t, e, "e@example.org"), account(t, e, "a@example.org")
+	p := create(t, e, 1, ann)
+	optional := func(sender store.AccountID, most uint64) *store.MailBatch {
+		b := mailTo(7, most, 1)
+		b.Sender, b.Optional = sender, true
+		return b
+	}
+	kept := func(b *store.MailBatch, want bool) {
+		t.Helper()
+		before, err := e.Push(t.Context(), p.ID)
+		must(t, err)
+		c := change(t, e, p.ID, sendMail(b))
+		same(t, "it is kept", c.Entry.Mail != nil, want)
+		same(t, "audit entries", c.Push.Seq, before.Seq+1)
+	}
+	kept(optional(eve, 9), false)
+	kept(optional(ann+eve, 9), false) // which is no account
+	kept(optional(ann, 0), false)
+	wantWaiting(t, e, 0)
+	kept(optional(ann, 1), true)
+	kept(optional(ann, 1), false)
+	wantWaiting(t, e, 1)
+}
+
+func changesWithMail(t *testing.T, e store.Engine) {
+	eve := unconfirmed(t, e, "e@example.org")
+	send := func(code byte, b *store.MailBatch, untold bool) error {
+		_, err := e.ChangeAccount(t.Context(), eve, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			if code != 0 {
+				a.Code = store.AddressCode{Sum: [16]byte{code}, SentAt: epoch, Sent: 1}
+			}
+			return a, store.SessionChange{Mail: b, Untold: untold}, Told, nil
+		})
+		return err
+	}
+	want := func(code byte, waiting, events int) {
+		t.Helper()
+		a, err := e.Account(t.Context(), eve)
+		must(t, err)
+		same(t, "code", a.Code.Sum[0], code)
+		wantWaiting(t, e, waiting)
+		list, err := e.AdminEvents(t.Context(), 0, 9)
+		must(t, err)
+		same(t, "events", len(list), events)
+	}
+	want(0, 0, 1)
+	must(t, send(1, mailTo(7, 1, 1), true))
+	want(1, 1, 1)
+	wantQuota(t, send(2, mailTo(7, 1, 1), false), store.QuotaOfAddressee)
+	want(1, 1, 1)
+	must(t, send(0, mailTo(7, 1, 2), true)) // mail alone is a change
+	want(1, 2, 1)
+	must(t, send(3, nil, true))
+	want(3, 2, 1)
+	must(t, send(4, nil, false))
+	want(4, 2, 2)
 }

@@ -16,6 +16,11 @@ var outboxSuite = suite{
 	"views with and without messages count alike":             viewsWithMessages,
 	"mail is kept with the step that sends it, or neither is": sendsMail,
 	"mail counts against the quotas of its day":               countsMail,
+	"mail counts against the quotas of its addresses":         countsMailToAddresses,
+	"counts of mail to addresses are cleared by their day":    clearsQuotas,
+	"an account without a confirmed address sends no mail":    sendsConfirmed,
+	"optional mail is left out, and the change is made":       leavesMailOut,
+	"an account sends mail with its change, or has neither":   changesWithMail,
 }
 
 // hookOf is a webhook of an account, before it gets its ID.

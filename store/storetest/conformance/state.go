@@ -158,6 +158,18 @@ var methods = map[string]func(context.Context, store.Engine) error{
 	"SetKeyRing": func(ctx context.Context, e store.Engine) error {
 		return e.SetKeyRing(ctx, []byte("sealed"), Keys{}, Told)
 	},
+	"FollowKeys": func(ctx context.Context, e store.Engine) error {
+		return e.FollowKeys(ctx, func(context.Context, []byte) (store.RowKeys, error) { return Keys{}, nil })
+	},
+	"Dump": func(ctx context.Context, e store.Engine) error {
+		for _, err := range e.Dump(ctx) {
+			return err
+		}
+		return nil
+	},
+	"Load": func(ctx context.Context, e store.Engine) error {
+		return e.Load(ctx, func(func(store.DumpRecord, error) bool) {}, func(store.Records) error { return nil })
+	},
 	"Unlock":     func(ctx context.Context, e store.Engine) error { return e.Unlock(ctx, Keys{}, nil) },
 	"LatestTime": func(ctx context.Context, e store.Engine) error { _, err := e.LatestTime(ctx); return err },
 	"SetLatestTime": func(ctx context.Context, e store.Engine) error {

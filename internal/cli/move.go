@@ -1,0 +1,154 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"pushbox/config"
+	"pushbox/internal/hint"
+	"pushbox/internal/humanize"
+	"pushbox/internal/instance"
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/postgres"
+)
+
+// A moveOrder has the flags of move.
+type moveOrder struct {
+	to         string
+	back, undo bool
+}
+
+func (a *app) move() *cobra.Command {
+	var o moveOrder
+	cmd := &cobra.Command{
+		Use:   "move",
+		Short: "Move the database to PostgreSQL, or back",
+		Long: `Copy the database of the data directory into an empty PostgreSQL database, and compare
+the two, record by record. With --back, copy PostgreSQL into a new database file in the
+data directory. Stop all servers before.
+
+Links, accounts, API tokens, sessions, waiting messages and audit logs stay as they
+are. Only one of the two is in use at any moment: the file is renamed to
+pushbox.db.moved, and PostgreSQL is marked, so that servers refuse to use it. Remove what
+you no longer need.
+
+The command may be interrupted at any moment: run it again, and it goes on.
+
+The address is that of the settings (database_url_file), or the one after --to. Other
+users of the machine see an argument, so --to takes no address with a password.`,
+		Example: `  pushbox move --config /etc/pushbox/config.yaml
+  pushbox move --to 'postgres://pushbox@db.example.com/pushbox?sslmode=verify-full'
+  pushbox move --back --config /etc/pushbox/config.yaml`,
+		Args: arguments(),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if o.undo && !o.back {
+				return hint.With(usagef("--undo goes with --back"), "after a move to PostgreSQL, rename pushbox.db.moved to pushbox.db")
+			}
+			loaded, err := a.settings(cmd)
+			if err != nil {
+				return err
+			}
+			cfg, err := o.settings(loaded.Config)
+			if err != nil {
+				return err
+			}
+			switch {
+			case o.undo:
+				return a.undoMove(cmd, cfg)
+			case o.back:
+				return a.moveBack(cmd, cfg)
+			default:
+				return a.moveTo(cmd, cfg)
+			}
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.to, "to", "", "`ADDRESS` of the PostgreSQL database, without a password")
+	flags.BoolVar(&o.back, "back", false, "move from PostgreSQL to a file")
+	flags.BoolVar(&o.undo, "undo", false, "with --back: have servers use PostgreSQL again, as it was before the move back")
+	return cmd
+}
+
+// settings returns the settings with the address that was given.
+func (o moveOrder) settings(cfg config.Config) (config.Config, error) {
+	if o.to == "" {
+		return cfg, nil
+	}
+	if postgres.HasPassword(o.to) {
+		return cfg, hint.With(usagef("the address after --to has a password, which other users of this machine can see while the command runs"),
+			"change that password; then give the address in database_url_file or PUSHBOX_DATABASE_URL_FILE, or the password alone in a file .pgpass")
+	}
+	cfg.DatabaseURL, cfg.DatabaseURLFile = secret.New(o.to), ""
+	return cfg, nil
+}
+
+// watchMove shows the parts of a move on a terminal. The caller calls end.
+func (a *app) watchMove() (watch store.MoveWatch, end func()) {
+	shows, p := store.MoveCopies, a.progress("copying")
+	watch = func(part store.MovePart, done, total int64) {
+		if part != shows {
+			p.end()
+			shows, p = part, a.progress("comparing")
+		}
+		p.set(done, total)
+	}
+	return watch, func() { p.end() }
+}
+
+func (a *app) moveTo(cmd *cobra.Command, cfg config.Config) error {
+	watch, end := a.watchMove()
+	m, err := instance.Move(cmd.Context(), cfg, lockWait, watch)
+	end()
+	switch {
+	case errors.Is(err, store.ErrInUse):
+		return hint.With(err, "stop the server first")
+	case errors.Is(err, store.ErrExists):
+		return hint.With(err, "name an empty database: createdb makes one")
+	case err != nil:
+		return err
+	case m.Before:
+		a.say("the move is complete since before; the file is kept as " + m.File)
+	default:
+		a.say(fmt.Sprintf("moved %s; the file is kept as %s", records(m.Records), m.File))
+	}
+	a.say("start the servers with database_url_file, which names that database")
+	return nil
+}
+
+func (a *app) moveBack(cmd *cobra.Command, cfg config.Config) error {
+	watch, end := a.watchMove()
+	m, err := instance.MoveBack(cmd.Context(), cfg, a.say, watch)
+	end()
+	switch {
+	case errors.Is(err, store.ErrInUse):
+		return hint.With(err, "stop all servers first; a pooler such as PgBouncer may keep connections: restart it, or name PostgreSQL itself with --to")
+	case err != nil:
+		return err
+	case m.Before:
+		a.say("the database was moved before, to " + m.File)
+	case m.Records == 0:
+		a.say("finished an earlier move; the database is " + m.File)
+	default:
+		a.say(fmt.Sprintf("moved %s to %s", records(m.Records), m.File))
+	}
+	a.say("remove database_url and database_url_file from the settings, and start one server")
+	return nil
+}
+
+func records(n int64) string { return humanize.Count(int(n), "record", "records") }
+
+func (a *app) undoMove(cmd *cobra.Command, cfg config.Config) error {
+	done, err := instance.UndoMoveBack(cmd.Context(), cfg)
+	switch {
+	case err != nil:
+		return err
+	case done:
+		a.say("servers use PostgreSQL again; what was written to the file since the move is not there")
+	default:
+		a.say("PostgreSQL is in use; there is nothing to undo")
+	}
+	return nil
+}

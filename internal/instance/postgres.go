@@ -1,0 +1,133 @@
+package instance
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/hint"
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/postgres"
+)
+
+// DatabaseURL returns the address of the PostgreSQL database of a configuration, from its
+// setting or from the file that a setting names. Zero: the database is a file.
+func DatabaseURL(cfg config.Config) (secret.Text, error) {
+	if cfg.DatabaseURLFile == "" {
+		return cfg.DatabaseURL, nil
+	}
+	url, err := ReadSecretFile(cfg.DatabaseURLFile)
+	switch {
+	case err != nil:
+		return secret.Text{}, fmt.Errorf("the setting database_url_file: %w", err)
+	case url.IsZero():
+		return secret.Text{}, fmt.Errorf("the setting database_url_file: %s is empty", cfg.DatabaseURLFile)
+	}
+	return url, nil
+}
+
+// HasDatabaseURL reports whether the database of a configuration is PostgreSQL.
+func HasDatabaseURL(cfg config.Config) bool {
+	return !cfg.DatabaseURL.IsZero() || cfg.DatabaseURLFile != ""
+}
+
+// NotWithPostgres returns an error for a command that works on the database file, if the
+// database is PostgreSQL. instead says what to do.
+func NotWithPostgres(cfg config.Config, command, instead string) error {
+	if !HasDatabaseURL(cfg) {
+		return nil
+	}
+	return hint.With(fmt.Errorf("pushbox %s works on a database file, and database_url names a PostgreSQL database", command), "%s", instead)
+}
+
+// openPostgres is Open for a PostgreSQL database.
+func (o Options) openPostgres(ctx context.Context, url secret.Text) (s *store.Store, created bool, err error) {
+	if err := PrepareDir(o.Config.DataDir, o.Note); err != nil {
+		return nil, false, err
+	}
+	const tries = 3 // servers that start together over a new database make its key ring once
+	for n := 1; ; n++ {
+		s, created, err = o.tryPostgres(ctx, url)
+		if n == tries || !errors.Is(err, store.ErrStaleKeys) {
+			return s, created, err
+		}
+	}
+}
+
+// tryPostgres is openPostgres, once.
+func (o Options) tryPostgres(ctx context.Context, url secret.Text) (s *store.Store, created bool, err error) {
+	engine, created, err := postgres.Open(ctx, postgres.Options{
+		URL: url, Dir: o.Config.DataDir, MaxSize: int64(o.Config.MaxStoreSize), Room: roomLimits(o.Config.Limits),
+	})
+	switch {
+	case errors.Is(err, store.ErrUnavailable):
+		return nil, false, hint.With(err, "make sure that PostgreSQL runs and takes connections from here, and that database_url names its primary; psql takes the same address")
+	case err != nil:
+		return nil, false, err
+	}
+	s, created, err = o.openOn(ctx, engine, created)
+	if errors.Is(err, store.ErrMoved) {
+		err = hint.With(fmt.Errorf("%w: its records went into a file, or a move into one was cut short", err),
+			"remove the setting database_url if they went to the data directory here; else run `pushbox move --back` again, or `pushbox move --back --undo`")
+	}
+	if err != nil {
+		err = errors.Join(err, engine.Close())
+	}
+	return s, created, err
+}
+
+// openOn opens the store on a PostgreSQL database.
+func (o Options) openOn(ctx context.Context, engine *postgres.DB, created bool) (*store.Store, bool, error) {
+	sealed, err := engine.KeyRing(ctx)
+	switch {
+	case err != nil:
+		return nil, false, err
+	case sealed == nil && !o.Create:
+		return nil, false, hint.With(fmt.Errorf("%w of pushbox at database_url", ErrNoDatabase), "start `pushbox serve` once, which makes it")
+	case sealed == nil:
+		if err := refuseFileBeside(o.Config); err != nil {
+			return nil, false, err
+		}
+	}
+	key, madeKey, err := MasterKey(o.Config, sealed != nil)
+	if err != nil {
+		return nil, false, err
+	}
+	if err := o.noteKey(madeKey); err != nil {
+		return nil, false, err
+	}
+	if madeKey != "" {
+		o.Note("each further server over this database needs a copy of that key file")
+	}
+	d, err := engine.Durability(ctx)
+	if err != nil {
+		return nil, false, err
+	}
+	if o.Create { // a server starts; other commands have nothing to tell of it
+		o.Note(d.String())
+	}
+	s, err := o.open(ctx, engine, key)
+	return s, created, err
+}
+
+// KeyRing returns the sealed key ring of the database; nil if it has none yet. It waits
+// that long for another process to close the file, and changes nothing.
+func KeyRing(ctx context.Context, cfg config.Config, wait time.Duration) (sealed []byte, err error) {
+	url, err := DatabaseURL(cfg)
+	if err != nil {
+		return nil, err
+	}
+	if url.IsZero() {
+		return bolt.ReadKeyRing(ctx, Database(cfg), wait)
+	}
+	engine, _, err := postgres.Open(ctx, postgres.Options{URL: url, Dir: cfg.DataDir})
+	if err != nil {
+		return nil, err
+	}
+	sealed, err = engine.KeyRing(ctx)
+	return sealed, errors.Join(err, engine.Close())
+}

@@ -1,0 +1,76 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+
+	"pushbox/server/display"
+	"pushbox/store"
+)
+
+// addressView shows the address of an account, and confirms it.
+type addressView struct {
+	Email     string
+	Confirmed bool
+	Done      bool          // it was just confirmed
+	Mail      bool          // the server can send a code there
+	Until     *display.Time // how long the code is good that was sent; nil: none is
+	Tries     int           // that are left for it
+	Error     formError
+}
+
+// addressPage shows the address of the account.
+func (s *Server) addressPage(r *request) (reply, error) {
+	page, err := s.addressState(r)
+	page.Done = r.URL.Query().Has(markDone)
+	return show(http.StatusOK, "address", page), err
+}
+
+func (s *Server) addressState(r *request) (addressView, error) {
+	a, err := s.store.Address(r.Context(), s.sessionSecret(r))
+	page := addressView{Email: a.Email, Confirmed: a.Confirmed, Mail: a.Reachable, Tries: a.Tries}
+	if !a.CodeUntil.IsZero() {
+		page.Until = display.OptionalTime(a.CodeUntil)
+	}
+	return page, err
+}
+
+// mailCode sends a code to the address of the account.
+func (s *Server) mailCode(r *request) (reply, error) {
+	err := s.store.MailCode(r.Context(), r.actor, s.sessionSecret(r), r.locale.Tag)
+	var quota *store.QuotaError
+	switch {
+	case errors.As(err, &quota):
+		e := s.tooManyAttempts(quota.RetryAfter)
+		e.Message = "address_no_mail_today"
+		return s.rerenderAddress(r, e)
+	case err != nil:
+		return s.addressError(r, err)
+	}
+	return goTo(addressPath), nil
+}
+
+// confirmAddress confirms the address of the account with a code.
+func (s *Server) confirmAddress(r *request, f webForm) (reply, error) {
+	err := s.store.ConfirmAddress(r.Context(), r.actor, s.sessionSecret(r), f.Text("code"))
+	if errors.Is(err, store.ErrCode) {
+		return s.rerenderAddress(r, formError{Message: "address_code_wrong"})
+	}
+	return goTo(addressPath + "?" + markDone + "=1"), err
+}
+
+// addressError shows the page again after too many codes. Any other error is returned.
+func (s *Server) addressError(r *request, err error) (reply, error) {
+	e, err := s.newFormError(err, "")
+	if err != nil {
+		return reply{}, err
+	}
+	e.Message = "address_too_many"
+	return s.rerenderAddress(r, e)
+}
+
+func (s *Server) rerenderAddress(r *request, e formError) (reply, error) {
+	page, err := s.addressState(r)
+	page.Error = e
+	return e.rerender("address", page), err
+}

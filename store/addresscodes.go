@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"pushbox/internal/secret"
+)
+
+// An AddressState says how far an account is with the confirmation of its address.
+type AddressState struct {
+	Email     string
+	Confirmed bool
+	Reachable bool      // a code can be mailed to it
+	CodeUntil time.Time // how long the code is good that was mailed last; zero: none is
+	Tries     int       // that are left for it
+}
+
+// Address returns the state of the address of a session's account. ErrSession.
+func (s *Store) Address(ctx context.Context, session secret.Text) (AddressState, error) {
+	c, err := s.signedIn(ctx, Actor{}, session)
+	if err != nil {
+		return AddressState{}, err
+	}
+	state := AddressState{Email: c.account.Email, Confirmed: !c.account.Unconfirmed, Reachable: s.canMail(c.account)}
+	if code := c.account.Code; code.good(c.at) {
+		state.CodeUntil, state.Tries = code.SentAt.Add(CodeLasts), CodeTries-code.Wrong
+	}
+	return state, nil
+}
+
+// errConfirmed says that there is nothing to confirm.
+var errConfirmed = errors.New("the address is confirmed already")
+
+// MailCode mails a new code to the address of a session's account, and makes the code
+// before it worthless. When it returns, the mail is durably in the outbox. Where the
+// address is confirmed it does nothing. The language is one of MailOptions, or empty.
+//
+// Errors: ErrSession; ErrNotFound if the server sends no mail, or none to such an
+// address; *LockedError if there were too many codes; a *QuotaError; ErrFull; ErrClock
+// while the clock is in doubt.
+func (s *Store) MailCode(ctx context.Context, by Actor, session secret.Text, language string) error {
+	return s.keeping(ctx, func(ctx context.Context) error { return s.mailCode(ctx, by, session, language) })
+}
+
+func (s *Store) mailCode(ctx context.Context, by Actor, session secret.Text, language string) error {
+	c, err := s.signedIn(ctx, by, session)
+	switch {
+	case err != nil:
+		return err
+	case !s.canMail(c.account):
+		return ErrNotFound
+	case c.at.Jumped:
+		return ErrClock
+	}
+	code, owner, now := newCode(), c.account, c.at.Now
+	batch := &MailBatch{
+		Messages: []Message{s.sealMail(owner.ID, now, ID{}, Mail{About: MailCode, Language: language, Code: code})},
+		Quotas:   s.codeQuotas(owner, now),
+	}
+	err = s.countMail(batch, c.at, func() error {
+		_, err := s.as(c.by).changeAccount(ctx, owner.ID, c.session.Digest, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			switch wait := a.Code.wait(now); {
+			case !a.Active():
+				return a, SessionChange{}, AdminEvent{}, ErrSession
+			case !a.Unconfirmed:
+				return a, SessionChange{}, AdminEvent{}, errConfirmed
+			case wait > 0:
+				return a, SessionChange{}, AdminEvent{}, &LockedError{RetryAfter: wait, Limit: LimitCodesPerAccount}
+			}
+			a.Code = a.Code.next(now)
+			a.Code.Sum = s.codeSum(a, code)
+			return a, SessionChange{Mail: batch, Untold: true}, AdminEvent{}, nil
+		})
+		return err
+	})
+	return instead(err, errConfirmed, nil)
+}
+
+// codeQuotas are the quotas that a code counts against. Codes leave half of what the
+// instance may send to confirmed accounts, however many accounts sign up.
+func (s *Store) codeQuotas(a Account, now time.Time) []Quota {
+	all := s.quotas(a.ID, now, a.Email)
+	for i, q := range all {
+		if q.Whose() == QuotaOfInstance {
+			all[i].Most -= q.Most / 2
+		}
+	}
+	return all
+}
+
+// ConfirmAddress confirms the address of a session's account with the code that was
+// mailed to it. A wrong code counts, and after CodeTries of them the code is used up.
+// Where the address is confirmed it does nothing.
+//
+// Errors: ErrSession; ErrCode; ErrClock while the clock is in doubt.
+func (s *Store) ConfirmAddress(ctx context.Context, by Actor, session, code secret.Text) error {
+	return s.keeping(ctx, func(ctx context.Context) error { return s.confirmAddress(ctx, by, session, code) })
+}
+
+func (s *Store) confirmAddress(ctx context.Context, by Actor, session, code secret.Text) error {
+	c, err := s.signedIn(ctx, by, session)
+	switch {
+	case err != nil:
+		return err
+	case c.at.Jumped:
+		return ErrClock
+	}
+	code = cleanCode(code)
+	confirmed, usedUp := s.as(c.by).event(AdminAddressConfirm, about(c.account)), s.as(c.by).event(AdminCodeRefused, about(c.account))
+	done, err := s.as(c.by).changeAccount(ctx, c.account.ID, c.session.Digest, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		switch {
+		case !a.Active():
+			return a, SessionChange{}, AdminEvent{}, ErrSession
+		case !a.Unconfirmed, !a.Code.good(c.at):
+			return a, SessionChange{}, AdminEvent{}, nil
+		case s.isCode(a, code, c.at):
+			a.confirm()
+			return a, SessionChange{}, confirmed, nil
+		}
+		if a.Code.Wrong++; a.Code.Wrong < CodeTries {
+			return a, SessionChange{Untold: true}, AdminEvent{}, nil
+		}
+		a.Code.Sum = [16]byte{}
+		return a, SessionChange{}, usedUp, nil
+	})
+	if err == nil && done.Account.Unconfirmed {
+		return ErrCode
+	}
+	return err
+}
+
+// ConfirmAccount confirms the address of an account, for which the administrator vouches.
+// ErrNotFound; ErrDenied for a client.
+func (s *Store) ConfirmAccount(ctx context.Context, by Actor, email string) error {
+	_, err := s.changeAccount(ctx, by, email, AdminAddressConfirm, SessionChange{}, (*Account).confirm)
+	return err
+}

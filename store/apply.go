@@ -1,0 +1,99 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"iter"
+	"runtime"
+	"time"
+)
+
+// This file has what engines do alike around the functions that they are given.
+
+// Apply runs the rule for an engine, and refuses a change that no rule may make. A rule
+// that panics returns an error.
+func (r Rule) Apply(p Push) (next Push, e Entry, err error) {
+	if broken := CatchPanic(func() { next, e, err = r(p) }); broken != nil {
+		return p, Entry{}, broken
+	}
+	switch {
+	case err != nil:
+		return p, Entry{}, err
+	case next.ID != p.ID:
+		return p, Entry{}, errors.New("a rule changed the ID of a push")
+	case next.Seq != p.Seq && next.Seq != p.Seq+1:
+		return p, Entry{}, fmt.Errorf("a rule went from audit entry %d to %d", p.Seq, next.Seq)
+	}
+	return next, e, nil
+}
+
+// CatchPanic runs a rule or another caller's function. Its panic must not end the engine,
+// nor may the error tell the panic's value, which may be a secret.
+func CatchPanic(ask func()) (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = panicError(v)
+		}
+	}()
+	ask()
+	return nil
+}
+
+func panicError(v any) error {
+	if re, ok := v.(runtime.Error); ok {
+		return fmt.Errorf("a rule panicked: %w", re)
+	}
+	return fmt.Errorf("a rule panicked with a %T", v)
+}
+
+// Ended returns the sessions of an account that the change ends, out of all of them,
+// oldest first. by is the session that asks for the change.
+func (c SessionChange) Ended(all []Session, by SessionDigest) (gone []Session) {
+	var like []Session // those among which the new one is counted
+	for _, s := range all {
+		switch own := s.Digest == by; {
+		case c.Revoke == RevokeOwn && own, c.Revoke == RevokeOthers && !own:
+			gone = append(gone, s)
+		case c.Begin != nil && c.Begin.Pending == s.Pending:
+			like = append(like, s)
+		}
+	}
+	if c.Begin == nil {
+		return gone
+	}
+	over := len(like) + 1 - c.Most
+	return append(gone, like[:min(max(over, 0), len(like))]...)
+}
+
+// Count adds the quota to a count of some day, and returns the new count; a *QuotaError if
+// that is more than the quota.
+func (q Quota) Count(day, n uint64) (newDay, newN uint64, err error) {
+	if day < q.Day {
+		day, n = q.Day, 0
+	}
+	if n+q.Add > q.Most {
+		return 0, 0, &QuotaError{Of: q.Whose()}
+	}
+	return day, n + q.Add, nil
+}
+
+// Select lists the messages that q selects from all of them, which come by the time of
+// their next try, and returns the time of the first one that only q.Until or q.Limit keeps
+// off the list.
+func (q MessageQuery) Select(all iter.Seq2[Message, error]) (due []Message, next time.Time, err error) {
+	taken := make(map[uint64]int) // by recipient
+	for m, err := range all {
+		switch {
+		case err != nil:
+			return nil, time.Time{}, err
+		case m.Route != q.Route || q.Except[m.To] || q.Each > 0 && taken[m.To] >= q.Each,
+			!q.CreatedUntil.IsZero() && m.CreatedAt.After(q.CreatedUntil):
+			continue
+		case len(due) >= q.Limit || m.NextAt.After(q.Until):
+			return due, m.NextAt, nil
+		}
+		taken[m.To]++
+		due = append(due, m)
+	}
+	return due, time.Time{}, nil
+}

@@ -1,0 +1,236 @@
+package postgres
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store"
+)
+
+const accountColumns = "id, email, value"
+
+// scanAccount reads the columns of an account, which must agree, and its row.
+func (s sealer) scanAccount(r pgx.Row) (a store.Account, stored []byte, err error) {
+	var id int64
+	var email []byte
+	if err := r.Scan(&id, &email, &stored); err != nil {
+		return a, nil, err
+	}
+	if err := s.read(tableAccount, uint64Key(uint64(id)), stored, &a); err != nil {
+		return store.Account{}, nil, err
+	}
+	if uint64(a.ID) != uint64(id) {
+		return store.Account{}, nil, mismatch(tableAccount, "id")
+	}
+	if a.Email != string(email) {
+		return store.Account{}, nil, mismatch(tableAccount, "email")
+	}
+	return a, stored, nil
+}
+
+func (s sealer) listedAccount(r pgx.CollectableRow) (store.Account, error) {
+	a, _, err := s.scanAccount(r)
+	return a, err
+}
+
+// account reads an account and its row, or returns store.ErrNotFound.
+func (s sealer) account(ctx context.Context, c *pgxpool.Conn, id store.AccountID) (store.Account, []byte, error) {
+	a, stored, err := s.scanAccount(c.QueryRow(ctx, "select "+accountColumns+" from account where id = $1", int64(id)))
+	if errors.Is(err, pgx.ErrNoRows) {
+		err = decide(store.ErrNotFound)
+	}
+	return a, stored, err
+}
+
+// CreateAccount keeps a new account under a new ID, which it returns.
+func (db *DB) CreateAccount(ctx context.Context, a store.Account, e store.AdminEvent) (store.AccountID, error) {
+	return db.createAccount(ctx, a, e, "select exists (select from account where email = $1)", []byte(a.Email))
+}
+
+// CreateFirstAccount is CreateAccount if there is no account, else store.ErrExists.
+func (db *DB) CreateFirstAccount(ctx context.Context, a store.Account, e store.AdminEvent) (store.AccountID, error) {
+	return db.createAccount(ctx, a, e, "select exists (select from account)")
+}
+
+func (db *DB) createAccount(ctx context.Context, account store.Account, e store.AdminEvent, taken string, args ...any) (id store.AccountID, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	err = db.administer(ctx, func(ctx context.Context, c *pgxpool.Conn, a *change) error {
+		var there bool
+		if err := c.QueryRow(ctx, taken, args...).Scan(&there); err != nil {
+			return err
+		}
+		if there {
+			return decide(store.ErrExists)
+		}
+		a.head.account++
+		id = store.AccountID(a.head.account)
+		account.ID, e.Account = id, id
+		stored, err := a.seal(tableAccount, uint64Key(a.head.account), account)
+		if err != nil {
+			return decide(err)
+		}
+		a.insert(tableAccount, [][2]string{{"id", "bigint"}, {"email", "bytea"}, {"value", "bytea"}}, int64(id), []byte(account.Email), stored)
+		return a.tell(e)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return id, nil
+}
+
+// LastAccount returns the last ID that was given to an account; 0 in a new store.
+func (db *DB) LastAccount(ctx context.Context) (store.AccountID, error) {
+	h, err := db.headNow(ctx)
+	return store.AccountID(h.account), err
+}
+
+// Account returns the account, or store.ErrNotFound.
+func (db *DB) Account(ctx context.Context, id store.AccountID) (store.Account, error) {
+	return one(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account where id = $1", int64(id))
+}
+
+// AccountByEmail returns the account with that address, or store.ErrNotFound.
+func (db *DB) AccountByEmail(ctx context.Context, email string) (store.Account, error) {
+	return one(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account where email = $1", []byte(email))
+}
+
+// one is listed for a single row; store.ErrNotFound if there is none.
+func one[T any](ctx context.Context, db *DB, each func(s sealer, r pgx.CollectableRow) (T, error), query string, args ...any) (v T, err error) {
+	list, err := listed(ctx, db, each, query, args...)
+	switch {
+	case err != nil:
+		return v, err
+	case len(list) == 0:
+		return v, store.ErrNotFound
+	default:
+		return list[0], nil
+	}
+}
+
+// Accounts lists accounts by ID, from the first after the one given.
+func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) ([]store.Account, error) {
+	first, ok := column(after)
+	if !ok {
+		limit = 0
+	}
+	return listed(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account where id > $1 order by id limit $2", first, limit)
+}
+
+// ChangeAccount applies r to the account and to its sessions; the ID stays as it is.
+func (db *DB) ChangeAccount(ctx context.Context, id store.AccountID, by store.SessionDigest, r store.AccountRule) (done store.AccountChange, err error) {
+	end, err := db.begin(ctx)
+	if err != nil {
+		return done, err
+	}
+	defer end()
+	err = db.administer(ctx, func(ctx context.Context, c *pgxpool.Conn, a *change) (err error) {
+		done, err = a.changeAccount(ctx, c, id, by, r)
+		return err
+	})
+	if err != nil {
+		return store.AccountChange{}, err
+	}
+	return done, nil
+}
+
+// changeAccount decides everything before it writes.
+func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.AccountID, by store.SessionDigest, r store.AccountRule) (done store.AccountChange, err error) {
+	if err := a.wantSession(ctx, c, id, by); err != nil {
+		return done, err
+	}
+	old, _, err := a.account(ctx, c, id)
+	if err != nil {
+		return done, err
+	}
+	var change store.SessionChange
+	var e store.AdminEvent
+	var ruleErr error
+	if err := store.CatchPanic(func() { done.Account, change, e, ruleErr = r(old) }); err != nil || ruleErr != nil {
+		return done, decide(cmp.Or(err, ruleErr))
+	}
+	done.Account.ID = old.ID
+	if done.Account.Email != old.Email {
+		var taken bool
+		if err := c.QueryRow(ctx, "select exists (select from account where email = $1)", []byte(done.Account.Email)).Scan(&taken); err != nil {
+			return done, err
+		}
+		if taken {
+			return done, decide(store.ErrExists)
+		}
+	}
+	gone, err := a.endedSessions(ctx, c, id, by, change)
+	if err != nil {
+		return done, err
+	}
+	if done.Account == old && len(gone) == 0 && change.Begin == nil && !change.EndTokens && change.Token == nil && change.Mail == nil {
+		return done, nil
+	}
+	if err := a.sendMail(ctx, c, change.Mail); err != nil {
+		return done, err
+	}
+	if change.EndTokens {
+		a.write("delete from token where owner = $2::bigint", int64(id))
+	}
+	if change.Token != nil {
+		if e.Subject, err = a.createToken(ctx, c, *change.Token, change.EndTokens); err != nil {
+			return done, err
+		}
+		done.Token = store.TokenID(e.Subject)
+	}
+	if done.Account != old {
+		if err := a.putAccount(done.Account); err != nil {
+			return done, err
+		}
+	}
+	if done.Session, err = a.replaceSessions(id, gone, change.Begin); err != nil {
+		return done, err
+	}
+	if change.Untold {
+		a.planned = true
+		return done, nil
+	}
+	return done, a.tell(e)
+}
+
+func (a *change) putAccount(account store.Account) error {
+	stored, err := a.seal(tableAccount, uint64Key(uint64(account.ID)), account)
+	if err != nil {
+		return decide(err)
+	}
+	a.write("update account set email = $2::bytea, value = $3::bytea where id = $4::bigint", []byte(account.Email), stored, int64(account.ID))
+	return nil
+}
+
+// RemoveAccount removes an account with its tokens, sessions, webhooks and quota. Its row
+// is locked first, so that no push is created for it meanwhile.
+func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID, e store.AdminEvent) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return db.administer(ctx, func(ctx context.Context, c *pgxpool.Conn, a *change) error {
+		if _, _, err := a.account(ctx, c, id); err != nil {
+			return err
+		}
+		owner := int64(id)
+		a.before = append(a.before, func(b *pgx.Batch) { b.Queue("select from account where id = $1 for update", owner) })
+		a.onlyIf, a.onlyOn, a.refuse = "not exists (select from push where owner = $6::bigint and owner <> 0)", []any{owner}, decide(store.ErrExists)
+		for _, table := range []string{tableToken, tableSession, tableHook} {
+			a.write(fmt.Sprintf("delete from %s where owner = $2::bigint", table), owner)
+		}
+		a.write("delete from quota where of = $2::bytea", store.Quota{Of: id}.Key())
+		a.write("delete from room where key = $2::bytea", accountRoom(id))
+		a.write("delete from account where id = $2::bigint", owner)
+		return a.tell(e)
+	})
+}

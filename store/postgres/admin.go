@@ -1,0 +1,318 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store"
+)
+
+// Every change of accounts, sessions, tokens, webhooks and keys comes with an event, but for
+// some of counts and codes, and events are a chain. So these changes have an order already,
+// and the head of the chain is what they compare: a step reads the head, then what it decides
+// by, and writes only if the head is still the same, and the name of the attempt that wrote
+// it. A change without an event writes the head, too. What others do meanwhile to a single row (that a
+// session was used, that it has ended) does no harm.
+
+// A head is the row of the instance log: its ends, and the last number that each kind of
+// record was given.
+type head struct {
+	store.LogHead
+	account, session, token, hook uint64
+
+	op []byte // not in the record: names the attempt that wrote the row
+}
+
+// AppendBinary appends the record of h to b.
+func (h head) AppendBinary(b []byte) ([]byte, error) {
+	b, err := h.LogHead.AppendBinary(b)
+	for _, n := range [...]uint64{h.account, h.session, h.token, h.hook} {
+		b = binary.BigEndian.AppendUint64(b, n)
+	}
+	return b, err
+}
+
+// UnmarshalBinary reads a record.
+func (h *head) UnmarshalBinary(b []byte) error {
+	const numbers = 4 * 8
+	if len(b) < numbers {
+		return fmt.Errorf("the head of the instance log has %d bytes", len(b))
+	}
+	b, rest := b[:len(b)-numbers], b[len(b)-numbers:]
+	for i, n := range [...]*uint64{&h.account, &h.session, &h.token, &h.hook} {
+		*n = binary.BigEndian.Uint64(rest[8*i:])
+	}
+	return h.LogHead.UnmarshalBinary(b)
+}
+
+// loadHead reads the head and its row; nil in a new store.
+func loadHead(ctx context.Context, c *pgxpool.Conn, s sealer) (h head, stored []byte, err error) {
+	var floor int64
+	if err := c.QueryRow(ctx, "select value, op, (select floor from ring) from head").Scan(&stored, &h.op, &floor); err != nil {
+		return h, nil, err
+	}
+	if floor > s.version {
+		return h, nil, decide(store.ErrStaleKeys)
+	}
+	if stored == nil {
+		return h, nil, nil
+	}
+	return h, stored, s.read(tableHead, nil, stored, &h)
+}
+
+// A change is what a step that comes with an event does.
+type change struct {
+	sealer
+	head   head
+	batch  pgx.Batch
+	before []func(*pgx.Batch) // statements that lock, in front of the first that writes
+	onlyIf string             // another condition of the first that writes; its arguments are $6 and so on
+	onlyOn []any
+	op     opName
+	event  store.AdminEvent
+	refuse error // what it means if only onlyIf fails
+
+	db      *DB
+	planned bool // there is something to write
+	told    bool // with an event
+}
+
+// guard is the condition of each statement of a change but the first: the first, which
+// compares, was this one.
+const guard = "exists (select from head where op = $1)"
+
+// write adds a statement, which gets the guard behind its conditions. $1 is the name of the
+// attempt; the arguments follow.
+func (a *change) write(query string, args ...any) {
+	a.batch.Queue(query+" and "+guard, append([]any{a.op[:]}, args...)...)
+}
+
+// insert adds a statement that inserts a row. Each column comes with its type.
+func (a *change) insert(table string, columns [][2]string, args ...any) {
+	var names, values []string
+	for i, c := range columns {
+		names, values = append(names, c[0]), append(values, fmt.Sprintf("$%d::%s", i+2, c[1]))
+	}
+	a.batch.Queue("insert into "+table+" ("+strings.Join(names, ", ")+") select "+strings.Join(values, ", ")+" where "+guard, append([]any{a.op[:]}, args...)...)
+}
+
+// tell sets the event. An event of no kind is a mistake of the caller.
+func (a *change) tell(e store.AdminEvent) error {
+	if e.Kind.String() == "" {
+		return decide(errors.New("a change of the instance comes without an event"))
+	}
+	a.event, a.planned, a.told = e, true, true
+	return nil
+}
+
+// administer repeats attempts of a change until one is written. plan reads what it needs
+// through c, and adds what it writes; unless it sets planned or tells an event, nothing is
+// written.
+func (db *DB) administer(ctx context.Context, plan func(ctx context.Context, c *pgxpool.Conn, a *change) error) error {
+	return db.administerUnder(ctx, db.underKeys, plan)
+}
+
+// administerUnder is administer with a choice of the keys.
+func (db *DB) administerUnder(ctx context.Context, under func(context.Context, keyedTry) error, plan func(ctx context.Context, c *pgxpool.Conn, a *change) error) error {
+	t, ctx, err := inTurn(ctx, db, &db.admin, struct{}{})
+	if err != nil {
+		return err
+	}
+	defer db.admin.leave(struct{}{}, t)
+	var open []writing
+	try := func(ctx context.Context, c *pgxpool.Conn, s sealer) error {
+		h, stored, err := loadHead(ctx, c, s)
+		if err != nil {
+			return err
+		}
+		var done bool
+		if open, done, err = settleAll(ctx, c, h, open); err != nil || done {
+			return err
+		}
+		a := &change{sealer: s, db: db, head: h, op: newOp()}
+		if err := plan(ctx, c, a); err != nil || !a.planned {
+			return err
+		}
+		w := writing{op: a.op, before: h.op}
+		if a.told {
+			w.event = h.Last.Number + 1
+		}
+		b, err := a.finish(ctx, c, stored)
+		if err != nil {
+			return err
+		}
+		rows, err := queued(ctx, c, b)
+		if err != nil {
+			if errors.Is(outcome(err), errUnknown) {
+				open = append(open, w)
+			}
+			if isTaken(err) {
+				return errAgain
+			}
+			return err
+		}
+		if rows[len(a.before)] == 0 {
+			if a.refuse != nil {
+				return a.refused(ctx, c, stored)
+			}
+			return errAgain
+		}
+		return nil
+	}
+	return under(ctx, try)
+}
+
+// A writing is an attempt of a change whose outcome is not known.
+type writing struct {
+	op     opName
+	before []byte // of the head that it compares
+	event  uint64 // the number of its event; 0: it has none
+}
+
+// settleAll returns those attempts of a change that may still come, or that one of them was
+// done, which is then confirmed.
+func settleAll(ctx context.Context, c *pgxpool.Conn, h head, all []writing) (open []writing, done bool, err error) {
+	for _, w := range all {
+		done, over, err := w.settle(ctx, c, h)
+		if err == nil && done {
+			_, err = c.Exec(ctx, "update head set op = op where one")
+		}
+		if err != nil || done {
+			return all, done, err
+		}
+		if !over {
+			open = append(open, w)
+		}
+	}
+	return open, false, nil
+}
+
+// settle reports whether an attempt was done, or can never be. If another change came after
+// one without an event, that cannot be told.
+func (w writing) settle(ctx context.Context, c *pgxpool.Conn, h head) (done, over bool, err error) {
+	switch {
+	case bytes.Equal(h.op, w.op[:]):
+		return true, true, nil
+	case bytes.Equal(h.op, w.before): // if it comes yet, it will find another head
+		return false, false, nil
+	case w.event == 0:
+		return false, true, decide(fmt.Errorf("%w: it is not known whether an account was changed", store.ErrUnavailable))
+	}
+	err = c.QueryRow(ctx, "select exists (select from event where number = $1 and op = $2)", int64(w.event), w.op[:]).Scan(&done)
+	return done, true, err
+}
+
+// refused returns the refusal of a change if its own condition failed, and not the
+// comparison.
+func (a *change) refused(ctx context.Context, c *pgxpool.Conn, stored []byte) error {
+	var same bool
+	if err := c.QueryRow(ctx, "select exists (select from head where value is not distinct from $1::bytea and op = $2::bytea)", stored, a.head.op).Scan(&same); err != nil {
+		return err
+	}
+	if same {
+		return a.refuse
+	}
+	return errAgain
+}
+
+// finish adds the event, if there is one, and returns all statements in their order.
+func (a *change) finish(ctx context.Context, c *pgxpool.Conn, stored []byte) (*pgx.Batch, error) {
+	var e store.AdminEvent
+	if a.told {
+		e, a.head.LogHead = a.head.Append(a.event)
+	}
+	for a.head.Excess() > 0 {
+		oldest := store.AdminEvent{Number: a.head.Removed.Number + 1}
+		var v []byte
+		err := c.QueryRow(ctx, "select value from event where number = $1", int64(oldest.Number)).Scan(&v)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil, decide(fmt.Errorf("%w: event %d of the instance log is missing", store.ErrCorrupt, oldest.Number))
+		}
+		if err == nil {
+			err = a.read(tableEvent, uint64Key(oldest.Number), v, &oldest)
+		}
+		if err != nil {
+			return nil, err
+		}
+		a.head.Removed = oldest.End()
+		a.write("delete from event where number = $2::bigint", int64(oldest.Number))
+	}
+	next, err := a.seal(tableHead, nil, a.head)
+	if err != nil {
+		return nil, decide(err)
+	}
+	var b pgx.Batch
+	for _, lock := range a.before {
+		lock(&b)
+	}
+	query, args := "update head set op = $1::bytea, value = $2::bytea where one and value is not distinct from $3::bytea and (select floor from ring) <= $4::bigint and op = $5::bytea", []any{a.op[:], next, stored, a.version, a.head.op}
+	if a.onlyIf != "" {
+		query, args = query+" and "+a.onlyIf, append(args, a.onlyOn...)
+	}
+	b.Queue(query, args...)
+	if a.told {
+		row, err := a.seal(tableEvent, uint64Key(e.Number), e)
+		if err != nil {
+			return nil, decide(err)
+		}
+		b.Queue("insert into event (number, op, value) select $2::bigint, $1::bytea, $3::bytea where "+guard, a.op[:], int64(e.Number), row)
+	}
+	b.QueuedQueries = append(b.QueuedQueries, a.batch.QueuedQueries...)
+	return &b, nil
+}
+
+// AddAdminEvent appends an event to the instance log.
+func (db *DB) AddAdminEvent(ctx context.Context, e store.AdminEvent) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return db.administer(ctx, func(_ context.Context, _ *pgxpool.Conn, a *change) error { return a.tell(e) })
+}
+
+// AdminEvents lists events by number, from the first after the given one.
+func (db *DB) AdminEvents(ctx context.Context, after uint64, limit int) ([]store.AdminEvent, error) {
+	first, ok := column(after)
+	if !ok {
+		first, limit = 0, 0
+	}
+	return listed(ctx, db, func(s sealer, r pgx.CollectableRow) (e store.AdminEvent, err error) {
+		var number int64
+		var stored []byte
+		if err := r.Scan(&number, &stored); err != nil {
+			return e, err
+		}
+		e.Number = uint64(number)
+		return e, s.read(tableEvent, uint64Key(e.Number), stored, &e)
+	}, "select number, value from event where number > $1 order by number limit $2", first, limit)
+}
+
+// LastAdminEvent returns the number of the newest event; 0 if there was none.
+func (db *DB) LastAdminEvent(ctx context.Context) (uint64, error) {
+	h, err := db.headNow(ctx)
+	return h.Last.Number, err
+}
+
+// headNow reads the head in a step of its own.
+func (db *DB) headNow(ctx context.Context) (h head, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return h, err
+	}
+	defer done()
+	err = db.refreshed(ctx, func(s sealer) error {
+		return db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+			h, _, err = loadHead(ctx, c, s)
+			return err
+		})
+	})
+	return h, err
+}

@@ -1,0 +1,472 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"pushbox/internal/limit"
+	"pushbox/internal/secret"
+	"pushbox/internal/testkit/pgtest"
+	"pushbox/store"
+	"pushbox/store/postgres"
+	"pushbox/store/storetest/conformance"
+)
+
+// contents are all records of an engine.
+func contents(t *testing.T, db *postgres.DB) (all []string) {
+	t.Helper()
+	for r, err := range db.Dump(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, fmt.Sprintf("%v %x %x", r.Kind, r.Key, r.Value))
+	}
+	return all
+}
+
+// A change that another came before does nothing, whatever it would have done, by a statement
+// of its own or by one that others share.
+func TestAChangeThatComesTooLateLeavesNothing(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		files, told bool // the push holds files; the change sends messages and mail
+		plan        store.Rule
+	}{
+		"an end of files": {true, true, func(p store.Push) (store.Push, store.Entry, error) {
+			next, e, err := conformance.View(p)
+			next, _, _ = conformance.Release(next)
+			return next, e, err
+		}},
+		"an end":              {false, true, lastView},
+		"an end with others":  {false, false, lastView},
+		"a view with a grant": {true, true, conformance.Retrieve(2, 7)},
+		"a purge":             {true, true, conformance.Purge},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			all := servers(t, 2)
+			id, err := all[0].CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+			if err != nil {
+				t.Fatal(err)
+			}
+			p := conformance.LivePush(2, id)
+			if c.files {
+				p = conformance.CreateFiles(t, all[0], 2, id)
+				_, err = all[0].Change(t.Context(), p.ID, conformance.Retrieve(2, 5))
+			} else {
+				err = all[0].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var want []string
+			_, err = all[0].Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+				if want != nil {
+					return conformance.Leave(p)
+				}
+				if _, err := all[1].Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+					p.Failed++ // without an entry, whose number would tell of it
+					return p, store.Entry{}, nil
+				}); err != nil {
+					t.Error(err)
+				}
+				want = contents(t, all[1])
+				next, e, err := c.plan(p)
+				if c.told {
+					e.Messages = messages(1, p.CreatedAt, 1)
+					e.Mail = conformance.MailTo(7, 9, 1)
+					e.Mail.Sender = id
+				}
+				return next, e, err
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := contents(t, all[0]); !slices.Equal(got, want) {
+				t.Errorf("it left something:\n%q\n%q", got, want)
+			}
+			conformance.CheckClean(t, all[0])
+		})
+	}
+}
+
+// lastView counts a view, which ends the push.
+func lastView(p store.Push) (store.Push, store.Entry, error) {
+	p.ViewLimit = p.Views + 1
+	return conformance.View(p)
+}
+
+// Nor does a change of an account.
+func TestAChangeOfAnAccountThatComesTooLateLeavesNothing(t *testing.T) {
+	t.Parallel()
+	all := servers(t, 2)
+	id, err := all[0].CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var want []string
+	_, err = all[0].ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		if want != nil {
+			return a, store.SessionChange{}, conformance.Told, nil
+		}
+		if err := all[1].AddAdminEvent(t.Context(), conformance.Told); err != nil {
+			t.Error(err)
+		}
+		want = contents(t, all[1])
+		a.PasswordHash, a.Email = "x", "b@example.org"
+		mail := conformance.MailTo(7, 9, 1)
+		return a, store.SessionChange{
+			Begin: &store.Session{Digest: store.SessionDigest{1}}, Most: 3, Token: &store.APIToken{Digest: store.TokenDigest{2}, Owner: id}, Mail: mail,
+		}, conformance.Told, nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, all[0]); !slices.Equal(got, want) {
+		t.Errorf("it left something:\n%q\n%q", got, want)
+	}
+	conformance.CheckClean(t, all[0])
+}
+
+// What it writes was decided by what is there then.
+func TestAChangeOfAnAccountIsMadeOfWhatIsThere(t *testing.T) {
+	t.Parallel()
+	all := servers(t, 2)
+	id, err := all[0].CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	appends := func(text string, first func()) store.AccountRule {
+		return func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			first()
+			a.PasswordHash += text
+			return a, store.SessionChange{Untold: true}, store.AdminEvent{}, nil
+		}
+	}
+	var once sync.Once
+	_, err = all[0].ChangeAccount(t.Context(), id, store.SessionDigest{}, appends("second", func() {
+		once.Do(func() {
+			if _, err := all[1].ChangeAccount(t.Context(), id, store.SessionDigest{}, appends("first ", func() {})); err != nil {
+				t.Error(err)
+			}
+		})
+	}))
+	if a, getErr := all[1].Account(t.Context(), id); err != nil || getErr != nil || a.PasswordHash != "first second" {
+		t.Errorf("it is %q, %v, %v", a.PasswordHash, err, getErr)
+	}
+}
+
+// holds fails the test unless a condition of SQL holds in a database.
+func holds(t *testing.T, url secret.Text, says, condition string) {
+	t.Helper()
+	pgtest.Raw(t, url, fmt.Sprintf("do $$ begin if not coalesce((%s), false) then raise exception '%s'; end if; end $$", condition, says))
+}
+
+// What a server that can only read still sees must not be delivered. So a rule that changes
+// nothing of a live push writes its row all the same.
+func TestNothingIsDeliveredOnAReadAlone(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := openURL(t, url)
+	defer db.Close()
+	p := conformance.LivePush(1, 0)
+	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Raw(t, url, "create table seen as select xmin::text as x from push")
+	if c, err := db.Change(t.Context(), p.ID, conformance.Leave); err != nil || string(c.Payload) != "payload" {
+		t.Fatalf("%q, %v", c.Payload, err)
+	}
+	holds(t, url, "nothing was written", "select p.xmin::text <> s.x from push p, seen s")
+}
+
+// What is read after a lost answer may be on no standby yet. Another write, which waits for
+// all before it, comes before the answer.
+func TestWhatIsFoundOutIsConfirmed(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.URL(t)
+	p, url := newProxy(t, direct)
+	db := openURL(t, url, func(o *postgres.Options) { o.Attempt = time.Second })
+	defer db.Close()
+	l := loser{T: t, proxy: p, deed: dropAnswer}
+	push := conformance.LivePush(1, 0)
+	l.lose("insert into push", func() error {
+		return db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push))
+	})
+	holds(t, direct, "the create is not confirmed", "select p.xmin <> a.xmin from push p join audit a using (id) where a.number = 0")
+	l.lose("update push set seq", func() error {
+		_, err := db.Change(t.Context(), push.ID, conformance.View)
+		return err
+	})
+	holds(t, direct, "the view is not confirmed", "select p.xmin <> a.xmin from push p join audit a using (id) where a.number = 1")
+	l.lose("update head set", func() error { return db.AddAdminEvent(t.Context(), conformance.Told) })
+	holds(t, direct, "the event is not confirmed", "select h.xmin <> e.xmin from head h, event e where e.number = 1")
+	conformance.CheckClean(t, db)
+}
+
+// PostgreSQL reports success for a commit that no standby has, with a mere warning.
+func TestAWarningIsNoSuccess(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := openURL(t, url)
+	defer db.Close()
+	p := conformance.LivePush(1, 0)
+	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Raw(t, url, "create table warned (n int)", "insert into warned values (1)",
+		`create function warn() returns trigger language plpgsql as $$ begin
+			if exists (select from warned) then
+				delete from warned;
+				raise warning 'canceling wait for synchronous replication due to user request';
+			end if;
+			return new;
+		end $$`, "create trigger warn before update on push for each row execute function warn()")
+	if c, err := db.Change(t.Context(), p.ID, conformance.View); err != nil || c.Push.Views != 1 || string(c.Payload) != "payload" {
+		t.Errorf("%d views, %q, %v", c.Push.Views, c.Payload, err)
+	}
+	holds(t, url, "the view is not confirmed", "select p.xmin <> a.xmin from push p join audit a using (id) where a.number = 1")
+	conformance.CheckClean(t, db)
+}
+
+// A step whose statement was lost finds what another server did meanwhile, and does not take
+// it for its own.
+func TestWhatAnotherServerDidIsNotTakenForOwn(t *testing.T) {
+	t.Parallel()
+	direct := pgtest.URL(t)
+	p, url := newProxy(t, direct)
+	db, other := openURL(t, url, func(o *postgres.Options) { o.Attempt = time.Second }), openURL(t, direct)
+	defer db.Close()
+	defer other.Close()
+	rival := func(mark string, deed func() error) {
+		t.Helper()
+		p.loseAnd(mark, dropAsked, func() {
+			if err := deed(); err != nil {
+				t.Errorf("%s: %v", mark, err)
+			}
+		})
+	}
+	push := conformance.LivePush(1, 0)
+	push.ViewLimit = 1
+	rival("insert into push", func() error {
+		return other.CreatePush(t.Context(), push, []byte("another payload"), conformance.Creation(push))
+	})
+	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); !errors.Is(err, store.ErrExists) {
+		t.Errorf("create: %v", err)
+	}
+	rival("update push set seq", func() error {
+		_, err := other.Change(t.Context(), push.ID, conformance.View)
+		return err
+	})
+	if c, err := db.Change(t.Context(), push.ID, conformance.View); !errors.Is(err, conformance.ErrLimit) {
+		t.Errorf("the last view was the other's: %q, %v", c.Payload, err)
+	}
+	one := []limit.Tally{{Of: 1, Most: 1, Span: time.Hour}}
+	at := push.CreatedAt
+	rival("insert into tally", func() error {
+		_, err := other.CountTry(t.Context(), at, one)
+		return err
+	})
+	if stood, err := db.CountTry(t.Context(), at, one); err != nil || limit.AllLeft(stood) {
+		t.Errorf("the last try was the other's: %v, %v", stood, err)
+	}
+	rival("update head set", func() error { return other.AddAdminEvent(t.Context(), conformance.Told) })
+	id, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+	if a, getErr := other.AccountByEmail(t.Context(), "a@example.org"); err != nil || getErr != nil || a.ID != id {
+		t.Errorf("the account: %v, %v", err, getErr)
+	}
+	if p.lost() != 4 {
+		t.Errorf("%d statements were lost", p.lost())
+	}
+	conformance.CheckClean(t, db)
+}
+
+// Rows are sealed anew only after the statements that began before, under older keys.
+func TestSealingAnewWaitsForRunningStatements(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := openURL(t, url)
+	defer db.Close()
+	p := conformance.LivePush(1, 0)
+	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
+		t.Fatal(err)
+	}
+	release := pgtest.Hold(t, url, "create table held (n int)")
+	done := make(chan error, 1)
+	go func() {
+		_, err := db.Reseal(context.Background(), conformance.NothingSealed{}, func(int64, int64) {})
+		done <- err
+	}()
+	holdsSoon(t, url, "select floor = version from ring")
+	select {
+	case err := <-done:
+		release()
+		t.Fatalf("it did not wait: %v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	release()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	conformance.CheckClean(t, db)
+}
+
+// holdsSoon waits until a condition of SQL holds in a database.
+func holdsSoon(t *testing.T, url secret.Text, condition string) {
+	t.Helper()
+	pgtest.Raw(t, url, fmt.Sprintf(`do $$ begin
+		for n in 1..1000 loop
+			if (%s) then return; end if;
+			perform pg_sleep(0.01);
+			perform pg_stat_clear_snapshot();
+		end loop;
+		raise exception 'it does not come to hold';
+	end $$`, condition))
+}
+
+// A server whose clock is far from the database's would not agree with others on when a push
+// ends.
+func TestADistantClockIsRefused(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	for ahead, refused := range map[string]bool{"4 seconds": false, "7 seconds": true, "-7 seconds": true} {
+		pgtest.Raw(t, url, fmt.Sprintf(`create or replace function clock_timestamp() returns timestamptz language sql as $$ select pg_catalog.clock_timestamp() + interval '%s' $$`, ahead))
+		db := openURL(t, secret.New(url.Reveal()+" options='-c search_path=public,pg_catalog'"))
+		if _, err := db.Durability(t.Context()); errors.Is(err, store.ErrClock) != refused || err != nil && !refused {
+			t.Errorf("%s: %v", ahead, err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Two first servers, or two rotations, make one key ring.
+func TestServersMakeOneKeyRing(t *testing.T) {
+	t.Parallel()
+	all := servers(t, 3)
+	results := make(chan error, len(all))
+	for i, db := range all {
+		go func() {
+			results <- db.SetKeyRing(context.Background(), fmt.Append(nil, "ring ", i), conformance.Version(1), conformance.Told)
+		}()
+	}
+	made := 0
+	for range all {
+		switch err := <-results; {
+		case err == nil:
+			made++
+		case !errors.Is(err, store.ErrStaleKeys):
+			t.Error(err)
+		}
+	}
+	events, err := all[0].AdminEvents(t.Context(), 0, 9)
+	if made != 1 || err != nil || len(events) != 1 {
+		t.Errorf("%d rings were kept, with %d events, %v", made, len(events), err)
+	}
+}
+
+// A backup shows one moment, whatever happens while it is read.
+func TestADumpShowsOneMoment(t *testing.T) {
+	t.Parallel()
+	all := servers(t, 2)
+	conformance.Fill(t, all[0])
+	before := contents(t, all[0])
+	changed := false
+	var got []string
+	for r, err := range all[0].Dump(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !changed {
+			changed = true
+			id, err := all[1].CreateAccount(t.Context(), store.Account{Email: "late@example.org"}, conformance.Told)
+			if err != nil {
+				t.Fatal(err)
+			}
+			late := conformance.LivePush(1000, id)
+			if err := all[1].CreatePush(t.Context(), late, []byte("payload"), conformance.Creation(late)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got = append(got, fmt.Sprintf("%v %x %x", r.Kind, r.Key, r.Value))
+	}
+	if !slices.Equal(got, before) {
+		t.Errorf("it has %d records, and there were %d", len(got), len(before))
+	}
+}
+
+// Nothing is left of the turns of steps, however they end.
+func TestTurnsEndWithTheirSteps(t *testing.T) {
+	t.Parallel()
+	db := openNew(t)
+	defer db.Close()
+	p := conformance.LivePush(1, 0)
+	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+		t.Fatal(err)
+	}
+	refused := errors.New("refused")
+	entered, leave := make(chan struct{}), make(chan struct{})
+	enter := sync.OnceFunc(func() { close(entered) }) // rules may run several times
+	first := make(chan error, 1)
+	go func() {
+		_, err := db.Change(context.Background(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+			enter()
+			<-leave
+			return p, store.Entry{}, refused
+		})
+		first <- err
+	}()
+	<-entered
+	short, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	second := make(chan error, 1)
+	go func() {
+		_, err := db.Change(short, p.ID, conformance.Leave)
+		second <- err
+	}()
+	<-short.Done()
+	close(leave)
+	if err := <-second; err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("a step that waits for its turn: %v", err)
+	}
+	if err := <-first; !errors.Is(err, refused) {
+		t.Errorf("a rule that refuses: %v", err)
+	}
+	ctx, cancelNext := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancelNext()
+	if c, err := db.Change(ctx, p.ID, conformance.View); err != nil || c.Push.Views != 1 {
+		t.Errorf("the next step: %v", err)
+	}
+	if _, err := db.Change(ctx, conformance.LivePush(2, 0).ID, conformance.View); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a push that is not there: %v", err)
+	}
+	if n := postgres.Turns(db); n != 0 {
+		t.Errorf("%d turns are left", n)
+	}
+}
+
+// A server that takes no writes is none: a standby, or a primary of before.
+func TestAServerThatTakesNoWritesIsNotUsed(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	if err := openURL(t, url).Close(); err != nil {
+		t.Fatal(err)
+	}
+	pgtest.Raw(t, url, "do $$ begin execute format('alter database %I set default_transaction_read_only = on', current_database()); end $$")
+	db, _, err := postgres.Open(t.Context(), postgres.Options{URL: url, Attempt: 100 * time.Millisecond})
+	if !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("a database that takes no writes: %v", err)
+	}
+	if err == nil {
+		_ = db.Close()
+	}
+}

@@ -1,0 +1,53 @@
+package postgres_test
+
+import (
+	"os"
+	"testing"
+
+	"pushbox/internal/secret"
+	"pushbox/internal/testkit/pgtest"
+	"pushbox/store"
+	"pushbox/store/postgres"
+	"pushbox/store/storetest/conformance"
+)
+
+func TestMain(m *testing.M) { os.Exit(pgtest.Main(m)) }
+
+func TestEngine(t *testing.T) {
+	t.Parallel()
+	conformance.Run(t, func(t *testing.T) store.Engine { return openNew(t) })
+}
+
+// Nothing depends on the state of a connection, so a PgBouncer may give each transaction
+// another one.
+func TestEngineThroughPgBouncer(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("TestEngine runs the same suite")
+	}
+	b := pgtest.NewBouncer(t)
+	conformance.Run(t, func(t *testing.T) store.Engine { return openURL(t, b.Before(pgtest.URL(t))) })
+}
+
+// openNew opens a new database. The caller closes it.
+func openNew(t *testing.T) *postgres.DB {
+	t.Helper()
+	return openURL(t, pgtest.URL(t))
+}
+
+// openURL opens a database and unlocks it with the keys of tests. The caller closes it.
+func openURL(t *testing.T, url secret.Text, changes ...func(*postgres.Options)) *postgres.DB {
+	t.Helper()
+	o := postgres.Options{URL: url, Dir: t.TempDir()}
+	for _, change := range changes {
+		change(&o)
+	}
+	db, _, err := postgres.Open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Unlock(t.Context(), conformance.Keys{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}

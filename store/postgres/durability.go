@@ -1,0 +1,121 @@
+package postgres
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store"
+)
+
+// MaxClockDifference is how far the clock of a server may be from that of the database,
+// and so at most half of how far those of two servers may be apart.
+const MaxClockDifference = 5 * time.Second
+
+// A Durability says what the database promises about an acknowledged write, by its settings
+// for this role.
+type Durability struct {
+	Version       int // of the server, such as 170002
+	FSync         bool
+	Commit        string // synchronous_commit
+	Named         bool   // synchronous_standby_names has a name
+	Standbys      int    // that are connected
+	Synchronous   int    // of them, those that a commit waits for
+	StandbysKnown bool   // the role may see which those are
+}
+
+// A DurabilityLevel is what a Durability comes to.
+type DurabilityLevel string
+
+// The levels.
+const (
+	Replicated DurabilityLevel = "replicated" // each write waits for a standby
+	Single     DurabilityLevel = "single"     // each write is on the disk of one server
+	Unknown    DurabilityLevel = "unknown"    // a crash of the machine may lose acknowledged writes
+)
+
+// Level returns what the settings come to. A server waits for a standby that they name even
+// while none is connected, so that does not count.
+func (d Durability) Level() DurabilityLevel {
+	switch {
+	case !d.FSync || d.Commit == "off":
+		return Unknown
+	case d.Named && d.Commit != "local":
+		return Replicated
+	default:
+		return Single
+	}
+}
+
+// Waits reports whether writes wait for a standby, and it is known that none is connected.
+func (d Durability) Waits() bool {
+	return d.Level() == Replicated && (d.Standbys == 0 || d.StandbysKnown && d.Synchronous == 0)
+}
+
+// Release is the version of the server, as people write it.
+func (d Durability) Release() string {
+	return fmt.Sprintf("PostgreSQL %d.%d", d.Version/10000, d.Version%10000)
+}
+
+// String is a line for the log of a start.
+func (d Durability) String() string {
+	level := d.Level()
+	says := "each write is on the disk of one " + d.Release() + " before it is acknowledged, and on a standby only later, if there is one"
+	switch {
+	case !d.FSync:
+		says = d.Release() + " runs with fsync off, so a crash may lose everything"
+	case level == Unknown:
+		says = d.Release() + " runs with synchronous_commit off, so a crash may lose what was acknowledged"
+	case level == Replicated:
+		says = "each write to " + d.Release() + " waits for a standby (synchronous_commit " + d.Commit + ")"
+		if d.Waits() {
+			says += "; none of them is connected now, so writes wait"
+		}
+	}
+	return fmt.Sprintf("durability: %s: %s", level, says)
+}
+
+// durabilityQuery asks for a Durability and the clock. A role that may not see the states of
+// standbys sees how many connections they have.
+const durabilityQuery = `select current_setting('server_version_num')::int, current_setting('fsync') = 'on', current_setting('synchronous_commit'),
+	current_setting('synchronous_standby_names'), clock_timestamp(), count(*) filter (where r.pid is not null and r.state is distinct from 'backup'),
+	count(*) filter (where r.sync_state in ('sync', 'quorum')), count(*) = count(r.sync_state)
+	from (select) one left join pg_stat_replication r on true`
+
+// readDurability returns it, and how much the clock of this machine is ahead of the
+// database's.
+func readDurability(ctx context.Context, c interface {
+	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
+},
+) (d Durability, ahead time.Duration, err error) {
+	var names string
+	var there time.Time
+	begun := time.Now()
+	err = c.QueryRow(ctx, durabilityQuery).Scan(&d.Version, &d.FSync, &d.Commit, &names, &there, &d.Standbys, &d.Synchronous, &d.StandbysKnown)
+	d.Named = strings.TrimSpace(names) != ""
+	ended := time.Now()
+	return d, begun.Add(ended.Sub(begun) / 2).Sub(there), err
+}
+
+// Durability asks the database. It returns an error if its clock is more than five seconds
+// from that of this machine: servers with such clocks would not agree on when a push ends.
+func (db *DB) Durability(ctx context.Context) (d Durability, err error) {
+	done, err := db.beginLocked(ctx)
+	if err != nil {
+		return d, err
+	}
+	defer done()
+	var ahead time.Duration
+	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+		d, ahead, err = readDurability(ctx, c)
+		return err
+	})
+	if err == nil && ahead.Abs() > MaxClockDifference {
+		err = fmt.Errorf("%w: the clock of the database is %s from this machine's: set both by NTP", store.ErrClock, ahead.Abs().Round(time.Second))
+	}
+	return d, err
+}

@@ -1,0 +1,58 @@
+package postgres
+
+import (
+	"context"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// A Migration is one that tests put after the others.
+type Migration struct {
+	Text   string
+	Oldest int // 0: the schema that it makes
+}
+
+// WithMigrations has a DB know further migrations.
+func WithMigrations(o *Options, more ...Migration) {
+	for i, m := range more {
+		if m.Oldest == 0 {
+			m.Oldest = len(migrations) + i + 1
+		}
+		o.more = append(o.more, migration{m.Text, m.Oldest})
+	}
+}
+
+// SweepCounts removes rows of room and tally that say nothing any more.
+func SweepCounts(ctx context.Context, db *DB) error {
+	db.swept = db.swept.Add(-sweepEvery)
+	return db.sweepCounts(ctx)
+}
+
+// WayOfURL returns how connections to an address are protected, if they have TLS.
+func WayOfURL(url string) (Way, error) {
+	c, err := pgx.ParseConfig(url)
+	if err != nil {
+		return "", err
+	}
+	return wayOfTLS(c.TLSConfig), nil
+}
+
+// ForgetSize has the size of the database measured again.
+func ForgetSize(db *DB) {
+	db.space.mu.Lock()
+	defer db.space.mu.Unlock()
+	db.space.at = time.Time{}
+}
+
+// Turns is how many pushes, accounts and tallies steps work on or wait for.
+func Turns(db *DB) int { return db.turns.count() + db.admin.count() + db.tallies.count() }
+
+func (q *turns[K]) count() int {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return len(q.all)
+}
+
+// MessagesRead is how many messages DueMessages reads at a time.
+const MessagesRead = duePage

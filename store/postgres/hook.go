@@ -1,0 +1,109 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store"
+)
+
+func (s sealer) listedHook(r pgx.CollectableRow) (h store.Hook, err error) {
+	var owner, id int64
+	var stored []byte
+	if err := r.Scan(&owner, &id, &stored); err != nil {
+		return h, err
+	}
+	h.Owner, h.ID = store.AccountID(owner), store.HookID(id)
+	return h, s.read(tableHook, hookKey(h), stored, &h)
+}
+
+func hookKey(h store.Hook) []byte { return pairKey(uint64(h.Owner), uint64(h.ID)) }
+
+// CreateHook keeps a new webhook under a new ID, which it returns.
+func (db *DB) CreateHook(ctx context.Context, h store.Hook, e store.AdminEvent) (id store.HookID, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	err = db.administer(ctx, func(ctx context.Context, c *pgxpool.Conn, a *change) error {
+		if h.Owner != 0 {
+			owner, _, err := a.account(ctx, c, h.Owner)
+			if errors.Is(err, store.ErrNotFound) || err == nil && !owner.Active() {
+				err = decide(store.ErrToken)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		a.head.hook++
+		h.ID, e.Subject = store.HookID(a.head.hook), a.head.hook
+		id = h.ID
+		stored, err := a.seal(tableHook, hookKey(h), h)
+		if err != nil {
+			return decide(err)
+		}
+		a.insert(tableHook, [][2]string{{"owner", "bigint"}, {"id", "bigint"}, {"value", "bytea"}}, int64(h.Owner), int64(h.ID), stored)
+		return a.tell(e)
+	})
+	if err != nil {
+		return 0, err
+	}
+	return id, nil
+}
+
+// Hooks lists webhooks by owner and ID, from the first after the one given.
+func (db *DB) Hooks(ctx context.Context, owner store.AccountID, after store.HookID, limit int) ([]store.Hook, error) {
+	of, ok := column(owner)
+	first, okToo := column(after)
+	if !ok || !okToo {
+		limit = 0
+	}
+	return listed(ctx, db, sealer.listedHook, "select owner, id, value from hook where (owner, id) > ($1, $2) order by owner, id limit $3", of, first, limit)
+}
+
+// SetHook replaces the webhook of the same owner and ID; store.ErrNotFound if there is
+// none.
+func (db *DB) SetHook(ctx context.Context, h store.Hook, e store.AdminEvent) error {
+	return db.changeHook(ctx, h.Owner, h.ID, e, func(a *change) error {
+		stored, err := a.seal(tableHook, hookKey(h), h)
+		if err != nil {
+			return decide(err)
+		}
+		a.write("update hook set value = $4::bytea where owner = $2::bigint and id = $3::bigint", int64(h.Owner), int64(h.ID), stored)
+		return nil
+	})
+}
+
+// RemoveHook removes a webhook; store.ErrNotFound if that account has no webhook of that
+// ID.
+func (db *DB) RemoveHook(ctx context.Context, owner store.AccountID, id store.HookID, e store.AdminEvent) error {
+	return db.changeHook(ctx, owner, id, e, func(a *change) error {
+		a.write("delete from hook where owner = $2::bigint and id = $3::bigint", int64(owner), int64(id))
+		return nil
+	})
+}
+
+func (db *DB) changeHook(ctx context.Context, owner store.AccountID, id store.HookID, e store.AdminEvent, write func(*change) error) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return db.administer(ctx, func(ctx context.Context, c *pgxpool.Conn, a *change) error {
+		var there bool
+		if err := c.QueryRow(ctx, "select exists (select from hook where owner = $1 and id = $2)", int64(owner), int64(id)).Scan(&there); err != nil {
+			return err
+		}
+		if !there {
+			return decide(store.ErrNotFound)
+		}
+		if err := write(a); err != nil {
+			return err
+		}
+		return a.tell(e)
+	})
+}

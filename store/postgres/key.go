@@ -1,0 +1,300 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store"
+)
+
+// The row ring has the sealed key ring. Its version grows with each ring, and each server
+// looks at it every second. Its floor is the version below which a server may write
+// nothing: Reseal raises it before it looks for rows under older keys, so that no server
+// that has not read the new ring adds others. Each statement that writes compares. A floor
+// above all versions says that the records are moved out (see moved.go).
+
+// KeyRing returns the sealed key ring; nil in a new store. It works before Unlock.
+func (db *DB) KeyRing(ctx context.Context) (sealed []byte, err error) {
+	done, err := db.beginLocked(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	sealed, _, err = db.readRing(ctx)
+	return bytes.Clone(sealed), err
+}
+
+func (db *DB) readRing(ctx context.Context) (sealed []byte, version int64, err error) {
+	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		return c.QueryRow(ctx, "select sealed, version from ring").Scan(&sealed, &version)
+	})
+	return sealed, version, err
+}
+
+var errUnlocked = errors.New("the database was unlocked before")
+
+// Unlock gives the DB the keys of its rows, once. There is no older schema that a
+// converter could bring to the present one.
+func (db *DB) Unlock(ctx context.Context, keys store.RowKeys, c store.Converter) error {
+	done, err := db.beginLocked(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	db.unlocking.Lock()
+	defer db.unlocking.Unlock()
+	if db.ring.Load() != nil {
+		return errUnlocked
+	}
+	if c != nil {
+		return fmt.Errorf("%w: its key ring is of a time when there was no such database", store.ErrCorrupt)
+	}
+	if err := db.refuseMoved(ctx); err != nil {
+		return err
+	}
+	_, version, err := db.readRing(ctx)
+	if err != nil {
+		return err
+	}
+	r := &ring{keys, version}
+	if err := db.checkHead(ctx, r); err != nil {
+		return err
+	}
+	db.ring.Store(r)
+	db.polled.Go(db.pollRing)
+	return nil
+}
+
+// checkHead verifies the row that every change of the instance begins with: the keys must
+// be those of this database.
+func (db *DB) checkHead(ctx context.Context, r *ring) error {
+	return db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		_, _, err := loadHead(ctx, c, sealer{r})
+		var stale *staleError
+		if errors.As(err, &stale) { // another server renews the keys just now
+			return nil
+		}
+		if db.opts.Moved && errors.Is(err, store.ErrStaleKeys) { // by the mark of a move, and Dump reads the row
+			return nil
+		}
+		return err
+	})
+}
+
+// FollowKeys has reload called with each key ring that another server made, from now on
+// and until Close. What reload returns are the keys of rows from then on.
+func (db *DB) FollowKeys(ctx context.Context, reload func(ctx context.Context, sealed []byte) (store.RowKeys, error)) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	db.follow.Store(&reload)
+	return db.reloadRing(ctx)
+}
+
+// pollRing looks for another key ring until the DB closes.
+func (db *DB) pollRing() {
+	t := time.NewTicker(db.opts.Poll)
+	defer t.Stop()
+	for {
+		select {
+		case <-db.closing:
+			return
+		case <-t.C:
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), db.opts.Attempt)
+		_ = db.reloadRing(ctx) // the next look tries again, and a statement that needs the ring fails
+		_ = db.sweepCounts(ctx)
+		db.recent.age()
+		cancel()
+	}
+}
+
+// reloadRing takes the keys of the present ring, if that is not the one in use. It also
+// looks whether this version may still use the database.
+func (db *DB) reloadRing(ctx context.Context) error {
+	db.reloading.Lock()
+	defer db.reloading.Unlock()
+	var version, floor int64
+	var tables []byte
+	err := db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		return c.QueryRow(ctx, "select version, floor, (select value from meta where name = 'schema') from ring").Scan(&version, &floor, &tables)
+	})
+	if err == nil {
+		err = db.checkSchema(tables)
+	}
+	follow := db.follow.Load()
+	if err != nil || follow == nil {
+		return err
+	}
+	db.moved.Store(floor >= floorMoving)
+	if version == db.ring.Load().version {
+		return nil
+	}
+	sealed, version, err := db.readRing(ctx)
+	if err != nil {
+		return err
+	}
+	keys, err := (*follow)(ctx, bytes.Clone(sealed))
+	if err != nil {
+		return err
+	}
+	db.useRing(&ring{keys, version})
+	return nil
+}
+
+// checkSchema ends the engine if it may not use the database any more.
+func (db *DB) checkSchema(value []byte) error {
+	s, err := parseSchema(value)
+	if err != nil {
+		return err
+	}
+	if err = s.refuses(len(db.migrations())); err != nil {
+		db.outdate(err)
+	}
+	return err
+}
+
+// refreshed runs a step or a read. Where it met a row under a key that is not known yet, or
+// may not write since rows are sealed anew, it runs again under the newer key ring that
+// another server made: twice at most, since a rotation makes two. What an operation has
+// sealed itself, under keys from before, must be kept no more: then store.ErrStaleKeys has it
+// begin again.
+func (db *DB) refreshed(ctx context.Context, run func(s sealer) error) error {
+	for n := 0; ; n++ {
+		s := sealer{db.ring.Load()}
+		if s.newerThan(ctx) {
+			return store.ErrStaleKeys
+		}
+		err := run(s)
+		if !oldRing(err) || n == maxRings || db.reloadRing(ctx) != nil || db.ring.Load() == s.ring {
+			return err
+		}
+	}
+}
+
+const maxRings = 2
+
+// newerThan reports whether an operation has sealed something under keys that the ring has
+// replaced.
+func (r *ring) newerThan(ctx context.Context) bool {
+	under, seals := store.SealedUnder(ctx)
+	return seals && under < r.keys.RowVersion()
+}
+
+// oldRing reports whether a newer key ring may mend an error.
+func oldRing(err error) bool {
+	var stale *staleError
+	return errors.As(err, &stale) || errors.Is(err, store.ErrStaleKeys)
+}
+
+// SetKeyRing replaces the sealed key ring. store.ErrStaleKeys if another server did so
+// since this one read it.
+func (db *DB) SetKeyRing(ctx context.Context, sealed []byte, keys store.RowKeys, e store.AdminEvent) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	before := db.ring.Load()
+	next := &ring{keys, before.version + 1}
+	// It takes no newer ring, as other steps do: who replaces a ring has read it, and holds what
+	// reload waits for.
+	these := func(ctx context.Context, try keyedTry) error { return db.underThese(ctx, sealer{before}, try) }
+	err = db.administerUnder(ctx, these, func(ctx context.Context, c *pgxpool.Conn, a *change) error {
+		var version int64
+		if err := c.QueryRow(ctx, "select version from ring").Scan(&version); err != nil {
+			return err
+		}
+		if version != before.version {
+			return decide(store.ErrStaleKeys)
+		}
+		a.write("update ring set sealed = $2::bytea, version = version + 1 where one and version = $3::bigint", sealed, before.version)
+		return a.tell(e)
+	})
+	if oldRing(err) {
+		return store.ErrStaleKeys
+	}
+	if err == nil {
+		db.useRing(next)
+	}
+	return err
+}
+
+// useRing puts a ring into use, unless a later one is.
+func (db *DB) useRing(next *ring) {
+	for {
+		now := db.ring.Load()
+		if now.version >= next.version || db.ring.CompareAndSwap(now, next) {
+			return
+		}
+	}
+}
+
+// LatestTime returns the time that SetLatestTime last kept, in whole milliseconds; zero in
+// a new store.
+func (db *DB) LatestTime(ctx context.Context) (at time.Time, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return at, err
+	}
+	defer done()
+	err = db.refreshed(ctx, func(s sealer) error {
+		return db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			at = time.Time{}
+			ms, _, err := latestTime(ctx, c, s)
+			if err == nil && ms != 0 {
+				at = timeOf(int64(ms))
+			}
+			return err
+		})
+	})
+	return at, err
+}
+
+const metaLatest = "latest_time"
+
+// latestTime returns the time kept and its row; 0 and nil if there is none.
+func latestTime(ctx context.Context, c *pgxpool.Conn, s sealer) (ms uint64, row []byte, err error) {
+	err = c.QueryRow(ctx, "select value from meta where name = $1", metaLatest).Scan(&row)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, nil, nil
+	}
+	if err != nil {
+		return 0, nil, err
+	}
+	v, err := s.open(tableMeta, []byte(metaLatest), row)
+	if err == nil {
+		ms, err = number(tableMeta, v)
+	}
+	return ms, row, err
+}
+
+// SetLatestTime keeps at, in whole milliseconds, if it is after the time kept.
+func (db *DB) SetLatestTime(ctx context.Context, at time.Time) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return db.underKeys(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) error {
+		kept, row, err := latestTime(ctx, c, s)
+		if err != nil || uint64(milliseconds(at)) <= kept {
+			return err
+		}
+		next := s.sealValue(tableMeta, []byte(metaLatest), uint64Key(uint64(milliseconds(at))))
+		t, err := c.Exec(ctx, `insert into meta select $1::text, $2::bytea from ring where floor <= $4::bigint
+			on conflict (name) do update set value = excluded.value where meta.value = $3::bytea`, metaLatest, next, row, s.version)
+		if err == nil && t.RowsAffected() == 0 {
+			return db.touchedElsewhere(ctx, c, s)
+		}
+		return err
+	})
+}

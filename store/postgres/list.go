@@ -1,0 +1,131 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store"
+)
+
+// listed runs a query for a list, in a step of its own.
+func listed[T any](ctx context.Context, db *DB, each func(s sealer, r pgx.CollectableRow) (T, error), query string, args ...any) (list []T, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	err = db.refreshed(ctx, func(s sealer) error {
+		return db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+			list, err = collect(ctx, c, func(r pgx.CollectableRow) (T, error) { return each(s, r) }, query, args...)
+			return err
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+func (s sealer) listedPush(r pgx.CollectableRow) (store.Push, error) {
+	w, err := s.scanPush(r)
+	return w.push, err
+}
+
+// Pushes lists an owner's live pushes, or the others, newest first.
+func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, skip, limit int) ([]store.Push, error) {
+	return listed(ctx, db, sealer.listedPush, "select "+pushColumns+` from push p
+		where owner = $1 and owner <> 0 and live = $2 order by id desc offset $3 limit $4`, int64(owner), live, skip, limit)
+}
+
+// Scan lists pushes by ID, from the first after the one given.
+func (db *DB) Scan(ctx context.Context, after store.ID, limit int) ([]store.Push, error) {
+	return listed(ctx, db, sealer.listedPush, "select "+pushColumns+" from push p where id > $1 order by id limit $2", after[:], limit)
+}
+
+// Entries lists a push's audit entries, oldest first. The push counts them, so that one
+// which was removed is missed.
+func (db *DB) Entries(ctx context.Context, id store.ID, skip, limit int) (list []store.Entry, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	first := int64(max(skip, 0))
+	err = db.refreshed(ctx, func(s sealer) error {
+		return db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			list = nil
+			var w row
+			query := "select " + pushColumns + `, a.number, a.value from push p
+				left join (select * from audit where id = $1 and number >= $2 order by number limit $3) a on a.id = p.id
+				where p.id = $1 order by a.number`
+			rows, err := c.Query(ctx, query, id[:], first, limit)
+			if err != nil {
+				return err
+			}
+			defer rows.Close()
+			for rows.Next() {
+				var number *int64
+				var stored []byte
+				if w, err = s.scanPush(rows, &number, &stored); err != nil {
+					return err
+				}
+				if number == nil {
+					break
+				}
+				at := uint32(first) + uint32(len(list))
+				if *number != int64(at) {
+					break
+				}
+				var e store.Entry
+				if err := s.read(tableAudit, auditKey(id, at), stored, &e); err != nil {
+					return err
+				}
+				list = append(list, e)
+			}
+			rows.Close()
+			if err := rows.Err(); err != nil {
+				return err
+			}
+			if want := min(int64(limit), int64(w.push.Seq)-first); int64(len(list)) < want {
+				return decide(fmt.Errorf("%w: %s: entry %d of push %s is missing", store.ErrCorrupt, tableAudit, first+int64(len(list)), id))
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// Due lists pushes of an expiry queue whose time is not after until, earliest first, and
+// returns the time of the next one. The rows of the index lead to a record, which decides.
+func (db *DB) Due(ctx context.Context, q store.ExpiryQueue, until time.Time, limit int) (due []store.ID, next time.Time, err error) {
+	type one struct {
+		id store.ID
+		at int64
+	}
+	list, err := listed(ctx, db, func(_ sealer, r pgx.CollectableRow) (o one, err error) {
+		var id []byte
+		if err := r.Scan(&id, &o.at); err != nil {
+			return o, err
+		}
+		if len(id) != len(o.id) {
+			return o, decide(errors.New("an ID has another length"))
+		}
+		o.id = store.ID(id)
+		return o, nil
+	}, "select id, due from push where queue = $1 order by queue, due, id limit $2", int16(q), int64(limit)+1)
+	for _, o := range list {
+		if len(due) >= limit || o.at > milliseconds(until) {
+			return due, timeOf(o.at), nil
+		}
+		due = append(due, o.id)
+	}
+	return due, time.Time{}, err
+}

@@ -1,0 +1,75 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store"
+)
+
+// A met counts what steps met on their way to the database.
+type met struct{ conflicts, retries, foundOut, leftUnknown atomic.Uint64 }
+
+// stats returns the counts, with those of the connections.
+func (m *met) stats(p *pgxpool.Stat) store.SharedStats {
+	return store.SharedStats{
+		InUse: int(p.AcquiredConns()), Idle: int(p.IdleConns()), Max: int(p.MaxConns()),
+		Waits: uint64(p.EmptyAcquireCount()), Waited: p.EmptyAcquireWaitTime(),
+		Conflicts: m.conflicts.Load(), Retries: m.retries.Load(), FoundOut: m.foundOut.Load(), LeftUnknown: m.leftUnknown.Load(),
+	}
+}
+
+// begin begins to count for a step. The outcome of one that only reads is never unknown.
+func (m *met) begin(writes bool) *metStep { return &metStep{met: m, writes: writes} }
+
+// A metStep counts what one step meets.
+type metStep struct {
+	*met
+	writes  bool
+	unknown bool // the outcome of an attempt is, so far
+}
+
+// doubtKey is the key of a context under which a statement that others shared left an
+// outcome unknown, which the step under it finds out.
+type doubtKey struct{}
+
+// inDoubt returns a context of that kind.
+func inDoubt(ctx context.Context) context.Context { return context.WithValue(ctx, doubtKey{}, true) }
+
+// under has the step count from what a shared statement left, if the context says so.
+func (m *metStep) under(ctx context.Context) *metStep {
+	m.unknown = ctx.Value(doubtKey{}) != nil
+	return m
+}
+
+// shared counts an attempt of a statement that others share: what it leaves undone is
+// counted by the steps that go on by themselves.
+func (m *met) shared(err error) {
+	if errors.Is(err, errAgain) || errors.Is(err, errUnknown) {
+		m.retries.Add(1)
+	}
+}
+
+// attempted counts an attempt.
+func (m *metStep) attempted(err error) {
+	again, unknown := errors.Is(err, errAgain), errors.Is(err, errUnknown)
+	defer func() { m.unknown = m.writes && (unknown || m.unknown && again) }()
+	switch {
+	case err == errAgain: //nolint:errorlint // with a cause, it is no conflict but a failure
+		m.conflicts.Add(1)
+	case again, unknown:
+		m.retries.Add(1)
+	case m.unknown:
+		m.foundOut.Add(1)
+	}
+}
+
+// givenUp counts a step that ends without having been done.
+func (m *metStep) givenUp() {
+	if m.unknown {
+		m.leftUnknown.Add(1)
+	}
+}

@@ -1,0 +1,264 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pushbox/internal/limit"
+	"pushbox/internal/secret"
+	"pushbox/internal/testkit/pgtest"
+	"pushbox/store"
+	"pushbox/store/postgres"
+	"pushbox/store/storetest/conformance"
+)
+
+// mover opens a database as a move out of it does.
+func mover(t *testing.T, url secret.Text) *postgres.DB {
+	t.Helper()
+	db := openURL(t, url, func(o *postgres.Options) { o.Moved = true })
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return db
+}
+
+// running opens a database as a server does, which looks for another key ring often.
+func running(t *testing.T, url secret.Text) *postgres.DB {
+	t.Helper()
+	db := openURL(t, url, func(o *postgres.Options) { o.Poll = 5 * time.Millisecond })
+	t.Cleanup(func() {
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := db.FollowKeys(t.Context(), func(context.Context, []byte) (store.RowKeys, error) { return conformance.Keys{}, nil }); err != nil {
+		t.Fatal(err)
+	}
+	return db
+}
+
+// While servers write, a move marks the database. What they were told of before is there to
+// be copied, and nothing comes after.
+func TestAllThatWasAcknowledgedIsThereAfterADeparture(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := mover(t, url)
+	var next atomic.Int64
+	var made sync.Map // store.ID → nothing
+	var writers sync.WaitGroup
+	for range 2 {
+		server := running(t, url)
+		for range 8 {
+			writers.Go(func() {
+				for {
+					p := conformance.LivePush(int(next.Add(1)), 0)
+					err := server.CreatePush(context.Background(), p, []byte("payload"), conformance.Creation(p))
+					if errors.Is(err, store.ErrStaleKeys) || errors.Is(err, store.ErrMoved) {
+						return
+					}
+					if err != nil {
+						t.Errorf("a create: %v", err)
+						return
+					}
+					made.Store(p.ID, true)
+				}
+			})
+		}
+	}
+	for next.Load() < 100 {
+		time.Sleep(time.Millisecond)
+	}
+	if _, err := db.Depart(t.Context(), postgres.Departure{}); err != nil {
+		t.Fatal(err)
+	}
+	there := make(map[store.ID]bool)
+	for r, err := range db.Dump(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Kind == store.RecordPush {
+			there[store.ID(r.Key)] = true
+		}
+	}
+	writers.Wait()
+	n := 0
+	for id := range made.Range {
+		if n++; !there[id.(store.ID)] {
+			t.Errorf("push %s was acknowledged, and a dump after the departure lacks it", id)
+		}
+	}
+	if n < 50 {
+		t.Errorf("only %d pushes were made", n)
+	}
+}
+
+// A statement that began before the departure may write after all others, so the departure
+// waits for it.
+func TestADepartureWaitsForTheWritesThatBegan(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := mover(t, url)
+	conn, err := pgx.Connect(t.Context(), url.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "update push set op = op"); err != nil { // of no row: it has a lock, and no transaction ID
+		t.Fatal(err)
+	}
+	departed := make(chan error, 1)
+	go func() {
+		_, err := db.Depart(t.Context(), postgres.Departure{})
+		departed <- err
+	}()
+	for waiting := 0; waiting == 0 && len(departed) == 0; {
+		if err := conn.QueryRow(t.Context(), "select count(*) from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())").Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	select {
+	case err := <-departed:
+		t.Fatalf("it did not wait: %v", err)
+	default:
+	}
+	if err := tx.Commit(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-departed; err != nil {
+		t.Error(err)
+	}
+}
+
+// Servers refuse a database that is marked, those that run and those that start, and use it
+// again when the mark is gone.
+func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db, server := mover(t, url), running(t, url)
+	p := conformance.LivePush(1, 0)
+	if err := server.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+		t.Fatal(err)
+	}
+	tries := []limit.Tally{{Of: 1, Most: 10, Span: time.Hour}}
+	refuses := func(when string) {
+		t.Helper()
+		for _, err := server.Push(t.Context(), p.ID); !errors.Is(err, store.ErrMoved); _, err = server.Push(t.Context(), p.ID) {
+			if err != nil {
+				t.Fatalf("%s, a read: %v", when, err)
+			}
+		}
+		if c, err := server.Change(t.Context(), p.ID, conformance.View); !errors.Is(err, store.ErrMoved) || c.Payload != nil {
+			t.Errorf("%s, a view: %q, %v", when, c.Payload, err)
+		}
+		if _, err := server.CountTry(t.Context(), time.Now(), tries); !errors.Is(err, store.ErrMoved) {
+			t.Errorf("%s, a try: %v", when, err)
+		}
+		other, _, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer other.Close()
+		if err := other.Unlock(t.Context(), conformance.Keys{}, nil); !errors.Is(err, store.ErrMoved) {
+			t.Errorf("%s, a start: %v", when, err)
+		}
+	}
+	first, err := db.Depart(t.Context(), postgres.Departure{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	refuses("while it moves")
+	second, err := db.Depart(t.Context(), first)
+	if err != nil || second == first {
+		t.Fatalf("another move: %v, %v", second, err)
+	}
+	if _, err := db.Depart(t.Context(), first); !errors.Is(err, store.ErrMoved) {
+		t.Errorf("a move that saw an older mark: %v", err)
+	}
+	for name, end := range map[string]func(context.Context, postgres.Departure) error{"ends": db.Arrive, "gives up": db.Stay} {
+		if err := end(t.Context(), first); !errors.Is(err, store.ErrMoved) {
+			t.Errorf("a move that another has overtaken %s: %v", name, err)
+		}
+	}
+	for range 2 { // the second time, as after an answer that was lost
+		if err := db.Arrive(t.Context(), second); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuses("when it has moved")
+	ended, err := db.Departure(t.Context())
+	if err != nil || ended.Number != second.Number || !ended.Ended {
+		t.Errorf("the mark is %v, %v", ended, err)
+	}
+	if _, err := db.Depart(t.Context(), ended); !errors.Is(err, store.ErrMoved) {
+		t.Errorf("a move of what has moved: %v", err)
+	}
+	for range 2 {
+		if err := db.Stay(t.Context(), ended); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for err := store.ErrMoved; errors.Is(err, store.ErrMoved); {
+		_, err = server.Push(t.Context(), p.ID)
+	}
+	if c, err := server.Change(t.Context(), p.ID, conformance.View); err != nil || string(c.Payload) != "payload" {
+		t.Errorf("a view after all: %q, %v", c.Payload, err)
+	}
+}
+
+// A server that was frozen while the database was marked writes nothing, before it learns of
+// the mark.
+func TestAServerThatDoesNotKnowOfADepartureWritesNothing(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db, frozen := mover(t, url), openURL(t, url) // it follows no keys, so it learns of nothing
+	defer frozen.Close()
+	p := conformance.LivePush(1, 0)
+	if err := frozen.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Depart(t.Context(), postgres.Departure{}); err != nil {
+		t.Fatal(err)
+	}
+	another := conformance.LivePush(2, 0)
+	at := time.Now()
+	for name, write := range map[string]func() error{
+		"a create": func() error {
+			return frozen.CreatePush(t.Context(), another, []byte("payload"), conformance.Creation(another))
+		},
+		"a view": func() error {
+			c, err := frozen.Change(t.Context(), p.ID, conformance.View)
+			if c.Payload != nil {
+				t.Errorf("a payload was delivered")
+			}
+			return err
+		},
+		"an account": func() error {
+			_, err := frozen.CreateAccount(t.Context(), store.Account{Email: "a"}, conformance.Told)
+			return err
+		},
+		"a time": func() error { return frozen.SetLatestTime(t.Context(), at) },
+		"a try": func() error {
+			_, err := frozen.CountTry(t.Context(), at, []limit.Tally{{Of: 1, Most: 10, Span: time.Hour}})
+			return err
+		},
+		"other keys": func() error {
+			return frozen.SetKeyRing(t.Context(), []byte("ring"), conformance.Keys{}, conformance.Told)
+		},
+	} {
+		if err := write(); !errors.Is(err, store.ErrStaleKeys) && !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

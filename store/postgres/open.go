@@ -1,0 +1,267 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"regexp"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+)
+
+// Options say which database to use.
+type Options struct {
+	// URL is what libpq takes: postgres://user@host1,host2/name?sslmode=verify-full, or
+	// words such as host=/run/postgresql. It may have settings of pgxpool, such as
+	// pool_max_conns, and of pgx, such as default_query_exec_mode.
+	URL secret.Text
+	// Dir is where Backup puts a file that it is given no path for.
+	Dir     string
+	MaxSize int64 // bytes of the database above which creates are refused; 0: no limit
+	Room    store.RoomLimits
+
+	Attempt time.Duration // how long one attempt of a step may take; 0: 3 s
+	Connect time.Duration // how long to wait for a connection to one host; 0: 2 s
+	Moved   bool          // open a database, too, whose records are or were being moved out
+	Poll    time.Duration // how often to look for a key ring that another server made; 0: 1 s
+
+	more []migration // after those that there are; of tests
+}
+
+// Bounds and defaults.
+const (
+	defaultAttempt = 3 * time.Second
+	defaultConnect = 2 * time.Second
+	defaultPoll    = time.Second
+	defaultConns   = 16
+	// maxTries is how often a step begins again because others changed what it decides
+	// by, or the database did not answer.
+	maxTries = 200
+	// patience is how many attempts long a step goes on while the database does not
+	// answer.
+	patience = 3
+)
+
+// A DB is a store.Engine in a PostgreSQL database. Its methods may be called at the same
+// time.
+type DB struct {
+	pool    *pgxpool.Pool
+	hosts   *primaries
+	opts    Options
+	limits  atomic.Pointer[limits]
+	ring    atomic.Pointer[ring] // nil until Unlock
+	turns   turns[store.ID]      // in front of the changes of a push
+	admin   turns[struct{}]      // in front of changes that the instance log tells
+	tallies turns[tallyKey]      // in front of counts of tries
+	triedAt atomic.Int64         // the latest time of a try that was counted, in microseconds since 1970
+	creates group[*creation]
+	changes group[*sharedChange]
+	reads   group[*reading]
+	recent  recent
+	numbers numbers
+	self    opName // names this process in leases
+	space   measured
+	total   measured // bytes of all pushes without an account
+
+	moved atomic.Bool // the records are being moved out, or were
+
+	unlocking sync.Mutex
+	follow    atomic.Pointer[func(context.Context, []byte) (store.RowKeys, error)]
+	reloading sync.Mutex  // held while the key ring is read again
+	counting  atomic.Bool // CountLive was called
+	swept     time.Time   // when rows of room and tally were last removed; of pollRing
+
+	failed   chan struct{} // closed by outdate
+	failure  error         // set before it is closed
+	outdated sync.Once
+
+	met met // what steps met
+
+	closing chan struct{}
+	gate    sync.RWMutex // held by steps, and by Close when it closes
+	polled  sync.WaitGroup
+	once    sync.Once
+	copying chan struct{} // holds a value while a backup runs
+}
+
+var _ store.Engine = (*DB)(nil)
+
+// Open connects to the database, and makes or migrates its tables; it reports whether
+// there were none. Until Unlock, a DB gives its key ring alone.
+//
+// The error wraps store.ErrUnavailable if no host that takes writes answers, and
+// store.ErrSchema if a later version of pushbox made the tables, and no earlier one may use
+// them. It never has the password.
+func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
+	if o.Attempt <= 0 {
+		o.Attempt = defaultAttempt
+	}
+	if o.Connect <= 0 {
+		o.Connect = defaultConnect
+	}
+	if o.Poll <= 0 {
+		o.Poll = defaultPoll
+	}
+	c, err := poolConfig(o)
+	if err != nil {
+		return nil, false, err
+	}
+	hosts := &primaries{}
+	c.BeforeConnect, c.ConnConfig.ValidateConnect = hosts.arrange, hosts.validate
+	pool, err := pgxpool.NewWithConfig(ctx, c)
+	if err != nil {
+		return nil, false, fmt.Errorf("database_url: %w", hide(err, o.URL))
+	}
+	hosts.pool.Store(pool)
+	db = &DB{pool: pool, hosts: hosts, opts: o, self: newOp(), failed: make(chan struct{}), closing: make(chan struct{}), copying: make(chan struct{}, 1)}
+	db.SetSpaceLimits(store.SpaceLimits{MaxSize: o.MaxSize, Room: o.Room})
+	if created, err = db.migrate(ctx); err != nil {
+		pool.Close()
+		return nil, false, hide(err, o.URL)
+	}
+	return db, created, nil
+}
+
+// poolConfig reads the URL.
+//
+// Statements are sent unnamed, with their types from a cache in this process
+// (QueryExecModeCacheDescribe): one round trip, and nothing stays on a server connection,
+// so PgBouncer may give each transaction another one. A statement that is prepared under a
+// name saves its planning, and needs a connection of its own; the URL may ask for that.
+func poolConfig(o Options) (*pgxpool.Config, error) {
+	c, err := pgxpool.ParseConfig(o.URL.Reveal())
+	if err != nil {
+		return nil, fmt.Errorf("database_url cannot be read: %w", hide(err, o.URL))
+	}
+	text := o.URL.Reveal()
+	if !regexp.MustCompile(`\bdefault_query_exec_mode\b`).MatchString(text) {
+		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+	}
+	if !regexp.MustCompile(`\bpool_max_conns\b`).MatchString(text) {
+		c.MaxConns = defaultConns
+	}
+	c.ConnConfig.ConnectTimeout = o.Connect
+	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
+	if c.ConnConfig.RuntimeParams["application_name"] == "" {
+		c.ConnConfig.RuntimeParams["application_name"] = "pushbox"
+	}
+	c.ConnConfig.OnNotice = noteWarning
+	return c, nil
+}
+
+// hide takes what the URL has of secrets out of the text of an error.
+func hide(err error, u secret.Text) error {
+	if err == nil {
+		return nil
+	}
+	text, hidden := err.Error(), false
+	for _, s := range secretsIn(u.Reveal()) {
+		if cut := regexp.MustCompile(regexp.QuoteMeta(s)).ReplaceAllLiteralString(text, "[redacted]"); cut != text {
+			text, hidden = cut, true
+		}
+	}
+	if !hidden {
+		return err
+	}
+	return &hiddenError{text, err}
+}
+
+// A hiddenError is an error whose own text had a secret.
+type hiddenError struct {
+	text  string
+	cause error
+}
+
+func (e *hiddenError) Error() string        { return e.text }
+func (e *hiddenError) Is(target error) bool { return errors.Is(e.cause, target) }
+
+// HasPassword reports whether an address has a password in it.
+func HasPassword(url string) bool { return len(secretsIn(url)) > 1 }
+
+// secretsIn returns the whole URL, and its passwords as they may stand in a text.
+func secretsIn(text string) (all []string) {
+	if text == "" {
+		return nil
+	}
+	all = append(all, text)
+	if u, err := url.Parse(text); err == nil {
+		if p, ok := u.User.Password(); ok && p != "" {
+			all = append(all, p, url.QueryEscape(p), url.PathEscape(p))
+		}
+		for _, name := range []string{"password", "sslpassword"} {
+			if p := u.Query().Get(name); p != "" {
+				all = append(all, p, url.QueryEscape(p))
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile(`(?:password\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&]+)|://[^/@]*?:([^@]+)@`).FindAllStringSubmatch(text, -1) {
+		for _, p := range m[1:] {
+			if p != "" {
+				all = append(all, p)
+			}
+		}
+	}
+	return all
+}
+
+// Failed returns a channel that is closed when a later version of pushbox has changed the
+// database so that this one may not use it: every method returns store.ErrFailed with
+// store.ErrSchema then. No unknown outcome ends the engine: it is resolved by reading again.
+func (db *DB) Failed() <-chan struct{} { return db.failed }
+
+// Close waits for the steps that run, refuses others with store.ErrClosed, and closes the
+// connections. Later calls do nothing.
+func (db *DB) Close() error {
+	db.once.Do(func() {
+		close(db.closing)
+		db.gate.Lock()
+		defer db.gate.Unlock()
+		db.polled.Wait()
+		db.pool.Close()
+	})
+	return nil
+}
+
+// begin admits a step, whose end the caller reports by calling done.
+func (db *DB) begin(ctx context.Context) (done func(), err error) {
+	done, err = db.beginLocked(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case db.ring.Load() == nil:
+		err = store.ErrNoKeys
+	case db.moved.Load():
+		err = store.ErrMoved
+	default:
+		return done, nil
+	}
+	done()
+	return nil, err
+}
+
+// beginLocked is begin for a step that needs no keys.
+func (db *DB) beginLocked(ctx context.Context) (done func(), err error) {
+	db.gate.RLock()
+	select {
+	case <-db.closing:
+		err = store.ErrClosed
+	case <-db.failed:
+		err = db.failure
+	default:
+		err = ctx.Err()
+	}
+	if err != nil {
+		db.gate.RUnlock()
+		return nil, err
+	}
+	return db.gate.RUnlock, nil
+}

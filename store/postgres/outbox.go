@@ -1,0 +1,242 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"iter"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store"
+)
+
+const messageColumns = "number, next_at, route, recipient, value"
+
+// scanMessage reads the columns of a message, which must agree, its row, and what follows
+// them.
+func (s sealer) scanMessage(r pgx.Row, more ...any) (m store.Message, stored []byte, err error) {
+	var number, next, to int64
+	var route int16
+	if err := r.Scan(append([]any{&number, &next, &route, &to, &stored}, more...)...); err != nil {
+		return m, nil, err
+	}
+	m.Number, m.NextAt = uint64(number), timeOf(next)
+	if err := s.read(tableOutbox, messageKey(m), stored, &m); err != nil {
+		return store.Message{}, nil, err
+	}
+	if int16(m.Route) != route {
+		return store.Message{}, nil, mismatch(tableOutbox, "route")
+	}
+	if int64(m.To) != to {
+		return store.Message{}, nil, mismatch(tableOutbox, "recipient")
+	}
+	return m, stored, nil
+}
+
+func (s sealer) listedMessage(r pgx.CollectableRow) (store.Message, error) {
+	m, _, err := s.scanMessage(r)
+	return m, err
+}
+
+// DueMessages lists the messages that q selects, earliest first, and returns the time of
+// the first one that only its Until or its Limit keeps off the list. With a lease, it
+// claims them: those that another process has claimed before are not on the list, and wait
+// until that lease ends. What this process has claimed it may claim again.
+func (db *DB) DueMessages(ctx context.Context, q store.MessageQuery) (due []store.Message, next time.Time, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return nil, next, err
+	}
+	defer done()
+	err = db.refreshed(ctx, func(s sealer) error {
+		return db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			leased := make(map[uint64]time.Time)
+			if due, next, err = q.Select(db.waiting(ctx, c, s, q, leased)); err != nil || q.Lease.IsZero() {
+				return err
+			}
+			due, err = db.claim(ctx, c, q, due)
+			for _, until := range leased {
+				if next.IsZero() || until.Before(next) {
+					next = until
+				}
+			}
+			return err
+		})
+	})
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	return due, next, nil
+}
+
+// duePage is how many messages are read at a time.
+const duePage = 200
+
+// waiting goes through the messages of a route by the time of their next try, a page at a
+// time, without those that another process holds where q asks for a lease. It leaves out
+// recipients that q wants nothing for, or no more: one whose receiver is gone may have most
+// of the outbox.
+func (db *DB) waiting(ctx context.Context, c *pgxpool.Conn, s sealer, q store.MessageQuery, leased map[uint64]time.Time) iter.Seq2[store.Message, error] {
+	return func(yield func(store.Message, error) bool) {
+		taken, except := make(map[uint64]int), []int64{}
+		for to := range q.Except {
+			except = append(except, int64(to))
+		}
+		for after, n := (store.Message{}), duePage; n == duePage; {
+			page, err := db.waitingPage(ctx, c, s, q.Route, after, except)
+			if err != nil {
+				yield(store.Message{}, err)
+				return
+			}
+			n = len(page)
+			for _, m := range page {
+				after = m.Message
+				if !q.Lease.IsZero() && m.lease > milliseconds(q.Until) && !bytes.Equal(m.holder, db.self[:]) {
+					leased[m.Number] = timeOf(m.lease)
+					continue
+				}
+				if taken[m.To]++; taken[m.To] == q.Each && q.CreatedUntil.IsZero() {
+					except = append(except, int64(m.To))
+				}
+				if !yield(m.Message, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// A leasedMessage is a message with its lease.
+type leasedMessage struct {
+	store.Message
+	lease  int64
+	holder []byte
+}
+
+func (db *DB) waitingPage(ctx context.Context, c *pgxpool.Conn, s sealer, by store.Route, after store.Message, except []int64) ([]leasedMessage, error) {
+	return collect(ctx, c, func(r pgx.CollectableRow) (m leasedMessage, err error) {
+		m.Message, _, err = s.scanMessage(r, &m.lease, &m.holder)
+		return m, err
+	}, "select "+messageColumns+`, lease, holder from outbox where route = $1 and (next_at, number) > ($2::bigint, $3::bigint)
+		and recipient <> all ($4::bigint[]) order by next_at, number limit $5`, int16(by), milliseconds(after.NextAt), int64(after.Number), except, duePage)
+}
+
+// claim takes a lease of messages, and returns those that it got.
+func (db *DB) claim(ctx context.Context, c *pgxpool.Conn, q store.MessageQuery, due []store.Message) ([]store.Message, error) {
+	if len(due) == 0 {
+		return nil, nil
+	}
+	numbers := make([]int64, len(due))
+	for i, m := range due {
+		numbers[i] = int64(m.Number)
+	}
+	got, err := collect(ctx, c, pgx.RowTo[int64], `update outbox set lease = $1::bigint, holder = $4::bytea where number in
+		(select number from outbox where number = any ($2::bigint[]) and (lease <= $3::bigint or holder = $4) for update skip locked) returning number`,
+		milliseconds(q.Lease), numbers, milliseconds(q.Until), db.self[:])
+	if err != nil {
+		return nil, err
+	}
+	own := make(map[uint64]bool, len(got))
+	for _, n := range got {
+		own[uint64(n)] = true
+	}
+	var list []store.Message
+	for _, m := range due {
+		if own[m.Number] {
+			list = append(list, m)
+		}
+	}
+	return list, nil
+}
+
+// Messages lists all messages by the time of their next try and their number, from the
+// first after the given one.
+func (db *DB) Messages(ctx context.Context, after store.Message, limit int) ([]store.Message, error) {
+	number, ok := column(after.Number)
+	if !ok {
+		limit = 0
+	}
+	return listed(ctx, db, sealer.listedMessage, "select "+messageColumns+" from outbox where (next_at, number) > ($1, $2) order by next_at, number limit $3",
+		milliseconds(after.NextAt), number, limit)
+}
+
+// CountMessages returns how many messages wait for each recipient.
+func (db *DB) CountMessages(ctx context.Context) (map[store.Recipient]int, error) {
+	type count struct {
+		to store.Recipient
+		n  int
+	}
+	list, err := listed(ctx, db, func(_ sealer, r pgx.CollectableRow) (v count, err error) {
+		var route int16
+		var to int64
+		err = r.Scan(&route, &to, &v.n)
+		v.to = store.Recipient{Route: store.Route(route), To: uint64(to)}
+		return v, err
+	}, "select route, recipient, count(*) from outbox group by route, recipient")
+	if err != nil {
+		return nil, err
+	}
+	all := make(map[store.Recipient]int, len(list))
+	for _, v := range list {
+		all[v.to] = v.n
+	}
+	return all, nil
+}
+
+// RetryMessage counts a try of a message, sets the time of the next one, and ends the
+// lease.
+func (db *DB) RetryMessage(ctx context.Context, m store.Message, next time.Time) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return db.underKeys(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) error {
+		number, at := int64(m.Number), milliseconds(m.NextAt)
+		now, before, err := s.scanMessage(c.QueryRow(ctx, "select "+messageColumns+" from outbox where number = $1 and next_at = $2", number, at))
+		if errors.Is(err, pgx.ErrNoRows) {
+			err = decide(store.ErrNotFound)
+		}
+		if err != nil {
+			return err
+		}
+		now.NextAt = next
+		now.Attempts++
+		after, err := s.seal(tableOutbox, messageKey(now), now)
+		if err != nil {
+			return decide(err)
+		}
+		t, err := c.Exec(ctx, `update outbox set next_at = $1::bigint, lease = 0, value = $2::bytea
+			where number = $3::bigint and value = $4::bytea and (select floor from ring) <= $5::bigint`,
+			milliseconds(next), after, number, before, s.version)
+		if err == nil && t.RowsAffected() == 0 {
+			return db.touchedElsewhere(ctx, c, s)
+		}
+		return err
+	})
+}
+
+// EndMessages removes messages, by number and NextAt, and returns how many there were.
+// After an attempt of unknown outcome it may count too few.
+func (db *DB) EndMessages(ctx context.Context, gone []store.Message) (n int, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	numbers, times := make([]int64, len(gone)), make([]int64, len(gone))
+	for i, m := range gone {
+		numbers[i], times[i] = int64(m.Number), milliseconds(m.NextAt)
+	}
+	err = db.step(ctx, func(ctx context.Context) error {
+		return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			t, err := c.Exec(ctx, "delete from outbox where (number, next_at) in (select * from unnest($1::bigint[], $2::bigint[]))", numbers, times)
+			n = int(t.RowsAffected())
+			return err
+		})
+	})
+	return n, err
+}

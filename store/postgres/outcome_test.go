@@ -1,0 +1,216 @@
+package postgres_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/limit"
+	"pushbox/internal/testkit/pgtest"
+	"pushbox/store"
+	"pushbox/store/postgres"
+	"pushbox/store/storetest/conformance"
+)
+
+// What a step did is known even if its answer is lost: done once, and told as done.
+func TestALostAnswerIsFoundOut(t *testing.T) {
+	t.Parallel()
+	for name, deed := range map[string]deed{"after the commit": dropAnswer, "before it": dropAsked, "never given": holdAnswer} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, url := newProxy(t, pgtest.URL(t))
+			db := openURL(t, url, func(o *postgres.Options) { o.Attempt = time.Second })
+			defer db.Close()
+			l := loser{T: t, proxy: p, deed: deed}
+
+			push := conformance.LivePush(1, 0)
+			l.lose("insert into push", func() error {
+				return db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push))
+			})
+			for n := range push.ViewLimit {
+				var c store.Change
+				l.lose("update push set seq", func() (err error) {
+					c, err = db.Change(t.Context(), push.ID, conformance.View)
+					return err
+				})
+				if c.Push.Views != n+1 || string(c.Payload) != "payload" {
+					t.Errorf("view %d: the push has %d, and the payload is %q", n+1, c.Push.Views, c.Payload)
+				}
+			}
+			if _, err := db.Change(t.Context(), push.ID, conformance.View); !errors.Is(err, conformance.ErrLimit) {
+				t.Errorf("one view more: %v", err)
+			}
+			es, err := db.Entries(t.Context(), push.ID, 0, 100)
+			if err != nil || len(es) != 1+push.ViewLimit {
+				t.Errorf("%d entries, %v", len(es), err)
+			}
+			l.lose("delete from push", func() error {
+				_, err := db.Change(t.Context(), push.ID, conformance.Purge)
+				return err
+			})
+			var id store.AccountID
+			l.lose("update head set", func() (err error) {
+				id, err = db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+				return err
+			})
+			if a, err := db.AccountByEmail(t.Context(), "a@example.org"); err != nil || a.ID != id {
+				t.Errorf("account %d, %v; its ID was %d", a.ID, err, id)
+			}
+			events, err := db.AdminEvents(t.Context(), 0, 10)
+			if err != nil || len(events) != 1 {
+				t.Errorf("%d events, %v", len(events), err)
+			}
+			loseSilently(l, db, id)
+			conformance.CheckClean(t, db)
+		})
+	}
+}
+
+// A statement that comes late, when another attempt has read what was before it, is found
+// out too: the attempt finds another row, and that is its own.
+func TestALateStatementIsFoundOut(t *testing.T) {
+	t.Parallel()
+	p, url := newProxy(t, pgtest.URL(t))
+	db := openURL(t, url, func(o *postgres.Options) { o.Attempt = 300 * time.Millisecond })
+	defer db.Close()
+	l := loser{T: t, proxy: p, deed: holdAsked}
+	push := conformance.LivePush(1, 0)
+	push.ViewLimit = 9
+	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); err != nil {
+		t.Fatal(err)
+	}
+	fail := func(p store.Push) (store.Push, store.Entry, error) {
+		p.Failed++
+		return p, store.Entry{}, nil
+	}
+	for _, rule := range []store.Rule{fail, conformance.View} {
+		l.lose("update push set", func() error {
+			_, err := db.Change(t.Context(), push.ID, rule)
+			return err
+		})
+	}
+	if got, err := db.Push(t.Context(), push.ID); err != nil || got.Views != 1 || got.Failed != 1 {
+		t.Errorf("%d views and %d wrong passphrases count, %v", got.Views, got.Failed, err)
+	}
+	conformance.CheckClean(t, db)
+}
+
+// loseSilently loses answers to changes that no event tells: of codes with their mail, and of
+// tries. Both are first made twice without a loss.
+func loseSilently(l loser, db *postgres.DB, id store.AccountID) {
+	l.Helper()
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	send := func() error {
+		_, err := db.ChangeAccount(l.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			a.Unconfirmed, a.Code.SentAt, a.Code.Sent = true, at, 1
+			a.Code.Wrong++
+			return a, store.SessionChange{Mail: conformance.MailTo(7, 4, 1), Untold: true}, store.AdminEvent{}, nil
+		})
+		return err
+	}
+	tally := []limit.Tally{{Of: 1, Most: 9, Span: time.Hour}, {Of: 2, Most: 9, Span: time.Hour}}
+	try := func() error {
+		stood, err := db.CountTry(l.Context(), at, tally)
+		if err == nil && !limit.AllLeft(stood) {
+			l.Error("no try is left")
+		}
+		return err
+	}
+	for range 2 {
+		if err := errors.Join(send(), try()); err != nil {
+			l.Error(err)
+		}
+	}
+	l.lose("update head set", send)
+	l.lose("insert into tally", try)
+	l.lose("insert into tally", func() error { return db.UncountTry(l.Context(), at, tally[:1]) })
+	a, err := db.Account(l.Context(), id)
+	if err != nil || a.Code.Wrong != 3 {
+		l.Errorf("%d wrong codes are counted, %v", a.Code.Wrong, err)
+	}
+	waiting, err := db.Messages(l.Context(), store.Message{}, 9)
+	if err != nil || len(waiting) != 3 {
+		l.Errorf("%d mails wait, %v", len(waiting), err)
+	}
+	if err := send(); err != nil {
+		l.Error(err)
+	}
+	if err := send(); !errors.Is(err, store.ErrQuota) {
+		l.Errorf("a fifth mail: %v", err)
+	}
+	stood, err := db.Tries(l.Context(), at, tally)
+	if err != nil || stood[0].Left != 9-2 || stood[1].Left != 9-3 {
+		l.Errorf("the tallies stand at %v, %v", stood, err)
+	}
+}
+
+// A loser runs steps of which the proxy loses a statement.
+type loser struct {
+	*testing.T
+	proxy *proxy
+	deed  deed
+}
+
+func (l loser) lose(mark string, step func() error) {
+	l.Helper()
+	before := l.proxy.lost()
+	l.proxy.lose(mark, l.deed)
+	if err := step(); err != nil {
+		l.Errorf("%s: %v", mark, err)
+	}
+	if l.proxy.lost() != before+1 {
+		l.Errorf("%s: no statement was lost", mark)
+	}
+}
+
+// While the database is away, every step fails with an error that has a name, and goes on
+// when it is back.
+func TestADatabaseThatIsAway(t *testing.T) {
+	t.Parallel()
+	p, url := newProxy(t, pgtest.URL(t))
+	db := openURL(t, url, func(o *postgres.Options) { o.Attempt = 500 * time.Millisecond })
+	defer db.Close()
+	push := conformance.LivePush(1, 0)
+	p.away(true)
+	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("create: %v", err)
+	}
+	if _, err := db.Push(t.Context(), push.ID); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("push: %v", err)
+	}
+	if _, err := db.Stats(); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("stats: %v", err)
+	}
+	if _, _, err := postgres.Open(t.Context(), postgres.Options{URL: url, Connect: 50 * time.Millisecond}); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("open: %v", err)
+	}
+	select {
+	case <-db.Failed():
+		t.Error("it counts as a failure")
+	default:
+	}
+	p.away(false)
+	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); err != nil {
+		t.Errorf("create after it came back: %v", err)
+	}
+	conformance.CheckClean(t, db)
+}
+
+func TestNoErrorHasThePassword(t *testing.T) {
+	t.Parallel()
+	const password = "hunter2-and-more"
+	for _, url := range []string{
+		"postgres://ann:" + password + "@127.0.0.1:1/db?connect_timeout=1",
+		"postgres://ann:" + password + "@127.0.0.1:port/db",
+		"host=/nowhere user=ann password=" + password,
+		"host=/nowhere user=ann password='" + password + "' sslmode=perhaps",
+		"postgres://127.0.0.1:1/db?user=ann&password=" + password,
+		"://" + password,
+	} {
+		_, _, err := postgres.Open(t.Context(), postgres.Options{URL: newSecret(url), Connect: time.Second})
+		if err == nil || strings.Contains(err.Error(), password) {
+			t.Errorf("%s: %v", strings.ReplaceAll(url, password, "PASSWORD"), err)
+		}
+	}
+}

@@ -1,0 +1,101 @@
+package postgres
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"sync/atomic"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// primaries choose among the hosts of a database. A host that takes writes may be an old
+// primary that came back after a standby took its place: it acknowledges nothing, and what
+// it shows is out of date. Its timeline is lower, so a process that has met the new primary
+// takes it no more. One that has not goes to the other hosts when a write hangs.
+type primaries struct {
+	known atomic.Pointer[primary]
+	first atomic.Uint32 // the number of hosts to be tried last; it only grows
+	pool  atomic.Pointer[pgxpool.Pool]
+}
+
+// A primary is a host that takes writes, as its database cluster tells.
+type primary struct {
+	system   string // the cluster; another one has other timelines
+	timeline int64  // grows with each standby that becomes the primary
+}
+
+// errOldPrimary refuses a host.
+var errOldPrimary = errors.New("it is an old primary, in whose place a standby is now")
+
+// arrange changes the order in which a connection tries the hosts.
+func (p *primaries) arrange(_ context.Context, c *pgx.ConnConfig) error {
+	all := append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...)
+	var hosts [][]*pgconn.FallbackConfig // each with and without TLS
+	for _, f := range all {
+		if n := len(hosts); n > 0 && hosts[n-1][0].Host == f.Host && hosts[n-1][0].Port == f.Port {
+			hosts[n-1] = append(hosts[n-1], f)
+			continue
+		}
+		hosts = append(hosts, []*pgconn.FallbackConfig{f})
+	}
+	first := int(p.first.Load() % uint32(len(hosts)))
+	all = all[:0]
+	for i := range hosts {
+		all = append(all, hosts[(first+i)%len(hosts)]...)
+	}
+	c.Host, c.Port, c.TLSConfig, c.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]
+	return nil
+}
+
+// hung notes that a statement did not end in its time: the next connection tries another
+// host first.
+func (p *primaries) hung() { p.first.Add(1) }
+
+// validate accepts a connection to a host that takes writes, unless it is an old primary.
+func (p *primaries) validate(ctx context.Context, c *pgconn.PgConn) error {
+	if err := pgconn.ValidateConnectTargetSessionAttrsReadWrite(ctx, c); err != nil {
+		return err
+	}
+	found, err := identify(ctx, c)
+	if err != nil || found == nil {
+		return err
+	}
+	for {
+		known := p.known.Load()
+		switch {
+		case known != nil && *known == *found:
+			return nil
+		case known != nil && known.system == found.system && known.timeline > found.timeline:
+			return fmt.Errorf("%w (timeline %d, and %d is known)", errOldPrimary, found.timeline, known.timeline)
+		}
+		if p.known.CompareAndSwap(known, found) {
+			if pool := p.pool.Load(); known != nil && pool != nil {
+				pool.Reset() // closes the connections to an older primary
+			}
+			return nil
+		}
+	}
+}
+
+// identify asks a host what it is; nil if it does not say, such as a database that only
+// speaks PostgreSQL's protocol.
+func identify(ctx context.Context, c *pgconn.PgConn) (*primary, error) {
+	r := c.ExecParams(ctx, "select system_identifier::text, ('x' || left(pg_walfile_name(pg_current_wal_lsn()), 8))::bit(32)::int::text from pg_control_system()",
+		nil, nil, nil, nil).Read()
+	var refused *pgconn.PgError
+	if errors.As(r.Err, &refused) && refused.SeverityUnlocalized == "ERROR" {
+		return nil, nil
+	}
+	if r.Err != nil {
+		return nil, r.Err
+	}
+	if len(r.Rows) != 1 || len(r.Rows[0]) != 2 {
+		return nil, nil
+	}
+	timeline, err := strconv.ParseInt(string(r.Rows[0][1]), 10, 64)
+	return &primary{string(r.Rows[0][0]), timeline}, err
+}

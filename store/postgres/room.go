@@ -1,0 +1,315 @@
+package postgres
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store"
+)
+
+// Rows of room say what senders have live. They are sums of what the records of pushes
+// say, have no tag, and are compared with the records by Check: a statement adds to them
+// without reading them first. The key of a row is one of these, and who the sender is.
+//
+// All anonymous clients together have many rows, which add up to what they have: statements
+// that add to one row wait for each other.
+const (
+	roomOfAccount   = 'a' // then the account ID as uint64
+	roomOfClient    = 'c' // then the store.Holder
+	roomOfAnonymous = 't' // then any byte
+)
+
+func accountRoom(id store.AccountID) []byte {
+	return binary.BigEndian.AppendUint64([]byte{roomOfAccount}, uint64(id))
+}
+
+func roomKeys(p store.Push) (own, shared []byte) {
+	switch shared = []byte{roomOfAnonymous, p.ID[len(p.ID)-1]}; {
+	case p.Owner != 0:
+		return accountRoom(p.Owner), nil
+	case p.Holder == store.Holder{}:
+		return nil, shared
+	default:
+		return append([]byte{roomOfClient}, p.Holder[:]...), shared
+	}
+}
+
+// roomOf says whose room a push takes first.
+func roomOf(p store.Push) store.RoomOf {
+	if p.Owner != 0 {
+		return store.RoomOfAccount
+	}
+	return store.RoomOfClient
+}
+
+// limits say how much the database may take.
+type limits struct {
+	maxSize int64
+	room    store.RoomLimits
+}
+
+// SetSpaceLimits bounds what is put in from now on. MinFree is not known here: it is of a
+// file system of this machine.
+func (db *DB) SetSpaceLimits(l store.SpaceLimits) {
+	db.limits.Store(&limits{maxSize: l.MaxSize, room: l.Room})
+}
+
+// holdRoom adds the part r of a creation: the sender's row grows, if ready holds and the
+// row stays within the limits. It has a row if it does.
+func (db *DB) holdRoom(st *statement, p store.Push, ready string) {
+	own, _ := roomKeys(p)
+	takes, most := p.Room(), db.mostRoom(p)
+	if own == nil || !takes.Within(most) {
+		text := "select 1 where " + ready
+		if own != nil { // not even this push alone fits
+			text += " and false"
+		}
+		st.part("r", text)
+		return
+	}
+	pushes, bytes := int64(math.MaxInt64), int64(math.MaxInt64)
+	if most.Pushes != 0 {
+		pushes = int64(most.Pushes)
+	}
+	if most.Bytes != 0 {
+		bytes = most.Bytes
+	}
+	st.part("r", fmt.Sprintf(`insert into room as m (key, pushes, bytes) select %s, %s, %s where %s
+		on conflict (key) do update set pushes = m.pushes + excluded.pushes, bytes = m.bytes + excluded.bytes
+		where m.pushes + excluded.pushes <= %s and m.bytes + excluded.bytes <= %s returning 1`,
+		st.arg("bytea", own), st.arg("bigint", int64(takes.Pushes)), st.arg("bigint", takes.Bytes), ready,
+		st.arg("bigint", pushes), st.arg("bigint", bytes)))
+}
+
+// mostRoom returns the limits of a push's sender.
+func (db *DB) mostRoom(p store.Push) store.Room {
+	if p.Owner != 0 {
+		return db.limits.Load().room.Account
+	}
+	return db.limits.Load().room.Client
+}
+
+// Which rows of a push's room a part changes.
+const (
+	roomAll = iota
+	roomShared
+)
+
+// addRoom adds the part that counts that a push took room, and now takes other room.
+func (db *DB) addRoom(st *statement, p store.Push, before, after store.Room, which int) {
+	change := after.Minus(before)
+	own, shared := roomKeys(p)
+	var keys [][]byte
+	if own != nil && which == roomAll {
+		keys = append(keys, own)
+	}
+	if shared != nil {
+		keys = append(keys, shared)
+	}
+	if change == (store.Room{}) || len(keys) == 0 {
+		return
+	}
+	st.part("w", fmt.Sprintf(`insert into room as m (key, pushes, bytes) select u.key, %s, %s from p, unnest(%s) as u (key) order by u.key
+		on conflict (key) do update set pushes = m.pushes + excluded.pushes, bytes = m.bytes + excluded.bytes`,
+		st.arg("bigint", int64(change.Pushes)), st.arg("bigint", change.Bytes), st.arg("bytea[]", keys)))
+}
+
+// mayHold refuses a push of an anonymous client while all of them together have no room.
+// What they have was measured a moment ago.
+func (db *DB) mayHold(ctx context.Context, p store.Push) error {
+	share := db.limits.Load().room.Anonymous
+	if p.Owner != 0 || share == 0 || db.limits.Load().maxSize == 0 {
+		return nil
+	}
+	used, err := db.total.get(func() (int64, error) {
+		return db.measure(ctx, "select coalesce(sum(bytes), 0)::bigint from room where substring(key from 1 for 1) = 't'")
+	})
+	if err != nil {
+		return err
+	}
+	if used+p.Room().Bytes > max(1, db.limits.Load().maxSize/100*int64(share)) {
+		return &store.RoomError{Of: store.RoomOfAnonymous}
+	}
+	db.total.add(p.Room().Bytes)
+	return nil
+}
+
+// mayAdd refuses what adds to a database that has reached its largest size.
+func (db *DB) mayAdd(ctx context.Context) error { return db.mayAddBy(ctx, db.measure) }
+
+// mayAddOn is mayAdd within an attempt, which has a connection: steps that each hold one and
+// want another could wait for each other.
+func (db *DB) mayAddOn(ctx context.Context, c *pgxpool.Conn) error {
+	err := db.mayAddBy(ctx, func(ctx context.Context, query string) (n int64, err error) {
+		err = c.QueryRow(ctx, query).Scan(&n)
+		return n, err
+	})
+	if errors.Is(err, store.ErrFull) {
+		err = decide(err)
+	}
+	return err
+}
+
+func (db *DB) mayAddBy(ctx context.Context, measure func(ctx context.Context, query string) (int64, error)) error {
+	most := db.limits.Load().maxSize
+	if most == 0 {
+		return nil
+	}
+	size, err := db.space.get(func() (int64, error) { return measure(ctx, "select pg_database_size(current_database())") })
+	if err == nil && size >= most {
+		err = fmt.Errorf("%w: the database has reached its largest size", store.ErrFull)
+	}
+	return err
+}
+
+func (db *DB) measure(ctx context.Context, query string) (n int64, err error) {
+	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error { return c.QueryRow(ctx, query).Scan(&n) })
+	return n, err
+}
+
+// measured is a figure that is measured again when it is some seconds old.
+type measured struct {
+	mu   sync.Mutex
+	at   time.Time
+	n    int64
+	busy bool // it is being measured
+}
+
+const measureEvery = 5 * time.Second
+
+// get returns the figure. While it is measured others get the last one: nothing waits for it
+// that may hold a connection.
+func (m *measured) get(measure func() (int64, error)) (int64, error) {
+	if n, ok := m.known(); ok {
+		return n, nil
+	}
+	n, err := measure()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.busy = false
+	if err == nil {
+		m.n, m.at = n, time.Now()
+	}
+	return n, err
+}
+
+// known returns the figure if the caller need not measure.
+func (m *measured) known() (n int64, ok bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.at.IsZero() && (m.busy || time.Since(m.at) < measureEvery) {
+		return m.n, true
+	}
+	m.busy = true
+	return 0, false
+}
+
+func (m *measured) add(n int64) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.n += n
+}
+
+// sweepCounts removes, now and then, rows of senders that have nothing live, and tries that
+// may be forgotten.
+func (db *DB) sweepCounts(ctx context.Context) error {
+	if time.Since(db.swept) < sweepEvery {
+		return nil
+	}
+	db.swept = time.Now()
+	return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		var b pgx.Batch
+		b.Queue("delete from room where pushes = 0 and bytes = 0")
+		b.Queue("delete from tally where forget <= $1", db.triedAt.Load())
+		_, err := queued(ctx, c, &b)
+		return err
+	})
+}
+
+const sweepEvery = 10 * time.Minute
+
+// HasRoom refuses what an account has no room for now.
+func (db *DB) HasRoom(ctx context.Context, owner store.AccountID, more store.Room) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	most := db.limits.Load().room.Account
+	if most == (store.Room{}) {
+		return nil
+	}
+	var has store.Room
+	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		has = store.Room{}
+		err := c.QueryRow(ctx, "select pushes, bytes from room where key = $1", accountRoom(owner)).Scan(&has.Pushes, &has.Bytes)
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		return err
+	})
+	if err == nil && !has.Plus(more).Within(most) {
+		err = &store.RoomError{Of: store.RoomOfAccount}
+	}
+	return err
+}
+
+// AccountRooms returns the room of each account that has some.
+func (db *DB) AccountRooms(ctx context.Context) (map[store.AccountID]store.Room, error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	all := make(map[store.AccountID]store.Room)
+	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		clear(all)
+		rows, err := c.Query(ctx, "select key, pushes, bytes from room where key >= 'a' and key < 'b' and (pushes <> 0 or bytes <> 0)")
+		if err != nil {
+			return err
+		}
+		var key []byte
+		var r store.Room
+		_, err = pgx.ForEachRow(rows, []any{&key, &r.Pushes, &r.Bytes}, func() error {
+			if len(key) != 1+8 {
+				return decide(fmt.Errorf("%w: room: a key of %d bytes", store.ErrCorrupt, len(key)))
+			}
+			all[store.AccountID(binary.BigEndian.Uint64(key[1:]))] = r
+			return nil
+		})
+		return err
+	})
+	return all, err
+}
+
+// numbers gives out the numbers of messages: they grow within a process, and random bits
+// keep those of two processes apart.
+type numbers struct{ last atomic.Uint64 }
+
+// numberBits are the random bits of a number. The rest is microseconds since 1970, until
+// the year 2255.
+const numberBits = 10
+
+func (n *numbers) next() uint64 {
+	for {
+		last := n.last.Load()
+		v := max(last+1, uint64(time.Now().UnixMicro())<<numberBits|uint64(randomBits(numberBits)))
+		if n.last.CompareAndSwap(last, v) {
+			return v
+		}
+	}
+}
+
+func randomBits(n int) uint16 {
+	op := newOp()
+	return binary.BigEndian.Uint16(op[:]) & (1<<n - 1)
+}

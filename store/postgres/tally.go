@@ -1,0 +1,252 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/internal/limit"
+	"pushbox/store"
+)
+
+// Rows of tally have the times of tries. They are compared by the name of the attempt that
+// wrote them, all that a try counts for in one statement, and have no tag. If the outcome of
+// an attempt is unknown and another try came after it, the try is counted again: no limit
+// lets more through for that.
+
+// A tallyKey names the tries of a tally.
+type tallyKey struct {
+	of  uint8
+	key [16]byte
+}
+
+func (k tallyKey) compare(o tallyKey) int {
+	if k.of != o.of {
+		return int(k.of) - int(o.of)
+	}
+	return bytes.Compare(k.key[:], o.key[:])
+}
+
+// A tallyRow is the tries of a tally.
+type tallyRow struct {
+	op     []byte // nil: there is no row
+	tries  []time.Time
+	forget int64 // microseconds since 1970
+}
+
+type tallyRows map[tallyKey]*tallyRow
+
+// bounded lists the keys of tallies that count anything, in order.
+func bounded(ts []limit.Tally) (keys []tallyKey) {
+	for _, t := range ts {
+		if t.Most > 0 {
+			keys = append(keys, tallyKey{t.Of, t.Key})
+		}
+	}
+	slices.SortFunc(keys, tallyKey.compare)
+	return slices.Compact(keys)
+}
+
+// tallyColumns returns keys as a statement takes them.
+func tallyColumns(keys []tallyKey) (of []int16, key [][]byte) {
+	for _, k := range keys {
+		of, key = append(of, int16(k.of)), append(key, bytes.Clone(k.key[:]))
+	}
+	return of, key
+}
+
+// readTallies reads the tries that are not forgotten by a time. Each key gets a row.
+func readTallies(ctx context.Context, c *pgxpool.Conn, keys []tallyKey, at time.Time) (tallyRows, error) {
+	all := make(tallyRows, len(keys))
+	for _, k := range keys {
+		all[k] = &tallyRow{}
+	}
+	ofs, names := tallyColumns(keys)
+	rows, err := c.Query(ctx, "select of, key, op, forget, tries from tally where (of, key) in (select * from unnest($1::smallint[], $2::bytea[]))", ofs, names)
+	if err != nil {
+		return nil, err
+	}
+	var of int16
+	var name, op, tries []byte
+	var forget int64
+	_, err = pgx.ForEachRow(rows, []any{&of, &name, &op, &forget, &tries}, func() error {
+		k := tallyKey{of: uint8(of)}
+		copy(k.key[:], name)
+		row := all[k]
+		if row == nil || len(tries)%8 != 0 {
+			return decide(fmt.Errorf("%w: tally: a row is malformed", store.ErrCorrupt))
+		}
+		if row.op = bytes.Clone(op); forget <= at.UnixMicro() {
+			return nil
+		}
+		row.forget = forget
+		for ; len(tries) > 0; tries = tries[8:] {
+			row.tries = append(row.tries, time.UnixMicro(int64(binary.BigEndian.Uint64(tries))))
+		}
+		return nil
+	})
+	return all, err
+}
+
+// standing returns how tallies stand.
+func (rows tallyRows) standing(at time.Time, ts []limit.Tally) []limit.Standing {
+	stood := make([]limit.Standing, len(ts))
+	for i, t := range ts {
+		if stood[i] = t.Standing(nil, at); t.Most > 0 {
+			stood[i] = t.Standing(rows[tallyKey{t.Of, t.Key}].tries, at)
+		}
+	}
+	return stood
+}
+
+// Tries returns how each tally stands, and counts nothing.
+func (db *DB) Tries(ctx context.Context, at time.Time, ts []limit.Tally) (stood []limit.Standing, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	keys := bounded(ts)
+	if len(keys) == 0 {
+		return tallyRows{}.standing(at, ts), nil
+	}
+	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		rows, err := readTallies(ctx, c, keys, at)
+		if err == nil {
+			stood = rows.standing(at, ts)
+		}
+		return err
+	})
+	return stood, err
+}
+
+// CountTry counts a try for each tally if each has one left. It returns how they stood
+// before.
+func (db *DB) CountTry(ctx context.Context, at time.Time, ts []limit.Tally) (stood []limit.Standing, err error) {
+	now := time.UnixMicro(at.UnixMicro())
+	err = db.changeTallies(ctx, at, ts, func(rows tallyRows) bool {
+		stood = rows.standing(at, ts)
+		if !limit.AllLeft(stood) {
+			return false
+		}
+		for _, t := range ts {
+			if t.Most > 0 {
+				row := rows[tallyKey{t.Of, t.Key}]
+				row.tries = t.Add(row.tries, now)
+				slices.SortFunc(row.tries, time.Time.Compare) // the clock of another server may be ahead
+				row.forget = max(row.forget, now.Add(t.KeepFor()).UnixMicro())
+			}
+		}
+		return true
+	})
+	if err != nil {
+		return nil, err
+	}
+	return stood, nil
+}
+
+// UncountTry takes back the last try of each tally.
+func (db *DB) UncountTry(ctx context.Context, at time.Time, ts []limit.Tally) error {
+	return db.changeTallies(ctx, at, ts, func(rows tallyRows) (changes bool) {
+		for _, t := range ts {
+			if t.Most <= 0 {
+				continue
+			}
+			if row := rows[tallyKey{t.Of, t.Key}]; len(row.tries) > 0 {
+				row.tries, changes = row.tries[:len(row.tries)-1], true
+			}
+		}
+		return changes
+	})
+}
+
+// changeTallies has rule change the tries of tallies, and writes them unless it returns
+// false. It may run several times; the last run counts.
+func (db *DB) changeTallies(ctx context.Context, at time.Time, ts []limit.Tally, rule func(rows tallyRows) bool) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	keys := bounded(ts)
+	if len(keys) == 0 {
+		rule(nil)
+		return nil
+	}
+	for now := at.UnixMicro(); ; {
+		if last := db.triedAt.Load(); last >= now || db.triedAt.CompareAndSwap(last, now) {
+			break
+		}
+	}
+	begun := time.Now()
+	for _, k := range keys { // in their order, so that no two wait for each other
+		t, _, err := inTurn(ctx, db, &db.tallies, k)
+		if err != nil {
+			return err
+		}
+		defer db.tallies.leave(k, t)
+	}
+	op, tried := newOp(), false // the same for each attempt: at most one of them can succeed
+	return db.step(since(ctx, begun), func(ctx context.Context) error {
+		return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			rows, err := readTallies(ctx, c, keys, at)
+			if err != nil {
+				return err
+			}
+			own := func(r *tallyRow) bool { return bytes.Equal(r.op, op[:]) }
+			if tried && slices.ContainsFunc(slices.Collect(maps.Values(rows)), own) {
+				return nil // with what rule decided then
+			}
+			if !rule(rows) {
+				return nil
+			}
+			tried = true
+			return rows.write(ctx, c, keys, op)
+		})
+	})
+}
+
+// write replaces all rows, if each is still as it was read. The first row of a tally cannot
+// be added twice: the error ends the whole statement.
+func (rows tallyRows) write(ctx context.Context, c *pgxpool.Conn, keys []tallyKey, op opName) error {
+	var there []tallyKey
+	var ops, tries [][]byte
+	var forget []int64
+	for _, k := range keys {
+		row := rows[k]
+		if row.op != nil {
+			there, ops = append(there, k), append(ops, row.op)
+		}
+		var b []byte
+		for _, t := range row.tries {
+			b = binary.BigEndian.AppendUint64(b, uint64(t.UnixMicro()))
+		}
+		tries, forget = append(tries, append([]byte{}, b...)), append(forget, row.forget)
+	}
+	st := &statement{}
+	ofs, names := tallyColumns(there)
+	old := []any{st.arg("smallint[]", ofs), st.arg("bytea[]", names), st.arg("bytea[]", ops)}
+	st.part("l", fmt.Sprintf("select of, key, op from tally where (of, key) in (select * from unnest(%s, %s)) order by of, key for update", old[:2]...))
+	// What is locked may have been written since the statement began, so it is compared then.
+	st.part("q", fmt.Sprintf("select 1 from l join unnest(%s, %s, %s) as v (of, key, op) using (of, key, op)", old...))
+	ofs, names = tallyColumns(keys)
+	st.part("v", fmt.Sprintf("select * from unnest(%s, %s, %s, %s) as v (of, key, forget, tries) where (select count(*) from q) = %s and (select floor from ring) < "+strconv.FormatInt(floorMoving, 10),
+		st.arg("smallint[]", ofs), st.arg("bytea[]", names), st.arg("bigint[]", forget), st.arg("bytea[]", tries), st.arg("bigint", int64(len(there)))))
+	name := st.arg("bytea", op[:])
+	st.part("w", "update tally t set op = "+name+", forget = v.forget, tries = v.tries from v join l using (of, key) where t.of = v.of and t.key = v.key")
+	st.part("i", "insert into tally (of, key, op, forget, tries) select v.of, v.key, "+name+", v.forget, v.tries from v where (v.of, v.key) not in (select of, key from l) order by v.of, v.key")
+	var written int
+	err := c.QueryRow(ctx, st.text("select count(*) from v"), st.args...).Scan(&written)
+	if isTaken(err) || err == nil && written == 0 {
+		return errAgain
+	}
+	return err
+}

@@ -1,0 +1,136 @@
+package postgres_test
+
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pushbox/internal/testkit/pgtest"
+	"pushbox/store"
+	"pushbox/store/postgres"
+	"pushbox/store/storetest/conformance"
+)
+
+// Pushes that are created together are each judged alone: by what its sender has room for,
+// whether its owner may act, and whether there is one with its ID.
+func TestCreatesTogetherAreJudgedAlone(t *testing.T) {
+	t.Parallel()
+	const most, senders = 7, 5
+	all := servers(t, 2, func(o *postgres.Options) {
+		o.Room = store.RoomLimits{Client: store.Room{Pushes: most}, Account: store.Room{Pushes: most + 1}}
+	})
+	var owners [2]store.AccountID
+	for i, email := range []string{"a@example.org", "gone@example.org"} {
+		var err error
+		if owners[i], err = all[0].CreateAccount(t.Context(), store.Account{Email: email}, conformance.Told); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := all[0].ChangeAccount(t.Context(), owners[1], store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		a.Disabled = true
+		return a, store.SessionChange{}, conformance.Told, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	taken := conformance.LivePush(1<<20, 0)
+	if err := all[0].CreatePush(t.Context(), taken, []byte("payload"), conformance.Creation(taken)); err != nil {
+		t.Fatal(err)
+	}
+	var made [senders + 2]atomic.Int32
+	var creates sync.WaitGroup
+	create := func(server int, p store.Push, of int, want error) {
+		creates.Go(func() {
+			switch err := all[server].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); {
+			case err == nil:
+				made[of].Add(1)
+			case !errors.Is(err, want):
+				t.Errorf("sender %d: %v", of, err)
+			}
+		})
+	}
+	n := 0
+	next := func(owner store.AccountID) store.Push { n++; return conformance.LivePush(n, owner) }
+	for i := range 3 * most {
+		for of := range senders {
+			p := next(0)
+			p.Holder = store.Holder{1, byte(of)}
+			create(i%2, p, of, store.ErrRoom)
+		}
+		create(i%2, next(owners[0]), senders, store.ErrRoom)
+		create(i%2, next(owners[1]), senders+1, store.ErrToken)
+		create(i%2, taken, senders+1, store.ErrExists)
+	}
+	creates.Wait()
+	want := [senders + 2]int32{most, most, most, most, most, most + 1, 0}
+	for of := range made {
+		if got := made[of].Load(); got != want[of] {
+			t.Errorf("sender %d made %d pushes, not %d", of, got, want[of])
+		}
+	}
+	conformance.CheckClean(t, all[0])
+}
+
+// Where the answer to a statement is lost, each create and each view that shared it is
+// found out: done once, and told as done.
+func TestLostAnswersToChangesTogether(t *testing.T) {
+	t.Parallel()
+	for name, deed := range map[string]deed{"after the commit": dropAnswer, "before it": dropAsked} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p, url := newProxy(t, pgtest.URL(t))
+			db := openURL(t, url, func(o *postgres.Options) { o.Attempt = 2 * time.Second })
+			defer db.Close()
+			const n = 60
+			pushes := make([]store.Push, n)
+			together := func(mark string, step func(p store.Push) error) {
+				before := p.lost()
+				p.lose(mark, deed)
+				var steps sync.WaitGroup
+				for _, push := range pushes {
+					steps.Go(func() {
+						if err := step(push); err != nil {
+							t.Errorf("%s: %v", mark, err)
+						}
+					})
+				}
+				steps.Wait()
+				if p.lost() != before+1 {
+					t.Errorf("%s: no statement was lost", mark)
+				}
+			}
+			for i := range pushes {
+				pushes[i] = conformance.LivePush(i+1, 0)
+				pushes[i].ViewLimit = 3
+			}
+			together("insert into push", func(p store.Push) error {
+				return db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
+			})
+			for view := range 3 {
+				for _, push := range pushes { // so that the changes know their pushes
+					if _, _, err := db.PushAndSize(t.Context(), push.ID); err != nil {
+						t.Fatal(err)
+					}
+				}
+				together("update push set seq", func(p store.Push) error {
+					c, err := db.Change(t.Context(), p.ID, conformance.View)
+					if err == nil && (c.Push.Views != view+1 || string(c.Payload) != "payload") {
+						t.Errorf("view %d: the push has %d, and the payload is %q", view+1, c.Push.Views, c.Payload)
+					}
+					return err
+				})
+			}
+			for _, push := range pushes {
+				es, err := db.Entries(t.Context(), push.ID, 0, 100)
+				if err != nil || len(es) != 4 {
+					t.Errorf("%d entries, %v", len(es), err)
+				}
+				if _, err := db.Change(t.Context(), push.ID, conformance.View); !errors.Is(err, conformance.ErrLimit) {
+					t.Errorf("one view more: %v", err)
+				}
+			}
+			conformance.CheckClean(t, db)
+		})
+	}
+}

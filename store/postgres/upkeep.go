@@ -1,0 +1,393 @@
+package postgres
+
+import (
+	"bytes"
+	"context"
+	"encoding"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"pushbox/store"
+)
+
+// Space returns how large the database is. How much of it is unused, vacuum alone knows.
+func (db *DB) Space(ctx context.Context) (s store.Space, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return s, err
+	}
+	defer done()
+	s.Size, err = db.measure(ctx, "select pg_database_size(current_database())")
+	return s, err
+}
+
+// Stats returns figures of the database. It waits for an answer of the database, and no
+// longer than an attempt may take.
+func (db *DB) Stats() (s store.EngineStats, err error) {
+	shared := db.met.stats(db.pool.Stat())
+	defer func() { s.Shared = &shared }()
+	ctx, cancel := context.WithTimeout(context.Background(), db.opts.Attempt)
+	defer cancel()
+	done, err := db.begin(ctx)
+	if err != nil {
+		return s, err
+	}
+	defer done()
+	err = db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+		var oldest *int64
+		err := c.QueryRow(ctx, `select pg_database_size(current_database()),
+			(select due from push where queue = $1 order by queue, due, id limit 1),
+			(select coalesce(sum(pushes), 0)::bigint from room where substring(key from 1 for 1) in ('a', 't'))`, int16(store.Expiring)).Scan(&s.Size, &oldest, &s.Live)
+		if oldest != nil {
+			s.Oldest = timeOf(*oldest)
+		}
+		return err
+	})
+	if err != nil {
+		return store.EngineStats{}, db.named(err)
+	}
+	if !db.counting.Load() {
+		s.Live = -1
+	}
+	return s, nil
+}
+
+// CountLive has Stats count the live pushes from now on: the rows of room add up to their
+// number.
+func (db *DB) CountLive(ctx context.Context) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	db.counting.Store(true)
+	return nil
+}
+
+// Compact does nothing: vacuum gives unused space back.
+func (db *DB) Compact(ctx context.Context, progress func(done, total int64)) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	progress(0, 0)
+	return nil
+}
+
+// RemoveCopies finds none: there are no copies of earlier forms.
+func (db *DB) RemoveCopies(ctx context.Context, _ time.Time) (int, error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	return 0, nil
+}
+
+// FindRing reports whether opens says yes to the sealed key ring. What dead rows, the log
+// and backups still hold of older ones is out of reach.
+func (db *DB) FindRing(ctx context.Context, opens func(b []byte) bool) (found bool, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return false, err
+	}
+	defer done()
+	sealed, _, err := db.readRing(ctx)
+	return err == nil && sealed != nil && opens(sealed), err
+}
+
+// Forget removes all sessions, all grants, and all messages.
+func (db *DB) Forget(ctx context.Context) error {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return err
+	}
+	defer done()
+	return db.step(ctx, func(ctx context.Context) error {
+		return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			var b pgx.Batch
+			for _, table := range []string{tableSession, tableGrants, tableOutbox} {
+				b.Queue("delete from " + table)
+			}
+			_, err := queued(ctx, c, &b)
+			return err
+		})
+	})
+}
+
+// resealRows is how many rows a step of Reseal reads.
+const resealRows = 500
+
+// writersEnd bounds the wait for statements that began before the floor rose.
+const writersEnd = 30 * time.Second
+
+// Reseal puts every record again that r seals anew, or whose tag is under an older key
+// than the newest. First no server may write any more that does not know the newest ring.
+func (db *DB) Reseal(ctx context.Context, r store.Resealer, progress func(done, total int64)) (changed int64, err error) {
+	done, err := db.begin(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer done()
+	s := sealer{db.ring.Load()}
+	if err := db.raiseFloor(ctx, s); err != nil {
+		return 0, err
+	}
+	read := int64(0)
+	for _, t := range resealed(s, r) {
+		for last := t.first; ; {
+			var n int
+			var bytes, rows int64
+			err := db.step(ctx, func(ctx context.Context) error {
+				return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
+					last, n, rows, bytes, err = t.step(ctx, c, s, last)
+					return err
+				})
+			})
+			if err != nil {
+				return changed, fmt.Errorf("seal %s anew: %w", t.table, err)
+			}
+			changed, read = changed+rows, read+bytes
+			progress(read, 0)
+			if n < resealRows {
+				break
+			}
+			if err := ctx.Err(); err != nil {
+				return changed, err
+			}
+		}
+	}
+	return changed, nil
+}
+
+// raiseFloor has servers write nothing that do not know this ring, and waits for the
+// statements that began before.
+func (db *DB) raiseFloor(ctx context.Context, s sealer) error {
+	var after int64
+	err := db.step(ctx, func(ctx context.Context) error {
+		return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+			t, err := c.Exec(ctx, "update ring set floor = version where version = $1 and floor <= version", s.version)
+			if err != nil {
+				return err
+			}
+			if t.RowsAffected() == 0 {
+				return decide(store.ErrStaleKeys)
+			}
+			return c.QueryRow(ctx, "select pg_current_xact_id()::text::bigint").Scan(&after)
+		})
+	})
+	if err != nil {
+		return err
+	}
+	for begun := time.Now(); ; {
+		oldest, err := db.measure(ctx, "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
+		switch {
+		case err != nil:
+			return err
+		case oldest > after:
+			return nil
+		case time.Since(begun) > writersEnd:
+			return fmt.Errorf("%w: a transaction of the database cluster has been open for too long", store.ErrBusy)
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-db.closing:
+			return store.ErrClosed
+		}
+	}
+}
+
+// A resealTable is a table whose rows may be sealed anew. Its first column is the order of
+// a walk; key is what the tag of a row is for.
+type resealTable struct {
+	table string
+	query string // for rows behind $1, at most $2 of them: the columns of the key, and the value
+	first []any  // the key before all
+	swap  string // replaces the value $1 by $2, of the key $3 and so on
+	scan  func() []any
+	key   func(k []any) []byte
+	again func(key []any, value []byte) (encoding.BinaryAppender, error)
+}
+
+// step reads rows behind a key, and writes those that change: each only if it is still as
+// it was read, or it is looked at again in the next round.
+func (t *resealTable) step(ctx context.Context, c *pgxpool.Conn, s sealer, last []any) (next []any, n int, changed, size int64, err error) {
+	rows, err := c.Query(ctx, t.query, append(append([]any(nil), last...), resealRows)...)
+	if err != nil {
+		return last, 0, 0, 0, err
+	}
+	defer rows.Close()
+	var b pgx.Batch
+	next = last
+	for rows.Next() {
+		k := t.scan()
+		var stored []byte
+		if err := rows.Scan(append(append([]any(nil), k...), &stored)...); err != nil {
+			return last, 0, 0, 0, err
+		}
+		n++
+		size += int64(len(stored))
+		key := t.key(k)
+		value, err := s.open(t.table, key, stored)
+		if err != nil {
+			return last, 0, 0, 0, err
+		}
+		again := value
+		if r, err := t.again(k, value); err != nil {
+			return last, 0, 0, 0, decide(err)
+		} else if r != nil {
+			if again, err = r.AppendBinary(nil); err != nil {
+				return last, 0, 0, 0, decide(err)
+			}
+		}
+		next = values(k)
+		if v, _ := store.RowKeyOf(stored); bytes.Equal(again, value) && v == s.keys.RowVersion() {
+			continue
+		}
+		b.Queue(t.swap, append([]any{stored, s.sealValue(t.table, key, again)}, next...)...)
+	}
+	rows.Close()
+	if err := rows.Err(); err != nil || b.Len() == 0 {
+		return next, n, 0, size, err
+	}
+	_, err = queued(ctx, c, &b)
+	return next, n, int64(b.Len()), size, err
+}
+
+// values are what pointers of keys point to.
+func values(k []any) (v []any) {
+	for _, p := range k {
+		switch p := p.(type) {
+		case *int64:
+			v = append(v, *p)
+		case *[]byte:
+			v = append(v, bytes.Clone(*p))
+		case *string:
+			v = append(v, *p)
+		}
+	}
+	return v
+}
+
+// decoded reads the record of a row into r, and then does with it what again says.
+func decoded(table string, value []byte, r encoding.BinaryUnmarshaler, again func() (encoding.BinaryAppender, error)) (encoding.BinaryAppender, error) {
+	if err := r.UnmarshalBinary(value); err != nil {
+		return nil, fmt.Errorf("%w: %s: %w", store.ErrCorrupt, table, err)
+	}
+	return again()
+}
+
+// resealed lists the tables whose rows have tags.
+func resealed(s sealer, r store.Resealer) []*resealTable {
+	bytesAt := func(k []any, i int) []byte { return *k[i].(*[]byte) }
+	numberAt := func(k []any, i int) uint64 { return uint64(*k[i].(*int64)) }
+	oneNumber := func() []any { return []any{new(int64)} }
+	twoNumbers := func() []any { return []any{new(int64), new(int64)} }
+	oneKey := func() []any { return []any{new([]byte)} }
+	plain := func([]any, []byte) (encoding.BinaryAppender, error) { return nil, nil } // it has nothing sealed
+	byNumber := func(k []any) []byte { return uint64Key(numberAt(k, 0)) }
+	byKey := func(k []any) []byte { return bytesAt(k, 0) }
+	const swapNumber, swapKey = "update %s set value = $2::bytea where %s = $3::bigint and value = $1::bytea", "update %s set value = $2::bytea where digest = $3::bytea and value = $1::bytea"
+	return []*resealTable{
+		resealedPushes(s, r), {
+			table: tableAudit, first: []any{[]byte{}, int64(0)}, scan: func() []any { return []any{new([]byte), new(int64)} },
+			query: "select id, number, value from audit where (id, number) > ($1, $2) order by id, number limit $3",
+			swap:  "update audit set value = $2::bytea where id = $3::bytea and number = $4::bigint and value = $1::bytea",
+			key: func(k []any) []byte {
+				return binary.BigEndian.AppendUint32(bytes.Clone(bytesAt(k, 0)), uint32(numberAt(k, 1)))
+			},
+			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
+				var e store.Entry
+				return decoded(tableAudit, v, &e, func() (encoding.BinaryAppender, error) { return r.ResealEntry(idOf(bytesAt(k, 0)), e) })
+			},
+		}, {
+			table: tableGrants, first: []any{[]byte{}}, scan: oneKey, key: byKey, again: plain,
+			query: "select digest, value from grants where digest > $1 order by digest limit $2", swap: fmt.Sprintf(swapKey, tableGrants),
+		}, {
+			table: tableAccount, first: []any{int64(-1)}, scan: oneNumber, key: byNumber,
+			query: "select id, value from account where id > $1 order by id limit $2", swap: fmt.Sprintf(swapNumber, tableAccount, "id"),
+			again: func(_ []any, v []byte) (encoding.BinaryAppender, error) {
+				var a store.Account
+				return decoded(tableAccount, v, &a, func() (encoding.BinaryAppender, error) { return r.ResealAccount(a) })
+			},
+		}, {
+			table: tableSession, first: []any{[]byte{}}, scan: oneKey, key: byKey,
+			query: "select digest, value from session where digest > $1 order by digest limit $2", swap: fmt.Sprintf(swapKey, tableSession),
+			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
+				var n store.Session
+				copy(n.Digest[:], bytesAt(k, 0))
+				return decoded(tableSession, v, &n, func() (encoding.BinaryAppender, error) { return r.ResealSession(n) })
+			},
+		}, {
+			table: tableToken, first: []any{[]byte{}}, scan: oneKey, key: byKey, again: plain,
+			query: "select digest, value from token where digest > $1 order by digest limit $2", swap: fmt.Sprintf(swapKey, tableToken),
+		}, {
+			table: tableHook, first: []any{int64(-1), int64(-1)}, scan: twoNumbers,
+			query: "select owner, id, value from hook where (owner, id) > ($1, $2) order by owner, id limit $3",
+			swap:  "update hook set value = $2::bytea where owner = $3::bigint and id = $4::bigint and value = $1::bytea",
+			key:   func(k []any) []byte { return pairKey(numberAt(k, 0), numberAt(k, 1)) },
+			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
+				h := store.Hook{Owner: store.AccountID(numberAt(k, 0)), ID: store.HookID(numberAt(k, 1))}
+				return decoded(tableHook, v, &h, func() (encoding.BinaryAppender, error) { return r.ResealHook(h) })
+			},
+		}, {
+			table: tableOutbox, first: []any{int64(-1), int64(-1)}, scan: twoNumbers,
+			query: "select next_at, number, value from outbox where (next_at, number) > ($1, $2) order by next_at, number limit $3",
+			swap:  "update outbox set value = $2::bytea where next_at = $3::bigint and number = $4::bigint and value = $1::bytea",
+			key:   func(k []any) []byte { return pairKey(numberAt(k, 0), numberAt(k, 1)) },
+			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
+				m := store.Message{NextAt: timeOf(int64(numberAt(k, 0))), Number: numberAt(k, 1)}
+				return decoded(tableOutbox, v, &m, func() (encoding.BinaryAppender, error) { return r.ResealMessage(m) })
+			},
+		}, {
+			table: tableQuota, first: []any{[]byte{}}, scan: oneKey, key: byKey, again: plain,
+			query: "select of, value from quota where of > $1 order by of limit $2",
+			swap:  "update quota set value = $2::bytea where of = $3::bytea and value = $1::bytea",
+		}, {
+			table: tableEvent, first: []any{int64(-1)}, scan: oneNumber, key: byNumber,
+			query: "select number, value from event where number > $1 order by number limit $2", swap: fmt.Sprintf(swapNumber, tableEvent, "number"),
+			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
+				e := store.AdminEvent{Number: numberAt(k, 0)}
+				return decoded(tableEvent, v, &e, func() (encoding.BinaryAppender, error) { return r.ResealEvent(e) })
+			},
+		}, {
+			table: tableHead, first: []any{}, scan: func() []any { return nil }, key: func([]any) []byte { return nil }, again: plain,
+			query: "select value from head where value is not null limit $1", swap: "update head set value = $2::bytea where value = $1::bytea",
+		}, {
+			table: tableMeta, first: []any{""}, scan: func() []any { return []any{new(string)} }, again: plain,
+			query: "select name, value from meta where name <> 'schema' and name > $1 order by name limit $2",
+			swap:  "update meta set value = $2::bytea where name = $3::text and value = $1::bytea",
+			key:   func(k []any) []byte { return []byte(*k[0].(*string)) },
+		},
+	}
+}
+
+func idOf(b []byte) (id store.ID) {
+	copy(id[:], b)
+	return id
+}
+
+// resealedPushes is the table of pushes. A row that changes has another number, for which
+// its tag is made.
+func resealedPushes(s sealer, r store.Resealer) *resealTable {
+	return &resealTable{
+		table: tablePush, first: []any{[]byte{}}, scan: func() []any { return []any{new([]byte), new(int64)} },
+		query: "select id, seq, value from push where id > $1 order by id limit $2",
+		key:   func(k []any) []byte { return pushKey(idOf(*k[0].(*[]byte)), *k[1].(*int64)) },
+		swap:  "update push set value = $2::bytea where id = $3::bytea and seq = $4::bigint and value = $1::bytea",
+		again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
+			p := store.Push{ID: idOf(*k[0].(*[]byte))}
+			return decoded(tablePush, v, &p, func() (encoding.BinaryAppender, error) { return r.ResealPush(p) })
+		},
+	}
+}
+
+var errNotEmpty = errors.New("the database is not empty")

@@ -1,0 +1,64 @@
+package conformance
+
+import (
+	"testing"
+
+	"pushbox/store"
+)
+
+// What tests of one engine use of the suites.
+
+// ErrLimit is the error of View where no view is left.
+var ErrLimit = errLimit
+
+// LivePush is the n-th push, as a store would create it.
+func LivePush(n int, owner store.AccountID) store.Push { return livePush(n, owner) }
+
+// Creation is the first entry of a push.
+func Creation(p store.Push) store.Entry { return creation(p) }
+
+// View counts a view, or fails where none is left.
+func View(p store.Push) (store.Push, store.Entry, error) { return view(p) }
+
+// Purge removes a push.
+func Purge(p store.Push) (store.Push, store.Entry, error) { return purge(p) }
+
+// MailTo is a mail to each of these, at most that many on a day.
+func MailTo(day, most uint64, to ...byte) *store.MailBatch { return mailTo(day, most, to...) }
+
+// SendMail is a change of a push that sends mail.
+func SendMail(b *store.MailBatch) store.Rule { return sendMail(b) }
+
+// NothingSealed is a Resealer that finds nothing to do.
+type NothingSealed struct{ nothingSealed }
+
+// A Version is the keys of rows, of versions from 1 to its number.
+type Version uint16
+
+// RowVersion returns the number.
+func (v Version) RowVersion() uint16 { return uint16(v) }
+
+// RowSum returns the sum of a row. Versions differ by their number alone.
+func (v Version) RowSum(version uint16, bucket string, key, value []byte) (sum [32]byte, ok bool) {
+	if version == 0 || version > uint16(v) {
+		return sum, false
+	}
+	sum, _ = Keys{}.RowSum(1, bucket, key, value)
+	sum[0] ^= byte(version) - 1
+	return sum, true
+}
+
+// CreateFiles keeps the n-th push, holding files.
+func CreateFiles(t *testing.T, e store.Engine, n int, owner store.AccountID) store.Push {
+	t.Helper()
+	return createFiles(t, e, n, owner)
+}
+
+// Release ends a push if it is live, and gives up its files.
+func Release(p store.Push) (store.Push, store.Entry, error) { return release(p) }
+
+// Retrieve counts a view and issues a new grant of the n-th push.
+func Retrieve(n, k int) store.Rule { return retrieve(newGrant(n, k)) }
+
+// Leave changes nothing.
+func Leave(p store.Push) (store.Push, store.Entry, error) { return leave(p) }

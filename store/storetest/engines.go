@@ -1,0 +1,55 @@
+package storetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"pushbox/internal/testkit/pgtest"
+	"pushbox/store"
+	"pushbox/store/postgres"
+)
+
+// engines are the engines that a store may have.
+var engines = map[string]func(testing.TB) func(*Setup){
+	"bbolt":    func(testing.TB) func(*Setup) { return func(*Setup) {} },
+	postgresql: Postgres,
+}
+
+const postgresql = "postgresql"
+
+// Rounds returns how many of n rounds a subtest of OnEachEngine makes: a tenth, at least
+// one, where each step of it is a round trip to a database.
+func Rounds(t testing.TB, n uint64) uint64 {
+	if strings.HasSuffix(t.Name(), "/"+postgresql) {
+		return max(1, n/10)
+	}
+	return n
+}
+
+// OnEachEngine runs a test for each engine that a store may have, as a subtest. engine
+// chooses it for New. A package that calls it has pgtest.Main in its TestMain.
+func OnEachEngine(t *testing.T, test func(t *testing.T, engine func(*Setup))) {
+	t.Helper()
+	for name, engine := range engines {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, engine(t))
+		})
+	}
+}
+
+// Postgres has each store keep everything in a new PostgreSQL database. The test is skipped
+// where the system has no PostgreSQL.
+func Postgres(t testing.TB) func(*Setup) {
+	t.Helper()
+	cluster := pgtest.Need(t)
+	return func(o *Setup) {
+		url := cluster.Database(t)
+		room, size := o.Engine.Room, o.Engine.MaxSize
+		o.Open = func(ctx context.Context) (store.Engine, error) {
+			db, _, err := postgres.Open(ctx, postgres.Options{URL: url, Dir: t.TempDir(), Room: room, MaxSize: size})
+			return db, err
+		}
+	}
+}

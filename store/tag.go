@@ -1,0 +1,67 @@
+package store
+
+import (
+	"crypto/subtle"
+	"encoding/binary"
+)
+
+// A row that decides something ends with a tag, without which a row that was changed, or
+// moved, by anything but pushbox would be believed: the version of the row key as uint16,
+// then the first half of the row's sum under that key.
+const (
+	tagSum = 16
+	// TagLen is the length of a row's tag.
+	TagLen = 2 + tagSum
+)
+
+// A RowShare is the second half of a row's sum, which no row has. An engine may add up
+// those of all rows.
+type RowShare [tagSum]byte
+
+// SealRow appends a row's value and its tag to dst, under the newest key.
+func SealRow(dst []byte, keys RowKeys, bucket string, key, value []byte) ([]byte, RowShare) {
+	version := keys.RowVersion()
+	sum, ok := keys.RowSum(version, bucket, key, value)
+	if !ok {
+		panic("the key ring has no key of its own version") // which is a mistake in the code
+	}
+	dst = binary.BigEndian.AppendUint16(append(dst, value...), version)
+	return append(dst, sum[:tagSum]...), RowShare(sum[tagSum:])
+}
+
+// OpenRow returns the value of a row that SealRow wrote, and shares memory with it; false
+// if pushbox did not write the row there, or its key is not known.
+func OpenRow(keys RowKeys, bucket string, key, row []byte) (value []byte, s RowShare, ok bool) {
+	value, sum, ok := sumRow(keys, bucket, key, row)
+	if !ok || subtle.ConstantTimeCompare(sum[:tagSum], row[len(value)+2:]) != 1 {
+		return nil, s, false
+	}
+	return value, RowShare(sum[tagSum:]), true
+}
+
+// ShareOf returns the share of a row, whether it is to be believed or not; false if its
+// key is not known.
+func ShareOf(keys RowKeys, bucket string, key, row []byte) (s RowShare, ok bool) {
+	_, sum, ok := sumRow(keys, bucket, key, row)
+	return RowShare(sum[tagSum:]), ok
+}
+
+// RowKeyOf returns the version of the key that a row's tag names; false if the row has no
+// tag.
+func RowKeyOf(row []byte) (version uint16, ok bool) {
+	if len(row) < TagLen {
+		return 0, false
+	}
+	return binary.BigEndian.Uint16(row[len(row)-TagLen:]), true
+}
+
+func sumRow(keys RowKeys, bucket string, key, row []byte) (value []byte, sum [32]byte, ok bool) {
+	version, ok := RowKeyOf(row)
+	if !ok {
+		return nil, sum, false
+	}
+	n := len(row) - TagLen
+	value = row[:n:n]
+	sum, ok = keys.RowSum(version, bucket, key, value)
+	return value, sum, ok
+}
