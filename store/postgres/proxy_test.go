@@ -38,11 +38,23 @@ type proxy struct {
 	deed   deed
 	then   func() // called when the statement is lost, before the client learns it; nil: nothing
 	fired  int
-	next   string        // part of the statement before which a held one goes; empty: none is held
-	goes   chan struct{} // closed when a held one may go
-	landed chan struct{} // closed when the server has done it
-	refuse bool          // connections that begin
+	next   string // part of the statement before which a held one goes; empty: none is held
+	held   *held  // the one that waits, if next is set
+	refuse bool   // connections that begin
 	all    map[net.Conn]bool
+}
+
+// A held statement is one that the server gets later.
+type held struct {
+	goes   chan struct{} // closed when it may go
+	landed chan struct{} // closed when the server has done it
+}
+
+// A loss is what happens to a statement.
+type loss struct {
+	deed deed
+	then func()
+	held *held // with holdAsked
 }
 
 // newProxy starts a proxy in front of the database at url, and returns its address.
@@ -118,33 +130,34 @@ func (p *proxy) keep(c net.Conn) bool {
 }
 
 // take reports whether the statement is the one to be lost, and how.
-func (p *proxy) take(statement string) (d deed, then func(), ok bool) {
+func (p *proxy) take(statement string) (l loss, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.mark == "" || !strings.Contains(statement, p.mark) {
-		return 0, nil, false
+		return loss{}, false
 	}
-	mark := p.mark
+	l = loss{deed: p.deed, then: p.then}
+	if l.deed == holdAsked {
+		l.held = &held{goes: make(chan struct{}), landed: make(chan struct{})}
+		p.next, p.held = p.mark, l.held
+	}
 	p.mark = ""
 	p.fired++
-	if p.deed == holdAsked {
-		p.next, p.goes, p.landed = mark, make(chan struct{}), make(chan struct{})
-	}
-	return p.deed, p.then, true
+	return l, true
 }
 
 // letHeldGo lets a held statement go before one that is like it, and waits until the server
 // has done it.
 func (p *proxy) letHeldGo(statement string) {
 	p.mu.Lock()
-	first := p.next != "" && strings.Contains(statement, p.next)
-	if first {
-		p.next = ""
-		close(p.goes)
+	var first *held
+	if p.next != "" && strings.Contains(statement, p.next) {
+		first, p.next, p.held = p.held, "", nil
 	}
 	p.mu.Unlock()
-	if first {
-		<-p.landed
+	if first != nil {
+		close(first.goes)
+		<-first.landed
 	}
 }
 
@@ -159,7 +172,7 @@ func (p *proxy) serve(client net.Conn) {
 	}
 	defer server.Close()
 	p.keep(server)
-	w := &wire{proxy: p, client: client, server: server, lose: make(chan deed, 1)}
+	w := &wire{proxy: p, client: client, server: server, lose: make(chan loss, 1)}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -173,7 +186,7 @@ func (p *proxy) serve(client net.Conn) {
 type wire struct {
 	proxy          *proxy
 	client, server net.Conn
-	lose           chan deed // has a value while the answer to the last statements is to be lost
+	lose           chan loss // has a value while the answer to the last statements is to be lost
 }
 
 // message reads a message of the protocol, with its head.
@@ -197,7 +210,7 @@ func (w *wire) asks() {
 	m, err := message(r, false)
 	var waiting []byte
 	statement := ""
-	held := false
+	var held *held
 	for lost := false; err == nil; m, err = message(r, true) {
 		waiting = append(waiting, m...)
 		switch m[0] {
@@ -207,26 +220,25 @@ func (w *wire) asks() {
 			_, statement = name, string(text)
 		case 'E': // Execute
 			w.proxy.letHeldGo(statement)
-			if d, then, ok := w.proxy.take(statement); ok {
-				then()
-				if d == dropAsked {
+			if l, ok := w.proxy.take(statement); ok {
+				l.then()
+				if l.deed == dropAsked {
 					_ = w.client.Close()
 					return
 				}
-				held = d == holdAsked
-				w.lose <- d
-				lost = true
+				held, lost = l.held, true
+				w.lose <- l
 			}
 		}
 		if m[0] == 'S' || m[0] == 'Q' || m[0] == 'X' || m[0] == 0 || m[0] == 'p' || m[0] == 'd' || m[0] == 'c' || !lost && len(waiting) > 1<<20 {
-			if held {
-				<-w.proxy.goes
+			if held != nil {
+				<-held.goes
 			}
 			if _, err := w.server.Write(waiting); err != nil {
 				return
 			}
-			if held {
-				<-w.proxy.landed
+			if held != nil {
+				<-held.landed
 				return
 			}
 			waiting, lost = nil, false
@@ -244,16 +256,16 @@ func (w *wire) answers() {
 			return
 		}
 		select {
-		case d := <-w.lose:
+		case l := <-w.lose:
 			for m[0] != 'Z' { // until the transaction has ended
 				if m, err = message(r, true); err != nil {
 					return
 				}
 			}
-			if d == holdAsked {
-				close(w.proxy.landed)
+			if l.held != nil {
+				close(l.held.landed)
 			}
-			if d != holdAnswer {
+			if l.deed != holdAnswer {
 				return
 			}
 			_, _ = io.Copy(io.Discard, r) // until the client gives up
