@@ -103,7 +103,7 @@
 //
 // # Connections
 //
-// Statements are sent unnamed (see poolConfig), and nothing depends on the state of a
-// connection, so PgBouncer may stand before the database in transaction mode. There is one
-// advisory lock, that of a migration, and it ends with its transaction.
+// Statements are sent unnamed (see poolConfig) where there is a pooler, and nothing depends
+// on the state of a connection, so PgBouncer may stand before the database in transaction
+// mode. There is one advisory lock, that of a migration, and it ends with its transaction.
 package postgres

@@ -2,6 +2,7 @@ package postgres
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -56,3 +57,22 @@ func (q *turns[K]) count() int {
 
 // MessagesRead is how many messages DueMessages reads at a time.
 const MessagesRead = duePage
+
+// AgePlans has the plans of all connections be too old.
+func AgePlans(ctx context.Context, db *DB) {
+	for _, c := range db.pool.AcquireAllIdle(ctx) {
+		c.Conn().PgConn().CustomData()[direct] = time.Time{}
+		c.Release()
+	}
+}
+
+// LosePlans does what a pooler does that gives a transaction another connection.
+func LosePlans(ctx context.Context, db *DB) error {
+	var errs []error
+	for _, c := range db.pool.AcquireAllIdle(ctx) {
+		_, err := c.Conn().PgConn().Exec(ctx, "deallocate all").ReadAll()
+		errs = append(errs, err)
+		c.Release()
+	}
+	return errors.Join(errs...)
+}

@@ -10,16 +10,13 @@ import (
 // statement costs the database several times what a row of it does. Nothing waits for the
 // sake of a larger group. The zero value is ready.
 type group[T any] struct {
-	alone   bool // one runs at a time, not groupRuns
 	mu      sync.Mutex
-	running int
-	waiting []*member[T] // empty unless groupRuns run
+	running bool         // one statement at a time: two of half the size take longer
+	waiting []*member[T] // empty unless one runs
 }
 
-const (
-	groupRuns = 4  // statements of a group at a time
-	groupSize = 64 // items of a statement
-)
+// groupSize bounds the items of a statement.
+const groupSize = 64
 
 // A member is an item that waits. It is told whom it is to serve, itself first; or nothing,
 // once another has served it.
@@ -35,8 +32,8 @@ type member[T any] struct {
 func (g *group[T]) do(ctx context.Context, item T, run func(items []T) error) {
 	m := &member[T]{item, make(chan []*member[T], 1)}
 	g.mu.Lock()
-	if g.running == 0 || !g.alone && g.running < groupRuns {
-		g.running++
+	if !g.running {
+		g.running = true
 		m.leads <- []*member[T]{m}
 	} else {
 		g.waiting = append(g.waiting, m)
@@ -87,7 +84,7 @@ func (g *group[T]) next(failed bool) {
 	}
 	n := min(len(g.waiting), groupSize)
 	if n == 0 {
-		g.running--
+		g.running = false
 		return
 	}
 	next := g.waiting[:n:n]

@@ -8,13 +8,13 @@ import (
 	"testing"
 )
 
-// Each item is served once, by few runs at a time and none that is too large.
+// Each item is served once, by one run at a time and none that is too large.
 func TestAGroupServesEachItemOnce(t *testing.T) {
 	t.Parallel()
 	var g group[*atomic.Int32]
 	var running, runs, together atomic.Int32
 	run := func(items []*atomic.Int32) error {
-		if n := running.Add(1); n > groupRuns {
+		if n := running.Add(1); n > 1 {
 			t.Errorf("%d run at a time", n)
 		}
 		if len(items) > groupSize {
@@ -30,17 +30,14 @@ func TestAGroupServesEachItemOnce(t *testing.T) {
 		running.Add(-1)
 		return nil
 	}
-	// All wait for the first runs, so that the others come together.
+	// All wait for the first run, so that the others come together.
 	var first, rest sync.WaitGroup
 	hold := make(chan struct{})
-	var began sync.WaitGroup
-	began.Add(groupRuns)
-	for range groupRuns {
-		first.Go(func() {
-			g.do(t.Context(), new(atomic.Int32), func([]*atomic.Int32) error { began.Done(); <-hold; return nil })
-		})
-	}
-	began.Wait()
+	began := make(chan struct{})
+	first.Go(func() {
+		g.do(t.Context(), new(atomic.Int32), func([]*atomic.Int32) error { close(began); <-hold; return nil })
+	})
+	<-began
 	const n = 10 * groupSize
 	items := make([]atomic.Int32, n)
 	for i := range items {
@@ -63,8 +60,8 @@ func TestAGroupServesEachItemOnce(t *testing.T) {
 	if runs.Load() != n/groupSize || together.Load() != runs.Load() {
 		t.Errorf("%d runs, of which %d served several", runs.Load(), together.Load())
 	}
-	if g.running != 0 || len(g.waiting) != 0 {
-		t.Errorf("afterwards %d run and %d wait", g.running, len(g.waiting))
+	if g.running || len(g.waiting) != 0 {
+		t.Errorf("afterwards one runs: %v, and %d wait", g.running, len(g.waiting))
 	}
 }
 
@@ -72,15 +69,12 @@ func TestAGroupServesEachItemOnce(t *testing.T) {
 func TestAGroupThatFailsLetsOthersGo(t *testing.T) {
 	t.Parallel()
 	var g group[*atomic.Int32]
-	var began, all sync.WaitGroup
-	began.Add(groupRuns)
-	hold := make(chan struct{})
-	for range groupRuns {
-		all.Go(func() {
-			g.do(t.Context(), new(atomic.Int32), func([]*atomic.Int32) error { began.Done(); <-hold; return errors.New("away") })
-		})
-	}
-	began.Wait()
+	var all sync.WaitGroup
+	began, hold := make(chan struct{}), make(chan struct{})
+	all.Go(func() {
+		g.do(t.Context(), new(atomic.Int32), func([]*atomic.Int32) error { close(began); <-hold; return errors.New("away") })
+	})
+	<-began
 	var served atomic.Int32
 	for range 3 * groupSize {
 		all.Go(func() {
@@ -99,7 +93,7 @@ func TestAGroupThatFailsLetsOthersGo(t *testing.T) {
 		t.Errorf("%d items were served after the failure", served.Load())
 	}
 	g.do(t.Context(), &served, func([]*atomic.Int32) error { served.Add(1); return nil })
-	if served.Load() != 1 || g.running != 0 {
-		t.Errorf("afterwards %d were served, and %d run", served.Load(), g.running)
+	if served.Load() != 1 || g.running {
+		t.Errorf("afterwards %d were served, and one runs: %v", served.Load(), g.running)
 	}
 }

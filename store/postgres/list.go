@@ -36,10 +36,13 @@ func (s sealer) listedPush(r pgx.CollectableRow) (store.Push, error) {
 	return w.push, err
 }
 
-// Pushes lists an owner's live pushes, or the others, newest first.
+// Pushes lists an owner's live pushes, or the others, newest first. With = in place of the
+// comparison of rows, the planner may take another index, and read the whole list, while
+// what it knows of the table is out of date.
 func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, skip, limit int) ([]store.Push, error) {
 	return listed(ctx, db, sealer.listedPush, "select "+pushColumns+` from push p
-		where owner = $1 and owner <> 0 and live = $2 order by id desc offset $3 limit $4`, int64(owner), live, skip, limit)
+		where (owner, live) >= ($1, $2) and (owner, live) <= ($1, $2) and owner <> 0
+		order by owner desc, live desc, id desc offset $3 limit $4`, int64(owner), live, skip, limit)
 }
 
 // Scan lists pushes by ID, from the first after the one given.

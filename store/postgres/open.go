@@ -67,6 +67,7 @@ type DB struct {
 	changes group[*sharedChange]
 	reads   group[*reading]
 	recent  recent
+	pooled  atomic.Bool // a pooler passed for the server: nothing is prepared
 	numbers numbers
 	self    opName // names this process in leases
 	space   measured
@@ -135,8 +136,8 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 //
 // Statements are sent unnamed, with their types from a cache in this process
 // (QueryExecModeCacheDescribe): one round trip, and nothing stays on a server connection,
-// so PgBouncer may give each transaction another one. A statement that is prepared under a
-// name saves its planning, and needs a connection of its own; the URL may ask for that.
+// so PgBouncer may give each transaction another one. collectOften prepares its statements
+// under a name where there is no pooler. The URL may ask for one way for all statements.
 func poolConfig(o Options) (*pgxpool.Config, error) {
 	c, err := pgxpool.ParseConfig(o.URL.Reveal())
 	if err != nil {
@@ -145,6 +146,7 @@ func poolConfig(o Options) (*pgxpool.Config, error) {
 	text := o.URL.Reveal()
 	if !regexp.MustCompile(`\bdefault_query_exec_mode\b`).MatchString(text) {
 		c.ConnConfig.DefaultQueryExecMode = pgx.QueryExecModeCacheDescribe
+		c.AfterConnect = findPooler
 	}
 	if !regexp.MustCompile(`\bpool_max_conns\b`).MatchString(text) {
 		c.MaxConns = defaultConns

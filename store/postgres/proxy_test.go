@@ -38,9 +38,10 @@ type proxy struct {
 	deed   deed
 	then   func() // called when the statement is lost, before the client learns it; nil: nothing
 	fired  int
-	next   string // part of the statement before which a held one goes; empty: none is held
-	held   *held  // the one that waits, if next is set
-	refuse bool   // connections that begin
+	parsed map[string]int // how often the server was to parse a statement
+	next   string         // part of the statement before which a held one goes; empty: none is held
+	held   *held          // the one that waits, if next is set
+	refuse bool           // connections that begin
 	all    map[net.Conn]bool
 }
 
@@ -65,7 +66,7 @@ func newProxy(t *testing.T, url secret.Text) (*proxy, secret.Text) {
 		t.Fatal(err)
 	}
 	was, rest, _ := strings.Cut(strings.TrimPrefix(url.Reveal(), "host="), " ")
-	p := &proxy{dir: dir, target: filepath.Join(was, ".s.PGSQL.5432"), all: make(map[net.Conn]bool)}
+	p := &proxy{dir: dir, target: filepath.Join(was, ".s.PGSQL.5432"), parsed: make(map[string]int), all: make(map[net.Conn]bool)}
 	if p.listen, err = net.Listen("unix", filepath.Join(dir, ".s.PGSQL.5432")); err != nil {
 		t.Fatal(err)
 	}
@@ -104,6 +105,24 @@ func (p *proxy) lost() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.fired
+}
+
+func (p *proxy) count(statement string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.parsed[statement]++
+}
+
+// parses is how often the server was to parse statements that have such a part.
+func (p *proxy) parses(mark string) (n int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for statement, times := range p.parsed {
+		if strings.Contains(statement, mark) {
+			n += times
+		}
+	}
+	return n
 }
 
 // away has the proxy refuse connections, or take them again.
@@ -209,7 +228,7 @@ func (w *wire) asks() {
 	r := bufio.NewReader(w.client)
 	m, err := message(r, false)
 	var waiting []byte
-	statement := ""
+	statement, named := "", make(map[string]string)
 	var held *held
 	for lost := false; err == nil; m, err = message(r, true) {
 		waiting = append(waiting, m...)
@@ -217,7 +236,12 @@ func (w *wire) asks() {
 		case 'P': // Parse: name, statement
 			name, rest, _ := bytes.Cut(m[5:], []byte{0})
 			text, _, _ := bytes.Cut(rest, []byte{0})
-			_, statement = name, string(text)
+			named[string(name)] = string(text)
+			w.proxy.count(string(text))
+		case 'B': // Bind: portal, name
+			_, rest, _ := bytes.Cut(m[5:], []byte{0})
+			name, _, _ := bytes.Cut(rest, []byte{0})
+			statement = named[string(name)]
 		case 'E': // Execute
 			w.proxy.letHeldGo(statement)
 			if l, ok := w.proxy.take(statement); ok {

@@ -40,11 +40,12 @@ func addColumn[T, I any](t *table, kind string, items []I, of func(I) T) {
 	t.kinds, t.args = append(t.kinds, kind+"[]"), append(t.args, list)
 }
 
-// unnest makes a table of a statement of its columns.
+// unnest makes a table of a statement of its columns, whose length the planner does not see
+// (collectOften).
 func (st *statement) unnest(t *table, names string) string {
 	var args []string
 	for i, kind := range t.kinds {
-		args = append(args, st.arg(kind, t.args[i]))
+		args = append(args, "(select "+st.arg(kind, t.args[i])+")")
 	}
 	return "unnest(" + strings.Join(args, ", ") + ") as " + names
 }
@@ -124,7 +125,7 @@ func (db *DB) createTogether(all []*creation) error {
 			return err
 		}
 		st := db.creations(some, accounts)
-		made, err = collect(ctx, c, pgx.RowTo[[]byte], st.text("select id from p"), st.args...)
+		made, err = collectOften(ctx, db, c, pgx.RowTo[[]byte], st.text("select id from p"), st.args...)
 		return err
 	})
 	db.met.shared(err)
@@ -390,12 +391,9 @@ func (db *DB) changeTogether(all []*sharedChange) error {
 	// In the order of their keys, so that two servers seldom wait for each other.
 	slices.SortFunc(all, func(a, b *sharedChange) int { return bytes.Compare(a.row.id[:], b.row.id[:]) })
 	st := changesOf(all)
-	// It is planned anew each time: a plan that was made while the tables were small would
-	// read all of them.
-	args := append([]any{pgx.QueryExecModeCacheDescribe}, st.args...)
 	var done [][]byte
 	err := db.attempt(context.Background(), func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		done, err = collect(ctx, c, pgx.RowTo[[]byte], st.text("select id from p"), args...)
+		done, err = collectOften(ctx, db, c, pgx.RowTo[[]byte], st.text("select id from p"), st.args...)
 		return err
 	})
 	db.met.shared(err)
@@ -465,8 +463,8 @@ func (db *DB) readTogether(all []*reading) error {
 	}
 	var found []*rawPush
 	err := db.attempt(context.Background(), func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		found, err = collect(ctx, c, scanRaw, "select "+pushColumns+`, coalesce(octet_length(y.data), 0), case when octet_length(y.data) <= $2 then y.data end, (select floor from ring)
-			from push p left join payload y on y.id = p.id where p.id = any ($1)`, pgx.QueryExecModeCacheDescribe, ids, smallPayload)
+		found, err = collectOften(ctx, db, c, scanRaw, "select "+pushColumns+`, coalesce(octet_length(y.data), 0), case when octet_length(y.data) <= $2 then y.data end, (select floor from ring)
+			from push p left join payload y on y.id = p.id where p.id = any ((select $1::bytea[])::bytea[])`, ids, smallPayload)
 		return err
 	})
 	db.met.shared(err)

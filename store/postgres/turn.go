@@ -36,7 +36,7 @@ func (q *turns[K]) enter(key K) *turn {
 		if q.all == nil {
 			q.all = make(map[K]*turn)
 		}
-		t = &turn{busy: make(chan struct{}, 1), chains: group[*pushChange]{alone: true}}
+		t = &turn{busy: make(chan struct{}, 1)}
 		q.all[key] = t
 	}
 	t.users++

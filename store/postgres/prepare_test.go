@@ -1,0 +1,51 @@
+package postgres_test
+
+import (
+	"testing"
+
+	"pushbox/internal/testkit/pgtest"
+	"pushbox/store/postgres"
+	"pushbox/store/storetest/conformance"
+)
+
+// Without a pooler, the server parses and plans a statement of views seldom: at first, and
+// again when its plan is old. A pooler that passes for the server is found out, and costs
+// no view.
+func TestStatementsOfViewsArePrepared(t *testing.T) {
+	t.Parallel()
+	p, url := newProxy(t, pgtest.URL(t))
+	db := openURL(t, url)
+	defer db.Close()
+	push := conformance.LivePush(1, 0)
+	push.ViewLimit = 1000
+	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); err != nil {
+		t.Fatal(err)
+	}
+	views := 0
+	parses := func() int {
+		t.Helper()
+		before := p.parses("update push set seq")
+		for range 10 {
+			views++
+			if c, err := db.Change(t.Context(), push.ID, conformance.View); err != nil || c.Push.Views != views {
+				t.Fatalf("view %d: the push has %d, %v", views, c.Push.Views, err)
+			}
+		}
+		return p.parses("update push set seq") - before
+	}
+	parses()
+	if n := parses(); n != 0 {
+		t.Errorf("the server parsed %d statements of views once more", n)
+	}
+	postgres.AgePlans(t.Context(), db)
+	if n := parses(); n != 1 {
+		t.Errorf("with an old plan, the server parsed %d statements of views", n)
+	}
+	if err := postgres.LosePlans(t.Context(), db); err != nil {
+		t.Fatal(err)
+	}
+	parses() // finds it out
+	if n := parses(); n != 10 {
+		t.Errorf("behind a pooler, the server parsed %d statements of 10 views", n)
+	}
+}
