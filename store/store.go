@@ -216,12 +216,28 @@ func (s *Store) keepRing(ctx context.Context, r *seal.Ring, k AdminKind, detail 
 	return nil
 }
 
-// Close waits for a sweep, frees the files of pushes that have ended, counts refusals that
-// became no event, keeps the time and closes the engine. Nothing else works after.
+// Close waits for a sweep, frees files of pushes that have ended for half of the time that
+// ctx leaves, counts refusals that became no event, keeps the time and closes the engine.
+// Nothing else works after. The next sweep frees the other files.
 func (s *Store) Close(ctx context.Context) error {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
-	return errors.Join(s.freeOrphans(ctx), s.countRefusals(ctx, true), s.keepTime(ctx), s.engine.Close())
+	return errors.Join(s.freeSome(ctx), s.countRefusals(ctx, true), s.keepTime(ctx), s.engine.Close())
+}
+
+// freeSome is freeOrphans for half of the time that ctx leaves.
+func (s *Store) freeSome(ctx context.Context) error {
+	freeing := ctx
+	if end, ok := ctx.Deadline(); ok {
+		var cancel context.CancelFunc
+		freeing, cancel = context.WithTimeout(ctx, time.Until(end)/2)
+		defer cancel()
+	}
+	err := s.freeOrphans(freeing)
+	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+		return nil
+	}
+	return err
 }
 
 // keepTime makes the greatest time seen durable.

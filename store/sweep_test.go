@@ -314,3 +314,42 @@ func TestAStoreThatLostItsKeyRingIsDamaged(t *testing.T) {
 type ringless struct{ store.Engine }
 
 func (ringless) KeyRing(context.Context) ([]byte, error) { return nil, nil }
+
+// A laden engine always has more files to free.
+type laden struct {
+	store.Engine
+	kept bool // the time was kept
+	none bool // there are no more files
+}
+
+func (*laden) Orphans(_ context.Context, after store.ID, _ int) ([]store.ID, error) {
+	if after == (store.ID{}) {
+		return []store.ID{{1}}, nil
+	}
+	return nil, nil
+}
+
+func (e *laden) FreeOrphans(ctx context.Context, _ store.ID, _ int) (more bool, err error) {
+	return !e.none, ctx.Err()
+}
+
+func (e *laden) SetLatestTime(ctx context.Context, latest time.Time) error {
+	e.kept = ctx.Err() == nil
+	return e.Engine.SetLatestTime(ctx, latest)
+}
+
+// A stop leaves files to the next start, and keeps what it must.
+func TestAStopDoesNotWaitForAllFiles(t *testing.T) {
+	t.Parallel()
+	engine := &laden{}
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { engine.Engine = e; return engine }
+	})
+	f.Abandon() // it is closed here
+	stopping, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	if err := f.Close(stopping); err != nil || !engine.kept {
+		t.Errorf("%v; it kept the time: %v", err, engine.kept)
+	}
+	engine.none = true // for the end of the fixture
+}

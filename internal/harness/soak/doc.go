@@ -8,7 +8,8 @@
 //     fills the directory under a clock that is behind, so that pushes expire and are
 //     purged by the real clock during the run.
 //   - TestMemoryDoesNotGrowWithFiles sends and downloads files that are larger than the
-//     memory a server may take, one and eight at once, as multipart and in base64.
+//     memory a server may take, one and eight at once, as multipart and in base64, with a
+//     file and with PostgreSQL.
 //
 // PUSHBOX_TEST_SOAK is the length in seconds (120). From 90 on the server must also shrink
 // its file by itself; from 1,200 on pushes of the load expire by time; a leak of less than

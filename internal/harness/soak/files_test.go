@@ -10,6 +10,7 @@ import (
 
 	"pushbox/internal/proctest"
 	"pushbox/internal/testkit/env"
+	"pushbox/internal/testkit/pgtest"
 )
 
 // fileSize is the size of a single file: PUSHBOX_TEST_FILE_MIB, or more than the memory
@@ -51,19 +52,27 @@ func TestMemoryDoesNotGrowWithFiles(t *testing.T) {
 	}
 	size := fileSize(t)
 	for name, test := range map[string]struct {
-		as      proctest.Form
-		atOnce  int
-		size    int64
-		mostMiB int
+		as       proctest.Form
+		atOnce   int
+		size     int64
+		mostMiB  int
+		postgres bool
 	}{
-		"multipart":    {proctest.Multipart, 1, size, mostForOne},
-		"base64":       {proctest.Base64, 1, size, mostForOne},
-		"eight":        {proctest.Multipart, 8, of(size), mostForEight},
-		"eight base64": {proctest.Base64, 8, of(size), mostForEight},
+		"multipart":           {proctest.Multipart, 1, size, mostForOne, false},
+		"base64":              {proctest.Base64, 1, size, mostForOne, false},
+		"eight":               {proctest.Multipart, 8, of(size), mostForEight, false},
+		"eight base64":        {proctest.Base64, 8, of(size), mostForEight, false},
+		"postgres":            {proctest.Multipart, 1, size, mostForOne, true},
+		"postgres base64":     {proctest.Base64, 1, size, mostForOne, true},
+		"eight over postgres": {proctest.Multipart, 8, of(size), mostForEight, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			v := proctest.StartServer(t, dir)
+			var environ []string
+			if test.postgres {
+				environ = append(environ, "PUSHBOX_DATABASE_URL="+pgtest.URL(t).Reveal())
+			}
+			v := proctest.StartServer(t, dir, environ...)
 			c := proctest.NewFileClient(t, v.URL, proctest.APIToken(t, dir))
 			ctx, cancel := context.WithTimeout(t.Context(), proctest.Within(2*int64(test.atOnce)*test.size))
 			defer cancel()
@@ -85,8 +94,8 @@ func TestMemoryDoesNotGrowWithFiles(t *testing.T) {
 			if peak = proctest.PeakMiB(v.Pid()); peak >= test.mostMiB && !env.UnderRace {
 				t.Errorf("it took %d MiB to expire them", peak)
 			}
-			v.Stop()
 			proctest.CheckFile(t, dir)
+			v.Stop()
 		})
 	}
 }

@@ -70,6 +70,12 @@ func Main(m *testing.M) (code int) {
 	return code
 }
 
+// Tests are the tests of a package, as what runs them takes them.
+type Tests struct{ M *testing.M }
+
+// Run is Main.
+func (t Tests) Run() (code int) { return Main(t.M) }
+
 // URL returns the address of a new, empty database of this process's cluster. It is
 // dropped when the test ends. Where PostgreSQL is missing the test is skipped, as by Need.
 func URL(t testing.TB) secret.Text {
