@@ -299,13 +299,13 @@ func TestSealingAnewWaitsForRunningStatements(t *testing.T) {
 	if err := db.SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
 		t.Fatal(err)
 	}
-	release := pgtest.Hold(t, url, "create table held (n int)")
+	release := pgtest.Hold(t, url, "lock table audit in row exclusive mode") // as a statement does before its snapshot
 	done := make(chan error, 1)
 	go func() {
 		_, err := db.Reseal(context.Background(), conformance.NothingSealed{}, func(int64, int64) {})
 		done <- err
 	}()
-	holdsSoon(t, url, "select floor = version from ring")
+	holdsSoon(t, url, "select exists (select from pg_locks where mode = 'ShareLock' and not granted and database = (select oid from pg_database where datname = current_database()))")
 	select {
 	case err := <-done:
 		release()
