@@ -65,17 +65,23 @@ func TestAChangeThatComesTooLateLeavesNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 			var want []string
+			calls, late := 0, 1
+			if c.told { // what it would do in a statement with others is given up
+				late = 2
+			}
 			_, err = all[0].Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
-				if want != nil {
+				if calls++; calls > late {
 					return conformance.Leave(p)
 				}
-				if _, err := all[1].Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
-					p.Failed++ // without an entry, whose number would tell of it
-					return p, store.Entry{}, nil
-				}); err != nil {
-					t.Error(err)
+				if calls == late {
+					if _, err := all[1].Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+						p.Failed++ // without an entry, whose number would tell of it
+						return p, store.Entry{}, nil
+					}); err != nil {
+						t.Error(err)
+					}
+					want = contents(t, all[1])
 				}
-				want = contents(t, all[1])
 				next, e, err := c.plan(p)
 				if c.told {
 					e.Messages = messages(1, p.CreatedAt, 1)
