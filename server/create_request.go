@@ -55,6 +55,7 @@ func (s *Server) receivePush(r *request, how spelling) (*createRequest, store.Pu
 		return c, store.PushInfo{}, err
 	}
 	push, err := c.newPush()
+	push.Receipt = c.page
 	if err == nil && push.Files != nil {
 		err = c.identifyAgain()
 	}

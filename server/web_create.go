@@ -7,7 +7,6 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/server/body"
-	"pushbox/server/display"
 	"pushbox/store"
 )
 
@@ -27,7 +26,7 @@ func (s *Server) makePush(r *request) (reply, error) {
 	case err != nil:
 		return reply{}, err
 	default:
-		return show(http.StatusCreated, "made", newMadeView(p, r.base)), nil
+		return goTo(receiptPath(p)), nil // loading it again creates nothing
 	}
 }
 
@@ -103,29 +102,4 @@ func (f fields) change(name string, how func(string) string) {
 // textValue is a field that holds a text.
 func textValue(text string) body.Value {
 	return body.Value{Shape: body.String, Text: secret.New(text)}
-}
-
-// A madeView shows a new push to its sender.
-type madeView struct {
-	Link      secret.Text
-	QR        *display.QR // of the link; nil: it is too long for one
-	Path      secret.Text
-	Kind      string
-	Ends      display.Time
-	Views     int
-	Protected bool // by a passphrase
-	Step      bool
-	Deletable bool
-	Owned     bool
-	Mailed    int // the number of mails with the link that will be sent
-}
-
-func newMadeView(p store.PushInfo, base string) madeView {
-	link := htmlURL(p, base)
-	return madeView{
-		Link: secret.New(link), Path: secret.New(revealPath(p.Token)),
-		Kind: p.Kind.String(), Ends: display.NewTime(p.ExpiresAt), Views: p.ViewLimit,
-		Protected: p.Protected, Step: p.RetrievalStep, Deletable: p.DeletableByViewer,
-		Owned: p.Owner != 0, QR: display.LinkQR(link), Mailed: p.Mailed,
-	}
 }

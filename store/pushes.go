@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"pushbox/internal/secret"
 	"pushbox/store/clock"
 	"pushbox/store/seal"
 )
@@ -41,9 +42,14 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		return PushInfo{}, err
 	}
 	p.Size = int64(len(payload))
+	var code secret.Text
+	if in.Receipt {
+		code = seal.NewReceiptCode()
+		p.Receipt = seal.Digest(code)
+	}
 	e := Entry{Kind: EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by)}
 	p.log(e.Kind, at)
-	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to)}
+	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to), ReceiptCode: code}
 	if len(to) > 0 {
 		then := s.mailEntry(info, by, *in.Mail, to)
 		info.log(then.Kind, at)

@@ -214,7 +214,7 @@ function send() {
     one('progress').value = loaded / total
     one('#sent').textContent = loaded < total ? fill(sent, { done: size(loaded), all: size(total) }) : stored
   }
-  upload.onload = ({ target: { status, response, responseURL } }) => answered(status, response, new URL(responseURL).pathname)
+  upload.onload = ({ target: { status, response, responseURL } }) => answered(status, response, new URL(responseURL))
   upload.onerror = () => fail(cut)
   upload.onabort = () => fail(stopped)
   upload.onloadend = () => { upload = undefined }
@@ -225,28 +225,25 @@ function send() {
   upload.send(data)
 }
 
-// Replaces this page by that of an answer. If something was wrong, it keeps the files
-// and the passphrase.
-function answered(status, page, path) {
+// Goes on to the receipt; or if something was wrong, replaces this page by that of the
+// answer, and keeps the files and the passphrase.
+function answered(status, page, url) {
+  if (status === 200 && url.pathname.includes('/receipt/')) {
+    leaving = true
+    return location.replace(url)
+  }
   const next = page?.querySelector('main')
-  if (path !== new URL(form.action).pathname) return fail(form.dataset.ended)
+  if (url.pathname !== new URL(form.action).pathname) return fail(form.dataset.ended)
   if (!next) return fail(form.dataset.cut)
-  if (status !== 201 && status !== 422) return fail([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
+  if (status !== 422) return fail([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
   const passphrase = one('#passphrase').value
   main.replaceChildren(...next.childNodes)
   document.title = page.title
   for (const part of all('[data-script]')) part.hidden = false
-  if (status === 422) {
-    start()
-    one('#passphrase').value = passphrase
-    showStrength()
-  } else {
-    form = undefined
-    files = []
-    const told = new Intl.DateTimeFormat(page.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' })
-    for (const time of all('time')) time.textContent = told.format(new Date(time.dateTime))
-  }
-  (one('.problems') ?? one('h1')).focus()
+  start()
+  one('#passphrase').value = passphrase
+  showStrength()
+  ;(one('.problems') ?? one('h1')).focus()
 }
 
 function start() {
