@@ -79,7 +79,7 @@ func TestPagesThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	if after := a.Trace(long); after != before {
 		t.Errorf("a view was counted: %+v, %+v", before, after)
 	}
-	a.Send("/p/"+small, nil).Want(http.StatusOK)               // and does not wait for the others
+	a.Send("/p/"+small, nil).Want(http.StatusOK)          // and does not wait for the others
 	a.SendForm(servertest.Typed(nil)).Want(http.StatusOK) // what opens pushes is apart from what makes them
 	for _, read := range reads {
 		if w := read(); w.Code != http.StatusOK || w.Body.Len() < 5*store.MaxText {
