@@ -184,6 +184,9 @@ func (c *createRequest) newPush() (store.NewPush, error) {
 	}
 	p, err := c.fields.parse(c.files != nil, c.page)
 	p.Files = c.files
+	if c.page {
+		inUnit(&p, c.fields.text(unitField))
+	}
 	if p.Mail != nil {
 		p.Mail.Base = c.server.cfg.BaseURL // never the request's Host
 		if !c.page {                       // a page has a list of languages

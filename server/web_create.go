@@ -2,8 +2,10 @@ package server
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"strings"
+	"time"
 
 	"pushbox/internal/secret"
 	"pushbox/server/body"
@@ -39,6 +41,25 @@ const (
 	unconfirmedField = "unconfirmed"
 )
 
+// Names of fields that only the form has.
+const (
+	urlField  = "url"               // the address of a url push
+	unitField = "expire_after_unit" // of the number of days
+)
+
+// units are the values of unitField that mean other than days.
+var units = map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour}
+
+// inUnit makes the days of a push a time in the unit that the sender chose.
+func inUnit(p *store.NewPush, name string) {
+	unit, other := units[name]
+	if !other || p.Days == nil || *p.Days == 0 {
+		return
+	}
+	p.Lifetime = time.Duration(min(*p.Days, int(math.MaxInt64/2/unit))) * unit
+	p.Days = nil
+}
+
 // mailProblem names the problem of a push whose mail may not be sent; empty if err is
 // another error, or none.
 func mailProblem(err error) string {
@@ -63,6 +84,9 @@ func (c *createRequest) convertForm() error {
 		f.change(name, oneBreak)
 	}
 	if f.text(store.FieldKind) == store.URL.String() {
+		if address, sent := f[urlField]; sent {
+			f[store.FieldPayload] = address
+		}
 		f.change(store.FieldPayload, strings.TrimSpace)
 	}
 	for _, name := range [...]string{store.FieldRetrievalStep, store.FieldDeletable} {
@@ -73,7 +97,7 @@ func (c *createRequest) convertForm() error {
 	if f.text(store.FieldDuration) == "" {
 		delete(f, store.FieldDuration)
 	} else {
-		delete(f, store.FieldDays) // the form says that the code counts; the store would use the days
+		delete(f, store.FieldDays) // the form hides its number while a time is chosen; the store would use it
 	}
 	return c.agrees()
 }

@@ -27,7 +27,6 @@ type receiptView struct {
 	Ends      display.Time // when its time limit is reached
 	Ended     display.Time
 	Views     int  // that it allows
-	Opened    int  // times
 	Protected bool // by a passphrase
 	Step      bool
 	Deletable bool
@@ -68,7 +67,7 @@ func (s *Server) receiptPage(r *request) (reply, error) {
 	v := receiptView{
 		Link: secret.New(link), QR: display.LinkQR(link), Path: secret.New(revealPath(h.Token)), Here: secret.New(here),
 		Kind: h.Kind.String(), Live: h.Live(), State: stateName(h.Push),
-		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt), Views: h.ViewLimit, Opened: h.Push.Views,
+		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt), Views: h.ViewLimit,
 		Protected: h.Protected, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: h.Owner != 0,
 		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
 	}

@@ -1,5 +1,5 @@
-// The form for a new push: sliders, a generator, and files with drag and drop and with
-// progress.
+// The form for a new push: the terms of each kind, a generator, and files that are dropped,
+// pasted, and sent with progress.
 
 const main = document.querySelector('main')
 const one = (selector) => main.querySelector(selector)
@@ -19,49 +19,48 @@ const size = (n) => {
 
 const kind = () => one('.kinds :checked')
 
-const dial = (id) => all(`.dial:has(#${id}) input`)
-const turn = (id, value) => { for (const input of dial(id)) input.value = value }
+// Sets the time to a number of days, by its name if it has one.
+function setDays(days) {
+  const named = [...all('#time [data-days]')].find((option) => option.value >= 6 && option.dataset.days === days)
+  one('#time').value = named?.value ?? ''
+  one('#days').value = days
+  one('#unit').value = 'days'
+}
 
-// A time counts instead of the days, so the days are disabled while one is chosen.
-function restDays() {
-  for (const input of dial('days')) input.disabled = one('#time').value !== ''
+// A typed time counts only if no other is chosen. A disabled field is not checked.
+function boundTime() {
+  const [, min, max] = kind().dataset.days.split(' ')
+  const [days, unit] = [one('#days'), one('#unit')]
+  const perDay = { minutes: 1440, hours: 24, days: 1 }[unit.value]
+  days.disabled = unit.disabled = one('#time').value !== ''
+  Object.assign(days, { min: perDay > 1 ? 1 : min, max: max * perDay })
 }
 
 // Applies the terms of the kind. Fields that the sender did not touch get its defaults.
 function takeTerms(before) {
   const now = kind().dataset
-  for (const name of ['days', 'views']) {
-    const { value } = one(`#${name}`)
-    const [usual, min, max] = now[name].split(' ')
-    for (const input of dial(name)) Object.assign(input, { min, max })
-    const untouched = before && value === before[name].split(' ')[0]
-    turn(name, untouched ? usual : value && Math.min(max, Math.max(min, value)))
-  }
+  const [time, views] = [one('#time'), one('#views')]
+  const [days, min, max] = now.days.split(' ')
+  const option = time.selectedOptions[0]
+  for (const each of all('#time [data-days]')) each.disabled = +each.dataset.days < min || +each.dataset.days > max
+  const usual = before?.days.split(' ')[0]
+  if (!option || option.disabled || (option.value >= 6 && option.dataset.days === usual)) setDays(days)
+  const [count, least, most] = now.views.split(' ')
+  if (views.value === before?.views.split(' ')[0]) views.value = count
+  Object.assign(views, { min: least, max: most })
   for (const name of ['step', 'deletable']) {
     const box = one(`#${name}`)
     if (box && before && now[name] && box.checked === (before[name] === 'on')) box.checked = now[name] === 'on'
   }
-  const { min, max } = one('#days')
-  for (const option of all('#time [data-days]')) option.disabled = +option.dataset.days < min || +option.dataset.days > max
-  if (one('#time').selectedOptions[0]?.disabled ?? true) one('#time').value = ''
-  for (const button of all('[data-code]')) button.hidden = one(`#time [value="${button.dataset.code}"]`).disabled
-  restDays()
-}
-
-// Less than a day is a time; anything else is days.
-function preset(code) {
-  one('#time').value = code < 6 ? code : ''
-  if (code >= 6) turn('days', one(`#time [value="${code}"]`).dataset.days)
-  restDays()
-  remember()
+  boundTime()
 }
 
 // Keeps settings in this browser, if the sender asks for it.
-const settings = '#days, #views, #time, #step, #deletable'
+const settings = '#time, #days, #unit, #views, #step, #deletable'
 const what = (input) => input.type === 'checkbox' ? 'checked' : 'value'
 
 function remember() {
-  const kept = { kind: kind().value }
+  const kept = { kind: kind().value, more: one('#more').open }
   for (const input of all(settings)) kept[input.id] = input[what(input)]
   try {
     if (one('#remember').checked) localStorage.push = JSON.stringify(kept)
@@ -83,6 +82,7 @@ function recall() {
   if (one('.problems')) return
   for (const radio of all('.kinds input:enabled')) radio.checked ||= radio.value === kept.kind
   for (const input of all(settings)) input[what(input)] = kept[input.id] ?? input[what(input)]
+  one('#more').open ||= kept.more
 }
 
 // Estimates how many bits a guesser needs. A word counts as one of a thousand, and a
@@ -108,7 +108,7 @@ function showStrength() {
   const text = one('#passphrase').value
   const level = [28, 42, 56, 72].filter((least) => bitsOf(text) >= least).length
   one('#strength').hidden = !text
-  one('meter').value = level
+  one('meter').value = level || 0.3 // so that there is something red to see
   const told = one('#strength output')
   told.textContent = text && told.dataset[level]
 }
@@ -127,11 +127,11 @@ async function generate() {
   const of = one('#made-of').value
   const words = of === 'words'
   for (const part of all('[data-of]')) part.hidden = part.dataset.of !== of
-  const [id, least, most] = words ? ['#count', 3, 20] : ['#length', 8, 128]
-  const n = Math.min(most, Math.max(least, parseInt(one(id).value) || least))
   let sets = ['abcdefghijkmnpqrstuvwxyz']
   if (words) sets = [(await import(path)).words]
   else for (const set of all('[data-of] :checked')) sets.push(set.value)
+  const [id, least, most] = words ? ['#count', 3, 20] : ['#length', 8, 128]
+  const n = Math.min(most, Math.max(least, parseInt(one(id).value) || least))
   const from = sets.flatMap((set) => [...set])
   let made
   let tries = 99 // Many systems demand one of each set.
@@ -141,11 +141,23 @@ async function generate() {
   one('#bits').textContent = fill(bits, { bits: Math.floor(n * Math.log2(from.length)) })
 }
 
+// Opens the generator under the field that it is for, or closes it.
+function openGenerator(button) {
+  const panel = one('#generator')
+  const open = button.ariaExpanded !== 'true'
+  for (const other of all('[data-generate]')) other.ariaExpanded = String(open && other === button)
+  for (const use of panel.querySelectorAll('[value=payload], [value=passphrase]')) use.hidden = use.value !== button.dataset.generate
+  button.closest('.field').append(panel)
+  panel.hidden = !open
+  if (open) generate()
+}
+
 function use(id) {
   const target = one(`#${id}`)
+  openGenerator(one(`[data-generate=${id}]`))
   if (id === 'payload') target.setRangeText(one('#made').value, target.selectionStart, target.selectionEnd, 'end')
   else target.value = one('#made').value
-  showStrength()
+  target.dispatchEvent(new Event('input', { bubbles: true }))
   target.focus()
 }
 
@@ -176,6 +188,17 @@ function showFiles() {
   if (files.length > most) part(list, 'li', 'error', tooMany)
   list.hidden = !files.length
   one('.drop').classList.toggle('filled', files.length > 0)
+  const label = one('.drop label')
+  label.dataset.first ??= label.textContent
+  label.textContent = files.length ? label.dataset.more : label.dataset.first
+}
+
+// Takes files that were dropped or pasted, whatever kind is chosen.
+function take(more) {
+  if (upload) return
+  one('#kind-file')?.click()
+  if (one('#files')) add(more)
+  else one('.needed a')?.focus()
 }
 
 function add(more) {
@@ -185,9 +208,10 @@ function add(more) {
   document.querySelector('#said').textContent = files.map((file) => file.name).join(', ')
 }
 
-function fail(text) {
+// Ends the upload with a message: that something failed, or else plain news.
+function end(text, id = 'failed') {
   busy(false)
-  const box = one('#failed')
+  const box = one(`#${id}`)
   box.firstElementChild.textContent = text
   box.hidden = false
   box.focus()
@@ -196,12 +220,12 @@ function fail(text) {
 function busy(on) {
   for (const part of form.children) part.inert = on && part.id !== 'sending'
   one('#sending').hidden = !on
-  if (on) one('#failed').hidden = true
+  for (const box of all('#failed, #told')) box.hidden = true
 }
 
 function send() {
   const wrong = one('#chosen .error')
-  if (wrong) return fail(wrong.textContent)
+  if (wrong) return end(wrong.textContent)
   const data = new FormData(form)
   const name = one('#files').name
   data.delete(name)
@@ -215,8 +239,8 @@ function send() {
     one('#sent').textContent = loaded < total ? fill(sent, { done: size(loaded), all: size(total) }) : stored
   }
   upload.onload = ({ target: { status, response, responseURL } }) => answered(status, response, new URL(responseURL))
-  upload.onerror = () => fail(cut)
-  upload.onabort = () => fail(stopped)
+  upload.onerror = () => end(cut)
+  upload.onabort = () => end(stopped, 'told')
   upload.onloadend = () => { upload = undefined }
   busy(true)
   one('progress').value = 0
@@ -233,9 +257,9 @@ function answered(status, page, url) {
     return location.replace(url)
   }
   const next = page?.querySelector('main')
-  if (url.pathname !== new URL(form.action).pathname) return fail(form.dataset.ended)
-  if (!next) return fail(form.dataset.cut)
-  if (status !== 422) return fail([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
+  if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended)
+  if (!next) return end(form.dataset.cut)
+  if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
   const passphrase = one('#passphrase').value
   main.replaceChildren(...next.childNodes)
   document.title = page.title
@@ -246,14 +270,24 @@ function answered(status, page, url) {
   ;(one('.problems') ?? one('h1')).focus()
 }
 
+// Takes the text along from the field for addresses to that for texts, and back.
+function carry() {
+  const [text, url] = [one('#payload'), one('#url')]
+  if (!url) return
+  const [from, to] = kind().value === 'url' ? [text, url] : [url, text]
+  if (to.value || !from.value || (to === url && !/^\s*https?:\S+\s*$/.test(from.value))) return
+  to.value = from.value.trim()
+  from.value = ''
+}
+
 function start() {
   form = one('#create')
+  one('.drop')?.classList.add('live')
   recall()
   takeTerms()
   showFiles()
   let before = kind().dataset
   form.addEventListener('input', ({ target }) => {
-    for (const input of target.closest('.dial')?.querySelectorAll('input') ?? []) if (input !== target) input.value = target.value
     if (target.id === 'passphrase') showStrength()
     if (target.closest('#generator')) generate()
   })
@@ -261,18 +295,23 @@ function start() {
     if (target.type === 'radio') {
       takeTerms(before)
       before = kind().dataset
+      carry()
     }
-    if (target.id === 'time') restDays()
+    if (target.closest('.limits')) boundTime()
+    if (target.id === 'time' && !target.value) one('#days').select()
     if (target.id === 'files') add(target.files)
     remember()
   })
   form.addEventListener('click', ({ target }) => {
-    if (target.dataset.code) preset(target.dataset.code)
+    if (target.dataset.generate) openGenerator(target)
     else if (target.matches('#sending button')) upload?.abort()
     else if (target.value === 'more') generate()
     else if (target.matches('#generator button')) use(target.value)
   })
-  one('#generator').addEventListener('toggle', generate, { once: true })
+  form.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.isComposing) form.requestSubmit(one('.send button'))
+  })
+  one('#more').addEventListener('toggle', remember)
   form.addEventListener('submit', (event) => {
     leaving = kind().value !== 'file'
     if (leaving) return
@@ -283,18 +322,29 @@ function start() {
 
 for (const name of ['dragover', 'dragleave', 'drop']) {
   document.addEventListener(name, (event) => {
-    const drop = form && kind().value === 'file' && one('.drop')
-    if (!drop || !event.dataTransfer.types.includes('Files')) return
+    if (!form || !event.dataTransfer.types.includes('Files')) return
     event.preventDefault()
-    drop.classList.toggle('over', name === 'dragover')
-    if (name === 'drop' && !upload) add(event.dataTransfer.files)
+    form.classList.toggle('over', name === 'dragover')
+    if (name === 'drop') take(event.dataTransfer.files)
   })
 }
 
+// Programs for tables and texts paste a picture of the text along with it.
+document.addEventListener('paste', (event) => {
+  const { files: pasted, types } = event.clipboardData
+  if (!form || !pasted.length || types.includes('text/plain')) return
+  event.preventDefault()
+  take(pasted)
+})
+
 addEventListener('beforeunload', (event) => {
-  if (!leaving && form && (upload || one('#payload').value || files.length)) event.preventDefault()
+  if (!leaving && form && (upload || one('#payload').value || one('#url')?.value || files.length)) event.preventDefault()
 })
 
 addEventListener('pageshow', () => { leaving = false })
 
-if (one('#create')) start()
+if (one('#create')) {
+  start()
+  // On a touch screen, a focus would open the keyboard over the form.
+  if (matchMedia('(hover: hover)').matches && !one('[autofocus]')) one(kind().value === 'url' ? '#url' : '#payload').focus()
+}
