@@ -2,8 +2,11 @@ package server_test
 
 import (
 	"net/http"
+	"net/url"
+	"strings"
 	"testing"
 
+	"pushbox/config"
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
@@ -40,4 +43,64 @@ func TestAPushThatItsSenderEncryptedSaysSo(t *testing.T) {
 		a.Do("DELETE", at, "", ann).Want(http.StatusOK).Has(map[string]string{"client_encrypted": want})
 		a.Get(at).Want(http.StatusOK).Has(map[string]string{"client_encrypted": want, "payload": "null"})
 	}
+}
+
+func TestThePageEncryptsAsItsSettingSays(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string][]string{
+		"off":      nil,
+		"offered":  {`id="encrypt"`},
+		"default":  {`id="encrypt"`, ` checked><span>`},
+		"required": {`id="encrypt"`, ` checked disabled><span>`, "only if your browser encrypts them"},
+	} {
+		a := servertest.New(t, func(c *config.Config) { c.ClientEncryption = setting })
+		page := a.Get("/").Want(http.StatusOK).Body
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: the page has no %s", setting, text)
+			}
+		}
+		if setting == "off" && strings.Contains(page, "endtoend") {
+			t.Error("off: the page loads the script")
+		}
+		for payload, most := range map[string]int{"in clear": http.StatusUnprocessableEntity, envelope(t, "x"): http.StatusCreated} {
+			status := http.StatusCreated
+			if setting == "required" {
+				status = most
+			}
+			form := url.Values{"push[kind]": {"text"}, "push[payload]": {payload}, "push[expire_after_days]": {"7"}, "push[expire_after_views]": {"5"}}
+			a.Do("POST", "/", form.Encode(), http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}).Want(status)
+		}
+		a.Do("POST", pushes, `{"push":{"payload":"in clear"}}`).Want(http.StatusCreated)
+	}
+}
+
+func TestAPushThatItsSenderEncryptedWaitsForAKey(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	token := a.Create(`"payload":"` + envelope(t, "x") + `","retrieval_step":false`)
+	visit := http.Header{"Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"document"}}
+	page := a.Get("/p/"+token, visit).Want(http.StatusOK).Body
+	for _, text := range []string{`id="open" hidden`, "No view was used.", "encrypted."} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page has no %s", text)
+		}
+	}
+	if strings.Contains(a.Get("/p/"+token+"/preview").Want(http.StatusOK).Body, "<svg class=\"qr\"") {
+		t.Error("there is a QR code of a link without its key")
+	}
+	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"views_remaining": "4"})
+}
+
+func TestNoLinkWithoutItsKeyIsMailed(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, func(c *config.Config) {
+		c.BaseURL, c.Mail.Host, c.Mail.From = "https://push.example.com", "mail.example.com", "push@example.com"
+	})
+	ann := a.AddTokenUser("ann@example.com")
+	sealed := envelope(t, "x")
+	a.Do("POST", pushes, `{"push":{"payload":"`+sealed+`","notify_emails_to":"bob@example.com"}}`, ann).Want(http.StatusUnprocessableEntity).
+		Has(map[string]string{"notify_emails_to": "[cannot be sent: the push is encrypted end to end, and only its sender has the key of the link]"})
+	token := a.Create(`"payload":"`+sealed+`"`, ann)
+	a.Do("POST", pushes+"/"+token+"/notify_emails", `{"notify_emails_to":"bob@example.com"}`, ann).Want(http.StatusUnprocessableEntity)
 }

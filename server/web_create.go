@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 
+	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/server/body"
 	"pushbox/server/display"
@@ -38,6 +39,7 @@ const (
 	quotaField       = "quota"
 	addresseeField   = "addressee"
 	unconfirmedField = "unconfirmed"
+	plainField       = "plain"
 )
 
 // mailProblem names the problem of a push whose mail may not be sent; empty if err is
@@ -79,8 +81,8 @@ func (c *createRequest) convertForm() error {
 	return c.agrees()
 }
 
-// agrees refuses a form that was opened in a session which has ended, and files
-// together with a kind that has none.
+// agrees refuses a form that was opened in a session which has ended, files together
+// with a kind that has none, and what the browser should have encrypted.
 func (c *createRequest) agrees() error {
 	var bad store.InvalidError
 	if _, named := c.fields[store.FieldName]; named && c.r.actor.Account == 0 {
@@ -88,6 +90,10 @@ func (c *createRequest) agrees() error {
 	}
 	if c.files != nil && c.fields.text(store.FieldKind) != store.File.String() {
 		bad.Add(leftoverField, "are of another kind")
+	}
+	if kind := c.fields.text(store.FieldKind); c.server.cfg.ClientEncryption == "required" &&
+		(kind == store.Text.String() || kind == store.File.String()) && !endtoend.IsEnvelope(c.fields.text(store.FieldPayload)) {
+		bad.Add(plainField, "is not encrypted")
 	}
 	return bad.Err()
 }
@@ -114,6 +120,7 @@ type madeView struct {
 	Ends      display.Time
 	Views     int
 	Protected bool // by a passphrase
+	Encrypted bool // by the sender: a script adds the key to the link
 	Step      bool
 	Deletable bool
 	Owned     bool
@@ -122,10 +129,14 @@ type madeView struct {
 
 func newMadeView(p store.PushInfo, base string) madeView {
 	link := htmlURL(p, base)
-	return madeView{
+	m := madeView{
 		Link: secret.New(link), Path: secret.New(revealPath(p.Token)),
 		Kind: p.Kind.String(), Ends: display.NewTime(p.ExpiresAt), Views: p.ViewLimit,
 		Protected: p.Protected, Step: p.RetrievalStep, Deletable: p.DeletableByViewer,
-		Owned: p.Owner != 0, QR: display.LinkQR(link), Mailed: p.Mailed,
+		Encrypted: p.ClientEncrypted, Owned: p.Owner != 0, Mailed: p.Mailed,
 	}
+	if !p.ClientEncrypted { // the code would lack the key
+		m.QR = display.LinkQR(link)
+	}
+	return m
 }

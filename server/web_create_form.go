@@ -17,6 +17,7 @@ type createView struct {
 	Payload     secret.Text
 	Days, Views numberField
 	Times       []timeChoice
+	Encryption  string   // in the browser: a value of client_encryption
 	Step        checkbox // before the push can be seen
 	Deletable   checkbox // by the viewer
 	Name, Note  secret.Text
@@ -113,6 +114,7 @@ func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f 
 		Deletable:   newCheckbox(all, kindTerms.deleteChoice, f.on(store.FieldDeletable)),
 		Name:        f[store.FieldName].Text,
 		Note:        f[store.FieldNote].Text,
+		Encryption:  s.cfg.ClientEncryption,
 		MaxQR:       store.MaxQR,
 		MaxFiles:    s.cfg.Files.MaxFileUploads,
 		MaxSize:     int64(s.cfg.Files.MaxFileSize),

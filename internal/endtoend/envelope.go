@@ -92,7 +92,7 @@ func (k Key) Open(envelope secret.Text) (c Content, err error) {
 		return c, err
 	}
 	var m metadata
-	if json.Unmarshal(meta, &m) != nil || !utf8.Valid(meta) || !utf8.Valid(body) || slices.ContainsFunc(m.Files, nameless) {
+	if json.Unmarshal(meta, &m) != nil || m.Files == nil || !utf8.Valid(meta) || !utf8.Valid(body) || slices.ContainsFunc(m.Files, nameless) {
 		return c, ErrOpen
 	}
 	return Content{secret.New(string(body)), m.Files}, nil

@@ -138,6 +138,7 @@ refused = {
         ["another key", pushes[2]["envelope"], "open"],
         ["sections swapped", ".".join(env.split(".")[:2] + env.split(".")[:1:-1]), "open"],
         ["metadata that is no object", envelope(key, nonces, b"x", b"[]"), "open"],
+        ["metadata without files", envelope(key, nonces, b"x", b"{}"), "open"],
         ["a file without a name", envelope(key, nonces, b"x", b'{"files":[{"type":""}]}'), "open"],
         ["a text that is not UTF-8", envelope(key, nonces, b"\xff", b'{"files":[]}'), "open"],
     ],

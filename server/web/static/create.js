@@ -10,6 +10,7 @@ let form
 let files = [] // to be sent
 let upload // that is running
 let leaving = false // the form is being sent
+let addKey // to the link of the push that is being sent, if that is encrypted here
 
 const size = (n) => {
   let unit = 0
@@ -57,7 +58,7 @@ function preset(code) {
 }
 
 // Keeps settings in this browser, if the sender asks for it.
-const settings = '#days, #views, #time, #step, #deletable'
+const settings = '#days, #views, #time, #step, #deletable, #encrypt:enabled'
 const what = (input) => input.type === 'checkbox' ? 'checked' : 'value'
 
 function remember() {
@@ -199,14 +200,43 @@ function busy(on) {
   if (on) one('#failed').hidden = true
 }
 
-function send() {
-  const wrong = one('#chosen .error')
+const encrypts = () => one('#encrypt')?.checked && ['text', 'file'].includes(kind().value)
+
+// Encrypts the text and the files of data. Returns a function that adds the key to the
+// link on the page that follows.
+async function encrypt(data) {
+  const { fragmentOf, newKey, seal, encryptFile } = await import(one('#encrypt').dataset.module)
+  const key = newKey()
+  const hash = `#${await fragmentOf(key)}`
+  const sending = data.getAll('push[files][]')
+  data.set('push[payload]', await seal(key, data.get('push[payload]'), sending))
+  for (const name of ['push[files][]', 'push[notify_emails_to]', 'push[notify_emails_to_locale]']) data.delete(name)
+  one('#sent').textContent = one('#encrypt').dataset.busy
+  let done = 0
+  for (const [i, file] of sending.entries()) {
+    const told = (n) => { one('progress').value = (done + n) / (1 + sending.reduce((sum, { size }) => sum + size, 0)) }
+    data.append('push[files][]', await encryptFile(key, i + 1, file, told), `${i + 1}.bin`)
+    done += file.size
+  }
+  return () => {
+    const link = one('#link').value
+    for (const field of all('#link, #words')) field.value = field.value.replace(link, link + hash)
+    for (const other of all('a[target]')) other.hash = hash
+  }
+}
+
+async function send() {
+  const wrong = kind().value === 'file' && one('#chosen .error')
   if (wrong) return fail(wrong.textContent)
   const data = new FormData(form)
-  const name = one('#files').name
-  data.delete(name)
-  for (const file of files) data.append(name, file)
+  data.delete('push[files][]')
+  if (kind().value === 'file') for (const file of files) data.append('push[files][]', file)
   const { sent, stored, cut, stopped } = form.dataset
+  if (encrypts()) {
+    busy(true)
+    addKey = await encrypt(data).catch(() => {})
+    if (!addKey) return fail(cut)
+  }
   upload = new XMLHttpRequest()
   upload.open('POST', form.action)
   upload.responseType = 'document'
@@ -232,15 +262,16 @@ function answered(status, page, path) {
   if (path !== new URL(form.action).pathname) return fail(form.dataset.ended)
   if (!next) return fail(form.dataset.cut)
   if (status !== 201 && status !== 422) return fail([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
-  const passphrase = one('#passphrase').value
+  const typed = ['#passphrase', '#payload', '#encrypt'].flatMap((field) => one(field) ?? []).map(({ id, value, checked }) => ({ id, value, checked }))
   main.replaceChildren(...next.childNodes)
   document.title = page.title
   for (const part of all('[data-script]')) part.hidden = false
   if (status === 422) {
     start()
-    one('#passphrase').value = passphrase
+    for (const { id, value, checked } of typed) Object.assign(one(`#${id}`), { value, checked })
     showStrength()
   } else {
+    addKey?.()
     form = undefined
     files = []
     const told = new Intl.DateTimeFormat(page.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' })
@@ -251,6 +282,7 @@ function answered(status, page, path) {
 
 function start() {
   form = one('#create')
+  if (!crypto.subtle && one('#encrypt')) Object.assign(one('#encrypt'), { checked: false, disabled: true })
   recall()
   takeTerms()
   showFiles()
@@ -277,7 +309,7 @@ function start() {
   })
   one('#generator').addEventListener('toggle', generate, { once: true })
   form.addEventListener('submit', (event) => {
-    leaving = kind().value !== 'file'
+    leaving = kind().value !== 'file' && !encrypts()
     if (leaving) return
     event.preventDefault()
     if (!upload) send()
