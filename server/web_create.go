@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/server/body"
 	"pushbox/store"
@@ -39,6 +40,7 @@ const (
 	quotaField       = "quota"
 	addresseeField   = "addressee"
 	unconfirmedField = "unconfirmed"
+	plainField       = "plain"
 )
 
 // Names of fields that only the form has.
@@ -102,8 +104,8 @@ func (c *createRequest) convertForm() error {
 	return c.agrees()
 }
 
-// agrees refuses a form that was opened in a session which has ended, and files
-// together with a kind that has none.
+// agrees refuses a form that was opened in a session which has ended, files together
+// with a kind that has none, and what the browser should have encrypted.
 func (c *createRequest) agrees() error {
 	var bad store.InvalidError
 	if _, named := c.fields[store.FieldName]; named && c.r.actor.Account == 0 {
@@ -111,6 +113,10 @@ func (c *createRequest) agrees() error {
 	}
 	if c.files != nil && c.fields.text(store.FieldKind) != store.File.String() {
 		bad.Add(leftoverField, "are of another kind")
+	}
+	if kind := c.fields.text(store.FieldKind); c.server.cfg.ClientEncryption == "required" &&
+		(kind == store.Text.String() || kind == store.File.String()) && !endtoend.IsEnvelope(c.fields.text(store.FieldPayload)) {
+		bad.Add(plainField, "is not encrypted")
 	}
 	return bad.Err()
 }

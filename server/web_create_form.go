@@ -21,6 +21,7 @@ type createView struct {
 	Units       []string
 	Unit        string // of Days, one of them
 	Times       []timeChoice
+	Encryption  string   // in the browser: a value of client_encryption
 	Step        checkbox // before the push can be seen
 	Deletable   checkbox // by the viewer
 	Name, Note  secret.Text
@@ -124,6 +125,7 @@ func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f 
 		Deletable:   newCheckbox(all, kindTerms.deleteChoice, f.on(store.FieldDeletable)),
 		Name:        f[store.FieldName].Text,
 		Note:        f[store.FieldNote].Text,
+		Encryption:  s.cfg.ClientEncryption,
 		MaxQR:       store.MaxQR,
 		MaxFiles:    s.cfg.Files.MaxFileUploads,
 		MaxSize:     int64(s.cfg.Files.MaxFileSize),

@@ -32,6 +32,7 @@ func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.Inva
 		{accountField, formProblem{Key: "create_bad_account"}},
 		{store.FieldKind, formProblem{Field: "kind", Key: "create_bad_kind"}},
 		{store.FieldPayload, text},
+		{plainField, formProblem{Field: "payload", Key: "create_encrypt_required"}},
 		{store.FieldFiles, s.filesProblem(c)},
 		{leftoverField, formProblem{Field: "kind", Key: "create_bad_leftover"}},
 		{store.FieldDays, between("days", "create_bad_days", days)},

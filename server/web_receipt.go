@@ -18,7 +18,7 @@ func receiptPath(p store.PushInfo) string {
 // A receiptView shows a push to its sender: its link, and what happened to it.
 type receiptView struct {
 	Link      secret.Text
-	QR        *display.QR // of the link; nil: it is too long for one
+	QR        *display.QR // of the link; nil: it is too long for one, or lacks its key
 	Path      secret.Text // where the link leads
 	Here      secret.Text // the path of this page
 	Kind      string
@@ -28,6 +28,7 @@ type receiptView struct {
 	Ended     display.Time
 	Views     int  // that it allows
 	Protected bool // by a passphrase
+	Encrypted bool // by the sender: a script adds the key to the link
 	Step      bool
 	Deletable bool
 	Owned     bool
@@ -65,11 +66,14 @@ func (s *Server) receiptPage(r *request) (reply, error) {
 	here := revealPath(h.Token) + "/receipt/" + r.name.Reveal()
 	link := htmlURL(h.PushInfo, r.base)
 	v := receiptView{
-		Link: secret.New(link), QR: display.LinkQR(link), Path: secret.New(revealPath(h.Token)), Here: secret.New(here),
+		Link: secret.New(link), Path: secret.New(revealPath(h.Token)), Here: secret.New(here),
 		Kind: h.Kind.String(), Live: h.Live(), State: stateName(h.Push),
 		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt), Views: h.ViewLimit,
-		Protected: h.Protected, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: h.Owner != 0,
+		Protected: h.Protected, Encrypted: h.ClientEncrypted, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: h.Owner != 0,
 		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
+	}
+	if !v.Encrypted { // the code would lack the key
+		v.QR = display.LinkQR(link)
 	}
 	for _, e := range h.Log {
 		if e.Kind == store.EntryMail {

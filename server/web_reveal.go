@@ -17,6 +17,8 @@ type revealView struct {
 	Step string // for reloading and going back
 	Kind string
 
+	Encrypted bool // by the sender: a script decrypts text and files
+
 	Text  template.HTML       // empty: none
 	Exact string              // the text in base64, if HTML cannot hold it
 	To    display.Destination // of a url push
@@ -79,7 +81,7 @@ func pageFactor(k store.Kind) int64 {
 func (s *Server) newRevealView(r *request, v store.Viewing) revealView {
 	p, own := v.PushInfo, r.owns(v.PushInfo)
 	page := revealView{
-		Path: revealPath(p.Token), Step: stepPath(p.Token), Kind: p.Kind.String(),
+		Path: revealPath(p.Token), Step: stepPath(p.Token), Kind: p.Kind.String(), Encrypted: p.ClientEncrypted,
 		Files: fileRows(p), Renew: renewal(s.cfg.Files.DownloadWindow),
 		Views: p.ViewsRemaining(), Days: p.DaysRemaining(p.At), Until: display.NewTime(p.ExpiresAt),
 		Before: newViewHistory(v.Before), Own: own, Last: p.ViewsRemaining() == 0,

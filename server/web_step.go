@@ -20,6 +20,7 @@ type stepView struct {
 	Before    viewHistory
 	Protected bool
 	Frozen    bool
+	Encrypted bool // by the sender: a script shows the form if the link has a key
 	Own       bool // the reader sent it: no view is counted
 	Attempt   attempt
 }
@@ -103,7 +104,7 @@ func newStepPage(r *request, v store.Viewing, a attempt) reply {
 	rep := show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
 		Views: v.ViewsRemaining(), Days: v.DaysRemaining(v.At), Until: display.NewTime(v.ExpiresAt),
-		Before: newViewHistory(v.Before), Protected: v.Protected, Frozen: v.Frozen, Own: r.owns(v.PushInfo), Attempt: a,
+		Before: newViewHistory(v.Before), Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: r.owns(v.PushInfo), Attempt: a,
 	})
 	rep.header = problem{status: a.Status, retry: a.Wait}.headers()
 	return rep

@@ -32,6 +32,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	var bad InvalidError
 	p := s.options().Terms[in.Kind].resolve(in, at, &bad)
 	to := s.recipients(by, in.Mail, &bad)
+	p.checkMail(to, &bad)
 	if err := bad.Err(); err != nil {
 		return PushInfo{}, err
 	}

@@ -24,7 +24,8 @@ const (
 	flagDeletable
 	flagProtected
 	flagFrozen
-	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected | flagFrozen
+	flagClientEncrypted
+	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected | flagFrozen | flagClientEncrypted
 )
 
 // What the end of a push record has.
@@ -72,6 +73,9 @@ func (p Push) flags() (f byte) {
 	if p.Frozen {
 		f |= flagFrozen
 	}
+	if p.ClientEncrypted {
+		f |= flagClientEncrypted
+	}
 	return f
 }
 
@@ -88,7 +92,7 @@ func (p *Push) unmarshal(b []byte, version byte) error {
 	q := Push{ID: p.ID, Kind: Kind(r.byte()), State: State(r.byte())}
 	f := r.flags(allPushFlags)
 	q.RetrievalStep, q.DeletableByViewer, q.Protected = f&flagRetrievalStep != 0, f&flagDeletable != 0, f&flagProtected != 0
-	q.Frozen = f&flagFrozen != 0
+	q.Frozen, q.ClientEncrypted = f&flagFrozen != 0, f&flagClientEncrypted != 0
 	q.Owner = AccountID(r.uvarint(1<<64 - 1))
 	for _, t := range [...]*time.Time{&q.CreatedAt, &q.UpdatedAt, &q.ExpiresAt, &q.ExpiredAt} {
 		*t = r.time()

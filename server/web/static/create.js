@@ -10,6 +10,7 @@ let form
 let files = [] // to be sent
 let upload // that is running
 let leaving = false // the form is being sent
+let fragment // with the key of the push that is being sent, if that is encrypted here
 
 const size = (n) => {
   let unit = 0
@@ -56,7 +57,7 @@ function takeTerms(before) {
 }
 
 // Keeps settings in this browser, if the sender asks for it.
-const settings = '#time, #days, #unit, #views, #step, #deletable'
+const settings = '#time, #days, #unit, #views, #step, #deletable, #encrypt:enabled'
 const what = (input) => input.type === 'checkbox' ? 'checked' : 'value'
 
 function remember() {
@@ -223,14 +224,39 @@ function busy(on) {
   for (const box of all('#failed, #told')) box.hidden = true
 }
 
-function send() {
-  const wrong = one('#chosen .error')
+const encrypts = () => one('#encrypt')?.checked && ['text', 'file'].includes(kind().value)
+
+// Encrypts the text and the files of data. Returns the fragment with the key.
+async function encrypt(data) {
+  const { fragmentOf, newKey, seal, encryptFile } = await import(one('#encrypt').dataset.module)
+  const key = newKey()
+  const hash = `#${await fragmentOf(key)}`
+  const sending = data.getAll('push[files][]')
+  data.set('push[payload]', await seal(key, data.get('push[payload]'), sending))
+  for (const name of ['push[files][]', 'push[url]', 'push[notify_emails_to]', 'push[notify_emails_to_locale]']) data.delete(name)
+  one('#sent').textContent = one('#encrypt').dataset.busy
+  let done = 0
+  for (const [i, file] of sending.entries()) {
+    const told = (n) => { one('progress').value = (done + n) / (1 + sending.reduce((sum, { size }) => sum + size, 0)) }
+    data.append('push[files][]', await encryptFile(key, i + 1, file, told), `${i + 1}.bin`)
+    done += file.size
+  }
+  return hash
+}
+
+async function send() {
+  const wrong = kind().value === 'file' && one('#chosen .error')
   if (wrong) return end(wrong.textContent)
   const data = new FormData(form)
-  const name = one('#files').name
-  data.delete(name)
-  for (const file of files) data.append(name, file)
+  data.delete('push[files][]')
+  if (kind().value === 'file') for (const file of files) data.append('push[files][]', file)
   const { sent, stored, cut, stopped } = form.dataset
+  fragment = undefined
+  if (encrypts()) {
+    busy(true)
+    fragment = await encrypt(data).catch(() => {})
+    if (!fragment) return end(cut)
+  }
   upload = new XMLHttpRequest()
   upload.open('POST', form.action)
   upload.responseType = 'document'
@@ -254,18 +280,18 @@ function send() {
 function answered(status, page, url) {
   if (status === 200 && url.pathname.includes('/receipt/')) {
     leaving = true
-    return location.replace(url)
+    return location.replace(url + (fragment ?? ''))
   }
   const next = page?.querySelector('main')
   if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended)
   if (!next) return end(form.dataset.cut)
   if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
-  const passphrase = one('#passphrase').value
+  const typed = ['#passphrase', '#payload', '#encrypt'].flatMap((field) => one(field) ?? []).map(({ id, value, checked }) => ({ id, value, checked }))
   main.replaceChildren(...next.childNodes)
   document.title = page.title
   for (const part of all('[data-script]')) part.hidden = false
   start()
-  one('#passphrase').value = passphrase
+  for (const { id, value, checked } of typed) Object.assign(one(`#${id}`), { value, checked })
   showStrength()
   ;(one('.problems') ?? one('h1')).focus()
 }
@@ -283,6 +309,7 @@ function carry() {
 function start() {
   form = one('#create')
   one('.drop')?.classList.add('live')
+  if (!crypto.subtle && one('#encrypt')) Object.assign(one('#encrypt'), { checked: false, disabled: true })
   recall()
   takeTerms()
   showFiles()
@@ -313,7 +340,7 @@ function start() {
   })
   one('#more').addEventListener('toggle', remember)
   form.addEventListener('submit', (event) => {
-    leaving = kind().value !== 'file'
+    leaving = kind().value !== 'file' && !encrypts()
     if (leaving) return
     event.preventDefault()
     if (!upload) send()
