@@ -126,6 +126,7 @@ func (s *Server) table() []route {
 		{name: "push", method: get, pattern: page, access: optional, traits: isPage | forRecipients, action: s.pushPage},
 		{name: "reveal", method: post, pattern: page, access: optional, traits: isPage | forRecipients, action: s.withForm(s.revealPush)},
 		{name: "expire", method: post, pattern: page + "/expire", access: optional, traits: isPage | forRecipients, action: s.expirePush},
+		{name: "delete_own", method: post, pattern: page, word: "delete", access: required, traits: isPage, action: s.withForm(s.deletePushes)},
 		{name: "edit", method: post, pattern: page + "/edit", access: required, traits: isPage | hasLinks, action: s.withForm(s.editPush)},
 		{name: "thaw_page", method: post, pattern: page + "/thaw", access: required, traits: isPage, action: s.thawPush},
 		{name: "audit_page", method: get, pattern: page + "/audit", access: required, traits: isPage | hasLinks, action: s.auditPage},

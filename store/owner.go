@@ -64,7 +64,38 @@ func (s *Store) thawPush(ctx context.Context, by Actor, n Name) (PushInfo, error
 type History struct {
 	PushInfo
 	Log         []LogEntry // oldest first; PushInfo.Seq counts all entries
+	Summary     *Summary   // nil: the log has more than MaxSummed entries
 	Days, Views Range      // what EditPush accepts; the defaults are the limits in force
+}
+
+// MaxSummed is how many entries a log may have that is summed up.
+const MaxSummed = 500
+
+// A Summary sums up an audit log.
+type Summary struct {
+	Opened      int       // by recipients
+	First, Last time.Time // of those; zero: never
+	Addresses   int       // that they came from
+	Guesses     int       // wrong passphrases
+}
+
+func sumUp(log []LogEntry) *Summary {
+	var s Summary
+	addresses := make(map[string]bool)
+	for _, e := range log {
+		switch e.Kind {
+		case EntryView:
+			if s.Opened++; s.Opened == 1 {
+				s.First = e.At
+			}
+			s.Last = e.At
+			addresses[e.IP] = true
+		case EntryFailedPassphrase, EntryFreeze:
+			s.Guesses++
+		}
+	}
+	s.Addresses = len(addresses)
+	return &s
 }
 
 // History returns a push with a page, from 1, of its audit log. ErrNotFound; ErrDenied
@@ -87,7 +118,14 @@ func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (Histor
 	}
 	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: n.token(), Name: d.name, Note: d.note}}
 	h.Days, h.Views = p.editBounds(s.options().Terms[p.Kind], at)
-	h.Log, err = s.entries(ctx, p.ID, (page-1)*PageSize, PageSize)
+	skip := (page - 1) * PageSize
+	if p.Seq > MaxSummed {
+		h.Log, err = s.entries(ctx, p.ID, skip, PageSize)
+		return h, err
+	}
+	whole, err := s.entries(ctx, p.ID, 0, MaxSummed)
+	h.Summary = sumUp(whole)
+	h.Log = whole[min(skip, len(whole)):min(skip+PageSize, len(whole))]
 	return h, err
 }
 
