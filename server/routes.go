@@ -126,12 +126,12 @@ func (s *Server) table() []route {
 		{name: "push", method: get, pattern: page, access: optional, traits: isPage | forRecipients, action: s.pushPage},
 		{name: "reveal", method: post, pattern: page, access: optional, traits: isPage | forRecipients, action: s.withForm(s.revealPush)},
 		{name: "expire", method: post, pattern: page + "/expire", access: optional, traits: isPage | forRecipients, action: s.expirePush},
-		{name: "delete_own", method: post, pattern: page, word: "delete", access: required, traits: isPage, action: s.withForm(s.deletePushes)},
 		{name: "edit", method: post, pattern: page + "/edit", access: required, traits: isPage | hasLinks, action: s.withForm(s.editPush)},
 		{name: "thaw_page", method: post, pattern: page + "/thaw", access: required, traits: isPage, action: s.thawPush},
 		{name: "audit_page", method: get, pattern: page + "/audit", access: required, traits: isPage | hasLinks, action: s.auditPage},
 		{name: "audit_csv", method: get, pattern: page + "/audit.csv", access: required, traits: isPage, action: s.auditCSV},
 		{name: "link_qr", method: get, pattern: page + "/preview", access: optional, traits: isPage | hasLinks, action: s.linkQRPage},
+		{name: "own_deleted", method: post, pattern: "/users/pushes/delete", access: required, traits: isPage, action: s.withForm(s.deletePushes)},
 		{name: "own_pushes", method: get, pattern: "/p", access: required, traits: isPage | hasLinks, nav: "pushes", action: s.ownPushes},
 
 		{name: "sign_in_form", method: get, pattern: signInPath, access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.signInForm},
