@@ -340,8 +340,10 @@ document.addEventListener('paste', (event) => {
   take(pasted)
 })
 
+const typed = '#payload, #url, .login :is(input, textarea)'
+
 addEventListener('beforeunload', (event) => {
-  if (!leaving && form && (upload || one('#payload').value || one('#url')?.value || files.length)) event.preventDefault()
+  if (!leaving && form && (upload || files.length || [...all(typed)].some((field) => field.value))) event.preventDefault()
 })
 
 addEventListener('pageshow', () => { leaving = false })
