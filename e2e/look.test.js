@@ -52,6 +52,16 @@ const pages = {
     await guest.page.locator('[data-generate=passphrase]').click()
     await guest.page.waitForFunction(() => document.querySelector('#made').value)
   },
+  'create-login': async (guest) => {
+    await guest.go('/')
+    await guest.page.getByText(say('create_options')).click()
+    await guest.page.getByLabel(say('create_login')).check()
+  },
+  'push-login': async (guest) => {
+    const payload = `User name: ann\nPassword: ${long}\nOne-time code seed: JBSWY3DPEHPK3PXP\nNote: first\nsecond`
+    await openPush(scene, guest, await scene.pushbox.create({ payload }))
+    await guest.page.locator('#login-code').waitFor()
+  },
   'create-files': async (guest) => {
     await signedIn(guest, 'busy')
     await guest.go('/')
