@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 
 import { arriveSignedIn, signIn } from './lib/acts.js'
@@ -209,6 +210,28 @@ test('the pages of an account lead an anonymous visitor to the sign-in page', as
     await guest.go(path)
     assert.equal(new URL(guest.page.url()).pathname, '/users/sign_in', path)
   }
+})
+
+test('signing in leads to the page that was wanted', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/p?state=expired')
+  const { email, password } = await scene.account()
+  await guest.page.getByLabel(say('sign_in_email')).fill(email)
+  await guest.page.getByLabel(say('sign_in_password'), { exact: true }).fill(password)
+  await guest.press(say('sign_in_go'), guest.page.locator('main'))
+  await guest.page.waitForURL('**/p?state=expired')
+})
+
+test('recovery codes are saved as a file', async (t) => {
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, await scene.account())
+  const { codes } = await turnOnMFA(guest)
+  const download = await guest.download(() => guest.press(say('mfa_download')))
+  const { state, filePath } = await download.end()
+  assert.equal(state, 'completed')
+  assert.deepEqual((await readFile(filePath, 'utf8')).trim().split('\n'), codes)
+  await guest.go('/users/mfa')
+  await guest.page.getByText(say('mfa_codes_left', { left: 10, all: 10 })).waitFor()
 })
 
 test('no account can be created if sign-up is off', async (t) => {

@@ -169,6 +169,16 @@ const pages = {
       await scene.pushbox.expire(await scene.pushbox.create({ payload: 'x', name }, account), account)
     await guest.go('/p?state=expired')
   },
+  'own-deleted': async (guest) => {
+    const account = await signedIn(guest, 'busy')
+    for (const name of [long, 'brief']) await scene.pushbox.create({ payload: 'x', name, expire_after_duration: 0 }, account)
+    await guest.go('/p?order=end&news=soon')
+    await guest.page.getByRole('checkbox', { name: say('list_choose', { name: long }) }).check()
+    await guest.page.getByText(say('list_delete_chosen'), { exact: true }).click()
+    await guest.press(say('list_delete_chosen_now'))
+    await guest.page.getByText(say('notice_deleted', { name: long })).waitFor()
+    await guest.page.getByText(say('list_delete_chosen'), { exact: true }).click()
+  },
   'own-search': async (guest) => {
     await signedIn(guest, 'busy')
     await guest.go('/p?q=nothing+like+it')
@@ -193,7 +203,9 @@ const pages = {
     await guest.go(`/p/${push.url_token}/audit`)
   },
   'sign-in': async (guest) => {
-    await guest.go('/users/sign_in')
+    await guest.go('/p')
+    await guest.page.getByText(say('sign_in_wanted')).waitFor()
+    await guest.page.getByText(say('sign_in_forgotten')).click()
   },
   'sign-in-wrong': async (guest) => {
     guest.foresee(403)

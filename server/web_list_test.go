@@ -251,7 +251,7 @@ func TestTheListTellsWhatIsNewAndIsFiltered(t *testing.T) {
 	for range 2 {
 		a.Get(pushes + "/" + last.Reveal()).Want(200)
 	}
-	a.Get("/p", ann).Want(200).Says("Not opened yet", "Opened 2 times", "Last view left", "Expires within a day", `Active <span class="total">3</span>`, `Expired <span class="total">0</span>`)
+	a.Get("/p", ann).Want(200).Says("Not opened yet", "Opened 2 times", "Last view left", "Expires within a day", `Active<span class="total"> 3</span>`, `Expired<span class="total"> 0</span>`)
 	for query, want := range map[string]string{
 		"": "brief|last|quiet", "?kind=url": "brief", "?kind=text&news=unopened": "quiet", "?news=last": "last", "?news=soon": "brief", "?news=opened&q=la": "last",
 		"?order=end": "brief|quiet|last", "?kind=&news=&order=&q=": "brief|last|quiet", "?news=guessed": "",

@@ -185,14 +185,6 @@ func (v ownView) Searched() bool { return v.Words != "" || v.Filtered() }
 // Filtered reports whether the list has only pushes of a kind, or with some news.
 func (v ownView) Filtered() bool { return v.Kind != 0 || v.News != 0 }
 
-// Total counts the pushes of the list, without a search.
-func (v ownView) Total() count {
-	if v.Live {
-		return v.LiveCount
-	}
-	return v.EndedCount
-}
-
 // An ownRow is a push in that list.
 type ownRow struct {
 	Name         string
