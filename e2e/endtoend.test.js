@@ -17,8 +17,7 @@ const ciphertext = /^pushbox-end-to-end\.1\.[\w-]+\.[\w-]+$/
 // push makes an encrypted push and returns its link.
 async function push(guest, what) {
   await guest.go('/')
-  await fillPush(guest, what)
-  await guest.page.locator('#encrypt').setChecked(true)
+  await fillPush(guest, { ...what, encrypt: true })
   await sendPush(guest)
   return madeLink(guest)
 }
@@ -183,8 +182,7 @@ test('a form that comes back has the text as it was typed', async (t) => {
   guest.foresee(422)
   await guest.go('/')
   await guest.page.locator('#create').evaluate((form) => { form.noValidate = true })
-  await fillPush(guest, { payload: 'typed', views: 1000 })
-  await guest.page.locator('#encrypt').setChecked(true)
+  await fillPush(guest, { payload: 'typed', views: 1000, encrypt: true })
   await sendPush(guest)
   await guest.page.getByRole('alert').getByText(say('create_bad_views', { min: 1, max: 100 })).waitFor()
   assert.equal(await guest.page.locator('#payload').inputValue(), 'typed')
