@@ -49,6 +49,7 @@ type ownRow struct {
 	Left         timeLeft
 	Views, Limit int
 	Protected    bool
+	Encrypted    bool // by the owner: the link here lacks the key
 	Link         string
 	Audit        string
 	Expire       string
@@ -104,7 +105,7 @@ func newOwnRow(p store.PushInfo, base string) ownRow {
 	row := ownRow{
 		Name: p.Name.Reveal(), Kind: p.Kind.String(), State: stateName(p.Push), Live: p.Live(),
 		Created: display.NewTime(p.CreatedAt), Left: newTimeLeft(p.ExpiresAt.Sub(p.At)),
-		Views: p.Views, Limit: p.ViewLimit, Protected: p.Protected,
+		Views: p.Views, Limit: p.ViewLimit, Protected: p.Protected, Encrypted: p.ClientEncrypted,
 		Link: htmlURL(p, base), Audit: path + "/audit", Expire: path + "/expire", Thaw: path + "/thaw", Frozen: p.Frozen,
 	}
 	if !p.Live() {
