@@ -190,3 +190,14 @@ test('a form that comes back has the text as it was typed', async (t) => {
   await sendPush(guest)
   assert.match((await stored(await madeLink(guest))).payload, ciphertext)
 })
+
+test('a browser runs no script that differs from its digest', async (t) => {
+  const visitor = await scene.visit(t)
+  await visitor.page.route('**/endtoend*.js', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, body: `${await response.text()}\n` })
+  })
+  await visitor.page.goto(scene.pushbox.url)
+  const loaded = await visitor.page.locator('#encrypt').evaluate(({ dataset }) => import(dataset.module).then(() => true, () => false))
+  assert.equal(loaded, false)
+})
