@@ -17,8 +17,7 @@ const ciphertext = /^pushbox-end-to-end\.1\.[\w-]+\.[\w-]+$/
 // push makes an encrypted push and returns its link.
 async function push(guest, what) {
   await guest.go('/')
-  await fillPush(guest, what)
-  await guest.page.locator('#encrypt').setChecked(true)
+  await fillPush(guest, { ...what, encrypt: true })
   await sendPush(guest)
   return madeLink(guest)
 }
@@ -183,12 +182,22 @@ test('a form that comes back has the text as it was typed', async (t) => {
   guest.foresee(422)
   await guest.go('/')
   await guest.page.locator('#create').evaluate((form) => { form.noValidate = true })
-  await fillPush(guest, { payload: 'typed', views: 1000 })
-  await guest.page.locator('#encrypt').setChecked(true)
+  await fillPush(guest, { payload: 'typed', views: 1000, encrypt: true })
   await sendPush(guest)
   await guest.page.getByRole('alert').getByText(say('create_bad_views', { min: 1, max: 100 })).waitFor()
   assert.equal(await guest.page.locator('#payload').inputValue(), 'typed')
   await fillPush(guest, { views: 1 })
   await sendPush(guest)
   assert.match((await stored(await madeLink(guest))).payload, ciphertext)
+})
+
+test('a browser runs no script that differs from its digest', async (t) => {
+  const visitor = await scene.visit(t)
+  await visitor.page.route('**/endtoend*.js', async (route) => {
+    const response = await route.fetch()
+    await route.fulfill({ response, body: `${await response.text()}\n` })
+  })
+  await visitor.page.goto(scene.pushbox.url)
+  const loaded = await visitor.page.locator('#encrypt').evaluate(({ dataset }) => import(dataset.module).then(() => true, () => false))
+  assert.equal(loaded, false)
 })

@@ -283,6 +283,20 @@ const pages = {
   'link-qr': async (guest) => {
     await guest.go(`/p/${(await scene.pushbox.create({ payload: 'x' })).url_token}/preview`)
   },
+  'made-encrypted': async (guest) => {
+    await makePush(guest, { payload: 'text', encrypt: true })
+  },
+  'step-encrypted': async (guest) => {
+    await guest.go((await makePush(guest, { payload: 'text', encrypt: true })).slice(0, -1))
+    await guest.page.getByText(say('step_encrypted_cut')).waitFor()
+  },
+  'reveal-encrypted': async (guest) => {
+    const link = await makePush(guest, { payload: 'text', encrypt: true })
+    const other = await makePush(guest, { payload: 'text', encrypt: true })
+    await guest.go(link.replace(/#.*/, new URL(other).hash))
+    await guest.page.getByRole('button', { name: say('step_open'), exact: true }).click()
+    await guest.page.getByText(say('reveal_unreadable')).waitFor()
+  },
   api: async (guest) => {
     await guest.go('/help/api')
   },

@@ -3,6 +3,7 @@ package server_test
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -103,4 +104,28 @@ func TestNoLinkWithoutItsKeyIsMailed(t *testing.T) {
 		Has(map[string]string{"notify_emails_to": "[cannot be sent: the push is encrypted end to end, and only its sender has the key of the link]"})
 	token := a.Create(`"payload":"`+sealed+`"`, ann)
 	a.Do("POST", pushes+"/"+token+"/notify_emails", `{"notify_emails_to":"bob@example.com"}`, ann).Want(http.StatusUnprocessableEntity)
+}
+
+func TestTheOwnerIsGivenNoLinkWithoutItsKey(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	session := a.AddSessionUser("ann@example.com")
+	create := func(payload string) string {
+		made := a.SendOwn("/", map[string]string{
+			"push[kind]": "text", "push[payload]": payload, "push[name]": "x", "push[retrieval_step]": "on",
+			"push[expire_after_days]": "7", "push[expire_after_views]": "5",
+		}, session).Want(http.StatusCreated)
+		return regexp.MustCompile(`[a-z2-7]{34}`).FindString(made.Body)
+	}
+	plain, sealed := create("x"), create(envelope(t, "x"))
+	list := a.Get("/p", session).Want(http.StatusOK).Body
+	for token, want := range map[string]bool{plain: true, sealed: false} {
+		link := "/p/" + token + "/r<"
+		if got := strings.Contains(list, link); got != want {
+			t.Errorf("the list has the link: %v", got)
+		}
+		if got := strings.Contains(a.Get("/p/"+token+"/audit", session).Want(http.StatusOK).Body, `id="link"`); got != want {
+			t.Errorf("the page of the push has the link: %v", got)
+		}
+	}
 }

@@ -198,6 +198,7 @@ type ownRow struct {
 	Views, Limit int
 	Protected    bool
 	Token        string // that names it in forms, for its owner
+	Encrypted    bool   // by the owner: the link here lacks the key
 	Link         string
 	Audit        string
 	Thaw         string
@@ -248,7 +249,7 @@ func newOwnRow(p store.PushInfo, base string) ownRow {
 	row := ownRow{
 		Name: p.Name.Reveal(), Kind: p.Kind.String(), State: stateName(p.Push), Live: p.Live(), News: newsOf(p),
 		Created: display.NewTime(p.CreatedAt), Left: newTimeLeft(p.ExpiresAt.Sub(p.At)),
-		Views: p.Views, Limit: p.ViewLimit, Protected: p.Protected, Token: p.URLToken(),
+		Views: p.Views, Limit: p.ViewLimit, Protected: p.Protected, Encrypted: p.ClientEncrypted, Token: p.URLToken(),
 		Link: htmlURL(p, base), Audit: path + "/audit", Thaw: path + "/thaw", Frozen: p.Frozen,
 	}
 	if !p.Live() {

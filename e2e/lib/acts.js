@@ -35,7 +35,7 @@ export async function skipChecks(guest) {
 }
 
 // fillPush fills in the given fields of a new push.
-export async function fillPush(guest, { kind, payload, days, views, passphrase, step, deletable, name, note, files }) {
+export async function fillPush(guest, { kind, payload, days, views, passphrase, step, deletable, encrypt, name, note, files }) {
   const { page } = guest
   if (kind) await chooseKind(guest, kind)
   if (payload !== undefined) await page.locator('#payload:visible, #url:visible').fill(payload)
@@ -49,6 +49,7 @@ export async function fillPush(guest, { kind, payload, days, views, passphrase, 
   if (passphrase !== undefined) await page.locator('#passphrase').fill(passphrase)
   if (step !== undefined) await page.locator('#step').setChecked(step)
   if (deletable !== undefined) await page.locator('#deletable').setChecked(deletable)
+  if (encrypt !== undefined) await page.locator('#encrypt').setChecked(encrypt)
   if (name !== undefined) await page.locator('#name').fill(name)
   if (note !== undefined) await page.locator('#note').fill(note)
   if (files !== undefined) await page.locator('#files').setInputFiles(files)
