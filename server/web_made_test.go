@@ -51,8 +51,8 @@ func TestWhatThePageOfANewPushSays(t *testing.T) {
 		other  = "You will get the passphrase another way."
 		audit  = `/audit"`
 		once   = "The link works once, until 2026-01-08 00:00 UTC."
-		button = "Shows an “Open” button first</dt><dd>"
-		deadly = "Recipients may delete it</dt><dd>"
+		button = "Shows an “Open” button first: "
+		deadly = "Recipients may delete it: "
 	)
 	for name, test := range map[string]struct {
 		fields    map[string]string
@@ -64,7 +64,7 @@ func TestWhatThePageOfANewPushSays(t *testing.T) {
 		"an owner's":   {map[string]string{"name": "n"}, ann, []string{audit, "under My pushes"}, []string{apart}},
 		"one view":     {map[string]string{"expire_after_views": "1"}, nil, []string{once}, nil},
 		"no button":    {map[string]string{"retrieval_step": servertest.Unticked, "deletable_by_viewer": servertest.Unticked}, nil, []string{button + "No", deadly + "No"}, nil},
-		"a URL":        {map[string]string{"kind": "url", "payload": "https://a"}, nil, []string{"Web address"}, []string{deadly}},
+		"a URL":        {map[string]string{"kind": "url", "payload": "https://a"}, nil, []string{button + "Yes"}, []string{deadly}},
 	} {
 		got := a.SendForm(servertest.Typed(test.fields), test.caller).Want(http.StatusCreated)
 		for _, text := range test.has {

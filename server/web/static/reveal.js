@@ -1,5 +1,5 @@
-// The page of an opened push: it covers the text, downloads files with progress, keeps
-// them available, and leaves nothing behind.
+// The page of an opened push: it covers the text when the reader leaves, downloads files with
+// progress, keeps them available, and leaves nothing behind.
 
 const one = (selector) => document.querySelector(selector)
 const page = one('#opened')
@@ -16,10 +16,12 @@ addEventListener('pageshow', ({ persisted }) => {
 const text = one('#secret')
 const box = text?.parentElement
 const veil = box?.querySelector('.veil')
-const coverAfter = 20_000
+const keep = one('#keep')
+const coverAfter = 5 * 60_000 // without a sign of a reader
 let covering
 
 function cover() {
+  if (keep.checked) return
   const focused = text === document.activeElement
   box.classList.add('veiled')
   text.inert = true
@@ -45,7 +47,8 @@ if (text?.dataset.exact) {
 
 // The text of a QR code is behind a toggle already.
 if (box && !box.closest('details')) {
-  cover()
+  if ('covered' in box.dataset) cover()
+  else touch()
   veil.addEventListener('click', () => {
     uncover()
     text.focus()
@@ -53,6 +56,7 @@ if (box && !box.closest('details')) {
   for (const sign of ['pointerdown', 'pointermove', 'keydown', 'scroll']) {
     document.addEventListener(sign, () => box.classList.contains('veiled') || touch(), { capture: true, passive: true })
   }
+  document.addEventListener('visibilitychange', () => document.hidden && cover())
   // Without a clipboard API, copying selects the text, which must not be covered.
   one('[data-copy="#secret"]').addEventListener('click', () => navigator.clipboard ?? uncover())
 }
@@ -100,6 +104,7 @@ async function download(link) {
     const answer = await fetch(link.href)
     if (!answer.ok) throw new Error(answer.status)
     save(await new Response(answer.body.pipeThrough(counting(progress))).blob(), link.dataset.name)
+    row.querySelector('.done').hidden = false
     one('#said').textContent = link.dataset.said
   } catch {
     error.textContent = row.parentElement.dataset.failed
