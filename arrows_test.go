@@ -77,7 +77,7 @@ var layers = []string{
 	"store/bolt/page",
 	"store",
 	"store/seal",
-	"internal/durable internal/httpd internal/pwpush",
+	"internal/durable internal/endtoend internal/httpd internal/pwpush",
 	"internal/clientip internal/email internal/environ internal/hint internal/humanize internal/lang internal/limit internal/retry internal/safename internal/secret internal/strictjson internal/terminal server/display server/openapi store/clock",
 	"internal/weburl",
 }

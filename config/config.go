@@ -113,6 +113,12 @@ type Config struct {
 	// Whether pushes that carry files can be created. Only accounts can create them.
 	EnableFilePushes bool `mapstructure:"enable_file_pushes" reload:"yes"`
 
+	// Whether the page for sending encrypts texts and files in the browser, with a key that
+	// only the link has: off; offered; default, which is offered and chosen; or required,
+	// so that the page sends no text and no file in another way. Links of such pushes open
+	// in any case. docs/end-to-end.md says what it protects from.
+	ClientEncryption string `mapstructure:"client_encryption" oneof:"off offered default required" reload:"yes"`
+
 	// Whether people can create accounts for themselves, on a page.
 	EnableSignups bool `mapstructure:"enable_signups" reload:"yes"`
 

@@ -23,6 +23,7 @@ func Default() Config {
 		EnableURLPushes:   true,
 		EnableQRPushes:    true,
 		EnableFilePushes:  true,
+		ClientEncryption:  "offered",
 		DefaultLocale:     "en",
 		SignupEmailRegexp: ".+",
 		Backup:            defaultBackup(),

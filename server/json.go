@@ -27,6 +27,7 @@ type pushJSON struct {
 	RetrievalStep       bool    `json:"retrieval_step"`
 	Passphrase          *string `json:"passphrase"` // always null
 	PassphraseProtected bool    `json:"passphrase_protected"`
+	ClientEncrypted     bool    `json:"client_encrypted"`
 }
 
 // senderJSON is a push as its sender sees it: created, active, expired.
@@ -104,6 +105,7 @@ func newPushJSON(p store.PushInfo, base string) pushJSON {
 		DeletableByViewer:   p.DeletableByViewer,
 		RetrievalStep:       p.RetrievalStep,
 		PassphraseProtected: p.Protected,
+		ClientEncrypted:     p.ClientEncrypted,
 	}
 	if !p.Live() {
 		on := Stamp(p.ExpiredAt)

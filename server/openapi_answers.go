@@ -85,6 +85,7 @@ var keyTexts = map[string]openapi.KeyText{
 	"pushJSON.retrieval_step":       {Text: "Whether its link leads to a page with a button first."},
 	"pushJSON.passphrase":           {Text: "Always null: a passphrase is never returned.", Null: true},
 	"pushJSON.passphrase_protected": {Text: "Whether it opens with a passphrase."},
+	"pushJSON.client_encrypted":     {Text: "Whether its sender encrypted it: the payload is then an envelope, and only the link that the sender gave out has the key."},
 	"senderJSON.name":               {Text: "Its name, for its sender alone."},
 	"senderJSON.note":               {Text: "A note, for its sender alone."},
 

@@ -57,7 +57,7 @@ func TestANewPush(t *testing.T) {
 		"created_at": "2026-01-01T00:00:00.000Z", "updated_at": "2026-01-01T00:00:00.000Z", "expires_at": "2026-01-08T00:00:00.000Z",
 		"expire_after_days": "7", "expire_after_views": "5", "days_remaining": "7", "views_remaining": "5",
 		"expired": "false", "expired_on": "null", "deleted": "false", "deletable_by_viewer": "true", "retrieval_step": "true",
-		"passphrase": "null", "passphrase_protected": "true", "name": "n", "note": "o",
+		"passphrase": "null", "passphrase_protected": "true", "client_encrypted": "false", "name": "n", "note": "o",
 	})
 }
 

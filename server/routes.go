@@ -125,6 +125,8 @@ func (s *Server) table() []route {
 		{name: "push_form", method: get, pattern: "/", access: creating, traits: isPage, nav: "create", action: s.pushForm},
 		{name: "push_made", method: post, pattern: "/", access: creating, traits: isPage | hasLinks | hasFiles, nav: "create", action: s.makePush},
 		{name: "step", method: get, pattern: page + "/r", access: optional, traits: isPage | forRecipients, action: s.stepPage},
+		{name: "receipt", method: get, pattern: page + "/receipt/:" + nameParam, access: optional, traits: isPage | hasLinks, action: s.receiptPage},
+		{name: "receipt_ended", method: post, pattern: page + "/receipt/:" + nameParam, access: optional, traits: isPage, action: s.endByReceipt},
 		{name: "push", method: get, pattern: page, access: optional, traits: isPage | forRecipients, action: s.pushPage},
 		{name: "reveal", method: post, pattern: page, access: optional, traits: isPage | forRecipients, action: s.withForm(s.revealPush)},
 		{name: "expire", method: post, pattern: page + "/expire", access: optional, traits: isPage | forRecipients, action: s.expirePush},

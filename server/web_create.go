@@ -2,12 +2,14 @@ package server
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"strings"
+	"time"
 
+	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/server/body"
-	"pushbox/server/display"
 	"pushbox/store"
 )
 
@@ -27,7 +29,7 @@ func (s *Server) makePush(r *request) (reply, error) {
 	case err != nil:
 		return reply{}, err
 	default:
-		return show(http.StatusCreated, "made", newMadeView(p, r.base)), nil
+		return goTo(receiptPath(p)), nil // loading it again creates nothing
 	}
 }
 
@@ -38,7 +40,27 @@ const (
 	quotaField       = "quota"
 	addresseeField   = "addressee"
 	unconfirmedField = "unconfirmed"
+	plainField       = "plain"
 )
+
+// Names of fields that only the form has.
+const (
+	urlField  = "url"               // the address of a url push
+	unitField = "expire_after_unit" // of the number of days
+)
+
+// units are the values of unitField that mean other than days.
+var units = map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour}
+
+// inUnit makes the days of a push a time in the unit that the sender chose.
+func inUnit(p *store.NewPush, name string) {
+	unit, other := units[name]
+	if !other || p.Days == nil || *p.Days == 0 {
+		return
+	}
+	p.Lifetime = time.Duration(min(*p.Days, int(math.MaxInt64/2/unit))) * unit
+	p.Days = nil
+}
 
 // mailProblem names the problem of a push whose mail may not be sent; empty if err is
 // another error, or none.
@@ -64,6 +86,9 @@ func (c *createRequest) convertForm() error {
 		f.change(name, oneBreak)
 	}
 	if f.text(store.FieldKind) == store.URL.String() {
+		if address, sent := f[urlField]; sent {
+			f[store.FieldPayload] = address
+		}
 		f.change(store.FieldPayload, strings.TrimSpace)
 	}
 	for _, name := range [...]string{store.FieldRetrievalStep, store.FieldDeletable} {
@@ -74,13 +99,13 @@ func (c *createRequest) convertForm() error {
 	if f.text(store.FieldDuration) == "" {
 		delete(f, store.FieldDuration)
 	} else {
-		delete(f, store.FieldDays) // the form says that the code counts; the store would use the days
+		delete(f, store.FieldDays) // the form hides its number while a time is chosen; the store would use it
 	}
 	return c.agrees()
 }
 
-// agrees refuses a form that was opened in a session which has ended, and files
-// together with a kind that has none.
+// agrees refuses a form that was opened in a session which has ended, files together
+// with a kind that has none, and what the browser should have encrypted.
 func (c *createRequest) agrees() error {
 	var bad store.InvalidError
 	if _, named := c.fields[store.FieldName]; named && c.r.actor.Account == 0 {
@@ -88,6 +113,10 @@ func (c *createRequest) agrees() error {
 	}
 	if c.files != nil && c.fields.text(store.FieldKind) != store.File.String() {
 		bad.Add(leftoverField, "are of another kind")
+	}
+	if kind := c.fields.text(store.FieldKind); c.server.cfg.ClientEncryption == "required" &&
+		(kind == store.Text.String() || kind == store.File.String()) && !endtoend.IsEnvelope(c.fields.text(store.FieldPayload)) {
+		bad.Add(plainField, "is not encrypted")
 	}
 	return bad.Err()
 }
@@ -103,29 +132,4 @@ func (f fields) change(name string, how func(string) string) {
 // textValue is a field that holds a text.
 func textValue(text string) body.Value {
 	return body.Value{Shape: body.String, Text: secret.New(text)}
-}
-
-// A madeView shows a new push to its sender.
-type madeView struct {
-	Link      secret.Text
-	QR        *display.QR // of the link; nil: it is too long for one
-	Path      secret.Text
-	Kind      string
-	Ends      display.Time
-	Views     int
-	Protected bool // by a passphrase
-	Step      bool
-	Deletable bool
-	Owned     bool
-	Mailed    int // the number of mails with the link that will be sent
-}
-
-func newMadeView(p store.PushInfo, base string) madeView {
-	link := htmlURL(p, base)
-	return madeView{
-		Link: secret.New(link), Path: secret.New(revealPath(p.Token)),
-		Kind: p.Kind.String(), Ends: display.NewTime(p.ExpiresAt), Views: p.ViewLimit,
-		Protected: p.Protected, Step: p.RetrievalStep, Deletable: p.DeletableByViewer,
-		Owned: p.Owner != 0, QR: display.LinkQR(link), Mailed: p.Mailed,
-	}
 }

@@ -50,7 +50,7 @@ func (s *Server) oldPush(tail string) action {
 // code from it.
 type linkQRView struct {
 	Link string
-	QR   *display.QR // nil: the link is too long for one
+	QR   *display.QR // nil: the link is too long for one, or lacks its key
 }
 
 // linkQRPage shows the link of a push as a QR code. It opens nothing and leaves no trace.
@@ -60,5 +60,9 @@ func (s *Server) linkQRPage(r *request) (reply, error) {
 		return reply{}, err
 	}
 	link := htmlURL(v.PushInfo, r.base)
-	return show(http.StatusOK, "link_qr", linkQRView{Link: link, QR: display.LinkQR(link)}), nil
+	page := linkQRView{Link: link}
+	if !v.ClientEncrypted { // the code would lack the key
+		page.QR = display.LinkQR(link)
+	}
+	return show(http.StatusOK, "link_qr", page), nil
 }

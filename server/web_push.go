@@ -34,8 +34,11 @@ func (s *Server) pushPage(r *request) (reply, error) {
 	return s.reveal(r, secret.Text{})
 }
 
-// opensAtOnce reports whether a visit is enough to open the push.
-func opensAtOnce(p store.PushInfo) bool { return !p.RetrievalStep && !p.Protected }
+// opensAtOnce reports whether a visit is enough to open the push. For one that its sender
+// encrypted it is not: the page shows first that the link has a key.
+func opensAtOnce(p store.PushInfo) bool {
+	return !p.RetrievalStep && !p.Protected && !p.ClientEncrypted
+}
 
 // isVisit reports whether a request is a person who opens the page for the first time in
 // this browser. It is not the preview of a chat, a scanner, a prefetch (Fetch Metadata), a return to an opened page,

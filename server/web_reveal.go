@@ -17,6 +17,8 @@ type revealView struct {
 	Step string // for reloading and going back
 	Kind string
 
+	Encrypted bool // by the sender: a script decrypts text and files
+
 	Text  template.HTML       // empty: none
 	Exact string              // the text in base64, if HTML cannot hold it
 	To    display.Destination // of a url push
@@ -80,12 +82,12 @@ func pageFactor(k store.Kind) int64 {
 func (s *Server) newRevealView(r *request, v store.Viewing) revealView {
 	p, own := v.PushInfo, r.owns(v.PushInfo)
 	page := revealView{
-		Path: revealPath(p.Token), Step: stepPath(p.Token), Kind: p.Kind.String(),
+		Path: revealPath(p.Token), Step: stepPath(p.Token), Kind: p.Kind.String(), Encrypted: p.ClientEncrypted,
 		Files: fileRows(p), Keep: newTimeLeft(min(s.cfg.Files.DownloadWindow, p.ExpiresAt.Sub(p.At))), Renew: renewal(s.cfg.Files.DownloadWindow),
 		Limits: newLimitsView(p), Before: newViewHistory(v.Before), Own: own, Last: p.ViewsRemaining() == 0,
 		Covered: r.Method == http.MethodGet,
 	}
-	if len(p.Files) > 1 {
+	if len(p.Files) > 1 && !p.ClientEncrypted { // an archive of encrypted files is of no use
 		page.All = archivePath(p.Grant)
 	}
 	page.Deletable = (own || p.DeletableByViewer) && (!page.Last || len(p.Files) > 0)

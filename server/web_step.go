@@ -18,6 +18,7 @@ type stepView struct {
 	Before    viewHistory
 	Protected bool
 	Frozen    bool
+	Encrypted bool // by the sender: a script shows the form if the link has a key
 	Own       bool // the reader sent it: no view is counted
 	Attempt   attempt
 }
@@ -114,7 +115,8 @@ func newStepPage(r *request, v store.Viewing, a attempt) reply {
 	}
 	rep := show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
-		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before), Protected: v.Protected, Frozen: v.Frozen, Own: r.owns(v.PushInfo), Attempt: a,
+		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
+		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: r.owns(v.PushInfo), Attempt: a,
 	})
 	rep.header = problem{status: a.Status, retry: a.Wait}.headers()
 	return rep

@@ -157,7 +157,7 @@ func (in ImportedPush) record(id ID, at clock.Instant) (Push, error) {
 		CreatedAt: created, UpdatedAt: created, ExpiresAt: created.Add(time.Duration(in.Days) * day),
 		Days: in.Days, ViewLimit: in.Views, Views: in.views(),
 		RetrievalStep: in.RetrievalStep, DeletableByViewer: in.DeletableByViewer && in.Kind != URL,
-		Protected: !in.Passphrase.IsZero(),
+		Protected: !in.Passphrase.IsZero(), ClientEncrypted: isEnvelope(in.Kind, in.Payload),
 	}
 	over, doubtful := p.due(at)
 	switch {

@@ -36,6 +36,7 @@ func (s *Store) mailPush(ctx context.Context, by Actor, t Token, m MailRequest) 
 	}
 	var bad InvalidError
 	to := s.recipients(by, &m, &bad)
+	p.checkMail(to, &bad)
 	if len(to) == 0 && bad.Fields == nil {
 		bad.Add(FieldMailTo, "is required")
 	}
@@ -52,6 +53,13 @@ func (s *Store) mailPush(ctx context.Context, by Actor, t Token, m MailRequest) 
 		return err
 	})
 	return info, err
+}
+
+// checkMail refuses mail with a link that would lack its key.
+func (p Push) checkMail(to []string, bad *InvalidError) {
+	if p.ClientEncrypted && len(to) > 0 {
+		bad.Add(FieldMailTo, "cannot be sent: the push is encrypted end to end, and only its sender has the key of the link")
+	}
 }
 
 // mailEntry makes the audit entry of a request to send mail, with the mails.

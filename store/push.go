@@ -87,12 +87,15 @@ type Push struct {
 	RetrievalStep     bool
 	DeletableByViewer bool
 	Protected         bool // by a passphrase
+	ClientEncrypted   bool // its payload is an envelope: the sender encrypted it, and only the link has the key
 	Frozen            bool // by too many wrong passphrases, until the owner thaws it; never true of one that has ended
 
 	Seq   uint32 // how many audit entries it has; the next one's number
 	Minor uint32 // how many of them are of a kind that stops at MaxMinorEntries
 
 	Failed int // wrong passphrases, since it was made or thawed
+
+	Receipt ReceiptDigest // of the code of its receipt; zero: it has none
 
 	Wrap    []byte // the sealed data encryption key; nil unless live
 	Link    []byte // the url_token, sealed for the owner; nil unless live and owned
@@ -179,7 +182,8 @@ type NewPush struct {
 	RetrievalStep     *bool
 	DeletableByViewer *bool
 
-	Mail *MailRequest // who gets its link by mail; nil: no mail
+	Mail    *MailRequest // who gets its link by mail; nil: no mail
+	Receipt bool         // with the code of a receipt, for its sender
 }
 
 // hasFiles reports whether the push is to hold files.
@@ -197,4 +201,6 @@ type PushInfo struct {
 	Ended      bool        // by DeletePush: there was something to end, the push or its files
 	Mark       secret.Text // only where a passphrase was right: see Actor.Marks
 	Mailed     int         // by CreatePush and MailPush: how many mails go out
+
+	ReceiptCode secret.Text // only at creation, and only if it was asked for
 }

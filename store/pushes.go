@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"pushbox/internal/secret"
 	"pushbox/store/clock"
 	"pushbox/store/seal"
 )
@@ -31,6 +32,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	var bad InvalidError
 	p := s.options().Terms[in.Kind].resolve(in, at, &bad)
 	to := s.recipients(by, in.Mail, &bad)
+	p.checkMail(to, &bad)
 	if err := bad.Err(); err != nil {
 		return PushInfo{}, err
 	}
@@ -41,9 +43,14 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		return PushInfo{}, err
 	}
 	p.Size = int64(len(payload))
+	var code secret.Text
+	if in.Receipt {
+		code = seal.NewReceiptCode()
+		p.Receipt = seal.Digest(code)
+	}
 	e := Entry{Kind: EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by)}
 	p.log(e.Kind, at)
-	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to)}
+	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to), ReceiptCode: code}
 	if len(to) > 0 {
 		then := s.mailEntry(info, by, *in.Mail, to)
 		info.log(then.Kind, at)

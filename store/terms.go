@@ -6,6 +6,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pushbox/internal/endtoend"
+	"pushbox/internal/secret"
 	"pushbox/internal/weburl"
 	"pushbox/store/clock"
 )
@@ -52,6 +54,7 @@ func (t Terms) resolve(in NewPush, at clock.Instant, bad *InvalidError) Push {
 		ViewLimit:         t.Views.pick(FieldViews, in.Views, bad),
 		RetrievalStep:     t.RetrievalStep.pick(in.RetrievalStep),
 		DeletableByViewer: t.Deletable.pick(in.DeletableByViewer) && in.Kind != URL,
+		ClientEncrypted:   isEnvelope(in.Kind, in.Payload),
 		Protected:         !in.Passphrase.IsZero(),
 	}
 	checkPayload(in, bad)
@@ -59,6 +62,11 @@ func (t Terms) resolve(in NewPush, at clock.Instant, bad *InvalidError) Push {
 	checkLength(FieldName, in.Name.Len(), MaxName, bad)
 	checkLength(FieldNote, in.Note.Len(), MaxNote, bad)
 	return p
+}
+
+// isEnvelope reports whether the sender encrypted a push of that kind.
+func isEnvelope(k Kind, payload secret.Text) bool {
+	return (k == Text || k == File) && endtoend.IsEnvelope(payload.Reveal())
 }
 
 // lifetime returns the time limit, and its whole days, rounded up. The bounds of days

@@ -50,6 +50,7 @@ async function selfSigned(host) {
 // and forwards the client's address, the host and the scheme.
 export class Front {
   answered = new Journal() // requests, by method, path and status
+  heard = [] // every byte of the requests, in pieces
   url = ''
   #server
   #target
@@ -94,6 +95,8 @@ export class Front {
     onward.on('error', () => response.destroy())
     response.on('close', () => onward.destroy()) // the browser has left, or has it all
     request.on('error', () => onward.destroy())
+    this.heard.push(Buffer.from([request.method, request.url, ...request.rawHeaders, ''].join('\n')))
+    request.on('data', (bytes) => this.heard.push(bytes))
     request.pipe(onward)
   }
 

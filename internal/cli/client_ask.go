@@ -54,7 +54,7 @@ func (a *app) passphraseFrom(name string, stdinIsFree bool) (secret.Text, error)
 	case a.console.terminal:
 		return secret.Text{}, hint.With(usagef("standard input is a terminal that would show the passphrase"), "use --%s, which asks for it", passphraseFlag)
 	case !stdinIsFree:
-		return secret.Text{}, hint.With(usagef("standard input has the text, and cannot have the passphrase"), "put one of them into a file")
+		return secret.Text{}, hint.With(usagef("standard input has another use, and cannot have the passphrase"), "put the passphrase into a file")
 	}
 	p, err := readLine(in)
 	if err == nil && p.IsZero() {

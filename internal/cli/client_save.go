@@ -11,6 +11,7 @@ import (
 
 	"pushbox/internal/client"
 	"pushbox/internal/durable"
+	"pushbox/internal/endtoend"
 	"pushbox/internal/hint"
 	"pushbox/internal/safename"
 )
@@ -25,7 +26,8 @@ type saver struct {
 	app    *app
 	client *client.Client
 	dir    string
-	force  bool // replace files that were there before
+	force  bool         // replace files that were there before
+	key    endtoend.Key // decrypts the files; zero: they are not encrypted
 
 	saved map[string]bool // paths of this push's files
 }
@@ -40,15 +42,23 @@ func checkTarget(dir string) error {
 	return errors.Join(f.Close(), os.Remove(f.Name()))
 }
 
-// save fetches a file and gives it a name. If it fails, it keeps the part that came.
-func (s *saver) save(ctx context.Context, f client.File, next string) error {
+// save fetches the file with that number, from 1, and gives it a name. If it fails, it keeps
+// the part that came, unless that is decrypted.
+func (s *saver) save(ctx context.Context, f client.File, number int, next string) error {
 	name := safename.Saved(f.Name, maxSavedName)
 	temp, err := os.CreateTemp(s.dir, strings.ReplaceAll(name, "*", "_")+".*.part") // 0600
 	if err != nil {
 		return hint.With(err, "%s", next)
 	}
 	bar := s.app.progress(name)
-	err = s.client.Download(ctx, f, temp, bar.set)
+	if s.key.IsZero() {
+		err = s.client.Download(ctx, f, temp, bar.set)
+	} else {
+		into := newDecryptedFile(temp, s.key, number)
+		if err = s.client.Download(ctx, f, into, bar.set); err == nil {
+			err = into.decrypter.Close()
+		}
+	}
 	bar.end()
 	if err == nil {
 		err = temp.Sync()
@@ -73,6 +83,8 @@ func (s *saver) partialError(path, name string, err error, next string) error {
 		err = errInterrupted
 	}
 	switch {
+	case !s.key.IsZero():
+		return hint.With(errors.Join(fmt.Errorf("fetch %s: %w; nothing of it is kept", name, err), os.Remove(path)), "%s", next)
 	case !isCut: // they may not be on the disk
 	case cut.Done == 0:
 		return hint.With(errors.Join(fmt.Errorf("fetch %s: %w", name, err), os.Remove(path)), "%s", next)

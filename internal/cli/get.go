@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/client"
+	"pushbox/internal/endtoend"
 	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 )
@@ -26,13 +27,18 @@ control characters are shown as escapes. Its files go to a directory, and only y
 can read them. If a file of that name exists, the new name gets a number. If a name
 begins with a dot, it gets an underscore in front.
 
+A link with a key, behind "#", is of a push that is encrypted end to end. The key is
+not sent; text and files are decrypted here. Other users of the machine can see
+arguments: with - as LINK the command reads the link from standard input.
+
 An interrupted download continues by itself; the command tries for some minutes.
 After that, only another retrieval, which uses another view, gets the file.` + clientHelp,
 		Example: `  pushbox get https://push.example.com/p/TOKEN
-  pushbox get https://push.example.com/p/TOKEN -o downloads`,
+  pushbox get https://push.example.com/p/TOKEN -o downloads
+  pushbox get - < link`,
 		Args: arguments("LINK"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := parseLink(args[0])
+			l, key, err := a.readLink(cmd.Context(), args[0])
 			if err == nil {
 				err = checkTarget(dir)
 			}
@@ -43,8 +49,8 @@ After that, only another retrieval, which uses another view, gets the file.` + c
 			if err != nil {
 				return err
 			}
-			s := &saver{app: a, client: c, dir: dir, force: force, saved: make(map[string]bool)}
-			return a.retrieve(cmd, s, l)
+			s := &saver{app: a, client: c, dir: dir, force: force, key: key, saved: make(map[string]bool)}
+			return a.retrieve(cmd, s, l, args[0] != "-")
 		},
 	}
 	cmd.Flags().StringVarP(&dir, "output", "o", ".", "put files into `DIR`")
@@ -63,8 +69,10 @@ func parseLink(text string) (client.Link, error) {
 	return l, nil
 }
 
-func (a *app) retrieve(cmd *cobra.Command, s *saver, l client.Link) error {
-	p, err := a.open(cmd.Context(), cmd, s.client, l)
+// retrieve retrieves the push and writes what it has. stdinIsFree says that a passphrase may
+// come from standard input.
+func (a *app) retrieve(cmd *cobra.Command, s *saver, l client.Link, stdinIsFree bool) error {
+	p, err := a.open(cmd.Context(), cmd, s.client, l, stdinIsFree)
 	if err != nil {
 		return err
 	}
@@ -79,30 +87,37 @@ func (a *app) retrieve(cmd *cobra.Command, s *saver, l client.Link) error {
 	case p.ViewsRemaining > 0:
 		a.say(fmt.Sprintf("views left: %d", p.ViewsRemaining))
 	}
+	encrypted := endtoend.IsEnvelope(p.Payload.Reveal())
+	if err := decryptPush(&p, s.key); err != nil {
+		return hint.With(err, "ask the sender for the whole link; %s", next)
+	}
 	var errs []error
 	if err := a.showText(p.Payload.Reveal()); err != nil {
 		errs = append(errs, hint.With(fmt.Errorf("the text was retrieved, but could not be written: %w", err), "%s", next))
 	}
 	for i, f := range p.Files {
-		errs = append(errs, s.save(cmd.Context(), f, next))
+		errs = append(errs, s.save(cmd.Context(), f, i+1, next))
 		if left := len(p.Files) - i - 1; cmd.Context().Err() != nil && left > 0 {
 			a.say(fmt.Sprintf("files not fetched: %d", left))
 			break
 		}
+	}
+	if encrypted && s.key.IsZero() {
+		errs = append(errs, hint.With(errKeyMissing, "ask the sender for the whole link; %s", next))
 	}
 	return errors.Join(errs...)
 }
 
 // open retrieves the push. If the push has a passphrase and no file was named, it asks for
 // the passphrase on the terminal.
-func (a *app) open(ctx context.Context, cmd *cobra.Command, c *client.Client, l client.Link) (p client.Push, err error) {
+func (a *app) open(ctx context.Context, cmd *cobra.Command, c *client.Client, l client.Link, stdinIsFree bool) (p client.Push, err error) {
 	ask, file, err := passphraseFlags(cmd)
 	if err != nil {
 		return p, err
 	}
 	var passphrase secret.Text
 	if file != "" {
-		passphrase, err = a.passphraseFrom(file, true)
+		passphrase, err = a.passphraseFrom(file, stdinIsFree)
 	} else if ask && !a.console.terminal {
 		err = errNoTerminal()
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/client"
+	"pushbox/internal/endtoend"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
@@ -24,6 +25,7 @@ type pushFlags struct {
 	kind, name, note        string
 	days, views             int
 	retrievalStep, deletion bool
+	endToEnd                bool
 }
 
 func (a *app) push() *cobra.Command {
@@ -37,9 +39,14 @@ link on standard output.
 Without a FILE it sends the text on standard input unchanged, with its final newline
 if there is one; from a url or qr push the final newline is removed. If standard
 input is a terminal, it asks for the text, which is then one line and is not shown.
-Files can be of any size.` + clientHelp,
+Files can be of any size.
+
+With --end-to-end it encrypts text and files, with their names, before it sends
+them, and adds the key to the link. The server never gets the key; --name and
+--note it can read.` + clientHelp,
 		Example: `  pushbox push --url https://push.example.com
   pushbox push --days 1 --views 1 --passphrase report.pdf
+  pushbox push --end-to-end report.pdf
   echo https://example.com | pushbox push --kind url`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(cmd *cobra.Command, files []string) error { return a.createPush(cmd, in, files) },
@@ -53,6 +60,7 @@ Files can be of any size.` + clientHelp,
 	flags.StringVar(&in.note, "note", "", "store `NOTE` with the push, for yourself")
 	flags.BoolVar(&in.retrievalStep, "retrieval-step", false, "show a page with a button before the secret, or not (=false)")
 	flags.BoolVar(&in.deletion, "deletable", false, "anyone with the link can delete the push, or not (=false)")
+	flags.BoolVar(&in.endToEnd, "end-to-end", false, "encrypt the push with a key that only the link has")
 	addPassphraseFlags(cmd)
 	addClientFlags(cmd)
 	return cmd
@@ -73,7 +81,11 @@ func (a *app) createPush(cmd *cobra.Command, flags pushFlags, files []string) er
 		return err
 	}
 	ctx := cmd.Context()
-	if err := a.fill(ctx, cmd, &in); err != nil {
+	var key endtoend.Key
+	if err = a.fill(ctx, cmd, &in); err == nil && flags.endToEnd {
+		key, err = encryptPush(&in)
+	}
+	if err != nil {
 		return errors.Join(err, closeUploads(in.Files))
 	}
 	bar := &progress{}
@@ -85,7 +97,7 @@ func (a *app) createPush(cmd *cobra.Command, flags pushFlags, files []string) er
 	if err != nil {
 		return remoteError("push to", home, err)
 	}
-	if _, err := fmt.Fprintln(a.stdout, p.Link.Reveal()); err != nil {
+	if _, err := fmt.Fprintln(a.stdout, linkWithKey(p.Link, key)); err != nil {
 		return hint.With(fmt.Errorf("the push was made, but its link could not be printed: %w", err), "the push expires by itself, and its link is lost; run the command again")
 	}
 	a.sayLimits(in, p)
@@ -112,6 +124,8 @@ func (f pushFlags) newPush(cmd *cobra.Command, files int) (client.NewPush, error
 		return in, usagef("a push of kind file needs a FILE")
 	case f.kind != store.File.String() && f.kind != "" && files > 0:
 		return in, hint.With(usagef("a push with files is of kind file"), "leave --kind out, or pass the text on standard input")
+	case f.endToEnd && f.kind != "" && f.kind != store.Text.String() && f.kind != store.File.String():
+		return in, usagef("--end-to-end encrypts texts and files, no other --kind")
 	case !utf8.ValidString(f.name + f.note):
 		return in, usagef("--name and --note must be UTF-8")
 	case files > 0:

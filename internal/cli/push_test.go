@@ -110,7 +110,7 @@ func TestWhatCannotBePushedIsFoundBeforeAnythingIsSent(t *testing.T) {
 		{exitUsage, "a push with files is of kind file", []string{"--kind", "text", file}},
 		{exitUsage, "--name and --note must be UTF-8", []string{"--note", "\xff"}},
 		{exitUsage, "cannot ask for a passphrase: there is no terminal", []string{"--passphrase"}},
-		{exitUsage, "standard input has the text, and cannot have the passphrase", []string{"--passphrase-file", "-"}},
+		{exitUsage, "standard input has another use, and cannot have the passphrase", []string{"--passphrase-file", "-"}},
 		{exitUsage, "--passphrase-file names no file", []string{"--passphrase-file", ""}},
 		{exitUsage, "give --passphrase or --passphrase-file, not both", []string{"--passphrase", "--passphrase-file", file}},
 		{exitFailed, "the passphrase file: open", []string{"--passphrase-file", file + "x"}},

@@ -4,8 +4,11 @@ import (
 	"fmt"
 	"runtime"
 	"runtime/debug"
+	"strings"
 
 	"github.com/spf13/cobra"
+
+	"pushbox/server/web"
 )
 
 // release is the version of this program. Clients of the API refuse a server whose
@@ -13,16 +16,37 @@ import (
 const release = "3.0.0"
 
 func (a *app) version() *cobra.Command {
-	return &cobra.Command{
-		Use:     "version",
-		Short:   "Print the version",
-		Example: `  pushbox version`,
-		Args:    arguments(),
+	var assets bool
+	cmd := &cobra.Command{
+		Use:   "version",
+		Short: "Print the version",
+		Long: `Print the version.
+
+With --assets it prints the scripts, styles and images of the pages, each with its
+digest, which the pages name as well (integrity). So you can compare what a server
+sends with a release.`,
+		Example: `  pushbox version
+  pushbox version --assets`,
+		Args: arguments(),
 		RunE: func(*cobra.Command, []string) error {
+			if assets {
+				return a.listAssets()
+			}
 			_, err := fmt.Fprintln(a.stdout, "pushbox "+fullVersion())
 			return err
 		},
 	}
+	cmd.Flags().BoolVar(&assets, "assets", false, "print the digests of what pages load")
+	return cmd
+}
+
+func (a *app) listAssets() error {
+	pages, err := web.New(nil, "")
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(a.stdout, strings.Join(pages.Digests(), "\n"))
+	return err
 }
 
 func fullVersion() string {

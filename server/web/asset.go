@@ -3,9 +3,13 @@ package web
 import (
 	"bytes"
 	"crypto/sha256"
+	"crypto/sha512"
+	"encoding/base64"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -17,6 +21,7 @@ type Asset struct {
 	Type    string // media type
 	Content []byte
 	Gzip    []byte // Content compressed with gzip; nil: that is not smaller
+	Digest  string // of Content, as the attribute integrity has it
 }
 
 // A Logo is the operator's own image.
@@ -84,9 +89,9 @@ func (p *Pages) addAsset(name, file string, content, smaller []byte) error {
 	if !ok {
 		return fmt.Errorf("the type of %s is not known", file)
 	}
-	sum := sha256.Sum256(content)
+	sum, strong := sha256.Sum256(content), sha512.Sum384(content)
 	hashed := strings.TrimSuffix(file, ending) + "." + hex.EncodeToString(sum[:6]) + ending
-	p.assets[hashed] = Asset{Type: media, Content: content, Gzip: smaller}
+	p.assets[hashed] = Asset{Type: media, Content: content, Gzip: smaller, Digest: "sha384-" + base64.StdEncoding.EncodeToString(strong[:])}
 	p.paths[name] = p.to(AssetPrefix + hashed)
 	return nil
 }
@@ -103,6 +108,21 @@ func (p *Pages) Path(name string) (string, error) {
 		return at, nil
 	}
 	return "", fmt.Errorf("there is no asset %q", name)
+}
+
+// Digest returns the digest of an asset such as app.js, for the attribute integrity.
+func (p *Pages) Digest(name string) (string, error) {
+	at, err := p.Path(name)
+	return p.assets[path.Base(at)].Digest, err
+}
+
+// Digests lists the assets that are the same in every server, each with its digest and
+// its path.
+func (p *Pages) Digests() (lines []string) {
+	for _, at := range slices.Sorted(maps.Values(p.paths)) {
+		lines = append(lines, p.assets[path.Base(at)].Digest+"  "+at)
+	}
+	return lines
 }
 
 // to returns a path of the server as pages have it.

@@ -56,7 +56,7 @@ func (p *Pages) With(logo *Logo, base string) (*Pages, error) {
 // a fault of the build.
 func (p *Pages) readTemplates() (map[string]*template.Template, error) {
 	all := make(map[string]*template.Template)
-	base, err := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path, "to": p.to}).ParseFS(files, "templates/layout.html", "templates/part_*.html")
+	base, err := template.New("layout.html").Funcs(template.FuncMap{"asset": p.Path, "digest": p.Digest, "to": p.to}).ParseFS(files, "templates/layout.html", "templates/part_*.html")
 	if err != nil {
 		return nil, err
 	}

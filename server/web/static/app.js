@@ -50,10 +50,13 @@ for (const time of all('time[datetime]')) {
 // Shows a button's data-done in place of its text for two seconds, and announces it.
 function done(button) {
   button.dataset.words ??= button.textContent
+  button.style.minWidth ||= `${button.offsetWidth}px`
+  button.classList.add('done')
   button.textContent = one('#said').textContent = button.dataset.done
   clearTimeout(button.timer)
   button.timer = setTimeout(() => {
     button.textContent = button.dataset.words
+    button.classList.remove('done')
     one('#said').textContent = ''
   }, 2000)
 }

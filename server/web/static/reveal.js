@@ -6,11 +6,12 @@ const page = one('#opened')
 const { step } = page.dataset
 
 // Reloading and going back lead to the step, and spend no view.
-history.replaceState(null, '', step)
+history.replaceState(null, '', step + location.hash)
 
 addEventListener('pagehide', () => page.replaceChildren())
 addEventListener('pageshow', ({ persisted }) => {
-  if (persisted) location.replace(step)
+  if (persisted && location.hash) location.reload()
+  else if (persisted) location.replace(step)
 })
 
 const text = one('#secret')
@@ -92,6 +93,14 @@ function save(blob, name) {
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
 }
 
+// Asks where to save a large file that is decrypted here, if the browser lets a page save
+// one piece by piece.
+async function target({ decrypting, dataset: { size, name } }) {
+  if (!decrypting || size <= largest || !globalThis.showSaveFilePicker) return
+  const file = await showSaveFilePicker({ suggestedName: name })
+  return file.createWritable() // which has its name only once it is whole
+}
+
 async function download(link) {
   const row = link.closest('li')
   const progress = row.querySelector('progress')
@@ -101,14 +110,18 @@ async function download(link) {
   progress.value = 0
   progress.hidden = false
   try {
+    const into = await target(link)
     const answer = await fetch(link.href)
     if (!answer.ok) throw new Error(answer.status)
-    save(await new Response(answer.body.pipeThrough(counting(progress))).blob(), link.dataset.name)
+    let body = answer.body.pipeThrough(counting(progress))
+    if (link.decrypting) body = body.pipeThrough(link.decrypting())
+    if (into) await body.pipeTo(into)
+    else save(await new Response(body).blob(), link.dataset.name)
     row.querySelector('.done').hidden = false
     one('#said').textContent = link.dataset.said
-  } catch {
+  } catch ({ name }) {
     error.textContent = row.parentElement.dataset.failed
-    error.hidden = false
+    error.hidden = name === 'AbortError' // the reader chose no place
   }
   progress.hidden = true
   link.ariaBusy = 'false'
@@ -116,10 +129,12 @@ async function download(link) {
 
 const links = [...document.querySelectorAll('.files a')]
 
+const encrypted = 'module' in page.dataset
+
 for (const link of links) {
-  if (link.dataset.size > largest || !globalThis.TransformStream) continue
+  if (!encrypted && (link.dataset.size > largest || !globalThis.TransformStream)) continue
   link.addEventListener('click', (event) => {
-    if (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey) return
+    if (!encrypted && (event.ctrlKey || event.metaKey || event.shiftKey || event.altKey)) return
     event.preventDefault()
     if (link.ariaBusy !== 'true') download(link)
   })

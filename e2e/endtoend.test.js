@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { test } from 'node:test'
+
+import { arriveSignedIn, fillPush, madeLink, opened, sendPush, tokenOf, unveil } from './lib/acts.js'
+import { setScene } from './lib/scene.js'
+import { say } from './lib/words.js'
+
+const scene = setScene({ PUSHBOX_FILES_MAX_FILE_SIZE: '64MiB' })
+
+const examples = async (name) => JSON.parse(await readFile(path.resolve(import.meta.dirname, '../testdata/end-to-end', name), 'utf8'))
+const stored = async (link) => (await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).json()
+const ciphertext = /^pushbox-end-to-end\.1\.[\w-]+\.[\w-]+$/
+
+// push makes an encrypted push and returns its link.
+async function push(guest, what) {
+  await guest.go('/')
+  await fillPush(guest, what)
+  await guest.page.locator('#encrypt').setChecked(true)
+  await sendPush(guest)
+  return madeLink(guest)
+}
+
+// unheard fails if the server was sent one of these texts.
+function unheard(...texts) {
+  const all = Buffer.concat(scene.secure.heard)
+  for (const text of texts) assert.equal(all.indexOf(text), -1, `the server was sent ${text}`)
+}
+
+const openButton = (guest) => guest.page.getByRole('button', { name: say('step_open'), exact: true })
+
+test('the script makes and reads the examples of the format', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  const wrong = await guest.page.evaluate(async ([pushes, refused]) => {
+    const { keyOf, seal, open, encryptFile, decrypting } = await import(document.querySelector('#encrypt').dataset.module)
+    const wrong = []
+    const same = (name, got, want) => { if (got !== want) wrong.push(`${name}: ${got}, not ${want}`) }
+    const hex = (bytes) => [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, '0')).join('')
+    const unhex = (text) => Uint8Array.from(text.match(/../g), (b) => parseInt(b, 16))
+    for (const p of pushes) {
+      const key = await keyOf(p.fragment)
+      same(p.name, hex(key), p.key)
+      same(p.name, await seal(key, p.text, p.files, p.nonces.map(unhex)), p.envelope)
+      const { text, files } = await open(key, p.envelope)
+      same(p.name, text, p.text)
+      same(p.name, JSON.stringify(files), JSON.stringify(p.files.map(({ name, type }) => ({ name, type }))))
+      for (const [i, f] of p.files.entries()) {
+        const plain = Uint8Array.from({ length: f.size }, (_, at) => at % 251)
+        const sealed = await encryptFile(key, i + 1, new Blob([plain]), undefined, unhex(f.prefix))
+        same(f.name, sealed.size, f.encrypted_size)
+        same(f.name, hex(await crypto.subtle.digest('SHA-256', await sealed.arrayBuffer())), f.encrypted_sha256)
+        const read = (blob) => new Response(blob.stream().pipeThrough(decrypting(key, i + 1))).arrayBuffer()
+        same(f.name, hex(await read(sealed)), hex(plain))
+        const fails = async (name, blob) => same(`${f.name} ${name}`, await read(blob).then(() => 'read', () => 'refused'), 'refused')
+        await fails('cut', sealed.slice(0, -1))
+        await fails('cut between chunks', sealed.slice(0, 7 + 65552 * Math.floor((f.size - 1) / 65536)))
+        await fails('longer', new Blob([sealed, 'x']))
+      }
+    }
+    const reason = (promise) => promise.then(() => 'taken', (failure) => failure.reason)
+    for (const [name, text, why] of refused.fragments) same(name, await reason(keyOf(text)), why)
+    const key = await keyOf(refused.key)
+    for (const [name, text, why] of refused.envelopes) same(name, await reason(open(key, text)), why)
+    return wrong
+  }, [await examples('pushes.json'), await examples('refused.json')])
+  assert.deepEqual(wrong, [])
+})
+
+test('a text is encrypted, and opens with the whole link alone', async (t) => {
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  const secret = 'first-marker\n  second <line> & more\n\n'
+  const link = await push(sender, { payload: secret, views: 2 })
+  const key = new URL(link).hash.slice(1)
+  assert.match(key, /^a[\w-]{48}$/)
+  await sender.page.getByText(say('made_encrypted')).waitFor()
+  assert.ok((await sender.page.locator('#words').inputValue()).includes(link))
+  assert.equal(await sender.page.locator('a[target]').getAttribute('href').then((href) => new URL(href, link).hash), `#${key}`)
+  assert.equal(await sender.page.locator('.qr').count(), 0)
+
+  // a link without its key, or with a part of it, spends no view
+  for (const [cut, why] of [['', 'none'], [`#${key.slice(0, -1)}`, 'cut'], ['#main', 'cut']]) {
+    await recipient.go('about:blank')
+    await recipient.go(link.replace(/#.*/, cut))
+    await recipient.page.getByText(say(`step_encrypted_${why}`)).waitFor()
+    assert.equal(await openButton(recipient).isVisible(), false)
+  }
+  // the rest of the link can be pasted
+  await recipient.page.evaluate((hash) => { location.hash = hash }, key)
+  await openButton(recipient).click()
+  await opened(recipient)
+  assert.equal(await unveil(recipient), secret)
+  assert.equal(await recipient.page.locator('#unreadable').isVisible(), false)
+
+  // loading again leads to the step, with the key
+  await recipient.page.reload()
+  await openButton(recipient).waitFor()
+  assert.equal(new URL(recipient.page.url()).hash, `#${key}`)
+  const left = await stored(link)
+  assert.deepEqual([left.client_encrypted, left.views_remaining], [true, 0])
+  assert.match(left.payload, ciphertext)
+  unheard('first-marker', key, key.slice(1, 30))
+})
+
+test('a push that opens at once waits for its key, and a passphrase may be wrong before', async (t) => {
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  const link = await push(sender, { payload: 'behind both', passphrase: 'open sesame', step: false })
+  recipient.foresee(403)
+  await recipient.go(link)
+  for (const passphrase of ['wrong', 'open sesame']) {
+    await recipient.page.getByLabel(say('step_passphrase'), { exact: true }).fill(passphrase)
+    await openButton(recipient).click()
+    if (passphrase === 'wrong') await recipient.page.getByText(say('step_wrong')).waitFor()
+  }
+  await opened(recipient)
+  assert.equal(await unveil(recipient), 'behind both')
+
+  const free = await push(sender, { payload: 'no step', step: false })
+  await recipient.go(free.replace(/#.*/, ''))
+  await recipient.page.getByText(say('step_encrypted_none')).waitFor()
+  assert.equal((await stored(free)).views_remaining, 4)
+})
+
+test('files and their names are encrypted, and saved as they were', async (t) => {
+  const account = await scene.account()
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  await arriveSignedIn(sender, account)
+  const contents = [randomBytes(300_000), Buffer.from('second-marker'), Buffer.alloc(0)]
+  const names = ['name-marker ä.bin', 'b.txt', 'empty.dat']
+  const files = contents.map((buffer, i) => ({ name: names[i], mimeType: 'text/x-type-marker', buffer }))
+  const link = await push(sender, { kind: 'file', payload: 'text-marker', files })
+  await recipient.go(link)
+  await openButton(recipient).click()
+  await opened(recipient)
+  assert.equal(await unveil(recipient), 'text-marker')
+  assert.deepEqual(await recipient.page.locator('.files .name').allTextContents(), names)
+  for (const [i, name] of names.entries()) {
+    const button = recipient.page.getByRole('link', { name: say('reveal_download_name', { name }) })
+    const { state, filePath } = await (await recipient.download(() => button.click())).end()
+    assert.deepEqual([state, path.basename(filePath)], ['completed', name])
+    assert.deepEqual(await readFile(filePath), contents[i])
+  }
+  const there = await stored(link)
+  assert.deepEqual(there.files.map(({ filename, size }) => [filename, size]), contents.map(({ length }, i) => [`${i + 1}.bin`, 7 + length + 16 * Math.max(1, Math.ceil(length / 65536))]))
+  unheard('name-marker', 'type-marker', 'second-marker', 'text-marker', new URL(link).hash.slice(1), contents[0].subarray(1000, 1032))
+})
+
+test('what cannot be decrypted is not shown', async (t) => {
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  const [one, other] = [await push(sender, { payload: 'one' }), await push(sender, { payload: 'other' })]
+  await recipient.go(one.replace(/#.*/, new URL(other).hash))
+  await openButton(recipient).click()
+  await opened(recipient)
+  await recipient.page.getByText(say('reveal_unreadable')).waitFor()
+  assert.equal(await recipient.page.locator('#secret').count(), 0)
+})
+
+test('without scripts the page says what is missing, and spends no view', async (t) => {
+  const link = await push(await scene.guest(t), { payload: 'x' })
+  const guest = await scene.guest(t, { script: false })
+  await guest.go('/')
+  assert.equal(await guest.page.locator('#encrypt').isVisible(), false)
+  await guest.go(link)
+  await guest.page.getByText(say('step_encrypted_scripts')).waitFor()
+  assert.equal(await openButton(guest).isVisible(), false)
+  assert.equal((await stored(link)).views_remaining, 4)
+})
+
+test('over plain HTTP nothing is encrypted, and what was is not opened', async (t) => {
+  const link = await push(await scene.guest(t), { payload: 'x' })
+  const guest = await scene.guest(t, { at: scene.plain.url })
+  await guest.go('/')
+  assert.equal(await guest.page.locator('#encrypt').isDisabled(), true)
+  await guest.go(new URL(link).pathname + new URL(link).hash)
+  await guest.page.getByText(say('step_encrypted_https')).waitFor()
+  assert.equal(await openButton(guest).isVisible(), false)
+})
+
+test('a form that comes back has the text as it was typed', async (t) => {
+  const guest = await scene.guest(t)
+  guest.foresee(422)
+  await guest.go('/')
+  await guest.page.locator('#create').evaluate((form) => { form.noValidate = true })
+  await fillPush(guest, { payload: 'typed', views: 1000 })
+  await guest.page.locator('#encrypt').setChecked(true)
+  await sendPush(guest)
+  await guest.page.getByRole('alert').getByText(say('create_bad_views', { min: 1, max: 100 })).waitFor()
+  assert.equal(await guest.page.locator('#payload').inputValue(), 'typed')
+  await fillPush(guest, { views: 1 })
+  await sendPush(guest)
+  assert.match((await stored(await madeLink(guest))).payload, ciphertext)
+})

@@ -1,0 +1,106 @@
+package server_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"pushbox/config"
+	"pushbox/internal/endtoend"
+	"pushbox/internal/secret"
+	"pushbox/server/servertest"
+)
+
+// envelope is the text of a push that its sender encrypted.
+func envelope(t *testing.T, text string) string {
+	t.Helper()
+	sealed, err := endtoend.NewKey().Seal(endtoend.Content{Text: secret.New(text)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return sealed.Reveal()
+}
+
+func TestAPushThatItsSenderEncryptedSaysSo(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann, sealed := a.AddTokenUser("ann@example.com"), envelope(t, "x")
+	for body, want := range map[string]string{
+		`"payload":"` + sealed + `"`:                 "true",
+		`"payload":"` + sealed + `","kind":"text"`:   "true",
+		`"payload":"` + sealed + `!"`:                "false",
+		`"payload":"` + sealed + `","kind":"qr"`:     "false",
+		`"payload":"see pushbox-end-to-end.1.a.b"`:   "false",
+		`"payload":"x","client_encrypted":true`:      "false",
+		`"payload":"https://a.example","kind":"url"`: "false",
+	} {
+		made := a.Do("POST", pushes, `{"push":{`+body+`}}`, ann).Want(http.StatusCreated).Has(map[string]string{"client_encrypted": want})
+		at := pushes + "/" + made.Text("url_token")
+		if want == "true" {
+			a.Get(at).Want(http.StatusOK).Has(map[string]string{"client_encrypted": "true", "payload": sealed})
+		}
+		a.Do("DELETE", at, "", ann).Want(http.StatusOK).Has(map[string]string{"client_encrypted": want})
+		a.Get(at).Want(http.StatusOK).Has(map[string]string{"client_encrypted": want, "payload": "null"})
+	}
+}
+
+func TestThePageEncryptsAsItsSettingSays(t *testing.T) {
+	t.Parallel()
+	for setting, want := range map[string][]string{
+		"off":      nil,
+		"offered":  {`id="encrypt"`},
+		"default":  {`id="encrypt"`, ` checked><span>`},
+		"required": {`id="encrypt"`, ` checked disabled><span>`, "only if your browser encrypts them"},
+	} {
+		a := servertest.New(t, func(c *config.Config) { c.ClientEncryption = setting })
+		page := a.Get("/").Want(http.StatusOK).Body
+		for _, text := range want {
+			if !strings.Contains(page, text) {
+				t.Errorf("%s: the page has no %s", setting, text)
+			}
+		}
+		if setting == "off" && strings.Contains(page, "endtoend") {
+			t.Error("off: the page loads the script")
+		}
+		for payload, most := range map[string]int{"in clear": http.StatusUnprocessableEntity, envelope(t, "x"): http.StatusSeeOther} {
+			status := http.StatusSeeOther
+			if setting == "required" {
+				status = most
+			}
+			form := url.Values{"push[kind]": {"text"}, "push[payload]": {payload}, "push[expire_after_days]": {"7"}, "push[expire_after_views]": {"5"}}
+			a.Do("POST", "/", form.Encode(), http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}).Want(status)
+		}
+		a.Do("POST", pushes, `{"push":{"payload":"in clear"}}`).Want(http.StatusCreated)
+	}
+}
+
+func TestAPushThatItsSenderEncryptedWaitsForAKey(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	token := a.Create(`"payload":"` + envelope(t, "x") + `","retrieval_step":false`)
+	visit := http.Header{"Sec-Fetch-Mode": {"navigate"}, "Sec-Fetch-Dest": {"document"}}
+	page := a.Get("/p/"+token, visit).Want(http.StatusOK).Body
+	for _, text := range []string{`id="open" hidden`, "No view was used.", "encrypted."} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page has no %s", text)
+		}
+	}
+	if strings.Contains(a.Get("/p/"+token+"/preview").Want(http.StatusOK).Body, "<svg class=\"qr\"") {
+		t.Error("there is a QR code of a link without its key")
+	}
+	a.Get(pushes + "/" + token).Want(http.StatusOK).Has(map[string]string{"views_remaining": "4"})
+}
+
+func TestNoLinkWithoutItsKeyIsMailed(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, func(c *config.Config) {
+		c.BaseURL, c.Mail.Host, c.Mail.From = "https://push.example.com", "mail.example.com", "push@example.com"
+	})
+	ann := a.AddTokenUser("ann@example.com")
+	sealed := envelope(t, "x")
+	a.Do("POST", pushes, `{"push":{"payload":"`+sealed+`","notify_emails_to":"bob@example.com"}}`, ann).Want(http.StatusUnprocessableEntity).
+		Has(map[string]string{"notify_emails_to": "[cannot be sent: the push is encrypted end to end, and only its sender has the key of the link]"})
+	token := a.Create(`"payload":"`+sealed+`"`, ann)
+	a.Do("POST", pushes+"/"+token+"/notify_emails", `{"notify_emails_to":"bob@example.com"}`, ann).Want(http.StatusUnprocessableEntity)
+}
