@@ -117,7 +117,7 @@ async function download(link) {
     if (link.decrypting) body = body.pipeThrough(link.decrypting())
     if (into) await body.pipeTo(into)
     else save(await new Response(body).blob(), link.dataset.name)
-    row.querySelector('.done').hidden = false
+    row.querySelector('.had').hidden = false
     one('#said').textContent = link.dataset.said
   } catch ({ name }) {
     error.textContent = row.parentElement.dataset.failed
