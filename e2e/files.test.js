@@ -219,6 +219,36 @@ test('an open page keeps its files available, on the last view too', async (t) =
   assert.equal((await download.end()).state, 'completed')
 })
 
+for (const script of [true, false]) {
+  test(`all files come as one archive${script ? '' : ', without scripts'}`, async (t) => {
+    const guest = await scene.guest(t, { script })
+    const form = new FormData()
+    form.append('push[files][]', new Blob(['first']), 'a.txt')
+    form.append('push[files][]', new Blob(['second']), 'a.txt')
+    await guest.go(scene.link(await scene.pushbox.send(form)))
+    await guest.press(say('step_open'))
+    const download = await guest.download(() =>
+      guest.page.getByRole('link', { name: say('reveal_download_all'), exact: true }).click(),
+    )
+    const { state, filePath } = await download.end()
+    assert.equal(state, 'completed')
+    assert.equal(path.basename(filePath), 'files.zip')
+    const content = await readFile(filePath, 'latin1')
+    for (const part of ['a.txt', 'a (2).txt', 'first', 'second']) assert.ok(content.includes(part), part)
+  })
+}
+
+test('a file that was downloaded is marked', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go(scene.link(await scene.pushbox.push({ name: 'one.txt', content: 'x' })))
+  await guest.press(say('step_open'))
+  const done = guest.page.locator('.files').getByText(say('reveal_download_done'))
+  assert.equal(await done.isVisible(), false)
+  const download = await guest.download(() => guest.page.getByRole('link', { name: say('reveal_download_name', { name: 'one.txt' }) }).click())
+  assert.equal((await download.end()).state, 'completed')
+  await done.waitFor()
+})
+
 test('the page reports a file that is no longer available', async (t) => {
   const guest = await scene.guest(t)
   const push = await scene.pushbox.push({ name: 'gone.txt', content: 'x' })

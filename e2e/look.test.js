@@ -103,7 +103,8 @@ const pages = {
     await guest.page.getByText(say('step_locked')).waitFor()
   },
   'push-text': async (guest) => {
-    await openPush(scene, guest, await scene.pushbox.create({ payload: 'veiled\n'.repeat(3) }))
+    const push = await scene.pushbox.create({ payload: 'veiled\n'.repeat(3), retrieval_step: false })
+    await openPush(scene, guest, push)
     await guest.page.getByRole('button', { name: say('reveal_unveil') }).waitFor()
   },
   'push-text-shown': async (guest) => {
@@ -223,7 +224,7 @@ const pages = {
   'account-menu': async (guest) => {
     await signedIn(guest, 'busy')
     await guest.go('/')
-    await guest.page.locator('header summary').click()
+    await guest.page.locator('header nav summary').click()
   },
   'tokens-empty': async (guest) => {
     const account = await scene.account()
@@ -302,7 +303,7 @@ const pages = {
   },
   languages: async (guest) => {
     await guest.go('/')
-    await guest.page.locator('footer summary').click()
+    await guest.page.locator('.language summary').click()
   },
 }
 

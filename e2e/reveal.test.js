@@ -21,7 +21,7 @@ for (const script of [true, false]) {
     const push = await scene.pushbox.create({ payload: text, expire_after_views: 3, expire_after_days: 9 })
     await guest.go(scene.link(push))
     const shown = await guest.text()
-    for (const line of [say('step_kind_text'), say('step_counts', { count: 3 }), say('step_never_opened'), say('step_days', { count: 9 })])
+    for (const line of [say('step_kind_text'), say('step_counts', { count: 3 }), say('step_never_opened'), say('list_left_days', { count: 9 })])
       assert.ok(shown.includes(line), line)
     assert.equal((await guest.page.content()).includes('second'), false)
     assert.equal(await guest.page.getByRole('button', { name: say('step_open') }).count(), 1)
@@ -77,7 +77,10 @@ for (const script of [true, false]) {
     }
     await openPush(scene, guest, push, 'open sesame')
     await guest.page.getByText(say('step_locked')).waitFor()
-    await guest.page.getByText(say('step_retry_after')).getByRole('time').waitFor()
+    if (script) {
+      await guest.page.getByText(/in \d+ seconds/).waitFor()
+      assert.equal(await guest.page.getByRole('button', { name: say('step_open') }).isDisabled(), true)
+    } else await guest.page.getByText(say('step_retry_after')).getByRole('time').waitFor()
     assert.equal(await views(push), 0)
   })
 
@@ -148,7 +151,7 @@ for (const script of [true, false]) {
     const shown = await guest.text()
     for (const part of ['bücher.example', 'xn--bcher-kva.example', 'https://bücher.example/a?b=c'])
       assert.ok(shown.includes(part), part)
-    const link = guest.page.getByRole('link', { name: say('reveal_url_open') })
+    const link = guest.page.getByRole('link', { name: say('reveal_url_open'), exact: true })
     assert.equal(new URL(await link.getAttribute('href')).hostname, 'xn--bcher-kva.example')
     assert.match(await link.getAttribute('rel'), /noreferrer/)
     assert.equal(new URL(guest.page.url()).origin, guest.at)
@@ -206,25 +209,61 @@ test('to programs too, unknown, expired and deleted pushes look the same, whatev
   }
 })
 
-test('the text is covered until it is clicked, and again after 20 seconds', async (t) => {
+test('after a lock the form works again by itself', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.page.clock.install()
+  guest.foresee(401, 403)
+  const push = await scene.pushbox.create({ payload: text, passphrase: 'open sesame' })
+  for (let i = 0; i < 5; i++) await openPush(scene, guest, push, 'open barley')
+  const field = guest.page.locator('#passphrase')
+  assert.equal(await field.isDisabled(), true)
+  await guest.page.clock.runFor(61_000)
+  await guest.page.getByText(say('step_wait_over')).waitFor()
+  assert.equal(await field.isDisabled(), false)
+  assert.equal(await field.evaluate((el) => el === document.activeElement), true)
+})
+
+const blurred = async (guest) =>
+  guest.page.locator('#secret').evaluate((el) => getComputedStyle(el).filter.includes('blur'))
+
+test('after the button the text is shown, and covered when nobody is there', async (t) => {
   const guest = await scene.guest(t)
   await guest.page.clock.install()
   await openPush(scene, guest, await scene.pushbox.create({ payload: text }))
   await opened(guest)
-  const veil = guest.page.getByRole('button', { name: say('reveal_unveil') })
-  await veil.waitFor()
-  const blurred = async () =>
-    guest.page
-      .locator('#secret')
-      .evaluate((el) => getComputedStyle(el).filter.includes('blur') || getComputedStyle(el).visibility === 'hidden')
-  assert.equal(await blurred(), true)
-  await veil.click()
-  assert.equal(await blurred(), false)
-  await guest.page.clock.runFor(19_000)
-  assert.equal(await blurred(), false)
-  await guest.page.clock.runFor(1_500)
-  await veil.waitFor()
-  assert.equal(await blurred(), true)
+  assert.equal(await blurred(guest), false)
+  await guest.page.clock.runFor(4 * 60_000)
+  assert.equal(await blurred(guest), false)
+  await guest.page.clock.runFor(61_000)
+  assert.equal(await blurred(guest), true)
+  await guest.page.getByRole('button', { name: say('reveal_unveil') }).click()
+  assert.equal(await blurred(guest), false)
+})
+
+test('a text is covered when the reader leaves the tab, unless it is kept shown', async (t) => {
+  const guest = await scene.guest(t)
+  const leave = async () =>
+    guest.page.evaluate(() => {
+      Object.defineProperty(document, 'hidden', { value: true, configurable: true })
+      document.dispatchEvent(new Event('visibilitychange'))
+    })
+  await openPush(scene, guest, await scene.pushbox.create({ payload: text }))
+  await opened(guest)
+  await leave()
+  assert.equal(await blurred(guest), true)
+  assert.equal(await unveil(guest), text)
+  await guest.page.getByLabel(say('reveal_keep')).check()
+  await leave()
+  assert.equal(await blurred(guest), false)
+})
+
+test('a text without the step is covered until it is clicked', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go(scene.link(await scene.pushbox.create({ payload: text, retrieval_step: false })))
+  await opened(guest)
+  assert.equal(await blurred(guest), true)
+  assert.equal(await unveil(guest), text)
+  assert.equal(await blurred(guest), false)
 })
 
 test('a text is copied exactly, covered or not', async (t) => {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"strings"
 
 	"pushbox/store"
 )
@@ -91,6 +92,12 @@ func (s *Server) asset(r *request) (reply, error) {
 		return reply{}, store.ErrNotFound
 	}
 	return reply{status: http.StatusOK, asset: &a}, nil
+}
+
+// favicon leads programs that ask for an icon, without reading a page, to one.
+func (s *Server) favicon(*request) (reply, error) {
+	at, err := s.pages.Path("icon-32.png")
+	return goTo(strings.TrimPrefix(at, s.cfg.BasePath)), err
 }
 
 // robots asks crawlers to visit nothing.

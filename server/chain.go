@@ -164,6 +164,9 @@ func (s *Server) noRoute(r *request) error {
 		}
 		return &methodError{allow: allow}
 	}
+	if r.forPeople() {
+		_ = s.identify(r) // only the frame of the page depends on it
+	}
 	return store.ErrNotFound
 }
 

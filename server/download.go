@@ -29,27 +29,34 @@ func (s *Server) downloadFile(r *request) (reply, error) {
 	if err != nil || strconv.Itoa(n) != r.file {
 		return reply{}, store.ErrNotFound
 	}
-	client := r.actor.Client
-	if r.client.Direct { // on this machine: only the total limits it
-		client = ""
-	}
-	if !s.limits.downloads.Take(client) {
-		return reply{}, errDownloads
-	}
-	d, err := s.store.Download(r.Context(), r.grant, n-1)
+	d, done, err := s.beginDownload(r, n-1)
 	if err != nil {
-		s.limits.downloads.Free(client)
 		return reply{}, err
-	}
-	done := func() {
-		d.Close()
-		s.limits.downloads.Free(client)
 	}
 	rep, err := fileReply(r, d)
 	if rep.done = done; err != nil {
 		done()
 	}
 	return rep, err
+}
+
+// beginDownload begins to read a file, by its number from 0. The caller must call done.
+func (s *Server) beginDownload(r *request, file int) (d *store.Download, done func(), err error) {
+	client := r.actor.Client
+	if r.client.Direct { // on this machine: only the total limits it
+		client = ""
+	}
+	if !s.limits.downloads.Take(client) {
+		return nil, nil, errDownloads
+	}
+	if d, err = s.store.Download(r.Context(), r.grant, file); err != nil {
+		s.limits.downloads.Free(client)
+		return nil, nil, err
+	}
+	return d, func() {
+		d.Close()
+		s.limits.downloads.Free(client)
+	}, nil
 }
 
 // fileReply returns a reply with the file, or with the part that the request asks for.
@@ -104,7 +111,9 @@ const hexDigits = "0123456789ABCDEF"
 // ended meanwhile.
 func sendFile(w http.ResponseWriter, r *request, rep reply) (n int64, err error) {
 	defer rep.done()
-	downloadHeaders(w.Header(), rep.part.length)
+	downloadHeaders(w.Header())
+	w.Header()["Accept-Ranges"] = byteRanges
+	w.Header()["Content-Length"] = []string{strconv.FormatInt(rep.part.length, 10)}
 	if r.Method == http.MethodHead {
 		w.WriteHeader(rep.status)
 		return 0, nil

@@ -28,7 +28,7 @@ func recipientsOf(a *servertest.Server) *servertest.Server {
 
 // publicRoutes are the routes that recipients need.
 var publicRoutes = []string{
-	"version", "show", "delete", "preview", "download", "asset", "robots", "contact", "step", "push", "reveal", "expire",
+	"version", "show", "delete", "preview", "download", "download_all", "asset", "favicon", "robots", "contact", "step", "push", "reveal", "expire",
 	"old_push", "old_step", "health", "ready", "probe",
 }
 

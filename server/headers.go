@@ -2,7 +2,6 @@ package server
 
 import (
 	"net/http"
-	"strconv"
 
 	"pushbox/server/web"
 )
@@ -78,11 +77,9 @@ func assetHeaders(h http.Header, a web.Asset) {
 
 // downloadHeaders sets the headers of the files of a push: no browser runs one,
 // whatever it is.
-func downloadHeaders(h http.Header, length int64) {
+func downloadHeaders(h http.Header) {
 	h["Content-Type"] = fileType
 	h["Content-Security-Policy"] = nothingRuns
-	h["Accept-Ranges"] = byteRanges
-	h["Content-Length"] = []string{strconv.FormatInt(length, 10)}
 }
 
 // scrapeHeaders sets the headers of the listener for metrics.

@@ -102,6 +102,17 @@ func (b *pageBuffer) free() {
 	}
 }
 
+// mayLeave reports whether the reader may switch the language of a page: its address has a
+// page to read, and the answer to a form shows nothing that is shown only once, or that the
+// reader has typed.
+func (s *Server) mayLeave(r *request, rep *reply) bool {
+	if r.Method != http.MethodPost {
+		return true
+	}
+	page, _ := r.entry.router.find(http.MethodGet, r.URL.Path)
+	return page != nil && rep.status >= http.StatusBadRequest && rep.template != "create"
+}
+
 // render renders the page of a reply that has one. Nothing is written to the
 // connection before, so that an error can still become the answer. A panic becomes
 // an error.
@@ -115,7 +126,7 @@ func (s *Server) render(r *request, rep *reply) (err error) {
 	b := newPageBuffer(ctx, &r.memory, rep.reserved)
 	v := &web.View{
 		Template: rep.template, Locale: r.locale, Site: s.siteFor(r), Account: r.session.Email,
-		Where: r.where(), Switch: r.Method != http.MethodPost && rep.status == http.StatusOK, Page: rep.body,
+		Where: r.where(), Switch: s.mayLeave(r, rep), Page: rep.body,
 	}
 	var shown *http.Cookie
 	v.Notice, shown = s.takeNotice(r)

@@ -28,7 +28,8 @@ type reply struct {
 
 	file *store.Download
 	part span
-	done func() // called after the file was sent
+	done func()                                  // called after the file was sent
+	rest func(file int) (*store.Download, error) // if set, all files are sent as an archive: file is the first, and this begins another
 }
 
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
@@ -60,6 +61,8 @@ func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, erro
 		http.SetCookie(w, c)
 	}
 	switch {
+	case rep.rest != nil:
+		return sendArchive(w, r, rep)
 	case rep.file != nil:
 		return sendFile(w, r, rep)
 	case rep.template != "":

@@ -116,7 +116,9 @@ func (s *Server) table() []route {
 		{name: "notify_emails", method: post, pattern: push + "/notify_emails", access: required, scope: store.ScopeManage, traits: hasLinks, action: s.mailPush},
 		{name: "thaw", method: post, pattern: push + "/thaw", access: required, scope: store.ScopeManage, traits: hasLinks, action: s.thawPushAPI},
 		{name: "download", method: get, pattern: file, access: public, traits: hasFiles | forRecipients, action: s.downloadFile},
+		{name: "download_all", method: get, pattern: "/files/:" + grantParam, access: public, traits: isPage | hasFiles | forRecipients, action: s.downloadAll},
 		{name: "asset", method: get, pattern: web.AssetPrefix + ":" + nameParam, access: public, traits: isPage | forRecipients | notCounted, action: s.asset},
+		{name: "favicon", method: get, pattern: "/favicon.ico", access: public, traits: isPage | forRecipients | notCounted, action: s.favicon},
 		{name: "robots", method: get, pattern: "/robots.txt", access: public, traits: isPage | forRecipients | notCounted, action: s.robots},
 		{name: "contact", method: get, pattern: securityPath, access: public, traits: isPage | forRecipients | atRoot, action: s.contact},
 

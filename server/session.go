@@ -100,8 +100,17 @@ func (s *Server) sessionSecret(r *request) secret.Text {
 }
 
 // resume identifies the user of the browser, and checks that the page is open to the
-// user. The entry point for recipients ignores sessions.
+// user.
 func (s *Server) resume(r *request) error {
+	if err := s.identify(r); err != nil {
+		return err
+	}
+	return s.mayEnter(r)
+}
+
+// identify identifies the user of the browser. The entry point for recipients ignores
+// sessions.
+func (s *Server) identify(r *request) error {
 	if sent := s.sessionSecret(r); !sent.IsZero() && !r.entry.recipients {
 		i, err := s.store.Resume(r.Context(), sent)
 		switch {
@@ -114,7 +123,7 @@ func (s *Server) resume(r *request) error {
 			r.session, r.actor.Account = i, i.Owner
 		}
 	}
-	return s.mayEnter(r)
+	return nil
 }
 
 // mayEnter refuses a page that needs a sign-in, or a second factor, first.

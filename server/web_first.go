@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/subtle"
 	"errors"
+	"fmt"
 	"net/http"
 
 	"pushbox/store"
@@ -31,7 +32,7 @@ func (s *Server) firstAccount(r *request) (reply, error) {
 		return show(http.StatusUnprocessableEntity, "first", accountView{Email: shownAgain(email, store.MaxEmail), Wrong: wrong}), nil
 	}
 	if errors.Is(err, store.ErrExists) { // made since the code was compared, here or at another server
-		return reply{}, store.ErrNotFound
+		return reply{}, errFirst
 	}
 	if err != nil {
 		return reply{}, err
@@ -44,14 +45,17 @@ func (s *Server) firstAccount(r *request) (reply, error) {
 	return rep.with(s.goToTell(r, rep.to, noticeFirst).cookies...), err
 }
 
-// wantFirst returns store.ErrNotFound unless the path has the code of the first account.
+// errFirst is store.ErrNotFound for the page of the first account.
+var errFirst = fmt.Errorf("%w: it has no code for a first account", store.ErrNotFound)
+
+// wantFirst returns errFirst unless the path has the code of the first account.
 func (s *Server) wantFirst(r *request) error {
 	code, err := s.store.FirstCode(r.Context())
 	if err != nil {
 		return err
 	}
 	if code.IsZero() || subtle.ConstantTimeCompare([]byte(code.Reveal()), []byte(r.name.Reveal())) != 1 {
-		return store.ErrNotFound
+		return errFirst
 	}
 	return nil
 }

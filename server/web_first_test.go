@@ -21,7 +21,7 @@ func TestTheFirstAccount(t *testing.T) {
 	b.Post(firstPath, "email", "not-an-address", "password", "short").Want(http.StatusUnprocessableEntity).Inner("password-error")
 	b.Post(firstPath, "email", servertest.AnnEmail, "password", servertest.AnnPassword).To("/")
 	b.Get("/users/sessions").Want(http.StatusOK).Says(servertest.AnnEmail)
-	b.Get(firstPath).Want(http.StatusNotFound)
+	b.Get(firstPath).Want(http.StatusNotFound).Says("This page works only once")
 	b.Post(firstPath, "email", "eve@example.com", "password", servertest.AnnPassword).Want(http.StatusNotFound)
 	a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	a.Browser().SignIn("eve@example.com", servertest.AnnPassword).Want(http.StatusForbidden)
@@ -60,12 +60,12 @@ func TestTheCodeOfTheFirstAccountIsOfUseOnce(t *testing.T) {
 	a := servertest.New(t)
 	b, firstPath := a.Browser(), a.FirstPath()
 	a.AddTokenUser(servertest.AnnEmail) // by a command
-	b.Get(firstPath).Want(http.StatusNotFound)
+	b.Get(firstPath).Want(http.StatusNotFound).Says("This page works only once")
 	b.Post(firstPath, "email", "eve@example.com", "password", servertest.AnnPassword).Want(http.StatusNotFound)
 	if err := a.Store.RemoveAccount(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail); err != nil {
 		t.Fatal(err)
 	}
-	b.Get(firstPath).Want(http.StatusNotFound)
+	b.Get(firstPath).Want(http.StatusNotFound).Says("This page works only once")
 	b.Get(a.FirstPath()).Want(http.StatusOK)
 }
 

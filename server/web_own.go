@@ -306,7 +306,8 @@ func stateName(p store.Push) string {
 	}
 }
 
-// A timeLeft is a number of days, hours or minutes, rounded up.
+// A timeLeft is a number of days, hours or minutes, rounded up. There are at least two of
+// a unit, so that it is not far off; or else it is in minutes.
 type timeLeft struct {
 	Unit  string // of a message, list_left_...
 	Count int
@@ -315,9 +316,9 @@ type timeLeft struct {
 func newTimeLeft(d time.Duration) timeLeft {
 	in := func(name string, unit time.Duration) timeLeft { return timeLeft{name, int((d + unit - 1) / unit)} }
 	switch {
-	case d > day:
+	case d > 2*day:
 		return in("days", day)
-	case d > time.Hour:
+	case d > 2*time.Hour:
 		return in("hours", time.Hour)
 	default:
 		return in("minutes", time.Minute)

@@ -262,5 +262,5 @@ func TestAStoreThatDoubtsItsClockOpensNothing(t *testing.T) {
 	a.Store.Clock.Jump(30 * day)
 	a.Send("/p/"+token, nil).Want(http.StatusServiceUnavailable).Page().Lacks("inside it")
 	a.Store.Clock.Jump(-30 * day)
-	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("inside it", "Views left 4")
+	a.Send("/p/"+token, nil).Want(http.StatusOK).Page().Has("inside it", "It can be opened 4 more times.")
 }

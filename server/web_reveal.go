@@ -26,15 +26,16 @@ type revealView struct {
 	To    display.Destination // of a url push
 	Code  display.QR          // of a qr push; zero if the text is too long for one
 	Files []fileRow
-	Renew int // seconds after which the page asks for a part of a file, so that the grant stays valid
+	All   string   // the path of all files in one archive
+	Keep  timeLeft // how long the files stay available
+	Renew int      // seconds after which the page asks for a part of a file, so that the grant stays valid
 
-	Views     int // that are left
-	Days      int // that are left, rounded up
-	Until     display.Time
+	Limits    limitsView
 	Before    viewHistory
 	Own       bool // the reader sent it: no view was counted
 	Last      bool // this was the last view
 	Deletable bool // something is left that the reader may delete
+	Covered   bool // the text is covered at first: no button stood before it
 }
 
 // A fileRow is a file to download.
@@ -84,9 +85,12 @@ func (s *Server) newRevealView(r *request, v store.Viewing) revealView {
 	p, own := v.PushInfo, r.owns(v.PushInfo)
 	page := revealView{
 		Path: revealPath(p.Token), Step: stepPath(p.Token), Kind: p.Kind.String(), Encrypted: p.ClientEncrypted,
-		Files: fileRows(p), Renew: renewal(s.cfg.Files.DownloadWindow),
-		Views: p.ViewsRemaining(), Days: p.DaysRemaining(p.At), Until: display.NewTime(p.ExpiresAt),
-		Before: newViewHistory(v.Before), Own: own, Last: p.ViewsRemaining() == 0,
+		Files: fileRows(p), Keep: newTimeLeft(min(s.cfg.Files.DownloadWindow, p.ExpiresAt.Sub(p.At))), Renew: renewal(s.cfg.Files.DownloadWindow),
+		Limits: newLimitsView(p), Before: newViewHistory(v.Before), Own: own, Last: p.ViewsRemaining() == 0,
+		Covered: r.Method == http.MethodGet,
+	}
+	if len(p.Files) > 1 && !p.ClientEncrypted { // an archive of encrypted files is of no use
+		page.All = archivePath(p.Grant)
 	}
 	page.Deletable = (own || p.DeletableByViewer) && (!page.Last || len(p.Files) > 0)
 	text := p.Payload.Reveal()

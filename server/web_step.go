@@ -14,15 +14,24 @@ import (
 type stepView struct {
 	Path      string // where the push is opened
 	Kind      string
-	Views     int // that are left
-	Days      int // that are left, rounded up
-	Until     display.Time
+	Limits    limitsView
 	Before    viewHistory
 	Protected bool
 	Frozen    bool
 	Encrypted bool // by the sender: a script shows the form if the link has a key
 	Own       bool // the reader sent it: no view is counted
 	Attempt   attempt
+}
+
+// A limitsView is when a push ends.
+type limitsView struct {
+	Views int // that are left
+	Left  timeLeft
+	Until display.Time
+}
+
+func newLimitsView(p store.PushInfo) limitsView {
+	return limitsView{Views: p.ViewsRemaining(), Left: newTimeLeft(p.ExpiresAt.Sub(p.At)), Until: display.NewTime(p.ExpiresAt)}
 }
 
 // A viewHistory is how often a push was viewed before, and when, the latest first.
@@ -34,7 +43,7 @@ type viewHistory struct {
 func newViewHistory(h store.ViewHistory) viewHistory {
 	shown := viewHistory{Count: h.Count}
 	for _, at := range h.Last {
-		shown.Last = append(shown.Last, display.NewTime(at))
+		shown.Last = append(shown.Last, display.NewExactTime(at)) // two may be within a minute
 	}
 	return shown
 }
@@ -48,6 +57,9 @@ type attempt struct {
 	Wait    time.Duration
 	Again   display.Time // when the wait is over; zero: there is none
 }
+
+// Seconds is how long to wait before the next try.
+func (a attempt) Seconds() int { return problem{retry: a.Wait}.seconds() }
 
 // noAttempt stands for no attempt.
 var noAttempt = attempt{Status: http.StatusOK}
@@ -99,12 +111,12 @@ func (s *Server) look(r *request) (store.Viewing, error) {
 
 func newStepPage(r *request, v store.Viewing, a attempt) reply {
 	if a.Wait > 0 {
-		a.Again = display.NewTime(v.At.Add(a.Wait))
+		a.Again = display.NewExactTime(v.At.Add(a.Wait))
 	}
 	rep := show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
-		Views: v.ViewsRemaining(), Days: v.DaysRemaining(v.At), Until: display.NewTime(v.ExpiresAt),
-		Before: newViewHistory(v.Before), Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: r.owns(v.PushInfo), Attempt: a,
+		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
+		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: r.owns(v.PushInfo), Attempt: a,
 	})
 	rep.header = problem{status: a.Status, retry: a.Wait}.headers()
 	return rep

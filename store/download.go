@@ -17,7 +17,8 @@ import (
 // It is not safe for concurrent use.
 type Download struct {
 	FileInfo
-	Tag string // an entity tag (RFC 9110 section 8.8.3) without quotes
+	Tag   string // an entity tag (RFC 9110 section 8.8.3) without quotes
+	Files int    // that the push has
 
 	store  *Store
 	ctx    context.Context // ends with the grant
@@ -57,7 +58,7 @@ func (s *Store) Download(ctx context.Context, grant secret.Text, file int) (*Dow
 		return nil, ErrNotFound
 	}
 	d := &Download{
-		FileInfo: files[file], Tag: entityTag(p.ID, file),
+		FileInfo: files[file], Tag: entityTag(p.ID, file), Files: len(files),
 		store: s, grant: g.within(p.ExpiresAt), end: p.ExpiresAt, file: file, cipher: key.File(blobID(p.ID, file)), chunk: -1,
 	}
 	d.ctx, d.cancel = context.WithCancelCause(ctx)

@@ -94,7 +94,7 @@ export async function opened(guest) {
 
 // unveil shows the text, and returns it.
 export async function unveil(guest) {
-  const veil = guest.page.getByRole('button', { name: say('reveal_unveil') })
+  const veil = guest.page.locator('.veiled').getByRole('button', { name: say('reveal_unveil') })
   if (await veil.isVisible()) await veil.click()
   return guest.page.locator('#secret').textContent()
 }

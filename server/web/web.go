@@ -85,7 +85,7 @@ type Site struct {
 	Title, Tagline, Footer string
 	Logo                   string // its path; empty: none
 	SignUps                bool   // whether people may make accounts
-	Public                 bool   // pushes can be opened, and pages link to nothing else
+	Bare                   bool   // the page is for recipients, and links to nothing else
 }
 
 // A Notice tells what an action did, on the page after it.
@@ -105,7 +105,7 @@ type View struct {
 	Site     Site
 	Account  string  // the address of the signed-in account; empty: none
 	Where    string  // names the page in the navigation
-	Switch   bool    // the page is available in other languages at its address
+	Switch   bool    // the page is available in other languages at its address, and losing this one loses nothing
 	Notice   *Notice // nil: none
 	Page     any     // what the template shows
 }
@@ -117,6 +117,13 @@ func (v *View) T(key string, pairs ...any) string { return v.Locale.Text(key, pa
 type Choice struct {
 	lang.Language
 	Current bool
+}
+
+// Around translates a message as T does, and returns what stands before and after one of
+// its placeholders, for an element in its place.
+func (v *View) Around(name, key string, pairs ...any) (parts [2]string) {
+	parts[0], parts[1], _ = strings.Cut(v.T(key, pairs...), "{"+name+"}")
+	return parts
 }
 
 // Languages lists the languages to switch to.

@@ -8,6 +8,10 @@ const all = (selector) => document.querySelectorAll(selector)
 function dress(theme) {
   if (theme === 'light' || theme === 'dark') root.dataset.theme = theme
   else delete root.dataset.theme
+  for (const colour of all('meta[name=theme-color]')) {
+    const own = colour.dataset.theme
+    colour.media = root.dataset.theme ? (root.dataset.theme === own ? 'all' : 'not all') : `(prefers-color-scheme: ${own})`
+  }
 }
 
 try {
@@ -30,15 +34,19 @@ for (const choice of all('input[name=theme]')) {
 
 for (const part of all('[data-script]')) part.hidden = false
 
+// What a time shows, beside the date: with data-exact seconds, with data-zone the time zone;
+// with data-brief no year.
+function parts({ brief, exact, zone }) {
+  if (brief !== undefined) return { month: 'short', day: 'numeric', hour: 'numeric', minute: 'numeric' }
+  if (zone === undefined) return { dateStyle: 'medium', timeStyle: exact === undefined ? 'short' : 'medium' }
+  return { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' }
+}
+
 for (const time of all('time[datetime]')) {
   const when = new Date(time.dateTime)
   if (isNaN(when)) continue
-  const parts =
-    'brief' in time.dataset
-      ? { month: 'short', day: 'numeric', hour: 'numeric', minute: 'numeric' }
-      : { dateStyle: 'medium', timeStyle: 'exact' in time.dataset ? 'medium' : 'short' }
   time.title = time.textContent
-  time.textContent = new Intl.DateTimeFormat(root.lang, parts).format(when)
+  time.textContent = new Intl.DateTimeFormat(root.lang, parts(time.dataset)).format(when)
 }
 
 // Shows a button's data-done in place of its text for two seconds, and announces it.

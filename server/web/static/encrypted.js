@@ -20,7 +20,7 @@ async function check() {
 // Names are from the sender. The characters here reverse text, or are no characters.
 const clean = (name) => name.replace(/^.*[/\\]/, '').replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '') || '_'
 
-const ofText = '.secret, .buttons:has([data-copy])'
+const ofText = '.shown'
 const remove = (selector) => { for (const part of document.querySelectorAll(selector)) part.remove() }
 
 async function show() {
@@ -31,7 +31,8 @@ async function show() {
     const push = await open(opener, text.textContent)
     if (push.files.length !== links.length) throw new Error('a file is missing')
     text.textContent = push.text
-    if (!push.text) remove(ofText)
+    if (push.text) one(ofText).hidden = false
+    else remove(ofText)
     links.forEach((link, i) => {
       const { name: old } = link.dataset
       const name = clean(push.files[i].name)

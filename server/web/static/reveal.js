@@ -1,5 +1,5 @@
-// The page of an opened push: it covers the text, downloads files with progress, keeps
-// them available, and leaves nothing behind.
+// The page of an opened push: it covers the text when the reader leaves, downloads files with
+// progress, keeps them available, and leaves nothing behind.
 
 const one = (selector) => document.querySelector(selector)
 const page = one('#opened')
@@ -17,10 +17,12 @@ addEventListener('pageshow', ({ persisted }) => {
 const text = one('#secret')
 const box = text?.parentElement
 const veil = box?.querySelector('.veil')
-const coverAfter = 20_000
+const keep = one('#keep')
+const coverAfter = 5 * 60_000 // without a sign of a reader
 let covering
 
 function cover() {
+  if (keep.checked) return
   const focused = text === document.activeElement
   box.classList.add('veiled')
   text.inert = true
@@ -46,7 +48,8 @@ if (text?.dataset.exact) {
 
 // The text of a QR code is behind a toggle already.
 if (box && !box.closest('details')) {
-  cover()
+  if ('covered' in box.dataset) cover()
+  else touch()
   veil.addEventListener('click', () => {
     uncover()
     text.focus()
@@ -54,6 +57,7 @@ if (box && !box.closest('details')) {
   for (const sign of ['pointerdown', 'pointermove', 'keydown', 'scroll']) {
     document.addEventListener(sign, () => box.classList.contains('veiled') || touch(), { capture: true, passive: true })
   }
+  document.addEventListener('visibilitychange', () => document.hidden && cover())
   // Without a clipboard API, copying selects the text, which must not be covered.
   one('[data-copy="#secret"]').addEventListener('click', () => navigator.clipboard ?? uncover())
 }
@@ -113,6 +117,7 @@ async function download(link) {
     if (link.decrypting) body = body.pipeThrough(link.decrypting())
     if (into) await body.pipeTo(into)
     else save(await new Response(body).blob(), link.dataset.name)
+    row.querySelector('.had').hidden = false
     one('#said').textContent = link.dataset.said
   } catch ({ name }) {
     error.textContent = row.parentElement.dataset.failed

@@ -1,0 +1,121 @@
+package server
+
+import (
+	"archive/zip"
+	"errors"
+	"io"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+	"time"
+
+	"pushbox/internal/safename"
+	"pushbox/internal/secret"
+	"pushbox/store"
+)
+
+// archivePath is the path of all files of a push in one archive.
+func archivePath(grant secret.Text) string { return "/files/" + grant.Reveal() }
+
+// downloadAll answers with all files of a push as a ZIP archive. It counts as one
+// download.
+func (s *Server) downloadAll(r *request) (reply, error) {
+	first, done, err := s.beginDownload(r, 0)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{
+		status: http.StatusOK, file: first, done: done,
+		rest:   func(file int) (*store.Download, error) { return s.store.Download(r.Context(), r.grant, file) },
+		header: [][2]string{{"Content-Disposition", disposition("files.zip")}},
+	}, nil
+}
+
+// sendArchive sends the files of a reply as an archive that it makes on the way, so that
+// it holds only a part of one file. The length of the archive is not announced: if it
+// stops in the middle, the connection is cut, and the client knows that the end is
+// missing. Errors are those of sendFile.
+func sendArchive(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+	defer rep.done()
+	downloadHeaders(w.Header())
+	w.WriteHeader(rep.status)
+	if r.Method == http.MethodHead {
+		return 0, nil
+	}
+	out := countingWriter{to: w}
+	a := archive{zip: zip.NewWriter(&out), used: make(map[string]bool), deadlines: &r.deadlines}
+	fault, err := a.addAll(rep)
+	if fault == nil && err == nil && a.zip.Close() == nil {
+		return out.n, nil
+	}
+	r.deadlines.cut()
+	if errors.Is(fault, store.ErrNotFound) || r.Context().Err() != nil {
+		fault = nil
+	}
+	return out.n, fault
+}
+
+// An archive is a ZIP archive that goes out.
+type archive struct {
+	zip       *zip.Writer
+	used      map[string]bool // names in it, in lower case: some file systems do not tell them apart
+	deadlines *deadlines
+}
+
+// addAll adds all files of a reply. It returns errors of the files as fault, and those of
+// the connection as err.
+func (a *archive) addAll(rep reply) (fault, err error) {
+	fault, err = a.add(rep.file)
+	for i := 1; i < rep.file.Files && fault == nil && err == nil; i++ {
+		d, notBegun := rep.rest(i)
+		if notBegun != nil {
+			return notBegun, nil
+		}
+		fault, err = a.add(d)
+		d.Close()
+	}
+	return fault, err
+}
+
+// add adds a file. It is stored as it is: most large files are compressed already.
+func (a *archive) add(d *store.Download) (fault, err error) {
+	stop := d.AfterEnd(a.deadlines.cut)
+	defer stop()
+	to, err := a.zip.CreateHeader(&zip.FileHeader{Name: a.name(d.Name.Reveal()), Method: zip.Store, Modified: time.Now().UTC()})
+	if err != nil {
+		return nil, err
+	}
+	from := slowReader{file: d, deadlines: a.deadlines}
+	_, err = io.Copy(to, &from)
+	return from.err, err
+}
+
+// longestName is the length in bytes of the longest name in an archive, unless a number
+// makes it longer.
+const longestName = 200
+
+// name returns a name for a file that no other file in the archive has, and that is
+// harmless where the archive is unpacked.
+func (a *archive) name(given string) string {
+	name := safename.Saved(given, longestName)
+	ending := path.Ext(name)
+	stem := strings.TrimSuffix(name, ending)
+	for n := 2; a.used[strings.ToLower(name)]; n++ {
+		name = stem + " (" + strconv.Itoa(n) + ")" + ending
+	}
+	a.used[strings.ToLower(name)] = true
+	return name
+}
+
+// A countingWriter counts the bytes that go through it.
+type countingWriter struct {
+	to io.Writer
+	n  int64
+}
+
+func (w *countingWriter) Write(b []byte) (int, error) {
+	n, err := w.to.Write(b)
+	w.n += int64(n)
+	return n, err
+}
