@@ -94,7 +94,7 @@ for (const script of [true, false]) {
       await guest.page.getByLabel(say(key), { exact: true }).fill('another horse battery')
     }
     await guest.press(say('password_go'))
-    await guest.page.getByText(say('password_done')).waitFor()
+    await guest.page.getByText(say('notice_password')).waitFor()
     assert.equal(await isSignedIn(guest), true)
     assert.equal(await isSignedIn(elsewhere), false)
     elsewhere.foresee(403)
@@ -126,7 +126,7 @@ for (const script of [true, false]) {
     await guest.go('/users/mfa')
     await guest.page.locator('#off-password').fill(account.password)
     await guest.press(say('mfa_off_go'))
-    await guest.page.getByText(say('mfa_is_off')).waitFor()
+    await guest.page.getByText(say('notice_mfa_off')).waitFor()
     const third = await scene.guest(t, { script })
     await arriveSignedIn(third, account)
   })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { arriveSignedIn, chooseKind, fillPush, madeLink, makePush, sendPush, tokenOf } from './lib/acts.js'
+import { arriveSignedIn, chooseKind, fillPush, madeLink, makePush, opened, sendPush, skipChecks, tokenOf } from './lib/acts.js'
 import { setScene } from './lib/scene.js'
+import { codeOf } from './lib/totp.js'
 import { say } from './lib/words.js'
 
 const scene = setScene({ PUSHBOX_FILES_MAX_FILE_SIZE: '64MiB' })
@@ -49,9 +50,9 @@ for (const script of [true, false]) {
     const guest = await scene.guest(t, { script })
     await guest.go('/')
     await fillPush(guest, { payload: 'x', passphrase: 'open sesame', step: false, deletable: false })
-    await guest.page
-      .getByLabel(say('create_time'), { exact: true })
-      .selectOption({ label: say('create_hours', { count: 6 }) })
+    await guest.page.getByLabel(say('create_time'), { exact: true }).selectOption(say('create_time_other'))
+    await guest.page.getByLabel(say('create_time_number'), { exact: true }).fill('6')
+    await guest.page.getByLabel(say('create_time_unit'), { exact: true }).selectOption(say('create_unit_hours'))
     await sendPush(guest)
     const link = await madeLink(guest)
     assert.match(new URL(link).pathname, /^\/p\/[a-z2-7]{34}$/)
@@ -66,9 +67,7 @@ for (const script of [true, false]) {
     const guest = await scene.guest(t, { script })
     guest.foresee(422)
     await guest.go('/')
-    await guest.page.locator('#create').evaluate((form) => {
-      form.noValidate = true
-    })
+    await skipChecks(guest)
     await fillPush(guest, { kind: 'url', payload: 'ftp://example.com/', days: 3, views: 1000, passphrase: 'open sesame' })
     await sendPush(guest)
     const problems = guest.page.getByRole('alert')
@@ -77,9 +76,10 @@ for (const script of [true, false]) {
       say('create_bad_url'),
       say('create_bad_views', { min: 1, max: 100 }),
     ])
-    assert.equal(await guest.page.locator('#payload').inputValue(), 'ftp://example.com/')
+    assert.equal(await guest.page.locator('#url').inputValue(), 'ftp://example.com/')
+    assert.equal(await guest.page.locator('#views').inputValue(), '1000')
     assert.equal(await guest.page.locator('#passphrase').inputValue(), '')
-    assert.equal(await guest.page.locator('#payload').getAttribute('aria-invalid'), 'true')
+    assert.equal(await guest.page.locator('#url').getAttribute('aria-invalid'), 'true')
     assert.equal(await problems.evaluate((el) => el === document.activeElement), true)
     await fillPush(guest, { payload: 'https://example.com/', views: 10 })
     await sendPush(guest)
@@ -112,11 +112,95 @@ for (const script of [true, false]) {
   })
 }
 
+for (const script of [true, false])
+  test(`a login is sent in fields, and read from them${script ? '' : ', without scripts'}`, async (t) => {
+    const guest = await scene.guest(t, { script })
+    const { page } = guest
+    const login = { user: 'ann <b>', password: ' two  words ', seed: 'jbsw y3dp ehpk 3pxp', note: 'first\nsecond' }
+    await guest.go('/')
+    await page.getByText(say('create_options')).click()
+    await page.getByLabel(say('create_login')).check()
+    assert.equal(await page.locator('#payload').isVisible(), false)
+    for (const [name, value] of Object.entries(login)) await page.getByLabel(say(`login_${name}`), { exact: true }).fill(value)
+    await sendPush(guest)
+    const link = await madeLink(guest)
+    assert.equal(
+      (await shown(link)).payload,
+      'User name: ann <b>\nPassword:  two  words \nOne-time code seed: jbsw y3dp ehpk 3pxp\nNote: first\nsecond',
+    )
+    await guest.go(link)
+    await guest.press(say('step_open'))
+    await opened(guest)
+    for (const [name, value] of Object.entries(login)) assert.equal(await page.locator(`#login-${name}`).textContent(), value)
+    assert.equal(await page.locator('#login-address').count(), 0)
+    assert.equal(await page.locator('#login-code').isVisible(), script)
+    if (!script) return
+    const codes = [codeOf(login.seed), await page.locator('#login-code').textContent(), codeOf(login.seed)]
+    assert.ok(codes[1] === codes[0] || codes[1] === codes[2], codes.join(' '))
+    await guest.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.locator('[data-copy="#login-password"]').click()
+    await page.getByRole('button', { name: say('reveal_copied') }).waitFor()
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), login.password)
+  })
+
 test('sending files needs an account', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
-  assert.equal(await guest.page.locator('#kind-file').isDisabled(), true)
+  await fillPush(guest, { payload: 'kept' })
+  await chooseKind(guest, 'file')
   await guest.page.getByText(say('create_files_need_account')).waitFor()
+  assert.equal(await guest.page.locator('.send').isVisible(), false)
+  await chooseKind(guest, 'text')
+  assert.equal(await guest.page.locator('#payload').inputValue(), 'kept')
+})
+
+for (const { width, height } of [
+  { width: 1366, height: 650 },
+  { width: 375, height: 667 },
+])
+  test(`the button is on the first screen of ${width} by ${height}`, async (t) => {
+    const guest = await scene.guest(t)
+    await guest.page.setViewportSize({ width, height })
+    const bottom = async () => guest.page.locator('.send button').evaluate((button) => button.getBoundingClientRect().bottom)
+    await guest.go('/')
+    assert.ok((await bottom()) <= height)
+    await arriveSignedIn(guest, await scene.account())
+    await guest.go('/')
+    assert.ok((await bottom()) <= height)
+  })
+
+test('the folded options say what is set', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  const told = async () => (await guest.page.locator('.set').innerText()).trim()
+  const [none, some, step, deletable] = ['no_passphrase', 'passphrase', 'step', 'deletable'].map((what) => say(`create_set_${what}`))
+  assert.equal(await told(), [none, step, deletable].join(' '))
+  await fillPush(guest, { passphrase: 'open sesame', step: false })
+  assert.equal(await told(), [some, deletable].join(' '))
+  await chooseKind(guest, 'url')
+  assert.equal(await told(), some)
+})
+
+test('a text is typed at once, and sent with Ctrl and Enter', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  await guest.page.waitForFunction(() => document.activeElement.id === 'payload')
+  await guest.page.keyboard.type('typed')
+  await guest.page.keyboard.press('Control+Enter')
+  assert.equal((await shown(await madeLink(guest))).payload, 'typed')
+})
+
+test('an address goes along from the text to its own field', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  await fillPush(guest, { payload: ' https://example.com/ ' })
+  await chooseKind(guest, 'url')
+  assert.equal(await guest.page.locator('#url').inputValue(), 'https://example.com/')
+  await fillPush(guest, { payload: 'not an address' })
+  await chooseKind(guest, 'text')
+  assert.equal(await guest.page.locator('#payload').inputValue(), 'not an address')
+  await sendPush(guest)
+  await madeLink(guest)
 })
 
 test('the link and the message are copied', async (t) => {
@@ -146,29 +230,33 @@ test('over plain HTTP, without a clipboard API, the link is still copied', async
   assert.equal(await guest.page.locator('#payload').inputValue(), link)
 })
 
-test('presets and sliders set the limits', async (t) => {
+test('a time is chosen from a list, or typed', async (t) => {
   const guest = await scene.guest(t)
-  await guest.go('/')
-  const [days, slider] = [guest.page.locator('#days'), guest.page.getByLabel(say('create_days_slider'))]
-  await guest.press(say('create_days_count', { count: 30 }))
-  assert.deepEqual([await days.inputValue(), await slider.inputValue()], ['30', '30'])
-  await slider.focus()
-  await slider.press('ArrowLeft')
-  assert.equal(await days.inputValue(), '29')
-  await days.fill('12')
-  assert.equal(await slider.inputValue(), '12')
-  await guest.press(say('create_hours', { count: 1 }))
-  assert.equal(await guest.page.locator('#time').inputValue(), '3')
-  await fillPush(guest, { payload: 'x' })
-  await sendPush(guest)
-  const push = await shown(await madeLink(guest))
-  assert.equal(Date.parse(push.expires_at) - Date.parse(push.created_at), 3_600_000)
+  const lifetime = async (choose) => {
+    await guest.go('/')
+    await fillPush(guest, { payload: 'x' })
+    await choose()
+    await sendPush(guest)
+    const push = await shown(await madeLink(guest))
+    return (Date.parse(push.expires_at) - Date.parse(push.created_at)) / 3_600_000
+  }
+  const time = guest.page.getByLabel(say('create_time'), { exact: true })
+  const number = guest.page.getByLabel(say('create_time_number'), { exact: true })
+  assert.equal(await lifetime(async () => {}), 7 * 24)
+  assert.equal(await lifetime(async () => time.selectOption(say('create_hours', { count: 1 }))), 1)
+  assert.equal(await lifetime(async () => time.selectOption(say('create_days_count', { count: 90 }))), 90 * 24)
+  const typed = await lifetime(async () => {
+    assert.equal(await number.isVisible(), false)
+    await time.selectOption(say('create_time_other'))
+    await number.fill('12')
+  })
+  assert.equal(typed, 12 * 24)
 })
 
 test('the generator makes a new password of the chosen characters each time', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
-  await guest.page.getByText(say('create_generator'), { exact: true }).click()
+  await guest.press(say('create_generator'))
   const made = async () => guest.page.locator('#made').evaluate((output) => output.value)
   await guest.page.waitForFunction(() => document.querySelector('#made').value)
   const all = new Set()
@@ -190,13 +278,17 @@ test('the generator makes a new password of the chosen characters each time', as
   const words = await made()
   await guest.press(say('create_use_payload'))
   assert.equal(await guest.page.locator('#payload').inputValue(), words)
+  assert.equal(await guest.page.locator('#generator').isVisible(), false)
+  await guest.page.getByText(say('create_options')).click()
+  await guest.press(say('create_generate'))
   await guest.press(say('create_use_passphrase'))
-  assert.equal(await guest.page.locator('#passphrase').inputValue(), words)
+  assert.match(await guest.page.locator('#passphrase').inputValue(), /^[a-z]+(-[a-z]+){3}$/)
 })
 
 test('the strength of a passphrase is shown while it is typed', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
+  await guest.page.getByText(say('create_options')).click()
   const strength = guest.page.locator('#strength')
   assert.equal(await strength.isVisible(), false)
   for (const [text, level] of [
@@ -208,8 +300,9 @@ test('the strength of a passphrase is shown while it is typed', async (t) => {
   ]) {
     await guest.page.locator('#passphrase').fill(text)
     assert.equal(await strength.locator('output').textContent(), say(`create_strength_${level}`), text)
+    assert.ok(await strength.locator('meter').evaluate((meter) => meter.value > 0), text)
   }
-  await guest.page.getByRole('button', { name: say('create_show'), exact: true }).click()
+  await guest.press(say('create_show'))
   assert.equal(await guest.page.locator('#passphrase').getAttribute('type'), 'text')
   await guest.page.getByRole('button', { name: say('create_hide'), exact: true }).click()
   assert.equal(await guest.page.locator('#passphrase').getAttribute('type'), 'password')
@@ -230,18 +323,20 @@ test('settings are remembered on request, and nothing else is', async (t) => {
   assert.equal(await guest.page.locator('#kind-qr').isChecked(), true)
   const values = ['days', 'views', 'payload', 'passphrase'].map((id) => guest.page.locator(`#${id}`).inputValue())
   assert.deepEqual(await Promise.all(values), ['11', '3', '', ''])
+  assert.equal(await guest.page.locator('#more').evaluate((more) => more.open), true)
   assert.equal(await guest.page.locator('#step').isChecked(), false)
   await remember.uncheck()
   await guest.go('/')
   assert.equal(await guest.page.locator('#kind-text').isChecked(), true)
-  assert.equal(await guest.page.locator('#days').inputValue(), '7')
+  assert.equal(await guest.page.locator('#time').inputValue(), '12')
 })
 
 test('each kind shows only its own fields', async (t) => {
   const guest = await scene.guest(t)
   await arriveSignedIn(guest, await scene.account())
   await guest.go('/')
-  const visible = async () => Promise.all(['#files', '#deletable'].map((id) => guest.page.locator(id).isVisible()))
+  await guest.page.getByText(say('create_options')).click()
+  const visible = async () => Promise.all(['.drop', '#deletable'].map((id) => guest.page.locator(id).isVisible()))
   for (const [kind, want] of [
     ['text', [false, true]],
     ['file', [true, true]],

@@ -32,7 +32,7 @@ const chosen = async (guest) =>
     .allTextContents()
 const filesOf = async (link) => (await (await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).json()).files
 
-// drop drops files on the form, as if from another window.
+// drop drops files on the page, as if from another window.
 async function drop(guest, ...files) {
   const carried = await guest.page.evaluateHandle((all) => {
     const transfer = new DataTransfer()
@@ -40,8 +40,46 @@ async function drop(guest, ...files) {
     return transfer
   }, files)
   for (const event of ['dragenter', 'dragover', 'drop'])
-    await guest.page.locator('.drop').dispatchEvent(event, { dataTransfer: carried })
+    await guest.page.locator('h1').dispatchEvent(event, { dataTransfer: carried })
 }
+
+// paste pastes a file as a browser does, with or without a text beside it.
+async function paste(guest, name, text) {
+  await guest.page.evaluate(
+    ([name, text]) => {
+      const clipboardData = new DataTransfer()
+      clipboardData.items.add(new File(['pasted'], name))
+      if (text) clipboardData.setData('text/plain', text)
+      document.activeElement.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }))
+    },
+    [name, text],
+  )
+}
+
+test('files that are dropped or pasted anywhere change the kind', async (t) => {
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, await scene.account())
+  await guest.go('/')
+  await paste(guest, 'picture of the text.png', 'a text')
+  assert.equal(await guest.page.locator('#kind-text').isChecked(), true)
+  await paste(guest, 'screenshot.png')
+  assert.equal(await guest.page.locator('#kind-file').isChecked(), true)
+  await chooseKind(guest, 'qr')
+  await drop(guest, { name: 'dropped.txt', text: 'x' })
+  assert.deepEqual(await chosen(guest), ['screenshot.png', 'dropped.txt'])
+  await guest.page.getByText(say('create_files_more')).waitFor()
+  await sendPush(guest)
+  assert.equal((await filesOf(await madeLink(guest))).length, 2)
+})
+
+test('files that are dropped by an anonymous client lead to the sign-in', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  await drop(guest, { name: 'dropped.txt', text: 'x' })
+  await guest.page.getByText(say('create_files_need_account')).waitFor()
+  await guest.page.locator('main').getByRole('link', { name: say('create_sign_in') }).click()
+  await guest.wholePage({ name: say('sign_in_title') })
+})
 
 test('files are dropped, picked, removed and sent', async (t) => {
   const { guest } = await arrive(t)
@@ -73,7 +111,7 @@ test('an upload shows its progress, can be stopped, and sent again', async (t) =
   await guest.page.waitForFunction(() => document.querySelector('progress').value > 0)
   assert.ok((await progress.evaluate((el) => el.value / el.max)) < 1)
   await guest.press(say('create_cancel'))
-  await guest.page.getByText(say('create_stopped')).waitFor()
+  await guest.page.getByRole('status').getByText(say('create_stopped')).waitFor()
   assert.equal(await progress.isVisible(), false)
   assert.deepEqual(await scene.pushbox.active(account), [])
   assert.deepEqual(await chosen(guest), ['large.bin'])

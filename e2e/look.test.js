@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 
-import { arriveSignedIn, chooseKind, fillPush, makePush, openPush, sendPush, signIn, unveil } from './lib/acts.js'
+import { arriveSignedIn, chooseKind, fillPush, makePush, openPush, sendPush, signIn, skipChecks, unveil } from './lib/acts.js'
 import { look } from './lib/look.js'
 import { setScene } from './lib/scene.js'
 import { codeOf } from './lib/totp.js'
@@ -49,7 +49,18 @@ const pages = {
   'create-generator': async (guest) => {
     await guest.go('/')
     await fillPush(guest, { payload: 'text', passphrase: 'correct horse' })
-    await guest.page.getByText(say('create_generator'), { exact: true }).click()
+    await guest.page.locator('[data-generate=passphrase]').click()
+    await guest.page.waitForFunction(() => document.querySelector('#made').value)
+  },
+  'create-login': async (guest) => {
+    await guest.go('/')
+    await guest.page.getByText(say('create_options')).click()
+    await guest.page.getByLabel(say('create_login')).check()
+  },
+  'push-login': async (guest) => {
+    const payload = `User name: ann\nPassword: ${long}\nOne-time code seed: JBSWY3DPEHPK3PXP\nNote: first\nsecond`
+    await openPush(scene, guest, await scene.pushbox.create({ payload }))
+    await guest.page.locator('#login-code').waitFor()
   },
   'create-files': async (guest) => {
     await signedIn(guest, 'busy')
@@ -67,9 +78,7 @@ const pages = {
   'create-problems': async (guest) => {
     guest.foresee(422)
     await guest.go('/')
-    await guest.page.locator('#create').evaluate((form) => {
-      form.noValidate = true
-    })
+    await skipChecks(guest)
     await fillPush(guest, { payload: ' ', days: 0, views: 1000, passphrase: 'x'.repeat(1025) })
     await sendPush(guest)
     await guest.page.getByRole('alert').waitFor()

@@ -21,7 +21,7 @@ func newSiteBelow(t *testing.T, changes ...func(*config.Config)) *servertest.Ser
 func leadsOf(p servertest.Page) (all []string) {
 	for _, name := range []string{"href", "src", "action", "data-step", "data-words"} {
 		for _, n := range p.Find(func(n servertest.Node) bool { return servertest.Attr(n, name) != "" && n.Data != "input" }) {
-			if to := servertest.Attr(n, name); !strings.ContainsAny(to[:1], "#?") {
+			if to := servertest.Attr(n, name); !strings.ContainsAny(to[:1], "#?") && !strings.HasPrefix(to, "mailto:") {
 				all = append(all, to)
 			}
 		}
@@ -34,7 +34,8 @@ func TestEverythingLiesBelowTheBasePath(t *testing.T) {
 	a := newSiteBelow(t)
 	b := a.Browser()
 	b.Post(below+"/users/sign_in", "email", servertest.AnnEmail, "password", servertest.AnnPassword).To(below + "/")
-	sent := b.Post(below+"/", "push[payload]", "the secret", "push[kind]", "text", "push[expire_after_days]", "2", "push[expire_after_views]", "5").Want(http.StatusCreated)
+	sent := b.Post(below+"/", "push[payload]", "the secret", "push[kind]", "text", "push[expire_after_days]", "2", "push[expire_after_views]", "5").Want(http.StatusSeeOther)
+	sent = b.Get(sent.Header.Get("Location"))
 	link := strings.TrimPrefix(sent.Link(), a.URL)
 	if !strings.HasPrefix(link, below+"/p/") {
 		t.Fatalf("the link is %s", sent.Link())

@@ -64,8 +64,8 @@ func TestThePageEncryptsAsItsSettingSays(t *testing.T) {
 		if setting == "off" && strings.Contains(page, "endtoend") {
 			t.Error("off: the page loads the script")
 		}
-		for payload, most := range map[string]int{"in clear": http.StatusUnprocessableEntity, envelope(t, "x"): http.StatusCreated} {
-			status := http.StatusCreated
+		for payload, most := range map[string]int{"in clear": http.StatusUnprocessableEntity, envelope(t, "x"): http.StatusSeeOther} {
+			status := http.StatusSeeOther
 			if setting == "required" {
 				status = most
 			}
@@ -114,8 +114,8 @@ func TestTheOwnerIsGivenNoLinkWithoutItsKey(t *testing.T) {
 		made := a.SendOwn("/", map[string]string{
 			"push[kind]": "text", "push[payload]": payload, "push[name]": "x", "push[retrieval_step]": "on",
 			"push[expire_after_days]": "7", "push[expire_after_views]": "5",
-		}, session).Want(http.StatusCreated)
-		return regexp.MustCompile(`[a-z2-7]{34}`).FindString(made.Body)
+		}, session).Want(http.StatusSeeOther)
+		return regexp.MustCompile(`[a-z2-7]{34}`).FindString(made.Header.Get("Location"))
 	}
 	plain, sealed := create("x"), create(envelope(t, "x"))
 	list := a.Get("/p", session).Want(http.StatusOK).Body

@@ -55,6 +55,7 @@ func (s *Server) receivePush(r *request, how spelling) (*createRequest, store.Pu
 		return c, store.PushInfo{}, err
 	}
 	push, err := c.newPush()
+	push.Receipt = c.page
 	if err == nil && push.Files != nil {
 		err = c.identifyAgain()
 	}
@@ -183,6 +184,9 @@ func (c *createRequest) newPush() (store.NewPush, error) {
 	}
 	p, err := c.fields.parse(c.files != nil, c.page)
 	p.Files = c.files
+	if c.page {
+		inUnit(&p, c.fields.text(unitField))
+	}
 	if p.Mail != nil {
 		p.Mail.Base = c.server.cfg.BaseURL // never the request's Host
 		if !c.page {                       // a page has a list of languages

@@ -123,6 +123,8 @@ func (s *Server) table() []route {
 		{name: "push_form", method: get, pattern: "/", access: creating, traits: isPage, nav: "create", action: s.pushForm},
 		{name: "push_made", method: post, pattern: "/", access: creating, traits: isPage | hasLinks | hasFiles, nav: "create", action: s.makePush},
 		{name: "step", method: get, pattern: page + "/r", access: optional, traits: isPage | forRecipients, action: s.stepPage},
+		{name: "receipt", method: get, pattern: page + "/receipt/:" + nameParam, access: optional, traits: isPage | hasLinks, action: s.receiptPage},
+		{name: "receipt_ended", method: post, pattern: page + "/receipt/:" + nameParam, access: optional, traits: isPage, action: s.endByReceipt},
 		{name: "push", method: get, pattern: page, access: optional, traits: isPage | forRecipients, action: s.pushPage},
 		{name: "reveal", method: post, pattern: page, access: optional, traits: isPage | forRecipients, action: s.withForm(s.revealPush)},
 		{name: "expire", method: post, pattern: page + "/expire", access: optional, traits: isPage | forRecipients, action: s.expirePush},
@@ -131,6 +133,7 @@ func (s *Server) table() []route {
 		{name: "audit_page", method: get, pattern: page + "/audit", access: required, traits: isPage | hasLinks, action: s.auditPage},
 		{name: "audit_csv", method: get, pattern: page + "/audit.csv", access: required, traits: isPage, action: s.auditCSV},
 		{name: "link_qr", method: get, pattern: page + "/preview", access: optional, traits: isPage | hasLinks, action: s.linkQRPage},
+		{name: "own_deleted", method: post, pattern: "/users/pushes/delete", access: required, traits: isPage, action: s.withForm(s.deletePushes)},
 		{name: "own_pushes", method: get, pattern: "/p", access: required, traits: isPage | hasLinks, nav: "pushes", action: s.ownPushes},
 
 		{name: "sign_in_form", method: get, pattern: signInPath, access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.signInForm},

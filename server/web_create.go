@@ -2,13 +2,14 @@ package server
 
 import (
 	"errors"
+	"math"
 	"net/http"
 	"strings"
+	"time"
 
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/server/body"
-	"pushbox/server/display"
 	"pushbox/store"
 )
 
@@ -28,7 +29,7 @@ func (s *Server) makePush(r *request) (reply, error) {
 	case err != nil:
 		return reply{}, err
 	default:
-		return show(http.StatusCreated, "made", newMadeView(p, r.base)), nil
+		return goTo(receiptPath(p)), nil // loading it again creates nothing
 	}
 }
 
@@ -41,6 +42,26 @@ const (
 	unconfirmedField = "unconfirmed"
 	plainField       = "plain"
 )
+
+// Names of fields that only the form has.
+const (
+	urlField  = "url"               // the address of a url push
+	loginName = "login"             // a box: the text is a login; also the start of the names of its parts
+	unitField = "expire_after_unit" // of the number of days
+)
+
+// units are the values of unitField that mean other than days.
+var units = map[string]time.Duration{"minutes": time.Minute, "hours": time.Hour}
+
+// inUnit makes the days of a push a time in the unit that the sender chose.
+func inUnit(p *store.NewPush, name string) {
+	unit, other := units[name]
+	if !other || p.Days == nil || *p.Days == 0 {
+		return
+	}
+	p.Lifetime = time.Duration(min(*p.Days, int(math.MaxInt64/2/unit))) * unit
+	p.Days = nil
+}
 
 // mailProblem names the problem of a push whose mail may not be sent; empty if err is
 // another error, or none.
@@ -65,7 +86,13 @@ func (c *createRequest) convertForm() error {
 	for _, name := range [...]string{store.FieldPayload, store.FieldNote} {
 		f.change(name, oneBreak)
 	}
+	if f.sendsLogin() {
+		f[store.FieldPayload] = textValue(loginText(f.login()))
+	}
 	if f.text(store.FieldKind) == store.URL.String() {
+		if address, sent := f[urlField]; sent {
+			f[store.FieldPayload] = address
+		}
 		f.change(store.FieldPayload, strings.TrimSpace)
 	}
 	for _, name := range [...]string{store.FieldRetrievalStep, store.FieldDeletable} {
@@ -76,9 +103,23 @@ func (c *createRequest) convertForm() error {
 	if f.text(store.FieldDuration) == "" {
 		delete(f, store.FieldDuration)
 	} else {
-		delete(f, store.FieldDays) // the form says that the code counts; the store would use the days
+		delete(f, store.FieldDays) // the form hides its number while a time is chosen; the store would use it
 	}
 	return c.agrees()
+}
+
+// sendsLogin reports whether the form has a login in place of the text.
+func (f fields) sendsLogin() bool {
+	return f.text(store.FieldKind) == store.Text.String() && f.on(loginName)
+}
+
+// login returns the parts of a login, as they were typed.
+func (f fields) login() []loginPart {
+	parts := make([]loginPart, len(loginLabels))
+	for i, l := range loginLabels {
+		parts[i] = loginPart{l.name, secret.New(oneBreak(f.text(loginName + "_" + l.name)))}
+	}
+	return parts
 }
 
 // agrees refuses a form that was opened in a session which has ended, files together
@@ -109,34 +150,4 @@ func (f fields) change(name string, how func(string) string) {
 // textValue is a field that holds a text.
 func textValue(text string) body.Value {
 	return body.Value{Shape: body.String, Text: secret.New(text)}
-}
-
-// A madeView shows a new push to its sender.
-type madeView struct {
-	Link      secret.Text
-	QR        *display.QR // of the link; nil: it is too long for one
-	Path      secret.Text
-	Kind      string
-	Ends      display.Time
-	Views     int
-	Protected bool // by a passphrase
-	Encrypted bool // by the sender: a script adds the key to the link
-	Step      bool
-	Deletable bool
-	Owned     bool
-	Mailed    int // the number of mails with the link that will be sent
-}
-
-func newMadeView(p store.PushInfo, base string) madeView {
-	link := htmlURL(p, base)
-	m := madeView{
-		Link: secret.New(link), Path: secret.New(revealPath(p.Token)),
-		Kind: p.Kind.String(), Ends: display.NewTime(p.ExpiresAt), Views: p.ViewLimit,
-		Protected: p.Protected, Step: p.RetrievalStep, Deletable: p.DeletableByViewer,
-		Encrypted: p.ClientEncrypted, Owned: p.Owner != 0, Mailed: p.Mailed,
-	}
-	if !p.ClientEncrypted { // the code would lack the key
-		m.QR = display.LinkQR(link)
-	}
-	return m
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -15,7 +16,12 @@ type createView struct {
 	Kinds       []kindChoice
 	NoFiles     bool // file pushes need an account, and the reader is not signed in
 	Payload     secret.Text
+	URL         secret.Text // in place of Payload
+	AsLogin     bool        // Login is in place of Payload
+	Login       []loginPart
 	Days, Views numberField
+	Units       []string
+	Unit        string // of Days, one of them
 	Times       []timeChoice
 	Encryption  string   // in the browser: a value of client_encryption
 	Step        checkbox // before the push can be seen
@@ -27,15 +33,17 @@ type createView struct {
 	MaxSize     int64 // of a file, in bytes
 	MaxSizeText string
 	Problems    []formProblem
+
+	PassphraseLost bool // one was entered, and is not shown again
 }
 
 // A kindChoice is a kind that can be chosen, with its terms in the form that the script
 // reads.
 type kindChoice struct {
-	Name             string
-	Chosen, Disabled bool
-	Days, Views      string // default, least and most
-	Step, Deletable  string // on, off, or empty: never
+	Name            string
+	Chosen          bool
+	Days, Views     string // default, least and most
+	Step, Deletable string // on, off, or empty: never
 }
 
 // emptyCreateView returns the form before it is filled in.
@@ -43,6 +51,7 @@ func (s *Server) emptyCreateView(r *request) createView {
 	all := s.kinds()
 	return s.newCreateView(r, all, all[0], fields{
 		store.FieldDays:          textValue(strconv.Itoa(all[0].Days.Default)),
+		store.FieldDuration:      textValue(codeOf(all[0].Days.Default)),
 		store.FieldViews:         textValue(strconv.Itoa(all[0].Views.Default)),
 		store.FieldRetrievalStep: textValue(flagText(all[0].RetrievalStep.Default)),
 		store.FieldDeletable:     textValue(flagText(all[0].Deletable.Default)),
@@ -63,6 +72,7 @@ func (s *Server) createViewAgain(c *createRequest, invalid *store.InvalidError) 
 		c.fields.fill(store.FieldDays, strconv.Itoa(t.Days.Default))
 	}
 	if !c.bodyRead {
+		c.fields.fill(store.FieldDuration, codeOf(t.Days.Default))
 		c.fields.fill(store.FieldViews, strconv.Itoa(t.Views.Default))
 		c.fields.fill(store.FieldRetrievalStep, flagText(t.RetrievalStep.Default))
 		c.fields.fill(store.FieldDeletable, flagText(t.Deletable.Default))
@@ -77,6 +87,7 @@ func (s *Server) createViewAgain(c *createRequest, invalid *store.InvalidError) 
 	}
 	page := s.newCreateView(c.r, all, t, c.fields)
 	page.Problems = problems
+	page.PassphraseLost = c.fields.text(store.FieldPassphrase) != ""
 	return page
 }
 
@@ -108,7 +119,11 @@ func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f 
 	page := createView{
 		NoFiles:     s.cfg.EnableFilePushes && r.actor.Account == 0,
 		Payload:     f[store.FieldPayload].Text,
+		AsLogin:     f.sendsLogin(),
+		Login:       f.login(),
 		Days:        newNumberField(all, kindTerms.daysRange, f.text(store.FieldDays)),
+		Units:       []string{"minutes", "hours", "days"},
+		Unit:        cmp.Or(f.text(unitField), "days"),
 		Views:       newNumberField(all, kindTerms.viewsRange, f.text(store.FieldViews)),
 		Step:        newCheckbox(all, kindTerms.stepChoice, f.on(store.FieldRetrievalStep)),
 		Deletable:   newCheckbox(all, kindTerms.deleteChoice, f.on(store.FieldDeletable)),
@@ -121,10 +136,19 @@ func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f 
 		MaxSizeText: humanize.Size(int64(s.cfg.Files.MaxFileSize)),
 	}
 	page.Mail = s.newMailForm(r, f)
-	page.Times = newTimes(page.Days, f.text(store.FieldDuration))
+	if chosen.kind == store.URL {
+		page.Payload, page.URL = secret.Text{}, page.Payload
+	}
+	for i, p := range page.Login {
+		page.Login[i].Value = secret.New(shownAgain(p.Value.Reveal(), store.MaxText))
+	}
+	if page.AsLogin {
+		page.Payload = secret.Text{}
+	}
+	page.Times = newTimes(all, page.Days, f.text(store.FieldDuration))
 	for _, t := range all {
 		page.Kinds = append(page.Kinds, kindChoice{
-			Name: t.kind.String(), Chosen: t.kind == chosen.kind, Disabled: t.kind == store.File && r.actor.Account == 0,
+			Name: t.kind.String(), Chosen: t.kind == chosen.kind,
 			Days: rangeText(t.Days), Views: rangeText(t.Views),
 			Step: choiceText(t.RetrievalStep), Deletable: choiceText(t.Deletable),
 		})

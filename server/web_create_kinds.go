@@ -41,13 +41,6 @@ func (t kindTerms) deleteChoice() store.Choice { return t.Deletable }
 type numberField struct {
 	Value    string // as it was typed
 	Min, Max int    // of all kinds
-	Bounds   []bound
-}
-
-// A bound is the bounds that some kinds share. Their names are classes on the page.
-type bound struct {
-	Kinds    string
-	Min, Max int
 }
 
 func newNumberField(all []kindTerms, of func(kindTerms) store.Range, value string) numberField {
@@ -55,12 +48,6 @@ func newNumberField(all []kindTerms, of func(kindTerms) store.Range, value strin
 	for _, t := range all {
 		r := of(t)
 		d.Min, d.Max = min(d.Min, r.Min), max(d.Max, r.Max)
-		same := slices.IndexFunc(d.Bounds, func(b bound) bool { return b.Min == r.Min && b.Max == r.Max })
-		if same < 0 {
-			d.Bounds = append(d.Bounds, bound{t.kind.String(), r.Min, r.Max})
-		} else {
-			d.Bounds[same].Kinds += " " + t.kind.String()
-		}
 	}
 	return d
 }
@@ -81,7 +68,7 @@ func newCheckbox(all []kindTerms, of func(kindTerms) store.Choice, on bool) chec
 	return checkbox{strings.Join(names, " "), on}
 }
 
-// A timeChoice is a time limit other than a typed number of days.
+// A timeChoice is a time limit to choose from.
 type timeChoice struct {
 	Code   string // of expire_after_duration
 	Key    string // of its message
@@ -90,9 +77,17 @@ type timeChoice struct {
 	Chosen bool
 }
 
-// newTimes lists the time limits that at least one kind allows.
-func newTimes(days numberField, chosen string) (times []timeChoice) {
+// newTimes lists usual time limits and the default of each kind, as far as at least one kind
+// allows them.
+func newTimes(all []kindTerms, days numberField, chosen string) (times []timeChoice) {
+	listed := []string{"0", "3", "6", "12", "15", "17", chosen}
+	for _, t := range all {
+		listed = append(listed, codeOf(t.Days.Default))
+	}
 	for code, d := range durations {
+		if !slices.Contains(listed, strconv.Itoa(code)) {
+			continue
+		}
 		c := timeChoice{Code: strconv.Itoa(code), Days: int((d + day - 1) / day)}
 		switch {
 		case d < time.Hour:
@@ -107,6 +102,15 @@ func newTimes(days numberField, chosen string) (times []timeChoice) {
 		}
 	}
 	return times
+}
+
+// codeOf returns the code of that many days; empty if they have none.
+func codeOf(days int) string {
+	code := slices.Index(durations[:], time.Duration(days)*day)
+	if code < 0 {
+		return ""
+	}
+	return strconv.Itoa(code)
 }
 
 // IDs of the fields for mail on the page.

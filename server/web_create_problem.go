@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,6 +21,13 @@ type formProblem struct {
 // form.
 func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.InvalidError) (all []formProblem) {
 	text, days, views := s.payloadProblem(t.kind, c.fields.text(store.FieldPayload)), t.Days, t.Views
+	if c.fields.sendsLogin() {
+		text.Field = "login-user"
+	}
+	time := "time"
+	if c.fields.text(store.FieldDuration) == "" { // it was typed
+		time = "days"
+	}
 	for _, row := range [...]struct {
 		name string // in the *store.InvalidError
 		formProblem
@@ -31,7 +39,7 @@ func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.Inva
 		{store.FieldFiles, s.filesProblem(c)},
 		{leftoverField, formProblem{Field: "kind", Key: "create_bad_leftover"}},
 		{store.FieldDays, between("days", "create_bad_days", days)},
-		{store.FieldDuration, between("time", "create_bad_time", days)},
+		{store.FieldDuration, between(time, "create_bad_time", days)},
 		{store.FieldViews, between("views", "create_bad_views", views)},
 		{store.FieldPassphrase, formProblem{Field: "passphrase", Key: "create_bad_passphrase", Max: strconv.Itoa(store.MaxPassphrase)}},
 		{store.FieldName, formProblem{Field: "name", Key: "create_bad_name", Max: strconv.Itoa(store.MaxName)}},
@@ -56,6 +64,9 @@ func between(field, key string, r store.Range) formProblem {
 // payloadProblem says what can be wrong with the text of a push of that kind.
 func (s *Server) payloadProblem(k store.Kind, text string) formProblem {
 	p := formProblem{Field: "payload", Key: "create_bad_long", Max: humanize.Size(store.MaxText)}
+	if k == store.URL {
+		p.Field = "url"
+	}
 	switch {
 	case k != store.File && strings.TrimSpace(text) == "":
 		p.Key = "create_bad_empty"
@@ -74,6 +85,14 @@ func (s *Server) filesProblem(c *createRequest) formProblem {
 		p.Key = "create_bad_no_files"
 	}
 	return p
+}
+
+// Unfold reports whether the folded options hold a problem, or the passphrase that has to be
+// entered again.
+func (p createView) Unfold() bool {
+	return p.PassphraseLost || slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
+		return slices.Contains([]string{"passphrase", "name", "note", mailID, mailLanguageID}, bad.Field)
+	})
 }
 
 // Problem returns the problem of a field, by its ID; nil if there is none.

@@ -100,6 +100,89 @@ func TestATimeCountsInsteadOfTheDays(t *testing.T) {
 	}
 }
 
+func TestATimeIsTypedInAnyUnit(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	send := func(number, unit string) servertest.Answer {
+		return a.SendForm(servertest.Typed(map[string]string{"expire_after_days": number, "expire_after_unit": unit}))
+	}
+	for typed, want := range map[[2]string]string{
+		{"2", "days"}: "2026-01-03T00:00:00.000Z", {"36", "hours"}: "2026-01-02T12:00:00.000Z", {"1", "minutes"}: "2026-01-01T00:01:00.000Z",
+		{"2160", "hours"}: "2026-04-01T00:00:00.000Z", {"129600", "minutes"}: "2026-04-01T00:00:00.000Z", {"3", "weeks"}: "2026-01-04T00:00:00.000Z",
+	} {
+		a.Get(pushes + "/" + send(typed[0], typed[1]).PushToken()).Has(map[string]string{"expires_at": want})
+	}
+	for _, typed := range [][2]string{{"0", "hours"}, {"2161", "hours"}, {"129601", "minutes"}, {"9999999999999999999", "minutes"}, {"x", "hours"}, {"", "minutes"}} {
+		got := send(typed[0], typed[1])
+		if told := got.Problems(); len(told) != 1 || got.TypedInto("days") != typed[0] || !strings.Contains(got.Tag("days"), `aria-invalid="true"`) {
+			t.Errorf("%q: %q, %s", typed, told, got.Tag("days"))
+		}
+		if !strings.Contains(got.Body, `<option value="`+typed[1]+`" selected>`) {
+			t.Errorf("%q: the unit did not come back", typed)
+		}
+	}
+}
+
+func TestAnAddressHasAFieldOfItsOwn(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	got := a.SendForm(servertest.Typed(map[string]string{"kind": "url", "payload": "", "url": " https://example.com/ "}))
+	a.Get(pushes + "/" + got.PushToken()).Has(map[string]string{"payload": "https://example.com/"})
+	text := a.SendForm(servertest.Typed(map[string]string{"payload": "kept", "url": "https://example.com/"}))
+	a.Get(pushes + "/" + text.PushToken()).Has(map[string]string{"kind": "text", "payload": "kept"})
+	bad := a.SendForm(servertest.Typed(map[string]string{"kind": "url", "payload": "kept", "url": "ftp://a"}))
+	if told := bad.Problems(); len(told) != 1 || bad.TypedInto("url") != "ftp://a" || bad.TypedInto("payload") != "" {
+		t.Errorf("%q, %s", told, bad.Body)
+	}
+}
+
+func TestALoginIsSentAsOneText(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	login := map[string]string{"login": "on", "login_user": "ann", "login_password": " p&w ", "login_address": "", "login_seed": "JBSWY3DPEHPK3PXP", "login_note": "a\r\nb", "payload": "another text"}
+	const text = "User name: ann\nPassword:  p&w \nOne-time code seed: JBSWY3DPEHPK3PXP\nNote: a\nb"
+	got := a.SendForm(servertest.Typed(login))
+	a.Get(pushes + "/" + got.PushToken()).Has(map[string]string{"kind": "text", "payload": text})
+	for shown, want := range map[string]bool{text: true, text + "\r": false, "Note: " + text: false} {
+		page := a.Send("/p/"+a.Create(`"payload":`+servertest.Quoted(shown)), nil).Want(http.StatusOK)
+		if has := strings.Contains(page.Body, `<span class="mono" id="login-password" dir="auto"> p&amp;w </span>`); has != want || page.Tag("secret") == "" {
+			t.Errorf("%q: fields %v", shown, has)
+		}
+	}
+	login["expire_after_views"] = "0"
+	again := a.SendForm(servertest.Typed(login))
+	if again.Problems(); again.TypedInto("login-password") != " p&w " || again.TypedInto("login-note") != "a\nb" || !strings.Contains(again.Tag("login"), " checked") || again.TypedInto("payload") != "" {
+		t.Error(again.Body)
+	}
+	empty := a.SendForm(servertest.Typed(map[string]string{"login": "on", "payload": "another text"}))
+	if told := empty.Problems(); len(told) != 1 || !strings.Contains(empty.Tag("login-user"), `aria-invalid="true"`) {
+		t.Errorf("%q", told)
+	}
+	without := servertest.Typed(login)
+	delete(without, "login")
+	without["expire_after_views"] = "1"
+	a.Get(pushes + "/" + a.SendForm(without).PushToken()).Has(map[string]string{"payload": "another text"})
+}
+
+func TestTheFoldedOptionsOpenWhereSomethingIsToBeDone(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	for name, test := range map[string]struct {
+		fields map[string]string
+		open   bool
+	}{
+		"a problem beside them":       {map[string]string{"payload": ""}, false},
+		"a problem in them":           {map[string]string{"passphrase": strings.Repeat("p", 1025)}, true},
+		"a passphrase to enter again": {map[string]string{"payload": "", "passphrase": "open sesame"}, true},
+	} {
+		got := a.SendForm(servertest.Typed(test.fields))
+		got.Problems()
+		if strings.Contains(got.Tag("more"), " open") != test.open {
+			t.Errorf("%s: %s", name, got.Tag("more"))
+		}
+	}
+}
+
 func TestBothSidesOfEachBound(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
@@ -113,7 +196,7 @@ func TestBothSidesOfEachBound(t *testing.T) {
 	}{
 		{"expire_after_days", "text", []string{"1", "90"}, map[string]string{"0": "from 1 to 90", "91": "from 1 to 90", "": "from 1 to 90", "1.5": "from 1 to 90", "-1": "from 1 to 90"}},
 		{"expire_after_views", "text", []string{"1", "100"}, map[string]string{"0": "from 1 to 100", "101": "from 1 to 100", "x": "from 1 to 100", x("9", 30): "from 1 to 100"}},
-		{"expire_after_duration", "text", []string{"0", "17"}, map[string]string{"18": "one of those listed", "-1": "one of those listed", "x": "one of those listed"}},
+		{"expire_after_duration", "text", []string{"0", "17"}, map[string]string{"18": "between 1 and 90 days", "-1": "between 1 and 90 days", "x": "between 1 and 90 days"}},
 		{"passphrase", "text", []string{"p", x("p", 1024), " "}, map[string]string{x("p", 1025): "at most 1024 bytes"}},
 		{"name", "text", []string{"", x("n", 255)}, map[string]string{x("n", 256): "at most 255 bytes"}},
 		{"note", "text", []string{"", x("n", 10<<10), x("\r\n", 10<<10)}, map[string]string{x("n", 10<<10+1): "at most 10 KiB"}},
@@ -125,7 +208,7 @@ func TestBothSidesOfEachBound(t *testing.T) {
 		fields := map[string]string{"kind": test.kind, "name": "", "note": ""}
 		for _, good := range test.good {
 			fields[test.field] = good
-			a.SendForm(servertest.Typed(fields), ann).Want(http.StatusCreated)
+			a.SendForm(servertest.Typed(fields), ann).Want(http.StatusOK)
 		}
 		for bad, want := range test.bad {
 			fields[test.field] = bad
@@ -226,7 +309,7 @@ func TestTheFormHasTheTermsOfEachKind(t *testing.T) {
 		"kind-text": `data-days="4 2 14" data-views="5 1 100" data-step="off" data-deletable="on"`,
 		"kind-url":  `data-days="7 1 90" data-views="9 1 100" data-step="on" data-deletable=""`,
 		"kind-qr":   `data-step="" data-deletable=""`,
-		"days":      `min="1" max="90" value="4"`,
+		"days":      `min="1" value="4"`,
 		"views":     `min="1" max="100" value="5"`,
 		"step":      `name="push[retrieval_step]">`,
 		"deletable": `name="push[deletable_by_viewer]" checked>`,
@@ -236,7 +319,7 @@ func TestTheFormHasTheTermsOfEachKind(t *testing.T) {
 		}
 	}
 	for _, want := range []string{
-		`<span class="for text">From 2 to 14.</span><span class="for file url qr">From 1 to 90.</span>`,
+		`<option value="9" data-days="4" selected>4 days</option>`,
 		`<div class="for text file url"><label class="check switch">`, `<div class="for text file"><label class="check switch">`,
 	} {
 		if !strings.Contains(form.Body, want) {
@@ -255,7 +338,7 @@ func TestTheFormChecksWhoMayCreate(t *testing.T) {
 	}
 	ann := a.AddSessionUser("ann@example.com")
 	a.Get("/", ann).Want(http.StatusOK)
-	a.SendForm(servertest.Typed(nil), ann).Want(http.StatusCreated)
+	a.SendForm(servertest.Typed(nil), ann).Want(http.StatusOK)
 }
 
 func TestAFormFromAnEndedSessionCreatesNoAnonymousPush(t *testing.T) {
@@ -265,7 +348,7 @@ func TestAFormFromAnEndedSessionCreatesNoAnonymousPush(t *testing.T) {
 	if told := got.Problems(); !strings.Contains(told[0], "no longer signed in") || got.TypedInto("payload") != "kept" || got.Tag("name") != "" {
 		t.Errorf("%q, %s", told, got.Body)
 	}
-	a.SendForm(servertest.Typed(map[string]string{"payload": "kept"})).Want(http.StatusCreated)
+	a.SendForm(servertest.Typed(map[string]string{"payload": "kept"})).Want(http.StatusOK)
 }
 
 func TestAFormOfAnotherSiteIsRefused(t *testing.T) {
@@ -276,7 +359,7 @@ func TestAFormOfAnotherSiteIsRefused(t *testing.T) {
 		a.SendForm(servertest.Typed(nil), ann, h).Want(http.StatusForbidden)
 	}
 	for _, h := range []http.Header{{"Sec-Fetch-Site": {"same-origin"}}, {"Sec-Fetch-Site": {"none"}}, {"Origin": {a.URL}}} {
-		a.SendForm(servertest.Typed(nil), ann, h).Want(http.StatusCreated)
+		a.SendForm(servertest.Typed(nil), ann, h).Want(http.StatusOK)
 	}
 }
 
@@ -297,10 +380,10 @@ func TestTheFormRefusesOtherBodies(t *testing.T) {
 		"too large":    {servertest.Urlencoded, "push[payload]=" + strings.Repeat("x", 9<<20), 413},
 		"a cut body":   {servertest.Multi, servertest.TextPart("push[payload]", "x"), 400},
 		"a list":       {servertest.Urlencoded, "push[payload][]=x&push[kind]=text", 422},
-		"with a token": {http.Header{"Content-Type": {servertest.Urlencoded.Get("Content-Type")}, "Authorization": {"Bearer bad"}}, "push[payload]=x&push[expire_after_days]=1&push[expire_after_views]=1", 201},
+		"with a token": {http.Header{"Content-Type": {servertest.Urlencoded.Get("Content-Type")}, "Authorization": {"Bearer bad"}}, "push[payload]=x&push[expire_after_days]=1&push[expire_after_views]=1", 303},
 	} {
 		got := a.Do("POST", "/", test.body, test.header)
-		if got.Status != test.want || !strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") {
+		if got.Status != test.want || test.want != 303 && !strings.HasPrefix(got.Header.Get("Content-Type"), "text/html") {
 			t.Errorf("%s: %d %s", name, got.Status, got.Body)
 		}
 	}

@@ -40,7 +40,8 @@ func (s *Server) firstAccount(r *request) (reply, error) {
 	if err != nil { // the account exists, even if it cannot sign in now
 		return goTo(signInPath), nil
 	}
-	return s.begin(r, n)
+	rep, err := s.begin(r, n)
+	return rep.with(s.goToTell(r, rep.to, noticeFirst).cookies...), err
 }
 
 // wantFirst returns store.ErrNotFound unless the path has the code of the first account.

@@ -51,22 +51,22 @@ func TestWhatThePageOfANewPushSays(t *testing.T) {
 		other  = "You will get the passphrase another way."
 		audit  = `/audit"`
 		once   = "The link works once, until 2026-01-08 00:00 UTC."
-		button = "Shows an “Open” button first</dt><dd>"
-		deadly = "Recipients may delete it</dt><dd>"
+		button = "“Open” button first"
+		deadly = "recipients may delete it"
 	)
 	for name, test := range map[string]struct {
 		fields    map[string]string
 		caller    http.Header
 		has, hasn []string
 	}{
-		"plain":        {nil, nil, []string{button + "Yes", deadly + "Yes", "not be shown again"}, []string{apart, other, audit}},
-		"a passphrase": {map[string]string{"passphrase": "open sesame"}, nil, []string{apart, other}, []string{"open sesame", audit}},
+		"plain":        {nil, nil, []string{button, deadly, "Passphrase: none", "or after 5 views", "uses up a view"}, []string{apart, other, audit}},
+		"a passphrase": {map[string]string{"passphrase": "open sesame"}, nil, []string{apart, other, "Passphrase: set"}, []string{"open sesame", audit}},
 		"an owner's":   {map[string]string{"name": "n"}, ann, []string{audit, "under My pushes"}, []string{apart}},
-		"one view":     {map[string]string{"expire_after_views": "1"}, nil, []string{once}, nil},
-		"no button":    {map[string]string{"retrieval_step": servertest.Unticked, "deletable_by_viewer": servertest.Unticked}, nil, []string{button + "No", deadly + "No"}, nil},
+		"one view":     {map[string]string{"expire_after_views": "1"}, nil, []string{once, "or after one view"}, nil},
+		"no button":    {map[string]string{"retrieval_step": servertest.Unticked, "deletable_by_viewer": servertest.Unticked}, nil, nil, []string{button, deadly}},
 		"a URL":        {map[string]string{"kind": "url", "payload": "https://a"}, nil, []string{"Web address"}, []string{deadly}},
 	} {
-		got := a.SendForm(servertest.Typed(test.fields), test.caller).Want(http.StatusCreated)
+		got := a.SendForm(servertest.Typed(test.fields), test.caller).Want(http.StatusOK)
 		for _, text := range test.has {
 			if !strings.Contains(got.Body, text) {
 				t.Errorf("%s: no %q", name, text)
@@ -77,7 +77,7 @@ func TestWhatThePageOfANewPushSays(t *testing.T) {
 				t.Errorf("%s: it has %q", name, text)
 			}
 		}
-		if link := got.Link(); strings.HasSuffix(link, "/r") != strings.Contains(got.Body, button+"Yes") {
+		if link := got.Link(); strings.HasSuffix(link, "/r") != strings.Contains(got.Body, button) {
 			t.Errorf("%s: %s", name, link)
 		}
 		if got.Header.Get("Cache-Control") != "no-store" || got.Header.Get("Content-Security-Policy") == "" {

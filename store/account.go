@@ -60,6 +60,8 @@ type Actor struct {
 	IP        string
 	UserAgent string
 	Referrer  secret.Text // it may hold a link
+
+	ReceiptCode secret.Text // of the push at hand
 }
 
 // TokenTerms say what an API token is to be.

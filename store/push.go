@@ -95,6 +95,8 @@ type Push struct {
 
 	Failed int // wrong passphrases, since it was made or thawed
 
+	Receipt ReceiptDigest // of the code of its receipt; zero: it has none
+
 	Wrap    []byte // the sealed data encryption key; nil unless live
 	Link    []byte // the url_token, sealed for the owner; nil unless live and owned
 	Details []byte // name and note, sealed; nil when there are none
@@ -180,7 +182,8 @@ type NewPush struct {
 	RetrievalStep     *bool
 	DeletableByViewer *bool
 
-	Mail *MailRequest // who gets its link by mail; nil: no mail
+	Mail    *MailRequest // who gets its link by mail; nil: no mail
+	Receipt bool         // with the code of a receipt, for its sender
 }
 
 // hasFiles reports whether the push is to hold files.
@@ -198,4 +201,6 @@ type PushInfo struct {
 	Ended      bool        // by DeletePush: there was something to end, the push or its files
 	Mark       secret.Text // only where a passphrase was right: see Actor.Marks
 	Mailed     int         // by CreatePush and MailPush: how many mails go out
+
+	ReceiptCode secret.Text // only at creation, and only if it was asked for
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"pushbox/internal/secret"
 	"pushbox/store/clock"
 	"pushbox/store/seal"
 )
@@ -42,9 +43,14 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		return PushInfo{}, err
 	}
 	p.Size = int64(len(payload))
+	var code secret.Text
+	if in.Receipt {
+		code = seal.NewReceiptCode()
+		p.Receipt = seal.Digest(code)
+	}
 	e := Entry{Kind: EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by)}
 	p.log(e.Kind, at)
-	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to)}
+	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to), ReceiptCode: code}
 	if len(to) > 0 {
 		then := s.mailEntry(info, by, *in.Mail, to)
 		info.log(then.Kind, at)
@@ -116,18 +122,21 @@ func (s *Store) ownPushes(ctx context.Context, by Actor, live bool, skip, limit 
 	}
 	infos := make([]PushInfo, len(ps))
 	for i, p := range ps {
-		d, err := s.openDetails(p)
-		if err != nil {
+		if infos[i], err = s.openOwn(p, at); err != nil {
 			return nil, err
-		}
-		infos[i] = PushInfo{Push: p, At: at.Now, Name: d.name, Note: d.note}
-		if p.Live() {
-			if infos[i].Token, err = s.openLink(p); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return infos, nil
+}
+
+// openOwn opens a push for its owner.
+func (s *Store) openOwn(p Push, at clock.Instant) (PushInfo, error) {
+	d, err := s.openDetails(p)
+	info := PushInfo{Push: p, At: at.Now, Name: d.name, Note: d.note}
+	if err == nil && p.Live() {
+		info.Token, err = s.openLink(p)
+	}
+	return info, err
 }
 
 // maxRounds is how often a list is read again because pushes in it have ended. More

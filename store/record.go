@@ -28,6 +28,12 @@ const (
 	allPushFlags = flagRetrievalStep | flagDeletable | flagProtected | flagFrozen | flagClientEncrypted
 )
 
+// What the end of a push record has.
+const (
+	hasHolder = 1 << iota
+	hasReceipt
+)
+
 // AppendBinary appends the push's record to b. The ID is not part of it: it is the key.
 func (p Push) AppendBinary(b []byte) ([]byte, error) {
 	b = append(b, pushVersion, byte(p.Kind), byte(p.State), p.flags())
@@ -41,10 +47,17 @@ func (p Push) AppendBinary(b []byte) ([]byte, error) {
 	b = appendBytes(appendBytes(appendBytes(appendBytes(b, p.Wrap), p.Link), p.Details), p.Files)
 	b = appendTime(binary.AppendUvarint(b, uint64(p.Stored)), p.GrantsEnd)
 	b = binary.AppendUvarint(b, uint64(p.Size))
-	if p.Holder == (Holder{}) {
-		return append(b, 0), nil
+	at := len(b)
+	b = append(b, 0)
+	if p.Holder != (Holder{}) {
+		b[at] |= hasHolder
+		b = append(b, p.Holder[:]...)
 	}
-	return append(append(b, 1), p.Holder[:]...), nil
+	if !p.Receipt.IsZero() {
+		b[at] |= hasReceipt
+		b = append(b, p.Receipt[:]...)
+	}
+	return b, nil
 }
 
 func (p Push) flags() (f byte) {
@@ -99,9 +112,14 @@ func (p *Push) unmarshal(b []byte, version byte) error {
 	q.Stored, q.GrantsEnd = int64(r.uvarint(1<<63-1)), r.time()
 	if version != firstPushVersion {
 		q.Size = int64(r.uvarint(1<<63 - 1))
-		if r.flags(1) != 0 {
+		has := r.flags(hasHolder | hasReceipt)
+		if has&hasHolder != 0 {
 			q.Holder = Holder(r.take(len(Holder{})))
 			r.bad = r.bad || q.Holder == Holder{}
+		}
+		if has&hasReceipt != 0 {
+			q.Receipt = ReceiptDigest(r.take(len(ReceiptDigest{})))
+			r.bad = r.bad || q.Receipt.IsZero()
 		}
 	}
 	if err := r.end(); err != nil || q.Kind.String() == "" || q.State < Live || q.State > Deleted {

@@ -24,7 +24,7 @@ func records() map[string][2]record {
 		"push": {&Push{
 			Kind: QR, State: Deleted, Owner: 1 << 63, CreatedAt: at(1e6), UpdatedAt: at(2e6), ExpiresAt: at(3e9), ExpiredAt: at(4e6),
 			Days: 90, ViewLimit: 100, Views: 99, RetrievalStep: true, DeletableByViewer: true, Protected: true, Frozen: true, ClientEncrypted: true,
-			Seq: 1<<32 - 1, Minor: 2000, Failed: 1<<31 - 1, Wrap: []byte{1, 2, 3}, Details: []byte{4},
+			Seq: 1<<32 - 1, Minor: 2000, Failed: 1<<31 - 1, Wrap: []byte{1, 2, 3}, Details: []byte{4}, Receipt: ReceiptDigest{5, 31: 6},
 		}, &Push{Kind: Text, State: Live}},
 		"push with files": {&Push{
 			Kind: File, State: Expired, CreatedAt: at(1e6), ExpiredAt: at(4e6), Seq: 3,

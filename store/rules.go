@@ -138,12 +138,12 @@ func thawRule(by Actor, at clock.Instant, sealed []byte) Rule {
 	}
 }
 
-// deleteRule ends a push for its owner, for an administrator, or for any client with the
+// deleteRule ends a push for its sender, for an administrator, or for any client with the
 // link if the sender allowed that. A push that has expired only loses its files. The entry is of
 // EntryExpire, appended or not, if there was anything to end.
 func deleteRule(by Actor, at clock.Instant, sealed []byte) Rule {
 	return func(p Push) (Push, Entry, error) {
-		if !p.ownedBy(by) && !by.administers() && !p.DeletableByViewer {
+		if !p.sentBy(by) && !by.administers() && !p.DeletableByViewer {
 			return p, Entry{}, ErrDenied
 		}
 		p.endIfDue(at)

@@ -27,13 +27,25 @@ export async function chooseKind(guest, kind) {
     .click()
 }
 
+// skipChecks lets the form be sent without the browser's own checks.
+export async function skipChecks(guest) {
+  await guest.page.locator('#create').evaluate((form) => {
+    form.noValidate = true
+  })
+}
+
 // fillPush fills in the given fields of a new push.
 export async function fillPush(guest, { kind, payload, days, views, passphrase, step, deletable, encrypt, name, note, files }) {
   const { page } = guest
   if (kind) await chooseKind(guest, kind)
-  if (payload !== undefined) await page.locator('#payload').fill(payload)
-  if (days !== undefined) await page.getByLabel(say('create_days'), { exact: true }).fill(String(days))
+  if (payload !== undefined) await page.locator('#payload:visible, #url:visible').fill(payload)
+  if (days !== undefined) {
+    await page.getByLabel(say('create_time'), { exact: true }).selectOption(say('create_time_other'))
+    await page.getByLabel(say('create_time_number'), { exact: true }).fill(String(days))
+  }
   if (views !== undefined) await page.getByLabel(say('create_views'), { exact: true }).fill(String(views))
+  const folded = [passphrase, step, deletable, name, note].some((value) => value !== undefined)
+  if (folded && !(await page.locator('#more').evaluate((more) => more.open))) await page.getByText(say('create_options')).click()
   if (passphrase !== undefined) await page.locator('#passphrase').fill(passphrase)
   if (step !== undefined) await page.locator('#step').setChecked(step)
   if (deletable !== undefined) await page.locator('#deletable').setChecked(deletable)

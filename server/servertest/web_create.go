@@ -28,21 +28,38 @@ func Typed(changes map[string]string) map[string]string {
 // Unticked is the value for a field that is not sent.
 const Unticked = "\x00"
 
-// SendForm sends the form of the page, as a browser without scripts may.
+// SendForm sends the form of the page, as a browser without scripts may, and follows it to
+// the receipt.
 func (a *Server) SendForm(fields map[string]string, headers ...http.Header) Answer {
 	a.T.Helper()
 	bracketed := make(map[string]string)
 	for name, text := range fields {
 		bracketed["push["+name+"]"] = text
 	}
-	return a.Send("/", bracketed, headers...)
+	return a.receipt(a.Send("/", bracketed, headers...), headers)
 }
 
-// SendParts sends the form as multipart/form-data.
+// NewReceipt creates a push by the form, and returns the path of its receipt.
+func (a *Server) NewReceipt(headers ...http.Header) string {
+	a.T.Helper()
+	got := a.Send("/", map[string]string{"push[kind]": "text", "push[payload]": "hunter2", "push[expire_after_days]": "7", "push[expire_after_views]": "5", "push[retrieval_step]": "on"}, headers...)
+	return got.Want(http.StatusSeeOther).Header.Get("Location")
+}
+
+// receipt follows the answer to a form that made a push.
+func (a *Server) receipt(got Answer, headers []http.Header) Answer {
+	a.T.Helper()
+	if to := got.Header.Get("Location"); got.Status == http.StatusSeeOther && strings.Contains(to, "/receipt/") {
+		return a.Do(http.MethodGet, to, "", headers...)
+	}
+	return got
+}
+
+// SendParts is SendForm with multipart/form-data.
 func (a *Server) SendParts(p FilePush, headers ...http.Header) Answer {
 	a.T.Helper()
 	_, body := p.Multipart()
-	return a.Do("POST", "/", body, append([]http.Header{Multi}, headers...)...)
+	return a.receipt(a.Do("POST", "/", body, append([]http.Header{Multi}, headers...)...), headers)
 }
 
 // NothingChosen is what a browser sends for a field for files with no file chosen.
@@ -50,17 +67,17 @@ var NothingChosen = Part(`Content-Disposition: form-data; name="push[files][]"; 
 
 var linkField = regexp.MustCompile(`<input id="link" readonly value="([^"]*)"`)
 
-// Link returns the link that the page of a new push shows.
+// Link returns the link that a receipt shows.
 func (r Answer) Link() string {
 	r.T.Helper()
-	found := linkField.FindStringSubmatch(r.Want(http.StatusCreated).Body)
+	found := linkField.FindStringSubmatch(r.Want(http.StatusOK).Body)
 	if found == nil {
 		r.T.Fatalf("no link: %s", r.Body)
 	}
 	return html.UnescapeString(found[1])
 }
 
-// PushToken returns the url_token of a new push.
+// PushToken returns the url_token of that link.
 func (r Answer) PushToken() string {
 	r.T.Helper()
 	_, path, _ := strings.Cut(r.Link(), "/p/")

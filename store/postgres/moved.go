@@ -172,7 +172,7 @@ func (db *DB) mark(ctx context.Context, before, after Departure, first func(cont
 
 // lockWritten waits for the statements that write. A statement locks its tables before it
 // takes the snapshot by which it compares the floor, so one that gets its locks after this
-// transaction sees the mark.
+// transaction sees the floor that it writes.
 func (db *DB) lockWritten(ctx context.Context, t pgx.Tx) error {
 	if _, err := t.Exec(ctx, fmt.Sprintf("set local lock_timeout = %d", max(1, min(db.opts.Attempt, lockPatience).Milliseconds()))); err != nil {
 		return err

@@ -49,7 +49,8 @@ func (r *rawPush) columns() []any {
 	return []any{&r.id, &r.seq, &r.op, &r.of.owner, &r.of.live, &r.of.queue, &r.of.due, &r.stored}
 }
 
-// believe returns the push of a row, whose columns must agree with its record.
+// believe returns the push of a row, whose columns must agree with its record. One that has
+// ended has no payload.
 func (s sealer) believe(r *rawPush) (w row, err error) {
 	if len(r.id) != len(w.push.ID) {
 		return w, mismatch(tablePush, "id")
@@ -64,6 +65,10 @@ func (s sealer) believe(r *rawPush) (w row, err error) {
 	}
 	if name := r.of.differs(columnsOf(w.push)); name != "" {
 		return w, mismatch(tablePush, name)
+	}
+	w.floor = r.floor
+	if w.push.Live() {
+		w.payload = r.payload
 	}
 	return w, nil
 }
@@ -108,18 +113,16 @@ func (c columns) differs(o columns) string {
 
 // load reads a push and its payload, in one snapshot. store.ErrNotFound if there is none.
 func (s sealer) load(ctx context.Context, c *pgxpool.Conn, id store.ID) (w row, err error) {
-	var payload []byte
-	var floor int64
-	w, err = s.scanPush(c.QueryRow(ctx, "select "+pushColumns+`, y.data, (select floor from ring)
-		from push p left join payload y on y.id = p.id where p.id = $1`, id[:]), &payload, &floor)
-	if errors.Is(err, pgx.ErrNoRows) {
+	var r rawPush
+	err = c.QueryRow(ctx, "select "+pushColumns+`, y.data, (select floor from ring)
+		from push p left join payload y on y.id = p.id where p.id = $1`, id[:]).Scan(append(r.columns(), &r.payload, &r.floor)...)
+	switch {
+	case errors.Is(err, pgx.ErrNoRows):
 		return w, decide(store.ErrNotFound)
+	case err != nil:
+		return w, err
 	}
-	w.payload, w.floor = payload, floor
-	if !w.push.Live() {
-		w.payload = nil
-	}
-	return w, err
+	return s.believe(&r)
 }
 
 // Push returns the push, or store.ErrNotFound.
@@ -173,15 +176,10 @@ func (db *DB) pushOf(ctx context.Context, id store.ID) (p store.Push, payload in
 
 // remember keeps a push for the change that may follow, if all of it was read.
 func (db *DB) remember(w row, r *rawPush) store.Push {
-	p := w.push
 	if len(r.payload) == r.size {
-		w.payload, w.floor = r.payload, r.floor
-		if !p.Live() {
-			w.payload = nil
-		}
 		db.recent.put(&w)
 	}
-	return p
+	return w.push
 }
 
 // sizeOf is the length of the payload of a push; 0 if it has ended.

@@ -335,10 +335,6 @@ func (db *DB) newest(s sealer, id store.ID, t *turn) (*row, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerror,nilnil // a change by itself reads it again, and says so
 	}
-	found.payload, found.floor = r.found.payload, r.found.floor
-	if !found.push.Live() {
-		found.payload = nil
-	}
 	return &found, nil
 }
 

@@ -166,41 +166,26 @@ func (db *DB) Reseal(ctx context.Context, r store.Resealer, progress func(done, 
 	return changed, nil
 }
 
-// raiseFloor has servers write nothing that do not know this ring, and waits for the
-// statements that began before.
+// raiseFloor has servers write nothing that do not know this ring, after the statements that
+// began before. It returns store.ErrBusy if these do not end.
 func (db *DB) raiseFloor(ctx context.Context, s sealer) error {
-	var after int64
-	err := db.step(ctx, func(ctx context.Context) error {
-		return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
-			t, err := c.Exec(ctx, "update ring set floor = version where version = $1 and floor <= version", s.version)
-			if err != nil {
-				return err
-			}
-			if t.RowsAffected() == 0 {
-				return decide(store.ErrStaleKeys)
-			}
-			return c.QueryRow(ctx, "select pg_current_xact_id()::text::bigint").Scan(&after)
-		})
-	})
-	if err != nil {
-		return err
-	}
 	for begun := time.Now(); ; {
-		oldest, err := db.measure(ctx, "select pg_snapshot_xmin(pg_current_snapshot())::text::bigint")
-		switch {
-		case err != nil:
+		err := db.step(ctx, func(ctx context.Context) error {
+			return db.attempt(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
+				return pgx.BeginFunc(ctx, c, func(t pgx.Tx) error {
+					if err := db.lockWritten(ctx, t); err != nil {
+						return err
+					}
+					raised, err := t.Exec(ctx, "update ring set floor = version where version = $1 and floor <= version", s.version)
+					if err == nil && raised.RowsAffected() == 0 {
+						err = decide(store.ErrStaleKeys)
+					}
+					return err
+				})
+			})
+		})
+		if !errors.Is(err, store.ErrBusy) || time.Since(begun) > writersEnd || ctx.Err() != nil {
 			return err
-		case oldest > after:
-			return nil
-		case time.Since(begun) > writersEnd:
-			return fmt.Errorf("%w: a transaction of the database cluster has been open for too long", store.ErrBusy)
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-db.closing:
-			return store.ErrClosed
 		}
 	}
 }

@@ -15,6 +15,9 @@ import (
 // lower-case base32, 160 bits.
 func NewGrantToken() secret.Text { return secret.New(randomText(20)) }
 
+// NewReceiptCode returns the code of a receipt: 128 random bits.
+func NewReceiptCode() secret.Text { return secret.New(randomText(16)) }
+
 // SealGrant seals the key of the files of the push with that id, for a recipient who
 // downloads them without its link and passphrase. issued is the time of the grant.
 // Opening it takes the grant token.
@@ -78,8 +81,8 @@ func randomText(n int) string {
 	return lowerBase32.EncodeToString(b)
 }
 
-// Digest returns the SHA-256 digest under which an API token or a grant token is stored
-// and found. A token has too many bits to guess it from its digest.
+// Digest returns the SHA-256 digest under which an API token, a grant token or the code of a
+// receipt is stored. A token has too many bits to guess it from its digest.
 func Digest(token secret.Text) [sha256.Size]byte {
 	return sha256.Sum256([]byte(token.Reveal()))
 }

@@ -33,18 +33,24 @@ for (const part of all('[data-script]')) part.hidden = false
 for (const time of all('time[datetime]')) {
   const when = new Date(time.dateTime)
   if (isNaN(when)) continue
-  const timeStyle = 'exact' in time.dataset ? 'medium' : 'short'
+  const parts =
+    'brief' in time.dataset
+      ? { month: 'short', day: 'numeric', hour: 'numeric', minute: 'numeric' }
+      : { dateStyle: 'medium', timeStyle: 'exact' in time.dataset ? 'medium' : 'short' }
   time.title = time.textContent
-  time.textContent = new Intl.DateTimeFormat(root.lang, { dateStyle: 'medium', timeStyle }).format(when)
+  time.textContent = new Intl.DateTimeFormat(root.lang, parts).format(when)
 }
 
 // Shows a button's data-done in place of its text for two seconds, and announces it.
 function done(button) {
   button.dataset.words ??= button.textContent
+  button.style.minWidth ||= `${button.offsetWidth}px`
+  button.classList.add('done')
   button.textContent = one('#said').textContent = button.dataset.done
   clearTimeout(button.timer)
   button.timer = setTimeout(() => {
     button.textContent = button.dataset.words
+    button.classList.remove('done')
     one('#said').textContent = ''
   }, 2000)
 }
@@ -71,15 +77,28 @@ function show(button) {
   button.dataset.done = words
 }
 
+const menus = ':is(.menu, .pop)[open]'
+
 document.addEventListener('click', ({ target }) => {
   const button = target.closest('[data-copy], [data-show]')
   if (button?.dataset.copy) copy(button)
   else if (button) show(button)
-  for (const menu of all('.menu[open]')) menu.open = menu.contains(target)
+  for (const menu of all(menus)) menu.open = menu.contains(target)
+})
+
+// What opens over the page closes as soon as it is left: it must not cover the focus.
+document.addEventListener('focusout', ({ target, relatedTarget }) => {
+  const menu = target.closest(menus)
+  if (menu && relatedTarget && !menu.contains(relatedTarget)) menu.open = false
+})
+
+// A box with data-all ticks the boxes of a form.
+document.addEventListener('change', ({ target }) => {
+  for (const box of target.dataset.all ? all(`[form=${target.dataset.all}][type=checkbox]`) : []) box.checked = target.checked
 })
 
 document.addEventListener('keydown', ({ key, target }) => {
-  const menu = key === 'Escape' && target.closest('.menu[open]')
+  const menu = key === 'Escape' && target.closest(menus)
   if (!menu) return
   menu.open = false
   menu.firstElementChild.focus()

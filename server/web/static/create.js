@@ -1,5 +1,5 @@
-// The form for a new push: sliders, a generator, and files with drag and drop and with
-// progress.
+// The form for a new push: the terms of each kind, a generator, and files that are dropped,
+// pasted, and sent with progress.
 
 const main = document.querySelector('main')
 const one = (selector) => main.querySelector(selector)
@@ -10,7 +10,7 @@ let form
 let files = [] // to be sent
 let upload // that is running
 let leaving = false // the form is being sent
-let addKey // to the link of the push that is being sent, if that is encrypted here
+let fragment // with the key of the push that is being sent, if that is encrypted here
 
 const size = (n) => {
   let unit = 0
@@ -20,49 +20,48 @@ const size = (n) => {
 
 const kind = () => one('.kinds :checked')
 
-const dial = (id) => all(`.dial:has(#${id}) input`)
-const turn = (id, value) => { for (const input of dial(id)) input.value = value }
+// Sets the time to a number of days, by its name if it has one.
+function setDays(days) {
+  const named = [...all('#time [data-days]')].find((option) => option.value >= 6 && option.dataset.days === days)
+  one('#time').value = named?.value ?? ''
+  one('#days').value = days
+  one('#unit').value = 'days'
+}
 
-// A time counts instead of the days, so the days are disabled while one is chosen.
-function restDays() {
-  for (const input of dial('days')) input.disabled = one('#time').value !== ''
+// A typed time counts only if no other is chosen. A disabled field is not checked.
+function boundTime() {
+  const [, min, max] = kind().dataset.days.split(' ')
+  const [days, unit] = [one('#days'), one('#unit')]
+  const perDay = { minutes: 1440, hours: 24, days: 1 }[unit.value]
+  days.disabled = unit.disabled = one('#time').value !== ''
+  Object.assign(days, { min: perDay > 1 ? 1 : min, max: max * perDay })
 }
 
 // Applies the terms of the kind. Fields that the sender did not touch get its defaults.
 function takeTerms(before) {
   const now = kind().dataset
-  for (const name of ['days', 'views']) {
-    const { value } = one(`#${name}`)
-    const [usual, min, max] = now[name].split(' ')
-    for (const input of dial(name)) Object.assign(input, { min, max })
-    const untouched = before && value === before[name].split(' ')[0]
-    turn(name, untouched ? usual : value && Math.min(max, Math.max(min, value)))
-  }
+  const [time, views] = [one('#time'), one('#views')]
+  const [days, min, max] = now.days.split(' ')
+  const option = time.selectedOptions[0]
+  for (const each of all('#time [data-days]')) each.disabled = +each.dataset.days < min || +each.dataset.days > max
+  const usual = before?.days.split(' ')[0]
+  if (!option || option.disabled || (option.value >= 6 && option.dataset.days === usual)) setDays(days)
+  const [count, least, most] = now.views.split(' ')
+  if (views.value === before?.views.split(' ')[0]) views.value = count
+  Object.assign(views, { min: least, max: most })
   for (const name of ['step', 'deletable']) {
     const box = one(`#${name}`)
     if (box && before && now[name] && box.checked === (before[name] === 'on')) box.checked = now[name] === 'on'
   }
-  const { min, max } = one('#days')
-  for (const option of all('#time [data-days]')) option.disabled = +option.dataset.days < min || +option.dataset.days > max
-  if (one('#time').selectedOptions[0]?.disabled ?? true) one('#time').value = ''
-  for (const button of all('[data-code]')) button.hidden = one(`#time [value="${button.dataset.code}"]`).disabled
-  restDays()
-}
-
-// Less than a day is a time; anything else is days.
-function preset(code) {
-  one('#time').value = code < 6 ? code : ''
-  if (code >= 6) turn('days', one(`#time [value="${code}"]`).dataset.days)
-  restDays()
-  remember()
+  boundTime()
 }
 
 // Keeps settings in this browser, if the sender asks for it.
-const settings = '#days, #views, #time, #step, #deletable, #encrypt:enabled'
+const settings = '#time, #days, #unit, #views, #step, #deletable, #encrypt:enabled'
 const what = (input) => input.type === 'checkbox' ? 'checked' : 'value'
 
 function remember() {
-  const kept = { kind: kind().value }
+  const kept = { kind: kind().value, more: one('#more').open }
   for (const input of all(settings)) kept[input.id] = input[what(input)]
   try {
     if (one('#remember').checked) localStorage.push = JSON.stringify(kept)
@@ -84,6 +83,7 @@ function recall() {
   if (one('.problems')) return
   for (const radio of all('.kinds input:enabled')) radio.checked ||= radio.value === kept.kind
   for (const input of all(settings)) input[what(input)] = kept[input.id] ?? input[what(input)]
+  one('#more').open ||= kept.more
 }
 
 // Estimates how many bits a guesser needs. A word counts as one of a thousand, and a
@@ -109,7 +109,7 @@ function showStrength() {
   const text = one('#passphrase').value
   const level = [28, 42, 56, 72].filter((least) => bitsOf(text) >= least).length
   one('#strength').hidden = !text
-  one('meter').value = level
+  one('meter').value = level || 0.3 // so that there is something red to see
   const told = one('#strength output')
   told.textContent = text && told.dataset[level]
 }
@@ -128,11 +128,11 @@ async function generate() {
   const of = one('#made-of').value
   const words = of === 'words'
   for (const part of all('[data-of]')) part.hidden = part.dataset.of !== of
-  const [id, least, most] = words ? ['#count', 3, 20] : ['#length', 8, 128]
-  const n = Math.min(most, Math.max(least, parseInt(one(id).value) || least))
   let sets = ['abcdefghijkmnpqrstuvwxyz']
   if (words) sets = [(await import(path)).words]
   else for (const set of all('[data-of] :checked')) sets.push(set.value)
+  const [id, least, most] = words ? ['#count', 3, 20] : ['#length', 8, 128]
+  const n = Math.min(most, Math.max(least, parseInt(one(id).value) || least))
   const from = sets.flatMap((set) => [...set])
   let made
   let tries = 99 // Many systems demand one of each set.
@@ -142,11 +142,23 @@ async function generate() {
   one('#bits').textContent = fill(bits, { bits: Math.floor(n * Math.log2(from.length)) })
 }
 
+// Opens the generator under the field that it is for, or closes it.
+function openGenerator(button) {
+  const panel = one('#generator')
+  const open = button.ariaExpanded !== 'true'
+  for (const other of all('[data-generate]')) other.ariaExpanded = String(open && other === button)
+  for (const use of panel.querySelectorAll('[value=payload], [value=passphrase]')) use.hidden = use.value !== button.dataset.generate
+  button.closest('.field').append(panel)
+  panel.hidden = !open
+  if (open) generate()
+}
+
 function use(id) {
   const target = one(`#${id}`)
+  openGenerator(one(`[data-generate=${id}]`))
   if (id === 'payload') target.setRangeText(one('#made').value, target.selectionStart, target.selectionEnd, 'end')
   else target.value = one('#made').value
-  showStrength()
+  target.dispatchEvent(new Event('input', { bubbles: true }))
   target.focus()
 }
 
@@ -177,6 +189,17 @@ function showFiles() {
   if (files.length > most) part(list, 'li', 'error', tooMany)
   list.hidden = !files.length
   one('.drop').classList.toggle('filled', files.length > 0)
+  const label = one('.drop label')
+  label.dataset.first ??= label.textContent
+  label.textContent = files.length ? label.dataset.more : label.dataset.first
+}
+
+// Takes files that were dropped or pasted, whatever kind is chosen.
+function take(more) {
+  if (upload) return
+  one('#kind-file')?.click()
+  if (one('#files')) add(more)
+  else one('.needed a')?.focus()
 }
 
 function add(more) {
@@ -186,9 +209,10 @@ function add(more) {
   document.querySelector('#said').textContent = files.map((file) => file.name).join(', ')
 }
 
-function fail(text) {
+// Ends the upload with a message: that something failed, or else plain news.
+function end(text, id = 'failed') {
   busy(false)
-  const box = one('#failed')
+  const box = one(`#${id}`)
   box.firstElementChild.textContent = text
   box.hidden = false
   box.focus()
@@ -197,20 +221,21 @@ function fail(text) {
 function busy(on) {
   for (const part of form.children) part.inert = on && part.id !== 'sending'
   one('#sending').hidden = !on
-  if (on) one('#failed').hidden = true
+  for (const box of all('#failed, #told')) box.hidden = true
 }
 
 const encrypts = () => one('#encrypt')?.checked && ['text', 'file'].includes(kind().value)
 
-// Encrypts the text and the files of data. Returns a function that adds the key to the
-// link on the page that follows.
+// Encrypts the text and the files of data. Returns the fragment with the key.
 async function encrypt(data) {
   const { fragmentOf, newKey, seal, encryptFile } = await import(one('#encrypt').dataset.module)
   const key = newKey()
   const hash = `#${await fragmentOf(key)}`
   const sending = data.getAll('push[files][]')
-  data.set('push[payload]', await seal(key, data.get('push[payload]'), sending))
-  for (const name of ['push[files][]', 'push[notify_emails_to]', 'push[notify_emails_to_locale]']) data.delete(name)
+  const lines = kind().value === 'text' && one('#login')?.checked && [...all('[data-line]')].filter(({ value }) => value).map(({ value, dataset }) => dataset.line + value)
+  data.set('push[payload]', await seal(key, lines ? lines.join('\n') : data.get('push[payload]'), sending))
+  for (const name of [...data.keys()].filter((name) => name.startsWith('push[login'))) data.delete(name)
+  for (const name of ['push[files][]', 'push[url]', 'push[notify_emails_to]', 'push[notify_emails_to_locale]']) data.delete(name)
   one('#sent').textContent = one('#encrypt').dataset.busy
   let done = 0
   for (const [i, file] of sending.entries()) {
@@ -218,24 +243,21 @@ async function encrypt(data) {
     data.append('push[files][]', await encryptFile(key, i + 1, file, told), `${i + 1}.bin`)
     done += file.size
   }
-  return () => {
-    const link = one('#link').value
-    for (const field of all('#link, #words')) field.value = field.value.replace(link, link + hash)
-    for (const other of all('a[target]')) other.hash = hash
-  }
+  return hash
 }
 
 async function send() {
   const wrong = kind().value === 'file' && one('#chosen .error')
-  if (wrong) return fail(wrong.textContent)
+  if (wrong) return end(wrong.textContent)
   const data = new FormData(form)
   data.delete('push[files][]')
   if (kind().value === 'file') for (const file of files) data.append('push[files][]', file)
   const { sent, stored, cut, stopped } = form.dataset
+  fragment = undefined
   if (encrypts()) {
     busy(true)
-    addKey = await encrypt(data).catch(() => {})
-    if (!addKey) return fail(cut)
+    fragment = await encrypt(data).catch(() => {})
+    if (!fragment) return end(cut)
   }
   upload = new XMLHttpRequest()
   upload.open('POST', form.action)
@@ -244,9 +266,9 @@ async function send() {
     one('progress').value = loaded / total
     one('#sent').textContent = loaded < total ? fill(sent, { done: size(loaded), all: size(total) }) : stored
   }
-  upload.onload = ({ target: { status, response, responseURL } }) => answered(status, response, new URL(responseURL).pathname)
-  upload.onerror = () => fail(cut)
-  upload.onabort = () => fail(stopped)
+  upload.onload = ({ target: { status, response, responseURL } }) => answered(status, response, new URL(responseURL))
+  upload.onerror = () => end(cut)
+  upload.onabort = () => end(stopped, 'told')
   upload.onloadend = () => { upload = undefined }
   busy(true)
   one('progress').value = 0
@@ -255,40 +277,46 @@ async function send() {
   upload.send(data)
 }
 
-// Replaces this page by that of an answer. If something was wrong, it keeps the files
-// and the passphrase.
-function answered(status, page, path) {
+// Goes on to the receipt; or if something was wrong, replaces this page by that of the
+// answer, and keeps the files and the passphrase.
+function answered(status, page, url) {
+  if (status === 200 && url.pathname.includes('/receipt/')) {
+    leaving = true
+    return location.replace(url + (fragment ?? ''))
+  }
   const next = page?.querySelector('main')
-  if (path !== new URL(form.action).pathname) return fail(form.dataset.ended)
-  if (!next) return fail(form.dataset.cut)
-  if (status !== 201 && status !== 422) return fail([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
+  if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended)
+  if (!next) return end(form.dataset.cut)
+  if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
   const typed = ['#passphrase', '#payload', '#encrypt'].flatMap((field) => one(field) ?? []).map(({ id, value, checked }) => ({ id, value, checked }))
   main.replaceChildren(...next.childNodes)
   document.title = page.title
   for (const part of all('[data-script]')) part.hidden = false
-  if (status === 422) {
-    start()
-    for (const { id, value, checked } of typed) Object.assign(one(`#${id}`), { value, checked })
-    showStrength()
-  } else {
-    addKey?.()
-    form = undefined
-    files = []
-    const told = new Intl.DateTimeFormat(page.documentElement.lang, { dateStyle: 'medium', timeStyle: 'short' })
-    for (const time of all('time')) time.textContent = told.format(new Date(time.dateTime))
-  }
-  (one('.problems') ?? one('h1')).focus()
+  start()
+  for (const { id, value, checked } of typed) Object.assign(one(`#${id}`), { value, checked })
+  showStrength()
+  ;(one('.problems') ?? one('h1')).focus()
+}
+
+// Takes the text along from the field for addresses to that for texts, and back.
+function carry() {
+  const [text, url] = [one('#payload'), one('#url')]
+  if (!url) return
+  const [from, to] = kind().value === 'url' ? [text, url] : [url, text]
+  if (to.value || !from.value || (to === url && !/^\s*https?:\S+\s*$/.test(from.value))) return
+  to.value = from.value.trim()
+  from.value = ''
 }
 
 function start() {
   form = one('#create')
+  one('.drop')?.classList.add('live')
   if (!crypto.subtle && one('#encrypt')) Object.assign(one('#encrypt'), { checked: false, disabled: true })
   recall()
   takeTerms()
   showFiles()
   let before = kind().dataset
   form.addEventListener('input', ({ target }) => {
-    for (const input of target.closest('.dial')?.querySelectorAll('input') ?? []) if (input !== target) input.value = target.value
     if (target.id === 'passphrase') showStrength()
     if (target.closest('#generator')) generate()
   })
@@ -296,18 +324,23 @@ function start() {
     if (target.type === 'radio') {
       takeTerms(before)
       before = kind().dataset
+      carry()
     }
-    if (target.id === 'time') restDays()
+    if (target.closest('.limits')) boundTime()
+    if (target.id === 'time' && !target.value) one('#days').select()
     if (target.id === 'files') add(target.files)
     remember()
   })
   form.addEventListener('click', ({ target }) => {
-    if (target.dataset.code) preset(target.dataset.code)
+    if (target.dataset.generate) openGenerator(target)
     else if (target.matches('#sending button')) upload?.abort()
     else if (target.value === 'more') generate()
     else if (target.matches('#generator button')) use(target.value)
   })
-  one('#generator').addEventListener('toggle', generate, { once: true })
+  form.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.isComposing) form.requestSubmit(one('.send button'))
+  })
+  one('#more').addEventListener('toggle', remember)
   form.addEventListener('submit', (event) => {
     leaving = kind().value !== 'file' && !encrypts()
     if (leaving) return
@@ -318,18 +351,31 @@ function start() {
 
 for (const name of ['dragover', 'dragleave', 'drop']) {
   document.addEventListener(name, (event) => {
-    const drop = form && kind().value === 'file' && one('.drop')
-    if (!drop || !event.dataTransfer.types.includes('Files')) return
+    if (!form || !event.dataTransfer.types.includes('Files')) return
     event.preventDefault()
-    drop.classList.toggle('over', name === 'dragover')
-    if (name === 'drop' && !upload) add(event.dataTransfer.files)
+    form.classList.toggle('over', name === 'dragover')
+    if (name === 'drop') take(event.dataTransfer.files)
   })
 }
 
+// Programs for tables and texts paste a picture of the text along with it.
+document.addEventListener('paste', (event) => {
+  const { files: pasted, types } = event.clipboardData
+  if (!form || !pasted.length || types.includes('text/plain')) return
+  event.preventDefault()
+  take(pasted)
+})
+
+const typed = '#payload, #url, .login :is(input, textarea)'
+
 addEventListener('beforeunload', (event) => {
-  if (!leaving && form && (upload || one('#payload').value || files.length)) event.preventDefault()
+  if (!leaving && form && (upload || files.length || [...all(typed)].some((field) => field.value))) event.preventDefault()
 })
 
 addEventListener('pageshow', () => { leaving = false })
 
-if (one('#create')) start()
+if (one('#create')) {
+  start()
+  // On a touch screen, a focus would open the keyboard over the form.
+  if (matchMedia('(hover: hover)').matches && !one('[autofocus]')) one(kind().value === 'url' ? '#url' : '#payload').focus()
+}

@@ -1,0 +1,98 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+
+	"pushbox/internal/secret"
+	"pushbox/server/display"
+	"pushbox/store"
+)
+
+// receiptPath returns the path of the receipt of a new push.
+func receiptPath(p store.PushInfo) string {
+	return revealPath(p.Token) + "/receipt/" + p.ReceiptCode.Reveal()
+}
+
+// A receiptView shows a push to its sender: its link, and what happened to it.
+type receiptView struct {
+	Link      secret.Text
+	QR        *display.QR // of the link; nil: it is too long for one, or lacks its key
+	Path      secret.Text // where the link leads
+	Here      secret.Text // the path of this page
+	Kind      string
+	Live      bool
+	State     string       // as in lists
+	Ends      display.Time // when its time limit is reached
+	Ended     display.Time
+	Views     int  // that it allows
+	Protected bool // by a passphrase
+	Encrypted bool // by the sender: a script adds the key to the link
+	Step      bool
+	Deletable bool
+	Owned     bool
+	Mailed    int // the number of mails with the link
+
+	Log   []receiptRow
+	Pages pager
+}
+
+// A receiptRow is a line of the audit log without addresses: a sender without an account does
+// not get those of recipients.
+type receiptRow struct {
+	When  display.Time
+	Kind  string // of a message, audit_kind_...
+	Agent display.Agent
+}
+
+// sender is the actor of a request to a receipt, whose code its path has.
+func (r *request) sender() store.Actor {
+	by := r.actor
+	by.ReceiptCode = r.name
+	return by
+}
+
+// receiptPage shows a push to its sender, with an account or without one.
+func (s *Server) receiptPage(r *request) (reply, error) {
+	page, err := readPage(r)
+	if err != nil {
+		return reply{}, err
+	}
+	h, err := s.store.Receipt(r.Context(), r.sender(), r.urlToken, page)
+	if err != nil {
+		return reply{}, err
+	}
+	here := revealPath(h.Token) + "/receipt/" + r.name.Reveal()
+	link := htmlURL(h.PushInfo, r.base)
+	v := receiptView{
+		Link: secret.New(link), Path: secret.New(revealPath(h.Token)), Here: secret.New(here),
+		Kind: h.Kind.String(), Live: h.Live(), State: stateName(h.Push),
+		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt), Views: h.ViewLimit,
+		Protected: h.Protected, Encrypted: h.ClientEncrypted, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: h.Owner != 0,
+		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
+	}
+	if !v.Encrypted { // the code would lack the key
+		v.QR = display.LinkQR(link)
+	}
+	for _, e := range h.Log {
+		if e.Kind == store.EntryMail {
+			v.Mailed += 1 + strings.Count(e.Recipients.Reveal(), ",")
+		}
+		v.Log = append(v.Log, receiptRow{display.NewExactTime(e.At), e.Kind.String(), display.ParseAgent(e.UserAgent)})
+	}
+	return show(http.StatusOK, "made", v), nil
+}
+
+// endByReceipt deletes a push for its sender. One that has ended stays as it is.
+func (s *Server) endByReceipt(r *request) (reply, error) {
+	if _, err := s.store.Receipt(r.Context(), r.sender(), r.urlToken, 1); err != nil {
+		return reply{}, err // the code is wrong
+	}
+	p, err := s.store.DeletePush(r.Context(), r.sender(), r.urlToken)
+	if err != nil {
+		return reply{}, err
+	}
+	p.ReceiptCode = r.name
+	return goTo(receiptPath(p)), nil
+}
