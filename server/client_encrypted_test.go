@@ -114,8 +114,8 @@ func TestTheOwnerIsGivenNoLinkWithoutItsKey(t *testing.T) {
 		made := a.SendOwn("/", map[string]string{
 			"push[kind]": "text", "push[payload]": payload, "push[name]": "x", "push[retrieval_step]": "on",
 			"push[expire_after_days]": "7", "push[expire_after_views]": "5",
-		}, session).Want(http.StatusCreated)
-		return regexp.MustCompile(`[a-z2-7]{34}`).FindString(made.Body)
+		}, session).Want(http.StatusSeeOther)
+		return regexp.MustCompile(`[a-z2-7]{34}`).FindString(made.Header.Get("Location"))
 	}
 	plain, sealed := create("x"), create(envelope(t, "x"))
 	list := a.Get("/p", session).Want(http.StatusOK).Body
