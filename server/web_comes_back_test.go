@@ -23,7 +23,7 @@ func TestTextThatIsTooLongIsNotShownAgain(t *testing.T) {
 	}{
 		{"payload", "payload", "text", `"`, store.MaxText, "The text is too long: at most 1 MiB."},
 		{"payload", "payload", "file", `"`, store.MaxText, "The text is too long: at most 1 MiB."},
-		{"payload", "payload", "url", `"`, store.MaxText, "The text is too long: at most 1 MiB."},
+		{"payload", "url", "url", `"`, store.MaxText, "The text is too long: at most 1 MiB."},
 		{"payload", "payload", "qr", "é", store.MaxQR, "The text is too long for a QR code: at most 1024 characters."},
 		{"name", "name", "text", `"`, store.MaxName, "The name is too long: at most 255 bytes."},
 		{"note", "note", "text", `"`, store.MaxNote, "The note is too long: at most 10 KiB."},
