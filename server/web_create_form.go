@@ -139,11 +139,10 @@ func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f 
 	if chosen.kind == store.URL {
 		page.Payload, page.URL = secret.Text{}, page.Payload
 	}
-	for i, p := range page.Login {
-		page.Login[i].Value = secret.New(shownAgain(p.Value.Reveal(), store.MaxText))
-	}
-	if page.AsLogin {
+	if page.AsLogin && len(loginText(page.Login)) <= store.MaxText {
 		page.Payload = secret.Text{}
+	} else {
+		page.Login = fields{}.login()
 	}
 	page.Times = newTimes(all, page.Days, f.text(store.FieldDuration))
 	for _, t := range all {

@@ -154,6 +154,11 @@ func TestALoginIsSentAsOneText(t *testing.T) {
 	if again.Problems(); again.TypedInto("login-password") != " p&w " || again.TypedInto("login-note") != "a\nb" || !strings.Contains(again.Tag("login"), " checked") || again.TypedInto("payload") != "" {
 		t.Error(again.Body)
 	}
+	login["login_note"] = strings.Repeat("x", 1<<20)
+	if long := a.SendForm(servertest.Typed(login)); !strings.Contains(strings.Join(long.Problems(), ""), "at most 1 MiB") || len(long.Body) > 64<<10 {
+		t.Errorf("a page of %d bytes: %q", len(long.Body), long.Problems())
+	}
+	delete(login, "login_note")
 	empty := a.SendForm(servertest.Typed(map[string]string{"login": "on", "payload": "another text"}))
 	if told := empty.Problems(); len(told) != 1 || !strings.Contains(empty.Tag("login-user"), `aria-invalid="true"`) {
 		t.Errorf("%q", told)
