@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { readFile } from 'node:fs/promises'
 import { test } from 'node:test'
 
 import { arriveSignedIn, signIn } from './lib/acts.js'
@@ -94,7 +95,7 @@ for (const script of [true, false]) {
       await guest.page.getByLabel(say(key), { exact: true }).fill('another horse battery')
     }
     await guest.press(say('password_go'))
-    await guest.page.getByText(say('password_done')).waitFor()
+    await guest.page.getByText(say('notice_password')).waitFor()
     assert.equal(await isSignedIn(guest), true)
     assert.equal(await isSignedIn(elsewhere), false)
     elsewhere.foresee(403)
@@ -126,7 +127,7 @@ for (const script of [true, false]) {
     await guest.go('/users/mfa')
     await guest.page.locator('#off-password').fill(account.password)
     await guest.press(say('mfa_off_go'))
-    await guest.page.getByText(say('mfa_is_off')).waitFor()
+    await guest.page.getByText(say('notice_mfa_off')).waitFor()
     const third = await scene.guest(t, { script })
     await arriveSignedIn(third, account)
   })
@@ -209,6 +210,28 @@ test('the pages of an account lead an anonymous visitor to the sign-in page', as
     await guest.go(path)
     assert.equal(new URL(guest.page.url()).pathname, '/users/sign_in', path)
   }
+})
+
+test('signing in leads to the page that was wanted', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/p?state=expired')
+  const { email, password } = await scene.account()
+  await guest.page.getByLabel(say('sign_in_email')).fill(email)
+  await guest.page.getByLabel(say('sign_in_password'), { exact: true }).fill(password)
+  await guest.press(say('sign_in_go'), guest.page.locator('main'))
+  await guest.page.waitForURL('**/p?state=expired')
+})
+
+test('recovery codes are saved as a file', async (t) => {
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, await scene.account())
+  const { codes } = await turnOnMFA(guest)
+  const download = await guest.download(() => guest.press(say('mfa_download')))
+  const { state, filePath } = await download.end()
+  assert.equal(state, 'completed')
+  assert.deepEqual((await readFile(filePath, 'utf8')).trim().split('\n'), codes)
+  await guest.go('/users/mfa')
+  await guest.page.getByText(say('mfa_codes_left', { left: 10, all: 10 })).waitFor()
 })
 
 test('no account can be created if sign-up is off', async (t) => {

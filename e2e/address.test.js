@@ -27,7 +27,7 @@ async function signUp(guest, email) {
   await guest.page.getByLabel(say('sign_up_email'), { exact: true }).fill(email)
   await guest.page.getByLabel(say('sign_up_password'), { exact: true }).fill(password)
   await guest.press(say('sign_up_make'))
-  await guest.page.getByText(say('sign_up_done')).waitFor()
+  await guest.page.getByText(say('notice_signed_up')).waitFor()
   await arriveSignedIn(guest, { email, password })
 }
 
@@ -60,7 +60,7 @@ for (const script of [true, false]) {
     await guest.page.getByRole('alert').getByText(say('address_code_wrong')).waitFor()
     await field.fill(`${code.slice(0, 4)} ${code.slice(4)}`)
     await guest.press(say('address_confirm'))
-    await guest.page.getByRole('status').getByText(say('address_done')).waitFor()
+    await guest.page.getByRole('status').getByText(say('notice_confirmed')).waitFor()
     if (script) await look(guest, 'address-confirmed')
     await guest.go('/')
     await guest.page.locator('[name="push[payload]"]').fill('a secret')

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { arriveSignedIn, chooseKind, fillPush, madeLink, makePush, sendPush, skipChecks, tokenOf } from './lib/acts.js'
+import { arriveSignedIn, chooseKind, fillPush, madeLink, makePush, opened, sendPush, skipChecks, tokenOf } from './lib/acts.js'
 import { setScene } from './lib/scene.js'
+import { codeOf } from './lib/totp.js'
 import { say } from './lib/words.js'
 
 const scene = setScene({ PUSHBOX_FILES_MAX_FILE_SIZE: '64MiB' })
@@ -110,6 +111,37 @@ for (const script of [true, false]) {
     assert.deepEqual([own.name, own.note], ['for Bob', 'asked for it\nyesterday'])
   })
 }
+
+for (const script of [true, false])
+  test(`a login is sent in fields, and read from them${script ? '' : ', without scripts'}`, async (t) => {
+    const guest = await scene.guest(t, { script })
+    const { page } = guest
+    const login = { user: 'ann <b>', password: ' two  words ', seed: 'jbsw y3dp ehpk 3pxp', note: 'first\nsecond' }
+    await guest.go('/')
+    await page.getByText(say('create_options')).click()
+    await page.getByLabel(say('create_login')).check()
+    assert.equal(await page.locator('#payload').isVisible(), false)
+    for (const [name, value] of Object.entries(login)) await page.getByLabel(say(`login_${name}`), { exact: true }).fill(value)
+    await sendPush(guest)
+    const link = await madeLink(guest)
+    assert.equal(
+      (await shown(link)).payload,
+      'User name: ann <b>\nPassword:  two  words \nOne-time code seed: jbsw y3dp ehpk 3pxp\nNote: first\nsecond',
+    )
+    await guest.go(link)
+    await guest.press(say('step_open'))
+    await opened(guest)
+    for (const [name, value] of Object.entries(login)) assert.equal(await page.locator(`#login-${name}`).textContent(), value)
+    assert.equal(await page.locator('#login-address').count(), 0)
+    assert.equal(await page.locator('#login-code').isVisible(), script)
+    if (!script) return
+    const codes = [codeOf(login.seed), await page.locator('#login-code').textContent(), codeOf(login.seed)]
+    assert.ok(codes[1] === codes[0] || codes[1] === codes[2], codes.join(' '))
+    await guest.context.grantPermissions(['clipboard-read', 'clipboard-write'])
+    await page.locator('[data-copy="#login-password"]').click()
+    await page.getByRole('button', { name: say('reveal_copied') }).waitFor()
+    assert.equal(await page.evaluate(() => navigator.clipboard.readText()), login.password)
+  })
 
 test('sending files needs an account', async (t) => {
   const guest = await scene.guest(t)

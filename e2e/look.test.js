@@ -52,6 +52,16 @@ const pages = {
     await guest.page.locator('[data-generate=passphrase]').click()
     await guest.page.waitForFunction(() => document.querySelector('#made').value)
   },
+  'create-login': async (guest) => {
+    await guest.go('/')
+    await guest.page.getByText(say('create_options')).click()
+    await guest.page.getByLabel(say('create_login')).check()
+  },
+  'push-login': async (guest) => {
+    const payload = `User name: ann\nPassword: ${long}\nOne-time code seed: JBSWY3DPEHPK3PXP\nNote: first\nsecond`
+    await openPush(scene, guest, await scene.pushbox.create({ payload }))
+    await guest.page.locator('#login-code').waitFor()
+  },
   'create-files': async (guest) => {
     await signedIn(guest, 'busy')
     await guest.go('/')
@@ -160,6 +170,16 @@ const pages = {
       await scene.pushbox.expire(await scene.pushbox.create({ payload: 'x', name }, account), account)
     await guest.go('/p?state=expired')
   },
+  'own-deleted': async (guest) => {
+    const account = await signedIn(guest, 'busy')
+    for (const name of [long, 'brief']) await scene.pushbox.create({ payload: 'x', name, expire_after_duration: 0 }, account)
+    await guest.go('/p?order=end&news=soon')
+    await guest.page.getByRole('checkbox', { name: say('list_choose', { name: long }) }).check()
+    await guest.page.getByText(say('list_delete_chosen'), { exact: true }).click()
+    await guest.press(say('list_delete_chosen_now'))
+    await guest.page.getByText(say('notice_deleted', { name: long })).waitFor()
+    await guest.page.getByText(say('list_delete_chosen'), { exact: true }).click()
+  },
   'own-search': async (guest) => {
     await signedIn(guest, 'busy')
     await guest.go('/p?q=nothing+like+it')
@@ -184,7 +204,9 @@ const pages = {
     await guest.go(`/p/${push.url_token}/audit`)
   },
   'sign-in': async (guest) => {
-    await guest.go('/users/sign_in')
+    await guest.go('/p')
+    await guest.page.getByText(say('sign_in_wanted')).waitFor()
+    await guest.page.getByText(say('sign_in_forgotten')).click()
   },
   'sign-in-wrong': async (guest) => {
     guest.foresee(403)

@@ -30,11 +30,21 @@ for (const script of [true, false]) {
     const row = guest.page.getByRole('row', { name: /second/ })
     await row.getByText(say('list_expire'), { exact: true }).click()
     await row.getByRole('button', { name: say('list_expire_now') }).click()
-    await guest.page.waitForLoadState()
-    await guest.go('/p')
+    await guest.page.getByRole('status').getByText(say('notice_deleted', { name: 'second' })).waitFor()
     assert.deepEqual(await names(guest), ['third', 'first'])
-    await guest.page.getByRole('link', { name: say('list_tab_expired'), exact: true }).click()
+    await guest.page.getByRole('link', { name: `${say('list_tab_expired')} 1`, exact: true }).click()
     await guest.page.getByText(say('list_state_deleted')).waitFor()
+    assert.deepEqual(await names(guest), ['second'])
+  })
+
+  test(`several own pushes are deleted at once${how}`, async (t) => {
+    const { guest, push } = await arrive(t, { script })
+    for (const name of ['first', 'second', 'third']) await push({ name })
+    await guest.go('/p')
+    for (const name of ['first', 'third']) await guest.page.getByRole('checkbox', { name: say('list_choose', { name }) }).check()
+    await guest.page.getByText(say('list_delete_chosen'), { exact: true }).click()
+    await guest.press(say('list_delete_chosen_now'))
+    await guest.page.getByRole('status').getByText(say('notice_deleted_several', { count: 2 })).waitFor()
     assert.deepEqual(await names(guest), ['second'])
   })
 
@@ -82,6 +92,34 @@ for (const script of [true, false]) {
     assert.equal(await guest.page.getByLabel(say('edit_days'), { exact: true }).inputValue(), '1000')
   })
 }
+
+test('what opens over the list moves nothing, and closes when it is left', async (t) => {
+  const { guest, push } = await arrive(t)
+  for (const name of ['first', 'second']) await push({ name })
+  await guest.go('/p')
+  const heights = () => rows(guest).evaluateAll((all) => all.map((row) => row.getBoundingClientRect().height))
+  const before = await heights()
+  const pop = guest.page.locator('tbody .pop').first()
+  const open = () => pop.evaluate((details) => details.open)
+  await pop.locator('summary').click()
+  assert.deepEqual([await open(), await heights()], [true, before])
+  await guest.page.keyboard.press('Tab')
+  assert.equal(await open(), true)
+  await guest.page.keyboard.press('Tab')
+  assert.equal(await open(), false)
+  await guest.page.getByText(say('frame_account'), { exact: true }).click()
+  const menu = guest.page.locator('.menu')
+  for (let i = 0; i < 7; i++) await guest.page.keyboard.press('Tab')
+  assert.equal(await menu.evaluate((details) => details.open), false)
+})
+
+test('all pushes of a page are chosen with one box', async (t) => {
+  const { guest, push } = await arrive(t)
+  for (const name of ['first', 'second']) await push({ name })
+  await guest.go('/p')
+  await guest.page.getByLabel(say('list_choose_all')).check()
+  assert.equal(await guest.page.locator('tbody input:checked').count(), 2)
+})
 
 test('lists and logs have pages', async (t) => {
   const { guest, account, push } = await arrive(t)

@@ -81,7 +81,7 @@ test('an allowed address signs up, and must set up a second factor first', async
   await guest.page.getByRole('alert').getByText(say('sign_up_email_foreign')).waitFor()
   await guest.go('/users/sign_up')
   await fillAccount(guest, 'eve@example.com')
-  await guest.page.getByText(say('sign_up_done')).waitFor()
+  await guest.page.getByText(say('notice_signed_up')).waitFor()
   await signIn(guest, { email: 'eve@example.com', password })
   const secret = await setUpMFA(guest)
   await guest.go('/users/mfa')
@@ -100,7 +100,7 @@ test('signing up does not reveal whether an address has an account', async (t) =
   for (const email of ['taken@example.com', 'free@example.com']) {
     await guest.go('/users/sign_up')
     await fillAccount(guest, email)
-    await guest.page.getByText(say('sign_up_done')).waitFor()
+    await guest.page.getByText(say('notice_signed_up')).waitFor()
   }
   guest.foresee(403)
   await signIn(guest, { email: 'taken@example.com', password: 'something else altogether' })

@@ -21,6 +21,7 @@ type apiHelp struct {
 	DocumentV1 string       // the address of the document of API version 1
 	V1         []helpV1     // its addresses; none if it is switched off
 	Statuses   []statusHelp // of all endpoints, and of unknown paths
+	Common     []int        // those that the endpoints leave out, since most of them have them
 }
 
 // An endpointHelp documents one method of one path.
@@ -55,10 +56,13 @@ type statusHelp struct {
 	Errors []errorBody // the bodies; none for 422, whose fields depend on the request
 }
 
+// commonStatuses are explained once, and not with each endpoint.
+var commonStatuses = [...]int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
+
 // apiHelp returns the content of the help page. The addresses in its commands begin
 // with base.
 func (s *Server) apiHelp(base string) apiHelp {
-	help := apiHelp{Base: base, Text: apiText, DocumentV1: base + openAPIv1Path, V1: s.helpV1()}
+	help := apiHelp{Base: base, Text: apiText, DocumentV1: base + openAPIv1Path, V1: s.helpV1(), Common: commonStatuses[:]}
 	everywhere := []error{errMethod, errAny}
 	for _, e := range s.endpoints(base) {
 		if e.name == "openapi" {
@@ -68,7 +72,11 @@ func (s *Server) apiHelp(base string) apiHelp {
 		everywhere = append(everywhere, s.errorsOf(e.route, e.errors)...)
 	}
 	for _, f := range errorResponses(everywhere) {
-		help.Statuses = append(help.Statuses, statusHelp{Status: f.status, Name: http.StatusText(f.status), Text: statusTexts[f.status]})
+		of := f.help()
+		if !slices.Contains(commonStatuses[:], f.status) {
+			of.Errors = nil // they stand with their endpoints
+		}
+		help.Statuses = append(help.Statuses, of)
 	}
 	return help
 }
@@ -92,6 +100,9 @@ func (s *Server) endpointHelp(e endpoint, base string) endpointHelp {
 		})
 	}
 	for _, f := range e.errorResponses {
+		if slices.Contains(commonStatuses[:], f.status) {
+			continue
+		}
 		help.Statuses = append(help.Statuses, f.help())
 	}
 	return help
@@ -100,7 +111,7 @@ func (s *Server) endpointHelp(e endpoint, base string) endpointHelp {
 func (f statusResponses) help() statusHelp {
 	out := statusHelp{Status: f.status, Name: http.StatusText(f.status), Text: statusTexts[f.status]}
 	for _, rep := range f.replies {
-		if e, ok := rep.body.(errorBody); ok {
+		if e, ok := rep.body.(errorBody); ok && !slices.Contains(out.Errors, e) {
 			out.Errors = append(out.Errors, e)
 		}
 	}

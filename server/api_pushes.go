@@ -106,6 +106,11 @@ func readPage(r *request) (int, error) {
 	if err != nil {
 		return 0, err
 	}
+	return pageIn(pairs)
+}
+
+// pageIn returns the page that a query asks for; 1 if it names none.
+func pageIn(pairs body.Pairs) (int, error) {
 	text, has, err := pairs.Only("page")
 	if err != nil || !has {
 		return 1, err

@@ -132,6 +132,11 @@ func TestAHandleIsAnUnknownTokenToOthers(t *testing.T) {
 				if to := got.Header.Get("Location"); to != "" {
 					got.Header.Set("Location", strings.ReplaceAll(to, name, ""))
 				}
+				for i, c := range got.Cookies() {
+					if c.Name == "wanted" { // it repeats the path
+						got.Header["Set-Cookie"][i] = c.Name
+					}
+				}
 				return got
 			}
 			want, got := of(unknown), of(live)

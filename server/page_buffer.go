@@ -128,6 +128,9 @@ func (s *Server) render(r *request, rep *reply) (err error) {
 		Template: rep.template, Locale: r.locale, Site: s.siteFor(r), Account: r.session.Email,
 		Where: r.where(), Switch: s.mayLeave(r, rep), Page: rep.body,
 	}
+	var shown *http.Cookie
+	v.Notice, shown = s.takeNotice(r)
+	*rep = rep.with(shown)
 	if err := s.pages.Render(b, v); err != nil {
 		b.free()
 		return err

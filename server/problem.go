@@ -149,7 +149,7 @@ func (p problem) body() errorBody {
 func (s *Server) errorReply(r *request, err error) reply {
 	switch {
 	case errors.Is(err, errSignIn), errors.Is(err, store.ErrSession):
-		return goTo(signInPath)
+		return goTo(signInPath).with(s.newWantedCookie(r))
 	case errors.Is(err, errMFA):
 		return goTo(mfaPath)
 	case errors.Is(err, errHostUnknown): // a client of another host must learn nothing about this one

@@ -135,6 +135,7 @@ func (s *Server) table() []route {
 		{name: "audit_page", method: get, pattern: page + "/audit", access: required, traits: isPage | hasLinks, action: s.auditPage},
 		{name: "audit_csv", method: get, pattern: page + "/audit.csv", access: required, traits: isPage, action: s.auditCSV},
 		{name: "link_qr", method: get, pattern: page + "/preview", access: optional, traits: isPage | hasLinks, action: s.linkQRPage},
+		{name: "own_deleted", method: post, pattern: "/users/pushes/delete", access: required, traits: isPage, action: s.withForm(s.deletePushes)},
 		{name: "own_pushes", method: get, pattern: "/p", access: required, traits: isPage | hasLinks, nav: "pushes", action: s.ownPushes},
 
 		{name: "sign_in_form", method: get, pattern: signInPath, access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.signInForm},

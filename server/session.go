@@ -64,18 +64,18 @@ func (s *Server) newSessionCookie(r *request, n store.NewSession) *http.Cookie {
 }
 
 // begin gives the browser a new session, and ends its old one: a client that knew the
-// old secret cannot use it any more.
+// old secret cannot use it any more. It leads to the page that the user wanted to see.
 func (s *Server) begin(r *request, n store.NewSession) (reply, error) {
 	if old := s.sessionSecret(r); !old.IsZero() {
 		if err := s.store.SignOut(r.Context(), r.actor, old); err != nil {
 			return reply{}, err
 		}
 	}
-	next := "/"
-	if n.Pending {
-		next = signInPath
+	rep := goTo(signInPath)
+	if !n.Pending {
+		rep = goTo(cmp.Or(s.wanted(r), "/")).with(s.noWantedCookie(r))
 	}
-	return goTo(next).with(s.newSessionCookie(r, n), s.newKnownCookie(r, n)), nil
+	return rep.with(s.newSessionCookie(r, n), s.newKnownCookie(r, n)), nil
 }
 
 // noSessionCookie removes the session's cookie from the browser.

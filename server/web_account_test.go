@@ -146,7 +146,7 @@ func TestPagesAndLogsKeepSecrets(t *testing.T) {
 	b.Post("/users/password", "old", wrong, "new", changed, "again", changed).Want(http.StatusForbidden)
 	b.Post("/users/password", "old", servertest.AnnPassword, "new", changed, "again", wrong).Want(http.StatusUnprocessableEntity)
 	b.Post("/users/password", "old", servertest.AnnPassword, "new", "short", "again", "short").Want(http.StatusUnprocessableEntity)
-	b.Post("/users/password", "old", servertest.AnnPassword, "new", changed, "again", changed).To("/users/password?done=1")
+	b.Post("/users/password", "old", servertest.AnnPassword, "new", changed, "again", changed).To("/users/password")
 	totpSecret, recovery := b.EnableMFAWith(changed)
 	b.Get("/users/mfa")
 	b.Post("/users/sign_up", "email", "x", "password", wrong).Want(http.StatusUnprocessableEntity)

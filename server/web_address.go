@@ -12,7 +12,6 @@ import (
 type addressView struct {
 	Email     string
 	Confirmed bool
-	Done      bool          // it was just confirmed
 	Mail      bool          // the server can send a code there
 	Until     *display.Time // how long the code is good that was sent; nil: none is
 	Tries     int           // that are left for it
@@ -22,7 +21,6 @@ type addressView struct {
 // addressPage shows the address of the account.
 func (s *Server) addressPage(r *request) (reply, error) {
 	page, err := s.addressState(r)
-	page.Done = r.URL.Query().Has(markDone)
 	return show(http.StatusOK, "address", page), err
 }
 
@@ -56,7 +54,7 @@ func (s *Server) confirmAddress(r *request, f webForm) (reply, error) {
 	if errors.Is(err, store.ErrCode) {
 		return s.rerenderAddress(r, formError{Message: "address_code_wrong"})
 	}
-	return goTo(addressPath + "?" + markDone + "=1"), err
+	return s.goToTell(r, addressPath, noticeConfirmed), err
 }
 
 // addressError shows the page again after too many codes. Any other error is returned.

@@ -21,7 +21,7 @@ const (
 func newSender(t *testing.T, changes ...func(*config.Config)) (a *servertest.Server, eve *servertest.Browser, token http.Header) {
 	t.Helper()
 	a = servertest.NewSite(t, append([]func(*config.Config){sendsMail, servertest.SignUps}, changes...)...)
-	a.Browser().Post("/users/sign_up", "email", eveEmail, "password", evePassword).To("/users/sign_in?made=1")
+	a.Browser().Post("/users/sign_up", "email", eveEmail, "password", evePassword).To("/users/sign_in")
 	return a, a.SignedIn(eveEmail, evePassword), a.AddToken(eveEmail)
 }
 
@@ -69,8 +69,8 @@ func TestASignedUpAccountSendsMailOnceItsAddressIsConfirmed(t *testing.T) {
 	eve.Get("/users/address").Says(`name="code"`, "Tries left: 5", "Send another code").Lacks(code)
 	refused()
 	eve.Post("/users/address", "code", noCode(code)).Want(http.StatusForbidden).Says("not the code from the last e-mail", "Tries left: 4")
-	eve.Post("/users/address", "code", code[:4]+" "+code[4:]).To("/users/address?done=1")
-	eve.Get("/users/address?done=1").Says("your address is confirmed", "This address is confirmed").Lacks(`name="code"`, "Send")
+	eve.Post("/users/address", "code", code[:4]+" "+code[4:]).To("/users/address")
+	eve.Get("/users/address").Says("your address is confirmed", "This address is confirmed").Lacks(`name="code"`, "Send")
 	eve.Get("/").Says(`name="push[notify_emails_to]"`).Lacks("must be confirmed")
 	a.Create(`"payload":"x","notify_emails_to":"bob@example.net"`, token)
 	a.Do("POST", pushes+"/"+old+"/notify_emails", `{"notify_emails_to":"carol@example.net"}`, token).Want(http.StatusCreated)
@@ -111,7 +111,7 @@ func TestThePageOfTheAddressSaysWhyThereIsNoCode(t *testing.T) {
 	eve.Post("/users/address", "code", code).Want(http.StatusForbidden).Says("not the code", "Send a code").Lacks(`name="code"`)
 	a.Store.Clock.Advance(time.Minute)
 	eve.Post("/users/address/code").To("/users/address")
-	eve.Post("/users/address", "code", codeIn(a)).To("/users/address?done=1")
+	eve.Post("/users/address", "code", codeIn(a)).To("/users/address")
 
 	full, bob, _ := newSender(t, func(c *config.Config) { c.Mail.RecipientPerDay = 1 })
 	full.Create(`"payload":"x","notify_emails_to":"`+eveEmail+`"`, full.AddToken(servertest.AnnEmail))
@@ -124,7 +124,7 @@ func TestThePageOfTheAddressSaysWhyThereIsNoCode(t *testing.T) {
 		"änn@example.com":  on,
 		"eve@[192.0.2.25]": on,
 	} {
-		off.Browser().Post("/users/sign_up", "email", email, "password", evePassword).To("/users/sign_in?made=1")
+		off.Browser().Post("/users/sign_up", "email", email, "password", evePassword).To("/users/sign_in")
 		none := off.SignedIn(email, evePassword)
 		none.Get("/users/address").Want(http.StatusOK).Says("cannot send e-mail to this address").Lacks("Send a code")
 		none.Post("/users/address/code").Want(http.StatusNotFound)

@@ -19,21 +19,33 @@ type auditView struct {
 	QR        *display.QR  // nil: the link is too long for one
 
 	Log   []auditRow
-	Full  int // the number of minor entries once no more are kept; 0 before
+	Sum   *auditSum // nil: the log is too long for it
+	Full  int       // the number of minor entries once no more are kept; 0 before
 	Pages pager
 	CSV   string
 
 	Edit editForm
 }
 
+// An auditSum is what happened to a push in short.
+type auditSum struct {
+	store.Summary
+	First, Last *display.Time // nil: it was not opened
+}
+
 // An auditRow is a line of the audit log.
 type auditRow struct {
-	When      display.Time
-	Kind      string // of a message, audit_kind_...
-	IP, Agent string
-	Referrer  secret.Text
-	To        secret.Text // the recipients of a mail
+	When     display.Time
+	Kind     string // of a message, audit_kind_...
+	IP       string
+	Agent    string
+	Program  display.Agent // what the agent names
+	Referrer secret.Text
+	To       secret.Text // the recipients of a mail
 }
+
+// Known reports whether the agent is one that people know by name.
+func (r auditRow) Known() bool { return r.Program.Browser != "" || r.Program.System != "" }
 
 // auditPage shows what happened to a push.
 func (s *Server) auditPage(r *request) (reply, error) {
@@ -61,7 +73,13 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 		p.Full = store.MaxMinorEntries
 	}
 	for i, e := range h.Log {
-		p.Log[i] = auditRow{When: display.NewExactTime(e.At), Kind: e.Kind.String(), IP: e.IP, Agent: e.UserAgent, Referrer: e.Referrer, To: e.Recipients}
+		p.Log[i] = auditRow{
+			When: display.NewExactTime(e.At), Kind: e.Kind.String(), IP: e.IP,
+			Agent: e.UserAgent, Program: display.ParseAgent(e.UserAgent), Referrer: e.Referrer, To: e.Recipients,
+		}
+	}
+	if h.Summary != nil {
+		p.Sum = &auditSum{*h.Summary, display.OptionalTime(h.Summary.First), display.OptionalTime(h.Summary.Last)}
 	}
 	if h.Live() {
 		p.QR = display.LinkQR(p.Link)

@@ -46,6 +46,7 @@ const (
 // Names of fields that only the form has.
 const (
 	urlField  = "url"               // the address of a url push
+	loginName = "login"             // a box: the text is a login; also the start of the names of its parts
 	unitField = "expire_after_unit" // of the number of days
 )
 
@@ -85,6 +86,9 @@ func (c *createRequest) convertForm() error {
 	for _, name := range [...]string{store.FieldPayload, store.FieldNote} {
 		f.change(name, oneBreak)
 	}
+	if f.sendsLogin() {
+		f[store.FieldPayload] = textValue(loginText(f.login()))
+	}
 	if f.text(store.FieldKind) == store.URL.String() {
 		if address, sent := f[urlField]; sent {
 			f[store.FieldPayload] = address
@@ -102,6 +106,20 @@ func (c *createRequest) convertForm() error {
 		delete(f, store.FieldDays) // the form hides its number while a time is chosen; the store would use it
 	}
 	return c.agrees()
+}
+
+// sendsLogin reports whether the form has a login in place of the text.
+func (f fields) sendsLogin() bool {
+	return f.text(store.FieldKind) == store.Text.String() && f.on(loginName)
+}
+
+// login returns the parts of a login, as they were typed.
+func (f fields) login() []loginPart {
+	parts := make([]loginPart, len(loginLabels))
+	for i, l := range loginLabels {
+		parts[i] = loginPart{l.name, secret.New(oneBreak(f.text(loginName + "_" + l.name)))}
+	}
+	return parts
 }
 
 // agrees refuses a form that was opened in a session which has ended, files together

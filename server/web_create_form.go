@@ -17,6 +17,8 @@ type createView struct {
 	NoFiles     bool // file pushes need an account, and the reader is not signed in
 	Payload     secret.Text
 	URL         secret.Text // in place of Payload
+	AsLogin     bool        // Login is in place of Payload
+	Login       []loginPart
 	Days, Views numberField
 	Units       []string
 	Unit        string // of Days, one of them
@@ -117,6 +119,8 @@ func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f 
 	page := createView{
 		NoFiles:     s.cfg.EnableFilePushes && r.actor.Account == 0,
 		Payload:     f[store.FieldPayload].Text,
+		AsLogin:     f.sendsLogin(),
+		Login:       f.login(),
 		Days:        newNumberField(all, kindTerms.daysRange, f.text(store.FieldDays)),
 		Units:       []string{"minutes", "hours", "days"},
 		Unit:        cmp.Or(f.text(unitField), "days"),
@@ -134,6 +138,12 @@ func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f 
 	page.Mail = s.newMailForm(r, f)
 	if chosen.kind == store.URL {
 		page.Payload, page.URL = secret.Text{}, page.Payload
+	}
+	for i, p := range page.Login {
+		page.Login[i].Value = secret.New(shownAgain(p.Value.Reveal(), store.MaxText))
+	}
+	if page.AsLogin {
+		page.Payload = secret.Text{}
 	}
 	page.Times = newTimes(all, page.Days, f.text(store.FieldDuration))
 	for _, t := range all {

@@ -23,7 +23,7 @@ func TestTheFormSendsTheLinkByMail(t *testing.T) {
 		t.Errorf("mail goes to %s: %s", addressees(lettersOf(a)), got.Body)
 	}
 	page := a.Get("/p/"+token+"/audit", ann).Want(http.StatusOK)
-	if !strings.Contains(page.Body, `Link sent by e-mail: <bdi class="long">bob@example.net, carol@example.net</bdi>`) {
+	if !strings.Contains(page.Body, `Link sent by e-mail</span>: <bdi class="long">bob@example.net, carol@example.net</bdi>`) {
 		t.Error(page.Body)
 	}
 	got = a.SendForm(servertest.Typed(map[string]string{"notify_emails_to": "", "notify_emails_to_locale": "sv"}), ann)

@@ -21,6 +21,9 @@ type formProblem struct {
 // form.
 func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.InvalidError) (all []formProblem) {
 	text, days, views := s.payloadProblem(t.kind, c.fields.text(store.FieldPayload)), t.Days, t.Views
+	if c.fields.sendsLogin() {
+		text.Field = "login-user"
+	}
 	time := "time"
 	if c.fields.text(store.FieldDuration) == "" { // it was typed
 		time = "days"

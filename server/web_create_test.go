@@ -136,6 +136,34 @@ func TestAnAddressHasAFieldOfItsOwn(t *testing.T) {
 	}
 }
 
+func TestALoginIsSentAsOneText(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	login := map[string]string{"login": "on", "login_user": "ann", "login_password": " p&w ", "login_address": "", "login_seed": "JBSWY3DPEHPK3PXP", "login_note": "a\r\nb", "payload": "another text"}
+	const text = "User name: ann\nPassword:  p&w \nOne-time code seed: JBSWY3DPEHPK3PXP\nNote: a\nb"
+	got := a.SendForm(servertest.Typed(login))
+	a.Get(pushes + "/" + got.PushToken()).Has(map[string]string{"kind": "text", "payload": text})
+	for shown, want := range map[string]bool{text: true, text + "\r": false, "Note: " + text: false} {
+		page := a.Send("/p/"+a.Create(`"payload":`+servertest.Quoted(shown)), nil).Want(http.StatusOK)
+		if has := strings.Contains(page.Body, `<span class="mono" id="login-password" dir="auto"> p&amp;w </span>`); has != want || page.Tag("secret") == "" {
+			t.Errorf("%q: fields %v", shown, has)
+		}
+	}
+	login["expire_after_views"] = "0"
+	again := a.SendForm(servertest.Typed(login))
+	if again.Problems(); again.TypedInto("login-password") != " p&w " || again.TypedInto("login-note") != "a\nb" || !strings.Contains(again.Tag("login"), " checked") || again.TypedInto("payload") != "" {
+		t.Error(again.Body)
+	}
+	empty := a.SendForm(servertest.Typed(map[string]string{"login": "on", "payload": "another text"}))
+	if told := empty.Problems(); len(told) != 1 || !strings.Contains(empty.Tag("login-user"), `aria-invalid="true"`) {
+		t.Errorf("%q", told)
+	}
+	without := servertest.Typed(login)
+	delete(without, "login")
+	without["expire_after_views"] = "1"
+	a.Get(pushes + "/" + a.SendForm(without).PushToken()).Has(map[string]string{"payload": "another text"})
+}
+
 func TestTheFoldedOptionsOpenWhereSomethingIsToBeDone(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)

@@ -52,7 +52,7 @@ func newEditForm(h store.History) editForm {
 func (s *Server) editPush(r *request, f webForm) (reply, error) {
 	p, err := s.store.EditPush(r.Context(), r.actor, r.push, readEdit(f))
 	if err == nil {
-		return goTo(ownerPath(p) + "/audit"), nil
+		return s.tellIfLive(r, p, noticeEdited), nil
 	}
 	wrong, invalid := wrongFields(err)
 	if !invalid {
@@ -74,7 +74,17 @@ func (s *Server) thawPush(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return goTo(ownerPath(p) + "/audit"), nil
+	return s.tellIfLive(r, p, noticeThawed), nil
+}
+
+// tellIfLive redirects the browser to the page of a push, which shows the notice unless the
+// push has expired meanwhile.
+func (s *Server) tellIfLive(r *request, p store.PushInfo, n notice) reply {
+	path := ownerPath(p) + "/audit"
+	if !p.Live() {
+		return goTo(path)
+	}
+	return s.goToTell(r, path, n)
 }
 
 // thawPushAPI is thawPush for programs.

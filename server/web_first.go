@@ -41,7 +41,8 @@ func (s *Server) firstAccount(r *request) (reply, error) {
 	if err != nil { // the account exists, even if it cannot sign in now
 		return goTo(signInPath), nil
 	}
-	return s.begin(r, n)
+	rep, err := s.begin(r, n)
+	return rep.with(s.goToTell(r, rep.to, noticeFirst).cookies...), err
 }
 
 // errFirst is store.ErrNotFound for the page of the first account.

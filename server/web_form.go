@@ -87,9 +87,6 @@ func unlessGone(err error) error {
 	return err
 }
 
-// markDone is the mark in the query of a page whose form was accepted.
-const markDone = "done"
-
 // A formError says on a form why a password or a code was refused. The zero value is
 // no error.
 type formError struct {

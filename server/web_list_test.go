@@ -94,10 +94,10 @@ func TestTheListShowsOwnPushesNewestFirstWithTheirRemainingLimits(t *testing.T) 
 	link := a.Mine(by, func(in *store.NewPush) { in.Kind, in.Payload = store.URL, secret.New("https://example.com") })
 	a.Get(pushes + "/" + old.Token.Reveal()).Want(200)
 	page := a.Get("/p", ann).Want(200)
-	if got := strings.Join(namesOf(page), ", "); got != "Web address, old" {
+	if got := strings.Join(namesOf(page), "|"); got != "Untitled, |old" {
 		t.Errorf("rows: %s", got)
 	}
-	page.Says("1 of 5", "0 of 5", "7 days", "/p/"+old.Token.Reveal()+"/audit", a.URL+"/p/"+link.Token.Reveal()+"/r", "/p/"+old.Token.Reveal()+"/expire").Lacks("bob")
+	page.Says("1 of 5", "0 of 5", "7 days", "/p/"+old.Token.Reveal()+"/audit", a.URL+"/p/"+link.Token.Reveal()+"/r", `name="push-`+old.Token.Reveal()+`"`).Lacks("bob")
 
 	if _, err := a.Store.DeletePush(ctx, by, link.Token); err != nil {
 		t.Fatal(err)
@@ -109,7 +109,7 @@ func TestTheListShowsOwnPushesNewestFirstWithTheirRemainingLimits(t *testing.T) 
 	a.Get("/p", ann).Says("15 minutes")
 	a.Store.Clock.Advance(15 * time.Minute)
 	a.Get("/p", ann).Says("No active pushes")
-	a.Get("/p?state=expired", ann).Says("Deleted", "All views used", "Time is up", "5 of 5").Lacks("/expire")
+	a.Get("/p?state=expired", ann).Says("Deleted", "All views used", "Time is up", "5 of 5").Lacks(`name="push-`)
 }
 
 func TestThePagesOfAList(t *testing.T) {
@@ -235,4 +235,64 @@ func TestTheAuditPageShowsWhatHappenedWhenAndFromWhere(t *testing.T) {
 	a.Get(path+"?page=3", ann).Want(200).Says("There is nothing on this page")
 	a.Store.Clock.Advance(7*day - time.Second)
 	a.Get(path, a.SignInAgain("ann@example.com")).Want(200).Says("Time is up", "Database", "Opened").Lacks(`action="/p/`, `id="link"`, `class="qr"`)
+}
+
+func TestTheListTellsWhatIsNewAndIsFiltered(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann, by := a.AddSessionUser("ann@example.com"), a.Actor("ann@example.com")
+	a.Mine(by, servertest.Called("quiet"))
+	a.Store.Clock.Advance(time.Second)
+	last := a.Mine(by, servertest.Called("last"), func(in *store.NewPush) { in.Views = new(3) }).Token
+	a.Store.Clock.Advance(time.Second)
+	a.Mine(by, servertest.Called("brief"), func(in *store.NewPush) {
+		in.Kind, in.Payload, in.Lifetime = store.URL, secret.New("https://example.com"), time.Hour
+	})
+	for range 2 {
+		a.Get(pushes + "/" + last.Reveal()).Want(200)
+	}
+	a.Get("/p", ann).Want(200).Says("Not opened yet", "Opened 2 times", "Last view left", "Expires within a day", `Active<span class="total"> 3</span>`, `Expired<span class="total"> 0</span>`)
+	for query, want := range map[string]string{
+		"": "brief|last|quiet", "?kind=url": "brief", "?kind=text&news=unopened": "quiet", "?news=last": "last", "?news=soon": "brief", "?news=opened&q=la": "last",
+		"?order=end": "brief|quiet|last", "?kind=&news=&order=&q=": "brief|last|quiet", "?news=guessed": "",
+	} {
+		got := a.Get("/p"+query, ann).Want(200)
+		if names := strings.Join(namesOf(got), "|"); names != want {
+			t.Errorf("%s: %q", query, names)
+		}
+		if want == "last" {
+			got.Says("1 found")
+		}
+	}
+	a.Get("/p?news=guessed", ann).Says("No push on this tab matches the filter.", `href="/p"`)
+	a.Get("/p?q=gone&order=end", ann).Says("No active push has these words", `href="/p?order=end&q=gone&state=expired">Search the expired ones`, `href="/p?order=end"`)
+	for _, query := range []string{"kind=x", "news=x", "news=opened&news=last", "kind=text&kind=url"} {
+		a.Get("/p?"+query, ann).Want(400)
+	}
+}
+
+func TestTheAuditPageSumsUpTheLog(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann, by := a.AddSessionUser("ann@example.com"), a.Actor("ann@example.com")
+	p := a.Mine(by, func(in *store.NewPush) { in.Passphrase, in.Views = secret.New("open sesame"), new(60) })
+	path := "/p/" + p.Token.Reveal() + "/audit"
+	if words := a.Get(path, ann).Page().Words(); !strings.Contains(words, "Not opened yet") {
+		t.Error(words)
+	}
+	chrome := "Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"
+	for i, passphrase := range []string{"wrong", "open sesame", "open sesame"} {
+		a.Store.Clock.Advance(time.Hour)
+		who := store.Actor{IP: fmt.Sprintf("203.0.113.%d", i), Client: "203.0.113.7", UserAgent: chrome}
+		if _, err := a.Store.Retrieve(ctx, who, p.Token, secret.New(passphrase), nil); (err != nil) != (passphrase == "wrong") {
+			t.Fatal(err)
+		}
+	}
+	page := a.Get(path, ann).Want(200).Says(`<summary>Chrome on Windows</summary><bdi>`+chrome, `class="event failed_passphrase"`)
+	words := page.Page().Words()
+	for _, want := range []string{"Opened 2 times", "first 2026-01-01 02:00 UTC", "last 2026-01-01 03:00 UTC", "from 2 addresses", "1 wrong passphrase"} {
+		if !strings.Contains(words, want) {
+			t.Errorf("it does not say %q: %s", want, words)
+		}
+	}
 }

@@ -15,12 +15,15 @@ import (
 type mfaView struct {
 	On       bool
 	Required bool        // every account must have one
-	Done     bool        // it was just turned off
+	Codes    int         // recovery codes that are left
 	Email    string      // for password managers
 	Secret   secret.Text // if it is off: the one that is offered
 	QR       display.QR
 	Error    formError
 }
+
+// AllCodes is how many recovery codes there are at first.
+func (mfaView) AllCodes() int { return store.RecoveryCodes }
 
 // mfaCodesView shows recovery codes, for the only time.
 type mfaCodesView struct {
@@ -31,14 +34,13 @@ type mfaCodesView struct {
 // mfaPage shows the second factor of the account.
 func (s *Server) mfaPage(r *request) (reply, error) {
 	page, err := s.mfaState(r, secret.Text{})
-	page.Done = r.URL.Query().Has(markDone)
 	return show(http.StatusOK, "mfa", page), err
 }
 
 // mfaState returns the page. If the factor is off, the page offers the given secret, or
 // a new one if that is zero.
 func (s *Server) mfaState(r *request, offered secret.Text) (mfaView, error) {
-	page := mfaView{On: r.session.MFA, Required: s.cfg.RequireMFA, Email: r.session.Email}
+	page := mfaView{On: r.session.MFA, Required: s.cfg.RequireMFA, Codes: r.session.RecoveryCodes, Email: r.session.Email}
 	if page.On {
 		return page, nil
 	}
@@ -80,7 +82,7 @@ func (s *Server) disableMFA(r *request, f webForm) (reply, error) {
 	if err := s.store.DisableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.Text("password")); err != nil {
 		return s.rerenderMFA(r, err, "mfa_password_wrong", secret.Text{})
 	}
-	return goTo(mfaPath + "?" + markDone + "=1"), nil
+	return s.goToTell(r, mfaPath, noticeNoMFA), nil
 }
 
 // newRecoveryCodes replaces the recovery codes.

@@ -16,85 +16,229 @@ import (
 const (
 	stateField  = "state"
 	searchField = "q"
+	kindField   = "kind"
+	newsField   = "news"
+	orderField  = "order"
 
 	expiredState = "expired"
+	endOrder     = "end"
 	ownPath      = "/p"
 )
 
 // maxSearch is the length in bytes of the longest text to search for.
 const maxSearch = 255
 
-const errSearch = badRequest("The text to search for is too long.")
+const (
+	errSearch = badRequest("The text to search for is too long.")
+	errFilter = badRequest("The list has no such kind, news or order.")
+)
+
+// newsNames are the values of newsField, in the order of the choice.
+var newsNames = [...]struct {
+	name string // also of messages, list_news_...
+	news store.News
+}{
+	{"unopened", store.NotOpened},
+	{"opened", store.Opened},
+	{"guessed", store.Guessed},
+	{"soon", store.EndsSoon},
+	{"last", store.LastView},
+}
+
+// A listing is what the list shows, as its query says.
+type listing struct {
+	store.Search
+	page int
+}
+
+// readListing reads the query of a list.
+func readListing(query string) (l listing, err error) {
+	pairs, err := body.ParseQuery(query)
+	if err != nil {
+		return l, err
+	}
+	fields := make(map[string]string)
+	for _, name := range [...]string{stateField, searchField, kindField, newsField, orderField} {
+		text, _, err := pairs.Only(name)
+		if err != nil {
+			return l, err
+		}
+		fields[name] = text.Reveal()
+	}
+	if l.page, err = pageIn(pairs); err != nil {
+		return l, err
+	}
+	l.Live, l.Words = fields[stateField] != expiredState, strings.TrimSpace(fields[searchField])
+	if len(l.Words) > maxSearch {
+		return l, errSearch
+	}
+	var known bool
+	if l.Kind, known = store.ParseKind(fields[kindField]); !known && fields[kindField] != "" {
+		return l, errFilter
+	}
+	for _, n := range newsNames {
+		if n.name == fields[newsField] {
+			l.News = n.news
+		}
+	}
+	if l.News == 0 && fields[newsField] != "" {
+		return l, errFilter
+	}
+	l.ByEnd = fields[orderField] == endOrder
+	return l, nil
+}
+
+// path returns the path of a page of the list.
+func (l listing) path(page int) string {
+	q := url.Values{}
+	if !l.Live {
+		q.Set(stateField, expiredState)
+	}
+	if l.Words != "" {
+		q.Set(searchField, l.Words)
+	}
+	if l.Kind != 0 {
+		q.Set(kindField, l.Kind.String())
+	}
+	if name := l.newsName(); name != "" {
+		q.Set(newsField, name)
+	}
+	if l.ByEnd {
+		q.Set(orderField, endOrder)
+	}
+	return pagePath(ownPath, q, page)
+}
+
+func (l listing) newsName() string {
+	for _, n := range newsNames {
+		if n.news == l.News {
+			return n.name
+		}
+	}
+	return ""
+}
+
+// at returns the listing of live pushes or of others, with the same search.
+func (l listing) at(live bool) listing {
+	l.Live, l.page = live, 1
+	return l
+}
 
 // ownView lists the account's own pushes.
 type ownView struct {
-	Live   bool   // the list of live pushes, not of expired ones
-	Query  string // the text that is searched for
-	Rows   []ownRow
-	Cut    int // how many were searched, if there are more; 0: all
-	Pages  pager
-	Active string // the paths of both lists, with the same search
-	Ended  string
+	listing
+	Rows       []ownRow
+	Cut        int   // how many were searched, if there are more; 0: all
+	Hits       count // of the search, or of the filter
+	Pages      pager
+	Active     string // the paths of both lists, with the same search
+	Ended      string
+	Unsearched string // the path of the list without the words
+	Unfiltered string // the path of the list without kind and news
+	LiveCount  count
+	EndedCount count
+	Back       string // the query of this page
 }
+
+// A count is a number of pushes, or a bound that it is beyond.
+type count struct {
+	Number int
+	More   bool
+}
+
+// String is the count as the page shows it.
+func (c count) String() string {
+	if c.More {
+		return strconv.Itoa(c.Number) + "+"
+	}
+	return strconv.Itoa(c.Number)
+}
+
+// newTotal returns a count that the store made up to its bound.
+func newTotal(n int) count { return count{min(n, store.MaxCounted), n > store.MaxCounted} }
+
+// Kinds are the names of the kinds to choose from.
+func (ownView) Kinds() (names []string) {
+	for _, k := range store.Kinds() {
+		names = append(names, k.String())
+	}
+	return names
+}
+
+// AllNews are the names of the news to choose from: a push that has ended has no time or
+// views left.
+func (v ownView) AllNews() (names []string) {
+	for _, n := range newsNames {
+		if v.Live || n.news != store.EndsSoon && n.news != store.LastView {
+			names = append(names, n.name)
+		}
+	}
+	return names
+}
+
+// ChosenNews is the name of the news that all pushes in the list have; empty: any.
+func (v ownView) ChosenNews() string { return v.newsName() }
+
+// Searched reports whether the list has only pushes that were found.
+func (v ownView) Searched() bool { return v.Words != "" || v.Filtered() }
+
+// Filtered reports whether the list has only pushes of a kind, or with some news.
+func (v ownView) Filtered() bool { return v.Kind != 0 || v.News != 0 }
 
 // An ownRow is a push in that list.
 type ownRow struct {
-	Number       int // on this page, from 1
 	Name         string
 	Kind         string // of a message, list_kind_...
 	State        string // of a message, list_state_...
 	Live         bool
+	News         []news
 	Created      display.Time
 	Ended        display.Time
 	Left         timeLeft
 	Views, Limit int
 	Protected    bool
+	Token        string // that names it in forms, for its owner
 	Link         string
 	Audit        string
-	Expire       string
 	Thaw         string
 	Frozen       bool
 }
 
-// ownPushes lists the pushes of the account.
-func (s *Server) ownPushes(r *request) (reply, error) {
-	page, err := readPage(r)
-	if err != nil {
-		return reply{}, err
-	}
-	pairs, err := body.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return reply{}, err
-	}
-	state, _, err1 := pairs.Only(stateField)
-	search, _, err2 := pairs.Only(searchField)
-	if err1 != nil || err2 != nil {
-		return reply{}, body.ErrTwice
-	}
-	words := strings.TrimSpace(search.Reveal())
-	if len(words) > maxSearch {
-		return reply{}, errSearch
-	}
-	live := state.Reveal() != expiredState
-	found, err := s.store.SearchPushes(r.Context(), r.actor, live, words, page)
-	if err != nil {
-		return reply{}, err
-	}
-	return show(http.StatusOK, "own", newOwnView(found, live, words, page, r.base)), nil
+// A news is a badge of a push.
+type news struct {
+	Name  string // of a message, list_news_...
+	Count int
+	Warn  bool
 }
 
-func newOwnView(found store.Found, live bool, words string, page int, base string) ownView {
-	at := func(page int) string { return listPath(live, words, page) }
+// ownPushes lists the pushes of the account.
+func (s *Server) ownPushes(r *request) (reply, error) {
+	l, err := readListing(r.URL.RawQuery)
+	if err != nil {
+		return reply{}, err
+	}
+	found, err := s.store.SearchPushes(r.Context(), r.actor, l.Search, l.page)
+	if err != nil {
+		return reply{}, err
+	}
+	return show(http.StatusOK, "own", newOwnView(found, l, r.base)), nil
+}
+
+func newOwnView(found store.Found, l listing, base string) ownView {
+	unsearched, unfiltered := l, l
+	unsearched.Words, unfiltered.Kind, unfiltered.News = "", 0, 0
+	_, back, _ := strings.Cut(l.path(l.page), "?")
 	p := ownView{
-		Live: live, Query: words, Rows: make([]ownRow, len(found.Pushes)),
-		Pages: newPager(page, found.More, at), Active: listPath(true, words, 1), Ended: listPath(false, words, 1),
+		listing: l, Rows: make([]ownRow, len(found.Pushes)), Pages: newPager(l.page, found.More, l.path),
+		Hits:   count{(l.page-1)*store.PageSize + len(found.Pushes), found.More || found.Cut},
+		Active: l.at(true).path(1), Ended: l.at(false).path(1), Unsearched: unsearched.path(1), Unfiltered: unfiltered.path(1),
+		LiveCount: newTotal(found.Live), EndedCount: newTotal(found.Ended), Back: back,
 	}
 	if found.Cut {
 		p.Cut = store.MaxSearched
 	}
 	for i, push := range found.Pushes {
 		p.Rows[i] = newOwnRow(push, base)
-		p.Rows[i].Number = i + 1
 	}
 	return p
 }
@@ -102,10 +246,10 @@ func newOwnView(found store.Found, live bool, words string, page int, base strin
 func newOwnRow(p store.PushInfo, base string) ownRow {
 	path := ownerPath(p)
 	row := ownRow{
-		Name: p.Name.Reveal(), Kind: p.Kind.String(), State: stateName(p.Push), Live: p.Live(),
+		Name: p.Name.Reveal(), Kind: p.Kind.String(), State: stateName(p.Push), Live: p.Live(), News: newsOf(p),
 		Created: display.NewTime(p.CreatedAt), Left: newTimeLeft(p.ExpiresAt.Sub(p.At)),
-		Views: p.Views, Limit: p.ViewLimit, Protected: p.Protected,
-		Link: htmlURL(p, base), Audit: path + "/audit", Expire: path + "/expire", Thaw: path + "/thaw", Frozen: p.Frozen,
+		Views: p.Views, Limit: p.ViewLimit, Protected: p.Protected, Token: p.URLToken(),
+		Link: htmlURL(p, base), Audit: path + "/audit", Thaw: path + "/thaw", Frozen: p.Frozen,
 	}
 	if !p.Live() {
 		row.Ended = display.NewTime(p.ExpiredAt)
@@ -113,16 +257,26 @@ func newOwnRow(p store.PushInfo, base string) ownRow {
 	return row
 }
 
-// listPath returns the path of a page of a list.
-func listPath(live bool, words string, page int) string {
-	q := url.Values{}
-	if !live {
-		q.Set(stateField, expiredState)
+// newsOf returns the badges of a push.
+func newsOf(p store.PushInfo) (all []news) {
+	for _, n := range newsNames {
+		if !p.Has(n.news) {
+			continue
+		}
+		badge := news{Name: n.name, Warn: n.news > store.Opened}
+		switch n.news {
+		case store.NotOpened:
+			if !p.Live() {
+				badge.Name = "never"
+			}
+		case store.Opened:
+			badge.Count = p.Views
+		case store.Guessed:
+			badge.Count = p.Failed
+		}
+		all = append(all, badge)
 	}
-	if words != "" {
-		q.Set(searchField, words)
-	}
-	return pagePath(ownPath, q, page)
+	return all
 }
 
 func pagePath(path string, q url.Values, page int) string {

@@ -19,15 +19,14 @@ func (passwordBounds) MaxPassword() int { return store.MaxPassword }
 type passwordView struct {
 	passwordBounds
 	Email  string // for password managers
-	Done   bool
-	Short  bool // the new one is too short or too long
-	Differ bool // the new one was not repeated exactly
-	Keep   bool // the box that ends the API tokens was cleared
+	Short  bool   // the new one is too short or too long
+	Differ bool   // the new one was not repeated exactly
+	Keep   bool   // the box that ends the API tokens was cleared
 	Error  formError
 }
 
 func (s *Server) passwordForm(r *request) (reply, error) {
-	return show(http.StatusOK, "password", passwordView{Email: r.session.Email, Done: r.URL.Query().Has(markDone)}), nil
+	return show(http.StatusOK, "password", passwordView{Email: r.session.Email}), nil
 }
 
 // changePassword replaces the password of the account, and ends its other sessions, and
@@ -45,5 +44,5 @@ func (s *Server) changePassword(r *request, f webForm) (reply, error) {
 		page.Error, err = s.newFormError(err, "password_old_wrong")
 		return page.Error.rerender("password", page), err
 	}
-	return goTo(passwordPath + "?" + markDone + "=1").with(s.newSessionCookie(r, n)), nil
+	return s.goToTell(r, passwordPath, noticePassword).with(s.newSessionCookie(r, n)), nil
 }

@@ -15,8 +15,8 @@ func TestAPasswordIsChanged(t *testing.T) {
 	a := servertest.NewSite(t)
 	b, other := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword), a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	const changed = "another good password"
-	b.Post("/users/password", "old", servertest.AnnPassword, "new", changed, "again", changed).To("/users/password?done=1")
-	b.Get("/users/password?done=1").Want(http.StatusOK).Says("Your password was changed.")
+	b.Post("/users/password", "old", servertest.AnnPassword, "new", changed, "again", changed).To("/users/password")
+	b.Get("/users/password").Want(http.StatusOK).Says("Your password was changed.")
 	other.Get("/users/sessions").To("/users/sign_in")
 	a.Browser().SignIn(servertest.AnnEmail, servertest.AnnPassword).Want(http.StatusForbidden)
 	a.SignedIn(servertest.AnnEmail, changed)
@@ -67,5 +67,5 @@ func TestWrongOldPasswordsAreLimited(t *testing.T) {
 		t.Errorf("Retry-After %s", got.Header.Get("Retry-After"))
 	}
 	a.Store.Clock.Advance(time.Hour)
-	b.Post("/users/password", "old", servertest.AnnPassword, "new", good, "again", good).To("/users/password?done=1")
+	b.Post("/users/password", "old", servertest.AnnPassword, "new", good, "again", good).To("/users/password")
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"html/template"
 	"net/http"
+	"slices"
 	"time"
 
 	"pushbox/internal/humanize"
@@ -21,6 +22,7 @@ type revealView struct {
 
 	Text  template.HTML       // empty: none
 	Exact string              // the text in base64, if HTML cannot hold it
+	Login []loginPart         // nil: the text is no login
 	To    display.Destination // of a url push
 	Code  display.QR          // of a qr push; zero if the text is too long for one
 	Files []fileRow
@@ -101,7 +103,15 @@ func (s *Server) newRevealView(r *request, v store.Viewing) revealView {
 	default:
 		page.Text, page.Exact = display.ExactHTML(text)
 	}
+	if p.Kind == store.Text && page.Exact == "" {
+		page.Login = parseLogin(text)
+	}
 	return page
+}
+
+// Seed reports whether there is a seed of one-time codes.
+func (v revealView) Seed() bool {
+	return slices.ContainsFunc(v.Login, func(p loginPart) bool { return p.Name == "seed" && !p.Value.IsZero() })
 }
 
 // renewals is how often the page renews a grant within the grant's time, so that some

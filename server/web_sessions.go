@@ -2,6 +2,7 @@ package server
 
 import (
 	"net/http"
+	"slices"
 
 	"pushbox/server/display"
 	"pushbox/store"
@@ -35,16 +36,26 @@ func (s *Server) sessionsPage(r *request) (reply, error) {
 			Begun: display.NewTime(i.CreatedAt), Used: display.NewTime(i.LastUsedAt),
 		})
 	}
+	slices.SortStableFunc(page.Sessions, func(a, b sessionRow) int { // the browser's own first
+		switch {
+		case a.Own == b.Own:
+			return 0
+		case a.Own:
+			return -1
+		default:
+			return 1
+		}
+	})
 	return show(http.StatusOK, "sessions", page), nil
 }
 
 // endSession ends the session that the form names, or all but the browser's own.
 func (s *Server) endSession(r *request, f webForm) (reply, error) {
 	if f.checked("others") {
-		return goTo(sessionsPath), s.endOthers(r)
+		return s.goToTell(r, sessionsPath, noticeOthersEnded), s.endOthers(r)
 	}
 	err := s.store.EndSession(r.Context(), r.actor, s.sessionSecret(r), store.SessionID(f.number("id")))
-	return goTo(sessionsPath), unlessGone(err)
+	return s.goToTell(r, sessionsPath, noticeSessionEnded), unlessGone(err)
 }
 
 // endOthers ends every session of the account but the browser's own.

@@ -7,18 +7,11 @@ import (
 	"pushbox/store"
 )
 
-// Marks in the query of the sign-in page; each shows a notice.
-const (
-	markMade = "made" // a sign-up was accepted
-	markLate = "late" // no code came in time
-)
-
 // signInView is the form of an address and its password.
 type signInView struct {
-	Email string // as it was typed
-	Made  bool
-	Late  bool
-	Error formError
+	Email  string // as it was typed
+	Wanted bool   // it leads to the page that the user wanted to see
+	Error  formError
 }
 
 // signInCodeView is the form of the second factor's code.
@@ -26,14 +19,13 @@ type signInCodeView struct{ Error formError }
 
 // signInForm shows the form for the next factor.
 func (s *Server) signInForm(r *request) (reply, error) {
-	marks := r.URL.Query()
 	switch {
 	case r.actor.Account != 0:
 		return goTo("/"), nil
 	case r.pending:
 		return show(http.StatusOK, "sign_in_code", signInCodeView{}), nil
 	default:
-		return show(http.StatusOK, "sign_in", signInView{Made: marks.Has(markMade), Late: marks.Has(markLate)}), nil
+		return show(http.StatusOK, "sign_in", signInView{Wanted: s.wanted(r) != ""}), nil
 	}
 }
 
@@ -42,7 +34,7 @@ func (s *Server) signIn(r *request, f webForm) (reply, error) {
 	n, err := s.store.SignIn(r.Context(), r.actor, f.text("email"), f.Text("password"))
 	if err != nil {
 		e, err := s.newFormError(err, "sign_in_wrong")
-		return e.rerender("sign_in", signInView{Email: shownAgain(f.text("email"), store.MaxEmail), Error: e}), err
+		return e.rerender("sign_in", signInView{Email: shownAgain(f.text("email"), store.MaxEmail), Wanted: s.wanted(r) != "", Error: e}), err
 	}
 	return s.begin(r, n)
 }
@@ -51,7 +43,7 @@ func (s *Server) signIn(r *request, f webForm) (reply, error) {
 func (s *Server) signInCode(r *request, f webForm) (reply, error) {
 	n, err := s.store.SignInCode(r.Context(), r.actor, s.sessionSecret(r), f.Text("code"))
 	if errors.Is(err, store.ErrSession) {
-		return goTo(signInPath + "?" + markLate + "=1"), nil
+		return s.goToTell(r, signInPath, noticeLate), nil
 	}
 	if err != nil {
 		e, err := s.newFormError(err, "sign_in_code_wrong")
@@ -65,5 +57,5 @@ func (s *Server) signOut(r *request) (reply, error) {
 	if err := s.store.SignOut(r.Context(), r.actor, s.sessionSecret(r)); err != nil {
 		return reply{}, err
 	}
-	return goTo(signInPath).with(s.noSessionCookie(r)), nil
+	return s.goToTell(r, signInPath, noticeSignedOut).with(s.noSessionCookie(r)), nil
 }

@@ -55,7 +55,7 @@ func (s *Server) signUp(r *request) (reply, error) {
 	if err != nil && !errors.Is(err, store.ErrExists) {
 		return reply{}, err
 	}
-	return goTo(signInPath + "?" + markMade + "=1"), nil
+	return s.goToTell(r, signInPath, noticeSignedUp), nil
 }
 
 // maySignUp reports whether an address, in the form in which the store keeps it, may

@@ -30,11 +30,11 @@ func TestSignUp(t *testing.T) {
 	a := servertest.NewSite(t, servertest.SignUps)
 	b := a.Browser()
 	b.Get("/users/sign_up").Want(http.StatusOK).Says("Sign up")
-	b.Post("/users/sign_up", "email", " Eve@Example.COM ", "password", "a good password").To("/users/sign_in?made=1")
+	b.Post("/users/sign_up", "email", " Eve@Example.COM ", "password", "a good password").To("/users/sign_in")
 	if b.Session() != "" {
 		t.Error("it signs in")
 	}
-	b.Get("/users/sign_in?made=1").Says("If this address had no account, it has one now")
+	b.Get("/users/sign_in").Says("If this address had no account, it has one now")
 	b.SignIn("eve@example.com", "a good password").To("/")
 }
 
@@ -42,7 +42,7 @@ func TestSignUpDoesNotTellWhoHasAnAccount(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t, servertest.SignUps)
 	b := a.Browser()
-	b.Post("/users/sign_up", "email", servertest.AnnEmail, "password", "another password").To("/users/sign_in?made=1")
+	b.Post("/users/sign_up", "email", servertest.AnnEmail, "password", "another password").To("/users/sign_in")
 	b.SignIn(servertest.AnnEmail, "another password").Want(http.StatusForbidden)
 	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/")
 }
@@ -66,7 +66,7 @@ func TestAddressesThatMaySignUp(t *testing.T) {
 	} {
 		got := b.Post("/users/sign_up", "email", email, "password", "a good password")
 		if may {
-			got.To("/users/sign_in?made=1")
+			got.To("/users/sign_in")
 			continue
 		}
 		got.Want(http.StatusUnprocessableEntity).Says("This server does not accept accounts for this address.")
@@ -98,8 +98,8 @@ func TestSignUpTellsWhichFieldIsWrong(t *testing.T) {
 			t.Errorf("%s: %s", name, got.Body)
 		}
 	}
-	b.Post("/users/sign_up", "email", "a@example.com", "password", "ten chars!").To("/users/sign_in?made=1")
-	b.Post("/users/sign_up", "email", "b@example.com", "password", strings.Repeat("x", 1024)).To("/users/sign_in?made=1")
+	b.Post("/users/sign_up", "email", "a@example.com", "password", "ten chars!").To("/users/sign_in")
+	b.Post("/users/sign_up", "email", "b@example.com", "password", strings.Repeat("x", 1024)).To("/users/sign_in")
 }
 
 func TestSignUpsAreLimited(t *testing.T) {
@@ -108,7 +108,7 @@ func TestSignUpsAreLimited(t *testing.T) {
 	b := a.Browser(servertest.Far(1))
 	for range 2 {
 		b.Post("/users/sign_up", "email", servertest.AnnEmail, "password", "x").Want(http.StatusUnprocessableEntity) // it costs nothing, and counts for nothing
-		b.Post("/users/sign_up", "email", servertest.AnnEmail, "password", "a good password").To("/users/sign_in?made=1")
+		b.Post("/users/sign_up", "email", servertest.AnnEmail, "password", "a good password").To("/users/sign_in")
 	}
 	good := func(b *servertest.Browser) servertest.Answer {
 		return b.Post("/users/sign_up", "email", "eve@example.com", "password", "a good password")
@@ -117,11 +117,11 @@ func TestSignUpsAreLimited(t *testing.T) {
 	if got.Header.Get("Retry-After") != "20" {
 		t.Errorf("Retry-After %s", got.Header.Get("Retry-After"))
 	}
-	good(a.Browser(servertest.Far(2))).To("/users/sign_in?made=1")
+	good(a.Browser(servertest.Far(2))).To("/users/sign_in")
 	a.Store.Clock.Advance(20*time.Second - 1)
 	good(b).Want(http.StatusTooManyRequests)
 	a.Store.Clock.Advance(1)
-	good(b).To("/users/sign_in?made=1")
+	good(b).To("/users/sign_in")
 }
 
 func TestABadPatternForAddressesIsAnError(t *testing.T) {

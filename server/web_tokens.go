@@ -131,5 +131,5 @@ func (s *Server) refuseToken(r *request, page tokensView, err error) (reply, err
 // revokeToken ends an API token.
 func (s *Server) revokeToken(r *request, f webForm) (reply, error) {
 	err := s.store.RevokeToken(r.Context(), r.actor, store.TokenID(f.number("id")))
-	return goTo(tokenPath), unlessGone(err)
+	return s.goToTell(r, tokenPath, noticeRevoked), unlessGone(err)
 }

@@ -79,6 +79,9 @@ type PushEngine interface {
 	Change(ctx context.Context, id ID, r Rule) (Change, error)
 	// Pushes lists an owner's pushes, live ones or the others, newest first.
 	Pushes(ctx context.Context, owner AccountID, live bool, skip, limit int) ([]Push, error)
+	// CountPushes returns how many pushes that list has, or most if it has more. It reads
+	// no record of a push.
+	CountPushes(ctx context.Context, owner AccountID, live bool, most int) (int, error)
 	// Entries lists a push's audit entries, oldest first.
 	Entries(ctx context.Context, id ID, skip, limit int) ([]Entry, error)
 	// Due lists pushes of an expiry queue whose time is not after t, earliest first,

@@ -26,7 +26,8 @@ const (
 )
 
 const (
-	recoveryCodes = 10
+	// RecoveryCodes is how many recovery codes an account gets.
+	RecoveryCodes = 10
 	recoveryBytes = 10 // random ones in a recovery code
 	recoveryGroup = 4  // characters between dashes
 	recoverySize  = 16 // bytes of its digest
@@ -142,7 +143,7 @@ func (s *Store) openTOTP(a Account) ([]byte, error) {
 
 // newRecovery makes recovery codes, in the form for people, and their digests.
 func newRecovery(id AccountID) (codes []secret.Text, digests string) {
-	for range recoveryCodes {
+	for range RecoveryCodes {
 		code := randomText(recoveryBytes)
 		digests += recoveryDigest(id, secret.New(code))
 		shown := code[:recoveryGroup]

@@ -77,7 +77,7 @@ func TestRecoveryCodesAreOfTheirAccount(t *testing.T) {
 	t.Parallel()
 	codes, digests := newRecovery(7)
 	again, _ := newRecovery(7)
-	if len(codes) != recoveryCodes || len(digests) != recoveryCodes*recoverySize {
+	if len(codes) != RecoveryCodes || len(digests) != RecoveryCodes*recoverySize {
 		t.Fatalf("%d codes, %d bytes", len(codes), len(digests))
 	}
 	seen := make(map[string]bool)

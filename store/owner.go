@@ -3,7 +3,10 @@ package store
 import (
 	"bytes"
 	"context"
+	"errors"
+	"slices"
 	"strings"
+	"time"
 
 	"pushbox/store/clock"
 )
@@ -61,7 +64,38 @@ func (s *Store) thawPush(ctx context.Context, by Actor, n Name) (PushInfo, error
 type History struct {
 	PushInfo
 	Log         []LogEntry // oldest first; PushInfo.Seq counts all entries
+	Summary     *Summary   // nil: the log has more than MaxSummed entries
 	Days, Views Range      // what EditPush accepts; the defaults are the limits in force
+}
+
+// MaxSummed is how many entries a log may have that is summed up.
+const MaxSummed = 500
+
+// A Summary sums up an audit log.
+type Summary struct {
+	Opened      int       // by recipients
+	First, Last time.Time // of those; zero: never
+	Addresses   int       // that they came from
+	Guesses     int       // wrong passphrases
+}
+
+func sumUp(log []LogEntry) *Summary {
+	var s Summary
+	addresses := make(map[string]bool)
+	for _, e := range log {
+		switch e.Kind {
+		case EntryView:
+			if s.Opened++; s.Opened == 1 {
+				s.First = e.At
+			}
+			s.Last = e.At
+			addresses[e.IP] = true
+		case EntryFailedPassphrase, EntryFreeze:
+			s.Guesses++
+		}
+	}
+	s.Addresses = len(addresses)
+	return &s
 }
 
 // History returns a push with a page, from 1, of its audit log. ErrNotFound; ErrDenied
@@ -84,13 +118,66 @@ func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (Histor
 	}
 	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: n.token(), Name: d.name, Note: d.note}}
 	h.Days, h.Views = p.editBounds(s.options().Terms[p.Kind], at)
-	h.Log, err = s.entries(ctx, p.ID, (page-1)*PageSize, PageSize)
+	skip := (page - 1) * PageSize
+	if p.Seq > MaxSummed {
+		h.Log, err = s.entries(ctx, p.ID, skip, PageSize)
+		return h, err
+	}
+	whole, err := s.entries(ctx, p.ID, 0, MaxSummed)
+	h.Summary = sumUp(whole)
+	h.Log = whole[min(skip, len(whole)):min(skip+PageSize, len(whole))]
 	return h, err
+}
+
+// A Search says which of an account's pushes a list has. The zero Search has those that
+// have ended.
+type Search struct {
+	Live  bool   // those that are live
+	Words string // the name or the note has all of these; none match every push
+	Kind  Kind   // only of this kind; 0: of any
+	News  News   // only with this news; 0: with or without
+	ByEnd bool   // in the order of their ends, the nearest to now first; else the newest push first
+}
+
+// all reports whether the list has every push, the newest first.
+func (q Search) all() bool { return q.Kind == 0 && q.News == 0 && !q.ByEnd && q.Words == "" }
+
+// News is what a push has that its owner may want to know.
+type News uint8
+
+// The news of pushes.
+const (
+	NotOpened News = 1 + iota
+	Opened
+	Guessed  // wrong passphrases
+	EndsSoon // it is live, and its time is up within a day
+	LastView // it is live and was opened, and one view is left
+)
+
+// Has reports whether the push has that news.
+func (p PushInfo) Has(n News) bool {
+	switch n {
+	case NotOpened:
+		return p.Views == 0
+	case Opened:
+		return p.Views > 0
+	case Guessed:
+		return p.Failed > 0
+	case EndsSoon:
+		return p.Live() && p.ExpiresAt.Sub(p.At) <= day
+	case LastView:
+		return p.Live() && p.Views > 0 && p.ViewsRemaining() == 1
+	default:
+		return true
+	}
 }
 
 const (
 	// MaxSearched is how many of an account's newest pushes are searched.
 	MaxSearched = 10_000
+	// MaxCounted is how far the pushes of an account are counted.
+	MaxCounted = 1000
+
 	searchBatch = 500
 	maxSearches = 16 // that may wait
 )
@@ -100,58 +187,131 @@ type Found struct {
 	Pushes []PushInfo
 	More   bool // another page follows
 	Cut    bool // there are more than MaxSearched pushes, and the older ones were not searched
+
+	Live, Ended int // how many pushes the account has; MaxCounted+1 if more than MaxCounted
 }
 
-// SearchPushes lists a page, from 1, of the actor's own pushes with all words in their
-// name or note, newest first: live ones, or expired ones. No words match every push.
-// Case does not matter. Names are sealed, so a search opens push after push, and only
-// one search runs at a time. ErrBusy as Pushes, and if too many searches wait.
-func (s *Store) SearchPushes(ctx context.Context, by Actor, live bool, words string, page int) (f Found, err error) {
+// SearchPushes lists a page, from 1, of the actor's own pushes that q selects. Case does not
+// matter. Names are sealed, so a search opens push after push, and only one search runs at
+// a time. ErrBusy as Pushes, and if too many searches wait.
+func (s *Store) SearchPushes(ctx context.Context, by Actor, q Search, page int) (f Found, err error) {
 	at, skip := s.time.Read(), (page-1)*PageSize
-	wanted := strings.Fields(strings.ToLower(words))
-	if len(wanted) > 0 {
+	q.Words = strings.ToLower(strings.TrimSpace(q.Words))
+	if q.all() {
+		f.Pushes, err = s.ownPushes(ctx, by, q.Live, skip, PageSize+1, at)
+		f.end()
+	} else {
 		err = doQueued(ctx, s.searches, "", func() (err error) {
-			f, err = s.search(ctx, by, live, wanted, skip, at)
+			f, err = s.search(ctx, by, q, skip, at)
 			return err
 		})
-		return f, err
 	}
-	ps, err := s.ownPushes(ctx, by, live, skip, PageSize+1, at)
-	f.Pushes = ps
-	f.end()
+	for _, count := range []struct {
+		live bool
+		n    *int
+	}{{true, &f.Live}, {false, &f.Ended}} {
+		if err == nil {
+			*count.n, err = s.engine.CountPushes(ctx, by.Account, count.live, MaxCounted+1)
+		}
+	}
 	return f, err
 }
 
-// search reads the list in batches until it has a page and one push more.
-func (s *Store) search(ctx context.Context, by Actor, live bool, words []string, skip int, at clock.Instant) (f Found, err error) {
-	var last ID // the oldest seen: a push that is created meanwhile moves the others back
-	for seen := 0; seen < MaxSearched && len(f.Pushes) <= PageSize; seen += searchBatch {
-		batch, err := s.ownPushes(ctx, by, live, seen, searchBatch, at)
+// search reads the list in batches: until it has a page and one push more, or all of it if
+// it must be sorted.
+func (s *Store) search(ctx context.Context, by Actor, q Search, skip int, at clock.Instant) (f Found, err error) {
+	var places []place
+	most := skip + PageSize + 1
+	f.Cut, err = s.walk(ctx, by, q, at, func(p Push) bool {
+		places = append(places, place{p.ID, p.endsAt()})
+		return q.ByEnd || len(places) < most
+	})
+	if err != nil {
+		return Found{}, err
+	}
+	if q.ByEnd {
+		slices.SortStableFunc(places, func(a, b place) int {
+			if q.Live {
+				return a.end.Compare(b.end)
+			}
+			return b.end.Compare(a.end)
+		})
+	}
+	for _, found := range places[min(skip, len(places)):min(most, len(places))] {
+		p, err := s.engine.Push(ctx, found.id)
+		if errors.Is(err, ErrNotFound) || err == nil && p.Live() != q.Live {
+			continue // it has ended or was purged meanwhile
+		}
 		if err != nil {
 			return Found{}, err
 		}
+		info, err := s.openOwn(p, at)
+		if err != nil {
+			return Found{}, err
+		}
+		f.Pushes = append(f.Pushes, info)
+	}
+	f.end()
+	return f, nil
+}
+
+// A place is where a push stands in a sorted list.
+type place struct {
+	id  ID
+	end time.Time
+}
+
+// endsAt is when the push ended, or when its time limit will end it.
+func (p Push) endsAt() time.Time {
+	if p.Live() {
+		return p.ExpiresAt
+	}
+	return p.ExpiredAt
+}
+
+// walk visits the pushes that q selects, the newest first, until visit returns false. It
+// reports whether it left out pushes because there are more than MaxSearched.
+func (s *Store) walk(ctx context.Context, by Actor, q Search, at clock.Instant, visit func(Push) bool) (cut bool, err error) {
+	words := strings.Fields(q.Words)
+	var last ID // the oldest seen: a push that is created meanwhile moves the others back
+	for seen := 0; seen < MaxSearched; seen += searchBatch {
+		batch, err := s.currentPushes(ctx, by.Account, q.Live, seen, searchBatch, at)
+		if err != nil {
+			return false, err
+		}
 		for _, p := range batch {
-			again := seen > 0 && bytes.Compare(p.ID[:], last[:]) >= 0
-			switch {
-			case again || !p.has(words):
-			case skip > 0:
-				skip--
-			default:
-				f.Pushes = append(f.Pushes, p)
+			if seen > 0 && bytes.Compare(p.ID[:], last[:]) >= 0 {
+				continue // seen before
+			}
+			fits, err := s.fits(p, q, words, at)
+			if err != nil {
+				return false, err
+			}
+			if fits && !visit(p) {
+				return false, nil
 			}
 		}
 		if len(batch) < searchBatch {
-			f.end()
-			return f, nil
+			return false, nil
 		}
 		last = batch[len(batch)-1].ID
 	}
-	if f.end(); !f.More {
-		var beyond []Push
-		beyond, err = s.currentPushes(ctx, by.Account, live, MaxSearched, 1, at)
-		f.Cut = len(beyond) > 0
+	beyond, err := s.currentPushes(ctx, by.Account, q.Live, MaxSearched, 1, at)
+	return len(beyond) > 0, err
+}
+
+// fits reports whether q selects the push.
+func (s *Store) fits(p Push, q Search, words []string, at clock.Instant) (bool, error) {
+	info := PushInfo{Push: p, At: at.Now}
+	if q.Kind != 0 && q.Kind != p.Kind || !info.Has(q.News) {
+		return false, nil
 	}
-	return f, err
+	if len(words) == 0 {
+		return true, nil
+	}
+	d, err := s.openDetails(p)
+	info.Name, info.Note = d.name, d.note
+	return info.has(words), err
 }
 
 // end removes the push that shows that another page follows.

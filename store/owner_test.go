@@ -202,7 +202,7 @@ func TestASearchIsOfOnesOwnPushes(t *testing.T) {
 		"mail": "mail, old|Mail server", "MAIL no.": "mail, old|Mail server", "server 0": "Mail server", "": "mail, old|VPN|Mail server",
 		" vpn ": "VPN", "bob": "", "mail vpn": "", "servermail": "",
 	} {
-		found, err := f.SearchPushes(ctx, alice, true, words, 1)
+		found, err := f.SearchPushes(ctx, alice, store.Search{Live: true, Words: words}, 1)
 		if err != nil || found.More || found.Cut {
 			t.Fatalf("%q: %+v, %v", words, found, err)
 		}
@@ -214,15 +214,80 @@ func TestASearchIsOfOnesOwnPushes(t *testing.T) {
 			t.Errorf("%q found %q", words, got)
 		}
 	}
-	if found, err := f.SearchPushes(ctx, alice, false, "mail", 1); err != nil || len(found.Pushes) != 0 {
+	if found, err := f.SearchPushes(ctx, alice, store.Search{Words: "mail"}, 1); err != nil || len(found.Pushes) != 0 {
 		t.Errorf("expired: %+v, %v", found, err)
 	}
 	f.Clock.Advance(7 * day)
-	if found, err := f.SearchPushes(ctx, alice, true, "mail", 1); err != nil || len(found.Pushes) != 0 {
+	if found, err := f.SearchPushes(ctx, alice, store.Search{Live: true, Words: "mail"}, 1); err != nil || len(found.Pushes) != 0 {
 		t.Errorf("after their time: %+v, %v", found, err)
 	}
-	if found, err := f.SearchPushes(ctx, alice, false, "mail", 1); err != nil || len(found.Pushes) != 2 {
+	if found, err := f.SearchPushes(ctx, alice, store.Search{Words: "mail"}, 1); err != nil || len(found.Pushes) != 2 {
 		t.Errorf("expired then: %+v, %v", found, err)
+	}
+}
+
+func TestAListIsOfAKindWithNewsAndInAnOrder(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	add := func(name string, change func(*store.NewPush)) store.Token {
+		f.Clock.Advance(time.Second)
+		return storetest.Push(t, f, alice, func(in *store.NewPush) {
+			in.Name = secret.New(name)
+			change(in)
+		}).Token
+	}
+	add("unopened", func(in *store.NewPush) { in.Days = new(3) })
+	opened := add("opened", func(in *store.NewPush) { in.Kind, in.Payload = store.URL, secret.New("https://example.com") })
+	last := add("last", func(in *store.NewPush) { in.Views = new(2) })
+	guessed := add("guessed", func(in *store.NewPush) { in.Passphrase = secret.New("open sesame") })
+	add("soon", func(in *store.NewPush) { in.Lifetime = day })
+	for _, token := range []store.Token{opened, last} {
+		if _, err := f.Retrieve(ctx, anonymous, token, secret.Text{}, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, err := f.Retrieve(ctx, anonymous, guessed, secret.New("wrong"), nil); !errors.Is(err, store.ErrPassphrase) {
+		t.Fatal(err)
+	}
+	list := func(q store.Search) string {
+		found, err := f.SearchPushes(ctx, alice, q, 1)
+		if err != nil || found.More || found.Cut || found.Live+found.Ended != 5 {
+			t.Fatalf("%+v: %+v, %v", q, found, err)
+		}
+		var names []string
+		for _, p := range found.Pushes {
+			names = append(names, p.Name.Reveal())
+			if p.Live() == p.Token.IsZero() {
+				t.Errorf("%+v: whether %s has a link: %t", q, p.Name.Reveal(), !p.Token.IsZero())
+			}
+		}
+		return strings.Join(names, " ")
+	}
+	for want, q := range map[string]store.Search{
+		"opened":                            {Live: true, Kind: store.URL},
+		"soon guessed unopened":             {Live: true, News: store.NotOpened},
+		"last opened":                       {Live: true, News: store.Opened},
+		"guessed":                           {Live: true, News: store.Guessed},
+		"soon":                              {Live: true, News: store.EndsSoon},
+		"last":                              {Live: true, News: store.LastView},
+		"":                                  {Live: true, News: store.LastView, Kind: store.URL},
+		"soon unopened opened last guessed": {Live: true, ByEnd: true},
+		"unopened opened":                   {Live: true, ByEnd: true, Words: "opened"},
+	} {
+		if got := list(q); got != want {
+			t.Errorf("%+v: %q, not %q", q, got, want)
+		}
+	}
+	f.Clock.Advance(time.Hour)
+	for _, token := range []store.Token{last, opened} {
+		f.Clock.Advance(time.Second)
+		if _, err := f.DeletePush(ctx, alice, token); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := list(store.Search{ByEnd: true}); got != "opened last" {
+		t.Errorf("the last to end first: %q", got)
 	}
 }
 
@@ -244,6 +309,10 @@ func (c crowd) Pushes(ctx context.Context, owner store.AccountID, live bool, ski
 	return list, nil
 }
 
+func (c crowd) CountPushes(_ context.Context, _ store.AccountID, live bool, most int) (int, error) {
+	return map[bool]int{true: min(c.size, most)}[live], nil
+}
+
 func TestASearchSaysWhereItStopped(t *testing.T) {
 	t.Parallel()
 	for size, cut := range map[int]bool{store.MaxSearched - 1: false, store.MaxSearched: false, store.MaxSearched + 1: true} {
@@ -252,9 +321,9 @@ func TestASearchSaysWhereItStopped(t *testing.T) {
 		})
 		alice := f.Account("alice@example.com")
 		storetest.Push(t, f, alice, func(in *store.NewPush) { in.Name = secret.New("mail") })
-		found, err := f.SearchPushes(ctx, alice, true, "vpn", 1)
-		if err != nil || found.Cut != cut || len(found.Pushes) != 0 {
-			t.Errorf("%d pushes: cut: %t, %v", size, found.Cut, err)
+		found, err := f.SearchPushes(ctx, alice, store.Search{Live: true, Words: "vpn"}, 1)
+		if err != nil || found.Cut != cut || len(found.Pushes) != 0 || found.Live != store.MaxCounted+1 || found.Ended != 0 {
+			t.Errorf("%d pushes: cut: %t, %d and %d counted, %v", size, found.Cut, found.Live, found.Ended, err)
 		}
 	}
 }
@@ -293,7 +362,7 @@ func TestASearchTellsNoPushTwiceWhenOthersCome(t *testing.T) {
 		f.Clock.Advance(time.Millisecond)
 		storetest.Push(t, f, alice, nil)
 	}
-	found, err := f.SearchPushes(ctx, alice, true, "mail", 1)
+	found, err := f.SearchPushes(ctx, alice, store.Search{Live: true, Words: "mail"}, 1)
 	if err != nil || len(found.Pushes) != 3 || looks != 2 {
 		t.Errorf("%d found in %d looks, %v", len(found.Pushes), looks, err)
 	}

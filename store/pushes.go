@@ -122,18 +122,21 @@ func (s *Store) ownPushes(ctx context.Context, by Actor, live bool, skip, limit 
 	}
 	infos := make([]PushInfo, len(ps))
 	for i, p := range ps {
-		d, err := s.openDetails(p)
-		if err != nil {
+		if infos[i], err = s.openOwn(p, at); err != nil {
 			return nil, err
-		}
-		infos[i] = PushInfo{Push: p, At: at.Now, Name: d.name, Note: d.note}
-		if p.Live() {
-			if infos[i].Token, err = s.openLink(p); err != nil {
-				return nil, err
-			}
 		}
 	}
 	return infos, nil
+}
+
+// openOwn opens a push for its owner.
+func (s *Store) openOwn(p Push, at clock.Instant) (PushInfo, error) {
+	d, err := s.openDetails(p)
+	info := PushInfo{Push: p, At: at.Now, Name: d.name, Note: d.note}
+	if err == nil && p.Live() {
+		info.Token, err = s.openLink(p)
+	}
+	return info, err
 }
 
 // maxRounds is how often a list is read again because pushes in it have ended. More

@@ -45,6 +45,8 @@ type SessionInfo struct {
 	Email     string // of the account
 	MFA       bool   // the account has a second factor
 
+	RecoveryCodes int // that it has left
+
 	Unconfirmed bool // the address of the account is not confirmed
 	Own         bool // in Sessions: it is the caller's
 }

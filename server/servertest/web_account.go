@@ -235,5 +235,5 @@ func (a *Server) WantOver(session string) {
 	b.Cookies["pushbox_session"] = session
 	b.Get("/users/sessions").To("/users/sign_in")
 	b.Get("/users/sign_in").Want(http.StatusOK).Says("Password")
-	b.Post("/users/sign_in/code", "code", "123456").To("/users/sign_in?late=1")
+	b.Post("/users/sign_in/code", "code", "123456").To("/users/sign_in")
 }

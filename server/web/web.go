@@ -88,15 +88,26 @@ type Site struct {
 	Bare                   bool   // the page is for recipients, and links to nothing else
 }
 
+// A Notice tells what an action did, on the page after it.
+type Notice struct {
+	Message string // its key
+	Name    string // what it names
+	Count   int    // what it counts
+	Warning bool
+	First   bool   // it greets the first account
+	Account string // that is signed in
+}
+
 // A View is one page: its template, what it shows, and for which reader.
 type View struct {
 	Template string
 	Locale   *lang.Locale
 	Site     Site
-	Account  string // the address of the signed-in account; empty: none
-	Where    string // names the page in the navigation
-	Switch   bool   // the page is available in other languages at its address, and losing this one loses nothing
-	Page     any    // what the template shows
+	Account  string  // the address of the signed-in account; empty: none
+	Where    string  // names the page in the navigation
+	Switch   bool    // the page is available in other languages at its address, and losing this one loses nothing
+	Notice   *Notice // nil: none
+	Page     any     // what the template shows
 }
 
 // T translates a message, as lang.Locale.Text does.

@@ -37,6 +37,19 @@ func (t *tx) pushesOf(prefix []byte, skip, limit int) (list []store.Push, err er
 	return list, nil
 }
 
+// CountPushes counts the rows of an owner's list, up to most.
+func (db *DB) CountPushes(ctx context.Context, owner store.AccountID, live bool, most int) (int, error) {
+	return viewed(ctx, db, func(t *tx) (n int, err error) {
+		for _, err := range t.indexed(owners, ownerPrefix(owner, live)) {
+			if err != nil || n >= most {
+				return n, err
+			}
+			n++
+		}
+		return n, nil
+	})
+}
+
 // Entries lists a push's audit entries, oldest first.
 func (db *DB) Entries(ctx context.Context, id store.ID, skip, limit int) ([]store.Entry, error) {
 	return viewed(ctx, db, func(t *tx) ([]store.Entry, error) { return t.entries(id, skip, limit) })

@@ -45,6 +45,20 @@ func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, skip
 		order by owner desc, live desc, id desc offset $3 limit $4`, int64(owner), live, skip, limit)
 }
 
+// CountPushes counts an owner's live pushes, or the others, up to most, in the order of the
+// index that Pushes reads.
+func (db *DB) CountPushes(ctx context.Context, owner store.AccountID, live bool, most int) (int, error) {
+	counts, err := listed(ctx, db, func(_ sealer, r pgx.CollectableRow) (n int, err error) {
+		err = r.Scan(&n)
+		return n, err
+	}, `select count(*) from (select from push where (owner, live) >= ($1, $2) and (owner, live) <= ($1, $2) and owner <> 0
+		order by owner desc, live desc, id desc limit $3) p`, int64(owner), live, most)
+	if err != nil {
+		return 0, err
+	}
+	return counts[0], nil
+}
+
 // Scan lists pushes by ID, from the first after the one given.
 func (db *DB) Scan(ctx context.Context, after store.ID, limit int) ([]store.Push, error) {
 	return listed(ctx, db, sealer.listedPush, "select "+pushColumns+" from push p where id > $1 order by id limit $2", after[:], limit)

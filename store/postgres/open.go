@@ -118,6 +118,7 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	}
 	hosts := &primaries{}
 	c.BeforeConnect, c.ConnConfig.ValidateConnect = hosts.arrange, hosts.validate
+	hosts.survey(ctx, c.ConnConfig)
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
 		return nil, false, fmt.Errorf("database_url: %w", hide(err, o.URL))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"sync"
 	"sync/atomic"
 
 	"github.com/jackc/pgx/v5"
@@ -15,7 +16,8 @@ import (
 // primaries choose among the hosts of a database. A host that takes writes may be an old
 // primary that came back after a standby took its place: it acknowledges nothing, and what
 // it shows is out of date. Its timeline is lower, so a process that has met the new primary
-// takes it no more. One that has not goes to the other hosts when a write hangs.
+// takes it no more. It asks all hosts when it begins (survey), and goes to the other hosts
+// when a write hangs.
 type primaries struct {
 	known atomic.Pointer[primary]
 	first atomic.Uint32 // the number of hosts to be tried last; it only grows
@@ -49,6 +51,29 @@ func (p *primaries) arrange(_ context.Context, c *pgx.ConnConfig) error {
 	}
 	c.Host, c.Port, c.TLSConfig, c.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]
 	return nil
+}
+
+// survey asks all hosts at the same time, so that the first connection is not to an old
+// primary. Hosts that do not answer are left out.
+func (p *primaries) survey(ctx context.Context, c *pgx.ConnConfig) {
+	hosts := map[string]*pgconn.FallbackConfig{}
+	for _, f := range append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...) {
+		hosts[fmt.Sprintf("%s %d %v", f.Host, f.Port, f.TLSConfig != nil)] = f
+	}
+	if len(hosts) < 2 {
+		return
+	}
+	var asked sync.WaitGroup
+	for _, f := range hosts {
+		one := c.Copy()
+		one.Host, one.Port, one.TLSConfig, one.Fallbacks = f.Host, f.Port, f.TLSConfig, nil
+		asked.Go(func() {
+			if conn, err := pgconn.ConnectConfig(ctx, &one.Config); err == nil {
+				_ = conn.Close(ctx)
+			}
+		})
+	}
+	asked.Wait()
 }
 
 // hung notes that a statement did not end in its time: the next connection tries another

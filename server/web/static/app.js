@@ -34,8 +34,10 @@ for (const choice of all('input[name=theme]')) {
 
 for (const part of all('[data-script]')) part.hidden = false
 
-// What a time shows, beside the date: with data-exact seconds, with data-zone the time zone.
-function parts({ exact, zone }) {
+// What a time shows, beside the date: with data-exact seconds, with data-zone the time zone,
+// with data-brief no year.
+function parts({ brief, exact, zone }) {
+  if (brief !== undefined) return { month: 'short', day: 'numeric', hour: 'numeric', minute: 'numeric' }
   if (zone === undefined) return { dateStyle: 'medium', timeStyle: exact === undefined ? 'short' : 'medium' }
   return { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' }
 }
@@ -83,15 +85,28 @@ function show(button) {
   button.dataset.done = words
 }
 
+const menus = ':is(.menu, .pop)[open]'
+
 document.addEventListener('click', ({ target }) => {
   const button = target.closest('[data-copy], [data-show]')
   if (button?.dataset.copy) copy(button)
   else if (button) show(button)
-  for (const menu of all('.menu[open]')) menu.open = menu.contains(target)
+  for (const menu of all(menus)) menu.open = menu.contains(target)
+})
+
+// What opens over the page closes as soon as it is left: it must not cover the focus.
+document.addEventListener('focusout', ({ target, relatedTarget }) => {
+  const menu = target.closest(menus)
+  if (menu && relatedTarget && !menu.contains(relatedTarget)) menu.open = false
+})
+
+// A box with data-all ticks the boxes of a form.
+document.addEventListener('change', ({ target }) => {
+  for (const box of target.dataset.all ? all(`[form=${target.dataset.all}][type=checkbox]`) : []) box.checked = target.checked
 })
 
 document.addEventListener('keydown', ({ key, target }) => {
-  const menu = key === 'Escape' && target.closest('.menu[open]')
+  const menu = key === 'Escape' && target.closest(menus)
   if (!menu) return
   menu.open = false
   menu.firstElementChild.focus()

@@ -232,7 +232,9 @@ async function encrypt(data) {
   const key = newKey()
   const hash = `#${await fragmentOf(key)}`
   const sending = data.getAll('push[files][]')
-  data.set('push[payload]', await seal(key, data.get('push[payload]'), sending))
+  const lines = kind().value === 'text' && one('#login')?.checked && [...all('[data-line]')].filter(({ value }) => value).map(({ value, dataset }) => dataset.line + value)
+  data.set('push[payload]', await seal(key, lines ? lines.join('\n') : data.get('push[payload]'), sending))
+  for (const name of [...data.keys()].filter((name) => name.startsWith('push[login'))) data.delete(name)
   for (const name of ['push[files][]', 'push[url]', 'push[notify_emails_to]', 'push[notify_emails_to_locale]']) data.delete(name)
   one('#sent').textContent = one('#encrypt').dataset.busy
   let done = 0
@@ -364,8 +366,10 @@ document.addEventListener('paste', (event) => {
   take(pasted)
 })
 
+const typed = '#payload, #url, .login :is(input, textarea)'
+
 addEventListener('beforeunload', (event) => {
-  if (!leaving && form && (upload || one('#payload').value || one('#url')?.value || files.length)) event.preventDefault()
+  if (!leaving && form && (upload || files.length || [...all(typed)].some((field) => field.value))) event.preventDefault()
 })
 
 addEventListener('pageshow', () => { leaving = false })

@@ -244,7 +244,7 @@ func (r *damagedStore) lists() {
 			}
 		}
 		r.guarded("search", func() error {
-			_, err := r.SearchPushes(r.ctx, r.ann.by, live, "number 6", 1)
+			_, err := r.SearchPushes(r.ctx, r.ann.by, store.Search{Live: live, Words: "number 6"}, 1)
 			return err
 		})
 	}

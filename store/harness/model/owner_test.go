@@ -159,7 +159,7 @@ func (m *model) list(t *rapid.T) {
 func (m *model) search(t *rapid.T) {
 	a, live := m.someone(t), rapid.Bool().Draw(t, "live")
 	words := rapid.SampledFrom([]string{"", "alpha", "ALPHA beta", "gamma", "delta"}).Draw(t, "words")
-	got, err := m.f.SearchPushes(ctx, a.actor(), live, words, 1)
+	got, err := m.f.SearchPushes(ctx, a.actor(), store.Search{Live: live, Words: words}, 1)
 	m.wantErr("search", err, nil)
 	if got.More || got.Cut {
 		m.Fatal("there is more than there can be")

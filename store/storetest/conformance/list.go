@@ -49,6 +49,11 @@ func listsPushes(t *testing.T, e store.Engine) {
 		list, err := e.Pushes(t.Context(), c.owner, c.live, c.skip, c.limit)
 		must(t, err)
 		same(t, "IDs", ids(list), c.want)
+		if c.skip == 0 {
+			n, err := e.CountPushes(t.Context(), c.owner, c.live, c.limit)
+			must(t, err)
+			same(t, "count", n, len(c.want))
+		}
 	}
 	list, err := e.Pushes(t.Context(), second, true, 2, 1)
 	must(t, err)

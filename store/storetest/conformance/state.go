@@ -32,7 +32,11 @@ var methods = map[string]func(context.Context, store.Engine) error{
 		_, err := e.Change(ctx, pushID(1), view)
 		return err
 	},
-	"Pushes":  func(ctx context.Context, e store.Engine) error { _, err := e.Pushes(ctx, 1, true, 0, 9); return err },
+	"Pushes": func(ctx context.Context, e store.Engine) error { _, err := e.Pushes(ctx, 1, true, 0, 9); return err },
+	"CountPushes": func(ctx context.Context, e store.Engine) error {
+		_, err := e.CountPushes(ctx, 1, true, 9)
+		return err
+	},
 	"Entries": func(ctx context.Context, e store.Engine) error { _, err := e.Entries(ctx, pushID(1), 0, 9); return err },
 	"Due": func(ctx context.Context, e store.Engine) error {
 		_, _, err := e.Due(ctx, store.Expiring, epoch, 9)

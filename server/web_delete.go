@@ -1,0 +1,62 @@
+package server
+
+import (
+	"strconv"
+	"strings"
+
+	"pushbox/store"
+)
+
+// Fields of the form that deletes own pushes.
+const (
+	chosenPrefix = "push-" // before the name of a push
+	backField    = "back"  // the query of the list that the form was on
+	logField     = "log"   // the form was on the page of the push
+)
+
+const errChosen = badRequest("The form names more pushes than a page of the list has.")
+
+// deletePushes deletes the pushes that its owner chose, and leads back to where the form was.
+func (s *Server) deletePushes(r *request, f webForm) (reply, error) {
+	chosen := chosenPushes(f)
+	if len(chosen) > store.PageSize {
+		return reply{}, errChosen
+	}
+	var deleted []store.PushInfo
+	for _, name := range chosen {
+		p, err := s.store.DeletePush(r.Context(), r.actor, name)
+		if unlessGone(err) != nil {
+			return reply{}, err
+		}
+		if p.Ended {
+			deleted = append(deleted, p)
+		}
+	}
+	back := ownPath
+	if l, err := readListing(f.text(backField)); err == nil {
+		back = l.path(l.page)
+	}
+	if len(deleted) == 1 && f.checked(logField) {
+		back = ownPath + "/" + deleted[0].Handle().String() + "/audit"
+	}
+	switch len(deleted) {
+	case 0:
+		return s.goToTell(r, back, noticeDeletedNone), nil
+	case 1:
+		return s.goToTell(r, back, noticeDeleted, deleted[0].Handle().String()), nil
+	default:
+		return s.goToTell(r, back, noticeDeletedMany, strconv.Itoa(len(deleted))), nil
+	}
+}
+
+// chosenPushes returns the pushes that a form names.
+func chosenPushes(f webForm) (names []store.Name) {
+	for field := range f.Form {
+		if text, ok := strings.CutPrefix(field, chosenPrefix); ok {
+			if name, err := store.ParseName(text); err == nil {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,96 @@
+package server
+
+import (
+	"net/http"
+	"strconv"
+	"strings"
+
+	"pushbox/server/web"
+	"pushbox/store"
+)
+
+// noticeCookie is the name of a cookie for the page after an action: it names the notice that
+// the page shows. It lasts for as long as a redirect may take.
+const (
+	noticeCookie = "notice"
+	noticeKept   = 60 // seconds
+)
+
+// A notice tells on the next page what an action did. It is the key of a message without
+// notice_.
+type notice string
+
+// The notices.
+const (
+	noticeDeleted      notice = "deleted"         // a push, which the cookie names by its handle
+	noticeDeletedMany  notice = "deleted_several" // the cookie says how many
+	noticeDeletedNone  notice = "deleted_none"
+	noticeEdited       notice = "edited"
+	noticeThawed       notice = "thawed"
+	noticeRevoked      notice = "revoked"
+	noticeSessionEnded notice = "session_ended"
+	noticeOthersEnded  notice = "sessions_ended"
+	noticePassword     notice = "password"
+	noticeConfirmed    notice = "confirmed"
+	noticeNoMFA        notice = "mfa_off"
+	noticeSignedOut    notice = "signed_out"
+	noticeSignedUp     notice = "signed_up"
+	noticeLate         notice = "late" // no code came in time
+	noticeFirst        notice = "first"
+)
+
+// notices are all of them, for a cookie can name no other message, and whether each is of
+// something that did not succeed.
+var notices = map[notice]bool{
+	noticeDeleted: false, noticeDeletedMany: false, noticeDeletedNone: true, noticeEdited: false, noticeThawed: false,
+	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
+	noticeNoMFA: false, noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
+}
+
+// goToTell redirects the browser to a page that shows a notice. about is what the notice
+// counts or names, if it does.
+func (s *Server) goToTell(r *request, path string, n notice, about ...string) reply {
+	c := s.cookie(r, noticeCookie, strings.Join(append([]string{string(n)}, about...), "."))
+	c.MaxAge = noticeKept
+	return goTo(path).with(c)
+}
+
+// takeNotice returns the notice that the request's cookie names, with a cookie that removes
+// it; nil if there is none, or if the page is one that recipients see.
+func (s *Server) takeNotice(r *request) (*web.Notice, *http.Cookie) {
+	c, err := r.Cookie(noticeCookie)
+	if err != nil || r.Method != http.MethodGet || r.route == nil || r.route.has(forRecipients) {
+		return nil, nil
+	}
+	used := s.cookie(r, noticeCookie, "")
+	used.MaxAge = -1
+	key, about, _ := strings.Cut(c.Value, ".")
+	n := notice(key)
+	warning, known := notices[n]
+	if !known {
+		return nil, used
+	}
+	shown := &web.Notice{Message: "notice_" + key, Warning: warning, First: n == noticeFirst, Account: r.session.Email}
+	switch n {
+	case noticeDeleted:
+		if shown.Name = s.nameOf(r, about); shown.Name == "" {
+			shown.Message += "_untitled"
+		}
+	case noticeDeletedMany:
+		shown.Count, _ = strconv.Atoi(about)
+	}
+	return shown, used
+}
+
+// nameOf returns the name of the account's push with that handle; empty if it has none.
+func (s *Server) nameOf(r *request, handle string) string {
+	n, err := store.ParseName(handle)
+	if err != nil || r.actor.Account == 0 {
+		return ""
+	}
+	h, err := s.store.History(r.Context(), r.actor, n, 1)
+	if err != nil {
+		return "" // it was purged meanwhile
+	}
+	return h.Name.Reveal()
+}

@@ -1,0 +1,74 @@
+package server
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+)
+
+// wantedCookie is the name of a cookie with the page that the browser asked for before its
+// user was signed in. The address may have a url_token, so it is in no query.
+const (
+	wantedCookie = "wanted"
+	wantedFor    = 10 * 60 // seconds
+	maxWanted    = 1024    // bytes of path and query
+)
+
+// wantedPaths are the paths that a sign-in may lead to, if they are also those of a page for
+// signed-in users. They have neither escapes nor dots, and no host can be read into them.
+var wantedPaths = regexp.MustCompile(`^(/[0-9A-Za-z_-]+)+$`)
+
+// newWantedCookie returns the cookie for the page that the request asks for; nil if signing
+// in cannot lead there.
+func (s *Server) newWantedCookie(r *request) *http.Cookie {
+	path := s.checkWanted(strings.TrimPrefix(r.URL.Path, s.cfg.BasePath) + "?" + r.URL.RawQuery)
+	if r.Method != http.MethodGet || path == "" {
+		return nil
+	}
+	c := s.cookie(r, wantedCookie, base64.RawURLEncoding.EncodeToString([]byte(path)))
+	c.MaxAge = wantedFor
+	return c
+}
+
+// wanted returns the page to show after signing in; empty if the browser asked for none.
+func (s *Server) wanted(r *request) string {
+	c, err := r.Cookie(wantedCookie)
+	if err != nil {
+		return ""
+	}
+	text, err := base64.RawURLEncoding.DecodeString(c.Value)
+	if err != nil {
+		return ""
+	}
+	return s.checkWanted(string(text))
+}
+
+// noWantedCookie removes the cookie from the browser; nil if it has none.
+func (s *Server) noWantedCookie(r *request) *http.Cookie {
+	if _, err := r.Cookie(wantedCookie); err != nil {
+		return nil
+	}
+	c := s.cookie(r, wantedCookie, "")
+	c.MaxAge = -1
+	return c
+}
+
+// checkWanted returns a path and its query, written anew, if it is that of a page for
+// signed-in users; else an empty text.
+func (s *Server) checkWanted(text string) string {
+	path, query, _ := strings.Cut(text, "?")
+	if len(text) > maxWanted || !wantedPaths.MatchString(path) {
+		return ""
+	}
+	route, _ := s.full.router.find(http.MethodGet, s.cfg.BasePath+path)
+	if route == nil || route.access != required || !route.has(isPage) {
+		return ""
+	}
+	values, err := url.ParseQuery(query)
+	if err != nil || len(values) == 0 {
+		return path
+	}
+	return path + "?" + values.Encode()
+}

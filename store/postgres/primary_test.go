@@ -1,0 +1,49 @@
+package postgres_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"pushbox/internal/testkit/pgtest"
+	"pushbox/store"
+	"pushbox/store/postgres"
+	"pushbox/store/storetest/conformance"
+)
+
+// A server that starts while an old primary is back beside the new one uses the new one,
+// whatever the order of the hosts.
+func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts three nodes of PostgreSQL")
+	}
+	r := pgtest.NewReplicas(t, 3)
+	quick := func(o *postgres.Options) { o.Attempt = time.Second }
+	create := func(n int) store.Push {
+		db := openURL(t, r.PrimaryURL(), quick)
+		defer db.Close()
+		p := conformance.LivePush(n, 0)
+		if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	create(1)
+	old := r.Primary()
+	r.Freeze(old)
+	r.Promote()
+	later := create(2)
+	r.Thaw(old)
+	for range 3 {
+		db := openURL(t, r.URL(), quick)
+		if _, err := db.Push(t.Context(), later.ID); errors.Is(err, store.ErrNotFound) {
+			t.Error("it uses the old primary")
+		} else if err != nil {
+			t.Error(err)
+		}
+		if err := db.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
