@@ -111,7 +111,7 @@ func TestTheOwnerIsGivenNoLinkWithoutItsKey(t *testing.T) {
 	a := servertest.New(t)
 	session := a.AddSessionUser("ann@example.com")
 	create := func(payload string) string {
-		made := a.SendOwn("/", map[string]string{
+		made := a.Send("/", map[string]string{
 			"push[kind]": "text", "push[payload]": payload, "push[name]": "x", "push[retrieval_step]": "on",
 			"push[expire_after_days]": "7", "push[expire_after_views]": "5",
 		}, session).Want(http.StatusSeeOther)
