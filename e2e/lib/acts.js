@@ -44,7 +44,7 @@ export async function fillPush(guest, { kind, payload, days, views, passphrase, 
     await page.getByLabel(say('create_time_number'), { exact: true }).fill(String(days))
   }
   if (views !== undefined) await page.getByLabel(say('create_views'), { exact: true }).fill(String(views))
-  const folded = [passphrase, step, deletable, name, note].some((value) => value !== undefined)
+  const folded = [passphrase, step, deletable, encrypt, name, note].some((value) => value !== undefined)
   if (folded && !(await page.locator('#more').evaluate((more) => more.open))) await page.getByText(say('create_options')).click()
   if (passphrase !== undefined) await page.locator('#passphrase').fill(passphrase)
   if (step !== undefined) await page.locator('#step').setChecked(step)
