@@ -124,13 +124,12 @@ func sendFailure(ctx context.Context, err error) *Failure {
 
 // noteFailure logs that the server takes no mail, and returns how long to wait before the
 // next try.
-func (m *Mailer) noteFailure(ctx context.Context, err error) time.Duration {
+func (m *Mailer) noteFailure(ctx context.Context, f *Failure) time.Duration {
 	if ctx.Err() != nil {
 		return 0
 	}
-	pause, line := m.pause(), m.Log.Warn().Err(err)
-	var f *Failure
-	if errors.As(err, &f) && f.Code != 0 {
+	pause, line := m.pause(), m.Log.Warn().Err(f)
+	if f.Code != 0 {
 		line = line.Int("code", f.Code)
 	}
 	line.Dur("pause_ms", pause).Msg("mail cannot be sent; it is tried again")

@@ -76,13 +76,16 @@ func (m *Mailer) Dropped() uint64 { return m.dropped.Load() }
 func (m *Mailer) Run(ctx context.Context) error {
 	working, end := retry.Linger(ctx, m.tuning.grace)
 	defer end()
+	unread := 0 // rounds in a row that the store ended
 	retry.Rounds(ctx, m.tuning.rest, retry.News{m.Store.OutboxChanged(store.ByMail)}, func() (wait time.Duration, early bool) {
 		wait, early, err := m.round(ctx, working)
 		if err == nil || ctx.Err() != nil {
+			unread = 0
 			return wait, early
 		}
-		m.Log.Error().Err(err).Msg("mail cannot be sent; it is tried again")
-		return m.pause(), false
+		m.Log.Error().Err(err).Msg("the outbox of mail cannot be read or changed; it is tried again")
+		unread++
+		return m.tuning.server.After(unread - 1), false
 	})
 	return nil
 }
@@ -103,10 +106,12 @@ func (m *Mailer) round(ctx, working context.Context) (wait time.Duration, early 
 	if err != nil || len(tries) == 0 {
 		return 0, true, err
 	}
-	if err := m.deliver(ctx, working, tries); err != nil {
-		return m.noteFailure(ctx, err), false, nil
+	var f *Failure
+	err = m.deliver(ctx, working, tries)
+	if errors.As(err, &f) {
+		return m.noteFailure(ctx, f), false, nil
 	}
-	return 0, true, nil
+	return 0, err == nil, err
 }
 
 // A try is a mail that is about to be sent.
@@ -137,7 +142,7 @@ func (m *Mailer) open(ctx context.Context, due []store.Message) (tries []try, er
 }
 
 // deliver sends mails over one connection until ctx ends. A mail that is being sent then may
-// go on until working ends. A *Failure of the session ends it.
+// go on until working ends. A *Failure of the session ends it, and an error of the store.
 func (m *Mailer) deliver(ctx, working context.Context, tries []try) error {
 	o, err := m.Server.open(working)
 	if err != nil {

@@ -1,11 +1,13 @@
 package mail
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
 	"net/mail"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -297,4 +299,39 @@ func TestWhatTheServerSaysIsForThePersonAlone(t *testing.T) {
 	if !errors.As(err, &f) || f.Code != 550 || !f.Permanent || strings.Contains(fmt.Sprint(err), "bob") || !strings.Contains(f.Detail(), "there is no bob@example.net") {
 		t.Errorf("it is %v", err)
 	}
+}
+
+// An engine that is away cannot list messages for a while.
+type away struct {
+	store.Engine
+	asked, back *atomic.Int64
+}
+
+func (e away) DueMessages(ctx context.Context, q store.MessageQuery) ([]store.Message, time.Time, error) {
+	if e.asked.Add(1) <= e.back.Load() {
+		return nil, time.Time{}, store.ErrUnavailable
+	}
+	return e.Engine.DueMessages(ctx, q)
+}
+
+// A database that is away is no failure of the mail server.
+func TestAStoreThatIsAwayIsNoFailureOfTheMailServer(t *testing.T) {
+	t.Parallel()
+	s := mailtest.New(t, mailtest.Setup{StartTLS: true})
+	asked, back := new(atomic.Int64), new(atomic.Int64)
+	w := newWorld(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { return away{e, asked, back} }
+	})
+	w.server = through(s, StartTLS)
+	back.Store(asked.Load() + 3)
+	w.start()
+	for end := time.Now().Add(patience); asked.Load() <= back.Load(); time.Sleep(time.Millisecond) {
+		if w.mailer.Failures() != 0 || time.Now().After(end) {
+			t.Fatalf("%d failures of the mail server after %d rounds", w.mailer.Failures(), asked.Load())
+		}
+	}
+	w.send("bob@example.net")
+	s.Wait(t, 1)
+	w.drained()
+	w.wantLog("the outbox of mail cannot be read or changed")
 }
