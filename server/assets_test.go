@@ -48,13 +48,47 @@ func TestAssetsComeCompressedToClientsThatTakeThat(t *testing.T) {
 	t.Logf("%d assets have %d bytes, and compressed %d", len(paths), plainSize, zippedSize)
 }
 
+func TestPagesWithoutASecretAreCompressed(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	for _, path := range []string{"/", "/help/api"} {
+		plain, zipped := a.Get(path).Want(http.StatusOK), a.Get(path, codings("gzip")).Want(http.StatusOK)
+		z, err := gzip.NewReader(strings.NewReader(zipped.Body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(z)
+		if err != nil || string(got) != plain.Body || len(zipped.Body) > len(plain.Body)/2 || zipped.Header.Get("Content-Length") != strconv.Itoa(len(zipped.Body)) {
+			t.Errorf("%s: %d bytes of %d, %v, %v", path, len(zipped.Body), len(plain.Body), zipped.Header, err)
+		}
+		if r := a.SendForm(map[string]string{"payload": strings.Repeat("secret ", 1000), "expire_after_days": "x"}, codings("gzip")); r.Header.Get("Content-Encoding") != "" {
+			t.Error("a form that comes back is compressed")
+		}
+	}
+}
+
+// What a browser loads for the first screen: the page, its styles, scripts and icon.
+func TestTheCreatePageIsSmall(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	size := len(a.Get("/", codings("gzip")).Body)
+	for _, path := range regexp.MustCompile(`/assets/[^"]+\.(css|js|svg)`).FindAllString(a.Get("/").Body, -1) {
+		if !strings.Contains(path, "words") { // which the generator loads
+			size += len(a.Get(path, codings("gzip")).Want(http.StatusOK).Body)
+		}
+	}
+	if size > 30_000 {
+		t.Errorf("it is %d bytes", size)
+	}
+}
+
 // The size of a compressed page would tell something about a secret in it to an attacker who
 // can put text into the same page.
 func TestWhatMayHoldASecretIsNeverCompressed(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
 	token := a.Create(`"payload":"` + strings.Repeat("secret ", 1000) + `"`)
-	for _, path := range []string{"/", "/p/" + token, "/p/" + token + "/r", "/p/" + token + "/preview", "/api/v2/pushes/" + token + "/preview", "/api/v2/pushes/" + token, "/help/api", "/users/sign_in", "/p/unknown"} {
+	for _, path := range []string{"/p/" + token, "/p/" + token + "/r", "/p/" + token + "/preview", "/api/v2/pushes/" + token + "/preview", "/api/v2/pushes/" + token, a.NewReceipt(), "/users/sign_in", "/p/unknown"} {
 		if r := a.Get(path, codings("gzip")); r.Header.Get("Content-Encoding") != "" || r.Header.Get("Vary") != "" && strings.Contains(r.Header.Get("Vary"), "Encoding") {
 			t.Errorf("%s: %v", path, r.Header)
 		}

@@ -1,7 +1,10 @@
 package server
 
 import (
+	"bytes"
+	"compress/gzip"
 	"context"
+	"io"
 	"math"
 	"net/http"
 	"strconv"
@@ -73,7 +76,7 @@ func (b *pageBuffer) shrink() {
 }
 
 // send writes the page and frees each chunk as soon as it is written.
-func (b *pageBuffer) send(w http.ResponseWriter) (sent int64, err error) {
+func (b *pageBuffer) send(w io.Writer) (sent int64, err error) {
 	defer b.free()
 	for len(b.chunks) > 0 {
 		n, err := w.Write(b.chunks[0][:min(b.size, chunkSize)])
@@ -147,6 +150,12 @@ func (s *Server) sendPage(w http.ResponseWriter, r *request, rep reply) (int64, 
 	}
 	h := w.Header()
 	pageHeaders(h, r.locale.Tag, s.isSecure(r))
+	if r.route != nil && r.route.has(compressed) {
+		h["Vary"] = append(h["Vary"], byEncoding...)
+		if r.Method == http.MethodGet && takesGzip(r.Header["Accept-Encoding"]) {
+			return sendCompressed(w, rep)
+		}
+	}
 	h["Content-Length"] = []string{strconv.FormatInt(rep.page.size, 10)}
 	w.WriteHeader(rep.status)
 	if r.Method == http.MethodHead {
@@ -154,4 +163,28 @@ func (s *Server) sendPage(w http.ResponseWriter, r *request, rep reply) (int64, 
 		return 0, nil
 	}
 	return rep.page.send(w)
+}
+
+// compressors are free compressors.
+var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+
+// sendCompressed writes a page compressed with gzip.
+func sendCompressed(w http.ResponseWriter, rep reply) (int64, error) {
+	buf, z := buffers.Get().(*bytes.Buffer), compressors.Get().(*gzip.Writer)
+	defer compressors.Put(z)
+	defer recycle(buf)
+	buf.Reset()
+	z.Reset(buf)
+	if _, err := rep.page.send(z); err != nil {
+		return 0, err
+	}
+	if err := z.Close(); err != nil {
+		return 0, err
+	}
+	h := w.Header()
+	h["Content-Encoding"] = gzipped
+	h["Content-Length"] = []string{strconv.Itoa(buf.Len())}
+	w.WriteHeader(rep.status)
+	n, err := w.Write(buf.Bytes())
+	return int64(n), err
 }

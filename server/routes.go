@@ -35,6 +35,7 @@ const (
 	countsViews                      // a GET may count a view, so it must be meant, and there is no HEAD
 	isV1                             // of API version 1, which the settings can switch off
 	unlisted                         // another address of a route, which the documentation leaves out
+	compressed                       // a page that never holds a secret: the size of any other could tell something about it
 	crossOrigin                      // scripts of other sites may read the answer, if the settings allow it
 )
 
@@ -122,7 +123,7 @@ func (s *Server) table() []route {
 		{name: "robots", method: get, pattern: "/robots.txt", access: public, traits: isPage | forRecipients | notCounted, action: s.robots},
 		{name: "contact", method: get, pattern: securityPath, access: public, traits: isPage | forRecipients | atRoot, action: s.contact},
 
-		{name: "push_form", method: get, pattern: "/", access: creating, traits: isPage, nav: "create", action: s.pushForm},
+		{name: "push_form", method: get, pattern: "/", access: creating, traits: isPage | compressed, nav: "create", action: s.pushForm},
 		{name: "push_made", method: post, pattern: "/", access: creating, traits: isPage | hasLinks | hasFiles, nav: "create", action: s.makePush},
 		{name: "step", method: get, pattern: page + "/r", access: optional, traits: isPage | forRecipients, action: s.stepPage},
 		{name: "receipt", method: get, pattern: page + "/receipt/:" + nameParam, access: optional, traits: isPage | hasLinks, action: s.receiptPage},
@@ -160,7 +161,7 @@ func (s *Server) table() []route {
 		{name: "mfa_on", method: post, pattern: mfaPath, access: required, traits: isPage | beforeMFA, nav: "mfa", action: s.withForm(s.enableMFA)},
 		{name: "mfa_off", method: post, pattern: mfaPath + "/off", access: required, traits: isPage, action: s.withForm(s.disableMFA)},
 		{name: "mfa_codes", method: post, pattern: mfaPath + "/codes", access: required, traits: isPage, nav: "mfa", action: s.withForm(s.newRecoveryCodes)},
-		{name: "api_help", method: get, pattern: helpPath, access: optional, traits: isPage | hasLinks, nav: "api", action: s.apiHelpPage},
+		{name: "api_help", method: get, pattern: helpPath, access: optional, traits: isPage | hasLinks | compressed, nav: "api", action: s.apiHelpPage},
 
 		{name: "probe", method: get, pattern: probePath + ":" + nameParam, access: public, traits: forRecipients, action: s.probe},
 		{name: "health", method: get, pattern: healthPath, access: public, traits: forRecipients | notCounted | isHealthCheck | atRoot, action: s.health},
