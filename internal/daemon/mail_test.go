@@ -100,12 +100,12 @@ func TestMailOfAnAccountThatSignedUp(t *testing.T) {
 	m.want(http.StatusSeeOther, "/users/address/code")
 	code := regexp.MustCompile(`(?m)^[0-9]{8}\r?$`).FindString(m.mail(1, eve))
 	m.want(http.StatusSeeOther, "/users/address", "code", strings.TrimSpace(code))
-	link(http.StatusCreated)
+	link(http.StatusSeeOther)
 	first := m.mail(2, "bob@example.net")
 	if !strings.Contains(first, eve) {
 		t.Errorf("it does not name its sender:\n%s", first)
 	}
-	link(http.StatusCreated)
+	link(http.StatusSeeOther)
 	m.mail(3, "bob@example.net")
 	link(http.StatusUnprocessableEntity) // bob has had two
 	path := regexp.MustCompile(`https://push\.example\.com(/p/[a-z2-7]+)`).FindStringSubmatch(first)[1]

@@ -202,7 +202,7 @@ func drillTokenBeyondItsSession(t *testing.T) {
 	pending.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/users/sign_in")
 	pending.Post("/users/token", "password", servertest.AnnPassword, "label", "x", "days", "0").To("/users/sign_in")
 	pending.Get("/users/token").To("/users/sign_in")
-	pending.Post("/users/sign_in/code", "code", a.Code(totpSecret, 0)).To("/")
+	pending.Post("/users/sign_in/code", "code", a.Code(totpSecret, 0)).To("/users/token")
 	if !pending.Get("/users/token").Want(http.StatusOK).Shows("You have none.") {
 		t.Error("there is a token")
 	}

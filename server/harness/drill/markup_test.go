@@ -65,6 +65,9 @@ func alive(n servertest.Node) string {
 			return key
 		case key == "href" || key == "src" || key == "action" || key == "formaction":
 			u, err := url.Parse(at.Val)
+			if key == "href" && strings.HasPrefix(at.Val, "mailto:?body=") { // of a receipt
+				continue
+			}
 			if here := err == nil && (u.Host == "" && u.Scheme == "" || u.Scheme == "http" && u.Hostname() == "127.0.0.1"); !here {
 				return key + "=" + at.Val
 			}
