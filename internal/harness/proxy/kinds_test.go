@@ -44,7 +44,7 @@ type place struct {
 var proxyKinds = map[string]proxyKind{
 	"nginx":   {program: "nginx", debian: "nginx-light", file: "nginx.conf", main: proctest.NginxMain, here: backend(nginxHere), args: proctest.NginxArgs, log: "pushbox.log"},
 	"caddy":   {program: "caddy", debian: "caddy", file: "Caddyfile", here: backend(caddyHere), args: caddyArgs, fresh: true},
-	"haproxy": {program: "haproxy", debian: "haproxy", file: "haproxy.cfg", here: backend(haproxyHere), args: haproxyArgs, fresh: true},
+	"haproxy": {program: "haproxy", debian: "haproxy", file: "haproxy.cfg", here: backend(haproxyHere), args: haproxyArgs},
 	"traefik": {program: "traefik", file: "traefik-dynamic.yaml", static: "traefik.yaml", here: backend(traefikHere), args: traefikArgs, fresh: true},
 }
 
@@ -63,7 +63,7 @@ var severalKinds = map[string]proxyKind{
 		program: "caddy", debian: "caddy", file: "Caddyfile", several: "scaling/Caddyfile.upstream", single: `(?m)^\treverse_proxy .+\{\n(.+\n)*\t\}\n`,
 		checks: 4 * time.Second, here: backends(caddyHere), args: caddyArgs, fresh: true,
 	},
-	"haproxy": {program: "haproxy", debian: "haproxy", file: "scaling/haproxy.cfg", checks: 6 * time.Second, here: backends(haproxyHere), args: haproxyArgs, fresh: true},
+	"haproxy": {program: "haproxy", debian: "haproxy", file: "scaling/haproxy.cfg", checks: 6 * time.Second, here: backends(haproxyHere), args: haproxyArgs},
 }
 
 // backends replaces the addresses of the servers, too.
@@ -105,7 +105,6 @@ func haproxyHere(p place) []string {
 		":::443 v4v6", p.tls,
 		":::80 v4v6", p.plain,
 		"/etc/haproxy/push.example.com.pem", p.combined,
-		"abns@pushbox-inside", "abns@" + p.dir,
 	}
 }
 
