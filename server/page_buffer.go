@@ -152,8 +152,8 @@ func (s *Server) sendPage(w http.ResponseWriter, r *request, rep reply) (int64, 
 	pageHeaders(h, r.locale.Tag, s.isSecure(r))
 	if r.route != nil && r.route.has(compressed) {
 		h["Vary"] = append(h["Vary"], byEncoding...)
-		if r.Method == http.MethodGet && takesGzip(r.Header["Accept-Encoding"]) {
-			return sendCompressed(w, rep)
+		if takesGzip(r.Header["Accept-Encoding"]) {
+			return sendCompressed(w, r, rep)
 		}
 	}
 	h["Content-Length"] = []string{strconv.FormatInt(rep.page.size, 10)}
@@ -169,7 +169,7 @@ func (s *Server) sendPage(w http.ResponseWriter, r *request, rep reply) (int64, 
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
 // sendCompressed writes a page compressed with gzip.
-func sendCompressed(w http.ResponseWriter, rep reply) (int64, error) {
+func sendCompressed(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 	buf, z := buffers.Get().(*bytes.Buffer), compressors.Get().(*gzip.Writer)
 	defer compressors.Put(z)
 	defer recycle(buf)
@@ -181,10 +181,6 @@ func sendCompressed(w http.ResponseWriter, rep reply) (int64, error) {
 	if err := z.Close(); err != nil {
 		return 0, err
 	}
-	h := w.Header()
-	h["Content-Encoding"] = gzipped
-	h["Content-Length"] = []string{strconv.Itoa(buf.Len())}
-	w.WriteHeader(rep.status)
-	n, err := w.Write(buf.Bytes())
-	return int64(n), err
+	w.Header()["Content-Encoding"] = gzipped
+	return sendBytes(w, r, rep.status, buf.Bytes())
 }

@@ -227,7 +227,11 @@ func TestHEADIsGETWithoutABody(t *testing.T) {
 		"/api/v2/version", "/api/v2/openapi.json", "/healthz", "/readyz", "/robots.txt", "/.well-known/security.txt", "/help/api", "/", "/p/" + push, "/p/" + push + "/r", "/users/sign_in",
 		pushes + "/active", pushes + "/expired", pushes + "/" + push + "/preview", pushes + "/" + push + "/audit", pushes + "/nothing/preview", "/p/nothing",
 	} {
-		get, head := a.Get(path, ann), a.Do("HEAD", path, "", ann)
+		plain := codings("identity")
+		get, head := a.Get(path, ann, plain), a.Do("HEAD", path, "", ann, plain)
+		if zipped := a.Do("HEAD", path, "", ann, codings("gzip")); zipped.Header.Get("Content-Length") != a.Get(path, ann, codings("gzip")).Header.Get("Content-Length") {
+			t.Errorf("%s, compressed: HEAD %v", path, zipped.Header)
+		}
 		if head.Status != get.Status || head.Body != "" || head.Header.Get("Content-Length") != get.Header.Get("Content-Length") || head.Header.Get("Content-Type") != get.Header.Get("Content-Type") {
 			t.Errorf("%s: %d %v, and HEAD %d %v", path, get.Status, get.Header, head.Status, head.Header)
 		}
