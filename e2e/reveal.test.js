@@ -226,7 +226,7 @@ test('after a lock the form works again by itself', async (t) => {
 const blurred = async (guest) =>
   guest.page.locator('#secret').evaluate((el) => getComputedStyle(el).filter.includes('blur'))
 
-test('after the button the text is shown, and covered when nobody is there', async (t) => {
+test('after the button the text is shown, and covered when its reader is away', async (t) => {
   const guest = await scene.guest(t)
   await guest.page.clock.install()
   await openPush(scene, guest, await scene.pushbox.create({ payload: text }))
