@@ -52,8 +52,8 @@ func sendBytes(w http.ResponseWriter, r *request, status int, body []byte) (int6
 }
 
 // sendAsset writes an asset, which browsers may keep forever: compressed, if the client takes
-// that. Of pages only those that never hold a secret are compressed: the size of a compressed page could tell something
-// about a secret in it.
+// that. Of pages only those that never hold a secret are compressed, too: the size of a
+// compressed page could tell something about a secret in it.
 func sendAsset(w http.ResponseWriter, r *request, a web.Asset) (int64, error) {
 	assetHeaders(w.Header(), a)
 	if a.Gzip == nil {
