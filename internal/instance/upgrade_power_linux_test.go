@@ -18,20 +18,25 @@ import (
 	"pushbox/store"
 )
 
+// everyPoint is the distance between the points at which an upgrade or a rotation is cut short.
+func everyPoint(t *testing.T) int {
+	t.Helper()
+	return int(max(env.Length(t, "PUSHBOX_TEST_ROTATION_STEP", 3, 10), 1))
+}
+
 // everyImage calls fn with what a power cut may leave, at each point behind the mark of a
 // log, in a directory of its own. Where there are many such images, it is one in every.
 func everyImage(t *testing.T, log []faultfs.Entry, every int, fn func(cfg config.Config)) {
 	t.Helper()
 	seed, replay, images := env.Seed(t), faultfs.NewReplay(log), 0
-	if testing.Short() {
-		every *= 10
-	}
+	every *= everyPoint(t)
+	n := int(seed % uint64(every))
 	marked := slices.IndexFunc(log, func(e faultfs.Entry) bool { return e.Kind == faultfs.Mark })
 	for cut := marked; cut <= len(log) && !t.Failed(); cut++ {
 		replay.Advance(cut)
-		n, few := 0, len(replay.Pending()) <= 4
+		few := len(replay.Pending()) <= 4
 		subsets(replay.Pending(), seed+uint64(cut), 2, func(how string, keep faultfs.Keep) {
-			if n++; t.Failed() || !few && n%every != 1 {
+			if n++; t.Failed() || !few && n%every != 0 {
 				return
 			}
 			images++
@@ -155,12 +160,10 @@ func TestARotationOfTheKeyOnADiskThatFailsDoesNoHarm(t *testing.T) {
 		faultfs.Write, faultfs.Create, faultfs.Remove, faultfs.Rename, faultfs.Link, faultfs.Sync, faultfs.SyncDir, faultfs.Open, faultfs.Read,
 	}
 	const forever = 1 << 20
-	failed, step := 0, 1
-	if testing.Short() {
-		step = 5
-	}
+	failed, step := 0, everyPoint(t)
+	first := 1 + int(env.Seed(t)%uint64(step))
 	for _, times := range []int{1, forever} {
-		for n, met := 1, true; met && !t.Failed(); n += step {
+		for n, met := first, true; met && !t.Failed(); n += step {
 			token, err := start(t.Context(), cfg)
 			if err != nil {
 				t.Fatal(err)
