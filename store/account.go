@@ -18,6 +18,7 @@ type Account struct {
 	CreatedAt    time.Time
 	Disabled     bool        // none of its tokens and sessions is valid
 	Removing     bool        // its pushes are being purged, and it goes after them
+	Admin        bool        // it is an administrator's: on the pages and by the API it manages accounts and the instance
 	TOTP         string      // the secret of its second factor, sealed; empty: it has none
 	TOTPStep     int64       // the last step whose code was accepted: steps are 30 seconds, counted since 1970
 	Recovery     string      // digests of the remaining recovery codes, concatenated
@@ -28,6 +29,9 @@ type Account struct {
 
 // Active reports whether the account may act.
 func (a Account) Active() bool { return !a.Disabled && !a.Removing }
+
+// Administers reports whether the account may manage others.
+func (a Account) Administers() bool { return a.Admin && a.Active() }
 
 // MFA reports whether signing in takes a second factor.
 func (a Account) MFA() bool { return a.TOTP != "" }

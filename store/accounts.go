@@ -27,17 +27,22 @@ const (
 // AddAccount adds an account, for any actor. Its address counts as confirmed. *InvalidError;
 // ErrExists if the address has an account.
 func (s *Store) AddAccount(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
-	return s.addAccount(ctx, email, password, s.as(by).createAccount, s.passwordHasher(by))
+	return s.addAccount(ctx, Account{Email: email}, password, s.as(by).createAccount, s.passwordHasher(by))
+}
+
+// AddAdmin is AddAccount for an account that administers. ErrDenied for a client.
+func (s *Store) AddAdmin(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
+	if !by.administers() {
+		return Account{}, ErrDenied
+	}
+	return s.addAccount(ctx, Account{Email: email, Admin: true}, password, s.as(by).createAccount, s.passwordHasher(by))
 }
 
 // SignUp is AddAccount for a client who makes an account for itself, whose address is not
 // confirmed: *LockedError after too many sign-ups of the client.
 func (s *Store) SignUp(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
-	create := func(ctx context.Context, a Account) (AccountID, error) {
-		a.Unconfirmed = true
-		return s.as(by).createAccount(ctx, a)
-	}
-	return s.addAccount(ctx, email, password, create, func(ctx context.Context, hash func() error) error {
+	one := Account{Email: email, Unconfirmed: true}
+	return s.addAccount(ctx, one, password, s.as(by).createAccount, func(ctx context.Context, hash func() error) error {
 		return s.signUp(ctx, by.Client, hash)
 	})
 }
@@ -58,9 +63,10 @@ func (s *Store) FirstCode(ctx context.Context) (secret.Text, error) {
 	return secret.New(base32.StdEncoding.WithPadding(base32.NoPadding).EncodeToString(mac[:])), nil
 }
 
-// AddFirstAccount is AddAccount if there is no account, else ErrExists.
+// AddFirstAccount is AddAccount if there is no account, else ErrExists. The account
+// administers: its user holds the code of FirstCode.
 func (s *Store) AddFirstAccount(ctx context.Context, by Actor, email string, password secret.Text) (Account, error) {
-	return s.addAccount(ctx, email, password, s.as(by).createFirstAccount, s.passwordHasher(by))
+	return s.addAccount(ctx, Account{Email: email, Admin: true}, password, s.as(by).createFirstAccount, s.passwordHasher(by))
 }
 
 // A hasher runs what hashes a password, when it may.
@@ -73,9 +79,9 @@ func (s *Store) passwordHasher(by Actor) hasher {
 	}
 }
 
-func (s *Store) addAccount(ctx context.Context, email string, password secret.Text, create func(context.Context, Account) (AccountID, error), run hasher) (Account, error) {
+func (s *Store) addAccount(ctx context.Context, a Account, password secret.Text, create func(context.Context, Account) (AccountID, error), run hasher) (Account, error) {
 	var bad InvalidError
-	a := Account{Email: cleanEmail(email, &bad), CreatedAt: s.time.Read().Now}
+	a.Email, a.CreatedAt = cleanEmail(a.Email, &bad), s.time.Read().Now
 	checkPassword(password, &bad)
 	if err := bad.Err(); err != nil {
 		return Account{}, err
@@ -117,9 +123,21 @@ func (s *Store) SetPassword(ctx context.Context, by Actor, email string, passwor
 	return err
 }
 
+// SetAdmin makes an account an administrator's, or makes it one of a member again. If it is
+// the last that administers, it stays so unless evenLast. ErrNotFound; ErrLastAdmin;
+// ErrDenied for a client.
+func (s *Store) SetAdmin(ctx context.Context, by Actor, email string, admin, evenLast bool) error {
+	kind := AdminRevoke
+	if admin {
+		kind = AdminGrant
+	}
+	_, err := s.changeAccount(ctx, by, email, kind, SessionChange{EvenLast: evenLast}, func(a *Account) { a.Admin = admin })
+	return err
+}
+
 // SetDisabled disables an account, or enables it again. A disabled account has no
 // sessions, its API tokens are not valid, and its webhooks are sent nothing; links to
-// its pushes go on working. ErrNotFound; ErrDenied for a client.
+// its pushes go on working. ErrNotFound; ErrLastAdmin; ErrDenied for a client.
 func (s *Store) SetDisabled(ctx context.Context, by Actor, email string, disabled bool) error {
 	kind, ends := AdminAccountEnable, SessionChange{}
 	if disabled {
@@ -196,7 +214,8 @@ func (s *Store) deleteEach(ctx context.Context, by Actor, ps []Push) error {
 
 // RemoveAccount removes an account with its API tokens, sessions, webhooks, pushes and
 // their audit logs; its links end at once. If it is cut short, the account can do
-// nothing, and a sweep finishes the removal. ErrNotFound; ErrDenied for a client.
+// nothing, and a sweep finishes the removal. ErrNotFound; ErrLastAdmin; ErrDenied for a
+// client.
 func (s *Store) RemoveAccount(ctx context.Context, by Actor, email string) error {
 	var a Account
 	err := s.changeHooks(ctx, func(*subscriptions) (err error) {

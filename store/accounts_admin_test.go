@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -53,6 +54,70 @@ func TestARenamedAccountKeepsAllItHas(t *testing.T) {
 		t.Errorf("its push: %v", err)
 	}
 	f.Account(email) // the earlier address is free
+}
+
+func TestAnAdministratorIsGrantedAndRevoked(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	first, err := f.AddFirstAccount(ctx, storetest.Anonymous, email, secret.New(right))
+	if err != nil || !first.Administers() {
+		t.Fatalf("the first account: %+v, %v", first, err)
+	}
+	ann := store.Actor{Account: first.ID}
+	session, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New(right))
+	if err != nil || !session.Admin {
+		t.Fatalf("its session: %+v, %v", session.SessionInfo, err)
+	}
+	bob := f.Account("bob@example.com").Account
+	role := func(by store.Actor, email string, admin, evenLast bool, want error) {
+		t.Helper()
+		if err := f.SetAdmin(ctx, by, email, admin, evenLast); !errors.Is(err, want) {
+			t.Errorf("%s, %t: %v, not %v", email, admin, err, want)
+		}
+	}
+	role(ann, "bob@example.com", true, false, store.ErrDenied) // its role does not come with the account alone
+	if _, err := f.AddAdmin(ctx, ann, "eve@example.com", secret.New(right)); !errors.Is(err, store.ErrDenied) {
+		t.Errorf("a client makes an administrator: %v", err)
+	}
+	role(storetest.Operator, email, false, false, store.ErrLastAdmin)
+	for what, err := range map[string]error{
+		"disable": f.SetDisabled(ctx, storetest.Operator, email, true),
+		"remove":  f.RemoveAccount(ctx, storetest.Operator, email),
+	} {
+		if !errors.Is(err, store.ErrLastAdmin) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	admin := store.Actor{Role: store.Admin, Account: first.ID, IP: "192.0.2.7"}
+	role(admin, "bob@example.com", true, false, nil)
+	role(admin, "unknown@example.com", true, false, store.ErrNotFound)
+	role(admin, email, false, false, nil)
+	if s, err := f.Resume(ctx, session.Secret); err != nil || s.Admin {
+		t.Errorf("its session, afterwards: %+v, %v", s, err)
+	}
+	role(storetest.Operator, "bob@example.com", false, true, nil)
+	if a, _ := f.Accounts(ctx); len(a) != 2 || a[0].Admin || a[1].Admin {
+		t.Errorf("the accounts: %+v", a)
+	}
+	events, err := f.AdminEvents(ctx, time.Time{}, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []struct {
+		kind    store.AdminKind
+		by      store.Actor
+		account store.AccountID
+	}{
+		{store.AdminGrant, admin, bob},
+		{store.AdminRevoke, admin, first.ID},
+		{store.AdminRevoke, storetest.Operator, bob},
+	} {
+		if !slices.ContainsFunc(events, func(e store.AdminEventInfo) bool {
+			return e.Kind == want.kind && e.By.Role == want.by.Role && e.By.Account == want.by.Account && e.By.IP == want.by.IP && e.Account == want.account
+		}) {
+			t.Errorf("there is no event %s by %+v", want.kind, want.by)
+		}
+	}
 }
 
 func TestAllLivePushesOfAnAccountEndAndKeepTheirLogs(t *testing.T) {

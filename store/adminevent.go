@@ -54,6 +54,8 @@ const (
 	AdminPurge
 	AdminAddressConfirm
 	AdminCodeRefused
+	AdminGrant
+	AdminRevoke
 	adminKindCount
 )
 
@@ -95,6 +97,8 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminPushesExpire:   {"pushes_expire", "all live pushes of an account were ended"},
 	AdminAddressConfirm: {"address_confirm", "the address of an account was confirmed"},
 	AdminCodeRefused:    {"code_refused", "the last try for the code that was mailed to an address was wrong"},
+	AdminGrant:          {"admin_grant", "an account became an administrator's"},
+	AdminRevoke:         {"admin_revoke", "an account is an administrator's no more"},
 }
 
 // AdminKinds lists the kinds of event.

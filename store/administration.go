@@ -15,6 +15,7 @@ const (
 	Client   Role = iota // a client of the API or the pages: for its Account, or anonymously
 	Operator             // the operator, by a command on the server's machine
 	System               // pushbox itself
+	Admin                // the user of an account that administers, on the pages or by the API
 )
 
 // administers reports whether the actor may change the instance and what belongs to any

@@ -140,7 +140,8 @@ type AccountEngine interface {
 	// ErrExists if another account has the new address, and nothing was changed. If by is
 	// not zero it must be the digest of one of its sessions, else ErrSession. ErrNotFound
 	// if there is no such account; ErrTokens if a token is to begin and the account has
-	// MaxTokens; for its mail the errors of CreatePush. An error of r is returned as it
+	// MaxTokens; ErrLastAdmin if no other account administers and r does not allow that;
+	// for its mail the errors of CreatePush. An error of r is returned as it
 	// is, and nothing was changed.
 	ChangeAccount(ctx context.Context, id AccountID, by SessionDigest, r AccountRule) (AccountChange, error)
 	// RemoveAccount removes an account with its tokens, sessions, webhooks and quota.

@@ -26,6 +26,9 @@ var (
 // ErrTokens says that the account has MaxTokens API tokens.
 var ErrTokens = errors.New("the account has as many API tokens as it may have")
 
+// ErrLastAdmin says that the change would leave the instance without an administrator.
+var ErrLastAdmin = errors.New("this is the last administrator")
+
 // ErrRoom says that a sender may have no more pushes live; it comes as a *RoomError.
 var ErrRoom = errors.New("no more pushes fit into the sender's room")
 

@@ -11,8 +11,9 @@ const (
 	flagRemoving
 	flagSignedIn // the record has the time of the last sign-in
 	flagUnconfirmed
-	flagCode        // the record has an AddressCode
-	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn | flagUnconfirmed | flagCode
+	flagCode // the record has an AddressCode
+	flagAdmin
+	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn | flagUnconfirmed | flagCode | flagAdmin
 )
 
 // Flags of a session record.
@@ -39,6 +40,9 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	if a.Code != (AddressCode{}) {
 		f |= flagCode
 	}
+	if a.Admin {
+		f |= flagAdmin
+	}
 	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(a.ID))
 	b = appendBytes(appendBytes(appendTime(b, a.CreatedAt), a.Email), a.PasswordHash)
 	b = binary.AppendUvarint(appendBytes(b, a.TOTP), uint64(a.TOTPStep))
@@ -61,6 +65,7 @@ func (a *Account) UnmarshalBinary(b []byte) error {
 		Disabled:     f&flagDisabled != 0,
 		Removing:     f&flagRemoving != 0,
 		Unconfirmed:  f&flagUnconfirmed != 0,
+		Admin:        f&flagAdmin != 0,
 		ID:           AccountID(r.uvarint(1<<64 - 1)),
 		CreatedAt:    r.time(),
 		Email:        string(r.bytes()),

@@ -48,6 +48,7 @@ type SessionInfo struct {
 	RecoveryCodes int // that it has left
 
 	Unconfirmed bool // the address of the account is not confirmed
+	Admin       bool // the account administers
 	Own         bool // in Sessions: it is the caller's
 }
 
@@ -123,6 +124,8 @@ type SessionChange struct {
 	Token     *APIToken // one that begins, under a new ID; nil: none
 
 	Mail *MailBatch // nil: none
+
+	EvenLast bool // it may leave the instance without an account that administers
 
 	Untold bool // the change has no event, since it is of counts or of a code alone
 }

@@ -177,7 +177,7 @@ func (s *Store) renew(ctx context.Context, c caller, k AdminKind, endTokens bool
 		ends := SessionChange{Revoke: RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
 		_, err := s.changeOwn(ctx, c, k, endsTokens(ends), func(a *Account) (SessionChange, error) {
 			err := change(a)
-			n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), Unconfirmed: a.Unconfirmed}
+			n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), Unconfirmed: a.Unconfirmed, Admin: a.Administers()}
 			return ends, err
 		})
 		if err != nil {

@@ -49,6 +49,7 @@ func codes() []code {
 		{"unconfirmed", store.ErrUnconfirmed},
 		{"code", store.ErrCode},
 		{"tokens", store.ErrTokens},
+		{"last-admin", store.ErrLastAdmin},
 		{"room", store.ErrRoom},
 		{"file-size", store.ErrFileSize},
 		{"busy", store.ErrBusy},

@@ -20,8 +20,11 @@ var (
 	UserPasswd = Op[Credentials, None]{name: "user/passwd", do: userPasswd}
 	// UserResetMFA takes an account's second factor away: store.ErrNotFound.
 	UserResetMFA = Op[Address, None]{name: "user/reset-mfa", do: userResetMFA}
+	// UserRole makes an account an administrator's or a member's: store.ErrNotFound,
+	// store.ErrLastAdmin.
+	UserRole = Op[Role, None]{name: "user/role", do: userRole}
 	// UserDisable makes every token and session of an account invalid:
-	// store.ErrNotFound.
+	// store.ErrNotFound, store.ErrLastAdmin.
 	UserDisable = Op[Address, None]{name: "user/disable", do: userDisable}
 	// UserEnable undoes UserDisable: store.ErrNotFound.
 	UserEnable = Op[Address, None]{name: "user/enable", do: userEnable}
@@ -34,7 +37,7 @@ var (
 	// store.ErrNotFound.
 	UserExpirePushes = Op[Address, Number]{name: "user/expire-pushes", do: userExpirePushes}
 	// UserRemove removes an account with its tokens, its pushes and their audit
-	// logs: store.ErrNotFound.
+	// logs: store.ErrNotFound, store.ErrLastAdmin.
 	UserRemove = Op[Address, None]{name: "user/remove", do: userRemove}
 )
 
@@ -115,7 +118,7 @@ var operator = store.Actor{Role: store.Operator}
 // operations lists every operation that a server does to its store.
 func operations() []operation {
 	return []operation{
-		UserAdd, UserList, UserPasswd, UserResetMFA, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
+		UserAdd, UserList, UserPasswd, UserResetMFA, UserRole, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
 		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup, Purge,
 		KeyID, KeyRotate,
 		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
@@ -123,7 +126,11 @@ func operations() []operation {
 }
 
 func userAdd(ctx context.Context, s *store.Store, in Credentials) (User, error) {
-	a, err := s.AddAccount(ctx, operator, in.Email, in.Password.Text)
+	add := s.AddAccount
+	if in.Admin {
+		add = s.AddAdmin
+	}
+	a, err := add(ctx, operator, in.Email, in.Password.Text)
 	return newUser(a, store.Room{}), err
 }
 
@@ -142,6 +149,10 @@ func userPasswd(ctx context.Context, s *store.Store, in Credentials) (None, erro
 
 func userResetMFA(ctx context.Context, s *store.Store, in Address) (None, error) {
 	return None{}, s.ResetTOTP(ctx, operator, in.Email)
+}
+
+func userRole(ctx context.Context, s *store.Store, in Role) (None, error) {
+	return None{}, s.SetAdmin(ctx, operator, in.Email, in.Admin, in.EvenLast)
 }
 
 func userDisable(ctx context.Context, s *store.Store, in Address) (None, error) {

@@ -71,6 +71,14 @@ func TestAnAccountLives(t *testing.T) {
 		}
 		must(t, r, admin.UserPasswd, admin.Credentials{Email: alice, Password: clear(password + "!")})
 		must(t, r, admin.UserResetMFA, who)
+		must(t, r, admin.UserRole, admin.Role{Email: alice, Admin: true})
+		want.Admin = true
+		if list := must(t, r, admin.UserList, admin.None{}); !slices.Equal(list, []admin.User{want}) {
+			t.Errorf("as an administrator: %+v", list)
+		}
+		wantErr(t, r, admin.UserRole, admin.Role{Email: alice}, store.ErrLastAdmin)
+		must(t, r, admin.UserRole, admin.Role{Email: alice, EvenLast: true})
+		want.Admin = false
 		must(t, r, admin.UserDisable, who)
 		want.Disabled = true
 		if list := must(t, r, admin.UserList, admin.None{}); !slices.Equal(list, []admin.User{want}) {

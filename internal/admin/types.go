@@ -17,10 +17,18 @@ type Credentials struct {
 	Email      string
 	Password   Clear
 	KeepTokens bool // for UserPasswd: the account's API tokens stay valid
+	Admin      bool // for UserAdd: the account administers
 }
 
 // An Address names an account.
 type Address struct{ Email string }
+
+// A Role is what an account shall be: an administrator's, or a member's.
+type Role struct {
+	Email    string
+	Admin    bool
+	EvenLast bool // the instance may be left without an administrator
+}
 
 // A Rename gives an account another address.
 type Rename struct{ Email, To string }
@@ -37,6 +45,7 @@ type User struct {
 	LastSignInAt time.Time       `json:"last_sign_in_at,omitzero"` // on the pages
 	Confirmed    bool            `json:"confirmed"`                // its address
 	SecondFactor bool            `json:"second_factor"`
+	Admin        bool            `json:"admin"`
 	Disabled     bool            `json:"disabled"`
 	Removing     bool            `json:"removing"` // its removal was interrupted; the next sweep finishes it
 	Room         store.Room      `json:"room"`     // what its live pushes take
@@ -45,7 +54,7 @@ type User struct {
 func newUser(a store.Account, takes store.Room) User {
 	return User{
 		ID: a.ID, Email: a.Email, CreatedAt: a.CreatedAt, LastSignInAt: a.SignedInAt,
-		Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+		Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin, Disabled: a.Disabled, Removing: a.Removing, Room: takes,
 	}
 }
 
@@ -133,7 +142,7 @@ type Event struct {
 	Number    uint64          `json:"number"`
 	Time      time.Time       `json:"time"`
 	Event     string          `json:"event"`
-	Actor     string          `json:"actor"` // operator, system, account, or anonymous
+	Actor     string          `json:"actor"` // operator, system, admin, account, or anonymous
 	IP        string          `json:"ip,omitempty"`
 	UserAgent string          `json:"user_agent,omitempty"`
 	AccountID store.AccountID `json:"account_id,omitempty"`
@@ -159,6 +168,8 @@ func newEvent(i store.AdminEventInfo) Event {
 		e.Actor = "operator"
 	case i.By.Role == store.System:
 		e.Actor = "system"
+	case i.By.Role == store.Admin:
+		e.Actor = "admin"
 	case i.By.Account != 0:
 		e.Actor = "account"
 	default:

@@ -19,7 +19,7 @@ import (
 func (a *app) user() *cobra.Command {
 	return group("user", "Manage accounts",
 		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userConfirm(), a.userRename(),
-		a.userDisable(), a.userEnable(), a.userExpirePushes(), a.userRemove())
+		a.userGrant(), a.userRevoke(), a.userDisable(), a.userEnable(), a.userExpirePushes(), a.userRemove())
 }
 
 // ofAccount names the account in an error, and adds a hint.
@@ -29,6 +29,8 @@ func ofAccount(email string, err error) error {
 		return hint.With(fmt.Errorf("account %s: %w", email, err), "`pushbox user list` shows every account")
 	case errors.Is(err, store.ErrExists):
 		return hint.With(fmt.Errorf("account %s: %w", email, err), "`pushbox user passwd %s` sets another password", email)
+	case errors.Is(err, store.ErrLastAdmin):
+		return hint.With(fmt.Errorf("account %s: %w", email, err), "first make another account an administrator's: `pushbox user grant admin EMAIL`")
 	case errors.Is(err, store.ErrTokens):
 		return hint.With(fmt.Errorf("account %s: %w: %d", email, err, store.MaxTokens), "`pushbox token list %s` shows them, and `pushbox token revoke ID` ends one", email)
 	default:
@@ -52,6 +54,7 @@ func (a *app) userAdd() *cobra.Command {
 		Long: `Add an account, which may then have API tokens.
 
 The password is asked for twice on the terminal, or read from standard input.
+With --admin the account is an administrator's, as ` + "`pushbox user grant`" + ` says.
 With --init it also makes the data directory, the key and the database, if there is
 none, as ` + "`pushbox serve`" + ` does.`,
 		Example: `  pushbox user add alice@example.com
@@ -59,13 +62,14 @@ none, as ` + "`pushbox serve`" + ` does.`,
 		Args: arguments("EMAIL"),
 	}
 	addPasswordFlag(cmd)
+	isAdmin := cmd.Flags().Bool("admin", false, "make it an administrator's account")
 	cmd.Flags().BoolVar(&create, "init", false, "make the database if there is none")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		password, err := a.password(cmd.Context(), cmd)
 		if err != nil {
 			return err
 		}
-		in := admin.Credentials{Email: args[0], Password: admin.Clear{Text: password}}
+		in := admin.Credentials{Email: args[0], Password: admin.Clear{Text: password}, Admin: *isAdmin}
 		u, err := administerOr(a, cmd, admin.UserAdd, in, create)
 		if errors.Is(err, instance.ErrNoDatabase) {
 			return hint.With(err, "name the settings file with --config, or the directory with --data-dir; in a new installation, --init makes it, as `pushbox serve` does")
@@ -87,7 +91,7 @@ func (a *app) userList() *cobra.Command {
 sign-in on the pages, and what its live pushes take.
 
 With --json each line is an object with id, email, created_at, confirmed,
-second_factor, disabled, removing and room, which has pushes and bytes, and with
+second_factor, admin, disabled, removing and room, which has pushes and bytes, and with
 last_sign_in_at if there was a sign-in.`,
 		Example: `  pushbox user list
   pushbox user list --json | jq -r 'select(.second_factor | not) | .email'`,
@@ -99,13 +103,13 @@ last_sign_in_at if there was a sign-in.`,
 		if err != nil {
 			return err
 		}
-		return listing[admin.User]{[]string{"EMAIL", "CREATED", "LAST SIGN-IN", "CONFIRMED", "SECOND FACTOR", "STATE", "PUSHES", "SIZE"}, userRow}.print(a.stdout, users, *asJSON)
+		return listing[admin.User]{[]string{"EMAIL", "CREATED", "LAST SIGN-IN", "CONFIRMED", "SECOND FACTOR", "ROLE", "STATE", "PUSHES", "SIZE"}, userRow}.print(a.stdout, users, *asJSON)
 	}
 	return cmd
 }
 
 func userRow(u admin.User) []string {
-	return []string{u.Email, stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), yesNo(u.Confirmed), yesNo(u.SecondFactor), userState(u), strconv.Itoa(u.Room.Pushes), humanize.Size(u.Room.Bytes)}
+	return []string{u.Email, stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), yesNo(u.Confirmed), yesNo(u.SecondFactor), userRole(u), userState(u), strconv.Itoa(u.Room.Pushes), humanize.Size(u.Room.Bytes)}
 }
 
 func yesNo(b bool) string {
@@ -113,6 +117,13 @@ func yesNo(b bool) string {
 		return "yes"
 	}
 	return "no"
+}
+
+func userRole(u admin.User) string {
+	if u.Admin {
+		return "admin"
+	}
+	return "member"
 }
 
 func userState(u admin.User) string {

@@ -114,6 +114,11 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 	if renamed && t.has(emails, []byte(c.Account.Email)) {
 		return store.AccountChange{}, store.ErrExists
 	}
+	if old.Administers() && !c.Account.Administers() && !change.EvenLast {
+		if err := t.wantOtherAdmin(id); err != nil {
+			return store.AccountChange{}, err
+		}
+	}
 	gone, err := t.endedSessions(id, by, change)
 	if err != nil {
 		return c, err
@@ -155,6 +160,21 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 	}
 	c.Session, err = t.replaceSessions(id, gone, change.Begin)
 	return c, err
+}
+
+// wantOtherAdmin returns store.ErrLastAdmin if no other account administers.
+func (t *tx) wantOtherAdmin(id store.AccountID) error {
+	c := t.cursor(accounts)
+	for k, v := c.First(); k != nil; k, v = c.Next() {
+		var a store.Account
+		if err := decode(&a, accounts, v); err != nil {
+			return err
+		}
+		if a.ID != id && a.Administers() {
+			return nil
+		}
+	}
+	return store.ErrLastAdmin
 }
 
 // wantSession returns store.ErrSession unless by is the digest of a session of the

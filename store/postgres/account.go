@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
@@ -167,6 +168,11 @@ func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.Ac
 			return done, decide(store.ErrExists)
 		}
 	}
+	if old.Administers() && !done.Account.Administers() && !change.EvenLast {
+		if err := a.wantOtherAdmin(ctx, c, id); err != nil {
+			return done, err
+		}
+	}
 	gone, err := a.endedSessions(ctx, c, id, by, change)
 	if err != nil {
 		return done, err
@@ -199,6 +205,23 @@ func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.Ac
 		return done, nil
 	}
 	return done, a.tell(e)
+}
+
+// wantOtherAdmin returns store.ErrLastAdmin if no other account administers. Only the
+// records say which do, so it reads them all.
+func (a *change) wantOtherAdmin(ctx context.Context, c *pgxpool.Conn, id store.AccountID) error {
+	rows, err := c.Query(ctx, "select "+accountColumns+" from account where id <> $1", int64(id))
+	if err != nil {
+		return err
+	}
+	others, err := pgx.CollectRows(rows, a.listedAccount)
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(others, store.Account.Administers) {
+		return decide(store.ErrLastAdmin)
+	}
+	return nil
 }
 
 func (a *change) putAccount(account store.Account) error {

@@ -16,6 +16,7 @@ var accountSuite = suite{
 	"a first account is kept only where there is none":         keepsTheFirstAccount,
 	"a changed account keeps its ID":                           changesAccounts,
 	"an account is found by its new address alone":             renamesAccounts,
+	"the last account that administers stays":                  keepsTheLastAdmin,
 	"an account that owns pushes is not removed":               keepsOwners,
 	"a removed account is removed with all that belongs to it": removesAccounts,
 	"the ID of a removed account is not used again":            givesOutNewIDs,
@@ -178,6 +179,35 @@ func renamesAccounts(t *testing.T, e store.Engine) {
 	wantErr(t, err, store.ErrNotFound)
 	if again := account(t, e, "a@example.org"); again <= other {
 		t.Errorf("account %d has the address that became free", again)
+	}
+}
+
+func keepsTheLastAdmin(t *testing.T, e store.Engine) {
+	first, second := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	alter(t, e, first, func(a *store.Account) { a.Admin = true })
+	for what, f := range map[string]func(*store.Account){
+		"revoked":  func(a *store.Account) { a.Admin = false },
+		"disabled": func(a *store.Account) { a.Disabled = true },
+		"removed":  func(a *store.Account) { a.Removing = true },
+	} {
+		take := func(evenLast bool) error {
+			_, err := e.ChangeAccount(t.Context(), first, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+				f(&a)
+				return a, store.SessionChange{EvenLast: evenLast}, Told, nil
+			})
+			return err
+		}
+		alter(t, e, second, func(a *store.Account) { a.Admin, a.Disabled = true, true }) // it may do nothing
+		wantErr(t, take(false), store.ErrLastAdmin)
+		if a, err := e.Account(t.Context(), first); err != nil || !a.Administers() {
+			t.Errorf("%s: it was refused, and the account is %+v, %v", what, a, err)
+		}
+		must(t, take(true))
+		whole := func(a *store.Account) { a.Admin, a.Disabled, a.Removing = true, false, false }
+		alter(t, e, first, whole)
+		alter(t, e, second, whole)
+		must(t, take(false))
+		alter(t, e, first, whole)
 	}
 }
 
