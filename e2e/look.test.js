@@ -301,6 +301,23 @@ const pages = {
   api: async (guest) => {
     await guest.go('/help/api')
   },
+  'admin-accounts': async (guest) => {
+    await arriveSignedIn(guest, await scene.administrator())
+    await guest.go('/admin')
+  },
+  'admin-account': async (guest) => {
+    guest.foresee(422)
+    await arriveSignedIn(guest, await scene.administrator())
+    await guest.go('/admin/accounts/1')
+    await guest.page.locator('#email').fill('another account')
+    await guest.page.locator('#do-remove button').click()
+    await guest.page.getByRole('alert').waitFor()
+    await guest.page.locator('#do-disable summary').click()
+  },
+  'admin-log': async (guest) => {
+    await arriveSignedIn(guest, await scene.administrator())
+    await guest.go('/admin/log?account=1')
+  },
   languages: async (guest) => {
     await guest.go('/')
     await guest.page.locator('.language summary').click()

@@ -14,10 +14,11 @@ import (
 type access uint8
 
 const (
-	public   access = iota // everyone; credentials are ignored
-	optional               // callers with valid credentials, and anonymous ones; in the API only if the settings allow these
-	creating               // callers with valid credentials, and anonymous ones who may create
-	required               // callers with valid credentials
+	public         access = iota // everyone; credentials are ignored
+	optional                     // callers with valid credentials, and anonymous ones; in the API only if the settings allow these
+	creating                     // callers with valid credentials, and anonymous ones who may create
+	required                     // callers with valid credentials
+	administrating               // callers whose account administers: for others there is nothing at the path
 )
 
 // Traits are properties of a route beyond its access.
@@ -73,6 +74,7 @@ const (
 	sessionsPath = "/users/sessions"
 	addressPath  = "/users/address"
 	helpPath     = "/help/api"
+	adminPath    = "/admin"
 )
 
 // tokenParam is the parameter of patterns for a url_token.
@@ -161,6 +163,11 @@ func (s *Server) table() []route {
 		{name: "mfa_on", method: post, pattern: mfaPath, access: required, traits: isPage | beforeMFA, nav: "mfa", action: s.withForm(s.enableMFA)},
 		{name: "mfa_off", method: post, pattern: mfaPath + "/off", access: required, traits: isPage, action: s.withForm(s.disableMFA)},
 		{name: "mfa_codes", method: post, pattern: mfaPath + "/codes", access: required, traits: isPage, nav: "mfa", action: s.withForm(s.newRecoveryCodes)},
+		{name: "admin", method: get, pattern: adminPath, access: administrating, traits: isPage, nav: "admin", action: s.accountsPage},
+		{name: "admin_account", method: get, pattern: accountsPath + ":" + nameParam, access: administrating, traits: isPage, nav: "admin", action: s.accountPage},
+		{name: "admin_account_changed", method: post, pattern: accountsPath + ":" + nameParam, access: administrating, traits: isPage, nav: "admin", action: s.withForm(s.changeAccount)},
+		{name: "admin_log", method: get, pattern: logPath, access: administrating, traits: isPage, nav: "admin", action: s.logPage},
+
 		{name: "api_help", method: get, pattern: helpPath, access: optional, traits: isPage | hasLinks | compressed, nav: "api", action: s.apiHelpPage},
 
 		{name: "probe", method: get, pattern: probePath + ":" + nameParam, access: public, traits: forRecipients, action: s.probe},

@@ -129,13 +129,18 @@ func (s *Server) identify(r *request) error {
 // mayEnter refuses a page that needs a sign-in, or a second factor, first.
 func (s *Server) mayEnter(r *request) error {
 	signedIn := r.actor.Account != 0
-	members := r.route.access == required || r.route.access == creating && !s.mayCreate(r)
+	administers := r.route.access == administrating
+	members := r.route.access == required || administers || r.route.access == creating && !s.mayCreate(r)
 	switch {
 	case members && !signedIn:
 		return errSignIn
+	case administers && !r.session.Admin:
+		return store.ErrNotFound
 	case signedIn && s.cfg.RequireMFA && !r.session.MFA && (members || r.route.access == creating) && !r.route.has(beforeMFA):
 		return errMFA
-	default:
-		return nil
 	}
+	if administers {
+		r.actor.Role = store.Admin
+	}
+	return nil
 }

@@ -41,10 +41,18 @@ const (
 
 // notices are all of them, for a cookie can name no other message, and whether each is of
 // something that did not succeed.
-var notices = map[notice]bool{
+var notices = withActs(map[notice]bool{
 	noticeDeleted: false, noticeDeletedMany: false, noticeDeletedNone: true, noticeEdited: false, noticeThawed: false,
 	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
 	noticeNoMFA: false, noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
+})
+
+// withActs adds the notices of what administrators do to accounts.
+func withActs(all map[notice]bool) map[notice]bool {
+	for _, act := range accountActs {
+		all[act.notice()] = false
+	}
+	return all
 }
 
 // goToTell redirects the browser to a page that shows a notice. about is what the notice

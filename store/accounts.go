@@ -272,6 +272,18 @@ func (s *Store) finishRemovals(ctx context.Context) error {
 	return err
 }
 
+// EndAccess ends all sessions of an account, and with tokens its API tokens too. ErrNotFound;
+// ErrDenied for a client.
+func (s *Store) EndAccess(ctx context.Context, by Actor, email string, tokens bool) error {
+	_, err := s.changeAccount(ctx, by, email, AdminAccessEnd, SessionChange{Revoke: RevokeOthers, EndTokens: tokens}, func(*Account) {})
+	return err
+}
+
+// AccountByID returns an account, or ErrNotFound.
+func (s *Store) AccountByID(ctx context.Context, id AccountID) (Account, error) {
+	return s.engine.Account(ctx, id)
+}
+
 // Accounts lists every account, oldest first.
 func (s *Store) Accounts(ctx context.Context) ([]Account, error) {
 	return all(func(last Account) ([]Account, error) { return s.engine.Accounts(ctx, last.ID, listBatch) })

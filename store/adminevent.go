@@ -56,6 +56,7 @@ const (
 	AdminCodeRefused
 	AdminGrant
 	AdminRevoke
+	AdminAccessEnd
 	adminKindCount
 )
 
@@ -99,6 +100,7 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminCodeRefused:    {"code_refused", "the last try for the code that was mailed to an address was wrong"},
 	AdminGrant:          {"admin_grant", "an account became an administrator's"},
 	AdminRevoke:         {"admin_revoke", "an account is an administrator's no more"},
+	AdminAccessEnd:      {"access_end", "all sessions of an account were ended"},
 }
 
 // AdminKinds lists the kinds of event.

@@ -22,6 +22,23 @@ const (
 // account.
 func (a Actor) administers() bool { return a.Role != Client }
 
+// Kind names what an actor is in the instance log: operator, system, admin, account or
+// anonymous.
+func (a Actor) Kind() string {
+	switch {
+	case a.Role == Operator:
+		return "operator"
+	case a.Role == System:
+		return "system"
+	case a.Role == Admin:
+		return "admin"
+	case a.Account != 0:
+		return "account"
+	default:
+		return "anonymous"
+	}
+}
+
 // proved returns the actor once a password or a session proved its account.
 func (a Actor) proved(id AccountID) Actor {
 	a.Account = id

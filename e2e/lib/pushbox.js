@@ -75,6 +75,11 @@ export class Pushbox {
     return { email, password, token: (await this.#command(['token', 'create', email])).trim() }
   }
 
+  // grant makes an account an administrator's.
+  async grant({ email }) {
+    await this.#command(['user', 'grant', 'admin', email])
+  }
+
   // stop ends the server and deletes its data.
   async stop() {
     if (this.#process?.exitCode === null && this.#process.signalCode === null) {

@@ -43,6 +43,11 @@ export function setScene(settings, pages = {}, { empty = false } = {}) {
   }
   let accounts = 0
   scene.account = async () => scene.pushbox.account(`person${++accounts}@example.com`)
+  scene.administrator = async () => {
+    const account = await scene.account()
+    await scene.pushbox.grant(account)
+    return account
+  }
   // link returns the link of a push at a front.
   scene.link = (push, { url } = scene.secure) => new URL(new URL(push.html_url).pathname, url).href
   return scene

@@ -154,7 +154,7 @@ type Event struct {
 
 func newEvent(i store.AdminEventInfo) Event {
 	e := Event{
-		Number: i.Number, Time: i.At, Event: i.Kind.String(), IP: i.By.IP, UserAgent: i.By.UserAgent,
+		Number: i.Number, Time: i.At, Event: i.Kind.String(), Actor: i.By.Kind(), IP: i.By.IP, UserAgent: i.By.UserAgent,
 		AccountID: i.Account, Account: i.Email, Detail: i.Detail,
 	}
 	switch i.Kind {
@@ -162,18 +162,6 @@ func newEvent(i store.AdminEventInfo) Event {
 		e.Token = store.TokenID(i.Subject)
 	case store.AdminWebhookAdd, store.AdminWebhookRemove, store.AdminWebhookDisable, store.AdminWebhookEnable:
 		e.Webhook = store.HookID(i.Subject)
-	}
-	switch {
-	case i.By.Role == store.Operator:
-		e.Actor = "operator"
-	case i.By.Role == store.System:
-		e.Actor = "system"
-	case i.By.Role == store.Admin:
-		e.Actor = "admin"
-	case i.By.Account != 0:
-		e.Actor = "account"
-	default:
-		e.Actor = "anonymous"
 	}
 	return e
 }

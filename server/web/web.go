@@ -104,6 +104,7 @@ type View struct {
 	Locale   *lang.Locale
 	Site     Site
 	Account  string  // the address of the signed-in account; empty: none
+	Admin    bool    // the account administers
 	Where    string  // names the page in the navigation
 	Switch   bool    // the page is available in other languages at its address, and losing this one loses nothing
 	Notice   *Notice // nil: none

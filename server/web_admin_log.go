@@ -1,0 +1,175 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"time"
+
+	"pushbox/server/body"
+	"pushbox/server/display"
+	"pushbox/store"
+)
+
+const (
+	errLogFilter = badRequest("The log has no such event, account or number.")
+
+	logWindow  = 500 // events that are read at a time
+	logWindows = 20  // that a page reads at most: with a filter it may find few, and links to the rest
+)
+
+// A logQuery is what a page of the instance log shows.
+type logQuery struct {
+	kind    store.AdminKind // 0: all
+	account store.AccountID // 0: all
+	before  uint64          // only events of lower numbers; 0: from the newest
+}
+
+// logView is a page of the instance log, newest event first.
+type logView struct {
+	Rows    []logRow
+	Kind    string // of the filter; empty: all
+	Kinds   []string
+	Account string // of the filter, by number; empty: all
+	Next    string // the path of older events; empty: there are none
+	First   string // the path of the newest events; empty: this is it
+}
+
+// A logRow is an event of the instance log.
+type logRow struct {
+	At        display.Time
+	Kind      string // of a message, log_...
+	By        string // of a message, log_by_...
+	Who       string // the address of the account that did it; empty: see By
+	Email     string // of the account that it is about
+	Account   store.AccountID
+	Detail    string
+	IP        string
+	Agent     display.Agent
+	UserAgent string
+}
+
+// readLogQuery reads the query of a page of the log.
+func readLogQuery(query string) (q logQuery, err error) {
+	pairs, err := body.ParseQuery(query)
+	if err != nil {
+		return q, err
+	}
+	number := func(name string) (n uint64) {
+		text, has, e := pairs.Only(name)
+		if e != nil {
+			err = e
+		} else if has && !text.IsZero() {
+			if n, e = strconv.ParseUint(text.Reveal(), 10, 64); e != nil {
+				err = errLogFilter
+			}
+		}
+		return n
+	}
+	q.before, q.account = number("before"), store.AccountID(number("account"))
+	if err != nil {
+		return q, err
+	}
+	name, _, err := pairs.Only("event")
+	if err != nil || name.IsZero() {
+		return q, err
+	}
+	i := slices.IndexFunc(store.AdminKinds(), func(k store.AdminKind) bool { return k.String() == name.Reveal() })
+	if i < 0 {
+		return q, errLogFilter
+	}
+	q.kind = store.AdminKinds()[i]
+	return q, nil
+}
+
+// path returns the path of the page of events before a number; 0: of the newest.
+func (q logQuery) path(before uint64) string {
+	v := url.Values{}
+	if q.kind != 0 {
+		v.Set("event", q.kind.String())
+	}
+	if q.account != 0 {
+		v.Set("account", strconv.FormatUint(uint64(q.account), 10))
+	}
+	if before != 0 {
+		v.Set("before", strconv.FormatUint(before, 10))
+	}
+	return pagePath(logPath, v, 1)
+}
+
+func (q logQuery) fits(e store.AdminEventInfo) bool {
+	return (q.kind == 0 || e.Kind == q.kind) && (q.account == 0 || e.Account == q.account || e.By.Account == q.account)
+}
+
+// logPage shows events of the instance log.
+func (s *Server) logPage(r *request) (reply, error) {
+	q, err := readLogQuery(r.URL.RawQuery)
+	if err != nil {
+		return reply{}, err
+	}
+	found, rest, err := s.findEvents(r, q)
+	if err != nil {
+		return reply{}, err
+	}
+	v := logView{Kind: q.kind.String(), Rows: make([]logRow, len(found))}
+	for _, k := range store.AdminKinds() {
+		v.Kinds = append(v.Kinds, k.String())
+	}
+	if q.account != 0 {
+		v.Account = strconv.FormatUint(uint64(q.account), 10)
+	}
+	if rest != 0 {
+		v.Next = q.path(rest)
+	}
+	if q.before != 0 {
+		v.First = q.path(0)
+	}
+	for i, e := range found {
+		v.Rows[i] = logRow{
+			At: display.NewTime(e.At), Kind: e.Kind.String(), By: e.By.Kind(), Email: e.Email, Account: e.Account,
+			Detail: e.Detail, IP: e.By.IP, Agent: display.ParseAgent(e.By.UserAgent), UserAgent: e.By.UserAgent,
+		}
+		if by := e.By.Account; by != 0 && by != e.Account {
+			v.Rows[i].Who = strconv.FormatUint(uint64(by), 10)
+		}
+	}
+	return show(http.StatusOK, "admin_log", v), nil
+}
+
+// findEvents returns a page of events, newest first, and the number before which there may be
+// more; 0 if there are no more.
+func (s *Server) findEvents(r *request, q logQuery) (found []store.AdminEventInfo, rest uint64, err error) {
+	last, err := s.store.LastAdminEvent(r.Context())
+	if err != nil {
+		return nil, 0, err
+	}
+	before := last + 1
+	if q.before != 0 {
+		before = min(q.before, before)
+	}
+	for range logWindows {
+		if before <= 1 {
+			return found, 0, nil
+		}
+		after := before - min(before, logWindow+1)
+		window, err := s.store.AdminEvents(r.Context(), time.Time{}, after, int(before-1-after))
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, e := range slices.Backward(window) {
+			if e.Number >= before || !q.fits(e) {
+				continue
+			}
+			if len(found) == store.PageSize {
+				return found, found[len(found)-1].Number, nil
+			}
+			found = append(found, e)
+		}
+		if len(window) == 0 { // the oldest events were removed
+			return found, 0, nil
+		}
+		before = after + 1
+	}
+	return found, before, nil
+}

@@ -1,0 +1,265 @@
+package server_test
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/secret"
+	"pushbox/server/servertest"
+	"pushbox/store"
+)
+
+const bobEmail = "bob@example.com"
+
+// administered is a site with an administrator, who is signed in, and a member: accounts 1
+// and 2.
+func administered(t *testing.T, changes ...func(*config.Config)) (a *servertest.Server, admin *servertest.Browser) {
+	t.Helper()
+	a = servertest.NewSite(t, changes...)
+	a.AddAccount(bobEmail, servertest.AnnPassword)
+	if err := a.Store.SetAdmin(ctx, store.Actor{Role: store.Operator}, servertest.AnnEmail, true, false); err != nil {
+		t.Fatal(err)
+	}
+	return a, a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+}
+
+// account is an account as the store has it.
+func account(t *testing.T, a *servertest.Server, id store.AccountID) store.Account {
+	t.Helper()
+	one, err := a.Store.AccountByID(ctx, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return one
+}
+
+func TestOnlyAdministratorsEnterTheAdministration(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	member, anyone := a.SignedIn(bobEmail, servertest.AnnPassword), a.Browser()
+	token := a.AddToken(servertest.AnnEmail)
+	for _, path := range []string{"/admin", "/admin/accounts/2", "/admin/log"} {
+		admin.Get(path).Want(http.StatusOK)
+		member.Get(path).Want(http.StatusNotFound)
+		anyone.Get(path).To("/users/sign_in")
+		a.Get(path, token).To("/users/sign_in")
+	}
+	member.Post("/admin/accounts/1", "do", "disable").Want(http.StatusNotFound)
+	anyone.Post("/admin/accounts/2", "do", "disable").To("/users/sign_in")
+	a.Do("POST", "/admin/accounts/2", "do=disable", servertest.Urlencoded, token).To("/users/sign_in")
+	admin.Do("POST", "/admin/accounts/2", "do=disable", http.Header{"Content-Type": servertest.Urlencoded["Content-Type"], "Sec-Fetch-Site": {"cross-site"}}).Want(http.StatusForbidden)
+	if one := account(t, a, 2); one.Disabled {
+		t.Error("the account is disabled")
+	}
+	if !admin.Get("/").Shows("Administration") || member.Get("/").Shows("Administration") {
+		t.Error("the navigation is not as the account is")
+	}
+	admin.Post("/admin/accounts/2", "do", "grant").To("/admin/accounts/2")
+	member.Get("/admin").Want(http.StatusOK)
+	member.Post("/admin/accounts/1", "do", "revoke").To("/admin/accounts/1")
+	admin.Get("/admin").Want(http.StatusNotFound)
+	member.Post("/admin/accounts/2", "do", "disable").Want(http.StatusConflict).Says("This is the last administrator.")
+	member.Get("/admin").Want(http.StatusOK)
+}
+
+func TestAnAdministratorNeedsTheSecondFactorThatAllNeed(t *testing.T) {
+	t.Parallel()
+	_, admin := administered(t, func(c *config.Config) { c.RequireMFA = true })
+	admin.Get("/admin").To("/users/mfa")
+	admin.Post("/admin/accounts/2", "do", "disable").To("/users/mfa")
+	admin.EnableMFA()
+	admin.Get("/admin").Want(http.StatusOK)
+}
+
+// Each act does what it says, is in the log with its administrator, and is offered only where
+// it makes a difference.
+func TestAnAdministratorChangesAnAccount(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	const page = "/admin/accounts/2"
+	member := a.SignedIn(bobEmail, servertest.AnnPassword)
+	token := a.AddToken(bobEmail)
+	link := "/p/" + a.Create(`"payload":"x"`, token)
+	member.EnableMFA()
+
+	did := func(name, says string) {
+		t.Helper()
+		admin.Post(page, "do", name).To(page)
+		admin.Get(page).Says(says)
+	}
+	offers := func(names ...string) {
+		t.Helper()
+		if got := admin.Get(page).Inputs("do"); !slices.Equal(got, names) {
+			t.Errorf("offered: %v, not %v", got, names)
+		}
+	}
+	offers("grant", "sign_out", "tokens", "mfa", "disable", "expire", "remove")
+	did("mfa", "The account has no second factor any more.")
+	if one := account(t, a, 2); one.MFA() {
+		t.Error("it has one")
+	}
+	member.Get("/p").Want(http.StatusOK)
+	did("sign_out", "All sessions of the account have ended.")
+	member.Get("/p").To("/users/sign_in")
+	a.Get("/api/v2/pushes/active", token).Want(http.StatusOK)
+	member = a.SignedIn(bobEmail, servertest.AnnPassword)
+	did("tokens", "All sessions and API tokens of the account have ended.")
+	member.Get("/p").To("/users/sign_in")
+	a.Get("/api/v2/pushes/active", token).Want(http.StatusUnauthorized)
+	did("disable", "The account is disabled.")
+	offers("enable", "grant", "expire", "remove")
+	a.Browser().SignIn(bobEmail, servertest.AnnPassword).Want(http.StatusForbidden)
+	a.Get(link).Want(http.StatusOK)
+	did("enable", "The account is enabled.")
+	did("expire", "All active pushes of the account have ended.")
+	a.Get(link).Want(http.StatusNotFound)
+	did("grant", "The account is an administrator's now.")
+	offers("revoke", "sign_out", "tokens", "disable", "expire", "remove")
+	did("revoke", "The account is a member's now.")
+
+	for _, typed := range []string{"", "bob", servertest.AnnEmail} {
+		admin.Post(page, "do", "remove", "email", typed).Want(http.StatusUnprocessableEntity).Says("This is not the address of the account.")
+	}
+	account(t, a, 2)
+	admin.Post(page, "do", "remove", "email", " BOB@example.com ").To("/admin")
+	admin.Get("/admin").Says("The account is removed.").Says("1 account").Lacks(bobEmail)
+	admin.Get(page).Want(http.StatusNotFound)
+	admin.Post(page, "do", "enable").Want(http.StatusNotFound)
+
+	events, err := a.Store.AdminEvents(ctx, time.Time{}, 0, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []store.AdminKind{
+		store.AdminFactorRemove, store.AdminAccessEnd, store.AdminAccountDisable, store.AdminAccountEnable, store.AdminPushesExpire,
+		store.AdminGrant, store.AdminRevoke, store.AdminAccountRemove, store.AdminAccountRemoved,
+	} {
+		if !slices.ContainsFunc(events, func(e store.AdminEventInfo) bool {
+			return e.Kind == kind && e.By.Role == store.Admin && e.By.Account == 1 && e.By.IP == "127.0.0.1" && e.Account == 2
+		}) {
+			t.Errorf("the log lacks %s by the administrator", kind)
+		}
+	}
+}
+
+func TestAnAddressIsConfirmedByAnAdministrator(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	if _, err := a.Store.SignUp(ctx, store.Actor{Client: "192.0.2.9"}, "eve@example.com", secret.New(servertest.AnnPassword)); err != nil {
+		t.Fatal(err)
+	}
+	admin.Get("/admin").Says("address not confirmed")
+	admin.Post("/admin/accounts/3", "do", "confirm").To("/admin/accounts/3")
+	admin.Get("/admin/accounts/3").Says("The address of the account is confirmed.").Lacks("address not confirmed")
+}
+
+func TestAnAdministratorSeesNothingOfAPush(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	token := a.AddToken(bobEmail)
+	push := a.Create(`"payload":"marker-text","name":"marker-name","note":"marker-note"`, token)
+	handle := a.Handle(push)
+	for _, path := range []string{"/admin", "/admin/accounts/2", "/admin/log"} {
+		admin.Get(path).Lacks("marker").Lacks(push).Lacks(handle)
+	}
+	admin.Get("/p/" + push + "/audit").Want(http.StatusForbidden)
+	admin.Get("/p").Lacks("marker")
+}
+
+func TestUnknownAccountsAndActsAreRefused(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	for _, id := range []string{"0", "3", "-1", "x", "18446744073709551616", "+2"} {
+		admin.Get("/admin/accounts/" + id).Want(http.StatusNotFound)
+		admin.Post("/admin/accounts/"+id, "do", "disable").Want(http.StatusNotFound)
+	}
+	for _, name := range []string{"", "explode", "DISABLE"} {
+		admin.Post("/admin/accounts/2", "do", name).Want(http.StatusBadRequest)
+	}
+	if one := account(t, a, 2); !one.Active() {
+		t.Errorf("%+v", one)
+	}
+}
+
+func TestAccountsAreFoundByTheirAddresses(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	for i := range store.PageSize {
+		a.Store.Account(fmt.Sprintf("user%03d@example.net", i))
+	}
+	first := admin.Get("/admin").Says("52 accounts").Says("user049@example.net").Lacks(bobEmail)
+	if got := strings.Count(first.Body, "@example.net</bdi>"); got != store.PageSize {
+		t.Errorf("%d rows", got)
+	}
+	admin.Get("/admin?page=2").Says(bobEmail).Says("your account")
+	admin.Get("/admin?q=BOB").Says("1 of 52 accounts").Says(bobEmail).Lacks("example.net")
+	if got := admin.Get("/admin?q=%3Cb%3E").Says("No account has such an address"); strings.Contains(got.Body, "<b>") {
+		t.Error("the words are in the page as they are")
+	}
+	admin.Get("/admin?q=example.net&page=1").Says("50 of 52 accounts").Lacks("page=2")
+	for _, query := range []string{"page=0", "page=x", "q=" + strings.Repeat("x", 256), "q=a&q=b"} {
+		admin.Get("/admin?" + query).Want(http.StatusBadRequest)
+	}
+}
+
+func TestTheInstanceLogIsShownFromItsEnd(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	operator := store.Actor{Role: store.Operator}
+	for i := range 60 {
+		if err := a.Store.SetDisabled(ctx, operator, bobEmail, i%2 == 0); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows := func(got servertest.Answer) int {
+		return strings.Count(got.Want(http.StatusOK).Body, `<th scope="row">`)
+	}
+	page := admin.Get("/admin/log").Says("Account enabled").Says("command on the server").Says(bobEmail)
+	if rows(page) != store.PageSize {
+		t.Errorf("%d rows", rows(page))
+	}
+	older := page.Page().Link("Older")
+	if older == "" {
+		t.Fatal("no link leads to older events")
+	}
+	second := admin.Get(older).Says("Account added").Says("Newest")
+	last, err := a.Store.LastAdminEvent(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if all := rows(page) + rows(second); all != int(last) || second.Page().Link("Older") != "" {
+		t.Errorf("%d rows on both pages, of %d events", all, last)
+	}
+	for query, want := range map[string]int{
+		"event=account_disable": 30, "event=account_disable&account=2": 30, "event=account_disable&account=1": 0,
+		"event=admin_grant": 1, "before=1": 0, "before=2": 1, "before=99999999": store.PageSize, "account=77": 0,
+	} {
+		if got := rows(admin.Get("/admin/log?" + query)); got != want {
+			t.Errorf("%s: %d rows, not %d", query, got, want)
+		}
+	}
+	for _, query := range []string{"event=nothing", "account=x", "account=-1", "before=x", "event=a&event=b", "account=99999999999999999999"} {
+		admin.Get("/admin/log?" + query).Want(http.StatusBadRequest)
+	}
+}
+
+// With a filter, a page reads a bounded number of events, and leads to where it stopped.
+func TestAFilterOfTheLogReadsABoundedNumberOfEvents(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it makes 12,000 events")
+	}
+	a, admin := administered(t)
+	for range 12_000 {
+		if err := a.Store.NoteReload(ctx, store.Actor{Role: store.Operator}, false, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got := admin.Get("/admin/log?event=admin_grant").Says("There are no such events")
+	admin.Get(got.Page().Link("Older")).Says("Became administrator").Says("Newest")
+}
