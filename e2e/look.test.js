@@ -314,6 +314,25 @@ const pages = {
     await guest.page.getByRole('alert').waitFor()
     await guest.page.locator('#do-disable summary').click()
   },
+  'admin-link': async (guest) => {
+    await arriveSignedIn(guest, await scene.administrator())
+    await guest.go('/admin')
+    await guest.page.locator('#email').fill(`${long.slice(0, 60)}@example.com`)
+    await guest.press(say('invite_go'))
+    await guest.wholePage({ name: say('link_made_title') })
+  },
+  'new-password': async (guest) => {
+    guest.foresee(422)
+    await arriveSignedIn(guest, await scene.administrator())
+    await guest.go('/admin/accounts/1')
+    await guest.page.locator('#do-password button').click()
+    await guest.wholePage({ name: say('link_made_title') })
+    await guest.go(new URL(await guest.page.locator('#link').inputValue()).pathname)
+    await guest.page.locator('#new').fill('another horse battery')
+    await guest.page.locator('#again').fill('and yet another one')
+    await guest.press(say('password_go'))
+    await guest.page.getByRole('alert').waitFor()
+  },
   'admin-log': async (guest) => {
     await arriveSignedIn(guest, await scene.administrator())
     await guest.go('/admin/log?account=1')

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"pushbox/server/display"
 	"pushbox/server/web"
 	"pushbox/store"
 )
@@ -75,6 +76,8 @@ const (
 	addressPath  = "/users/address"
 	helpPath     = "/help/api"
 	adminPath    = "/admin"
+
+	forgottenPath = passwordPath + "/forgotten"
 )
 
 // tokenParam is the parameter of patterns for a url_token.
@@ -154,6 +157,10 @@ func (s *Server) table() []route {
 		{name: "token_revoked", method: post, pattern: tokenPath + "/revoke", access: required, traits: isPage, action: s.withForm(s.revokeToken)},
 		{name: "password_form", method: get, pattern: passwordPath, access: required, traits: isPage, nav: "password", action: s.passwordForm},
 		{name: "password", method: post, pattern: passwordPath, access: required, traits: isPage, nav: "password", action: s.withForm(s.changePassword)},
+		{name: "forgotten_form", method: get, pattern: forgottenPath, access: optional, traits: isPage, nav: "sign_in", action: s.forgottenForm},
+		{name: "forgotten", method: post, pattern: forgottenPath, access: optional, traits: isPage, nav: "sign_in", action: s.withForm(s.forgotten)},
+		{name: "new_password_form", method: get, pattern: display.PasswordPath + ":" + nameParam, access: optional, traits: isPage | beforeMFA, action: s.newPasswordForm},
+		{name: "new_password", method: post, pattern: display.PasswordPath + ":" + nameParam, access: optional, traits: isPage | beforeMFA, action: s.withForm(s.setPassword)},
 		{name: "sessions", method: get, pattern: sessionsPath, access: required, traits: isPage, nav: "sessions", action: s.sessionsPage},
 		{name: "session_ended", method: post, pattern: sessionsPath + "/end", access: required, traits: isPage, action: s.withForm(s.endSession)},
 		{name: "address", method: get, pattern: addressPath, access: required, traits: isPage, nav: "address", action: s.addressPage},
@@ -164,8 +171,9 @@ func (s *Server) table() []route {
 		{name: "mfa_off", method: post, pattern: mfaPath + "/off", access: required, traits: isPage, action: s.withForm(s.disableMFA)},
 		{name: "mfa_codes", method: post, pattern: mfaPath + "/codes", access: required, traits: isPage, nav: "mfa", action: s.withForm(s.newRecoveryCodes)},
 		{name: "admin", method: get, pattern: adminPath, access: administrating, traits: isPage, nav: "admin", action: s.accountsPage},
+		{name: "account_invited", method: post, pattern: adminPath, access: administrating, traits: isPage | hasLinks, nav: "admin", action: s.withForm(s.inviteAccount)},
 		{name: "admin_account", method: get, pattern: accountsPath + ":" + nameParam, access: administrating, traits: isPage, nav: "admin", action: s.accountPage},
-		{name: "admin_account_changed", method: post, pattern: accountsPath + ":" + nameParam, access: administrating, traits: isPage, nav: "admin", action: s.withForm(s.changeAccount)},
+		{name: "admin_account_changed", method: post, pattern: accountsPath + ":" + nameParam, access: administrating, traits: isPage | hasLinks, nav: "admin", action: s.withForm(s.changeAccount)},
 		{name: "admin_log", method: get, pattern: logPath, access: administrating, traits: isPage, nav: "admin", action: s.logPage},
 
 		{name: "api_help", method: get, pattern: helpPath, access: optional, traits: isPage | hasLinks | compressed, nav: "api", action: s.apiHelpPage},
@@ -180,8 +188,8 @@ func (s *Server) table() []route {
 }
 
 // guessable reports whether the path has a secret that a client may try to guess: a
-// url_token, a grant, or the code of the first account. Requests with unknown ones
+// url_token, a grant, or the code of a link that makes the first account or sets a password. Requests with unknown ones
 // count against a limit.
 func (r route) guessable() bool {
-	return r.word == "" && (hasParam(r.pattern, tokenParam) || hasParam(r.pattern, grantParam)) || strings.HasPrefix(r.pattern, FirstPath)
+	return r.word == "" && (hasParam(r.pattern, tokenParam) || hasParam(r.pattern, grantParam)) || strings.HasPrefix(r.pattern, FirstPath) || strings.HasPrefix(r.pattern, display.PasswordPath)
 }

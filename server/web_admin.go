@@ -28,6 +28,9 @@ type accountsView struct {
 	All   int    // accounts there are
 	Hits  int    // accounts that were found
 	Pages pager
+
+	Invited       string // an address as it was typed
+	Wrong, Exists bool   // it is none, or has an account
 }
 
 // An accountRow is an account in the list.
@@ -45,6 +48,10 @@ type accountRow struct {
 
 // accountsPage lists accounts, newest first, whose addresses contain the words of the query.
 func (s *Server) accountsPage(r *request) (reply, error) {
+	return s.listAccounts(r, http.StatusOK, accountsView{})
+}
+
+func (s *Server) listAccounts(r *request, status int, v accountsView) (reply, error) {
 	pairs, err := body.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return reply{}, err
@@ -57,8 +64,7 @@ func (s *Server) accountsPage(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v := accountsView{Words: strings.TrimSpace(words.Reveal())}
-	if len(v.Words) > maxSearch {
+	if v.Words = strings.TrimSpace(words.Reveal()); len(v.Words) > maxSearch {
 		return reply{}, errSearch
 	}
 	all, err := s.store.Accounts(r.Context())
@@ -85,7 +91,7 @@ func (s *Server) accountsPage(r *request) (reply, error) {
 		}
 		return pagePath(adminPath, q, page)
 	})
-	return show(http.StatusOK, "admin_accounts", v), nil
+	return show(status, "admin_accounts", v), nil
 }
 
 func newAccountRow(a store.Account, takes store.Room, own store.AccountID) accountRow {
@@ -95,6 +101,8 @@ func newAccountRow(a store.Account, takes store.Room, own store.AccountID) accou
 		state = "removing"
 	case a.Disabled:
 		state = "disabled"
+	case a.Invited():
+		state = "invited"
 	}
 	return accountRow{
 		ID: a.ID, Email: a.Email, Admin: a.Admin, MFA: a.MFA(), Own: a.ID == own, State: state, Confirmed: !a.Unconfirmed,
@@ -139,7 +147,7 @@ type accountAct struct {
 	Danger bool // what it ends does not come back
 	Typed  bool // the address must be typed again
 	fits   func(store.Account) bool
-	do     func(s *store.Store, ctx context.Context, by store.Actor, email string) error
+	do     func(s *store.Store, ctx context.Context, by store.Actor, email string) error // nil: it shows a link that sets a password
 }
 
 // accountActs are in the order of the page.
@@ -154,6 +162,7 @@ var accountActs = []accountAct{
 		Name: "confirm", fits: func(a store.Account) bool { return a.Unconfirmed },
 		do: (*store.Store).ConfirmAccount,
 	},
+	{Name: "password", fits: store.Account.Active},
 	{
 		Name: "grant", fits: func(a store.Account) bool { return !a.Admin },
 		do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
@@ -250,6 +259,10 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 	act := accountActs[i]
 	if act.Typed && !strings.EqualFold(strings.TrimSpace(f.text("email")), a.Email) {
 		return s.showAccount(r, http.StatusUnprocessableEntity, managedView{Wrong: true})
+	}
+	if act.do == nil {
+		l, err := s.store.MakePasswordLink(r.Context(), r.actor, a.Email)
+		return s.showPasswordLink(r, http.StatusOK, l), err
 	}
 	err = act.do(s.store, r.Context(), r.actor, a.Email)
 	if errors.Is(err, store.ErrLastAdmin) {

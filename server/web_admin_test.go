@@ -98,7 +98,7 @@ func TestAnAdministratorChangesAnAccount(t *testing.T) {
 			t.Errorf("offered: %v, not %v", got, names)
 		}
 	}
-	offers("grant", "sign_out", "tokens", "mfa", "disable", "expire", "remove")
+	offers("password", "grant", "sign_out", "tokens", "mfa", "disable", "expire", "remove")
 	did("mfa", "The account has no second factor any more.")
 	if one := account(t, a, 2); one.MFA() {
 		t.Error("it has one")
@@ -119,7 +119,7 @@ func TestAnAdministratorChangesAnAccount(t *testing.T) {
 	did("expire", "All active pushes of the account have ended.")
 	a.Get(link).Want(http.StatusNotFound)
 	did("grant", "The account is an administrator's now.")
-	offers("revoke", "sign_out", "tokens", "disable", "expire", "remove")
+	offers("password", "revoke", "sign_out", "tokens", "disable", "expire", "remove")
 	did("revoke", "The account is a member's now.")
 
 	for _, typed := range []string{"", "bob", servertest.AnnEmail} {

@@ -48,6 +48,9 @@ func (s *Server) firstAccount(r *request) (reply, error) {
 // errFirst is store.ErrNotFound for the page of the first account.
 var errFirst = fmt.Errorf("%w: it has no code for a first account", store.ErrNotFound)
 
+// errLink is store.ErrNotFound for a link that sets a password, and is used up or too old.
+var errLink = fmt.Errorf("%w: no such link sets a password", store.ErrNotFound)
+
 // wantFirst returns errFirst unless the path has the code of the first account.
 func (s *Server) wantFirst(r *request) error {
 	code, err := s.store.FirstCode(r.Context())

@@ -37,6 +37,7 @@ const (
 	noticeSignedUp     notice = "signed_up"
 	noticeLate         notice = "late" // no code came in time
 	noticeFirst        notice = "first"
+	noticeNewPassword  notice = "new_password"
 )
 
 // notices are all of them, for a cookie can name no other message, and whether each is of
@@ -45,12 +46,15 @@ var notices = withActs(map[notice]bool{
 	noticeDeleted: false, noticeDeletedMany: false, noticeDeletedNone: true, noticeEdited: false, noticeThawed: false,
 	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
 	noticeNoMFA: false, noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
+	noticeNewPassword: false,
 })
 
 // withActs adds the notices of what administrators do to accounts.
 func withActs(all map[notice]bool) map[notice]bool {
 	for _, act := range accountActs {
-		all[act.notice()] = false
+		if act.do != nil {
+			all[act.notice()] = false
+		}
 	}
 	return all
 }

@@ -10,6 +10,7 @@ import (
 // signInView is the form of an address and its password.
 type signInView struct {
 	Email  string // as it was typed
+	Mail   bool   // a forgotten password can be set by a mailed link
 	Wanted bool   // it leads to the page that the user wanted to see
 	Error  formError
 }
@@ -25,7 +26,7 @@ func (s *Server) signInForm(r *request) (reply, error) {
 	case r.pending:
 		return show(http.StatusOK, "sign_in_code", signInCodeView{}), nil
 	default:
-		return show(http.StatusOK, "sign_in", signInView{Wanted: s.wanted(r) != ""}), nil
+		return show(http.StatusOK, "sign_in", signInView{Mail: s.cfg.Mail.Enabled(), Wanted: s.wanted(r) != ""}), nil
 	}
 }
 
@@ -34,7 +35,7 @@ func (s *Server) signIn(r *request, f webForm) (reply, error) {
 	n, err := s.store.SignIn(r.Context(), r.actor, f.text("email"), f.Text("password"))
 	if err != nil {
 		e, err := s.newFormError(err, "sign_in_wrong")
-		return e.rerender("sign_in", signInView{Email: shownAgain(f.text("email"), store.MaxEmail), Wanted: s.wanted(r) != "", Error: e}), err
+		return e.rerender("sign_in", signInView{Email: shownAgain(f.text("email"), store.MaxEmail), Mail: s.cfg.Mail.Enabled(), Wanted: s.wanted(r) != "", Error: e}), err
 	}
 	return s.begin(r, n)
 }

@@ -30,8 +30,12 @@ type Account struct {
 // Active reports whether the account may act.
 func (a Account) Active() bool { return !a.Disabled && !a.Removing }
 
-// Administers reports whether the account may manage others.
-func (a Account) Administers() bool { return a.Admin && a.Active() }
+// Administers reports whether the account may manage others. One that was invited does not
+// before it has a password.
+func (a Account) Administers() bool { return a.Admin && a.Active() && a.PasswordHash != "" }
+
+// Invited reports whether the account has no password yet.
+func (a Account) Invited() bool { return a.PasswordHash == "" }
 
 // MFA reports whether signing in takes a second factor.
 func (a Account) MFA() bool { return a.TOTP != "" }

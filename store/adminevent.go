@@ -57,6 +57,7 @@ const (
 	AdminGrant
 	AdminRevoke
 	AdminAccessEnd
+	AdminPasswordLink
 	adminKindCount
 )
 
@@ -100,6 +101,7 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminCodeRefused:    {"code_refused", "the last try for the code that was mailed to an address was wrong"},
 	AdminGrant:          {"admin_grant", "an account became an administrator's"},
 	AdminRevoke:         {"admin_revoke", "an account is an administrator's no more"},
+	AdminPasswordLink:   {"password_link", "a link was made that sets the password of an account"},
 	AdminAccessEnd:      {"access_end", "all sessions of an account were ended"},
 }
 

@@ -28,7 +28,7 @@ func eventsAfter(t *testing.T, f *storetest.Fixture, after uint64) []store.Admin
 
 // lineOf is an event without its number and its time.
 func lineOf(e store.AdminEventInfo) string {
-	who := [...]string{store.Client: "client", store.Operator: "operator", store.System: "system"}[e.By.Role]
+	who := [...]string{store.Client: "client", store.Operator: "operator", store.System: "system", store.Admin: "admin"}[e.By.Role]
 	return fmt.Sprintf("%s: %s %d from %s %s, account %d %s, subject %d, %s", e.Kind, who, e.By.Account, e.By.IP, e.By.UserAgent, e.Account, e.Email, e.Subject, e.Detail)
 }
 
@@ -137,6 +137,16 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(f.DisableHook(ctx, storetest.Operator, h.ID, false), "webhook_enable: "+operator+hook)
 	want(f.RemoveHook(ctx, storetest.Operator, h.ID), "webhook_remove: "+operator+hook)
 	want(f.RemoveAccount(ctx, storetest.Operator, ann), "account_remove: "+operator+hers, "account_removed: "+operator+hers)
+
+	want(f.SetAdmin(ctx, storetest.Operator, eve, true, false), "admin_grant: "+operator+theirs)
+	want(f.SetAdmin(ctx, storetest.Operator, eve, true, false)) // it is
+	want(f.EndAccess(ctx, storetest.Operator, eve, true), "access_end: "+operator+theirs+"and its API tokens ended")
+	want(f.SetAdmin(ctx, storetest.Operator, eve, false, true), "admin_revoke: "+operator+theirs)
+	link, err := f.MakePasswordLink(ctx, storetest.Operator, eve)
+	want(err, "password_link: "+operator+theirs)
+	want(f.SetPasswordByLink(ctx, by, link.Code, secret.New(pass+" 3"), false), "password_change: "+them+"by a link")
+	want(f.AskForPassword(ctx, by, eve, "https://push.example.com", ""), "password_link: client 0 from 192.0.2.7 Browser/1.0, "+theirs+"by mail")
+	want(f.AskForPassword(ctx, by, "unknown@example.com", "https://push.example.com", ""))
 
 	const whole = "account 0 , subject 0, "
 	r, err := f.RotateKey(ctx, storetest.Operator, true, quiet)

@@ -120,9 +120,10 @@ type MailSubject uint8
 
 // What mails are about. The numbers are stored.
 const (
-	MailLink   MailSubject = 1 + iota // the link of a push, to its recipients
-	MailFreeze                        // that a push is frozen, to its owner
-	MailCode                          // the code that confirms an address, to the account
+	MailLink     MailSubject = 1 + iota // the link of a push, to its recipients
+	MailFreeze                          // that a push is frozen, to its owner
+	MailCode                            // the code that confirms an address, to the account
+	MailPassword                        // the link that sets a password, to the account
 	mailSubjectCount
 )
 
@@ -133,7 +134,7 @@ type Mail struct {
 	To       secret.Text // an address
 	Base     string      // of a link: the address of the server, with which it begins
 	Language string      // empty: that of the instance
-	Code     secret.Text // of MailCode
+	Code     secret.Text // of MailCode, or of the link of MailPassword
 
 	Push   PushInfo // of a link with its Token
 	Sender string   // of a link: the address of the push's owner
@@ -183,6 +184,11 @@ func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, e
 	a, err := s.engine.Account(ctx, AccountID(m.To))
 	if err != nil {
 		return Mail{}, false, instead(err, ErrNotFound, nil)
+	}
+	if l.About == MailPassword {
+		l.To = secret.New(a.Email)
+		id, until, sum, ok := passwordCode(l.Code)
+		return l, ok && id == a.ID && s.setsPassword(a, until, sum, s.time.Read()), nil
 	}
 	if !a.Active() || a.Unconfirmed != (l.About == MailCode) {
 		return Mail{}, false, nil

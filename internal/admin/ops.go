@@ -20,6 +20,12 @@ var (
 	UserPasswd = Op[Credentials, None]{name: "user/passwd", do: userPasswd}
 	// UserResetMFA takes an account's second factor away: store.ErrNotFound.
 	UserResetMFA = Op[Address, None]{name: "user/reset-mfa", do: userResetMFA}
+	// UserInvite adds an account without a password, and makes the link that sets one:
+	// *store.InvalidError, store.ErrExists.
+	UserInvite = Op[Invitation, PasswordLink]{name: "user/invite", do: userInvite}
+	// UserPasswordLink makes a link that sets the password of an account: store.ErrNotFound,
+	// store.ErrDenied for one that is disabled.
+	UserPasswordLink = Op[Address, PasswordLink]{name: "user/password-link", do: userPasswordLink}
 	// UserRole makes an account an administrator's or a member's: store.ErrNotFound,
 	// store.ErrLastAdmin.
 	UserRole = Op[Role, None]{name: "user/role", do: userRole}
@@ -118,7 +124,7 @@ var operator = store.Actor{Role: store.Operator}
 // operations lists every operation that a server does to its store.
 func operations() []operation {
 	return []operation{
-		UserAdd, UserList, UserPasswd, UserResetMFA, UserRole, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
+		UserAdd, UserList, UserPasswd, UserResetMFA, UserInvite, UserPasswordLink, UserRole, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
 		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup, Purge,
 		KeyID, KeyRotate,
 		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
@@ -149,6 +155,16 @@ func userPasswd(ctx context.Context, s *store.Store, in Credentials) (None, erro
 
 func userResetMFA(ctx context.Context, s *store.Store, in Address) (None, error) {
 	return None{}, s.ResetTOTP(ctx, operator, in.Email)
+}
+
+func userInvite(ctx context.Context, s *store.Store, in Invitation) (PasswordLink, error) {
+	l, err := s.Invite(ctx, operator, in.Email, in.Admin)
+	return PasswordLink{Clear{l.Code}, l.Until}, err
+}
+
+func userPasswordLink(ctx context.Context, s *store.Store, in Address) (PasswordLink, error) {
+	l, err := s.MakePasswordLink(ctx, operator, in.Email)
+	return PasswordLink{Clear{l.Code}, l.Until}, err
 }
 
 func userRole(ctx context.Context, s *store.Store, in Role) (None, error) {

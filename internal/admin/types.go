@@ -23,6 +23,18 @@ type Credentials struct {
 // An Address names an account.
 type Address struct{ Email string }
 
+// An Invitation is an account to be made without a password.
+type Invitation struct {
+	Email string
+	Admin bool
+}
+
+// A PasswordLink sets the password of an account.
+type PasswordLink struct {
+	Code  Clear // the end of its path
+	Until time.Time
+}
+
 // A Role is what an account shall be: an administrator's, or a member's.
 type Role struct {
 	Email    string
@@ -46,6 +58,7 @@ type User struct {
 	Confirmed    bool            `json:"confirmed"`                // its address
 	SecondFactor bool            `json:"second_factor"`
 	Admin        bool            `json:"admin"`
+	Invited      bool            `json:"invited"` // it has no password yet
 	Disabled     bool            `json:"disabled"`
 	Removing     bool            `json:"removing"` // its removal was interrupted; the next sweep finishes it
 	Room         store.Room      `json:"room"`     // what its live pushes take
@@ -54,7 +67,7 @@ type User struct {
 func newUser(a store.Account, takes store.Room) User {
 	return User{
 		ID: a.ID, Email: a.Email, CreatedAt: a.CreatedAt, LastSignInAt: a.SignedInAt,
-		Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin, Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+		Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin, Invited: a.Invited(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
 	}
 }
 

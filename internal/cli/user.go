@@ -19,7 +19,7 @@ import (
 func (a *app) user() *cobra.Command {
 	return group("user", "Manage accounts",
 		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userConfirm(), a.userRename(),
-		a.userGrant(), a.userRevoke(), a.userDisable(), a.userEnable(), a.userExpirePushes(), a.userRemove())
+		a.userInvite(), a.userLink(), a.userGrant(), a.userRevoke(), a.userDisable(), a.userEnable(), a.userExpirePushes(), a.userRemove())
 }
 
 // ofAccount names the account in an error, and adds a hint.
@@ -91,7 +91,7 @@ func (a *app) userList() *cobra.Command {
 sign-in on the pages, and what its live pushes take.
 
 With --json each line is an object with id, email, created_at, confirmed,
-second_factor, admin, disabled, removing and room, which has pushes and bytes, and with
+second_factor, admin, invited, disabled, removing and room, which has pushes and bytes, and with
 last_sign_in_at if there was a sign-in.`,
 		Example: `  pushbox user list
   pushbox user list --json | jq -r 'select(.second_factor | not) | .email'`,
@@ -132,6 +132,8 @@ func userState(u admin.User) string {
 		return "being removed"
 	case u.Disabled:
 		return "disabled"
+	case u.Invited:
+		return "invited"
 	default:
 		return "active"
 	}

@@ -47,6 +47,8 @@ func (m *Mailer) textOf(l store.Mail) text {
 	switch l.About {
 	case store.MailCode:
 		return codeText(l, words, m.Brand)
+	case store.MailPassword:
+		return passwordText(l, words, m.Brand)
 	case store.MailFreeze:
 		return freezeText(l, words, m.Brand, m.Base)
 	default:
@@ -62,6 +64,19 @@ func codeText(l store.Mail, words *lang.Locale, brand string) text {
 		before:  []string{words.Text("mail_code_intro", "brand", brand)},
 		after: []string{
 			words.Text("mail_code_careful", "minutes", int(store.CodeLasts/time.Minute)),
+			words.Text("mail_sent_by", "brand", brand),
+		},
+	}
+}
+
+// passwordText returns the text with the link that sets a password.
+func passwordText(l store.Mail, words *lang.Locale, brand string) text {
+	return text{
+		id: l.ID, to: l.To, link: secret.New(display.PasswordLink(l.Base, l.Code.Reveal())), language: words.Tag,
+		subject: words.Text("mail_password_subject", "brand", brand),
+		before:  []string{words.Text("mail_password_intro", "brand", brand)},
+		after: []string{
+			words.Text("mail_password_careful", "minutes", int(store.ResetLasts/time.Minute)),
 			words.Text("mail_sent_by", "brand", brand),
 		},
 	}

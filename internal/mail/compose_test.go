@@ -93,6 +93,28 @@ func TestAMailWithACodeIsWrittenInTheLanguageOfItsReader(t *testing.T) {
 	}
 }
 
+func TestAMailThatSetsAPasswordIsWrittenInTheLanguageOfItsReader(t *testing.T) {
+	t.Parallel()
+	for _, tag := range lang.Tags() {
+		m := written(t, writer().textOf(store.Mail{
+			About: store.MailPassword, ID: "msg_1", To: secret.New("eve@example.net"), Base: "https://push.example/a&b", Language: tag, Code: secret.New("code-marker"),
+		}))
+		plain, html := parts(t, m)["text/plain"], parts(t, m)["text/html"]
+		for _, want := range []string{"\n\nhttps://push.example/a&b/users/password/new/code-marker\n\n", "60", "Push & Co"} {
+			if !strings.Contains(plain, want) {
+				t.Errorf("%s: the text has no %q:\n%s", tag, want, plain)
+			}
+		}
+		whole := subject(t, m) + plain
+		if strings.ContainsAny(whole, "{}@") || strings.Contains(whole, "mail_") || strings.Contains(subject(t, m), "code-marker") {
+			t.Errorf("%s: it is\n%s", tag, whole)
+		}
+		if !strings.Contains(html, `<html lang="`+tag+`">`) || !strings.Contains(html, `<a href="https://push.example/a&amp;b/users/password/new/code-marker">`) {
+			t.Errorf("%s: the page is\n%s", tag, html)
+		}
+	}
+}
+
 func TestAMailAboutAFreezeIsWrittenInTheLanguageOfTheServer(t *testing.T) {
 	t.Parallel()
 	for _, tag := range lang.Tags() {

@@ -21,6 +21,12 @@ func PushLink(base, urlToken string, step bool) string {
 	return base + "/p/" + urlToken + page
 }
 
+// PasswordLink returns the link that sets the password of an account.
+func PasswordLink(base, code string) string { return base + PasswordPath + code }
+
+// PasswordPath, with a code behind it, is the path of the page that sets a password.
+const PasswordPath = "/users/password/new/"
+
 // A Time is a time as a page shows it. A script writes Machine (RFC 3339) in the
 // reader's time zone and language; without scripts the page shows Text, in UTC.
 type Time struct{ Machine, Text string }

@@ -1,0 +1,110 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+
+	"pushbox/server/display"
+	"pushbox/store"
+)
+
+// forgottenView is the form that asks for a link that sets a password.
+type forgottenView struct {
+	Email   string // as it was typed
+	Sent    bool   // if the address has an account, a link is on its way
+	Minutes int    // that it is good for
+	Error   formError
+}
+
+// forgottenForm shows the form, if the server sends mail.
+func (s *Server) forgottenForm(*request) (reply, error) {
+	if !s.cfg.Mail.Enabled() {
+		return reply{}, store.ErrNotFound
+	}
+	return show(http.StatusOK, "forgotten", forgottenView{}), nil
+}
+
+// forgotten mails a link. The answer is the same whether the address has an account or not.
+func (s *Server) forgotten(r *request, f webForm) (reply, error) {
+	email := f.text("email")
+	page := forgottenView{Email: shownAgain(email, store.MaxEmail), Minutes: int(store.ResetLasts.Minutes())}
+	err := s.store.AskForPassword(r.Context(), r.actor, email, s.cfg.BaseURL, r.locale.Tag)
+	var quota *store.QuotaError
+	if err != nil && !errors.As(err, &quota) { // that no mail goes out today tells that there is an account
+		page.Error, err = s.newFormError(err, "")
+		return page.Error.rerender("forgotten", page), err
+	}
+	page.Sent = true
+	return show(http.StatusOK, "forgotten", page), nil
+}
+
+// newPasswordView is the form that sets a password by a link.
+type newPasswordView struct {
+	passwordBounds
+	Email  string
+	First  bool // the account was invited
+	Short  bool // the password is too short or too long
+	Differ bool // it was not repeated exactly
+	Keep   bool // the box that ends the API tokens was cleared
+}
+
+// newPasswordForm shows the form, if the code in the path is good.
+func (s *Server) newPasswordForm(r *request) (reply, error) {
+	l, err := s.store.ReadPasswordLink(r.Context(), r.name)
+	if err != nil {
+		return reply{}, goneLink(err)
+	}
+	return show(http.StatusOK, "new_password", newPasswordView{Email: l.Email, First: l.First}), nil
+}
+
+// setPassword sets the password. Its user signs in afterwards, which takes a second factor
+// where the account has one.
+func (s *Server) setPassword(r *request, f webForm) (reply, error) {
+	l, err := s.store.ReadPasswordLink(r.Context(), r.name)
+	if err != nil {
+		return reply{}, goneLink(err)
+	}
+	page := newPasswordView{Email: l.Email, First: l.First, Keep: !f.checked("end_tokens")}
+	if page.Differ = f.text("new") != f.text("again"); page.Differ {
+		return show(http.StatusUnprocessableEntity, "new_password", page), nil
+	}
+	err = s.store.SetPasswordByLink(r.Context(), r.actor, r.name, f.Text("new"), f.checked("end_tokens"))
+	if _, page.Short = wrongFields(err); page.Short {
+		return show(http.StatusUnprocessableEntity, "new_password", page), nil
+	}
+	return s.goToTell(r, signInPath, noticeNewPassword), goneLink(err)
+}
+
+// goneLink returns errLink for a link that is not good, or not any more.
+func goneLink(err error) error {
+	if errors.Is(err, store.ErrCode) {
+		return errLink
+	}
+	return err
+}
+
+// linkMadeView shows a link that sets a password, for the only time.
+type linkMadeView struct {
+	store.PasswordLink
+	Link string
+	Ends display.Time
+}
+
+// showPasswordLink shows a link to the administrator who made it.
+func (s *Server) showPasswordLink(r *request, status int, l store.PasswordLink) reply {
+	return show(status, "admin_link", linkMadeView{l, display.PasswordLink(s.home(r), l.Code.Reveal()), display.NewTime(l.Until)})
+}
+
+// inviteAccount makes an account without a password, and shows the link that sets one.
+func (s *Server) inviteAccount(r *request, f webForm) (reply, error) {
+	email := f.text("email")
+	l, err := s.store.Invite(r.Context(), r.actor, email, f.checked("admin"))
+	_, wrong := wrongFields(err)
+	if wrong || errors.Is(err, store.ErrExists) {
+		return s.listAccounts(r, http.StatusUnprocessableEntity, accountsView{Invited: shownAgain(email, store.MaxEmail), Wrong: wrong, Exists: !wrong})
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	return s.showPasswordLink(r, http.StatusCreated, l), nil
+}

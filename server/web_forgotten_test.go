@@ -1,0 +1,94 @@
+package server_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/config"
+	"pushbox/server/servertest"
+)
+
+const chosen = "another horse battery"
+
+func TestAForgottenPasswordIsSetByAMailedLink(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, sendsMail)
+	b := a.Browser()
+	b.Get("/users/sign_in").Says("Forgotten your password?")
+	unknown := b.Post("/users/password/forgotten", "email", "unknown@example.com").Want(http.StatusOK)
+	a.Store.Clock.Advance(time.Minute)
+	known := b.Post("/users/password/forgotten", "email", servertest.AnnEmail).Want(http.StatusOK).Says("a link is on its way")
+	if known.Body != unknown.Body {
+		t.Error("the page tells whether there is an account")
+	}
+	all := lettersOf(a)
+	if len(all) != 1 || all[0].Base != mailBase {
+		t.Fatalf("%+v", all)
+	}
+	path := "/users/password/new/" + all[0].Code.Reveal()
+	form := b.Get(path).Want(http.StatusOK).Says(servertest.AnnEmail)
+	if got := form.Header.Get("Referrer-Policy"); got != "strict-origin" {
+		t.Errorf("Referrer-Policy %q", got)
+	}
+	b.Post(path, "new", chosen, "again", "something else").Want(http.StatusUnprocessableEntity).Says("The two new passwords are not the same.")
+	b.Post(path, "new", "short", "again", "short").Want(http.StatusUnprocessableEntity).Says("At least 10")
+	b.Post(path, "new", chosen, "again", chosen, "end_tokens", "on").To("/users/sign_in")
+	b.Get("/users/sign_in").Says("The password is set. Sign in with it.")
+	b.Get(path).Want(http.StatusNotFound).Says("This link does not work any more")
+	b.Post(path, "new", chosen, "again", chosen).Want(http.StatusNotFound)
+	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).Want(http.StatusForbidden)
+	b.SignIn(servertest.AnnEmail, chosen).To("/")
+	if log := a.Log.String(); strings.Contains(log, all[0].Code.Reveal()) || strings.Contains(log, servertest.AnnEmail) {
+		t.Error("the log has the link or the address")
+	}
+}
+
+func TestWithoutMailTheAdministratorIsAsked(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t)
+	b := a.Browser()
+	b.Get("/users/sign_in").Says("The administrator of this server can set a new one.").Lacks("password/forgotten")
+	b.Get("/users/password/forgotten").Want(http.StatusNotFound)
+	b.Post("/users/password/forgotten", "email", servertest.AnnEmail).Want(http.StatusNotFound)
+}
+
+func TestLinksForPasswordsAreAskedForWithALimit(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, sendsMail, func(c *config.Config) { c.Limits.SignInsPerClient = 2 })
+	ask := func(n int) servertest.Answer {
+		return a.Browser(servertest.Far(n)).Post("/users/password/forgotten", "email", "unknown@example.com")
+	}
+	ask(1).Want(http.StatusOK)
+	ask(1).Want(http.StatusOK)
+	if got := ask(1).Want(http.StatusTooManyRequests).Says("too many tries"); got.Header.Get("Retry-After") != "20" {
+		t.Errorf("Retry-After %s", got.Header.Get("Retry-After"))
+	}
+	ask(2).Want(http.StatusOK)
+}
+
+func TestAnAdministratorInvites(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	admin.Post("/admin", "email", "no address").Want(http.StatusUnprocessableEntity).Says("no address")
+	admin.Post("/admin", "email", bobEmail).Want(http.StatusUnprocessableEntity).Says("There is an account with this address.")
+	made := admin.Post("/admin", "email", "eve@example.com", "admin", "on").Want(http.StatusCreated).Says("Give this link to eve@example.com.")
+	_, link, _ := strings.Cut(made.Body, `/users/password/new/`)
+	code, _, _ := strings.Cut(link, `"`)
+	path := "/users/password/new/" + code
+	admin.Get("/admin").Says("invited")
+	eve := a.Browser()
+	eve.Get(path).Says("Choose your password").Says("eve@example.com")
+	eve.Post(path, "new", chosen, "again", chosen).To("/users/sign_in")
+	eve.SignIn("eve@example.com", chosen).To("/")
+	eve.Get("/admin").Want(http.StatusOK).Lacks("invited")
+
+	made = admin.Post("/admin/accounts/2", "do", "password").Want(http.StatusOK).Says(bobEmail)
+	a.SignedIn(bobEmail, servertest.AnnPassword) // until the link is used
+	if !strings.Contains(made.Body, "/users/password/new/") {
+		t.Error("there is no link")
+	}
+	admin.Post("/admin/accounts/2", "do", "disable").To("/admin/accounts/2")
+	admin.Post("/admin/accounts/2", "do", "password").Want(http.StatusForbidden)
+}

@@ -1,0 +1,199 @@
+package store
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/base64"
+	"encoding/binary"
+	"fmt"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store/clock"
+)
+
+// How long the links are good that set a password.
+const (
+	ResetLasts  = time.Hour          // that of an account which has one
+	InviteLasts = 7 * 24 * time.Hour // that of an account which has none yet
+)
+
+// A PasswordLink lets its holder set the password of an account, once: it is authenticated
+// with an HMAC of the present password and address, so no link is kept anywhere.
+type PasswordLink struct {
+	Code  secret.Text // the end of its path
+	Email string      // of the account
+	First bool        // the account has no password yet: it was invited
+	Until time.Time
+}
+
+// passwordCodeSize is the length of a code in bytes: account, end in seconds, HMAC.
+const passwordCodeSize = 8 + 8 + 16
+
+// passwordLink makes the link of an account.
+func (s *Store) passwordLink(a Account, now time.Time) PasswordLink {
+	l := PasswordLink{Email: a.Email, First: a.Invited(), Until: now.Add(ResetLasts)}
+	if l.First {
+		l.Until = now.Add(InviteLasts)
+	}
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, passwordCodeSize), uint64(a.ID))
+	b = binary.BigEndian.AppendUint64(b, uint64(l.Until.Unix()))
+	l.Until = time.Unix(l.Until.Unix(), 0).UTC()
+	sum := s.passwordSum(a, l.Until)
+	l.Code = secret.New(base64.RawURLEncoding.EncodeToString(append(b, sum[:]...)))
+	return l
+}
+
+func (s *Store) passwordSum(a Account, until time.Time) [16]byte {
+	return s.ring.Load().MAC(fmt.Sprintf("password of account %d at %s until %d, before %s", a.ID, a.Email, until.Unix(), a.PasswordHash)) // no url_token has a space
+}
+
+// passwordCode reads a code. ok is false for a text that is none.
+func passwordCode(code secret.Text) (id AccountID, until time.Time, sum [16]byte, ok bool) {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(code.Reveal())
+	if err != nil || len(b) != passwordCodeSize || len(code.Reveal()) != base64.RawURLEncoding.EncodedLen(passwordCodeSize) { // it may have line breaks
+		return 0, time.Time{}, sum, false
+	}
+	seconds := int64(binary.BigEndian.Uint64(b[8:]))
+	return AccountID(binary.BigEndian.Uint64(b)), time.Unix(seconds, 0).UTC(), [16]byte(b[16:]), true
+}
+
+// setsPassword reports whether a code sets the password of an account now.
+func (s *Store) setsPassword(a Account, until time.Time, sum [16]byte, at clock.Instant) bool {
+	want := s.passwordSum(a, until)
+	return subtle.ConstantTimeCompare(sum[:], want[:]) == 1 && at.Denies.Before(until) && a.Active()
+}
+
+// ReadPasswordLink returns what a code is good for. ErrCode if it is not good, or not any
+// more.
+func (s *Store) ReadPasswordLink(ctx context.Context, code secret.Text) (PasswordLink, error) {
+	id, until, sum, ok := passwordCode(code)
+	if !ok {
+		return PasswordLink{}, ErrCode
+	}
+	a, err := s.engine.Account(ctx, id)
+	if err != nil {
+		return PasswordLink{}, instead(err, ErrNotFound, ErrCode)
+	}
+	if !s.setsPassword(a, until, sum, s.time.Read()) {
+		return PasswordLink{}, ErrCode
+	}
+	return PasswordLink{Code: code, Email: a.Email, First: a.Invited(), Until: until}, nil
+}
+
+// MakePasswordLink makes a link for an administrator, who passes it on. ErrNotFound; ErrDenied
+// for a client, and for an account that may not act.
+func (s *Store) MakePasswordLink(ctx context.Context, by Actor, email string) (l PasswordLink, err error) {
+	if !by.administers() {
+		return l, ErrDenied
+	}
+	a, err := s.account(ctx, email)
+	if err != nil {
+		return l, err
+	}
+	if !a.Active() {
+		return l, ErrDenied
+	}
+	if err := s.as(by).note(ctx, AdminPasswordLink, about(a)); err != nil {
+		return l, err
+	}
+	return s.passwordLink(a, s.time.Read().Now), nil
+}
+
+// Invite adds an account without a password, and returns the link that sets one.
+// *InvalidError; ErrExists; ErrDenied for a client.
+func (s *Store) Invite(ctx context.Context, by Actor, email string, admin bool) (PasswordLink, error) {
+	if !by.administers() {
+		return PasswordLink{}, ErrDenied
+	}
+	var bad InvalidError
+	a := Account{Email: cleanEmail(email, &bad), CreatedAt: s.time.Read().Now, Admin: admin}
+	if err := bad.Err(); err != nil {
+		return PasswordLink{}, err
+	}
+	id, err := s.as(by).createAccount(ctx, a)
+	if err != nil {
+		return PasswordLink{}, err
+	}
+	a.ID = id
+	return s.passwordLink(a, a.CreatedAt), nil
+}
+
+// AskForPassword mails a link that sets the password of an account. Where there is no such
+// account, or it may not act, it does as if it had. base is the address of the server.
+//
+// Errors: ErrNotFound if the server sends no mail; *LockedError after too many for a client; a
+// *QuotaError; ErrBusy; ErrFull; ErrClock while the clock is in doubt.
+func (s *Store) AskForPassword(ctx context.Context, by Actor, email, base, language string) error {
+	if len(s.options().Mail.Languages) == 0 || base == "" {
+		return ErrNotFound
+	}
+	return s.signUp(ctx, by.Client, func() error {
+		return s.keeping(ctx, func(ctx context.Context) error { return s.askForPassword(ctx, by, email, base, language) })
+	})
+}
+
+func (s *Store) askForPassword(ctx context.Context, by Actor, email, base, language string) error {
+	at := s.time.Read()
+	if at.Jumped {
+		return ErrClock
+	}
+	a, err := s.account(ctx, email)
+	if err = instead(err, ErrNotFound, nil); err != nil {
+		return err
+	}
+	if !a.Active() || !s.canMail(a) || a.ID == 0 {
+		return s.Ping(ctx) // else the time would tell
+	}
+	l := s.passwordLink(a, at.Now)
+	batch := &MailBatch{
+		Messages: []Message{s.sealMail(a.ID, at.Now, ID{}, Mail{About: MailPassword, Base: base, Language: language, Code: l.Code})},
+		Quotas:   s.codeQuotas(a, at.Now),
+	}
+	event := s.as(by).event(AdminPasswordLink, about(a).with("by mail"))
+	return s.countMail(batch, at, func() error {
+		_, err := s.as(Actor{Role: System}).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			return a, SessionChange{Mail: batch}, event, nil
+		})
+		return err
+	})
+}
+
+// SetPasswordByLink sets the password of the account that a code is for. All its sessions end,
+// with endTokens its API tokens too. Its address is confirmed, since the link came there or
+// from an administrator.
+//
+// Errors: ErrCode; *InvalidError; ErrBusy; ErrClock while the clock is in doubt.
+func (s *Store) SetPasswordByLink(ctx context.Context, by Actor, code, password secret.Text, endTokens bool) error {
+	l, err := s.ReadPasswordLink(ctx, code)
+	if err != nil {
+		return err
+	}
+	var bad InvalidError
+	checkPassword(password, &bad)
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	if s.time.Read().Jumped {
+		return ErrClock
+	}
+	var hashed Account
+	if err := s.hashPassword(ctx, by, &hashed, password); err != nil {
+		return err
+	}
+	id, until, sum, _ := passwordCode(code)
+	by = by.proved(id)
+	ends := SessionChange{Revoke: RevokeOthers, EndTokens: endTokens}
+	return s.keeping(ctx, func(ctx context.Context) error {
+		event := s.as(by).event(AdminPassword, matter{account: id, email: l.Email, detail: "by a link"})
+		_, err := s.as(by).changeAccount(ctx, id, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			if !s.setsPassword(a, until, sum, s.time.Read()) {
+				return a, SessionChange{}, AdminEvent{}, ErrCode
+			}
+			a.PasswordHash = hashed.PasswordHash
+			a.confirm()
+			return a, ends, event, nil
+		})
+		return instead(err, ErrNotFound, ErrCode)
+	})
+}

@@ -1,0 +1,210 @@
+package store_test
+
+import (
+	"encoding/base64"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+const another = "another horse battery"
+
+func linkFor(t *testing.T, f *storetest.Fixture, email string) store.PasswordLink {
+	t.Helper()
+	l, err := f.MakePasswordLink(ctx, storetest.Operator, email)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+func setBy(f *storetest.Fixture, l store.PasswordLink, password string) error {
+	return f.SetPasswordByLink(ctx, storetest.Anonymous, l.Code, secret.New(password), true)
+}
+
+func signsIn(f *storetest.Fixture, email, password string) error {
+	_, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New(password))
+	return err
+}
+
+func TestALinkSetsAPasswordOnce(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	storetest.AddMember(t, f, email)
+	session, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New(right))
+	if err != nil {
+		t.Fatal(err)
+	}
+	token := newToken(t, f, 0)
+	l, second := linkFor(t, f, email), linkFor(t, f, email)
+	if read, err := f.ReadPasswordLink(ctx, l.Code); err != nil || read.Email != email || read.First || !read.Until.Equal(l.Until) || l.Until.Sub(f.Clock.Now()) > store.ResetLasts {
+		t.Errorf("%+v, %v", read, err)
+	}
+	if err := signsIn(f, email, right); err != nil { // the present password is still good
+		t.Error(err)
+	}
+	var invalid *store.InvalidError
+	if err := setBy(f, l, "short"); !errors.As(err, &invalid) {
+		t.Errorf("a short password: %v", err)
+	}
+	if err := setBy(f, l, another); err != nil {
+		t.Fatal(err)
+	}
+	for what, err := range map[string]error{"the same link": setBy(f, l, right), "a link from before": setBy(f, second, right)} {
+		if !errors.Is(err, store.ErrCode) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	if err := signsIn(f, email, another); err != nil {
+		t.Error(err)
+	}
+	if err := signsIn(f, email, right); !errors.Is(err, store.ErrCredentials) {
+		t.Errorf("the old password: %v", err)
+	}
+	if _, err := f.Resume(ctx, session.Secret); !errors.Is(err, store.ErrSession) {
+		t.Errorf("a session from before: %v", err)
+	}
+	if _, _, err := f.Authenticate(ctx, storetest.Anonymous, token.Secret); !errors.Is(err, store.ErrToken) {
+		t.Errorf("a token from before: %v", err)
+	}
+}
+
+func TestALinkIsGoodForATimeAndForOneAccount(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	storetest.AddMember(t, f, email)
+	storetest.AddMember(t, f, "bob@example.com")
+	gone := func(what string, l store.PasswordLink) {
+		t.Helper()
+		if _, err := f.ReadPasswordLink(ctx, l.Code); !errors.Is(err, store.ErrCode) {
+			t.Errorf("%s: read: %v", what, err)
+		}
+		if err := setBy(f, l, another); !errors.Is(err, store.ErrCode) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	l := linkFor(t, f, email)
+	raw, err := base64.RawURLEncoding.DecodeString(l.Code.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range raw { // whatever is changed of it: the account, the time, the HMAC
+		b := slices.Clone(raw)
+		b[i] ^= 1
+		gone("a changed byte", store.PasswordLink{Code: secret.New(base64.RawURLEncoding.EncodeToString(b))})
+	}
+	for _, text := range []string{"", "x", l.Code.Reveal() + "A", l.Code.Reveal()[1:], l.Code.Reveal() + "\n"} {
+		gone("a text", store.PasswordLink{Code: secret.New(text)})
+	}
+	for what, change := range map[string]func() error{
+		"renamed":  func() error { return f.RenameAccount(ctx, storetest.Operator, email, "ann@example.org") },
+		"disabled": func() error { return f.SetDisabled(ctx, storetest.Operator, email, true) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		gone(what, l)
+		_ = f.RenameAccount(ctx, storetest.Operator, "ann@example.org", email)
+		_ = f.SetDisabled(ctx, storetest.Operator, email, false)
+	}
+	f.Clock.Advance(l.Until.Sub(f.Clock.Now()) - time.Second)
+	if _, err := f.ReadPasswordLink(ctx, l.Code); err != nil {
+		t.Errorf("a second before its end: %v", err)
+	}
+	f.Clock.Advance(time.Second)
+	gone("too late", l)
+	l = linkFor(t, f, email)
+	if err := f.RemoveAccount(ctx, storetest.Operator, email); err != nil {
+		t.Fatal(err)
+	}
+	gone("removed", l)
+}
+
+func TestAnInvitedAccountCanDoNothingUntilItHasAPassword(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	if _, err := f.Invite(ctx, storetest.Anonymous, email, true); !errors.Is(err, store.ErrDenied) {
+		t.Errorf("by a client: %v", err)
+	}
+	if _, err := f.MakePasswordLink(ctx, storetest.Anonymous, email); !errors.Is(err, store.ErrDenied) {
+		t.Errorf("a link by a client: %v", err)
+	}
+	l, err := f.Invite(ctx, storetest.Operator, " Ann@Example.com", true)
+	if err != nil || l.Email != email || !l.First {
+		t.Fatalf("%+v, %v", l, err)
+	}
+	if _, err := f.Invite(ctx, storetest.Operator, email, false); !errors.Is(err, store.ErrExists) {
+		t.Errorf("twice: %v", err)
+	}
+	for _, password := range []string{"", right} {
+		if err := signsIn(f, email, password); !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("password %q: %v", password, err)
+		}
+	}
+	bob := storetest.AddMember(t, f, "bob@example.com")
+	if err := f.SetAdmin(ctx, storetest.Operator, bob.Email, true, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.SetAdmin(ctx, storetest.Operator, bob.Email, false, false); !errors.Is(err, store.ErrLastAdmin) { // an invitation is no administrator
+		t.Errorf("the last administrator: %v", err)
+	}
+	f.Clock.Advance(store.InviteLasts - time.Second)
+	if err := setBy(f, l, another); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := f.SignIn(ctx, storetest.Anonymous, email, secret.New(another)); err != nil || !n.Admin || n.Unconfirmed {
+		t.Errorf("%+v, %v", n.SessionInfo, err)
+	}
+}
+
+// A mailed link is that of the account. What asks for it learns nothing of whether there is
+// one.
+func TestALinkIsMailedToTheAccountAlone(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, sendsMail)
+	storetest.AddMember(t, f, email)
+	storetest.AddMember(t, f, "off@example.com")
+	if err := f.SetDisabled(ctx, storetest.Operator, "off@example.com", true); err != nil {
+		t.Fatal(err)
+	}
+	const base = "https://push.example.com"
+	for _, address := range []string{"unknown@example.com", "off@example.com", "no address", ""} {
+		if err := f.AskForPassword(ctx, storetest.Anonymous, address, base, ""); err != nil {
+			t.Errorf("%q: %v", address, err)
+		}
+		if all := letters(t, f); len(all) != 0 {
+			t.Errorf("%q: %d mails", address, len(all))
+		}
+		f.Clock.Advance(time.Minute)
+	}
+	if err := f.AskForPassword(ctx, storetest.Anonymous, " ANN@example.com", base, "de"); err != nil {
+		t.Fatal(err)
+	}
+	all := letters(t, f)
+	if len(all) != 1 || all[0].About != store.MailPassword || all[0].To.Reveal() != email || all[0].Base != base || all[0].Language != "de" {
+		t.Fatalf("%+v", all)
+	}
+	if err := setBy(f, store.PasswordLink{Code: all[0].Code}, another); err != nil {
+		t.Fatal(err)
+	}
+	if again := letters(t, f); len(again) != 0 {
+		t.Errorf("a link that is used up would still be sent: %+v", again)
+	}
+	if err := f.AskForPassword(ctx, storetest.Anonymous, email, "", ""); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("without the address of the server: %v", err)
+	}
+	var locked *store.LockedError
+	for range 100 {
+		if err := f.AskForPassword(ctx, storetest.Anonymous, "unknown@example.com", base, ""); errors.As(err, &locked) {
+			break
+		}
+	}
+	if locked == nil {
+		t.Error("a client may ask without end")
+	}
+}
