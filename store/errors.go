@@ -74,7 +74,7 @@ var (
 	ErrFailed = errors.New("the store has failed")
 	// ErrUnavailable says that the database of several servers does not answer, or that
 	// another server's change came first too often. Unlike ErrFailed it passes.
-	ErrUnavailable = errors.New("the database cannot be reached")
+	ErrUnavailable = errors.New("the database does not answer")
 	// ErrStaleKeys says that another server has replaced the key ring; the store reads it
 	// again within a second.
 	ErrStaleKeys = errors.New("another server has replaced the key ring")

@@ -63,10 +63,7 @@ func (o Options) tryPostgres(ctx context.Context, url secret.Text) (s *store.Sto
 	engine, created, err := postgres.Open(ctx, postgres.Options{
 		URL: url, Dir: o.Config.DataDir, MaxSize: int64(o.Config.MaxStoreSize), Room: roomLimits(o.Config.Limits),
 	})
-	switch {
-	case errors.Is(err, store.ErrUnavailable):
-		return nil, false, hint.With(err, "make sure that PostgreSQL runs and takes connections from here, and that database_url names its primary; psql takes the same address")
-	case err != nil:
+	if err != nil {
 		return nil, false, err
 	}
 	s, created, err = o.openOn(ctx, engine, created)
@@ -83,15 +80,14 @@ func (o Options) tryPostgres(ctx context.Context, url secret.Text) (s *store.Sto
 // openOn opens the store on a PostgreSQL database.
 func (o Options) openOn(ctx context.Context, engine *postgres.DB, created bool) (*store.Store, bool, error) {
 	sealed, err := engine.KeyRing(ctx)
+	if err == nil && sealed == nil {
+		err = refuseFileBeside(o.Config)
+	}
 	switch {
 	case err != nil:
 		return nil, false, err
 	case sealed == nil && !o.Create:
 		return nil, false, hint.With(fmt.Errorf("%w of pushbox at database_url", ErrNoDatabase), "start `pushbox serve` once, which makes it")
-	case sealed == nil:
-		if err := refuseFileBeside(o.Config); err != nil {
-			return nil, false, err
-		}
 	}
 	key, madeKey, err := MasterKey(o.Config, sealed != nil)
 	if err != nil {

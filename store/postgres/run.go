@@ -102,10 +102,11 @@ const (
 // outcome classifies an error of an attempt.
 func outcome(err error) error {
 	var p *pgconn.PgError
+	var unconnected *pgconn.ConnectError
 	switch {
 	case err == nil, errors.Is(err, errAgain), errors.Is(err, errUnknown):
 		return err
-	case pgconn.SafeToRetry(err):
+	case pgconn.SafeToRetry(err), errors.As(err, &unconnected):
 		return again(err)
 	case errors.As(err, &p):
 		switch {
@@ -276,7 +277,7 @@ func (db *DB) read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.
 // unavailable is store.ErrUnavailable with its cause, and without what the URL has of
 // secrets.
 func (db *DB) unavailable(err error) error {
-	return hide(fmt.Errorf("%w: %v", store.ErrUnavailable, err), db.opts.URL)
+	return hide(fmt.Errorf("%w: %s", store.ErrUnavailable, reason(err)), db.opts.URL)
 }
 
 // named returns an error of the server without the values that it quotes, and one of the
