@@ -52,6 +52,9 @@ func Inspect(ctx context.Context, o Options) (i Inspection, err error) {
 		return i, err
 	}
 	db := &DB{opts: o} // it gives errors their words
+	hosts := &primaries{}
+	c.ConnConfig.ValidateConnect = hosts.validate
+	hosts.survey(ctx, c.ConnConfig)
 	conn, err := pgx.ConnectConfig(ctx, c.ConnConfig)
 	if err != nil {
 		return i, db.unavailable(err)

@@ -11,10 +11,16 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 )
 
+const lateAnswer = "no answer in time"
+
 // reason says in words why the database was not reached: each host once, with what it did.
 func reason(err error) string {
 	var refused *pgconn.ConnectError
-	if !errors.As(err, &refused) {
+	switch {
+	case errors.As(err, &refused):
+	case errors.Is(err, context.DeadlineExceeded):
+		return lateAnswer
+	default:
 		return err.Error()
 	}
 	var hosts []string
@@ -56,6 +62,9 @@ func hostReason(err error) (host, what string) {
 		return unknown.Name, unknown.Err
 	}
 	host, what, _ = strings.Cut(err.Error(), ": ") // ADDRESS (NAME): STEP: CAUSE
+	if _, cause, ok := strings.Cut(what, ": "); ok {
+		what = cause
+	}
 	if address, name, ok := strings.Cut(strings.TrimSuffix(host, ")"), " ("); ok && strings.Contains(address, name) {
 		host = address
 	}
@@ -67,7 +76,9 @@ func hostReason(err error) (host, what string) {
 	case errors.As(err, &code):
 		what = code.Error()
 	case errors.Is(err, context.DeadlineExceeded):
-		what = "no answer in time"
+		what = lateAnswer
+	case errors.Is(err, pgconn.ErrReadOnlyConnection):
+		what = "it takes no writes"
 	case errors.Is(err, errOldPrimary):
 		what = errOldPrimary.Error()
 	}
