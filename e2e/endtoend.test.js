@@ -5,12 +5,12 @@ import path from 'node:path'
 import { test } from 'node:test'
 
 import { arriveSignedIn, fillPush, madeLink, opened, sendPush, tokenOf, unveil } from './lib/acts.js'
+import { differing, examples } from './lib/examples.js'
 import { setScene } from './lib/scene.js'
 import { say } from './lib/words.js'
 
 const scene = setScene({ PUSHBOX_FILES_MAX_FILE_SIZE: '64MiB' })
 
-const examples = async (name) => JSON.parse(await readFile(path.resolve(import.meta.dirname, '../testdata/end-to-end', name), 'utf8'))
 const stored = async (link) => (await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).json()
 const ciphertext = /^pushbox-end-to-end\.1\.[\w-]+\.[\w-]+$/
 
@@ -33,39 +33,7 @@ const openButton = (guest) => guest.page.getByRole('button', { name: say('step_o
 test('the script makes and reads the examples of the format', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
-  const wrong = await guest.page.evaluate(async ([pushes, refused]) => {
-    const { keyOf, seal, open, encryptFile, decrypting } = await import(document.querySelector('#encrypt').dataset.module)
-    const wrong = []
-    const same = (name, got, want) => { if (got !== want) wrong.push(`${name}: ${got}, not ${want}`) }
-    const hex = (bytes) => [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, '0')).join('')
-    const unhex = (text) => Uint8Array.from(text.match(/../g), (b) => parseInt(b, 16))
-    for (const p of pushes) {
-      const key = await keyOf(p.fragment)
-      same(p.name, hex(key), p.key)
-      same(p.name, await seal(key, p.text, p.files, p.nonces.map(unhex)), p.envelope)
-      const { text, files } = await open(key, p.envelope)
-      same(p.name, text, p.text)
-      same(p.name, JSON.stringify(files), JSON.stringify(p.files.map(({ name, type }) => ({ name, type }))))
-      for (const [i, f] of p.files.entries()) {
-        const plain = Uint8Array.from({ length: f.size }, (_, at) => at % 251)
-        const sealed = await encryptFile(key, i + 1, new Blob([plain]), undefined, unhex(f.prefix))
-        same(f.name, sealed.size, f.encrypted_size)
-        same(f.name, hex(await crypto.subtle.digest('SHA-256', await sealed.arrayBuffer())), f.encrypted_sha256)
-        const read = (blob) => new Response(blob.stream().pipeThrough(decrypting(key, i + 1))).arrayBuffer()
-        same(f.name, hex(await read(sealed)), hex(plain))
-        const fails = async (name, blob) => same(`${f.name} ${name}`, await read(blob).then(() => 'read', () => 'refused'), 'refused')
-        await fails('cut', sealed.slice(0, -1))
-        await fails('cut between chunks', sealed.slice(0, 7 + 65552 * Math.floor((f.size - 1) / 65536)))
-        await fails('longer', new Blob([sealed, 'x']))
-      }
-    }
-    const reason = (promise) => promise.then(() => 'taken', (failure) => failure.reason)
-    for (const [name, text, why] of refused.fragments) same(name, await reason(keyOf(text)), why)
-    const key = await keyOf(refused.key)
-    for (const [name, text, why] of refused.envelopes) same(name, await reason(open(key, text)), why)
-    return wrong
-  }, [await examples('pushes.json'), await examples('refused.json')])
-  assert.deepEqual(wrong, [])
+  assert.deepEqual(await guest.page.evaluate(differing, await examples()), [])
 })
 
 test('a text is encrypted, and opens with the whole link alone', async (t) => {
