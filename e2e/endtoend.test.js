@@ -4,8 +4,9 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import { arriveSignedIn, fillPush, madeLink, opened, sendPush, tokenOf, unveil } from './lib/acts.js'
+import { arriveSignedIn, fillPush, madeLink, opened, openPush, sendPush, tokenOf, unveil } from './lib/acts.js'
 import { differing, examples } from './lib/examples.js'
+import { scanned } from './lib/qr.js'
 import { setScene } from './lib/scene.js'
 import { say } from './lib/words.js'
 
@@ -45,7 +46,8 @@ test('a text is encrypted, and opens with the whole link alone', async (t) => {
   await sender.page.getByText(say('made_encrypted')).waitFor()
   assert.ok((await sender.page.locator('#words').inputValue()).includes(link))
   assert.equal(await sender.page.locator('a[target]').getAttribute('href').then((href) => new URL(href, link).hash), `#${key}`)
-  assert.equal(await sender.page.locator('.qr').count(), 0)
+  await sender.page.getByText(say('made_qr'), { exact: true }).click()
+  assert.equal(await scanned(sender), link)
 
   // a link without its key, or with a part of it, spends no view
   for (const [cut, why] of [['', 'none'], [`#${key.slice(0, -1)}`, 'cut'], ['#main', 'cut']]) {
@@ -69,6 +71,26 @@ test('a text is encrypted, and opens with the whole link alone', async (t) => {
   assert.deepEqual([left.client_encrypted, left.views_remaining], [true, 0])
   assert.match(left.payload, ciphertext)
   unheard('first-marker', key, key.slice(1, 30))
+})
+
+test('the page draws the QR code of its link as the server draws that of a text', async (t) => {
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  const link = await push(sender, { payload: 'x' })
+  await openPush(scene, recipient, await scene.pushbox.create({ kind: 'qr', payload: link }))
+  await opened(recipient)
+  assert.equal(await scanned(recipient), link)
+  const [drawn, served] = await Promise.all([sender, recipient].map(({ page }) => page.locator('figure.qr svg').getAttribute('viewBox')))
+  assert.equal(drawn, served)
+})
+
+test('the link to the content does not replace the key', async (t) => {
+  const guest = await scene.guest(t)
+  const link = await push(guest, { payload: 'x' })
+  await guest.page.locator('h1').press('Tab')
+  await guest.page.locator('.skip').press('Enter')
+  assert.equal(await guest.page.evaluate(() => document.activeElement.id), 'main')
+  await guest.page.reload()
+  assert.equal(await madeLink(guest), link)
 })
 
 test('a push that opens at once waits for its key, and a passphrase may be wrong before', async (t) => {

@@ -286,6 +286,7 @@ const pages = {
   },
   'made-encrypted': async (guest) => {
     await makePush(guest, { payload: 'text', encrypt: true })
+    await guest.page.getByText(say('made_qr'), { exact: true }).click()
   },
   'step-encrypted': async (guest) => {
     await guest.go((await makePush(guest, { payload: 'text', encrypt: true })).slice(0, -1))
