@@ -8,6 +8,7 @@ import { arriveSignedIn, fillPush, madeLink, opened, openPush, sendPush, tokenOf
 import { differing, examples } from './lib/examples.js'
 import { scanned } from './lib/qr.js'
 import { setScene } from './lib/scene.js'
+import { codeOf } from './lib/totp.js'
 import { say } from './lib/words.js'
 
 const scene = setScene({ PUSHBOX_FILES_MAX_FILE_SIZE: '64MiB' })
@@ -91,6 +92,49 @@ test('the link to the content does not replace the key', async (t) => {
   assert.equal(await guest.page.evaluate(() => document.activeElement.id), 'main')
   await guest.page.reload()
   assert.equal(await madeLink(guest), link)
+})
+
+test('a login is shown in fields, and covered again', async (t) => {
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  const login = { user: 'ann <b>', password: ' two  words ', seed: 'jbsw y3dp ehpk 3pxp', note: 'first\nsecond' }
+  await sender.go('/')
+  await fillPush(sender, { encrypt: true })
+  await sender.page.getByLabel(say('create_login')).check()
+  for (const [name, value] of Object.entries(login)) await sender.page.locator(`#login-${name}`).fill(value)
+  await sendPush(sender)
+  await recipient.go(await madeLink(sender))
+  await openButton(recipient).click()
+  await opened(recipient)
+  const { page } = recipient
+  await page.locator('#login-code').waitFor()
+  for (const [name, value] of Object.entries(login)) assert.equal(await page.locator(`#login-${name}`).textContent(), value)
+  assert.equal(await page.locator('#login-address').isVisible(), false)
+  const codes = [codeOf(login.seed), await page.locator('#login-code').textContent(), codeOf(login.seed)]
+  assert.ok(codes[1] === codes[0] || codes[1] === codes[2], codes.join(' '))
+  await page.getByText(say('reveal_login_text')).click()
+  assert.equal(await page.locator('#secret').textContent(), 'User name: ann <b>\nPassword:  two  words \nOne-time code seed: jbsw y3dp ehpk 3pxp\nNote: first\nsecond')
+
+  const copy = page.locator('[data-copy="#login-password"]')
+  await copy.focus()
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { value: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  })
+  assert.deepEqual([await page.locator('#fields .veiled').count(), await page.locator('#secret').isVisible()], [1, false])
+  await page.keyboard.press('Enter') // the focus is on the cover
+  await copy.click()
+  assert.equal(await page.locator('.veiled').count(), 0)
+})
+
+test('another text is not shown as a login', async (t) => {
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  for (const text of ['User name: ann', 'Password: x\nUser name: ann', 'User name: ann\nPassword: x\n', 'User name: ann\nPassword: ', 'User name: ann\nhello']) {
+    await recipient.go(await push(sender, { payload: text }))
+    await openButton(recipient).click()
+    await opened(recipient)
+    assert.equal(await unveil(recipient), text)
+    assert.deepEqual([await recipient.page.locator('#secret').isVisible(), await recipient.page.locator('#fields').isVisible()], [true, false])
+  }
 })
 
 test('a push that opens at once waits for its key, and a passphrase may be wrong before', async (t) => {
