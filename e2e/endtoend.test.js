@@ -225,6 +225,44 @@ test('a form that comes back has the text as it was typed', async (t) => {
   assert.match((await stored(await madeLink(guest))).payload, ciphertext)
 })
 
+test('an encryption can be stopped, and begun again', async (t) => {
+  const account = await scene.account()
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, account)
+  await guest.go('/')
+  const files = [{ name: 'a.bin', mimeType: 'text/plain', buffer: Buffer.alloc(200_000) }]
+  await fillPush(guest, { kind: 'file', files, encrypt: true })
+  await guest.page.evaluate(() => {
+    const { encrypt } = SubtleCrypto.prototype
+    const gate = new Promise((open) => { window.openGate = open })
+    SubtleCrypto.prototype.encrypt = async function (...args) {
+      await gate
+      return encrypt.apply(this, args)
+    }
+  })
+  const before = scene.secure.answered.mark()
+  await sendPush(guest)
+  await guest.page.locator('#sent').getByText(say('create_encrypting')).waitFor()
+  await guest.page.keyboard.press('Enter') // on "Stop"
+  await guest.page.evaluate(() => window.openGate())
+  await guest.page.locator('#told').getByText(say('create_stopped')).waitFor()
+  assert.equal(scene.secure.answered.mark(), before)
+  await sendPush(guest)
+  assert.equal((await stored(await madeLink(guest))).files[0].filename, '1.bin')
+})
+
+test('a page that cannot encrypt says so, and sends nothing', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  await fillPush(guest, { payload: 'kept', encrypt: true })
+  await guest.page.evaluate(() => { SubtleCrypto.prototype.encrypt = () => Promise.reject(new Error('broken')) })
+  const before = scene.secure.answered.mark()
+  await sendPush(guest)
+  await guest.page.locator('#failed').getByText(say('create_encrypting_failed')).waitFor()
+  assert.equal(await guest.page.locator('#payload').inputValue(), 'kept')
+  assert.equal(scene.secure.answered.mark(), before)
+})
+
 test('a browser runs no script that differs from its digest', async (t) => {
   const visitor = await scene.visit(t)
   await visitor.page.route('**/endtoend*.js', async (route) => {
