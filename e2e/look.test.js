@@ -286,6 +286,13 @@ const pages = {
   },
   'made-encrypted': async (guest) => {
     await makePush(guest, { payload: 'text', encrypt: true })
+    await guest.page.getByText(say('made_qr'), { exact: true }).click()
+  },
+  'login-encrypted': async (guest) => {
+    const payload = `User name: ann\nPassword: ${long}\nOne-time code seed: JBSWY3DPEHPK3PXP`
+    await guest.go(await makePush(guest, { payload, encrypt: true, step: false }))
+    await guest.page.getByRole('button', { name: say('step_open'), exact: true }).click()
+    await guest.page.locator('#login-code').waitFor()
   },
   'step-encrypted': async (guest) => {
     await guest.go((await makePush(guest, { payload: 'text', encrypt: true })).slice(0, -1))

@@ -54,6 +54,7 @@ func codes() []code {
 		{"busy", store.ErrBusy},
 		{"clock", store.ErrClock},
 		{"full", store.ErrFull},
+		{"standby", store.ErrStandby},
 		{"unavailable", store.ErrUnavailable},
 		{"stale-keys", store.ErrStaleKeys},
 		{"moved", store.ErrMoved},

@@ -47,3 +47,29 @@ func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
 		}
 	}
 }
+
+// A server that runs leaves an old primary that is up beside the new one.
+func TestAServerLeavesAnOldPrimary(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts three nodes of PostgreSQL")
+	}
+	r := pgtest.NewReplicas(t, 3)
+	promises := make(chan postgres.Durability, 99)
+	db := openURL(t, r.URL(), telling(make(chan told, 99), promises))
+	defer db.Close()
+	old := next(t, promises)
+	r.Promote()
+	if d := next(t, promises); d.Host == old.Host {
+		t.Errorf("it uses %s, and before %s", d, old)
+	}
+	p := conformance.LivePush(1, 0)
+	other := openURL(t, r.PrimaryURL())
+	defer other.Close()
+	if err := other.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Push(t.Context(), p.ID); err != nil {
+		t.Errorf("what the new primary has: %v", err)
+	}
+}

@@ -85,6 +85,12 @@ function show(button) {
   button.dataset.done = words
 }
 
+// A fragment may be the key of a push: the link to the content must not replace it.
+one('.skip').addEventListener('click', (event) => {
+  event.preventDefault()
+  one('#main').focus()
+})
+
 const menus = ':is(.menu, .pop)[open]'
 
 document.addEventListener('click', ({ target }) => {

@@ -8,7 +8,7 @@ const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[na
 
 let form
 let files = [] // to be sent
-let upload // that is running
+let upload // that is running, or the encryption before it
 let leaving = false // the form is being sent
 let fragment // with the key of the push that is being sent, if that is encrypted here
 
@@ -227,7 +227,8 @@ function busy(on) {
 const encrypts = () => one('#encrypt')?.checked && ['text', 'file'].includes(kind().value)
 
 // Encrypts the text and the files of data. Returns the fragment with the key.
-async function encrypt(data) {
+async function encrypt(data, signal) {
+  one('#sent').textContent = one('#encrypt').dataset.busy
   const { fragmentOf, newKey, seal, encryptFile } = await import(one('#encrypt').dataset.module)
   const key = newKey()
   const hash = `#${await fragmentOf(key)}`
@@ -236,13 +237,16 @@ async function encrypt(data) {
   data.set('push[payload]', await seal(key, lines ? lines.join('\n') : data.get('push[payload]'), sending))
   for (const name of [...data.keys()].filter((name) => name.startsWith('push[login'))) data.delete(name)
   for (const name of ['push[files][]', 'push[url]', 'push[notify_emails_to]', 'push[notify_emails_to_locale]']) data.delete(name)
-  one('#sent').textContent = one('#encrypt').dataset.busy
   let done = 0
   for (const [i, file] of sending.entries()) {
-    const told = (n) => { one('progress').value = (done + n) / (1 + sending.reduce((sum, { size }) => sum + size, 0)) }
+    const told = (n) => {
+      signal.throwIfAborted()
+      one('progress').value = (done + n) / (1 + sending.reduce((sum, { size }) => sum + size, 0))
+    }
     data.append('push[files][]', await encryptFile(key, i + 1, file, told), `${i + 1}.bin`)
     done += file.size
   }
+  signal.throwIfAborted()
   return hash
 }
 
@@ -255,9 +259,16 @@ async function send() {
   const { sent, stored, cut, stopped } = form.dataset
   fragment = undefined
   if (encrypts()) {
+    upload = new AbortController()
+    const { signal } = upload
     busy(true)
-    fragment = await encrypt(data).catch(() => {})
-    if (!fragment) return end(cut)
+    one('#sending button').focus()
+    try {
+      fragment = await encrypt(data, signal)
+    } catch {
+      upload = undefined
+      return signal.aborted ? end(stopped, 'told') : end(one('#encrypt').dataset.failed)
+    }
   }
   upload = new XMLHttpRequest()
   upload.open('POST', form.action)
