@@ -302,7 +302,7 @@ function answered(status, page, url) {
   const typed = ['#passphrase', '#payload', '#encrypt'].flatMap((field) => one(field) ?? []).map(({ id, value, checked }) => ({ id, value, checked }))
   main.replaceChildren(...next.childNodes)
   document.title = page.title
-  for (const part of all('[data-script]')) part.hidden = false
+  main.dispatchEvent(new Event('redrawn', { bubbles: true }))
   start()
   for (const { id, value, checked } of typed) Object.assign(one(`#${id}`), { value, checked })
   showStrength()
