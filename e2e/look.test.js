@@ -56,6 +56,8 @@ const pages = {
     await guest.go('/')
     await guest.page.getByText(say('create_options')).click()
     await guest.page.getByLabel(say('create_login')).check()
+    await guest.page.locator('[data-generate=login-password]').click()
+    await guest.page.waitForFunction(() => document.querySelector('#made').value)
   },
   'push-login': async (guest) => {
     const payload = `User name: ann\nPassword: ${long}\nOne-time code seed: JBSWY3DPEHPK3PXP\nNote: first\nsecond`

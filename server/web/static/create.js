@@ -147,8 +147,10 @@ function openGenerator(button) {
   const panel = one('#generator')
   const open = button.ariaExpanded !== 'true'
   for (const other of all('[data-generate]')) other.ariaExpanded = String(open && other === button)
-  for (const use of panel.querySelectorAll('[value=payload], [value=passphrase]')) use.hidden = use.value !== button.dataset.generate
-  button.closest('.field').append(panel)
+  for (const use of panel.querySelectorAll('button[value]:not([value=more])')) use.hidden = use.value !== button.dataset.generate
+  const field = button.closest('.field')
+  if (field.closest('.login')) field.after(panel)
+  else field.append(panel)
   panel.hidden = !open
   if (open) generate()
 }
