@@ -89,5 +89,5 @@ look()
 
 if (navigator.share) {
   one('#share').hidden = false
-  one('#share').addEventListener('click', () => navigator.share({ text: words.value }).catch(() => undefined)) // the sender chose nobody
+  one('#share').addEventListener('click', () => navigator.share({ text: words.value }).catch(() => undefined)) // the sender closed the dialog
 }
