@@ -54,7 +54,7 @@ func emptyLogin() []loginPart {
 }
 
 // parseLogin returns all parts of a login; nil if the text is not exactly what loginText makes
-// of two or more of them, with line feeds alone.
+// of two or more of them, with line feeds alone. encrypted.js has the same rules.
 func parseLogin(text string) []loginPart {
 	parts := emptyLogin()
 	rest, found := text, 0

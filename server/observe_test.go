@@ -331,9 +331,9 @@ func (e unready) Ready(context.Context) error { return e.why }
 func TestAServerIsReadyWhenItsDatabaseIs(t *testing.T) {
 	t.Parallel()
 	for why, says := range map[error]string{
-		store.ErrUnavailable:     "The database does not answer.",
+		store.ErrUnavailable:     "The database does not answer in time.",
 		store.ErrStandby:         "The database waits for a standby that is not there",
-		context.DeadlineExceeded: "The database does not answer.",
+		context.DeadlineExceeded: "The database does not answer in time.",
 	} {
 		f := storetest.New(t, func(s *storetest.Setup) {
 			s.Wrap = func(e store.Engine) store.Engine { return unready{e, why} }

@@ -98,7 +98,7 @@ func (w *watch) stopping() {
 // be again.
 func (w *watch) trouble(why error, lasted time.Duration) {
 	if why == nil {
-		w.log.Info().Dur("away_ms", lasted).Msg("the database can be used again")
+		w.log.Info().Dur("away_ms", lasted.Round(time.Millisecond)).Msg("the database can be used again")
 		return
 	}
 	w.log.Warn().Msg(why.Error())

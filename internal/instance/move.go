@@ -235,7 +235,7 @@ func movedBefore(ctx context.Context, to *postgres.DB, key seal.RootKey) (bool, 
 		return false, err
 	}
 	if err := store.CheckKey(key, sealed); err != nil {
-		return false, fmt.Errorf("%w: it has another key ring, so it is in use or was: %w", store.ErrExists, err)
+		return false, fmt.Errorf("the database to move to %w: it has another key ring, so it is in use or was: %w", store.ErrExists, err)
 	}
 	switch d, err := to.Departure(ctx); {
 	case err != nil:

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
 	"sync"
 	"time"
 
@@ -47,8 +49,10 @@ func NotWithPostgres(cfg config.Config, command, instead string) error {
 
 // openPostgres is Open for a PostgreSQL database.
 func (o Options) openPostgres(ctx context.Context, url secret.Text) (s *store.Store, created bool, err error) {
-	if err := PrepareDir(o.Config.DataDir, o.Note); err != nil {
-		return nil, false, err
+	if _, err := os.Stat(o.Config.DataDir); o.Create || !errors.Is(err, fs.ErrNotExist) {
+		if err := PrepareDir(o.Config.DataDir, o.Note); err != nil {
+			return nil, false, err
+		}
 	}
 	o.Note = onlyNews(o.Note)
 	const tries = 3 // servers that start together over a new database make its key ring once

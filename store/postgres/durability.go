@@ -110,12 +110,11 @@ func (db *DB) Durability(ctx context.Context) (d Durability, err error) {
 	defer done()
 	var ahead time.Duration
 	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		d, ahead, err = readDurability(ctx, c.Conn())
+		if d, ahead, err = readDurability(ctx, c.Conn()); err == nil {
+			db.observed(d)
+		}
 		return err
 	})
-	if err == nil {
-		db.observed(d)
-	}
 	if err == nil && ahead.Abs() > MaxClockDifference {
 		err = fmt.Errorf("%w: the clock of the database is %s from this machine's: set both by NTP", store.ErrClock, ahead.Abs().Round(time.Second))
 	}

@@ -23,10 +23,7 @@ func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
 	create := func(n int) store.Push {
 		db := openURL(t, r.PrimaryURL(), quick)
 		defer db.Close()
-		p := conformance.LivePush(n, 0)
-		if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-			t.Fatal(err)
-		}
+		p := pushed(t, db, conformance.LivePush(n, 0))
 		return p
 	}
 	create(1)
@@ -66,9 +63,7 @@ func TestAServerLeavesAnOldPrimary(t *testing.T) {
 	p := conformance.LivePush(1, 0)
 	other := openURL(t, r.PrimaryURL())
 	defer other.Close()
-	if err := other.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	pushed(t, other, p)
 	if _, err := db.Push(t.Context(), p.ID); err != nil {
 		t.Errorf("what the new primary has: %v", err)
 	}

@@ -147,8 +147,10 @@ function openGenerator(button) {
   const panel = one('#generator')
   const open = button.ariaExpanded !== 'true'
   for (const other of all('[data-generate]')) other.ariaExpanded = String(open && other === button)
-  for (const use of panel.querySelectorAll('[value=payload], [value=passphrase]')) use.hidden = use.value !== button.dataset.generate
-  button.closest('.field').append(panel)
+  for (const use of panel.querySelectorAll('button[value]:not([value=more])')) use.hidden = use.value !== button.dataset.generate
+  const field = button.closest('.field')
+  if (field.closest('.login')) field.after(panel)
+  else field.append(panel)
   panel.hidden = !open
   if (open) generate()
 }
@@ -302,7 +304,7 @@ function answered(status, page, url) {
   const typed = ['#passphrase', '#payload', '#encrypt'].flatMap((field) => one(field) ?? []).map(({ id, value, checked }) => ({ id, value, checked }))
   main.replaceChildren(...next.childNodes)
   document.title = page.title
-  for (const part of all('[data-script]')) part.hidden = false
+  main.dispatchEvent(new Event('redrawn', { bubbles: true }))
   start()
   for (const { id, value, checked } of typed) Object.assign(one(`#${id}`), { value, checked })
   showStrength()

@@ -19,7 +19,7 @@ async function showCode(key) {
 
 // Shows the code, and the next one in its time. Plain HTTP has no crypto.subtle.
 export async function follow() {
-  const seed = one('#login-seed').textContent.toUpperCase().replace(/[\s=-]/g, '')
+  const seed = (one('#login-seed')?.textContent ?? '').toUpperCase().replace(/[\s=-]/g, '')
   if (!crypto.subtle || !/^[A-Z2-7]{16,}$/.test(seed)) return // or there is none
   const key = await crypto.subtle.importKey('raw', fromBase32(seed), { name: 'HMAC', hash: 'SHA-1' }, false, ['sign'])
   await showCode(key)
