@@ -283,6 +283,11 @@ test('the generator makes a new password of the chosen characters each time', as
   await guest.press(say('create_generate'))
   await guest.press(say('create_use_passphrase'))
   assert.match(await guest.page.locator('#passphrase').inputValue(), /^[a-z]+(-[a-z]+){3}$/)
+  await guest.page.getByLabel(say('create_login')).check()
+  await guest.page.locator('[data-generate=login-password]').click()
+  await guest.press(say('create_use_password'))
+  assert.match(await guest.page.locator('#login-password').inputValue(), /^[a-z]+(-[a-z]+){3}$/)
+  assert.equal(await guest.page.locator('#generator').isVisible(), false)
 })
 
 test('the strength of a passphrase is shown while it is typed', async (t) => {

@@ -4,13 +4,15 @@ import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import { arriveSignedIn, fillPush, madeLink, opened, sendPush, tokenOf, unveil } from './lib/acts.js'
+import { arriveSignedIn, fillPush, madeLink, opened, openPush, sendPush, tokenOf, unveil } from './lib/acts.js'
+import { differing, examples } from './lib/examples.js'
+import { scanned } from './lib/qr.js'
 import { setScene } from './lib/scene.js'
+import { codeOf } from './lib/totp.js'
 import { say } from './lib/words.js'
 
 const scene = setScene({ PUSHBOX_FILES_MAX_FILE_SIZE: '64MiB' })
 
-const examples = async (name) => JSON.parse(await readFile(path.resolve(import.meta.dirname, '../testdata/end-to-end', name), 'utf8'))
 const stored = async (link) => (await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).json()
 const ciphertext = /^pushbox-end-to-end\.1\.[\w-]+\.[\w-]+$/
 
@@ -33,39 +35,7 @@ const openButton = (guest) => guest.page.getByRole('button', { name: say('step_o
 test('the script makes and reads the examples of the format', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')
-  const wrong = await guest.page.evaluate(async ([pushes, refused]) => {
-    const { keyOf, seal, open, encryptFile, decrypting } = await import(document.querySelector('#encrypt').dataset.module)
-    const wrong = []
-    const same = (name, got, want) => { if (got !== want) wrong.push(`${name}: ${got}, not ${want}`) }
-    const hex = (bytes) => [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, '0')).join('')
-    const unhex = (text) => Uint8Array.from(text.match(/../g), (b) => parseInt(b, 16))
-    for (const p of pushes) {
-      const key = await keyOf(p.fragment)
-      same(p.name, hex(key), p.key)
-      same(p.name, await seal(key, p.text, p.files, p.nonces.map(unhex)), p.envelope)
-      const { text, files } = await open(key, p.envelope)
-      same(p.name, text, p.text)
-      same(p.name, JSON.stringify(files), JSON.stringify(p.files.map(({ name, type }) => ({ name, type }))))
-      for (const [i, f] of p.files.entries()) {
-        const plain = Uint8Array.from({ length: f.size }, (_, at) => at % 251)
-        const sealed = await encryptFile(key, i + 1, new Blob([plain]), undefined, unhex(f.prefix))
-        same(f.name, sealed.size, f.encrypted_size)
-        same(f.name, hex(await crypto.subtle.digest('SHA-256', await sealed.arrayBuffer())), f.encrypted_sha256)
-        const read = (blob) => new Response(blob.stream().pipeThrough(decrypting(key, i + 1))).arrayBuffer()
-        same(f.name, hex(await read(sealed)), hex(plain))
-        const fails = async (name, blob) => same(`${f.name} ${name}`, await read(blob).then(() => 'read', () => 'refused'), 'refused')
-        await fails('cut', sealed.slice(0, -1))
-        await fails('cut between chunks', sealed.slice(0, 7 + 65552 * Math.floor((f.size - 1) / 65536)))
-        await fails('longer', new Blob([sealed, 'x']))
-      }
-    }
-    const reason = (promise) => promise.then(() => 'taken', (failure) => failure.reason)
-    for (const [name, text, why] of refused.fragments) same(name, await reason(keyOf(text)), why)
-    const key = await keyOf(refused.key)
-    for (const [name, text, why] of refused.envelopes) same(name, await reason(open(key, text)), why)
-    return wrong
-  }, [await examples('pushes.json'), await examples('refused.json')])
-  assert.deepEqual(wrong, [])
+  assert.deepEqual(await guest.page.evaluate(differing, await examples()), [])
 })
 
 test('a text is encrypted, and opens with the whole link alone', async (t) => {
@@ -77,7 +47,8 @@ test('a text is encrypted, and opens with the whole link alone', async (t) => {
   await sender.page.getByText(say('made_encrypted')).waitFor()
   assert.ok((await sender.page.locator('#words').inputValue()).includes(link))
   assert.equal(await sender.page.locator('a[target]').getAttribute('href').then((href) => new URL(href, link).hash), `#${key}`)
-  assert.equal(await sender.page.locator('.qr').count(), 0)
+  await sender.page.getByText(say('made_qr'), { exact: true }).click()
+  assert.equal(await scanned(sender), link)
 
   // a link without its key, or with a part of it, spends no view
   for (const [cut, why] of [['', 'none'], [`#${key.slice(0, -1)}`, 'cut'], ['#main', 'cut']]) {
@@ -101,6 +72,69 @@ test('a text is encrypted, and opens with the whole link alone', async (t) => {
   assert.deepEqual([left.client_encrypted, left.views_remaining], [true, 0])
   assert.match(left.payload, ciphertext)
   unheard('first-marker', key, key.slice(1, 30))
+})
+
+test('the page draws the QR code of its link as the server draws that of a text', async (t) => {
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  const link = await push(sender, { payload: 'x' })
+  await openPush(scene, recipient, await scene.pushbox.create({ kind: 'qr', payload: link }))
+  await opened(recipient)
+  assert.equal(await scanned(recipient), link)
+  const [drawn, served] = await Promise.all([sender, recipient].map(({ page }) => page.locator('figure.qr svg').getAttribute('viewBox')))
+  assert.equal(drawn, served)
+})
+
+test('the link to the content does not replace the key', async (t) => {
+  const guest = await scene.guest(t)
+  const link = await push(guest, { payload: 'x' })
+  await guest.page.locator('h1').press('Tab')
+  await guest.page.locator('.skip').press('Enter')
+  assert.equal(await guest.page.evaluate(() => document.activeElement.id), 'main')
+  await guest.page.reload()
+  assert.equal(await madeLink(guest), link)
+})
+
+test('a login is shown in fields, and covered again', async (t) => {
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  const login = { user: 'ann <b>', password: ' two  words ', seed: 'jbsw y3dp ehpk 3pxp', note: 'first\nsecond' }
+  await sender.go('/')
+  await fillPush(sender, { encrypt: true })
+  await sender.page.getByLabel(say('create_login')).check()
+  for (const [name, value] of Object.entries(login)) await sender.page.locator(`#login-${name}`).fill(value)
+  await sendPush(sender)
+  await recipient.go(await madeLink(sender))
+  await openButton(recipient).click()
+  await opened(recipient)
+  const { page } = recipient
+  await page.locator('#login-code').waitFor()
+  for (const [name, value] of Object.entries(login)) assert.equal(await page.locator(`#login-${name}`).textContent(), value)
+  assert.equal(await page.locator('#login-address').isVisible(), false)
+  const codes = [codeOf(login.seed), await page.locator('#login-code').textContent(), codeOf(login.seed)]
+  assert.ok(codes[1] === codes[0] || codes[1] === codes[2], codes.join(' '))
+  await page.getByText(say('reveal_login_text')).click()
+  assert.equal(await page.locator('#secret').textContent(), 'User name: ann <b>\nPassword:  two  words \nOne-time code seed: jbsw y3dp ehpk 3pxp\nNote: first\nsecond')
+
+  const copy = page.locator('[data-copy="#login-password"]')
+  await copy.focus()
+  await page.evaluate(() => {
+    Object.defineProperty(document, 'hidden', { value: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  })
+  assert.deepEqual([await page.locator('#fields .veiled').count(), await page.locator('#secret').isVisible()], [1, false])
+  await page.keyboard.press('Enter') // the focus is on the cover
+  await copy.click()
+  assert.equal(await page.locator('.veiled').count(), 0)
+})
+
+test('another text is not shown as a login', async (t) => {
+  const [sender, recipient] = [await scene.guest(t), await scene.guest(t)]
+  for (const text of ['User name: ann', 'Password: x\nUser name: ann', 'User name: ann\nPassword: x\n', 'User name: ann\nPassword: ', 'User name: ann\nhello']) {
+    await recipient.go(await push(sender, { payload: text }))
+    await openButton(recipient).click()
+    await opened(recipient)
+    assert.equal(await unveil(recipient), text)
+    assert.deepEqual([await recipient.page.locator('#secret').isVisible(), await recipient.page.locator('#fields').isVisible()], [true, false])
+  }
 })
 
 test('a push that opens at once waits for its key, and a passphrase may be wrong before', async (t) => {
@@ -189,6 +223,44 @@ test('a form that comes back has the text as it was typed', async (t) => {
   await fillPush(guest, { views: 1 })
   await sendPush(guest)
   assert.match((await stored(await madeLink(guest))).payload, ciphertext)
+})
+
+test('an encryption can be stopped, and begun again', async (t) => {
+  const account = await scene.account()
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, account)
+  await guest.go('/')
+  const files = [{ name: 'a.bin', mimeType: 'text/plain', buffer: Buffer.alloc(200_000) }]
+  await fillPush(guest, { kind: 'file', files, encrypt: true })
+  await guest.page.evaluate(() => {
+    const { encrypt } = SubtleCrypto.prototype
+    const gate = new Promise((open) => { window.openGate = open })
+    SubtleCrypto.prototype.encrypt = async function (...args) {
+      await gate
+      return encrypt.apply(this, args)
+    }
+  })
+  const before = scene.secure.answered.mark()
+  await sendPush(guest)
+  await guest.page.locator('#sent').getByText(say('create_encrypting')).waitFor()
+  await guest.page.keyboard.press('Enter') // on "Stop"
+  await guest.page.evaluate(() => window.openGate())
+  await guest.page.locator('#told').getByText(say('create_stopped')).waitFor()
+  assert.equal(scene.secure.answered.mark(), before)
+  await sendPush(guest)
+  assert.equal((await stored(await madeLink(guest))).files[0].filename, '1.bin')
+})
+
+test('a page that cannot encrypt says so, and sends nothing', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  await fillPush(guest, { payload: 'kept', encrypt: true })
+  await guest.page.evaluate(() => { SubtleCrypto.prototype.encrypt = () => Promise.reject(new Error('broken')) })
+  const before = scene.secure.answered.mark()
+  await sendPush(guest)
+  await guest.page.locator('#failed').getByText(say('create_encrypting_failed')).waitFor()
+  assert.equal(await guest.page.locator('#payload').inputValue(), 'kept')
+  assert.equal(scene.secure.answered.mark(), before)
 })
 
 test('a browser runs no script that differs from its digest', async (t) => {

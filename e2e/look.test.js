@@ -1,6 +1,6 @@
 import { test } from 'node:test'
 
-import { arriveSignedIn, chooseKind, fillPush, makePush, openPush, sendPush, signIn, skipChecks, unveil } from './lib/acts.js'
+import { arriveSignedIn, chooseKind, fillPush, makePush, openPush, sendPush, signIn, skipChecks, tokenOf, unveil } from './lib/acts.js'
 import { look } from './lib/look.js'
 import { setScene } from './lib/scene.js'
 import { codeOf } from './lib/totp.js'
@@ -56,6 +56,8 @@ const pages = {
     await guest.go('/')
     await guest.page.getByText(say('create_options')).click()
     await guest.page.getByLabel(say('create_login')).check()
+    await guest.page.locator('[data-generate=login-password]').click()
+    await guest.page.waitForFunction(() => document.querySelector('#made').value)
   },
   'push-login': async (guest) => {
     const payload = `User name: ann\nPassword: ${long}\nOne-time code seed: JBSWY3DPEHPK3PXP\nNote: first\nsecond`
@@ -86,6 +88,20 @@ const pages = {
   made: async (guest) => {
     await makePush(guest, { payload: 'text', passphrase: 'open sesame' })
     await guest.page.getByText(say('made_qr'), { exact: true }).click()
+  },
+  'receipt-opened': async (guest) => {
+    await signedIn(guest, 'busy')
+    const link = await makePush(guest, { payload: 'text', passphrase: 'open sesame', name: long })
+    for (const passphrase of ['wrong', 'open sesame'])
+      await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`, { headers: { 'X-Push-Passphrase': passphrase } })
+    await guest.page.reload()
+    await guest.page.locator('.receipt summary').click()
+  },
+  'receipt-ended': async (guest) => {
+    await makePush(guest, { payload: 'text' })
+    await guest.page.locator('.receipt summary').click()
+    await guest.press(say('list_expire_now'))
+    await guest.page.getByRole('heading', { name: say('list_state_deleted') }).waitFor()
   },
   step: async (guest) => {
     await guest.go(scene.link(await scene.pushbox.create({ payload: 'text' })))
@@ -286,6 +302,13 @@ const pages = {
   },
   'made-encrypted': async (guest) => {
     await makePush(guest, { payload: 'text', encrypt: true })
+    await guest.page.getByText(say('made_qr'), { exact: true }).click()
+  },
+  'login-encrypted': async (guest) => {
+    const payload = `User name: ann\nPassword: ${long}\nOne-time code seed: JBSWY3DPEHPK3PXP`
+    await guest.go(await makePush(guest, { payload, encrypt: true, step: false }))
+    await guest.page.getByRole('button', { name: say('step_open'), exact: true }).click()
+    await guest.page.locator('#login-code').waitFor()
   },
   'step-encrypted': async (guest) => {
     await guest.go((await makePush(guest, { payload: 'text', encrypt: true })).slice(0, -1))

@@ -196,3 +196,25 @@ test('an expired push cannot be changed, and its log stays', async (t) => {
   assert.equal(await guest.page.getByRole('button', { name: say('edit_save') }).count(), 0)
   assert.deepEqual((await scene.pushbox.audit(pushed, account)).kinds, ['creation', 'view'])
 })
+
+test('names have room on a tablet, and paper has no controls', async (t) => {
+  const { guest, push } = await arrive(t)
+  const { page } = guest
+  const { url_token } = await push({ name: 'for the printer' })
+  await guest.go('/p')
+  const ofName = async () => page.locator('tbody th a').evaluate((link) => [link.getClientRects().length, link.closest('th').offsetWidth > 160])
+  for (const width of [660, 768, 1151, 1152]) {
+    await page.setViewportSize({ width, height: 800 })
+    assert.deepEqual(await ofName(), [1, true], String(width))
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false)
+  }
+  await page.setViewportSize({ width: 794, height: 1123 })
+  await page.emulateMedia({ media: 'print' })
+  assert.deepEqual(await ofName(), [1, true])
+  assert.equal(await page.locator(':is(button, summary, input):visible').count(), 0)
+  await page.emulateMedia({ media: 'screen' }) // a page that is loaded while printing is not as printed
+  await guest.go(`/p/${url_token}/audit`)
+  await page.emulateMedia({ media: 'print' })
+  assert.equal(await page.locator('#days:visible, :is(button, summary):visible').count(), 0)
+  assert.equal(await page.locator('#link').isVisible(), true)
+})

@@ -46,6 +46,18 @@ func TestAPushThatItsSenderEncryptedSaysSo(t *testing.T) {
 	}
 }
 
+// A sender knows the text, and not how long its envelope is.
+func TestTheLimitOfAnEncryptedTextIsToldForTheTextItself(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	longest := envelope(t, strings.Repeat("x", endtoend.MaxText))
+	a.SendForm(servertest.Typed(map[string]string{"payload": longest})).PushToken()
+	longer := a.SendForm(servertest.Typed(map[string]string{"payload": envelope(t, strings.Repeat("x", endtoend.MaxText+1024))}))
+	if told := strings.Join(longer.Problems(), ""); !strings.Contains(told, "at most 767 KiB") {
+		t.Error(told)
+	}
+}
+
 func TestThePageEncryptsAsItsSettingSays(t *testing.T) {
 	t.Parallel()
 	for setting, want := range map[string][]string{

@@ -44,13 +44,21 @@ func loginText(parts []loginPart) string {
 	return strings.Join(lines, "\n")
 }
 
-// parseLogin returns all parts of a login; nil if the text is not exactly what loginText makes
-// of two or more of them, with line feeds alone.
-func parseLogin(text string) []loginPart {
+// emptyLogin returns all parts of a login, without their values.
+func emptyLogin() []loginPart {
 	parts := make([]loginPart, len(loginLabels))
-	rest, found := text, 0
 	for i, l := range loginLabels {
 		parts[i].Name = l.name
+	}
+	return parts
+}
+
+// parseLogin returns all parts of a login; nil if the text is not exactly what loginText makes
+// of two or more of them, with line feeds alone. encrypted.js has the same rules.
+func parseLogin(text string) []loginPart {
+	parts := emptyLogin()
+	rest, found := text, 0
+	for i, l := range loginLabels {
 		value, has := strings.CutPrefix(rest, l.label)
 		if !has {
 			continue

@@ -93,7 +93,7 @@ var (
 const reachWithin = 2 * time.Second
 
 // ready reports whether a balancer should send requests here: not before a start has ended
-// nor once a stop has begun, and not while the database does not answer.
+// nor once a stop has begun, and not while the database does not answer or completes no write.
 func (s *Server) ready(r *request) (reply, error) {
 	if s.monitoring.Ready != nil {
 		if err := s.monitoring.Ready(); err != nil {
@@ -106,6 +106,9 @@ func (s *Server) ready(r *request) (reply, error) {
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = store.ErrUnavailable
 		}
+		if errors.Is(err, store.ErrUnavailable) {
+			err = &unreadyError{err}
+		}
 		return reply{}, err
 	}
 	return s.health(r)
@@ -117,8 +120,13 @@ const noRouteName = "none"
 // isExpected reports whether an error is no fault of the server: the client left, or
 // a monitor asked a server that is not ready.
 func isExpected(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, ErrStarting) || errors.Is(err, ErrStopping)
+	return errors.Is(err, context.Canceled) || errors.Is(err, ErrStarting) || errors.Is(err, ErrStopping) || errors.As(err, new(*unreadyError))
 }
+
+// An unreadyError is why a database that others share makes a server unready.
+type unreadyError struct{ error }
+
+func (e *unreadyError) Unwrap() error { return e.error }
 
 // noteUnbelieved warns once, after a start or a reload, of a peer whose forwarding headers
 // are not believed. It may be a proxy that trusted_proxies lacks, all of whose clients

@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -313,6 +315,38 @@ func TestAStoreThatHasFailedIsNotReady(t *testing.T) {
 		}
 		if want == http.StatusOK {
 			close(failed)
+		}
+	}
+}
+
+// An unready engine answers reads, and would complete no write for a reason.
+type unready struct {
+	store.Engine
+	why error
+}
+
+func (e unready) Ready(context.Context) error { return e.why }
+
+// A server whose database completes no write is not ready, and says why; that is no fault of it.
+func TestAServerIsReadyWhenItsDatabaseIs(t *testing.T) {
+	t.Parallel()
+	for why, says := range map[error]string{
+		store.ErrUnavailable:     "The database does not answer in time.",
+		store.ErrStandby:         "The database waits for a standby that is not there",
+		context.DeadlineExceeded: "The database does not answer in time.",
+	} {
+		f := storetest.New(t, func(s *storetest.Setup) {
+			s.Wrap = func(e store.Engine) store.Engine { return unready{e, why} }
+		})
+		var log bytes.Buffer
+		h, err := server.New(server.Options{Config: config.Default(), Store: f.Store, Log: zerolog.New(&log), Version: "3.0.0"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer := httptest.NewRecorder()
+		h.ServeHTTP(answer, httptest.NewRequest(http.MethodGet, "/readyz", nil))
+		if answer.Code != http.StatusServiceUnavailable || !strings.Contains(answer.Body.String(), says) || strings.Contains(log.String(), "error") {
+			t.Errorf("%v: %d %s\n%s", why, answer.Code, answer.Body, &log)
 		}
 	}
 }

@@ -55,7 +55,7 @@ var (
 )
 
 // inStore are the errors of any call of the store.
-var inStore = []error{store.ErrClock, store.ErrUnavailable, store.ErrStaleKeys, store.ErrMoved, store.ErrFailed, store.ErrClosed, context.DeadlineExceeded}
+var inStore = []error{store.ErrClock, store.ErrStandby, store.ErrUnavailable, store.ErrStaleKeys, store.ErrMoved, store.ErrFailed, store.ErrClosed, context.DeadlineExceeded}
 
 // errorsOf returns the errors that a route can answer with: those that its row in
 // routeTexts has, and those that follow from its row in the table of routes.

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pushbox/internal/endtoend"
 	"pushbox/internal/humanize"
 	"pushbox/store"
 )
@@ -72,6 +73,8 @@ func (s *Server) payloadProblem(k store.Kind, text string) formProblem {
 		p.Key = "create_bad_empty"
 	case k == store.URL && len(text) <= store.MaxText:
 		p.Key = "create_bad_url"
+	case endtoend.IsEnvelope(text):
+		p.Max = humanize.Size(endtoend.MaxText)
 	case k == store.QR:
 		p.Key, p.Max = "create_bad_qr", strconv.Itoa(store.MaxQR)
 	}

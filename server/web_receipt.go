@@ -18,7 +18,7 @@ func receiptPath(p store.PushInfo) string {
 // A receiptView shows a push to its sender: its link, and what happened to it.
 type receiptView struct {
 	Link      secret.Text
-	QR        *display.QR // of the link; nil: it is too long for one, or lacks its key
+	QR        *display.QR // of the link; nil: it is too long for one; empty if Encrypted: a script draws it with the key
 	Path      secret.Text // where the link leads
 	Here      secret.Text // the path of this page
 	Kind      string
@@ -72,8 +72,8 @@ func (s *Server) receiptPage(r *request) (reply, error) {
 		Protected: h.Protected, Encrypted: h.ClientEncrypted, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: h.Owner != 0,
 		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
 	}
-	if !v.Encrypted { // the code would lack the key
-		v.QR = display.LinkQR(link)
+	if v.QR = display.LinkQR(link); v.Encrypted { // the code would lack the key
+		v.QR = &display.QR{}
 	}
 	for _, e := range h.Log {
 		if e.Kind == store.EntryMail {

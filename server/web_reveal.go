@@ -22,7 +22,7 @@ type revealView struct {
 
 	Text  template.HTML       // empty: none
 	Exact string              // the text in base64, if HTML cannot hold it
-	Login []loginPart         // nil: the text is no login
+	Login []loginPart         // nil: the text is no login; empty parts if Encrypted: a script fills them
 	To    display.Destination // of a url push
 	Code  display.QR          // of a qr push; zero if the text is too long for one
 	Files []fileRow
@@ -103,15 +103,17 @@ func (s *Server) newRevealView(r *request, v store.Viewing) revealView {
 	default:
 		page.Text, page.Exact = display.ExactHTML(text)
 	}
-	if p.Kind == store.Text && page.Exact == "" {
+	if p.Kind == store.Text && p.ClientEncrypted {
+		page.Login = emptyLogin()
+	} else if p.Kind == store.Text && page.Exact == "" {
 		page.Login = parseLogin(text)
 	}
 	return page
 }
 
-// Seed reports whether there is a seed of one-time codes.
+// Seed reports whether there is a seed of one-time codes, or may be one.
 func (v revealView) Seed() bool {
-	return slices.ContainsFunc(v.Login, func(p loginPart) bool { return p.Name == "seed" && !p.Value.IsZero() })
+	return v.Encrypted && v.Login != nil || slices.ContainsFunc(v.Login, func(p loginPart) bool { return p.Name == "seed" && !p.Value.IsZero() })
 }
 
 // renewals is how often the page renews a grant within the grant's time, so that some

@@ -86,8 +86,7 @@ func (q MessageQuery) Select(all iter.Seq2[Message, error]) (due []Message, next
 		switch {
 		case err != nil:
 			return nil, time.Time{}, err
-		case m.Route != q.Route || q.Except[m.To] || q.Each > 0 && taken[m.To] >= q.Each,
-			!q.CreatedUntil.IsZero() && m.CreatedAt.After(q.CreatedUntil):
+		case m.Route != q.Route || q.Except[m.To] || q.Each > 0 && taken[m.To] >= q.Each:
 			continue
 		case len(due) >= q.Limit || m.NextAt.After(q.Until):
 			return due, m.NextAt, nil

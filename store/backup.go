@@ -34,6 +34,9 @@ func (s *Store) Backup(ctx context.Context, by Actor, path string, progress func
 	if err := s.as(by).may(0); err != nil {
 		return Backup{}, err
 	}
+	if err := s.Reach(ctx); err != nil { // an old primary would give a copy of what was
+		return Backup{}, err
+	}
 	at := s.time.Read()
 	b, key := Backup{At: at.Now}, s.rootKey()
 	if err := s.engine.SetLatestTime(ctx, at.Ends); err != nil { // so the copy says as of when it is

@@ -303,6 +303,9 @@ type UpkeepEngine interface {
 	// for each that differs. It needs no key. It calls progress, from one goroutine,
 	// with bytes done and an estimate of all bytes.
 	CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (Coverage, error)
+	// Ready returns nil if the engine answers, and nothing tells that it would not complete a
+	// write.
+	Ready(ctx context.Context) error
 	// Space returns how large the file is and how much of it is unused.
 	Space(ctx context.Context) (Space, error)
 	// Stats returns figures of the engine. It waits for no commit, so they may be a

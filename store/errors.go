@@ -77,7 +77,11 @@ var (
 	ErrFailed = errors.New("the store has failed")
 	// ErrUnavailable says that the database of several servers does not answer, or that
 	// another server's change came first too often. Unlike ErrFailed it passes.
-	ErrUnavailable = errors.New("the database cannot be reached")
+	ErrUnavailable = errors.New("the database does not answer")
+	// ErrStandby is ErrUnavailable where the database answers, and completes no write: writes
+	// wait for a standby, and none is connected. An old primary in whose place a standby is
+	// does so, too.
+	ErrStandby error = standbyError{}
 	// ErrStaleKeys says that another server has replaced the key ring; the store reads it
 	// again within a second.
 	ErrStaleKeys = errors.New("another server has replaced the key ring")
@@ -185,3 +189,13 @@ func (e *InvalidError) Error() string {
 	slices.Sort(parts)
 	return strings.Join(parts, "; ")
 }
+
+// A standbyError is ErrStandby.
+type standbyError struct{}
+
+func (standbyError) Error() string {
+	return "the database completes no write, since no standby that confirms it is connected"
+}
+
+// Is reports that it is ErrUnavailable, too.
+func (standbyError) Is(target error) bool { return target == ErrUnavailable }

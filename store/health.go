@@ -64,12 +64,9 @@ func (s *Store) Ping(ctx context.Context) error {
 	return err
 }
 
-// Reach returns nil if the engine answers a read. ErrUnavailable, or the error of ctx, while
-// a database of several servers does not.
-func (s *Store) Reach(ctx context.Context) error {
-	_, err := s.engine.LatestTime(ctx)
-	return err
-}
+// Reach returns nil if the engine answers, and would complete a write as far as it knows.
+// ErrUnavailable, or the error of ctx, while a database of several servers does not.
+func (s *Store) Reach(ctx context.Context) error { return s.engine.Ready(ctx) }
 
 // Health is the state of a store, for its operator.
 type Health struct {

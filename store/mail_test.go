@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -192,5 +193,33 @@ func TestTheFileHoldsNothingOfMailInClear(t *testing.T) {
 				t.Errorf("it holds %q", trace)
 			}
 		}
+	}
+}
+
+// An endless outbox has mail that is due, and none that is old.
+type endless struct {
+	store.Engine
+	now  func() time.Time
+	read *int
+}
+
+func (e endless) Messages(_ context.Context, after store.Message, limit int) (page []store.Message, err error) {
+	for n := range limit {
+		page = append(page, store.Message{Route: store.ByMail, Number: after.Number + uint64(n) + 1, CreatedAt: e.now(), NextAt: e.now()})
+	}
+	*e.read += len(page)
+	return page, nil
+}
+
+// However much mail waits, a look for old mail reads a bounded part of it.
+func TestALookForOldMailEnds(t *testing.T) {
+	t.Parallel()
+	read, at := 0, time.Time{}
+	f := storetest.New(t, sendsMail, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { return endless{e, func() time.Time { return at }, &read} }
+	})
+	at = f.Clock.Now()
+	if given, err := f.GiveUp(ctx, store.ByMail); given != 0 || err != nil || read == 0 || read > 5000 {
+		t.Errorf("%d were given up, and %d were read: %v", given, read, err)
 	}
 }

@@ -41,12 +41,11 @@ type Recipient struct {
 
 // A MessageQuery selects messages of the outbox.
 type MessageQuery struct {
-	Route        Route           // messages of this route alone
-	Until        time.Time       // whose next try is not after this
-	CreatedUntil time.Time       // and that were created no later than this; zero: at any time
-	Except       map[uint64]bool // but none to these (Message.To)
-	Each         int             // and at most this many to each of the others, the earliest ones; 0: no limit
-	Limit        int             // and at most this many in all
+	Route  Route           // messages of this route alone
+	Until  time.Time       // whose next try is not after this
+	Except map[uint64]bool // but none to these (Message.To)
+	Each   int             // and at most this many to each of the others, the earliest ones; 0: no limit
+	Limit  int             // and at most this many in all
 
 	// Lease claims what is listed, where several processes have one outbox: until then no
 	// claim of another process lists it. Zero: only look, at those of others, too. RetryMessage ends a

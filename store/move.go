@@ -42,7 +42,7 @@ func Move(ctx context.Context, from, to Engine, key seal.RootKey, last func() er
 	case err != nil:
 		return 0, err
 	case there != nil:
-		return 0, fmt.Errorf("%w: it has a key ring, so it is in use or was", ErrExists)
+		return 0, fmt.Errorf("the database to move to %w: it has a key ring, so it is in use or was", ErrExists)
 	}
 	if err := to.Unlock(ctx, ring, nil); err != nil {
 		return 0, err

@@ -2,11 +2,10 @@ package store
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
-
-	"pushbox/store/clock"
 )
 
 // HookOptions say what webhooks are told, and how many messages may wait.
@@ -27,6 +26,9 @@ type outbox struct {
 
 	mu     sync.Mutex       // guards byHook
 	byHook map[HookID]int64 // messages that wait for each webhook; they decide only which webhooks may add more
+
+	aging sync.Mutex // guards aged
+	aged  Message    // behind which the next look for old mail begins; zero: at the first
 }
 
 func newOutbox(most int) *outbox {
@@ -135,11 +137,15 @@ func (s *Store) patience(by Route) time.Duration {
 }
 
 // GiveUp removes the messages of a route that have waited too long, and returns their
-// number. A clock in doubt gives up none.
+// number. A clock in doubt gives up none. RetryMessage gives up messages to webhooks; here are
+// those whose next try is overdue for as long.
 func (s *Store) GiveUp(ctx context.Context, by Route) (given int, err error) {
+	if by == ByMail {
+		return s.giveUpMail(ctx)
+	}
 	for {
-		at := s.time.Read()
-		old, _, err := s.engine.DueMessages(ctx, s.tooOld(by, at))
+		overdue := s.time.Read().Ends.Add(-s.patience(by))
+		old, _, err := s.engine.DueMessages(ctx, MessageQuery{Route: by, Until: overdue, Limit: sweepBatch})
 		if err != nil || len(old) == 0 {
 			return given, err
 		}
@@ -151,15 +157,37 @@ func (s *Store) GiveUp(ctx context.Context, by Route) (given int, err error) {
 	}
 }
 
-// tooOld selects the messages that have waited too long. A mail waits from its
-// creation, since no try counts while the mail server does not answer. RetryMessage
-// gives up messages to webhooks; here are those whose next try is overdue for as long.
-func (s *Store) tooOld(by Route, at clock.Instant) MessageQuery {
-	before := at.Ends.Add(-s.patience(by))
-	if by == ByMail {
-		return MessageQuery{Route: by, Until: at.Now, CreatedUntil: before, Limit: sweepBatch}
+// mailPages is how many pages of the outbox one call looks for old mail in.
+const mailPages = 4
+
+// giveUpMail is GiveUp for mail, which waits from its creation, since no try counts while the
+// mail server does not answer. So old mail may be anywhere among what is due: a call looks at
+// some pages of it, and the next call goes on behind them.
+func (s *Store) giveUpMail(ctx context.Context) (given int, err error) {
+	s.outbox.aging.Lock()
+	defer s.outbox.aging.Unlock()
+	for range mailPages {
+		at := s.time.Read()
+		page, err := s.engine.Messages(ctx, s.outbox.aged, sweepBatch)
+		if err != nil {
+			return given, err
+		}
+		due := slices.IndexFunc(page, func(m Message) bool { return m.NextAt.After(at.Now) })
+		if s.outbox.aged = (Message{}); due < 0 && len(page) == sweepBatch {
+			s.outbox.aged = page[len(page)-1]
+		} else if due >= 0 {
+			page = page[:due]
+		}
+		old := slices.DeleteFunc(page, func(m Message) bool {
+			return m.Route != ByMail || m.CreatedAt.After(at.Ends.Add(-s.patience(ByMail)))
+		})
+		n, err := s.endMessages(ctx, old)
+		given += n
+		if err != nil || s.outbox.aged.NextAt.IsZero() {
+			return given, err
+		}
 	}
-	return MessageQuery{Route: by, Until: before, Limit: sweepBatch}
+	return given, nil
 }
 
 // reserve reserves room for one message to each of the webhooks, and returns those that

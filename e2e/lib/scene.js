@@ -12,14 +12,14 @@ export const hostName = 'pushbox.test'
 // setScene gives the tests of a file a server with settings, another site with pages, and
 // a browser. visit adds a visitor for one test. guest adds one on the pages of pushbox,
 // over HTTPS by default.
-export function setScene(settings, pages = {}, { empty = false } = {}) {
+export function setScene(settings, pages = {}, { empty = false, open = openBrowser } = {}) {
   const scene = {}
   before(async () => {
     scene.pushbox = await Pushbox.start(settings, empty)
     scene.site = await Site.open(pages)
     scene.secure = await Front.open(scene.pushbox.url, 'https', hostName)
     scene.plain = await Front.open(scene.pushbox.url, 'http', hostName)
-    scene.browser = await openBrowser()
+    scene.browser = await open()
   })
   after(async () => {
     const all = [

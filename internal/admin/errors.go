@@ -55,6 +55,7 @@ func codes() []code {
 		{"busy", store.ErrBusy},
 		{"clock", store.ErrClock},
 		{"full", store.ErrFull},
+		{"standby", store.ErrStandby},
 		{"unavailable", store.ErrUnavailable},
 		{"stale-keys", store.ErrStaleKeys},
 		{"moved", store.ErrMoved},

@@ -107,9 +107,27 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 	}
 	if s.Database == "" {
 		s.Postgres, s.PostgresIs = inspect(cmd.Context(), s.Config)
+		s.MovedFile = instance.MovedFile(s.Config)
 	}
+	s.Gone = gone(s)
 	a.askFacts(cmd.Context(), s)
 	return s, nil
+}
+
+// gone returns why there is no database to examine: PostgreSQL does not answer, or the records
+// are in another place than the settings say.
+func gone(s *doctor.Subject) error {
+	switch i := s.Postgres; {
+	case s.Database == "" && i == nil && errors.Is(s.PostgresIs, store.ErrUnavailable):
+		return s.PostgresIs
+	case s.Database == "" && (i == nil || !i.Empty):
+		return nil
+	case s.Database != "":
+		if _, err := os.Stat(s.Database); !errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	return instance.Elsewhere(s.Config)
 }
 
 // inspect looks at the PostgreSQL database of a configuration.
@@ -149,24 +167,34 @@ func (a *app) askFacts(ctx context.Context, s *doctor.Subject) {
 		s.FactsAre = err
 		return
 	}
-	facts, err := admin.Examine.Call(ctx, client, admin.None{})
+	var facts admin.Facts
+	if s.Gone == nil {
+		facts, err = admin.Examine.Call(ctx, client, admin.None{})
+	} else { // a question that a server answers without its database
+		_, err = admin.Failing.Call(ctx, client, admin.None{})
+	}
 	if s.Running = !errors.Is(err, admin.ErrNoServer); s.Running {
 		s.Probe = func(ctx context.Context) (string, error) {
 			p, err := admin.Probe.Call(ctx, client, admin.None{})
 			return p.Path, err
 		}
-	} else if s.Database == "" {
+	}
+	switch {
+	case s.Gone != nil:
+		return
+	case s.Running:
+	case s.Database == "":
 		switch i := s.Postgres; {
 		case i == nil:
 			err = s.PostgresIs
-		case i.Schema == 0:
+		case i.Empty:
 			return
 		case i.Schema != i.Knows: // to open it would upgrade it
 			err = store.ErrSchema
 		default:
 			facts, err = examineInPlace(ctx, s.Config)
 		}
-	} else {
+	default:
 		if _, err := os.Stat(s.Database); errors.Is(err, fs.ErrNotExist) {
 			return
 		}

@@ -26,9 +26,9 @@ server, use "pushbox key rotate".`,
 			key, err := seal.CreateKeyFile(args[0])
 			switch {
 			case errors.Is(err, fs.ErrExist):
-				return hint.With(err, "name a file that does not exist yet")
+				return hint.With(fmt.Errorf("the key file %s exists already", args[0]), "name a file that does not exist yet")
 			case err != nil:
-				return err
+				return fmt.Errorf("make the key file %s: %w", args[0], err)
 			}
 			a.say(fmt.Sprintf("made the key file %s (ID %s): keep a copy of it, and never lose it; without it nothing can be read", args[0], key.ID()))
 			return nil

@@ -93,6 +93,8 @@ func hints() []knownHint {
 		{store.ErrSchema, "use the version of pushbox that wrote it"},
 		{store.ErrCorrupt, "keep the damaged file for examination and restore a backup"},
 		{store.ErrBusy, "try again in a moment"},
+		{store.ErrStandby, "start a standby that synchronous_standby_names names; if this is an old primary in whose place a standby is now, stop it"},
+		{store.ErrUnavailable, "start PostgreSQL, or correct database_url, which psql takes as well; a server that runs goes on by itself when the database answers"},
 		{store.ErrRoom, "raise limits.account_pushes or limits.account_bytes, or delete pushes"},
 		{store.ErrFull, "make room on the disk; if the limit is max_store_size, raise that"},
 		{store.ErrFailed, "see the server's log, check the disk, then start the server again"},

@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -42,7 +43,7 @@ func (f *follower) run(ctx context.Context) error {
 	err := loop(ctx, f.log, "reading the instance log", nil, f.look)
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastLook)
 	defer cancel()
-	if _, last := f.look(ctx); last != nil {
+	if _, last := f.look(ctx); last != nil && !errors.Is(last, store.ErrUnavailable) {
 		f.log.Error().Err(last).Msg("reading the instance log failed")
 	}
 	return err

@@ -97,7 +97,7 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 func (d *daemon) openStore(ctx context.Context, o Options) (created bool, err error) {
 	d.store, created, err = instance.Open(ctx, instance.Options{
 		Config: d.cfg, Environ: o.Source.Environ, Create: true, Wait: serveWait, Note: o.say,
-		Wrap: d.watch.observed, Committed: d.watch.committed(),
+		Wrap: d.watch.observed, Committed: d.watch.committed(), Trouble: d.watch.trouble,
 	})
 	if errors.Is(err, store.ErrInUse) {
 		return false, hint.With(err, "stop the server or the command that uses this data directory, or choose another directory with --data-dir")

@@ -94,6 +94,16 @@ func (w *watch) stopping() {
 	}
 }
 
+// trouble logs why the database of several servers cannot be used, once, and with nil that it can
+// be again.
+func (w *watch) trouble(why error, lasted time.Duration) {
+	if why == nil {
+		w.log.Info().Dur("away_ms", lasted.Round(time.Millisecond)).Msg("the database can be used again")
+		return
+	}
+	w.log.Warn().Msg(why.Error())
+}
+
 // reloading reports that a reload begins.
 func (w *watch) reloading() {
 	w.tell(w.notify.Reloading)

@@ -50,8 +50,9 @@ const (
 )
 
 // loop calls work until ctx ends: at once, then after the time that work returned, or soon
-// after sooner has a value. It logs an error under the name. The wait after an error doubles
-// with each further one.
+// after sooner has a value. It logs an error under the name, but for that of a database that
+// cannot be used, which the engine tells of once. The wait after an error doubles with each
+// further one.
 func loop(ctx context.Context, log zerolog.Logger, name string, sooner <-chan struct{}, work func(context.Context) (time.Duration, error)) error {
 	failures := 0
 	for {
@@ -60,7 +61,9 @@ func loop(ctx context.Context, log zerolog.Logger, name string, sooner <-chan st
 			return nil
 		}
 		if err != nil {
-			log.Error().Err(err).Msg(name + " failed")
+			if !errors.Is(err, store.ErrUnavailable) {
+				log.Error().Err(err).Msg(name + " failed")
+			}
 			failures++
 		} else {
 			failures = 0

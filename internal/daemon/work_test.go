@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +12,8 @@ import (
 	"time"
 
 	"github.com/rs/zerolog"
+
+	"pushbox/store"
 )
 
 func TestTheSweeperRestsAsLongAsItIsToldAndLongerAfterFailures(t *testing.T) {
@@ -52,6 +55,25 @@ func TestTheSweeperRestsAsLongAsItIsToldAndLongerAfterFailures(t *testing.T) {
 		}
 		if lines := strings.Count(out.String(), "a sweep failed"); lines != 4 {
 			t.Errorf("%d failures were logged:\n%s", lines, &out)
+		}
+	})
+}
+
+// That the database cannot be used, the engine tells once.
+func TestWorkIsSilentWhileTheDatabaseIsAway(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithCancel(t.Context())
+		var out bytes.Buffer
+		n := 0
+		_ = loop(ctx, zerolog.New(&out), "a sweep", nil, func(context.Context) (time.Duration, error) {
+			if n++; n == 3 {
+				cancel()
+			}
+			return time.Second, fmt.Errorf("sweep: %w", []error{store.ErrUnavailable, store.ErrStandby}[n%2])
+		})
+		if n != 3 || out.Len() > 0 {
+			t.Errorf("after %d rounds: %s", n, &out)
 		}
 	})
 }

@@ -81,8 +81,10 @@ func (s *Subject) ownCertificate() Finding {
 	switch {
 	case !s.Config.TLS.Enabled():
 		return s.nameURL()
-	case !s.Running || s.Facts == nil:
+	case !s.Running:
 		return skipped("no server is running")
+	case s.Facts == nil:
+		return skipped("the server does not report it")
 	case s.Facts.CertTo.IsZero():
 		return problem("see the server's log, which has a hint", "no certificate was fetched yet, so there is no HTTPS")
 	case s.Facts.CertFault != "":

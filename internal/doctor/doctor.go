@@ -46,11 +46,13 @@ type Subject struct {
 	Clock    func() time.Time
 	Hint     func(error) string // what to do about an error of opening the store
 
+	Gone     error        // why there is no database to examine where one was, which one finding tells; nil: there is one, or never was
 	Running  bool         // a server has the store open
 	Facts    *admin.Facts // nil: there are none, for FactsAre
 	FactsAre error
 	Upgrade  *Upgrade // that the next start makes, so that there are no Facts; nil: none
 
+	MovedFile  string               // the database file that was moved to PostgreSQL; empty: there is none
 	Postgres   *postgres.Inspection // of the database, where that is PostgreSQL; nil: there is none, for PostgresIs
 	PostgresIs error                // nil: the database is a file, or was inspected
 
@@ -77,6 +79,7 @@ type check struct {
 	name string
 	look func(ctx context.Context, s *Subject) []Finding
 	bare bool // it needs no configuration
+	asks bool // it needs the database
 	of   engine
 }
 
@@ -95,27 +98,27 @@ func checks() []check {
 		{name: "configuration", look: checkConfig, bare: true},
 		{name: "data directory", look: checkDataDir},
 		{name: "database", look: checkDatabase},
-		{name: "master key", look: checkKey},
+		{name: "master key", look: checkKey, asks: true},
 		{name: "control socket", look: checkSocket},
-		{name: "server", look: checkServer},
-		{name: "clock", look: checkClock},
-		{name: "sweeper", look: checkSweeper},
+		{name: "server", look: checkServer, asks: true},
+		{name: "clock", look: checkClock, asks: true},
+		{name: "sweeper", look: checkSweeper, asks: true},
 		{name: "free space", look: checkSpace, of: inFile},
 		{name: "file system", look: checkFileSystem, of: inFile},
 		{name: "writing to the disk", look: checkSync, of: inFile},
-		{name: "database server", look: checkPostgres, of: inPostgres},
-		{name: "durability", look: checkDurability, of: inPostgres},
-		{name: "clock of the database", look: checkDatabaseClock, of: inPostgres},
-		{name: "way to the database", look: checkWay, of: inPostgres},
-		{name: "role in the database", look: checkRole, of: inPostgres},
-		{name: "room of the database", look: checkRoom, of: inPostgres},
-		{name: "core dumps", look: checkCores},
+		{name: "database server", look: checkPostgres, asks: true, of: inPostgres},
+		{name: "durability", look: checkDurability, asks: true, of: inPostgres},
+		{name: "clock of the database", look: checkDatabaseClock, asks: true, of: inPostgres},
+		{name: "way to the database", look: checkWay, asks: true, of: inPostgres},
+		{name: "role in the database", look: checkRole, asks: true, of: inPostgres},
+		{name: "room of the database", look: checkRoom, asks: true, of: inPostgres},
+		{name: "core dumps", look: checkCores, asks: true},
 		{name: "swap", look: checkSwap},
 		{name: "backups", look: checkBackups},
 		{name: "files of secrets", look: checkSecrets},
 		{name: "metrics", look: checkMetrics},
 		{name: "mail", look: checkMail},
-		{name: "messages", look: checkMessages},
+		{name: "messages", look: checkMessages, asks: true},
 		{name: "webhook of the server", look: checkHook},
 		{name: "certificate", look: checkCertificate},
 		{name: "proxy", look: checkProxy},
@@ -147,6 +150,9 @@ func Run(ctx context.Context, s *Subject) (all []Finding) {
 func within(ctx context.Context, c check, s *Subject) []Finding {
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
+	if c.asks && s.Gone != nil {
+		return one(skipped("it needs the database"))
+	}
 	return c.look(ctx, s)
 }
 

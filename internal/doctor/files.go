@@ -113,11 +113,13 @@ func checkFile(path, dir string) Finding {
 }
 
 func checkDatabase(_ context.Context, s *Subject) []Finding {
-	if s.Database == "" {
-		if s.Facts == nil {
-			return one(skipped("the database is PostgreSQL, and was not reached"))
-		}
-		return one(fine("the database is PostgreSQL, and can be reached"))
+	switch {
+	case s.Gone != nil:
+		return one(problem(s.Hint(s.Gone), "%v", s.Gone))
+	case s.Database == "" && s.Facts == nil:
+		return append(one(skipped("the database is PostgreSQL, and was not reached")), s.judgeMovedFile()...)
+	case s.Database == "":
+		return append(one(fine("the database is PostgreSQL, and can be reached")), s.judgeMovedFile()...)
 	}
 	if _, err := os.Stat(s.Database); errors.Is(err, fs.ErrNotExist) {
 		return one(warning("start `pushbox serve` once, which makes it", "there is no %s yet", s.Database))
@@ -134,6 +136,16 @@ func checkDatabase(_ context.Context, s *Subject) []Finding {
 		return []Finding{f, fine("upgrades have kept %s, with what was there at that time; the server removes each after %d days", strings.Join(copies, ", "), store.CopiesStay/(24*time.Hour))}
 	}
 	return one(f)
+}
+
+// judgeMovedFile reports the database file that a move to PostgreSQL has left, if it is still
+// there. It is harmless only without the master key, which the servers have.
+func (s *Subject) judgeMovedFile() []Finding {
+	if s.MovedFile == "" {
+		return nil
+	}
+	return one(warning("when the servers work over PostgreSQL, destroy it: shred -u "+s.MovedFile,
+		"%s is the database from before the move: with the master key, it still opens every push that has ended since", s.MovedFile))
 }
 
 // judgeUpgrade says what the next start does to a database of an older schema. Doctor

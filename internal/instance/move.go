@@ -52,6 +52,25 @@ const (
 	othersTime  = 5 * time.Second // for the end of connections, such as those of a killed process
 )
 
+// MovedFile returns the path of the database file that a move to PostgreSQL has left in the data
+// directory; empty if there is none.
+func MovedFile(cfg config.Config) string {
+	path := Database(cfg) + movedSuffix
+	if _, err := os.Lstat(path); err != nil {
+		return ""
+	}
+	return path
+}
+
+// Elsewhere returns an error that says where the records of a configuration are, or may be, if
+// the database that it names is empty or missing; nil if nothing tells of another place.
+func Elsewhere(cfg config.Config) error {
+	if HasDatabaseURL(cfg) {
+		return refuseFileBeside(cfg)
+	}
+	return refuseMoved(cfg)
+}
+
 // refuseMoved returns an error if the records of a data directory without a database are in
 // PostgreSQL, or may be.
 func refuseMoved(cfg config.Config) error {
@@ -216,7 +235,7 @@ func movedBefore(ctx context.Context, to *postgres.DB, key seal.RootKey) (bool, 
 		return false, err
 	}
 	if err := store.CheckKey(key, sealed); err != nil {
-		return false, fmt.Errorf("%w: it has another key ring, so it is in use or was: %w", store.ErrExists, err)
+		return false, fmt.Errorf("the database to move to %w: it has another key ring, so it is in use or was: %w", store.ErrExists, err)
 	}
 	switch d, err := to.Departure(ctx); {
 	case err != nil:

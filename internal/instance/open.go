@@ -28,7 +28,10 @@ type Options struct {
 	Wait    time.Duration    // for another process to close the database
 	Note    func(say string) // receives messages for the administrator: what was made or upgraded, and warnings
 
-	Wrap      func(store.Engine) store.Engine          // wraps the engine; nil: it is not wrapped
+	Wrap func(store.Engine) store.Engine // wraps the engine; nil: it is not wrapped
+	// Trouble is called when a database of several servers cannot be used, with the reason, and
+	// with nil when it can be again. It may be nil.
+	Trouble   func(why error, lasted time.Duration)
 	Committed func(operations int, took time.Duration) // called for each commit; may be nil
 }
 

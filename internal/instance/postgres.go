@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"sync"
 	"time"
 
 	"pushbox/config"
@@ -46,9 +49,12 @@ func NotWithPostgres(cfg config.Config, command, instead string) error {
 
 // openPostgres is Open for a PostgreSQL database.
 func (o Options) openPostgres(ctx context.Context, url secret.Text) (s *store.Store, created bool, err error) {
-	if err := PrepareDir(o.Config.DataDir, o.Note); err != nil {
-		return nil, false, err
+	if _, err := os.Stat(o.Config.DataDir); o.Create || !errors.Is(err, fs.ErrNotExist) {
+		if err := PrepareDir(o.Config.DataDir, o.Note); err != nil {
+			return nil, false, err
+		}
 	}
+	o.Note = onlyNews(o.Note)
 	const tries = 3 // servers that start together over a new database make its key ring once
 	for n := 1; ; n++ {
 		s, created, err = o.tryPostgres(ctx, url)
@@ -58,15 +64,27 @@ func (o Options) openPostgres(ctx context.Context, url secret.Text) (s *store.St
 	}
 }
 
+// onlyNews returns note, but for messages that are the same as the one before.
+func onlyNews(note func(string)) func(string) {
+	var mu sync.Mutex
+	last := ""
+	return func(say string) {
+		mu.Lock()
+		defer mu.Unlock()
+		if say != last {
+			note(say)
+		}
+		last = say
+	}
+}
+
 // tryPostgres is openPostgres, once.
 func (o Options) tryPostgres(ctx context.Context, url secret.Text) (s *store.Store, created bool, err error) {
 	engine, created, err := postgres.Open(ctx, postgres.Options{
 		URL: url, Dir: o.Config.DataDir, MaxSize: int64(o.Config.MaxStoreSize), Room: roomLimits(o.Config.Limits),
+		Trouble: o.Trouble, Durable: o.noteDurability,
 	})
-	switch {
-	case errors.Is(err, store.ErrUnavailable):
-		return nil, false, hint.With(err, "make sure that PostgreSQL runs and takes connections from here, and that database_url names its primary; psql takes the same address")
-	case err != nil:
+	if err != nil {
 		return nil, false, err
 	}
 	s, created, err = o.openOn(ctx, engine, created)
@@ -83,15 +101,14 @@ func (o Options) tryPostgres(ctx context.Context, url secret.Text) (s *store.Sto
 // openOn opens the store on a PostgreSQL database.
 func (o Options) openOn(ctx context.Context, engine *postgres.DB, created bool) (*store.Store, bool, error) {
 	sealed, err := engine.KeyRing(ctx)
+	if err == nil && sealed == nil {
+		err = refuseFileBeside(o.Config)
+	}
 	switch {
 	case err != nil:
 		return nil, false, err
 	case sealed == nil && !o.Create:
 		return nil, false, hint.With(fmt.Errorf("%w of pushbox at database_url", ErrNoDatabase), "start `pushbox serve` once, which makes it")
-	case sealed == nil:
-		if err := refuseFileBeside(o.Config); err != nil {
-			return nil, false, err
-		}
 	}
 	key, madeKey, err := MasterKey(o.Config, sealed != nil)
 	if err != nil {
@@ -103,15 +120,19 @@ func (o Options) openOn(ctx context.Context, engine *postgres.DB, created bool) 
 	if madeKey != "" {
 		o.Note("each further server over this database needs a copy of that key file")
 	}
-	d, err := engine.Durability(ctx)
-	if err != nil {
+	if _, err := engine.Durability(ctx); err != nil {
 		return nil, false, err
-	}
-	if o.Create { // a server starts; other commands have nothing to tell of it
-		o.Note(d.String())
 	}
 	s, err := o.open(ctx, engine, key)
 	return s, created, err
+}
+
+// noteDurability tells what the database promises, if a server starts or runs: other commands
+// have nothing to tell of it.
+func (o Options) noteDurability(d postgres.Durability) {
+	if o.Create {
+		o.Note(d.String())
+	}
 }
 
 // KeyRing returns the sealed key ring of the database; nil if it has none yet. It waits

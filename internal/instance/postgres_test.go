@@ -3,6 +3,7 @@ package instance
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -38,5 +39,18 @@ func TestTheAddressOfTheDatabaseComesFromItsSettingOrItsFile(t *testing.T) {
 		if err == nil && !got.IsZero() && got.Reveal() != c.want || got.IsZero() != (c.want == "") {
 			t.Errorf("%s: %q, not %q", name, got.Reveal(), c.want)
 		}
+	}
+}
+
+// A start that begins again, as others start too, says nothing twice.
+func TestWhatWasJustSaidIsNotSaidAgain(t *testing.T) {
+	t.Parallel()
+	var said []string
+	note := onlyNews(func(say string) { said = append(said, say) })
+	for _, say := range []string{"a", "b", "b", "a"} {
+		note(say)
+	}
+	if want := []string{"a", "b", "a"}; !slices.Equal(said, want) {
+		t.Errorf("it says %q, not %q", said, want)
 	}
 }

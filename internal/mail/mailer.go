@@ -83,7 +83,9 @@ func (m *Mailer) Run(ctx context.Context) error {
 			unread = 0
 			return wait, early
 		}
-		m.Log.Error().Err(err).Msg("the outbox of mail cannot be read or changed; it is tried again")
+		if !errors.Is(err, store.ErrUnavailable) {
+			m.Log.Error().Err(err).Msg("the outbox of mail cannot be read or changed; it is tried again")
+		}
 		unread++
 		return m.tuning.server.After(unread - 1), false
 	})

@@ -14,6 +14,7 @@ package webhook
 
 import (
 	"context"
+	"errors"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -100,7 +101,9 @@ func (d *Dispatcher) Run(ctx context.Context) error {
 			failures = 0
 			return wait, true
 		}
-		d.Log.Error().Err(err).Msg("the outbox could not be read")
+		if !errors.Is(err, store.ErrUnavailable) {
+			d.Log.Error().Err(err).Msg("the outbox could not be read")
+		}
 		failures++
 		return d.tuning.retry.After(failures - 1), false
 	})

@@ -63,6 +63,12 @@ func (db *DB) LatestTime(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(int64(ms)).UTC(), nil
 }
 
+// Ready returns nil if the file can be read: it takes writes as long as it is open.
+func (db *DB) Ready(ctx context.Context) error {
+	_, err := db.LatestTime(ctx)
+	return err
+}
+
 // SetLatestTime keeps at, in whole milliseconds, if it is after the time kept.
 func (db *DB) SetLatestTime(ctx context.Context, at time.Time) error {
 	return db.do(ctx, 0, func(t *tx) error {

@@ -50,26 +50,22 @@ func TestAChangeThatComesTooLateLeavesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			all := servers(t, 2)
-			id, err := all[0].CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p := conformance.LivePush(2, id)
-			if c.files {
-				p = conformance.CreateFiles(t, all[0], 2, id)
-				_, err = all[0].Change(t.Context(), p.ID, conformance.Retrieve(2, 5))
+			id := newAccount(t, all[0])
+			var p store.Push
+			if !c.files {
+				p = pushed(t, all[0], conformance.LivePush(2, id))
 			} else {
-				err = all[0].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p))
-			}
-			if err != nil {
-				t.Fatal(err)
+				p = conformance.CreateFiles(t, all[0], 2, id)
+				if _, err := all[0].Change(t.Context(), p.ID, conformance.Retrieve(2, 5)); err != nil {
+					t.Fatal(err)
+				}
 			}
 			var want []string
 			calls, late := 0, 1
 			if c.told { // what it would do in a statement with others is given up
 				late = 2
 			}
-			_, err = all[0].Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+			_, err := all[0].Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
 				if calls++; calls > late {
 					return conformance.Leave(p)
 				}
@@ -111,12 +107,9 @@ func lastView(p store.Push) (store.Push, store.Entry, error) {
 func TestAChangeOfAnAccountThatComesTooLateLeavesNothing(t *testing.T) {
 	t.Parallel()
 	all := servers(t, 2)
-	id, err := all[0].CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := newAccount(t, all[0])
 	var want []string
-	_, err = all[0].ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+	_, err := all[0].ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
 		if want != nil {
 			return a, store.SessionChange{}, conformance.Told, nil
 		}
@@ -143,10 +136,7 @@ func TestAChangeOfAnAccountThatComesTooLateLeavesNothing(t *testing.T) {
 func TestAChangeOfAnAccountIsMadeOfWhatIsThere(t *testing.T) {
 	t.Parallel()
 	all := servers(t, 2)
-	id, err := all[0].CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := newAccount(t, all[0])
 	appends := func(text string, first func()) store.AccountRule {
 		return func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
 			first()
@@ -155,7 +145,7 @@ func TestAChangeOfAnAccountIsMadeOfWhatIsThere(t *testing.T) {
 		}
 	}
 	var once sync.Once
-	_, err = all[0].ChangeAccount(t.Context(), id, store.SessionDigest{}, appends("second", func() {
+	_, err := all[0].ChangeAccount(t.Context(), id, store.SessionDigest{}, appends("second", func() {
 		once.Do(func() {
 			if _, err := all[1].ChangeAccount(t.Context(), id, store.SessionDigest{}, appends("first ", func() {})); err != nil {
 				t.Error(err)
@@ -180,10 +170,7 @@ func TestNothingIsDeliveredOnAReadAlone(t *testing.T) {
 	url := pgtest.URL(t)
 	db := openURL(t, url)
 	defer db.Close()
-	p := conformance.LivePush(1, 0)
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	p := pushed(t, db, conformance.LivePush(1, 0))
 	pgtest.Raw(t, url, "create table seen as select xmin::text as x from push")
 	if c, err := db.Change(t.Context(), p.ID, conformance.Leave); err != nil || string(c.Payload) != "payload" {
 		t.Fatalf("%q, %v", c.Payload, err)
@@ -221,10 +208,7 @@ func TestAWarningIsNoSuccess(t *testing.T) {
 	url := pgtest.URL(t)
 	db := openURL(t, url)
 	defer db.Close()
-	p := conformance.LivePush(1, 0)
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	p := pushed(t, db, conformance.LivePush(1, 0))
 	pgtest.Raw(t, url, "create table warned (n int)", "insert into warned values (1)",
 		`create function warn() returns trigger language plpgsql as $$ begin
 			if exists (select from warned) then
@@ -298,10 +282,7 @@ func TestSealingAnewWaitsForRunningStatements(t *testing.T) {
 	url := pgtest.URL(t)
 	db := openURL(t, url)
 	defer db.Close()
-	p := conformance.LivePush(1, 0)
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	pushed(t, db, conformance.LivePush(1, 0))
 	if err := db.SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
 		t.Fatal(err)
 	}
@@ -398,10 +379,7 @@ func TestADumpShowsOneMoment(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			late := conformance.LivePush(1000, id)
-			if err := all[1].CreatePush(t.Context(), late, []byte("payload"), conformance.Creation(late)); err != nil {
-				t.Fatal(err)
-			}
+			pushed(t, all[1], conformance.LivePush(1000, id))
 		}
 		got = append(got, fmt.Sprintf("%v %x %x", r.Kind, r.Key, r.Value))
 	}
@@ -415,10 +393,7 @@ func TestTurnsEndWithTheirSteps(t *testing.T) {
 	t.Parallel()
 	db := openNew(t)
 	defer db.Close()
-	p := conformance.LivePush(1, 0)
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	p := pushed(t, db, conformance.LivePush(1, 0))
 	refused := errors.New("refused")
 	entered, leave := make(chan struct{}), make(chan struct{})
 	enter := sync.OnceFunc(func() { close(entered) }) // rules may run several times

@@ -51,3 +51,22 @@ func openURL(t *testing.T, url secret.Text, changes ...func(*postgres.Options)) 
 	}
 	return db
 }
+
+// pushed creates a push, and returns it.
+func pushed(t *testing.T, db *postgres.DB, p store.Push) store.Push {
+	t.Helper()
+	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+// newAccount creates the account of a@example.org.
+func newAccount(t *testing.T, db *postgres.DB) store.AccountID {
+	t.Helper()
+	id, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}

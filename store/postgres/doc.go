@@ -67,9 +67,14 @@
 // # Hosts
 //
 // Of several hosts the one that takes writes is used. It may be an old primary, in whose
-// place a standby is: its timeline tells, to a process that has met the new one. After a
-// statement that hung, the next connection tries another host first (primaries). A
-// connection that was cut off makes room in the pool at once.
+// place a standby is: its timeline tells, to a process that has met the new one. So each
+// process asks all hosts every few seconds. After a statement that hung, the next connection
+// tries another host first (primaries). A connection that was cut off makes room in the pool at
+// once.
+//
+// Each process looks every second whether the database answers, and whether writes wait for a
+// standby that is not connected (store.ErrStandby), as those of an old primary do. It tells of
+// a change once (Options.Trouble), and is not ready meanwhile.
 //
 // # Versions
 //

@@ -19,7 +19,8 @@ const MaxClockDifference = 5 * time.Second
 // A Durability says what the database promises about an acknowledged write, by its settings
 // for this role.
 type Durability struct {
-	Version       int // of the server, such as 170002
+	Host          string // where the server is: an address and a port, or the path of a socket
+	Version       int    // of the server, such as 170002
 	FSync         bool
 	Commit        string // synchronous_commit
 	Named         bool   // synchronous_standby_names has a name
@@ -53,7 +54,7 @@ func (d Durability) Level() DurabilityLevel {
 
 // Waits reports whether writes wait for a standby, and it is known that none is connected.
 func (d Durability) Waits() bool {
-	return d.Level() == Replicated && (d.Standbys == 0 || d.StandbysKnown && d.Synchronous == 0)
+	return d.Named && d.Commit != "off" && d.Commit != "local" && (d.Standbys == 0 || d.StandbysKnown && d.Synchronous == 0)
 }
 
 // Release is the version of the server, as people write it.
@@ -61,17 +62,17 @@ func (d Durability) Release() string {
 	return fmt.Sprintf("PostgreSQL %d.%d", d.Version/10000, d.Version%10000)
 }
 
-// String is a line for the log of a start.
+// String is a line for the log.
 func (d Durability) String() string {
-	level := d.Level()
-	says := "each write is on the disk of one " + d.Release() + " before it is acknowledged, and on a standby only later, if there is one"
+	level, where := d.Level(), d.Release()+" at "+d.Host
+	says := "each write is on the disk of one " + where + " before it is acknowledged, and on a standby only later, if there is one"
 	switch {
 	case !d.FSync:
-		says = d.Release() + " runs with fsync off, so a crash may lose everything"
+		says = where + " runs with fsync off, so a crash may lose everything"
 	case level == Unknown:
-		says = d.Release() + " runs with synchronous_commit off, so a crash may lose what was acknowledged"
+		says = where + " runs with synchronous_commit off, so a crash may lose what was acknowledged"
 	case level == Replicated:
-		says = "each write to " + d.Release() + " waits for a standby (synchronous_commit " + d.Commit + ")"
+		says = "each write to " + where + " waits for a standby (synchronous_commit " + d.Commit + ")"
 		if d.Waits() {
 			says += "; none of them is connected now, so writes wait"
 		}
@@ -88,10 +89,8 @@ const durabilityQuery = `select current_setting('server_version_num')::int, curr
 
 // readDurability returns it, and how much the clock of this machine is ahead of the
 // database's.
-func readDurability(ctx context.Context, c interface {
-	QueryRow(ctx context.Context, query string, args ...any) pgx.Row
-},
-) (d Durability, ahead time.Duration, err error) {
+func readDurability(ctx context.Context, c *pgx.Conn) (d Durability, ahead time.Duration, err error) {
+	d.Host = hostOf(c)
 	var names string
 	var there time.Time
 	begun := time.Now()
@@ -111,7 +110,9 @@ func (db *DB) Durability(ctx context.Context) (d Durability, err error) {
 	defer done()
 	var ahead time.Duration
 	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) (err error) {
-		d, ahead, err = readDurability(ctx, c)
+		if d, ahead, err = readDurability(ctx, c.Conn()); err == nil {
+			db.observed(d)
+		}
 		return err
 	})
 	if err == nil && ahead.Abs() > MaxClockDifference {

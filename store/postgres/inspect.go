@@ -24,6 +24,7 @@ type Inspection struct {
 	Schema    int   // 0: there are no tables of pushbox
 	Oldest    int   // programs that know only schemas below this may not use the tables
 	Knows     int   // the schema that this version of pushbox makes
+	Empty     bool  // there are no records yet
 	Moved     bool  // the records were moved out, or a move was cut short
 }
 
@@ -51,6 +52,9 @@ func Inspect(ctx context.Context, o Options) (i Inspection, err error) {
 		return i, err
 	}
 	db := &DB{opts: o} // it gives errors their words
+	hosts := &primaries{}
+	c.ConnConfig.ValidateConnect = hosts.validate
+	hosts.survey(ctx, c.ConnConfig)
 	conn, err := pgx.ConnectConfig(ctx, c.ConnConfig)
 	if err != nil {
 		return i, db.unavailable(err)
@@ -79,10 +83,11 @@ func (i *Inspection) read(ctx context.Context, conn *pgx.Conn) (err error) {
 		case errors.Is(err, store.ErrSchema):
 			return decide(err)
 		case err != nil || i.Schema == 0:
+			i.Empty = err == nil
 			return err
 		}
 		var floor int64
-		err = t.QueryRow(ctx, "select floor from ring").Scan(&floor)
+		err = t.QueryRow(ctx, "select floor, sealed is null from ring").Scan(&floor, &i.Empty)
 		i.Moved = departureOf(floor) != Departure{}
 		return err
 	})

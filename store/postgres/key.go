@@ -67,7 +67,7 @@ func (db *DB) Unlock(ctx context.Context, keys store.RowKeys, c store.Converter)
 		return err
 	}
 	db.ring.Store(r)
-	db.polled.Go(db.pollRing)
+	db.watch()
 	return nil
 }
 
@@ -97,24 +97,6 @@ func (db *DB) FollowKeys(ctx context.Context, reload func(ctx context.Context, s
 	defer done()
 	db.follow.Store(&reload)
 	return db.reloadRing(ctx)
-}
-
-// pollRing looks for another key ring until the DB closes.
-func (db *DB) pollRing() {
-	t := time.NewTicker(db.opts.Poll)
-	defer t.Stop()
-	for {
-		select {
-		case <-db.closing:
-			return
-		case <-t.C:
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), db.opts.Attempt)
-		_ = db.reloadRing(ctx) // the next look tries again, and a statement that needs the ring fails
-		_ = db.sweepCounts(ctx)
-		db.recent.age()
-		cancel()
-	}
 }
 
 // reloadRing takes the keys of the present ring, if that is not the one in use. It also

@@ -30,15 +30,10 @@ func TestAStepNeedsOneConnection(t *testing.T) {
 	url := pgtest.URL(t)
 	db := openURL(t, secret.New(url.Reveal()+" pool_max_conns=1"), func(o *postgres.Options) { o.MaxSize = 1 << 40 })
 	defer db.Close()
-	id, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := newAccount(t, db)
 	p := conformance.LivePush(1, id)
 	p.ViewLimit = 1000
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	pushed(t, db, p)
 	const views = 20
 	var viewers sync.WaitGroup
 	for n := range views {
@@ -71,9 +66,7 @@ func TestAFullDatabaseTakesNothingMore(t *testing.T) {
 	db := openURL(t, pgtest.URL(t), func(o *postgres.Options) { o.MaxSize = 1 << 40 })
 	defer db.Close()
 	p, q := conformance.LivePush(1, 0), conformance.LivePush(2, 0)
-	if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	pushed(t, db, p)
 	db.SetSpaceLimits(store.SpaceLimits{MaxSize: 1 << 20}) // an empty database takes more
 	if err := db.CreatePush(t.Context(), q, []byte("payload"), conformance.Creation(q)); !errors.Is(err, store.ErrFull) {
 		t.Errorf("create: %v", err)
@@ -110,10 +103,7 @@ func TestAnonymousSendersShareAPart(t *testing.T) {
 	t.Parallel()
 	const max = 1 << 30
 	all := servers(t, 2, func(o *postgres.Options) { o.MaxSize, o.Room.Anonymous = max, 10 })
-	id, err := all[0].CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := newAccount(t, all[0])
 	create := func(db *postgres.DB, n int, owner store.AccountID, size int64) error {
 		p := conformance.LivePush(n, owner)
 		p.Size, p.Holder = size, store.Holder{byte(n)}
@@ -158,9 +148,7 @@ func TestFiguresOfADatabase(t *testing.T) {
 	for n := range 3 {
 		p := conformance.LivePush(n+1, 0)
 		p.ViewLimit = 1
-		if err := all[0].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-			t.Fatal(err)
-		}
+		pushed(t, all[0], p)
 		made = append(made, p)
 	}
 	want(3, made[0].ExpiresAt)
@@ -181,10 +169,7 @@ func TestChangedContentsAreFound(t *testing.T) {
 	defer db.Close()
 	const pushes, chunks = 40, 50
 	for n := range pushes {
-		p := conformance.LivePush(n+1, 0)
-		if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-			t.Fatal(err)
-		}
+		pushed(t, db, conformance.LivePush(n+1, 0))
 	}
 	late := conformance.LivePush(pushes+1, 0)
 	for n := range chunks {

@@ -67,9 +67,11 @@ func (m *metStep) attempted(err error) {
 	}
 }
 
-// givenUp counts a step that ends without having been done.
-func (m *metStep) givenUp() {
+// givenUp counts a step that ends without having been done, and reports whether its outcome is
+// unknown.
+func (m *metStep) givenUp() bool {
 	if m.unknown {
 		m.leftUnknown.Add(1)
 	}
+	return m.unknown
 }

@@ -33,9 +33,7 @@ func TestWhatStepsMeetIsCounted(t *testing.T) {
 	}
 	push := conformance.LivePush(1, 0)
 	p.lose("insert into push", dropAnswer)
-	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); err != nil {
-		t.Fatal(err)
-	}
+	pushed(t, db, push)
 	if s := shared(t, db); s.FoundOut != 1 || s.Retries == 0 || s.LeftUnknown != 0 || s.Conflicts != 0 {
 		t.Errorf("after a lost answer: %+v", s)
 	}

@@ -147,10 +147,7 @@ func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {
 	t.Parallel()
 	url := pgtest.URL(t)
 	db, server := mover(t, url), running(t, url)
-	p := conformance.LivePush(1, 0)
-	if err := server.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	p := pushed(t, server, conformance.LivePush(1, 0))
 	tries := []limit.Tally{{Of: 1, Most: 10, Span: time.Hour}}
 	refuses := func(when string) {
 		t.Helper()
@@ -224,10 +221,7 @@ func TestAServerThatDoesNotKnowOfADepartureWritesNothing(t *testing.T) {
 	url := pgtest.URL(t)
 	db, frozen := mover(t, url), openURL(t, url) // it follows no keys, so it learns of nothing
 	defer frozen.Close()
-	p := conformance.LivePush(1, 0)
-	if err := frozen.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	p := pushed(t, frozen, conformance.LivePush(1, 0))
 	if _, err := db.Depart(t.Context(), postgres.Departure{}); err != nil {
 		t.Fatal(err)
 	}

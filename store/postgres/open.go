@@ -32,7 +32,14 @@ type Options struct {
 	Attempt time.Duration // how long one attempt of a step may take; 0: 3 s
 	Connect time.Duration // how long to wait for a connection to one host; 0: 2 s
 	Moved   bool          // open a database, too, whose records are or were being moved out
-	Poll    time.Duration // how often to look for a key ring that another server made; 0: 1 s
+	Poll    time.Duration // how often to look at the database, such as for a key ring that another server made; 0: 1 s
+
+	// Trouble is called when the database cannot be used, with the reason: store.ErrUnavailable,
+	// or store.ErrStandby. It is called with nil when the database can be used again. It may be nil.
+	Trouble func(why error, lasted time.Duration)
+	// Durable is called with what the database promises, at first and when the settings or the
+	// primary are others. It may be nil.
+	Durable func(d Durability)
 
 	more []migration // after those that there are; of tests
 }
@@ -79,7 +86,12 @@ type DB struct {
 	follow    atomic.Pointer[func(context.Context, []byte) (store.RowKeys, error)]
 	reloading sync.Mutex  // held while the key ring is read again
 	counting  atomic.Bool // CountLive was called
-	swept     time.Time   // when rows of room and tally were last removed; of pollRing
+	swept     time.Time   // when rows of room and tally were last removed; of look
+	waits     atomic.Bool // writes wait for a standby, and none is connected
+
+	telling  sync.Mutex // of Trouble and Durable
+	trouble  trouble
+	settings Durability // as told, without standbys
 
 	failed   chan struct{} // closed by outdate
 	failure  error         // set before it is closed

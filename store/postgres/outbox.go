@@ -98,7 +98,7 @@ func (db *DB) waiting(ctx context.Context, c *pgxpool.Conn, s sealer, q store.Me
 					leased[m.Number] = timeOf(m.lease)
 					continue
 				}
-				if taken[m.To]++; taken[m.To] == q.Each && q.CreatedUntil.IsZero() {
+				if taken[m.To]++; taken[m.To] == q.Each {
 					except = append(except, int64(m.To))
 				}
 				if !yield(m.Message, nil) {

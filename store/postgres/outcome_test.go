@@ -77,9 +77,7 @@ func TestALateStatementIsFoundOut(t *testing.T) {
 	l := loser{T: t, proxy: p, deed: holdAsked}
 	push := conformance.LivePush(1, 0)
 	push.ViewLimit = 9
-	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); err != nil {
-		t.Fatal(err)
-	}
+	pushed(t, db, push)
 	fail := func(p store.Push) (store.Push, store.Entry, error) {
 		p.Failed++
 		return p, store.Entry{}, nil

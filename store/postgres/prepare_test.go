@@ -18,9 +18,7 @@ func TestStatementsOfViewsArePrepared(t *testing.T) {
 	defer db.Close()
 	push := conformance.LivePush(1, 0)
 	push.ViewLimit = 1000
-	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); err != nil {
-		t.Fatal(err)
-	}
+	pushed(t, db, push)
 	views := 0
 	parses := func() int {
 		t.Helper()

@@ -16,8 +16,8 @@ import (
 // primaries choose among the hosts of a database. A host that takes writes may be an old
 // primary that came back after a standby took its place: it acknowledges nothing, and what
 // it shows is out of date. Its timeline is lower, so a process that has met the new primary
-// takes it no more. It asks all hosts when it begins (survey), and goes to the other hosts
-// when a write hangs.
+// takes it no more. It asks all hosts when it begins and every few seconds (survey), and goes to
+// the other hosts when a statement hangs.
 type primaries struct {
 	known atomic.Pointer[primary]
 	first atomic.Uint32 // the number of hosts to be tried last; it only grows
@@ -35,38 +35,44 @@ var errOldPrimary = errors.New("it is an old primary, in whose place a standby i
 
 // arrange changes the order in which a connection tries the hosts.
 func (p *primaries) arrange(_ context.Context, c *pgx.ConnConfig) error {
-	all := append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...)
-	var hosts [][]*pgconn.FallbackConfig // each with and without TLS
-	for _, f := range all {
+	hosts := hostsOf(c)
+	first := int(p.first.Load() % uint32(len(hosts)))
+	var all []*pgconn.FallbackConfig
+	for i := range hosts {
+		all = append(all, hosts[(first+i)%len(hosts)]...)
+	}
+	try(c, all)
+	return nil
+}
+
+// hostsOf returns the hosts of a configuration, each with the ways to it: with and without TLS.
+func hostsOf(c *pgx.ConnConfig) (hosts [][]*pgconn.FallbackConfig) {
+	for _, f := range append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...) {
 		if n := len(hosts); n > 0 && hosts[n-1][0].Host == f.Host && hosts[n-1][0].Port == f.Port {
 			hosts[n-1] = append(hosts[n-1], f)
 			continue
 		}
 		hosts = append(hosts, []*pgconn.FallbackConfig{f})
 	}
-	first := int(p.first.Load() % uint32(len(hosts)))
-	all = all[:0]
-	for i := range hosts {
-		all = append(all, hosts[(first+i)%len(hosts)]...)
-	}
-	c.Host, c.Port, c.TLSConfig, c.Fallbacks = all[0].Host, all[0].Port, all[0].TLSConfig, all[1:]
-	return nil
+	return hosts
 }
 
-// survey asks all hosts at the same time, so that the first connection is not to an old
-// primary. Hosts that do not answer are left out.
+// try has connections go these ways, one after the other.
+func try(c *pgx.ConnConfig, ways []*pgconn.FallbackConfig) {
+	c.Host, c.Port, c.TLSConfig, c.Fallbacks = ways[0].Host, ways[0].Port, ways[0].TLSConfig, ways[1:]
+}
+
+// survey asks all hosts at the same time, so that connections to an old primary end and none is
+// made. Hosts that do not answer are left out.
 func (p *primaries) survey(ctx context.Context, c *pgx.ConnConfig) {
-	hosts := map[string]*pgconn.FallbackConfig{}
-	for _, f := range append([]*pgconn.FallbackConfig{{Host: c.Host, Port: c.Port, TLSConfig: c.TLSConfig}}, c.Fallbacks...) {
-		hosts[fmt.Sprintf("%s %d %v", f.Host, f.Port, f.TLSConfig != nil)] = f
-	}
+	hosts := hostsOf(c)
 	if len(hosts) < 2 {
 		return
 	}
 	var asked sync.WaitGroup
-	for _, f := range hosts {
+	for _, ways := range hosts {
 		one := c.Copy()
-		one.Host, one.Port, one.TLSConfig, one.Fallbacks = f.Host, f.Port, f.TLSConfig, nil
+		try(one, ways)
 		asked.Go(func() {
 			if conn, err := pgconn.ConnectConfig(ctx, &one.Config); err == nil {
 				_ = conn.Close(ctx)

@@ -23,10 +23,7 @@ func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
 	create := func(n int) store.Push {
 		db := openURL(t, r.PrimaryURL(), quick)
 		defer db.Close()
-		p := conformance.LivePush(n, 0)
-		if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-			t.Fatal(err)
-		}
+		p := pushed(t, db, conformance.LivePush(n, 0))
 		return p
 	}
 	create(1)
@@ -45,5 +42,29 @@ func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
 		if err := db.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A server that runs leaves an old primary that is up beside the new one.
+func TestAServerLeavesAnOldPrimary(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it starts three nodes of PostgreSQL")
+	}
+	r := pgtest.NewReplicas(t, 3)
+	promises := make(chan postgres.Durability, 99)
+	db := openURL(t, r.URL(), telling(make(chan told, 99), promises))
+	defer db.Close()
+	old := next(t, promises)
+	r.Promote()
+	if d := next(t, promises); d.Host == old.Host {
+		t.Errorf("it uses %s, and before %s", d, old)
+	}
+	p := conformance.LivePush(1, 0)
+	other := openURL(t, r.PrimaryURL())
+	defer other.Close()
+	pushed(t, other, p)
+	if _, err := db.Push(t.Context(), p.ID); err != nil {
+		t.Errorf("what the new primary has: %v", err)
 	}
 }

@@ -59,7 +59,7 @@ func (db *DB) attempt(ctx context.Context, fn func(ctx context.Context, c *pgxpo
 	delete(c.Conn().PgConn().CustomData(), warned)
 	err = fn(ctx, c)
 	if w, ok := c.Conn().PgConn().CustomData()[warned]; ok && (err == nil || errors.Is(err, errAgain)) {
-		return fmt.Errorf("%w: %v", errUnknown, w)
+		return unknown(errors.New(w.(string)))
 	}
 	return outcome(err)
 }
@@ -88,6 +88,15 @@ type againError struct{ error }
 func (e *againError) Is(target error) bool { return target == errAgain }
 func (e *againError) Unwrap() error        { return e.error }
 
+// unknown is errUnknown with its cause.
+func unknown(err error) error { return &unknownError{err} }
+
+// An unknownError is errUnknown with the error that left the outcome unknown.
+type unknownError struct{ error }
+
+func (e *unknownError) Is(target error) bool { return target == errUnknown }
+func (e *unknownError) Unwrap() error        { return e.error }
+
 // SQLSTATEs that are treated in a way of their own.
 const (
 	diskFull      = "53100"
@@ -102,17 +111,18 @@ const (
 // outcome classifies an error of an attempt.
 func outcome(err error) error {
 	var p *pgconn.PgError
+	var unconnected *pgconn.ConnectError
 	switch {
 	case err == nil, errors.Is(err, errAgain), errors.Is(err, errUnknown):
 		return err
-	case pgconn.SafeToRetry(err):
+	case pgconn.SafeToRetry(err), errors.As(err, &unconnected):
 		return again(err)
 	case errors.As(err, &p):
 		switch {
 		case p.Code == diskFull:
 			return fmt.Errorf("%w: %s", store.ErrFull, p.Message)
 		case p.SeverityUnlocalized == "FATAL" || p.SeverityUnlocalized == "PANIC" || p.Code == statementLost:
-			return fmt.Errorf("%w: %w", errUnknown, err)
+			return unknown(err)
 		case p.Code == readOnly, p.Code == cancelled, strings.HasPrefix(p.Code, rollback), strings.HasPrefix(p.Code, outOfMemory):
 			return again(err)
 		}
@@ -120,7 +130,7 @@ func outcome(err error) error {
 	case isOwn(err):
 		return err
 	default: // the connection broke, or the time was up
-		return fmt.Errorf("%w: %w", errUnknown, err)
+		return unknown(err)
 	}
 }
 
@@ -172,8 +182,10 @@ func (db *DB) step(ctx context.Context, try func(ctx context.Context) error) err
 			quiet++
 		}
 		if n >= maxTries || quiet > 0 && time.Since(begun) > patience*db.opts.Attempt {
-			m.givenUp()
-			return db.unavailable(err)
+			if err = db.unavailable(err); m.givenUp() {
+				err = fmt.Errorf("%w; %w", err, errUnknown)
+			}
+			return err
 		}
 		if err := db.pause(ctx, quiet, n); err != nil {
 			return err
@@ -223,7 +235,7 @@ func (db *DB) beginTurn(ctx context.Context, t *turn, begun time.Time) error {
 	defer cancel()
 	err := t.begin(waiting)
 	if err != nil && ctx.Err() == nil {
-		err = fmt.Errorf("%w: other changes before this one take too long", store.ErrUnavailable)
+		err = fmt.Errorf("%w: other changes before this one take too long", db.unusable())
 	}
 	return err
 }
@@ -273,10 +285,9 @@ func (db *DB) read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.
 	}
 }
 
-// unavailable is store.ErrUnavailable with its cause, and without what the URL has of
-// secrets.
+// unavailable is the error of unusable with its cause, and without what the URL has of secrets.
 func (db *DB) unavailable(err error) error {
-	return hide(fmt.Errorf("%w: %v", store.ErrUnavailable, err), db.opts.URL)
+	return hide(fmt.Errorf("%w: %s", db.unusable(), reason(err)), db.opts.URL)
 }
 
 // named returns an error of the server without the values that it quotes, and one of the

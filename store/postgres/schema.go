@@ -160,8 +160,11 @@ func (db *DB) migrate(ctx context.Context) (created bool, err error) {
 			break
 		}
 	}
-	if err != nil && !errors.Is(err, store.ErrSchema) {
-		err = fmt.Errorf("prepare the schema: %w", db.named(err))
+	if err == nil || errors.Is(err, store.ErrSchema) {
+		return created, err
+	}
+	if err = db.named(err); !errors.Is(err, store.ErrUnavailable) {
+		err = fmt.Errorf("prepare the schema: %w", err)
 	}
 	return created, err
 }

@@ -46,9 +46,7 @@ func TestServersCountViewsTogether(t *testing.T) {
 	for n, limit := range []int{1, 2, 5, 100} {
 		p := conformance.LivePush(n+1, 0)
 		p.ViewLimit = limit
-		if err := all[0].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-			t.Fatal(err)
-		}
+		pushed(t, all[0], p)
 		var delivered atomic.Int32
 		var readers sync.WaitGroup
 		for i := range 48 {
@@ -77,10 +75,7 @@ func TestServersCountViewsTogether(t *testing.T) {
 // keep two changes apart by themselves.
 func countSilently(t *testing.T, all []*postgres.DB) {
 	t.Helper()
-	p := conformance.LivePush(100, 0)
-	if err := all[0].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	p := pushed(t, all[0], conformance.LivePush(100, 0))
 	const changes = 90
 	var changers sync.WaitGroup
 	for i := range changes {
@@ -127,10 +122,7 @@ func TestServersShareOneLog(t *testing.T) {
 func TestServersLoseNoChangeWithoutAnEvent(t *testing.T) {
 	t.Parallel()
 	all := servers(t, 3)
-	id, err := all[0].CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := newAccount(t, all[0])
 	const each = 10
 	var writers sync.WaitGroup
 	for _, db := range all {
@@ -191,10 +183,7 @@ func TestServersShareRoom(t *testing.T) {
 func TestServersKnowWhoHasRoom(t *testing.T) {
 	t.Parallel()
 	all := servers(t, 2, func(o *postgres.Options) { o.Room.Account = store.Room{Pushes: 2, Bytes: 100} })
-	id, err := all[0].CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := newAccount(t, all[0])
 	want := func(more store.Room, refused bool) {
 		t.Helper()
 		var room *store.RoomError
@@ -206,9 +195,7 @@ func TestServersKnowWhoHasRoom(t *testing.T) {
 	want(store.Room{Pushes: 2, Bytes: 101}, true)
 	p := conformance.LivePush(1, id)
 	p.Size = 40
-	if err := all[0].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	pushed(t, all[0], p)
 	want(store.Room{Pushes: 1, Bytes: 60}, false)
 	want(store.Room{Pushes: 1, Bytes: 61}, true)
 	want(store.Room{Pushes: 2}, true)
@@ -287,10 +274,7 @@ func TestForgottenTriesGo(t *testing.T) {
 func TestServersCountMailTogether(t *testing.T) {
 	t.Parallel()
 	all := servers(t, 3)
-	id, err := all[0].CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
+	id := newAccount(t, all[0])
 	const senders, most = 36, 15
 	var sent, codes atomic.Int32
 	count := func(err error) bool {
@@ -399,10 +383,7 @@ func TestServersFollowTheKeyRing(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	p := conformance.LivePush(1, 0)
-	if err := all[1].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	p := pushed(t, all[1], conformance.LivePush(1, 0))
 	if err := all[0].SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
 		t.Fatal(err)
 	}
@@ -425,14 +406,8 @@ func TestServersFollowTheKeyRing(t *testing.T) {
 func TestAServerWithOldKeysWritesNothing(t *testing.T) {
 	t.Parallel()
 	all := servers(t, 2, func(o *postgres.Options) { o.Poll = time.Hour })
-	owner, err := all[0].CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := conformance.LivePush(1, owner)
-	if err := all[1].CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-		t.Fatal(err)
-	}
+	owner := newAccount(t, all[0])
+	pushed(t, all[1], conformance.LivePush(1, owner))
 	if err := all[0].SetKeyRing(t.Context(), []byte("the next ring"), conformance.Version(2), conformance.Told); err != nil {
 		t.Fatal(err)
 	}
@@ -636,9 +611,7 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 			if _, err := db.CreateAccount(t.Context(), store.Account{Email: "a"}, conformance.Told); err != nil {
 				t.Fatal(err)
 			}
-			if err := db.CreatePush(t.Context(), p, []byte("payload"), conformance.Creation(p)); err != nil {
-				t.Fatal(err)
-			}
+			pushed(t, db, p)
 			if _, err := db.Change(t.Context(), p.ID, conformance.View); err != nil {
 				t.Fatal(err)
 			}

@@ -34,10 +34,7 @@ func TestCreatesTogetherAreJudgedAlone(t *testing.T) {
 	}); err != nil {
 		t.Fatal(err)
 	}
-	taken := conformance.LivePush(1<<20, 0)
-	if err := all[0].CreatePush(t.Context(), taken, []byte("payload"), conformance.Creation(taken)); err != nil {
-		t.Fatal(err)
-	}
+	taken := pushed(t, all[0], conformance.LivePush(1<<20, 0))
 	var made [senders + 2]atomic.Int32
 	var creates sync.WaitGroup
 	create := func(server int, p store.Push, of int, want error) {

@@ -26,6 +26,8 @@ func TestAFailoverLosesNothing(t *testing.T) {
 			r.Kill(r.Primary())
 			f.await503()
 			r.Promote()
+			f.await200()
+			f.judgeLogs()
 		}) {
 			return
 		}

@@ -125,10 +125,34 @@ func (f *fleet) stop() {
 // away says to all clients whether the database may be away. Servers log that it is.
 func (f *fleet) away(may bool) {
 	for _, s := range f.servers {
-		s.Expect = []string{store.ErrUnavailable.Error(), context.DeadlineExceeded.Error()}
+		s.Expect = []string{store.ErrUnavailable.Error(), store.ErrStandby.Error(), context.DeadlineExceeded.Error()}
 	}
 	for _, c := range f.crowds {
 		c.Away.Store(may)
+	}
+}
+
+// judgeLogs fails the test unless each server told once that the database did not answer, and
+// once that it did again, and logged nothing else of that than the requests that it put off.
+func (f *fleet) judgeLogs() {
+	f.Helper()
+	const over = `"message":"the database can be used again"`
+	for _, s := range f.servers {
+		proctest.Eventually(f.T, "a server tells that the database is back", func() bool { return strings.Contains(s.Log(), over) })
+		away, back := 0, 0
+		for line := range strings.Lines(s.Log()) {
+			switch {
+			case strings.Contains(line, `"message":"`+store.ErrUnavailable.Error()):
+				away++
+			case strings.Contains(line, over):
+				back++
+			case strings.Contains(line, "failed") && !strings.Contains(line, `"message":"request"`):
+				f.Errorf("it is logged: %s", line)
+			}
+		}
+		if away != 1 || back != 1 {
+			f.Errorf("a server told %d times that the database is away, and %d times that it is back", away, back)
+		}
 	}
 }
 

@@ -184,8 +184,8 @@ func (c *Cluster) family() []int {
 }
 
 // Promote makes a primary of the standby that has received most, and has the others follow
-// it. The old primary must have been killed or frozen. First no standby follows that one any
-// more: else it could have commits acknowledged once it is thawed.
+// it. First no standby follows the old primary any more: so that one has no commit acknowledged
+// from then on, even if it was neither killed nor frozen, or is thawed.
 func (r *Replicas) Promote() {
 	r.t.Helper()
 	standbys := r.Standbys()

@@ -14,11 +14,16 @@ import (
 type billed struct {
 	File, Serial, Version, Platform, Commit, Digest, Time string
 	Info                                                  *debug.BuildInfo
+	Script                                                scriptLibrary
 }
 
 // bills writes a bill of materials for each program.
 func (j job) bills(ctx context.Context, builds []build) error {
 	var all []any
+	s, err := readScript(j.root)
+	if err != nil {
+		return err
+	}
 	for _, b := range builds {
 		program, err := os.ReadFile(b.path)
 		if err != nil {
@@ -27,7 +32,7 @@ func (j job) bills(ctx context.Context, builds []build) error {
 		all = append(all, billed{
 			File:   filepath.Join(j.dist, fmt.Sprintf("pushbox-%s-%s.cdx.json", j.version, b.label())),
 			Serial: serial(program), Version: j.version, Platform: b.target.String(), Commit: b.setting("vcs.revision"),
-			Digest: digest(program), Time: j.time.Format(time.RFC3339), Info: b.info,
+			Digest: digest(program), Time: j.time.Format(time.RFC3339), Info: b.info, Script: s,
 		})
 	}
 	return j.tool(ctx, "bill", all...)

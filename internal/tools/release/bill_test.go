@@ -60,6 +60,9 @@ func TestABillOfMaterialsIsCycloneDX(t *testing.T) {
 			t.Errorf("%s is not in it", m.Path)
 		}
 	}
+	if !strings.Contains(string(text), `"pkg:npm/uqr@`) {
+		t.Error("the script of npm is not in it")
+	}
 	if len(b.info.Deps) == 0 || !strings.Contains(string(text), digest([]byte("the program for linux/arm64"))) {
 		t.Error("it lacks the digest of the program, or has no dependencies")
 	}
@@ -73,6 +76,12 @@ func TestWithoutALicenceNothingIsPublished(t *testing.T) {
 	}
 	if err := addLicences(&out, "pushbox", "../../.."); err != nil || !strings.Contains(out.String(), "MIT License") {
 		t.Errorf("%v, %q", err, &out)
+	}
+	if s, err := readScript("../../.."); err != nil || !strings.Contains(string(s.licence), "MIT License") {
+		t.Errorf("%v, %q", err, s.licence)
+	}
+	if _, err := readScript("testdata"); err == nil {
+		t.Error("a source without the script has its licence")
 	}
 	for name, want := range map[string]bool{"LICENSE": true, "License.md": true, "COPYING": true, "LICENCE-MIT": true, "NOTICE": true, "licenses.go": false, "README": false} {
 		if licenceName.MatchString(name) != want {

@@ -17,8 +17,12 @@ import (
 // licenceName matches the names of licence files in modules.
 var licenceName = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|unlicense)([-.].*)?$`)
 
-// licences returns the licences of everything that is compiled into the program: Go and
-// each module. Most of them require that their text goes with the program.
+// script is the library among the scripts of the pages. Its name and version and its licence
+// stand in its first comment.
+const script = "server/web/static/uqr.js"
+
+// licences returns the licences of everything that is compiled into the program: Go, each
+// module and the script. Most of them require that their text goes with the program.
 func (j job) licences(ctx context.Context, info *debug.BuildInfo) ([]byte, error) {
 	root, err := run(ctx, j.root, nil, "go", "env", "GOROOT")
 	if err != nil {
@@ -29,6 +33,11 @@ func (j job) licences(ctx context.Context, info *debug.BuildInfo) ([]byte, error
 	if err := addLicences(&out, "Go "+strings.TrimPrefix(info.GoVersion, "go"), root); err != nil {
 		return nil, err
 	}
+	s, err := readScript(j.root)
+	if err != nil {
+		return nil, err
+	}
+	addLicence(&out, s.Name+" "+s.Version, "npm", s.licence)
 	args := []string{"mod", "download", "-json"}
 	for _, m := range info.Deps {
 		args = append(args, used(m).Path+"@"+used(m).Version)
@@ -74,11 +83,36 @@ func addLicences(out *bytes.Buffer, name, dir string) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(out, "\n%s\n%s (%s)\n\n%s\n", strings.Repeat("=", 78), name, e.Name(), bytes.TrimSpace(text))
+		addLicence(out, name, e.Name(), text)
 		found = true
 	}
 	if !found {
 		return fmt.Errorf("%s has no licence in %s: find out its licence before you publish it", name, dir)
 	}
 	return nil
+}
+
+func addLicence(out *bytes.Buffer, name, source string, text []byte) {
+	fmt.Fprintf(out, "\n%s\n%s (%s)\n\n%s\n", strings.Repeat("=", 78), name, source, bytes.TrimSpace(text))
+}
+
+// A scriptLibrary is a package of npm that the pages use.
+type scriptLibrary struct {
+	Name, Version string
+	licence       []byte
+}
+
+var scriptComment = regexp.MustCompile(`(?s)^/\* (\w+) ([\d.]+): [^\n]*\n\n(.+?)\*/`)
+
+// readScript reads the comment of the script in the tree of a source.
+func readScript(root string) (scriptLibrary, error) {
+	text, err := os.ReadFile(filepath.Join(root, script))
+	if err != nil {
+		return scriptLibrary{}, err
+	}
+	m := scriptComment.FindSubmatch(text)
+	if m == nil {
+		return scriptLibrary{}, fmt.Errorf("%s does not begin with its name, version and licence", script)
+	}
+	return scriptLibrary{string(m[1]), string(m[2]), m[3]}, nil
 }

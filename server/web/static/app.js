@@ -32,7 +32,6 @@ for (const choice of all('input[name=theme]')) {
   })
 }
 
-for (const part of all('[data-script]')) part.hidden = false
 
 // What a time shows, beside the date: with data-exact seconds, with data-zone the time zone;
 // with data-brief no year.
@@ -42,12 +41,19 @@ function parts({ brief, exact, zone }) {
   return { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' }
 }
 
-for (const time of all('time[datetime]')) {
-  const when = new Date(time.dateTime)
-  if (isNaN(when)) continue
-  time.title = time.textContent
-  time.textContent = new Intl.DateTimeFormat(root.lang, parts(time.dataset)).format(when)
+// Completes a page, or what came new to it.
+function complete() {
+  for (const part of all('[data-script]')) part.hidden = false
+  for (const time of all('time[datetime]:not([title])')) {
+    const when = new Date(time.dateTime)
+    if (isNaN(when)) continue
+    time.title = time.textContent
+    time.textContent = new Intl.DateTimeFormat(root.lang, parts(time.dataset)).format(when)
+  }
 }
+
+complete()
+document.addEventListener('redrawn', complete)
 
 // Shows a button's data-done in place of its text for two seconds, and announces it.
 function done(button) {
@@ -84,6 +90,12 @@ function show(button) {
   button.textContent = button.dataset.done
   button.dataset.done = words
 }
+
+// A fragment may be the key of a push: the link to the content must not replace it.
+one('.skip').addEventListener('click', (event) => {
+  event.preventDefault()
+  one('#main').focus()
+})
 
 const menus = ':is(.menu, .pop)[open]'
 

@@ -8,7 +8,7 @@ const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[na
 
 let form
 let files = [] // to be sent
-let upload // that is running
+let upload // that is running, or the encryption before it
 let leaving = false // the form is being sent
 let fragment // with the key of the push that is being sent, if that is encrypted here
 
@@ -147,8 +147,10 @@ function openGenerator(button) {
   const panel = one('#generator')
   const open = button.ariaExpanded !== 'true'
   for (const other of all('[data-generate]')) other.ariaExpanded = String(open && other === button)
-  for (const use of panel.querySelectorAll('[value=payload], [value=passphrase]')) use.hidden = use.value !== button.dataset.generate
-  button.closest('.field').append(panel)
+  for (const use of panel.querySelectorAll('button[value]:not([value=more])')) use.hidden = use.value !== button.dataset.generate
+  const field = button.closest('.field')
+  if (field.closest('.login')) field.after(panel)
+  else field.append(panel)
   panel.hidden = !open
   if (open) generate()
 }
@@ -227,7 +229,8 @@ function busy(on) {
 const encrypts = () => one('#encrypt')?.checked && ['text', 'file'].includes(kind().value)
 
 // Encrypts the text and the files of data. Returns the fragment with the key.
-async function encrypt(data) {
+async function encrypt(data, signal) {
+  one('#sent').textContent = one('#encrypt').dataset.busy
   const { fragmentOf, newKey, seal, encryptFile } = await import(one('#encrypt').dataset.module)
   const key = newKey()
   const hash = `#${await fragmentOf(key)}`
@@ -236,13 +239,16 @@ async function encrypt(data) {
   data.set('push[payload]', await seal(key, lines ? lines.join('\n') : data.get('push[payload]'), sending))
   for (const name of [...data.keys()].filter((name) => name.startsWith('push[login'))) data.delete(name)
   for (const name of ['push[files][]', 'push[url]', 'push[notify_emails_to]', 'push[notify_emails_to_locale]']) data.delete(name)
-  one('#sent').textContent = one('#encrypt').dataset.busy
   let done = 0
   for (const [i, file] of sending.entries()) {
-    const told = (n) => { one('progress').value = (done + n) / (1 + sending.reduce((sum, { size }) => sum + size, 0)) }
+    const told = (n) => {
+      signal.throwIfAborted()
+      one('progress').value = (done + n) / (1 + sending.reduce((sum, { size }) => sum + size, 0))
+    }
     data.append('push[files][]', await encryptFile(key, i + 1, file, told), `${i + 1}.bin`)
     done += file.size
   }
+  signal.throwIfAborted()
   return hash
 }
 
@@ -255,9 +261,16 @@ async function send() {
   const { sent, stored, cut, stopped } = form.dataset
   fragment = undefined
   if (encrypts()) {
+    upload = new AbortController()
+    const { signal } = upload
     busy(true)
-    fragment = await encrypt(data).catch(() => {})
-    if (!fragment) return end(cut)
+    one('#sending button').focus()
+    try {
+      fragment = await encrypt(data, signal)
+    } catch {
+      upload = undefined
+      return signal.aborted ? end(stopped, 'told') : end(one('#encrypt').dataset.failed)
+    }
   }
   upload = new XMLHttpRequest()
   upload.open('POST', form.action)
@@ -291,7 +304,7 @@ function answered(status, page, url) {
   const typed = ['#passphrase', '#payload', '#encrypt'].flatMap((field) => one(field) ?? []).map(({ id, value, checked }) => ({ id, value, checked }))
   main.replaceChildren(...next.childNodes)
   document.title = page.title
-  for (const part of all('[data-script]')) part.hidden = false
+  main.dispatchEvent(new Event('redrawn', { bubbles: true }))
   start()
   for (const { id, value, checked } of typed) Object.assign(one(`#${id}`), { value, checked })
   showStrength()

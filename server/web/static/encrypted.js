@@ -20,8 +20,31 @@ async function check() {
 // Names are from the sender. The characters here reverse text, or are no characters.
 const clean = (name) => name.replace(/^.*[/\\]/, '').replace(/[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '') || '_'
 
-const ofText = '.shown'
+const ofText = '.shown:has(#secret)'
 const remove = (selector) => { for (const part of document.querySelectorAll(selector)) part.remove() }
+
+// Shows a text that is a login in its fields; server/login.go has the same rules.
+function showLogin(text) {
+  const fields = one('#fields')
+  const rows = [...document.querySelectorAll('[data-line]')]
+  const parts = []
+  let rest = text
+  for (const row of rows) {
+    const { line } = row.dataset
+    if (!rest.startsWith(line)) continue
+    const [value] = row === rows.at(-1) ? [rest.slice(line.length)] : rest.slice(line.length).split('\n', 1)
+    rest = rest.slice(line.length + value.length + 1)
+    if (value) parts.push({ row, value, line })
+  }
+  if (parts.length < 2 || parts.map(({ line, value }) => line + value).join('\n') !== text || text.includes('\r')) return
+  for (const { row, value } of parts) {
+    row.querySelector('span').textContent = value
+    row.hidden = false
+  }
+  one('#as-text').append(one(ofText))
+  fields.hidden = one('#as-text').hidden = false
+  import(fields.dataset.code).then(({ follow }) => follow())
+}
 
 async function show() {
   const text = one('#secret')
@@ -33,6 +56,7 @@ async function show() {
     text.textContent = push.text
     if (push.text) one(ofText).hidden = false
     else remove(ofText)
+    if (one('#fields')) showLogin(push.text)
     links.forEach((link, i) => {
       const { name: old } = link.dataset
       const name = clean(push.files[i].name)
@@ -44,7 +68,7 @@ async function show() {
       link.decrypting = () => decrypting(opener, i + 1)
     })
   } catch {
-    remove(`${ofText}, section:has(.files)`)
+    remove('.shown, section:has(.files)')
     one('#unreadable').hidden = false
   }
 }

@@ -1,7 +1,6 @@
 // The page of an opened login: it shows the one-time code of the seed (RFC 6238).
 
 const one = (selector) => document.querySelector(selector)
-const seed = one('#login-seed').textContent.toUpperCase().replace(/[\s=-]/g, '')
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
 function fromBase32(text) {
@@ -18,10 +17,15 @@ async function showCode(key) {
   if (shown) shown.textContent = String(code % 1_000_000).padStart(6, '0') // the page may have been left
 }
 
-// Plain HTTP has no crypto.subtle.
-if (crypto.subtle && /^[A-Z2-7]{16,}$/.test(seed)) {
+// Shows the code, and the next one in its time. Plain HTTP has no crypto.subtle.
+export async function follow() {
+  const seed = (one('#login-seed')?.textContent ?? '').toUpperCase().replace(/[\s=-]/g, '')
+  if (!crypto.subtle || !/^[A-Z2-7]{16,}$/.test(seed)) return // or there is none
   const key = await crypto.subtle.importKey('raw', fromBase32(seed), { name: 'HMAC', hash: 'SHA-1' }, false, ['sign'])
   await showCode(key)
   one('#login-code')?.closest('[hidden]').removeAttribute('hidden')
   setInterval(showCode, 1000, key)
 }
+
+// Where the push is encrypted, encrypted.js fills the fields first.
+if (!one('[data-line]')) follow()

@@ -1,15 +1,93 @@
-// The receipt of a push that its sender encrypted: the key is in the fragment of this page's
-// address, and belongs to the link.
+// The receipt of a push: it gives the link its key, shows times in the sender's zone, and looks
+// for news.
 
 const main = document.querySelector('main')
-const { hash } = location
-const link = main.querySelector('#link')
+const one = (selector) => main.querySelector(selector)
+const words = one('#words')
 
-if (link && hash) {
+// The key of a push that its sender encrypted is in the fragment of this page's address, and
+// belongs to the link.
+function addKey() {
+  const link = one('#link')
+  const { hash } = location
+  if (!/^#[a-z][\w-]{48,}$/.test(hash)) {
+    for (const part of main.querySelectorAll('.keyed')) part.hidden = true
+    one('#keyless').hidden = false
+    return
+  }
   const plain = link.value
-  for (const field of main.querySelectorAll('#link, #words')) field.value = field.value.replace(plain, plain + hash)
+  for (const field of [link, words]) field.value = field.value.replace(plain, plain + hash)
   for (const other of main.querySelectorAll('a[target], #again')) other.hash = hash
-} else if (link) {
-  for (const part of main.querySelectorAll('.keyed')) part.hidden = true
-  main.querySelector('#keyless').hidden = false
+  draw(link.value)
+}
+
+// Draws the QR code of a text, as the server draws those of links without a key.
+async function draw(text) {
+  const box = one('#drawn')
+  const { encode } = await import(box.dataset.module)
+  const { size, data } = encode(text, { ecc: 'M', border: 4 })
+  const [svg, light, dark] = box.querySelectorAll('svg, rect, path')
+  svg.setAttribute('viewBox', `0 0 ${size} ${size}`)
+  for (const part of [svg, light]) for (const side of ['width', 'height']) part.setAttribute(side, size)
+  dark.setAttribute('d', data.flatMap((row, y) => row.flatMap((on, x) => on ? `M${x} ${y}h1v1h-1z` : [])).join(''))
+  box.hidden = false
+}
+
+// The message has the time in UTC: puts that of the sender in front of it.
+function addZone() {
+  const { dateTime, title, textContent } = one('#ends time')
+  if (!new Date(dateTime).getTimezoneOffset()) return
+  words.value = words.value.replace(title, () => `${textContent} (${title})`)
+  const mail = one('[href^="mailto:"]')
+  if (mail) mail.href = `mailto:?body=${encodeURIComponent(words.value)}`
+}
+
+// Asks for this page again while it is seen: after 15 seconds, and then less and less often,
+// until nothing has come for three quarters of an hour.
+const first = 15_000, last = 600_000
+let wait = first
+let asked = performance.now()
+let timer
+
+function look(after = wait) {
+  clearTimeout(timer)
+  if (!document.hidden && wait < last && one('#link')) timer = setTimeout(ask, after)
+}
+
+function ask() {
+  asked = performance.now()
+  wait *= 1.25
+  const request = new XMLHttpRequest()
+  request.open('GET', location.pathname + location.search)
+  request.responseType = 'document'
+  request.onload = () => request.status === 200 && redraw(request.response)
+  request.onloadend = () => look()
+  request.send()
+}
+
+function redraw(page) {
+  const [now, next] = [one('.events'), page.querySelector('.events')]
+  const live = page.querySelector('#link')
+  if (!next || (live && next.childElementCount === now.childElementCount)) return
+  wait = first
+  const focused = main.contains(document.activeElement)
+  if (live) now.replaceWith(next)
+  else main.replaceChildren(...page.querySelector('main').childNodes)
+  main.dispatchEvent(new Event('redrawn', { bubbles: true }))
+  if (focused && !live) one('h1').focus()
+  document.querySelector('#said').textContent = next.lastElementChild.firstElementChild.textContent
+}
+
+document.addEventListener('visibilitychange', () => {
+  wait = first
+  look(asked + first - performance.now())
+})
+
+if (one('#keyless')) addKey()
+addZone()
+look()
+
+if (navigator.share) {
+  one('#share').hidden = false
+  one('#share').addEventListener('click', () => navigator.share({ text: words.value }).catch(() => undefined)) // the sender closed the dialog
 }

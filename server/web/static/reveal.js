@@ -15,23 +15,34 @@ addEventListener('pageshow', ({ persisted }) => {
 })
 
 const text = one('#secret')
-const box = text?.parentElement
-const veil = box?.querySelector('.veil')
-const keep = one('#keep')
+const boxes = [...document.querySelectorAll('.secret')] // of the text, and of a login in fields
+const fold = (box) => box.closest('details')
 const coverAfter = 5 * 60_000 // without a sign of a reader
+let covered = false
 let covering
 
+// Covers what is not behind a toggle, and closes toggles.
 function cover() {
-  if (keep.checked) return
-  const focused = text === document.activeElement
-  box.classList.add('veiled')
-  text.inert = true
-  if (focused) veil.focus()
+  if (one('.keep :checked')) return
+  covered = true
+  for (const box of boxes) {
+    if (fold(box)) {
+      fold(box).open = false
+      continue
+    }
+    const focused = box.contains(document.activeElement)
+    box.classList.add('veiled')
+    box.firstElementChild.inert = true
+    if (focused) box.lastElementChild.focus()
+  }
 }
 
 function uncover() {
-  box.classList.remove('veiled')
-  text.inert = false
+  covered = false
+  for (const box of boxes) {
+    box.classList.remove('veiled')
+    box.firstElementChild.inert = false
+  }
   touch()
 }
 
@@ -46,16 +57,18 @@ if (text?.dataset.exact) {
   text.textContent = new TextDecoder('utf-8', { ignoreBOM: true }).decode(bytes)
 }
 
-// The text of a QR code is behind a toggle already.
-if (box && !box.closest('details')) {
-  if ('covered' in box.dataset) cover()
+// The text of a QR code is behind a toggle alone.
+if (boxes.some((box) => !fold(box))) {
+  if ('covered' in boxes[0].dataset) cover()
   else touch()
-  veil.addEventListener('click', () => {
-    uncover()
-    text.focus()
-  })
+  for (const { firstElementChild: content, lastElementChild: veil } of boxes) {
+    veil.addEventListener('click', () => {
+      uncover()
+      content.focus()
+    })
+  }
   for (const sign of ['pointerdown', 'pointermove', 'keydown', 'scroll']) {
-    document.addEventListener(sign, () => box.classList.contains('veiled') || touch(), { capture: true, passive: true })
+    document.addEventListener(sign, () => covered || touch(), { capture: true, passive: true })
   }
   document.addEventListener('visibilitychange', () => document.hidden && cover())
   // Without a clipboard API, copying selects the text, which must not be covered.

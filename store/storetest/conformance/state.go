@@ -176,6 +176,7 @@ var methods = map[string]func(context.Context, store.Engine) error{
 	},
 	"Unlock":     func(ctx context.Context, e store.Engine) error { return e.Unlock(ctx, Keys{}, nil) },
 	"LatestTime": func(ctx context.Context, e store.Engine) error { _, err := e.LatestTime(ctx); return err },
+	"Ready":      func(ctx context.Context, e store.Engine) error { return e.Ready(ctx) },
 	"SetLatestTime": func(ctx context.Context, e store.Engine) error {
 		return e.SetLatestTime(ctx, epoch)
 	},

@@ -18,6 +18,7 @@ import (
 type subject struct {
 	File, Serial, Version, Platform, Commit, Digest, Time string
 	Info                                                  *debug.BuildInfo
+	Script                                                struct{ Name, Version string } // a package of npm
 }
 
 func main() {
@@ -59,6 +60,10 @@ func (s subject) bill() *cdx.BOM {
 		c.Properties = &[]cdx.Property{{Name: "go.sum", Value: m.Sum}}
 		parts = append(parts, c)
 	}
+	npm := component(cdx.ComponentTypeLibrary, s.Script.Name, s.Script.Version)
+	npm.PackageURL = "pkg:npm/" + s.Script.Name + "@" + s.Script.Version
+	npm.BOMRef = npm.PackageURL
+	parts = append(parts, npm)
 	needs := make([]string, len(parts))
 	for i, c := range parts {
 		needs[i] = c.BOMRef

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { makePush, tokenOf } from './lib/acts.js'
+import { setScene } from './lib/scene.js'
+import { say } from './lib/words.js'
+
+const scene = setScene()
+
+const open = async (link) => (await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).json()
+const event = (guest, kind) => guest.page.locator('.events').getByText(say(`audit_kind_${kind}`), { exact: true })
+
+test('a receipt shows by itself that its link was opened, and that the push ended', async (t) => {
+  const guest = await scene.guest(t, { zone: 'America/New_York' })
+  await guest.page.clock.install()
+  const link = await makePush(guest, { payload: 'x', views: 2 })
+  await open(link)
+  await guest.page.clock.runFor(15_000)
+  await event(guest, 'view').waitFor()
+  await guest.page.locator('#said').getByText(say('audit_kind_view')).waitFor({ state: 'attached' })
+  assert.equal(await guest.page.locator('.events time[title$=UTC]').count(), 2) // the sender's zone is shown
+  assert.equal(await guest.page.locator('#link').inputValue(), link)
+
+  await open(link)
+  await guest.page.clock.runFor(15_000)
+  await guest.page.getByRole('heading', { name: say('list_state_viewed') }).waitFor()
+  assert.equal(await guest.page.locator('#link').count(), 0)
+  const before = guest.guard.requests.mark()
+  await guest.page.clock.runFor(3_600_000)
+  assert.equal(guest.guard.requests.mark(), before)
+})
+
+test('a receipt asks less and less often, and not while it is hidden', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.page.clock.install()
+  await makePush(guest, { payload: 'x' })
+  await guest.page.evaluate(() => {
+    window.times = [performance.now()]
+    XMLHttpRequest.prototype.send = function () {
+      window.times.push(performance.now())
+      this.onloadend()
+    }
+  })
+  const turn = (hidden) => guest.page.evaluate((value) => {
+    Object.defineProperty(document, 'hidden', { value, configurable: true })
+    document.dispatchEvent(new Event('visibilitychange'))
+  }, hidden)
+  const times = async () => {
+    await guest.page.clock.runFor(6 * 3_600_000)
+    return guest.page.evaluate(() => window.times)
+  }
+  await turn(true)
+  assert.equal((await times()).length, 1)
+  await turn(false)
+  const all = (await times()).slice(1)
+  const gaps = all.slice(1).map((at, i) => at - all[i])
+  assert.ok(all.length > 10 && all.length < 25, String(all))
+  assert.ok(gaps[0] >= 14_900 && gaps.every((gap, i) => i === 0 || gap > gaps[i - 1]), String(gaps))
+})
+
+test('the message tells the time in the zone of the sender, and in UTC', async (t) => {
+  for (const [zone, name] of [['America/New_York', 'E[SD]T'], ['UTC', 'UTC']]) {
+    const guest = await scene.guest(t, { zone, locale: 'en-US' })
+    await makePush(guest, { payload: 'x' })
+    const utc = await guest.page.locator('#ends time').getAttribute('title')
+    const local = await guest.page.locator('#ends time').textContent()
+    assert.match(local, new RegExp(`${name}$`))
+    const words = await guest.page.locator('#words').inputValue()
+    assert.ok(words.includes(zone === 'UTC' ? ` ${utc}` : `${local} (${utc})`), words)
+    const mail = new URL(await guest.page.locator('[href^="mailto:"]').getAttribute('href'))
+    assert.equal(mail.searchParams.get('body').trim(), words.trim())
+  }
+})
+
+test('the message is shared where the browser can share', async (t) => {
+  const guest = await scene.guest(t)
+  const button = guest.page.locator('#share')
+  await makePush(guest, { payload: 'x' })
+  assert.equal(await button.isVisible(), false)
+  await guest.page.addInitScript(() => {
+    navigator.share = async (what) => { window.shared = what }
+  })
+  await guest.page.reload()
+  await button.click()
+  assert.deepEqual(await guest.page.evaluate(() => window.shared), { text: await guest.page.locator('#words').inputValue() })
+})

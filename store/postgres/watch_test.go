@@ -1,0 +1,135 @@
+package postgres_test
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"pushbox/internal/testkit/pgtest"
+	"pushbox/store"
+	"pushbox/store/postgres"
+	"pushbox/store/storetest/conformance"
+)
+
+// A told is a trouble that an engine tells of.
+type told struct {
+	why    error
+	lasted time.Duration
+}
+
+// telling has an engine look often, and send what it tells of.
+func telling(troubles chan told, promises chan postgres.Durability) func(*postgres.Options) {
+	return func(o *postgres.Options) {
+		o.Attempt, o.Poll = 500*time.Millisecond, 20*time.Millisecond
+		o.Trouble = func(why error, lasted time.Duration) { troubles <- told{why, lasted} }
+		o.Durable = func(d postgres.Durability) { promises <- d }
+	}
+}
+
+// next is what comes next from a channel, which must be soon.
+func next[T any](t *testing.T, from chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(20 * time.Second):
+		t.Fatal("nothing was told")
+	}
+	return v
+}
+
+// An engine tells once that its database is away, at once, and once that it is back.
+func TestADatabaseThatIsAwayIsToldOfOnce(t *testing.T) {
+	t.Parallel()
+	p, url := newProxy(t, pgtest.URL(t))
+	troubles, promises := make(chan told, 99), make(chan postgres.Durability, 99)
+	db := openURL(t, url, telling(troubles, promises))
+	defer db.Close()
+	next(t, promises)
+	for range 2 {
+		p.away(true)
+		if got := next(t, troubles); !errors.Is(got.why, store.ErrUnavailable) || errors.Is(got.why, store.ErrStandby) || !strings.HasPrefix(got.why.Error(), "the database does not answer: ") {
+			t.Errorf("while it is away: %v", got.why)
+		}
+		if _, err := db.LatestTime(t.Context()); !errors.Is(err, store.ErrUnavailable) || strings.Contains(err.Error(), "not known") { // several looks long
+			t.Errorf("a read: %v", err)
+		}
+		if err := db.Ready(t.Context()); !errors.Is(err, store.ErrUnavailable) {
+			t.Errorf("it is ready: %v", err)
+		}
+		p.away(false)
+		if got := next(t, troubles); got.why != nil || got.lasted < 500*time.Millisecond {
+			t.Errorf("when it is back: %+v", got)
+		}
+		if err := db.Ready(t.Context()); err != nil {
+			t.Errorf("it is not ready: %v", err)
+		}
+	}
+	if len(troubles) > 0 || len(promises) > 0 {
+		t.Errorf("it tells more: %d, %d", len(troubles), len(promises))
+	}
+}
+
+// A database that waits for a standby answers reads, and is not ready.
+func TestADatabaseWithoutItsStandbyIsNotReady(t *testing.T) {
+	t.Parallel()
+	pgtest.Need(t) // or the test is skipped
+	c, err := pgtest.Start("listen_addresses=", "fsync=on", "log_min_messages=fatal", "autovacuum=off")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Stop)
+	url := c.Database(t)
+	admin, err := pgx.Connect(t.Context(), url.Reveal()+" synchronous_commit=local")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer admin.Close(context.WithoutCancel(t.Context()))
+	set := func(statement string) {
+		t.Helper()
+		for _, s := range []string{statement, "select pg_reload_conf()"} {
+			if _, err := admin.Exec(t.Context(), s); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	troubles, promises := make(chan told, 99), make(chan postgres.Durability, 99)
+	db := openURL(t, url, telling(troubles, promises))
+	defer db.Close()
+	if _, err := db.Durability(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if d := next(t, promises); d.Level() != postgres.Single || d.Host != c.Socket() {
+		t.Errorf("at first: %s", d)
+	}
+	set("alter system set synchronous_standby_names = 'second'")
+	if got := next(t, troubles); !errors.Is(got.why, store.ErrStandby) {
+		t.Errorf("without its standby: %v", got.why)
+	}
+	if d := next(t, promises); d.Level() != postgres.Replicated {
+		t.Errorf("without its standby: %s", d)
+	}
+	push := conformance.LivePush(1, 0)
+	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); !errors.Is(err, store.ErrStandby) || !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("a create: %v", err)
+	}
+	if _, err := db.LatestTime(t.Context()); err != nil {
+		t.Errorf("a read: %v", err)
+	}
+	if err := db.Ready(t.Context()); !errors.Is(err, store.ErrStandby) {
+		t.Errorf("it is ready: %v", err)
+	}
+	set("alter system reset synchronous_standby_names")
+	if got := next(t, troubles); got.why != nil {
+		t.Errorf("with what it needs: %v", got.why)
+	}
+	if err := db.Ready(t.Context()); err != nil {
+		t.Errorf("it is not ready: %v", err)
+	}
+	if next(t, promises); len(troubles)+len(promises) > 0 {
+		t.Errorf("it tells more: %d, %d", len(troubles), len(promises))
+	}
+}
