@@ -18,5 +18,17 @@ const (
 	FieldMailLanguage  = "notify_emails_to_locale"
 )
 
+// Names of the fields of a request, beside FieldDays and FieldDuration of its own time limit.
+const (
+	FieldText           = "text"
+	FieldKinds          = "kinds"
+	FieldMaxAnswers     = "max_answers"
+	FieldAnswerDays     = "answer_expire_after_days"
+	FieldAnswerDuration = "answer_expire_after_duration"
+	FieldAnswerViews    = "answer_expire_after_views"
+	FieldAnswerStep     = "answer_retrieval_step"
+	FieldPublicKeys     = "public_keys"
+)
+
 // FieldPassword is the field of an account's password in an *InvalidError.
 const FieldPassword = "password"
