@@ -119,6 +119,10 @@ type Config struct {
 	// in any case. docs/end-to-end.md says what it protects from.
 	ClientEncryption string `mapstructure:"client_encryption" oneof:"off offered default required" reload:"yes"`
 
+	// Whether accounts can ask for secrets: the link of a request lets people without an
+	// account send texts and files, which become pushes of the account that asks.
+	EnableRequests bool `mapstructure:"enable_requests" reload:"yes"`
+
 	// Whether people can create accounts for themselves, on a page.
 	EnableSignups bool `mapstructure:"enable_signups" reload:"yes"`
 
