@@ -27,7 +27,13 @@ const (
 	FieldAnswerDuration = "answer_expire_after_duration"
 	FieldAnswerViews    = "answer_expire_after_views"
 	FieldAnswerStep     = "answer_retrieval_step"
-	FieldPublicKeys     = "public_keys"
+	FieldX25519         = "public_key_x25519"
+	FieldP256           = "public_key_p256"
+)
+
+// Names of further fields of an answer.
+const (
+	FieldWrappedKey = "wrapped_key"
 )
 
 // FieldPassword is the field of an account's password in an *InvalidError.

@@ -24,8 +24,6 @@ const (
 	MaxWrappedKey = 256
 
 	minRequestTime = 15 * time.Minute
-	x25519Size     = 32
-	p256Size       = 65 // an uncompressed point
 )
 
 // requestDays are how long a request is live.
@@ -81,7 +79,8 @@ type Request struct {
 	Views         int
 	RetrievalStep bool
 
-	// Public keys of the owner; nil: none. With them, answers are encrypted by their sender.
+	// Public keys of the owner: 32 bytes, and an uncompressed point; nil: none. With one of
+	// them, answers are encrypted by their sender.
 	X25519, P256 []byte
 
 	Sealed []byte // its text and its RequestToken

@@ -71,15 +71,15 @@ func (in NewRequest) resolve(all map[Kind]Terms, at clock.Instant, bad *InvalidE
 // checkKeys refuses public keys that no key can be agreed on with.
 func (r Request) checkKeys(bad *InvalidError) {
 	for _, k := range []struct {
+		field string
 		curve ecdh.Curve
 		key   []byte
-	}{{ecdh.X25519(), r.X25519}, {ecdh.P256(), r.P256}} {
+	}{{FieldX25519, ecdh.X25519(), r.X25519}, {FieldP256, ecdh.P256(), r.P256}} {
 		if k.key == nil {
 			continue
 		}
 		if _, err := k.curve.NewPublicKey(k.key); err != nil {
-			bad.Add(FieldPublicKeys, "are not public keys of X25519 and P-256")
-			return
+			bad.Add(k.field, "is not a public key of that curve")
 		}
 	}
 }

@@ -244,8 +244,8 @@ func TestARequestHasBounds(t *testing.T) {
 		"answers of no days":    {func(in *store.NewRequest) { in.AnswerDays = number(0) }, store.FieldAnswerDays},
 		"answers of 91 days":    {func(in *store.NewRequest) { in.AnswerLifetime = 91 * day }, store.FieldAnswerDuration},
 		"answers without views": {func(in *store.NewRequest) { in.AnswerViews = number(0) }, store.FieldAnswerViews},
-		"a malformed key":       {func(in *store.NewRequest) { in.P256 = make([]byte, 65) }, store.FieldPublicKeys},
-		"too short a key":       {func(in *store.NewRequest) { in.X25519 = make([]byte, 31) }, store.FieldPublicKeys},
+		"a malformed key":       {func(in *store.NewRequest) { in.P256 = make([]byte, 65) }, store.FieldP256},
+		"too short a key":       {func(in *store.NewRequest) { in.X25519 = make([]byte, 31) }, store.FieldX25519},
 	} {
 		in := store.NewRequest{Text: secret.New("x"), Texts: true, Files: true}
 		c.change(&in)
