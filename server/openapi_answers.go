@@ -114,7 +114,7 @@ var keyTexts = map[string]openapi.KeyText{
 	"entryJSON.updated_at":  {Text: "The same.", Format: formatTime, Pattern: stampPattern},
 
 	"requestJSON.id":                {Text: "Its name in the API, for its owner alone; it opens nothing.", Pattern: "^[a-z2-7]{36}$"},
-	"requestJSON.html_url":          {Text: "The link to give to those who are asked; null once it has ended.", Format: formatURI},
+	"requestJSON.html_url":          {Text: "The link to give to the person who is asked; null once the request has ended.", Format: formatURI},
 	"requestJSON.text":              {Text: "What is asked for."},
 	"requestJSON.kinds":             {Text: "What answers may be: text, file or text,file."},
 	"requestJSON.max_answers":       {Text: "How many answers it takes."},

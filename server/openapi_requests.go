@@ -28,7 +28,7 @@ func (s *Server) requestFields() []apiField {
 	codes, most := strconv.Itoa(len(durations)-1), store.MaxAnswers
 	const key = "A public key of the curve, in base64url without padding. With it, answers must be encrypted by their sender: docs/end-to-end.md."
 	all := []apiField{
-		{name: store.FieldText, text: "What is asked for. Who opens the link sees it.", bounds: "at most " + strconv.Itoa(store.MaxAsked) + " characters", required: true, schema: &openapi.Schema{Type: openapi.Types{"string"}, MinLength: 1, MaxLength: store.MaxAsked}},
+		{name: store.FieldText, text: "What is asked for, which the person who opens the link sees. Required.", bounds: "at most " + strconv.Itoa(store.MaxAsked) + " characters", schema: &openapi.Schema{Type: openapi.Types{"string"}, MinLength: 1, MaxLength: store.MaxAsked}},
 		{name: store.FieldKinds, text: "What answers may be.", bounds: "text, file or text,file", fallback: "all that the server takes", schema: &openapi.Schema{Type: openapi.Types{"string"}, Enum: kinds}},
 		{name: store.FieldMaxAnswers, text: "How many answers the request takes.", bounds: "1 to " + strconv.Itoa(most), fallback: "1", schema: openapi.Number(1, most)},
 		{name: store.FieldDays, text: "Days until the request ends.", bounds: "1 to 90", fallback: "7", schema: openapi.Number(1, 90)},

@@ -147,7 +147,7 @@ var routeTexts = map[string]routeText{
 	"request_create": {
 		summary: "Ask for a secret",
 		tag:     tagAsk,
-		text:    "Makes a request for secrets and returns its link. Who opens the link sees the address of the account and the text, and sends texts or files without an account. Each answer becomes a push of the account.",
+		text:    "Makes a request for secrets and returns its link. A person with the link sees the address of the account and the text, and sends a text or files without an account. Each answer becomes a push of the account.",
 		asks:    true,
 		status:  http.StatusCreated,
 		done:    "The request. Give html_url to the person who is asked.",
