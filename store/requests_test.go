@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/ecdh"
 	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -343,6 +344,31 @@ func TestTheOwnerIsToldOfAnAnswer(t *testing.T) {
 		all, _ := notices(t, f)
 		if n := all[0]; n.Event != store.EventAnswer || n.Request != r.ID || !n.URLToken.IsZero() || n.IP != anonymous.IP || n.Name.Reveal() != "The VPN password, please" {
 			t.Errorf("the webhook is told %+v", n)
+		}
+	}
+}
+
+func TestTheFileHoldsNothingOfARequestInClear(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	r := asks(t, f, ann, func(in *store.NewRequest) { in.Text = secret.New("canary-text-of-a-request-77") })
+	by := store.Actor{Client: "203.0.113.99", IP: "203.0.113.99", UserAgent: "canary-agent-of-an-answer"}
+	if _, err := f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New("canary-of-an-answer-5521"), Request: r.Token}); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(f.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(content, r.ID[:]) {
+		t.Fatal("the request is not in the file that was read")
+	}
+	for _, marker := range []string{"canary-text-of-a-request-77", r.Token.Reveal(), "canary-of-an-answer-5521", by.IP, by.UserAgent} {
+		for _, trace := range traces(marker) {
+			if bytes.Contains(content, trace) {
+				t.Errorf("it holds %q", trace)
+			}
 		}
 	}
 }
