@@ -17,8 +17,8 @@ const PageSize = 50
 // Errors: *InvalidError; ErrFull; a *RoomError if the sender has no room left; ErrBusy if too many passphrases wait; ErrClock while
 // the clock is in doubt; ErrToken if the actor's account was removed or disabled
 // meanwhile; a *QuotaError if it asks for more mail than may be sent today. For an answer to
-// a request also ErrNotFound if that is not live, and ErrNoAnswers in place of a *RoomError;
-// it is returned without its token.
+// a request also ErrNotFound if that is not live, ErrFileSize, and ErrNoAnswers in place of a
+// *RoomError; it is returned without its token.
 func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
 	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.createPush(ctx, by, in) })
 }

@@ -221,10 +221,22 @@ func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, e
 	return info, err
 }
 
-// RequestHasRoom returns ErrNoAnswers if an answer with files of that size would be refused
-// now: an upload that asks need not run to its end. CreatePush decides.
+// RequestHasRoom returns ErrFileSize or ErrNoAnswers if an answer with files of that size
+// would be refused now: an upload that asks need not run to its end. CreatePush decides.
 func (s *Store) RequestHasRoom(ctx context.Context, r RequestInfo, bytes int64) error {
+	if err := s.checkAnswer(bytes); err != nil {
+		return err
+	}
 	return answerError(s.engine.HasRoom(ctx, r.Owner, Room{Pushes: 1, Bytes: bytes}))
+}
+
+// checkAnswer refuses an answer that is larger than all that one anonymous client may have
+// live.
+func (s *Store) checkAnswer(bytes int64) error {
+	if most := s.options().Space.Room.Client.Bytes; most != 0 && bytes > most {
+		return ErrFileSize
+	}
+	return nil
 }
 
 // answerError tells who answers a request nothing of its owner.
@@ -284,6 +296,9 @@ func (r Range) near(n int) int { return min(max(n, r.Min), r.Max) }
 // keepAnswer keeps a push that answers a request, with what tells its owner: a mail, and
 // messages to webhooks. Nothing about these keeps the answer out.
 func (s *Store) keepAnswer(ctx context.Context, p Push, payload []byte, e Entry, at clock.Instant) error {
+	if err := s.checkAnswer(p.Room().Bytes); err != nil {
+		return err
+	}
 	n := s.notifications()
 	if n != nil {
 		n.compose(Push{Owner: p.Owner}, p, &e)

@@ -315,6 +315,32 @@ func TestTheOwnerHasRoomForAnswersOrNotAtAll(t *testing.T) {
 	}
 }
 
+// A stranger with a link puts no more into the store than an anonymous client could.
+func TestAnAnswerIsNoLargerThanWhatAnAnonymousClientMayHave(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Configure(store.Options{Terms: storetest.Terms(), Files: store.FileLimits{MaxCount: 2, MaxSize: 1 << 20}, Space: store.SpaceLimits{Room: store.RoomLimits{Client: store.Room{Bytes: 10_000}}}})
+	ann, most := f.Account("ann@example.com"), 5
+	r := asks(t, f, ann, func(in *store.NewRequest) { in.MaxAnswers = &most })
+	for size, want := range map[int]error{1000: nil, 20_000: store.ErrFileSize} {
+		seen, err := f.FindRequest(ctx, r.Token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := f.NewUpload()
+		if err := u.Add(ctx, strings.NewReader(strings.Repeat("x", size))); err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.File, Files: u, Request: r.Token})
+		if asked := f.RequestHasRoom(ctx, seen, int64(size)); !errors.Is(err, want) || !errors.Is(asked, want) {
+			t.Errorf("%d bytes: %v, and before %v", size, err, asked)
+		}
+		if err := u.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 func TestTheOwnerIsToldOfAnAnswer(t *testing.T) {
 	t.Parallel()
 	for mail, want := range map[bool]int{true: 1, false: 0} {
