@@ -293,7 +293,7 @@ func TestAnotherSitesFormChangesNothing(t *testing.T) {
 // Whatever the route of the API, of either version.
 func TestAnotherSitesFormReachesNoRoute(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t)
+	a := servertest.New(t, takesRequests)
 	ann := a.AddTokenUser("ann@example.com")
 	pages := a.Handler.RouteNames(true)
 	for _, row := range a.Handler.Rows() {
