@@ -218,7 +218,7 @@ type RequestInfo struct {
 	At    time.Time // the instant of the call
 	Text  secret.Text
 	Token RequestToken // only for the owner, while the request is live
-	Asker string       // only for who answers: the address of the owner
+	Asker string       // only for the sender of an answer: the address of the owner
 
 	// Only where the owner asks for one request: the pushes that came and are not purged,
 	// oldest first, as in the owner's lists.

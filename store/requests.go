@@ -192,7 +192,7 @@ func (s *Store) EndRequest(ctx context.Context, by Actor, id RequestID) (Request
 	return s.openRequest(r, at)
 }
 
-// FindRequest returns a live request for who answers it. ErrNotFound if there is none, it
+// FindRequest returns a live request for the sender of an answer. ErrNotFound if there is none, it
 // has ended, or its owner may not act; ErrClock if a jump of the clock leaves open whether it
 // has ended.
 func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, error) {
@@ -239,7 +239,7 @@ func (s *Store) checkAnswer(bytes int64) error {
 	return nil
 }
 
-// answerError tells who answers a request nothing of its owner.
+// answerError is an error for the sender of an answer, who learns nothing of the owner.
 func answerError(err error) error {
 	err = instead(err, ErrRoom, ErrNoAnswers)
 	return instead(err, ErrToken, ErrNotFound)

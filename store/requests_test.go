@@ -42,14 +42,14 @@ func TestARequestIsAnsweredWithAPushOfItsOwner(t *testing.T) {
 	r := asks(t, f, ann, func(in *store.NewRequest) { in.AnswerLifetime, in.AnswerViews = time.Hour, &views })
 	seen, err := f.FindRequest(ctx, r.Token)
 	if err != nil || seen.Asker != "ann@example.com" || seen.Text.Reveal() != r.Text.Reveal() || !seen.Token.IsZero() {
-		t.Fatalf("who answers sees %+v, %v", seen, err)
+		t.Fatalf("the sender sees %+v, %v", seen, err)
 	}
 	sent, err := f.CreatePush(ctx, anonymous, store.NewPush{
 		Kind: store.Text, Payload: secret.New("hunter2"), Request: r.Token,
 		Name: secret.New("mine"), Note: secret.New("mine"), Passphrase: secret.New("mine"), Receipt: true,
 	})
 	if err != nil || !sent.Token.IsZero() || !sent.ReceiptCode.IsZero() || !sent.Name.IsZero() {
-		t.Fatalf("who answered learned %+v, %v", sent, err)
+		t.Fatalf("the sender learned %+v, %v", sent, err)
 	}
 	f.Reopen()
 	got, err := f.Request(ctx, ann, r.ID)
@@ -315,7 +315,7 @@ func TestTheOwnerHasRoomForAnswersOrNotAtAll(t *testing.T) {
 	}
 }
 
-// A stranger with a link puts no more into the store than an anonymous client could.
+// A sender with a link puts no more into the store than an anonymous client could.
 func TestAnAnswerIsNoLargerThanWhatAnAnonymousClientMayHave(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
