@@ -50,6 +50,8 @@ func codes() []code {
 		{"code", store.ErrCode},
 		{"tokens", store.ErrTokens},
 		{"room", store.ErrRoom},
+		{"requests", store.ErrRequests},
+		{"no-answers", store.ErrNoAnswers},
 		{"file-size", store.ErrFileSize},
 		{"busy", store.ErrBusy},
 		{"clock", store.ErrClock},

@@ -21,6 +21,10 @@ func PushLink(base, urlToken string, step bool) string {
 	return base + "/p/" + urlToken + page
 }
 
+// RequestLink returns the link of a request for secrets, which its owner gives to people. It
+// begins with base, the address of the server.
+func RequestLink(base, token string) string { return base + "/q/" + token }
+
 // A Time is a time as a page shows it. A script writes Machine (RFC 3339) in the
 // reader's time zone and language; without scripts the page shows Text, in UTC.
 type Time struct{ Machine, Text string }
