@@ -119,6 +119,10 @@ type Config struct {
 	// in any case. docs/end-to-end.md says what it protects from.
 	ClientEncryption string `mapstructure:"client_encryption" oneof:"off offered default required" reload:"yes"`
 
+	// Whether accounts can ask for secrets: the link of a request lets people without an
+	// account send texts and files, which become pushes of the account that asks.
+	EnableRequests bool `mapstructure:"enable_requests" reload:"yes"`
+
 	// Whether people can create accounts for themselves, on a page.
 	EnableSignups bool `mapstructure:"enable_signups" reload:"yes"`
 
@@ -250,7 +254,8 @@ type Limits struct {
 	// of IPv6. It counts no program on this machine that asks without a proxy. 0: no limit.
 	AnonymousPushes int `mapstructure:"anonymous_pushes" min:"1" max:"1000000" off:"0" reload:"yes"`
 
-	// How much the live pushes of one anonymous client may take together. 0: no limit.
+	// How much the live pushes of one anonymous client may take together, and how much
+	// one answer to a request for a secret. 0: no limit.
 	AnonymousBytes Size `mapstructure:"anonymous_bytes" min:"1MiB" off:"0" reload:"yes"`
 
 	// How much of the store all live anonymous pushes together may take, in percent: of

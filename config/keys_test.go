@@ -116,6 +116,7 @@ func TestKeysDescribeAllowedValues(t *testing.T) {
 		"tls.hsts":                     {Env: "PUSHBOX_TLS_HSTS", Default: "180d", Accepts: "0 or from 5m to 730d"},
 		"tls.acme.domains":             {Env: "PUSHBOX_TLS_ACME_DOMAINS", Default: "[]"},
 		"enable_file_pushes":           {Env: "PUSHBOX_ENABLE_FILE_PUSHES", Default: "true"},
+		"enable_requests":              {Env: "PUSHBOX_ENABLE_REQUESTS", Default: "false"},
 	}
 	for _, k := range config.Keys() {
 		section, name, _ := strings.Cut(k.Key, ".")

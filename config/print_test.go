@@ -57,6 +57,7 @@ enable_url_pushes: true                       # default
 enable_qr_pushes: true                        # default
 enable_file_pushes: true                      # default
 client_encryption: offered                    # default
+enable_requests: false                        # default
 enable_signups: false                         # default
 signup_email_regexp: ".+"                     # default
 require_mfa: false                            # default

@@ -23,7 +23,8 @@ type Webhooks struct {
 	// safer. Do not set this together with webhooks.secret_file.
 	Secret secret.Text `mapstructure:"secret"`
 
-	// Events that webhooks.url receives: view, last_view, expire, failed_passphrase, freeze.
+	// Events that webhooks.url receives: view, last_view, expire, failed_passphrase, freeze,
+	// request.answered.
 	Events []string `mapstructure:"events" form:"events"`
 
 	// Where messages may be sent: public, any host with a public address, over https;
@@ -51,7 +52,7 @@ func defaultWebhooks() Webhooks {
 
 // hookEvents lists all events.
 func hookEvents() []string {
-	return []string{"view", "last_view", "expire", "failed_passphrase", "freeze"}
+	return []string{"view", "last_view", "expire", "failed_passphrase", "freeze", "request.answered"}
 }
 
 // publicHosts stands for all hosts with public addresses.

@@ -57,6 +57,10 @@ var matrix = []accessRow{
 	{"GET", "/d/GRANT/1", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"HEAD", "/d/GRANT/1", "", [callers]int{200, 200, 200, 200}, [callers]int{200, 200, 200, 200}},
 	{"GET", pushes + "/active", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
+	{"POST", requests, `{"request":{"text":"x"}}`, [callers]int{401, 401, 201, 201}, [callers]int{401, 401, 201, 201}},
+	{"GET", requests, "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
+	{"GET", requests + "/REQUEST", "", [callers]int{401, 401, 404, 200}, [callers]int{401, 401, 404, 200}},
+	{"DELETE", requests + "/REQUEST", "", [callers]int{401, 401, 404, 200}, [callers]int{401, 401, 404, 200}},
 	{"GET", pushes + "/expired", "", [callers]int{401, 401, 200, 200}, [callers]int{401, 401, 200, 200}},
 }
 
@@ -87,7 +91,7 @@ func matrixV1() []accessRow {
 			accessRow{"GET", prefix + "/TOKEN/nothing.json", "", [callers]int{404, 404, 404, 404}, [callers]int{404, 404, 404, 404}},
 		)
 	}
-	for _, absent := range []string{"/api/v1/accounts", "/api/v2/accounts", "/api/v2/workspaces", "/api/v2/requests"} { // a 401 would say that they exist
+	for _, absent := range []string{"/api/v1/accounts", "/api/v2/accounts", "/api/v2/workspaces"} { // a 401 would say that they exist
 		rows = append(rows, accessRow{"GET", absent, "", [callers]int{404, 404, 404, 404}, [callers]int{404, 404, 404, 404}})
 	}
 	return rows
@@ -96,9 +100,10 @@ func matrixV1() []accessRow {
 func TestEachRouteChecksWhoMayCallIt(t *testing.T) {
 	t.Parallel()
 	for _, anonymous := range []bool{true, false} {
-		a := servertest.New(t, sendsMail, func(c *config.Config) { c.AllowAnonymous = anonymous })
+		a := servertest.New(t, sendsMail, func(c *config.Config) { c.AllowAnonymous, c.EnableRequests = anonymous, true })
 		owner := a.AddTokenUser("owner@example.com")
 		who := [callers]http.Header{asAnonymous: {}, asBadToken: {"Authorization": {"Bearer bad"}}, asStranger: a.AddTokenUser("stranger@example.com"), asOwner: owner}
+		asked := a.Do("POST", requests, `{"request":{"text":"x"}}`, owner).Want(http.StatusCreated).Text("id")
 		grant := a.PushFiles("owner@example.com", []byte("x")).Grant()
 		for _, row := range slices.Concat(matrix, matrixV1()) {
 			want := row.open
@@ -107,7 +112,7 @@ func TestEachRouteChecksWhoMayCallIt(t *testing.T) {
 			}
 			for caller, header := range who {
 				token := a.Create(`"payload":"x","deletable_by_viewer":false`, owner)
-				path := strings.NewReplacer("TOKEN", token, "GRANT", grant).Replace(row.path)
+				path := strings.NewReplacer("TOKEN", token, "GRANT", grant, "REQUEST", asked).Replace(row.path)
 				got := a.Do(row.method, path, row.body, header)
 				if got.Status != want[caller] {
 					t.Errorf("%s %s, anonymous %v, caller %d: %d, not %d", row.method, row.path, anonymous, caller, got.Status, want[caller])
@@ -128,7 +133,7 @@ func TestEachRouteChecksWhoMayCallIt(t *testing.T) {
 // A route without a scope would be open to every token.
 func TestEachRouteThatTakesATokenStatesOneScope(t *testing.T) {
 	t.Parallel()
-	for _, row := range servertest.New(t).Handler.Rows() {
+	for _, row := range servertest.New(t, takesRequests).Handler.Rows() {
 		one := row.Scope == store.ScopeCreate || row.Scope == store.ScopeRead || row.Scope == store.ScopeManage
 		if one != row.TakesToken || !one && row.Scope != 0 {
 			t.Errorf("%s %s: takes a token: %t, scope %q", row.Method, row.Pattern, row.TakesToken, row.Scope)
@@ -138,7 +143,7 @@ func TestEachRouteThatTakesATokenStatesOneScope(t *testing.T) {
 
 func TestATokenDoesNoMoreThanItsScope(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, sendsMail)
+	a := servertest.New(t, sendsMail, takesRequests)
 	owner := a.AddTokenUser("owner@example.com")
 	limited := make(map[store.Scopes]http.Header)
 	for scope := store.Scopes(1); scope <= store.AllScopes; scope++ {

@@ -28,6 +28,7 @@ type request struct {
 	urlToken  store.Token     // from the path; zero, which no push has, if the path has no valid one
 	sentToken secret.Text     // from the path, as it was sent
 	push      store.Name      // from the path: urlToken, or a handle
+	requestID store.RequestID // from the path; zero, which no request has, if the path has no valid one
 	grant     secret.Text     // from the path of a download
 	file      string          // from the path of a download: the number of the file
 	name      secret.Text     // from the path: of an asset or a language; or a code, of the first account or of a probe

@@ -34,7 +34,7 @@ type endpointHelp struct {
 	Access      string // who may call it
 	Fields      []fieldHelp
 	Statuses    []statusHelp
-	Curl        string // a command for a shell that has TOKEN, GRANT and API_TOKEN
+	Curl        string // a command for a shell that has TOKEN, GRANT, REQUEST and API_TOKEN
 }
 
 // A fieldHelp is a row of the table of a request's parameters and fields.
@@ -158,17 +158,21 @@ func (s *Server) curlCommand(e endpoint, base string) string {
 	case http.MethodDelete:
 		words = append(words, "-X DELETE")
 	case http.MethodPost:
-		if !e.mail && !e.push { // without a body
+		if !e.mail && !e.push && !e.asks { // without a body
 			words = append(words, "-X POST")
 		}
 	}
-	path := strings.NewReplacer("{"+tokenParam+"}", "$TOKEN", "{"+grantParam+"}", "$GRANT", "{"+fileParam+"}", "1").Replace(e.path)
+	path := strings.NewReplacer("{"+tokenParam+"}", "$TOKEN", "{"+grantParam+"}", "$GRANT", "{"+fileParam+"}", "1", "{"+requestParam+"}", "$REQUEST").Replace(e.path)
 	words = append(words, `"`+base+path+`"`)
 	if s.needsToken(e.access) || s.dependsOnAddress(e.access) {
 		words = append(words, `-H "Authorization: Bearer $API_TOKEN"`)
 	}
 	if e.mail {
 		example, _ := json.Marshal(exampleNotify())
+		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
+	}
+	if e.asks {
+		example, _ := json.Marshal(openapi.Ordered[any]{{Name: requestWrapper, Value: exampleRequestFields()}})
 		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
 	}
 	if e.push {

@@ -47,8 +47,8 @@ type switchJSON struct {
 	Enabled bool `json:"enabled"`
 }
 
-// version describes the server. Accounts and requests are features of Password
-// Pusher's hosted edition: several accounts for a token, and asking for secrets.
+// version describes the server. Accounts are a feature of Password Pusher's hosted
+// edition: several accounts for a token.
 func (s *Server) version(*request) (reply, error) {
 	return ok(versionJSON{
 		ApplicationVersion: s.release,
@@ -64,6 +64,7 @@ func (s *Server) version(*request) (reply, error) {
 				URLPushes:         switchJSON{s.cfg.EnableURLPushes},
 				QRCodePushes:      switchJSON{s.cfg.EnableQRPushes},
 			},
+			Requests: switchJSON{s.cfg.EnableRequests},
 		},
 	}), nil
 }

@@ -75,6 +75,8 @@ func (r *request) readPath(params httprouter.Params) {
 			r.push, _ = store.ParseName(p.Value)
 			r.urlToken, _ = r.push.(store.Token)
 			r.sentToken = secret.New(p.Value)
+		case requestParam:
+			r.requestID, _ = store.ParseRequestID(p.Value)
 		case grantParam:
 			r.grant = secret.New(p.Value)
 		case fileParam:

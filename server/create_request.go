@@ -24,7 +24,9 @@ type createRequest struct {
 	bodyRead bool          // the body was read to its end
 
 	content int64  // bytes of the files so far
-	account string // the account whose upload slot is taken; set with files
+	slot    string // whose upload slot is taken; set with files
+
+	asked store.RequestInfo // that the push answers
 }
 
 // pushV2 is the spelling of new pushes in version 2 of the API.
@@ -36,7 +38,12 @@ type spelling struct {
 	page    bool       // it comes from a page's form, not from a program
 	v1      bool       // it is of API version 1
 	kind    store.Kind // of the push, whatever the fields say; 0: they decide
+
+	request store.RequestToken // that the push answers; zero: none. Its sender needs no account for files.
 }
+
+// answers reports whether the push answers a request.
+func (how spelling) answers() bool { return !how.request.IsZero() }
 
 func (s *Server) newCreateRequest(r *request, how spelling) *createRequest {
 	return &createRequest{
@@ -51,12 +58,15 @@ func (s *Server) newCreateRequest(r *request, how spelling) *createRequest {
 func (s *Server) receivePush(r *request, how spelling) (*createRequest, store.PushInfo, error) {
 	c := s.newCreateRequest(r, how)
 	defer c.close()
+	if err := c.findRequest(); err != nil {
+		return c, store.PushInfo{}, err
+	}
 	if err := c.read(); err != nil {
 		return c, store.PushInfo{}, err
 	}
 	push, err := c.newPush()
 	push.Receipt = c.page
-	if err == nil && push.Files != nil {
+	if err == nil && push.Files != nil && !c.answers() {
 		err = c.identifyAgain()
 	}
 	if err != nil {
@@ -68,11 +78,19 @@ func (s *Server) receivePush(r *request, how spelling) (*createRequest, store.Pu
 	return c, p, err
 }
 
+// findRequest finds the request that the push answers, before anything is read.
+func (c *createRequest) findRequest() (err error) {
+	if c.answers() {
+		c.asked, err = c.server.store.FindRequest(c.r.Context(), c.request)
+	}
+	return err
+}
+
 // close frees the uploaded files, unless the push was created, and the upload slot.
 func (c *createRequest) close() {
 	if c.files != nil {
 		_ = c.files.Close(c.r.Context()) // if it fails, the next sweep frees them
-		c.server.limits.uploads.Free(c.account)
+		c.server.limits.uploads.Free(c.slot)
 	}
 }
 
@@ -115,7 +133,7 @@ func (c *createRequest) refuseFiles(message string) error {
 }
 
 // Field keeps a field. It returns errUnauthorized as soon as a caller without an
-// account asks for a push with files.
+// account asks for a push with files that answers no request.
 func (c *createRequest) Field(name string, v body.Value) error {
 	if _, has := c.fields[name]; has {
 		switch v.Shape {
@@ -126,7 +144,7 @@ func (c *createRequest) Field(name string, v body.Value) error {
 		}
 	}
 	c.fields[name] = v
-	if c.r.actor.Account == 0 && c.fields.wantsFiles() {
+	if c.r.actor.Account == 0 && !c.answers() && c.fields.wantsFiles() {
 		return errUnauthorized
 	}
 	return nil
@@ -135,6 +153,9 @@ func (c *createRequest) Field(name string, v body.Value) error {
 // Expect refuses files for which the sender has no room now. While they arrive, it is asked
 // again, so an upload that cannot become a push does not run to its end.
 func (c *createRequest) Expect(files int64) error {
+	if c.answers() {
+		return c.server.store.RequestHasRoom(c.r.Context(), c.asked, files)
+	}
 	return c.server.store.HasRoom(c.r.Context(), c.r.actor, files)
 }
 
@@ -143,14 +164,21 @@ func (c *createRequest) File(f *body.File) error {
 	if f.Declared > int64(c.server.cfg.Files.MaxFileSize) {
 		return store.ErrFileSize
 	}
+	if c.answers() && !c.asked.Files {
+		return c.refuseFiles("are not what the request asks for")
+	}
 	if err := c.Expect(c.content + f.Declared); err != nil {
 		return err
 	}
 	if c.files == nil {
-		c.account = strconv.FormatUint(uint64(c.r.actor.Account), 10)
-		if !c.server.limits.uploads.Take(c.account) {
+		slot := strconv.FormatUint(uint64(c.r.actor.Account), 10)
+		if c.answers() {
+			slot = c.asked.ID.String()
+		}
+		if !c.server.limits.uploads.Take(slot) {
 			return errUploads
 		}
+		c.slot = slot
 		c.files = c.server.store.NewUpload()
 	}
 	if err := f.Reserve(); err != nil { // before the deadline is set, since it may wait
@@ -183,7 +211,10 @@ func (c *createRequest) newPush() (store.NewPush, error) {
 		}
 	}
 	p, err := c.fields.parse(c.files != nil, c.page)
-	p.Files = c.files
+	p.Files, p.Request = c.files, c.request
+	if c.answers() {
+		p.WrappedKey = c.wrappedKey(&err)
+	}
 	if c.page {
 		inUnit(&p, c.fields.text(unitField))
 	}
@@ -194,6 +225,17 @@ func (c *createRequest) newPush() (store.NewPush, error) {
 		}
 	}
 	return p, err
+}
+
+// wrappedKey reads the key of an answer that its sender encrypted. A key that is malformed
+// is the error, unless there is one already.
+func (c *createRequest) wrappedKey(err *error) []byte {
+	r := fieldReader{fields: c.fields}
+	key := r.key(store.FieldWrappedKey)
+	if *err == nil {
+		*err = r.bad.Err()
+	}
+	return key
 }
 
 // identifyAgain authenticates the caller again: the token or the session may

@@ -33,7 +33,7 @@ func (s *Server) entry(recipients bool) *entryPoint {
 // openEntries makes both entry points. Links are for recipients: if recipients have
 // an entry point of their own, base_url is the address of that one.
 func (s *Server) openEntries() (err error) {
-	rows := s.routes()
+	rows := s.served()
 	shared := slices.DeleteFunc(slices.Clone(rows), func(r route) bool { return !r.has(forRecipients) })
 	s.full = entryPoint{router: newRouter(rows, s.cfg.BasePath), named: s.cfg.PublicListen == ""}
 	s.recipients = entryPoint{router: newRouter(shared, s.cfg.BasePath), named: true, recipients: true}

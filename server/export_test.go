@@ -12,7 +12,7 @@ import (
 // AddPanic adds a route whose action panics with everything it knows about its
 // request.
 func (s *Server) AddPanic() {
-	s.full.router = newRouter(append(s.routes(), route{
+	s.full.router = newRouter(append(s.served(), route{
 		name: "panic", method: http.MethodPost, pattern: "/panic/:" + tokenParam, access: optional,
 		action: func(r *request) (reply, error) {
 			body, _ := io.ReadAll(r.Request.Body)
@@ -23,7 +23,7 @@ func (s *Server) AddPanic() {
 
 // RouteNames returns the names of the routes that are pages, or of the others.
 func (s *Server) RouteNames(pages bool) (names []string) {
-	for _, r := range s.routes() {
+	for _, r := range s.served() {
 		if r.has(isPage) == pages {
 			names = append(names, r.name)
 		}
@@ -40,7 +40,7 @@ type Row struct {
 
 // Rows returns the rows of the table.
 func (s *Server) Rows() (rows []Row) {
-	for _, r := range s.routes() {
+	for _, r := range s.served() {
 		rows = append(rows, Row{r.name, r.method, r.pattern, r.word, r.scope, !r.has(isPage) && r.access != public})
 	}
 	return rows
@@ -49,7 +49,7 @@ func (s *Server) Rows() (rows []Row) {
 // AddBrokenPages adds routes whose pages fail after a part was rendered: /broken/error
 // with an error, and /broken/panic with a panic in a method that the template calls.
 func (s *Server) AddBrokenPages() {
-	all := s.routes()
+	all := s.served()
 	for path, page := range map[string]any{"error": struct{}{}, "panic": brokenView{}} {
 		all = append(all, route{
 			name: "broken", method: http.MethodGet, pattern: "/broken/" + path, access: optional, traits: isPage,

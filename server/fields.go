@@ -45,7 +45,7 @@ func (f fields) parse(files, typed bool) (store.NewPush, error) {
 		Name:              r.written(store.FieldName),
 		Note:              r.written(store.FieldNote),
 		Days:              r.number(store.FieldDays),
-		Lifetime:          r.lifetime(),
+		Lifetime:          r.lifetime(store.FieldDuration),
 		Views:             r.number(store.FieldViews),
 		RetrievalStep:     r.flag(store.FieldRetrievalStep),
 		DeletableByViewer: r.flag(store.FieldDeletable),
@@ -147,13 +147,13 @@ func wholeFloat(text string) string {
 	return text
 }
 
-func (r *fieldReader) lifetime() time.Duration {
-	code := r.number(store.FieldDuration)
+func (r *fieldReader) lifetime(name string) time.Duration {
+	code := r.number(name)
 	if code == nil {
 		return 0
 	}
 	if *code < 0 || *code >= len(durations) {
-		r.bad.Add(store.FieldDuration, "must be a code between 0 and "+strconv.Itoa(len(durations)-1))
+		r.bad.Add(name, "must be a code between 0 and "+strconv.Itoa(len(durations)-1))
 		return 0
 	}
 	return durations[*code]

@@ -8,6 +8,7 @@ import (
 var ctx = context.Background()
 
 const (
-	day    = 24 * time.Hour
-	pushes = "/api/v2/pushes"
+	day      = 24 * time.Hour
+	pushes   = "/api/v2/pushes"
+	requests = "/api/v2/requests"
 )

@@ -50,7 +50,7 @@ func (s *Server) document(base, version, text string, endpoints []endpoint) open
 		}
 		item.Add(strings.ToLower(e.method), s.operation(e, &c))
 	}
-	c.Schemas.Add(schemaInvalid, invalidSchema(append(s.createFields(pushV2), s.mailFields()...)))
+	c.Schemas.Add(schemaInvalid, invalidSchema(slices.Concat(s.createFields(pushV2), s.mailFields(), s.requestFields())))
 	doc.Components = openapi.Components{Schemas: c.Schemas, SecuritySchemes: securitySchemes()}
 	return doc
 }
@@ -67,6 +67,7 @@ const aboutV1 = " API version 1, which Password Pusher calls deprecated, is ther
 const (
 	tagPushes = "pushes"
 	tagOwn    = "own pushes"
+	tagAsk    = "requests"
 	tagFiles  = "files"
 	tagServer = "server"
 )
@@ -76,6 +77,7 @@ func apiTags() []openapi.Tag {
 		{Name: tagServer, Description: "What the server is and can do."},
 		{Name: tagPushes, Description: "For senders and recipients: create, retrieve and delete a push."},
 		{Name: tagOwn, Description: "For senders with an account: their pushes, audit logs, and links by mail."},
+		{Name: tagAsk, Description: "For accounts that ask others for secrets: their requests, and the answers."},
 		{Name: tagFiles, Description: "For recipients: the files of a push."},
 	}
 }
@@ -96,7 +98,7 @@ type endpoint struct {
 // endpoints returns the routes of the API in the order of the table: all but pages,
 // health checks and metrics.
 func (s *Server) endpoints(base string) (all []endpoint) {
-	for _, row := range s.routes() {
+	for _, row := range s.served() {
 		isFile := routeTexts[row.name].answer == nil // for others HEAD needs no words
 		if inAPI(row.pattern) && (row.method != http.MethodHead || isFile) {
 			all = append(all, s.endpoint(row, routeTexts[row.name], pushV2, base))
@@ -137,6 +139,9 @@ func (s *Server) endpoint(row route, text routeText, how spelling, base string) 
 	if e.mail {
 		e.fields = append(e.fields, s.notifyFields()...)
 	}
+	if e.asks {
+		e.fields = append(e.fields, s.requestFields()...)
+	}
 	e.errorResponses = errorResponses(s.errorsOf(row, e.errors))
 	if e.example != nil {
 		e.body = e.example(s, base)
@@ -174,6 +179,9 @@ func (s *Server) operation(e endpoint, c *openapi.Catalog) openapi.Operation {
 	}
 	if e.mail {
 		op.RequestBody = s.notifyBody(&c.Schemas)
+	}
+	if e.asks {
+		op.RequestBody = s.requestBody(&c.Schemas)
 	}
 	op.Responses.Add(strconv.Itoa(cmp.Or(e.status, http.StatusOK)), e.success(c))
 	if e.parts() {

@@ -21,6 +21,7 @@ var settings = map[string]func(*config.Config){
 	"text alone": func(c *config.Config) {
 		c.EnableFilePushes, c.EnableURLPushes, c.EnableQRPushes = false, false, false
 	},
+	"requests": func(c *config.Config) { c.EnableRequests = true },
 	"other bounds": func(c *config.Config) {
 		c.URL.ExpireAfterDaysMax, c.QR.ExpireAfterViewsDefault, c.PW.EnableRetrievalStep = 30, 1, false
 	},

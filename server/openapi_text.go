@@ -20,6 +20,7 @@ type routeText struct {
 	params  []string                  // by their names in paramFields; those of the path are known
 	push    bool                      // its body is a push to be created
 	mail    bool                      // its body has the recipients of mail
+	asks    bool                      // its body is a request for secrets
 	status  int                       // of a success; 0: 200
 	done    string                    // describes the answer of a success
 	answer  reflect.Type              // the type of its body; nil: a file
@@ -143,6 +144,45 @@ var routeTexts = map[string]routeText{
 		example: (*Server).exampleMailed,
 		errors:  append([]error{body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errNoFields, errInvalidMail, store.ErrDenied, store.ErrUnconfirmed, store.ErrQuota, errAddresseeFull, store.ErrFull}, inStore...),
 	},
+	"request_create": {
+		summary: "Ask for a secret",
+		tag:     tagAsk,
+		text:    "Makes a request for secrets and returns its link. A person with the link sees the address of the account and the text, and sends a text or files without an account. Each answer becomes a push of the account.",
+		asks:    true,
+		status:  http.StatusCreated,
+		done:    "The request. Give html_url to the person who is asked.",
+		answer:  reflect.TypeFor[requestJSON](),
+		example: (*Server).exampleRequest,
+		errors:  append([]error{errNoRequest, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidRequest, store.ErrRequests, store.ErrFull}, inStore...),
+	},
+	"requests": {
+		summary: "List own requests",
+		tag:     tagAsk,
+		text:    "The account's requests, " + pageText + ": the live ones first, and then those that have ended, newest first.",
+		params:  []string{"page"},
+		done:    "A page of the list; empty beyond the last.",
+		answer:  reflect.TypeFor[[]requestJSON](),
+		example: (*Server).exampleRequests,
+		errors:  append([]error{errPage}, inStore...),
+	},
+	"request": {
+		summary: "A request with its answers",
+		tag:     tagAsk,
+		text:    "A request of the account, with the pushes that came as answers. Retrieve them as any push: a retrieval by their owner is not counted.",
+		done:    "The request.",
+		answer:  reflect.TypeFor[answeredJSON](),
+		example: (*Server).exampleAnswered,
+		errors:  append([]error{store.ErrNotFound}, inStore...),
+	},
+	"request_end": {
+		summary: "End a request",
+		tag:     tagAsk,
+		text:    "Ends a request of the account: it takes no more answers. Those that came stay. Repeating it changes nothing.",
+		done:    "The request, which has ended.",
+		answer:  reflect.TypeFor[requestJSON](),
+		example: (*Server).exampleRequestEnded,
+		errors:  append([]error{store.ErrNotFound}, inStore...),
+	},
 	"download": {
 		summary: "Download a file",
 		tag:     tagFiles,
@@ -162,6 +202,10 @@ var paramFields = map[string]apiField{
 	tokenParam: {
 		in: "path", required: true, text: "The url_token of a push, in upper or lower case. For its owner also the handle of an expired push, to show, audit and delete it.",
 		schema: &openapi.Schema{Type: openapi.Types{"string"}, Pattern: "^([A-Za-z2-7]{34}([A-Za-z2-7]{2})?|[A-Za-z0-9_-]{8,33})$"},
+	},
+	requestParam: {
+		in: "path", required: true, text: "The id of a request, in upper or lower case.",
+		schema: &openapi.Schema{Type: openapi.Types{"string"}, Pattern: "^[A-Za-z2-7]{36}$"},
 	},
 	grantParam: {
 		in: "path", required: true, text: "The grant in the file's address, from the retrieved push.",

@@ -89,6 +89,8 @@ var problems = [...]problem{
 	{err: body.ErrTooLarge, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "The request body is larger than this server accepts."},
 	{err: store.ErrFileSize, status: http.StatusRequestEntityTooLarge, code: "payload-too-large", message: "A file is larger than this server accepts."},
 	{err: store.ErrFull, status: http.StatusInsufficientStorage, code: "insufficient-storage", message: "The server has no space left for this. Stored pushes are not affected."},
+	{err: store.ErrRequests, status: http.StatusTooManyRequests, code: "too-many-requests", message: "The account has as many live requests for secrets as it may have. End some, or wait until they expire.", retry: roomRetry},
+	{err: store.ErrNoAnswers, status: http.StatusServiceUnavailable, code: "unavailable", name: "no_answers", message: "This request takes no answers now. Try again later, or tell the person who asked.", retry: roomRetry},
 	{err: store.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "Too many requests are waiting, such as for the check of a passphrase. Try again in a moment.", retry: time.Second},
 	{err: limit.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is busy with too many large requests. Try again in a moment.", retry: memoryWait},
 	{err: store.ErrClock, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's clock jumped, and the server does not trust it yet. Try again later.", retry: time.Minute},

@@ -38,6 +38,7 @@ const (
 	isV1                             // of API version 1, which the settings can switch off
 	unlisted                         // another address of a route, which the documentation leaves out
 	compressed                       // a page that never holds a secret: the size of any other could tell something about it
+	forRequests                      // of requests for secrets, which the settings can switch off
 	crossOrigin                      // scripts of other sites may read the answer, if the settings allow it
 )
 
@@ -80,8 +81,11 @@ const (
 	forgottenPath = passwordPath + "/forgotten"
 )
 
-// tokenParam is the parameter of patterns for a url_token.
-const tokenParam = "url_token"
+// Parameters of patterns.
+const (
+	tokenParam   = "url_token"
+	requestParam = "request_id"
+)
 
 // routes returns the table. HEAD is GET without a body, so each row for GET is also one
 // for HEAD, unless GET counts something.
@@ -97,6 +101,11 @@ func (s *Server) routes() []route {
 	return all
 }
 
+// served returns the rows of the table that the settings do not switch off.
+func (s *Server) served() []route {
+	return slices.DeleteFunc(s.routes(), func(r route) bool { return r.has(forRequests) && !s.cfg.EnableRequests })
+}
+
 // table has each row once.
 func (s *Server) table() []route {
 	const (
@@ -104,6 +113,7 @@ func (s *Server) table() []route {
 		push   = pushes + "/:" + tokenParam
 		file   = "/d/:" + grantParam + "/:" + fileParam
 		page   = "/p/:" + tokenParam
+		asked  = "/api/v2/requests"
 	)
 	const (
 		get  = http.MethodGet
@@ -121,6 +131,10 @@ func (s *Server) table() []route {
 		{name: "audit", method: get, pattern: push + "/audit", access: required, scope: store.ScopeRead, action: s.auditPush},
 		{name: "notify_emails", method: post, pattern: push + "/notify_emails", access: required, scope: store.ScopeManage, traits: hasLinks, action: s.mailPush},
 		{name: "thaw", method: post, pattern: push + "/thaw", access: required, scope: store.ScopeManage, traits: hasLinks, action: s.thawPushAPI},
+		{name: "request_create", method: post, pattern: asked, access: required, scope: store.ScopeCreate, traits: hasLinks | forRequests, action: s.createRequest},
+		{name: "requests", method: get, pattern: asked, access: required, scope: store.ScopeRead, traits: hasLinks | forRequests, action: s.listRequests},
+		{name: "request", method: get, pattern: asked + "/:" + requestParam, access: required, scope: store.ScopeRead, traits: hasLinks | forRequests, action: s.showRequest},
+		{name: "request_end", method: http.MethodDelete, pattern: asked + "/:" + requestParam, access: required, scope: store.ScopeManage, traits: hasLinks | forRequests, action: s.endRequest},
 		{name: "download", method: get, pattern: file, access: public, traits: hasFiles | forRecipients, action: s.downloadFile},
 		{name: "download_all", method: get, pattern: "/files/:" + grantParam, access: public, traits: isPage | hasFiles | forRecipients, action: s.downloadAll},
 		{name: "asset", method: get, pattern: web.AssetPrefix + ":" + nameParam, access: public, traits: isPage | forRecipients | notCounted, action: s.asset},

@@ -132,7 +132,7 @@ func (c *createRequest) agrees() error {
 	if c.files != nil && c.fields.text(store.FieldKind) != store.File.String() {
 		bad.Add(leftoverField, "are of another kind")
 	}
-	if kind := c.fields.text(store.FieldKind); c.server.cfg.ClientEncryption == "required" &&
+	if kind := c.fields.text(store.FieldKind); c.server.cfg.ClientEncryption == "required" && !c.answers() &&
 		(kind == store.Text.String() || kind == store.File.String()) && !endtoend.IsEnvelope(c.fields.text(store.FieldPayload)) {
 		bad.Add(plainField, "is not encrypted")
 	}

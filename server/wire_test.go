@@ -293,7 +293,7 @@ func TestAnotherSitesFormChangesNothing(t *testing.T) {
 // Whatever the route of the API, of either version.
 func TestAnotherSitesFormReachesNoRoute(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t)
+	a := servertest.New(t, takesRequests)
 	ann := a.AddTokenUser("ann@example.com")
 	pages := a.Handler.RouteNames(true)
 	for _, row := range a.Handler.Rows() {
@@ -312,10 +312,10 @@ func TestAnotherSitesFormReachesNoRoute(t *testing.T) {
 
 func TestTheVersionTellsTheFeatures(t *testing.T) {
 	t.Parallel()
-	const all = `{"application_version":"3.0.0","api_version":"2.1","edition":"oss","features":{"anonymous_access":%t,"api_token_authentication":true,"accounts":{"enabled":false},"pushes":{"enabled":true,"email_auto_dispatch":false,"file_attachments":{"enabled":%[1]t,"requires_authentication":true},"url_pushes":{"enabled":%[1]t},"qr_code_pushes":{"enabled":%[1]t}},"requests":{"enabled":false}}}` + "\n"
+	const all = `{"application_version":"3.0.0","api_version":"2.1","edition":"oss","features":{"anonymous_access":%t,"api_token_authentication":true,"accounts":{"enabled":false},"pushes":{"enabled":true,"email_auto_dispatch":false,"file_attachments":{"enabled":%[1]t,"requires_authentication":true},"url_pushes":{"enabled":%[1]t},"qr_code_pushes":{"enabled":%[1]t}},"requests":{"enabled":%[1]t}}}` + "\n"
 	for _, on := range []bool{true, false} {
 		a := servertest.New(t, func(c *config.Config) {
-			c.AllowAnonymous, c.EnableFilePushes, c.EnableURLPushes, c.EnableQRPushes = on, on, on, on
+			c.AllowAnonymous, c.EnableFilePushes, c.EnableURLPushes, c.EnableQRPushes, c.EnableRequests = on, on, on, on, on
 		})
 		for _, h := range []http.Header{{}, {"Authorization": {"Bearer nonsense"}}, {"X-User-Token": {"x"}}} {
 			if got := a.Get("/api/v2/version", h).Want(http.StatusOK); got.Body != fmt.Sprintf(all, on) {

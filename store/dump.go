@@ -21,6 +21,7 @@ const (
 	RecordSession                   // digest: Session
 	RecordToken                     // digest: APIToken
 	RecordHook                      // owner and ID as uint64: Hook
+	RecordRequest                   // ID: Request
 	RecordQuota                     // Quota.Key: day and count as uint64
 	RecordEvent                     // number as uint64: AdminEvent
 	RecordPush                      // ID: Push
@@ -35,7 +36,7 @@ const (
 
 var recordNames = [recordKinds]string{
 	"the key ring", "the latest time", "the last numbers", "the ends of the instance log", "an account", "a session", "an API token", "a webhook",
-	"a quota", "an event", "a push", "a payload", "an audit entry", "an orphan", "a chunk", "a grant", "a message",
+	"a request", "a quota", "an event", "a push", "a payload", "an audit entry", "an orphan", "a chunk", "a grant", "a message",
 }
 
 // String says what the record is, with an article.

@@ -43,6 +43,7 @@ type Engine interface {
 	FileEngine
 	AccountEngine
 	SessionEngine
+	RequestEngine
 	TokenEngine
 	HookEngine
 	OutboxEngine
@@ -144,7 +145,7 @@ type AccountEngine interface {
 	// for its mail the errors of CreatePush. An error of r is returned as it
 	// is, and nothing was changed.
 	ChangeAccount(ctx context.Context, id AccountID, by SessionDigest, r AccountRule) (AccountChange, error)
-	// RemoveAccount removes an account with its tokens, sessions, webhooks and quota.
+	// RemoveAccount removes an account with its tokens, sessions, requests, webhooks and quota.
 	// ErrExists if it still owns pushes, and nothing was changed.
 	RemoveAccount(ctx context.Context, id AccountID, e AdminEvent) error
 }
@@ -192,6 +193,30 @@ type HookEngine interface {
 	SetHook(ctx context.Context, h Hook, e AdminEvent) error
 	// RemoveHook returns ErrNotFound if that account has no such webhook.
 	RemoveHook(ctx context.Context, owner AccountID, id HookID, e AdminEvent) error
+}
+
+// A RequestEngine keeps requests, and counts their answers.
+type RequestEngine interface {
+	// CreateRequest keeps a new request. ErrExists if the ID is taken; ErrToken if its owner
+	// is not an account that may act; ErrRequests if that has MaxRequests that are live when
+	// this one is created; ErrFull.
+	CreateRequest(ctx context.Context, r Request) error
+	// AnswerRequest is CreatePush for a push that answers a request: it keeps the push, and
+	// the request as Request.Answer makes it. ErrNotFound if that refuses the push, or there
+	// is no such request. It returns the entry with those of its messages that it kept, and
+	// without mail that was optional and that it left out.
+	AnswerRequest(ctx context.Context, p Push, payload []byte, e Entry) (kept Entry, err error)
+	// Request returns ErrNotFound if there is none.
+	Request(ctx context.Context, id RequestID) (Request, error)
+	// Requests lists an account's requests: first those without a time of their end, then
+	// the others, newest first.
+	Requests(ctx context.Context, owner AccountID, skip, limit int) ([]Request, error)
+	// ScanRequests lists requests of all accounts by ID, from the first after the given one.
+	ScanRequests(ctx context.Context, after RequestID, limit int) ([]Request, error)
+	// ChangeRequest applies r, and returns the request as it is then or, if it is removed, as
+	// it was. ErrNotFound if there is none. An error of r is returned as it is, and nothing
+	// was changed.
+	ChangeRequest(ctx context.Context, id RequestID, r RequestRule) (Request, error)
 }
 
 // An OutboxEngine keeps the messages that wait to be sent, which PushEngine.CreatePush
@@ -351,6 +376,7 @@ type Resealer interface {
 	ResealAccount(a Account) (Account, error)
 	ResealSession(s Session) (Session, error)
 	ResealHook(h Hook) (Hook, error)
+	ResealRequest(r Request) (Request, error)
 	ResealMessage(m Message) (Message, error)
 	ResealEvent(e AdminEvent) (AdminEvent, error)
 }

@@ -26,6 +26,13 @@ var (
 // ErrTokens says that the account has MaxTokens API tokens.
 var ErrTokens = errors.New("the account has as many API tokens as it may have")
 
+// ErrRequests says that the account has MaxRequests live requests.
+var ErrRequests = errors.New("the account has as many live requests as it may have")
+
+// ErrNoAnswers says that a request takes no answers now: its owner has no room for more. It
+// does not say why: the sender of an answer learns nothing of the owner.
+var ErrNoAnswers = errors.New("the request takes no answers now")
+
 // ErrLastAdmin says that the change would leave the instance without an administrator.
 var ErrLastAdmin = errors.New("this is the last administrator")
 

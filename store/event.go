@@ -13,6 +13,7 @@ const (
 	EventExpire                        // the push ended; Notice.Cause says why
 	EventFailedPassphrase              // a wrong passphrase was given
 	EventFreeze                        // it was one too many, and the push is frozen; sent beside EventFailedPassphrase
+	EventAnswer                        // a push came that answers a request
 	eventCount
 )
 
@@ -23,11 +24,12 @@ var eventNames = [...]string{
 	EventExpire:           "expire",
 	EventFailedPassphrase: "failed_passphrase",
 	EventFreeze:           "freeze",
+	EventAnswer:           "request.answered",
 }
 
 // Events lists the events that a webhook can ask for.
 func Events() []Event {
-	return []Event{EventView, EventLastView, EventExpire, EventFailedPassphrase, EventFreeze}
+	return []Event{EventView, EventLastView, EventExpire, EventFailedPassphrase, EventFreeze, EventAnswer}
 }
 
 // ParseEvent returns the event that a webhook asks for by this name, or false.
@@ -111,6 +113,10 @@ type occurrence struct {
 func occurrences(before, after Push, e Entry) (all []occurrence) {
 	if after.Seq != before.Seq {
 		switch e.Kind {
+		case EntryCreation:
+			if after.Request != (RequestID{}) {
+				all = append(all, occurrence{Event: EventAnswer, at: e.At})
+			}
 		case EntryView:
 			all = append(all, occurrence{Event: EventView, at: e.At})
 			if after.Views >= after.ViewLimit {

@@ -18,5 +18,23 @@ const (
 	FieldMailLanguage  = "notify_emails_to_locale"
 )
 
+// Names of the fields of a request, beside FieldDays and FieldDuration of its own time limit.
+const (
+	FieldText           = "text"
+	FieldKinds          = "kinds"
+	FieldMaxAnswers     = "max_answers"
+	FieldAnswerDays     = "answer_expire_after_days"
+	FieldAnswerDuration = "answer_expire_after_duration"
+	FieldAnswerViews    = "answer_expire_after_views"
+	FieldAnswerStep     = "answer_retrieval_step"
+	FieldX25519         = "public_key_x25519"
+	FieldP256           = "public_key_p256"
+)
+
+// Names of further fields of an answer.
+const (
+	FieldWrappedKey = "wrapped_key"
+)
+
 // FieldPassword is the field of an account's password in an *InvalidError.
 const FieldPassword = "password"

@@ -34,6 +34,11 @@ func all[T any](next func(last T) ([]T, error)) (list []T, err error) {
 	return list, nil
 }
 
+// scanRequests reads all requests.
+func (s *Store) scanRequests(ctx context.Context) iter.Seq2[[]Request, error] {
+	return batches(func(last Request) ([]Request, error) { return s.engine.ScanRequests(ctx, last.ID, listBatch) })
+}
+
 // scan reads all pushes.
 func (s *Store) scan(ctx context.Context) iter.Seq2[[]Push, error] {
 	return batches(func(last Push) ([]Push, error) { return s.engine.Scan(ctx, last.ID, listBatch) })

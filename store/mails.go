@@ -123,6 +123,7 @@ const (
 	MailLink     MailSubject = 1 + iota // the link of a push, to its recipients
 	MailFreeze                          // that a push is frozen, to its owner
 	MailCode                            // the code that confirms an address, to the account
+	MailAnswer                          // that a request was answered, to its owner
 	MailPassword                        // the link that sets a password, to the account
 	mailSubjectCount
 )
@@ -215,9 +216,13 @@ func (s *Store) aboutPush(ctx context.Context, l Mail, push ID, owner Account) (
 		return Mail{}, false, nil
 	}
 	l.Push = PushInfo{Push: p, At: at.Now}
-	if l.About == MailFreeze {
+	switch l.About {
+	case MailFreeze:
 		l.To = secret.New(owner.Email)
 		return l, p.Frozen, nil
+	case MailAnswer:
+		l.To = secret.New(owner.Email)
+		return l, true, nil
 	}
 	l.Sender = owner.Email
 	if l.Push.Token, err = s.openLink(p); err != nil {
@@ -232,9 +237,9 @@ func (s *Store) canMail(a Account) bool {
 	return len(s.options().Mail.Languages) > 0 && email.IsSendable(a.Email)
 }
 
-// freezeMail is the mail that tells the owner of a push that it is frozen; nil if none is
-// sent. Nothing about it keeps the push from being frozen.
-func (s *Store) freezeMail(ctx context.Context, p Push, at clock.Instant) *MailBatch {
+// ownerMail is a mail that tells the owner of a push something about it; nil if none is
+// sent. Nothing about it keeps that from happening.
+func (s *Store) ownerMail(ctx context.Context, p Push, about MailSubject, at clock.Instant) *MailBatch {
 	if p.Owner == 0 || at.Jumped {
 		return nil
 	}
@@ -243,7 +248,7 @@ func (s *Store) freezeMail(ctx context.Context, p Push, at clock.Instant) *MailB
 		return nil
 	}
 	return &MailBatch{
-		Messages: []Message{s.sealMail(p.Owner, at.Now, p.ID, Mail{About: MailFreeze})},
+		Messages: []Message{s.sealMail(p.Owner, at.Now, p.ID, Mail{About: about})},
 		Quotas:   s.quotas(p.Owner, at.Now, owner.Email), Sender: p.Owner, Optional: true,
 	}
 }
@@ -267,7 +272,7 @@ func unlessItFreezes(r Rule) Rule {
 // freeze makes a change that may freeze a push, with the mail that tells its owner. The mail
 // goes with the change that freezes it, and with no other.
 func (s *Store) freeze(ctx context.Context, p Push, r Rule, at clock.Instant) (c Change, err error) {
-	mail := s.freezeMail(ctx, p, at)
+	mail := s.ownerMail(ctx, p, MailFreeze, at)
 	err = s.countMail(mail, at, func() (err error) {
 		c, err = s.change(ctx, p.ID, func(p Push) (Push, Entry, error) {
 			next, e, err := r(p)

@@ -96,7 +96,8 @@ type Notice struct {
 
 	// Only for a webhook of the push's owner.
 	Name     secret.Text
-	URLToken secret.Text // while the push is live; once it has ended its handle
+	URLToken secret.Text // while the push is live; once it has ended its handle; none with EventAnswer
+	Request  RequestID   // that the push answers; zero: none
 }
 
 // NewNoticeID returns a new ID of a notice.
@@ -151,13 +152,17 @@ func (s *Store) OpenNotice(ctx context.Context, m Message) (n Notice, err error)
 	if m.To == 0 || n.Event == EventTest {
 		return n, nil
 	}
-	n.URLToken = secret.New(Handle(n.Push).String())
-	switch p, err := s.engine.Push(ctx, n.Push); {
+	if n.Event != EventAnswer {
+		n.URLToken = secret.New(Handle(n.Push).String())
+	}
+	p, err := s.engine.Push(ctx, n.Push)
+	n.Request = p.Request
+	switch {
 	case errors.Is(err, ErrNotFound):
 		return n, nil
 	case err != nil:
 		return Notice{}, err
-	case p.Live():
+	case p.Live() && n.Event != EventAnswer:
 		link, err := s.openLink(p)
 		n.URLToken = link.Text
 		return n, err

@@ -13,11 +13,10 @@ type notifications struct {
 // notify adds messages to the entry of a rule, for the webhooks that ask for what it
 // does. Where no webhook asks for anything, it returns the rule as it is, and nil.
 func (s *Store) notify(r Rule) (Rule, *notifications) {
-	subscribed := s.hooks.Load()
-	if subscribed.quiet() {
+	n := s.notifications()
+	if n == nil {
 		return r, nil
 	}
-	n := &notifications{store: s, subscriptions: subscribed}
 	return func(p Push) (Push, Entry, error) {
 		next, e, err := r(p)
 		if err == nil {
@@ -25,6 +24,15 @@ func (s *Store) notify(r Rule) (Rule, *notifications) {
 		}
 		return next, e, err
 	}, n
+}
+
+// notifications returns none where no webhook asks for anything.
+func (s *Store) notifications() *notifications {
+	subscribed := s.hooks.Load()
+	if subscribed.quiet() {
+		return nil
+	}
+	return &notifications{store: s, subscriptions: subscribed}
 }
 
 // compose makes the messages of a change. It may run several times; the last run

@@ -34,6 +34,15 @@ func (e observed) CreatePush(ctx context.Context, p Push, payload []byte, first 
 	return err
 }
 
+// AnswerRequest is that of the engine.
+func (e observed) AnswerRequest(ctx context.Context, p Push, payload []byte, first Entry) (Entry, error) {
+	kept, err := e.Engine.AnswerRequest(ctx, p, payload, first)
+	if err == nil {
+		e.observer.Created(p.Kind)
+	}
+	return kept, err
+}
+
 // Change is that of the engine.
 func (e observed) Change(ctx context.Context, id ID, r Rule) (Change, error) {
 	var was Push

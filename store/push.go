@@ -97,6 +97,9 @@ type Push struct {
 
 	Receipt ReceiptDigest // of the code of its receipt; zero: it has none
 
+	Request    RequestID // of a push that answers a request; zero: it answers none
+	WrappedKey []byte    // the key of its envelope, which its sender encrypted for the owner of the request; nil: none
+
 	Wrap    []byte // the sealed data encryption key; nil unless live
 	Link    []byte // the url_token, sealed for the owner; nil unless live and owned
 	Details []byte // name and note, sealed; nil when there are none
@@ -184,6 +187,11 @@ type NewPush struct {
 
 	Mail    *MailRequest // who gets its link by mail; nil: no mail
 	Receipt bool         // with the code of a receipt, for its sender
+
+	// An answer to a request has only kind, payload and files from its sender. The request
+	// says all else, and its owner owns the push.
+	Request    RequestToken // that it answers; zero: none
+	WrappedKey []byte       // of an envelope that answers a request with public keys
 }
 
 // hasFiles reports whether the push is to hold files.

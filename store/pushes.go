@@ -16,7 +16,9 @@ const PageSize = 50
 //
 // Errors: *InvalidError; ErrFull; a *RoomError if the sender has no room left; ErrBusy if too many passphrases wait; ErrClock while
 // the clock is in doubt; ErrToken if the actor's account was removed or disabled
-// meanwhile; a *QuotaError if it asks for more mail than may be sent today.
+// meanwhile; a *QuotaError if it asks for more mail than may be sent today. For an answer to
+// a request also ErrNotFound if that is not live, ErrFileSize, and ErrNoAnswers in place of a
+// *RoomError; it is returned without its token.
 func (s *Store) CreatePush(ctx context.Context, by Actor, in NewPush) (PushInfo, error) {
 	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.createPush(ctx, by, in) })
 }
@@ -30,6 +32,13 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		return PushInfo{}, errBroken
 	}
 	var bad InvalidError
+	var asked RequestInfo
+	if !in.Request.IsZero() {
+		var err error
+		if in, asked, err = s.answering(ctx, in, &bad); err != nil {
+			return PushInfo{}, err
+		}
+	}
 	p := s.options().Terms[in.Kind].resolve(in, at, &bad)
 	to := s.recipients(by, in.Mail, &bad)
 	p.checkMail(to, &bad)
@@ -38,6 +47,9 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	}
 	t, dek := s.begin(in, at)
 	p.ID, p.Owner, p.Holder = s.id(t), by.Account, s.holder(by)
+	if !in.Request.IsZero() {
+		p.Owner, p.Holder, p.Request, p.WrappedKey = asked.Owner, Holder{}, asked.ID, in.WrappedKey
+	}
 	payload, err := s.sealPush(ctx, by, &p, t, dek, in, at.Now)
 	if err != nil {
 		return PushInfo{}, err
@@ -56,7 +68,12 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		info.log(then.Kind, at)
 		e.Mail, then.Mail, e.Then = then.Mail, nil, []Entry{then}
 	}
-	err = s.countMail(e.Mail, at, func() error { return s.engine.CreatePush(ctx, info.Push, payload, e) })
+	if in.Request.IsZero() {
+		err = s.countMail(e.Mail, at, func() error { return s.engine.CreatePush(ctx, info.Push, payload, e) })
+	} else {
+		err = s.keepAnswer(ctx, p, payload, e, at)
+		info.Token, info.Name = Token{}, secret.Text{} // they are the owner's
+	}
 	if err != nil {
 		return PushInfo{}, err
 	}

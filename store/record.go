@@ -32,6 +32,8 @@ const (
 const (
 	hasHolder = 1 << iota
 	hasReceipt
+	hasRequest
+	hasWrappedKey
 )
 
 // AppendBinary appends the push's record to b. The ID is not part of it: it is the key.
@@ -56,6 +58,14 @@ func (p Push) AppendBinary(b []byte) ([]byte, error) {
 	if !p.Receipt.IsZero() {
 		b[at] |= hasReceipt
 		b = append(b, p.Receipt[:]...)
+	}
+	if p.Request != (RequestID{}) {
+		b[at] |= hasRequest
+		b = append(b, p.Request[:]...)
+	}
+	if p.WrappedKey != nil {
+		b[at] |= hasWrappedKey
+		b = appendBytes(b, p.WrappedKey)
 	}
 	return b, nil
 }
@@ -112,7 +122,7 @@ func (p *Push) unmarshal(b []byte, version byte) error {
 	q.Stored, q.GrantsEnd = int64(r.uvarint(1<<63-1)), r.time()
 	if version != firstPushVersion {
 		q.Size = int64(r.uvarint(1<<63 - 1))
-		has := r.flags(hasHolder | hasReceipt)
+		has := r.flags(hasHolder | hasReceipt | hasRequest | hasWrappedKey)
 		if has&hasHolder != 0 {
 			q.Holder = Holder(r.take(len(Holder{})))
 			r.bad = r.bad || q.Holder == Holder{}
@@ -120,6 +130,14 @@ func (p *Push) unmarshal(b []byte, version byte) error {
 		if has&hasReceipt != 0 {
 			q.Receipt = ReceiptDigest(r.take(len(ReceiptDigest{})))
 			r.bad = r.bad || q.Receipt.IsZero()
+		}
+		if has&hasRequest != 0 {
+			q.Request = RequestID(r.take(len(RequestID{})))
+			r.bad = r.bad || q.Request == RequestID{}
+		}
+		if has&hasWrappedKey != 0 {
+			q.WrappedKey = r.bytes()
+			r.bad = r.bad || q.WrappedKey == nil
 		}
 	}
 	if err := r.end(); err != nil || q.Kind.String() == "" || q.State < Live || q.State > Deleted {

@@ -229,6 +229,14 @@ func (r resealer) ResealHook(h Hook) (next Hook, err error) {
 	return h, err
 }
 
+// ResealRequest seals the text and the token of a request anew.
+func (r resealer) ResealRequest(q Request) (next Request, err error) {
+	q.Sealed, err = r.again(seal.DetailKeys, q.Sealed,
+		func(b []byte) ([]byte, error) { return r.ring.OpenRequest(q.ID[:], b) },
+		func(b []byte) []byte { return r.ring.SealRequest(q.ID[:], b) })
+	return q, err
+}
+
 // ResealMessage seals a message of the outbox anew.
 func (r resealer) ResealMessage(m Message) (next Message, err error) {
 	m.Sealed, err = r.again(seal.DetailKeys, m.Sealed,

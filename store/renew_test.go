@@ -26,6 +26,7 @@ type furnished struct {
 	totp     secret.Text
 	pushes   []store.PushInfo // of ann; the last one has ended
 	messages []store.Message
+	request  store.RequestInfo
 }
 
 func newFurnished(t *testing.T) *furnished {
@@ -35,6 +36,7 @@ func newFurnished(t *testing.T) *furnished {
 	f.session = storetest.SignIn(t, f.Fixture)
 	f.totp, _ = storetest.EnableTOTP(t, f.Fixture, &f.session)
 	addHook(t, f.Fixture, storetest.Email, store.EventView)
+	f.request = asks(t, f.Fixture, f.ann, func(in *store.NewRequest) { in.Days = ptr(90) })
 	for n := range 5 {
 		p := storetest.Push(t, f.Fixture, f.ann, func(in *store.NewPush) {
 			in.Name, in.Note, in.Days = secret.New(fmt.Sprintf("name %d", n)), secret.New("a note"), ptr(10+n)
@@ -83,6 +85,9 @@ func (f *furnished) wantAll() {
 	}
 	if all, _ := notices(f.t, f.Fixture); len(all) < 5 || all[0].Name.Reveal() != "name 0" {
 		f.t.Errorf("messages: %+v", all)
+	}
+	if r, err := f.Request(ctx, f.ann, f.request.ID); err != nil || r.Text.Reveal() != f.request.Text.Reveal() || r.Token.Reveal() != f.request.Token.Reveal() {
+		f.t.Errorf("the request: %+v, %v", r, err)
 	}
 	for _, m := range f.messages {
 		if _, err := f.OpenNotice(ctx, m); err != nil {

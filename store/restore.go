@@ -19,8 +19,8 @@ const mostParallel = 512
 
 // Restore prepares a store that was opened over a copy of a backup. It ends every live
 // push as by a delete, since the push may have been viewed after the backup was made,
-// or keeps it live if keepLive is set; its audit log shows which. It removes sessions,
-// grants, messages that wait, and files that waited for their last download.
+// or keeps it live if keepLive is set; its audit log shows which. It ends all requests, and
+// removes sessions, grants, messages that wait, and files that waited for their last download.
 //
 // ErrCorrupt if a check of the copy finds a problem; then nothing was changed. A
 // Restore that was cut short must begin again from the backup.
@@ -42,7 +42,7 @@ func (s *Store) Restore(ctx context.Context, keepLive bool) (r Restored, err err
 		}
 		r.Pushes += len(ps)
 	}
-	if err := errors.Join(s.engine.Forget(ctx), s.freeOrphans(ctx)); err != nil {
+	if err := errors.Join(s.endRequests(ctx), s.engine.Forget(ctx), s.freeOrphans(ctx)); err != nil {
 		return r, err
 	}
 	return r, s.as(restorer(keepLive)).note(ctx, AdminRestore, matter{detail: fmt.Sprintf("%d pushes, %d live in the backup", r.Pushes, r.Live)})

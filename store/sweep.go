@@ -30,7 +30,7 @@ const (
 
 // Sweep does what is due: it ends pushes whose time is over, purges expired ones that
 // have stayed long enough, frees the space of orphans, finishes removals of accounts,
-// removes ended sessions and counts of mail of the days before, adds a key encryption key once a month, drops those that are
+// removes ended sessions, requests that ended long ago and counts of mail of the days before, adds a key encryption key once a month, drops those that are
 // no longer needed, counts refusals that became no event, and keeps the time.
 // It returns how long to wait before the next sweep; an earlier one does no harm.
 func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
@@ -48,7 +48,7 @@ func (s *Store) Sweep(ctx context.Context) (wait time.Duration, err error) {
 			wait = min(wait, retrySleep)
 		}
 	}
-	err = errors.Join(err, s.finishRemovals(ctx), s.freeOrphans(ctx), s.clearSessions(ctx, at), s.clearQuotas(ctx, at), s.renewKeys(ctx, at), s.countRefusals(ctx, false))
+	err = errors.Join(err, s.finishRemovals(ctx), s.freeOrphans(ctx), s.clearSessions(ctx, at), s.clearRequests(ctx, at), s.clearQuotas(ctx, at), s.renewKeys(ctx, at), s.countRefusals(ctx, false))
 	if at.Ends.Sub(s.kept) >= timeSlack { // an idle store need not wake the disk each minute
 		err = errors.Join(err, s.keepTime(ctx))
 	}

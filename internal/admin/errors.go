@@ -51,6 +51,8 @@ func codes() []code {
 		{"tokens", store.ErrTokens},
 		{"last-admin", store.ErrLastAdmin},
 		{"room", store.ErrRoom},
+		{"requests", store.ErrRequests},
+		{"no-answers", store.ErrNoAnswers},
 		{"file-size", store.ErrFileSize},
 		{"busy", store.ErrBusy},
 		{"clock", store.ErrClock},

@@ -51,6 +51,8 @@ func (m *Mailer) textOf(l store.Mail) text {
 		return passwordText(l, words, m.Brand)
 	case store.MailFreeze:
 		return freezeText(l, words, m.Brand, m.Base)
+	case store.MailAnswer:
+		return answerText(l, words, m.Brand, m.Base)
 	default:
 		return letterText(l, words, m.Brand)
 	}
@@ -93,6 +95,17 @@ func freezeText(l store.Mail, words *lang.Locale, brand, base string) text {
 			words.Text("mail_freeze_thaw"),
 		},
 		after: []string{words.Text("mail_freeze_careful"), words.Text("mail_sent_by", "brand", brand)},
+	}
+}
+
+// answerText returns the text for the owner of a request that was answered. It has a link to
+// the page of the request, which is for the owner alone.
+func answerText(l store.Mail, words *lang.Locale, brand, base string) text {
+	return text{
+		id: l.ID, to: l.To, link: secret.New(base + "/requests/" + l.Push.Request.String()), language: words.Tag,
+		subject: words.Text("mail_answer_subject"),
+		before:  []string{words.Text("mail_answer_intro", "at", display.NewTime(l.Push.CreatedAt).Text, "until", display.NewTime(l.Push.ExpiresAt).Text)},
+		after:   []string{words.Text("mail_sent_by", "brand", brand)},
 	}
 }
 

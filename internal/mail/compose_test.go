@@ -140,6 +140,27 @@ func TestAMailAboutAFreezeIsWrittenInTheLanguageOfTheServer(t *testing.T) {
 	}
 }
 
+func TestAMailAboutAnAnswerLeadsToTheRequestAlone(t *testing.T) {
+	t.Parallel()
+	for _, tag := range lang.Tags() {
+		w := writer()
+		w.Language = tag
+		l := letterOf("ann@example.com")
+		l.About, l.Base, l.Sender, l.Push.Token, l.Push.Name = store.MailAnswer, "", "", store.Token{}, secret.New("name-marker")
+		l.Push.CreatedAt, l.Push.Request = time.Date(2026, 11, 21, 8, 4, 0, 0, time.UTC), store.RequestID{1}
+		m := written(t, w.textOf(l))
+		plain := parts(t, m)["text/plain"]
+		for _, want := range []string{"\n\nhttps://push.example/a&b/requests/" + l.Push.Request.String() + "\n\n", "2026-11-21 08:04 UTC", "2026-11-28 09:05 UTC", "Push & Co"} {
+			if !strings.Contains(plain, want) {
+				t.Errorf("%s: the text has no %q:\n%s", tag, want, plain)
+			}
+		}
+		if whole := subject(t, m) + plain; strings.ContainsAny(whole, "{}") || strings.Contains(whole, "mail_") || strings.Contains(whole, "marker") || strings.Contains(whole, "/p/") {
+			t.Errorf("%s: it is\n%s", tag, whole)
+		}
+	}
+}
+
 func TestAMailSaysOnceAndLeavesThePassphraseOut(t *testing.T) {
 	t.Parallel()
 	l := letterOf("bob@example.net")

@@ -76,6 +76,7 @@ type message struct {
 	UserAgent      string `json:"user_agent,omitempty"`
 	Name           string `json:"name,omitempty"`
 	URLToken       string `json:"url_token,omitempty"`
+	RequestID      string `json:"request_id,omitempty"`
 }
 
 // body returns the JSON of a notice.
@@ -86,6 +87,9 @@ func body(n store.Notice) ([]byte, error) {
 		m.PushID, m.Kind, m.Views, m.ViewsRemaining = n.Push.String(), n.Kind.String(), &n.Views, &remaining
 		m.Cause, m.IP, m.UserAgent = n.Cause.String(), n.IP, n.UserAgent
 		m.Name, m.URLToken = n.Name.Reveal(), n.URLToken.Reveal()
+		if n.Request != (store.RequestID{}) {
+			m.RequestID = n.Request.String()
+		}
 	}
 	b, err := json.Marshal(m)
 	if err != nil {

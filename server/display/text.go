@@ -21,6 +21,10 @@ func PushLink(base, urlToken string, step bool) string {
 	return base + "/p/" + urlToken + page
 }
 
+// RequestLink returns the link of a request for secrets, which its owner gives to people. It
+// begins with base, the address of the server.
+func RequestLink(base, token string) string { return base + "/q/" + token }
+
 // PasswordLink returns the link that sets the password of an account.
 func PasswordLink(base, code string) string { return base + PasswordPath + code }
 

@@ -190,7 +190,7 @@ func (t *tx) wantSession(owner store.AccountID, by store.SessionDigest) error {
 	return err
 }
 
-// RemoveAccount removes an account with its tokens, sessions, webhooks and quota.
+// RemoveAccount removes an account with its tokens, sessions, requests, webhooks and quota.
 func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID, e store.AdminEvent) error {
 	return db.do(ctx, 0, func(t *tx) error {
 		a, err := t.account(id)
@@ -213,6 +213,9 @@ func (t *tx) removeAccount(a store.Account) error {
 		return err
 	}
 	if err := t.removeSessions(a.ID); err != nil {
+		return err
+	}
+	if err := t.removeEach(requestOwners, owner, t.removeRequestRow); err != nil {
 		return err
 	}
 	for _, b := range []bucket{hooks, quotas} {

@@ -134,7 +134,7 @@ var faults = map[string]struct {
 	"keys of another length": {
 		func(t *tx) error {
 			var errs []error
-			for _, b := range []bucket{pushes, payloads, audit, owners, expiry, chunks, orphans, grants, grantPushes, sessions, hooks, outbox, quotas} {
+			for _, b := range []bucket{pushes, payloads, audit, owners, expiry, chunks, orphans, grants, grantPushes, sessions, hooks, requests, outbox, quotas} {
 				errs = append(errs, t.put(b, []byte("?"), nil))
 			}
 			return errors.Join(errs...)
@@ -151,6 +151,7 @@ var faults = map[string]struct {
 			"grant_pushes: a key of 1 bytes instead of 54",
 			"sessions: a key of 1 bytes instead of 32",
 			"hooks: a key of 1 bytes instead of 16",
+			"requests: a key of 1 bytes instead of 22",
 			"outbox: a key of 1 bytes instead of 16",
 			"quotas: a key of 1 bytes instead of 8",
 		},
@@ -169,6 +170,20 @@ var faults = map[string]struct {
 			"webhook 2: account 9, its owner, does not exist",
 			"outbox: a record is malformed",
 			"message 7: only 0 numbers were given out",
+		},
+	},
+	"requests that nothing leads to, and rows that lead to none": {
+		func(t *tx) error {
+			r := store.Request{ID: store.RequestID(plantedKey()), Owner: 9, MaxAnswers: 1}
+			return errors.Join(
+				t.put(requests, plantedKey()[:idLen], []byte("?")), t.putRequest(nil, store.Request{ID: store.RequestID{1}, Owner: 9, MaxAnswers: 1}),
+				t.put(requestOwners, requestRow(r), nil),
+			)
+		},
+		[]string{
+			"requests: a record is malformed",
+			"request aeaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa: account 9, its owner, does not exist",
+			"request_owners: a row leads to a request that does not have it",
 		},
 	},
 	"malformed quotas": {

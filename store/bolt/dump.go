@@ -52,7 +52,7 @@ func (d *dump) run(t *tx) (err error) {
 	for _, part := range []func() error{
 		d.ring, d.latest, d.numbers, d.head,
 		d.rows(store.RecordAccount, accounts), d.rows(store.RecordSession, sessions), d.rows(store.RecordToken, tokens),
-		d.rows(store.RecordHook, hooks), d.rows(store.RecordQuota, quotas), d.rows(store.RecordEvent, events),
+		d.rows(store.RecordHook, hooks), d.rows(store.RecordRequest, requests), d.rows(store.RecordQuota, quotas), d.rows(store.RecordEvent, events),
 		d.pushes, d.payloads, d.entries, d.rows(store.RecordOrphan, orphans), d.chunks,
 		d.rows(store.RecordGrant, grants), d.rows(store.RecordMessage, outbox),
 	} {
@@ -316,6 +316,12 @@ func (t *tx) loadRecord(r store.DumpRecord) error {
 		return t.loadSession(r)
 	case store.RecordToken:
 		return t.loadToken(r)
+	case store.RecordRequest:
+		q := store.Request{ID: store.RequestID(r.Key)}
+		if err := decode(&q, requests, r.Value); err != nil {
+			return err
+		}
+		return t.putRequest(nil, q)
 	case store.RecordPush:
 		return t.loadPush(r)
 	case store.RecordPayload:
@@ -340,7 +346,7 @@ func (t *tx) loadRecord(r store.DumpRecord) error {
 // go that have no index rows.
 var (
 	loadKeys = map[store.RecordKind]int{
-		store.RecordAccount: 8, store.RecordSession: digestLen, store.RecordToken: digestLen, store.RecordHook: hookLen,
+		store.RecordAccount: 8, store.RecordSession: digestLen, store.RecordToken: digestLen, store.RecordHook: hookLen, store.RecordRequest: idLen,
 		store.RecordEvent: 8, store.RecordPush: idLen, store.RecordPayload: idLen, store.RecordEntry: auditLen, store.RecordOrphan: idLen,
 		store.RecordGrant: digestLen, store.RecordMessage: messageLen,
 	}

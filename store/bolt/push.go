@@ -19,6 +19,18 @@ const entryWeight = 64
 
 // CreatePush keeps a new push, its payload and its first audit entry.
 func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e store.Entry) error {
+	return db.create(ctx, p, payload, e, func(t *tx) error {
+		if err := t.putMail(e.Mail, *db.limits.Load()); err != nil {
+			return err
+		}
+		_, err := t.putMessages(e.Messages, *db.limits.Load())
+		return err
+	})
+}
+
+// create keeps a new push. Before it writes the push it calls first, which keeps what comes
+// with it or refuses it.
+func (db *DB) create(ctx context.Context, p store.Push, payload []byte, e store.Entry, first func(*tx) error) error {
 	record, err := p.AppendBinary(make([]byte, 0, pushWeight))
 	if err != nil {
 		return fmt.Errorf("encode a push: %w", err)
@@ -47,17 +59,13 @@ func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e st
 		if err := t.mayHold(p, db.limits.Load().room); err != nil {
 			return err
 		}
-		if err := t.putMail(e.Mail, *db.limits.Load()); err != nil {
+		if err := first(t); err != nil {
 			return err
 		}
 		if err := t.createPush(p, record, key, payload, entry); err != nil {
 			return err
 		}
-		if err := t.putFurtherEntries(p.ID, e.Then); err != nil {
-			return err
-		}
-		_, err := t.putMessages(e.Messages, *db.limits.Load())
-		return err
+		return t.putFurtherEntries(p.ID, e.Then)
 	})
 }
 

@@ -172,6 +172,12 @@ func (t *tx) resealed(r store.Resealer, b bucket, key, value []byte) (encoding.B
 			return nil, err
 		}
 		return r.ResealHook(h)
+	case requests:
+		q := store.Request{ID: store.RequestID(key)}
+		if err := decode(&q, b, value); err != nil {
+			return nil, err
+		}
+		return r.ResealRequest(q)
 	case outbox:
 		m, err := readMessage(key, value)
 		if err != nil {
@@ -191,7 +197,7 @@ func (t *tx) resealed(r store.Resealer, b bucket, key, value []byte) (encoding.B
 
 // sealedKeys are the lengths of the keys of records that have something sealed.
 var sealedKeys = [bucketCount]int{
-	pushes: idLen, audit: auditLen, accounts: 8, sessions: len(store.SessionDigest{}), hooks: hookLen, outbox: messageLen, events: 8,
+	pushes: idLen, audit: auditLen, accounts: 8, sessions: len(store.SessionDigest{}), hooks: hookLen, requests: idLen, outbox: messageLen, events: 8,
 }
 
 // resealedJournal returns a row of the journal whose entry, if it has one, is sealed anew.

@@ -22,7 +22,7 @@ var tagged = [bucketCount]bool{
 	accounts: true, emails: true,
 	tokens: true, tokenIDs: true, tokenOwners: true,
 	sessions: true, sessionOwners: true,
-	outbox: true, hooks: true, quotas: true, room: true, events: true,
+	outbox: true, hooks: true, requests: true, requestOwners: true, quotas: true, room: true, events: true,
 	meta: true,
 }
 

@@ -38,6 +38,8 @@ const (
 	journalRows                 // number → counts, end and audit entry of a push, not folded yet
 	outbox                      // time as uint64, number as uint64 → sealed message; its sequence gives numbers out
 	hooks                       // owner as uint64, number as uint64 → sealed record; its sequence gives numbers out
+	requests                    // ID → record
+	requestOwners               // owner as uint64, 1 if it has no end yet or 0, ID → nothing
 	quotas                      // account ID, or 0 for all; or whose, see mail.go → day as uint64, how much as uint64
 	room                        // whose → number of live pushes as uint64, bytes as uint64; see room.go
 	events                      // number as uint64 → event of the instance log
@@ -65,6 +67,8 @@ var bucketNames = [bucketCount][]byte{
 	journalRows:   []byte("journal"),
 	outbox:        []byte("outbox"),
 	hooks:         []byte("hooks"),
+	requests:      []byte("requests"),
+	requestOwners: []byte("request_owners"),
 	quotas:        []byte("quotas"),
 	room:          []byte("room"),
 	events:        []byte("events"),

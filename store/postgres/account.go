@@ -233,8 +233,8 @@ func (a *change) putAccount(account store.Account) error {
 	return nil
 }
 
-// RemoveAccount removes an account with its tokens, sessions, webhooks and quota. Its row
-// is locked first, so that no push is created for it meanwhile.
+// RemoveAccount removes an account with its tokens, sessions, requests, webhooks and quota. Its
+// row is locked first, so that no push and no request is created for it meanwhile.
 func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID, e store.AdminEvent) error {
 	done, err := db.begin(ctx)
 	if err != nil {
@@ -248,7 +248,7 @@ func (db *DB) RemoveAccount(ctx context.Context, id store.AccountID, e store.Adm
 		owner := int64(id)
 		a.before = append(a.before, func(b *pgx.Batch) { b.Queue("select from account where id = $1 for update", owner) })
 		a.onlyIf, a.onlyOn, a.refuse = "not exists (select from push where owner = $6::bigint and owner <> 0)", []any{owner}, decide(store.ErrExists)
-		for _, table := range []string{tableToken, tableSession, tableHook} {
+		for _, table := range []string{tableToken, tableSession, tableRequest, tableHook} {
 			a.write(fmt.Sprintf("delete from %s where owner = $2::bigint", table), owner)
 		}
 		a.write("delete from quota where of = $2::bytea", store.Quota{Of: id}.Key())

@@ -69,7 +69,7 @@ func (db *DB) Check(ctx context.Context, report func(problem string)) error {
 	}
 	return db.snapshot(ctx, func(t pgx.Tx) error {
 		c := &checker{sealer: sealer{db.ring.Load()}, ctx: ctx, tx: t, report: report, rooms: make(map[string]store.Room)}
-		for _, step := range []func() error{c.pushes, c.checkRooms, c.strays, c.orphans, c.grants, c.accounts, c.sessions, c.tokens, c.hooks, c.messages, c.quotas, c.meta, c.events} {
+		for _, step := range []func() error{c.pushes, c.checkRooms, c.strays, c.orphans, c.grants, c.accounts, c.sessions, c.tokens, c.hooks, c.requests, c.messages, c.quotas, c.meta, c.events} {
 			if err := step(); err != nil {
 				return err
 			}
@@ -411,6 +411,19 @@ func (c *checker) hooks() error {
 		return err
 	}
 	return c.owned(tableHook, "webhook")
+}
+
+func (c *checker) requests() error {
+	err := eachRow(c, "select "+requestColumns+" from request", func(r pgx.Rows) error {
+		_, _, err := c.scanRequest(r)
+		return c.note("requests", err)
+	})
+	if err != nil {
+		return err
+	}
+	return c.reportRows("select id from request r where not exists (select from account a where a.id = r.owner)", func(id []byte) {
+		c.notef("request %s: its owner does not exist", store.RequestID(idOf(id)))
+	})
 }
 
 func (c *checker) messages() error {

@@ -82,7 +82,7 @@ func (d *dump) each(query string, to []any, fn func() error) error {
 func (d *dump) run() error {
 	for _, part := range []func() error{
 		d.ring, d.latest, d.head, d.accounts, d.keyed(store.RecordSession, tableSession, "digest"), d.keyed(store.RecordToken, tableToken, "digest"),
-		d.hooks, d.keyed(store.RecordQuota, tableQuota, "of"), d.numbered(store.RecordEvent, tableEvent, "number"),
+		d.hooks, d.keyed(store.RecordRequest, tableRequest, "id"), d.keyed(store.RecordQuota, tableQuota, "of"), d.numbered(store.RecordEvent, tableEvent, "number"),
 		d.pushes, d.payloads, d.entries, d.orphans, d.chunks, d.keyed(store.RecordGrant, tableGrants, "digest"), d.messages,
 	} {
 		if err := part(); err != nil {
@@ -424,6 +424,11 @@ var loadTables = map[store.RecordKind]loadTable{
 	}},
 	store.RecordHook: {tableHook, []string{"owner", "id", "value"}, 16, func(l *load, k, v []byte) ([]any, error) {
 		return []any{signed(k), signed(k[8:]), l.sealValue(tableHook, k, v)}, nil
+	}},
+	store.RecordRequest: {tableRequest, []string{"id", "owner", "live", "value"}, idLen, func(l *load, k, v []byte) ([]any, error) {
+		var r store.Request
+		err := r.UnmarshalBinary(v)
+		return []any{k, int64(r.Owner), r.EndedAt.IsZero(), l.sealValue(tableRequest, k, v)}, err
 	}},
 	store.RecordQuota: {tableQuota, []string{"of", "value"}, 0, func(l *load, k, v []byte) ([]any, error) {
 		return []any{k, l.sealValue(tableQuota, k, v)}, nil

@@ -192,28 +192,36 @@ func (r *rawPush) sizeOf(p store.Push) int {
 
 // CreatePush keeps a new push, its payload and its first audit entry.
 func (db *DB) CreatePush(ctx context.Context, p store.Push, payload []byte, e store.Entry) error {
+	_, err := db.create(ctx, p, payload, e)
+	return err
+}
+
+// create keeps a new push, and returns the entry with the mail that goes out.
+func (db *DB) create(ctx context.Context, p store.Push, payload []byte, e store.Entry) (store.Entry, error) {
 	done, err := db.begin(ctx)
 	if err != nil {
-		return err
+		return e, err
 	}
 	defer done()
 	if err := db.mayAdd(ctx); err != nil {
-		return err
+		return e, err
 	}
 	if err := db.mayHold(ctx, p); err != nil {
-		return err
+		return e, err
 	}
 	n := &creation{db: db, op: newOp(), push: p, payload: payload, entry: e}
 	if n.shares(ctx, sealer{db.ring.Load()}) {
 		db.creates.do(ctx, n, db.createTogether)
 		if n.made {
-			return nil
+			return e, nil
 		}
 		if n.tried {
 			ctx = inDoubt(ctx)
 		}
 	}
-	return db.underKeys(ctx, n.try)
+	err = db.underKeys(ctx, n.try)
+	e.Mail = n.mail
+	return e, err
 }
 
 // A creation is a push that is being created.
@@ -223,8 +231,9 @@ type creation struct {
 	push    store.Push
 	payload []byte
 	entry   store.Entry
-	tried   bool // an attempt may have succeeded
-	made    bool // by a statement that others share
+	tried   bool             // an attempt may have succeeded
+	made    bool             // by a statement that others share
+	mail    *store.MailBatch // of the entry, unless it was left out
 
 	// What such a statement writes, under the key ring of that version.
 	row     pushRow
@@ -253,15 +262,20 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	if err != nil {
 		return err
 	}
-	st, err := n.statement(s, owner, mail)
+	n.mail = mail.batch
+	answered, err := s.planAnswer(ctx, c, n.push)
+	if err != nil {
+		return err
+	}
+	st, err := n.statement(s, owner, mail, answered)
 	if err != nil {
 		return decide(err)
 	}
-	var made, floor, owned, adopted, held, counted, there int
+	var made, floor, owned, adopted, held, counted, asked, there int
 	n.tried = true
 	err = c.QueryRow(ctx, st.text(`select (select count(*) from p), (select count(*) from k), (select count(*) from a),
-		(select count(*) from o), (select count(*) from r), `+locked+`, (select count(*) from push where id = $1)`), st.args...).
-		Scan(&made, &floor, &owned, &adopted, &held, &counted, &there)
+		(select count(*) from o), (select count(*) from r), `+locked+`, (select count(*) from t), (select count(*) from push where id = $1)`), st.args...).
+		Scan(&made, &floor, &owned, &adopted, &held, &counted, &asked, &there)
 	if isTaken(err) { // the push, or the first row of a quota
 		n.tried = false
 		if done, settleErr := n.settle(ctx, c); done || settleErr != nil {
@@ -282,8 +296,8 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 		return errAgain
 	case floor == 0:
 		return decide(store.ErrStaleKeys)
-	case owned == 0, counted < mail.locks():
-		return errAgain // the account changed since it was read, or the quota
+	case owned == 0, counted < mail.locks(), asked == 0:
+		return errAgain // the account changed since it was read, or the quota, or the request
 	case adopted == 0:
 		return decide(fmt.Errorf("%w: the files of push %s are gone", store.ErrCorrupt, n.push.ID))
 	case held == 0:
@@ -321,10 +335,10 @@ func confirm(ctx context.Context, c *pgxpool.Conn, id store.ID) error {
 }
 
 // statement makes the one statement of an attempt. Its parts are locks and conditions
-// first (k the key ring, a the owner, o the chunks, u the sender of mail, q the quotas), then the count of what
+// first (k the key ring, a the owner, o the chunks, u the sender of mail, q the quotas, t the request), then the count of what
 // the sender holds (r), then the push (p) if all of them are there, and then what comes
 // with it.
-func (n *creation) statement(s sealer, owner []byte, mail mailPlan) (*statement, error) {
+func (n *creation) statement(s sealer, owner []byte, mail mailPlan, answered answerPlan) (*statement, error) {
 	p, st := n.push, &statement{}
 	id := st.arg("bytea", p.ID[:])
 	st.part("k", "select 1 from ring where floor <= "+st.arg("bigint", s.version))
@@ -339,7 +353,8 @@ func (n *creation) statement(s sealer, owner []byte, mail mailPlan) (*statement,
 		st.part("o", "select 1")
 	}
 	mail.lock(st)
-	ready := fmt.Sprintf("exists (select from k) and exists (select from a) and exists (select from o) and %s = %d and not exists (select from push where id = %s)", locked, mail.locks(), id)
+	answered.lock(st)
+	ready := fmt.Sprintf("exists (select from k) and exists (select from t) and exists (select from a) and exists (select from o) and %s = %d and not exists (select from push where id = %s)", locked, mail.locks(), id)
 	n.db.holdRoom(st, p, ready)
 	sealed, err := s.seal(tablePush, pushKey(p.ID, 1), p)
 	if err != nil {
@@ -357,6 +372,7 @@ func (n *creation) statement(s sealer, owner []byte, mail mailPlan) (*statement,
 	}
 	n.db.addRoom(st, p, store.Room{}, p.Room(), roomShared)
 	mail.write(st, s)
+	answered.write(st)
 	entry := n.entry
 	entry.Mail = mail.batch
 	if err := n.db.addMessages(st, s, entry); err != nil {

@@ -26,6 +26,7 @@ const (
 	tableSession = "session"
 	tableToken   = "token"
 	tableHook    = "hook"
+	tableRequest = "request"
 	tableOutbox  = "outbox"
 	tableQuota   = "quota"
 	tableEvent   = "event"
@@ -91,6 +92,8 @@ create index session_owner on session (owner, id);
 create table token (digest bytea primary key, id bigint not null unique, owner bigint not null, value bytea not null);
 create index token_owner on token (owner, id);
 create table hook (owner bigint, id bigint, value bytea not null, primary key (owner, id));
+create table request (id bytea primary key, owner bigint not null, live boolean not null, value bytea not null);
+create index request_owner on request (owner, live, id);
 
 create table outbox (
 	number bigint primary key,

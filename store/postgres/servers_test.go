@@ -576,6 +576,10 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 		_, err := db.Change(context.Background(), p.ID, conformance.SendMail(conformance.MailTo(7, 9, 1)))
 		return err
 	}
+	request := func(db *postgres.DB) error {
+		_, err := db.Request(context.Background(), conformance.RequestOf(1, 1, 1).ID)
+		return err
+	}
 	entries := func(db *postgres.DB) error {
 		_, err := db.Entries(context.Background(), p.ID, 0, 10)
 		return err
@@ -601,6 +605,9 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 		"a quota of another":       {"update quota set of = set_byte(of, 2, 9)", nil, "quotas"},
 		"a quota of no account":    {"insert into quota values ('\\x0000000000000009', '')", nil, "quota of account 9"},
 		"room":                     {"update room set pushes = pushes - 1 where key >= 'a' and key < 'b'", nil, "a sender has"},
+		"a request":                {"update request set value = set_byte(value, 12, get_byte(value, 12) # 1)", request, "requests"},
+		"the owner of a request":   {"update request set owner = 2", request, "the column owner"},
+		"the state of a request":   {"update request set live = false", request, "the column live"},
 		"an account that is gone":  {"delete from account", account, "its owner does not exist"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -616,6 +623,9 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 				t.Fatal(err)
 			}
 			if err := mail(db); err != nil {
+				t.Fatal(err)
+			}
+			if err := db.CreateRequest(t.Context(), conformance.RequestOf(1, 1, 1)); err != nil {
 				t.Fatal(err)
 			}
 			conformance.CheckClean(t, db)

@@ -96,7 +96,7 @@ func anyRoom() []byte { return []byte{roomOfAnonymous, byte(mathrand.N(256))} }
 // shares reports whether a creation may share a statement. It prepares its rows then.
 func (n *creation) shares(ctx context.Context, s sealer) bool {
 	p := n.push
-	if s.newerThan(ctx) || p.HoldsFiles() || n.entry.Mail != nil || len(n.entry.Messages) > 0 || len(n.payload) > smallPayload {
+	if s.newerThan(ctx) || p.HoldsFiles() || p.Request != (store.RequestID{}) || n.entry.Mail != nil || len(n.entry.Messages) > 0 || len(n.payload) > smallPayload {
 		return false
 	}
 	value, err := s.seal(tablePush, pushKey(p.ID, 1), p)

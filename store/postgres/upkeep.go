@@ -324,6 +324,14 @@ func resealed(s sealer, r store.Resealer) []*resealTable {
 				return decoded(tableHook, v, &h, func() (encoding.BinaryAppender, error) { return r.ResealHook(h) })
 			},
 		}, {
+			table: tableRequest, first: []any{[]byte{}}, scan: oneKey, key: byKey,
+			query: "select id, value from request where id > $1 order by id limit $2",
+			swap:  "update request set value = $2::bytea where id = $3::bytea and value = $1::bytea",
+			again: func(k []any, v []byte) (encoding.BinaryAppender, error) {
+				q := store.Request{ID: store.RequestID(idOf(bytesAt(k, 0)))}
+				return decoded(tableRequest, v, &q, func() (encoding.BinaryAppender, error) { return r.ResealRequest(q) })
+			},
+		}, {
 			table: tableOutbox, first: []any{int64(-1), int64(-1)}, scan: twoNumbers,
 			query: "select next_at, number, value from outbox where (next_at, number) > ($1, $2) order by next_at, number limit $3",
 			swap:  "update outbox set value = $2::bytea where next_at = $3::bigint and number = $4::bigint and value = $1::bytea",

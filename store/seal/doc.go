@@ -43,6 +43,8 @@
 //	            HKDF(detail key, "pushbox webhook 1")
 //	message     what a mail or a message to a webhook says, while it waits to be
 //	            sent: sealed under HKDF(detail key, "pushbox message 1")
+//	request     the text and the token of a request for secrets, sealed under
+//	            HKDF(detail key, "pushbox request 1")
 //	entry       sealed under HKDF(audit key, "pushbox entry 1")
 //	event       of the instance log: sealed under HKDF(audit key, "pushbox event 1")
 //	account     where its sessions were begun, the secret of its second factor:
@@ -85,6 +87,7 @@
 //	                                                      time 8
 //	message     2        a detail key  none               head ‖ route 1 ‖
 //	                                                      recipient 8 ‖ time 8
+//	request     2        a detail key  none               head ‖ request id
 //	entry       2        an audit key  none               head ‖ push id
 //	event       2        an audit key  none               head ‖ digest 32 of its
 //	                                                      salt and plain text

@@ -17,7 +17,7 @@ type Family uint8
 // The families. The numbers are stored.
 const (
 	KEKs       Family = 1 + iota // seal the keys and links of pushes, and grants; a new one each month
-	DetailKeys                   // seal details of pushes, webhooks, and messages
+	DetailKeys                   // seal details of pushes, webhooks, messages, and requests
 	AuditKeys                    // seal audit entries, events, and parts of accounts
 	RowKeys                      // authenticate rows of the database
 	familyEnd
@@ -37,6 +37,7 @@ const (
 	forDetails
 	forHook
 	forMessage
+	forRequest
 	forEntry
 	forEvent
 	forAccount
@@ -53,6 +54,7 @@ var uses = [useCount]struct {
 	forDetails: {DetailKeys, "pushbox details 1", "details"},
 	forHook:    {DetailKeys, "pushbox webhook 1", "webhook"},
 	forMessage: {DetailKeys, "pushbox message 1", "message"},
+	forRequest: {DetailKeys, "pushbox request 1", "request"},
 	forEntry:   {AuditKeys, "pushbox entry 1", "audit entry"},
 	forEvent:   {AuditKeys, "pushbox event 1", "event"},
 	forAccount: {AuditKeys, "pushbox account 1", "part of an account"},

@@ -23,6 +23,8 @@ type familyVectors struct {
 	Message       string   `json:"message"`
 	SealedMessage hexBytes `json:"sealed_message"`
 	Place         hexBytes `json:"place"`
+	Request       string   `json:"request"`
+	SealedRequest hexBytes `json:"sealed_request"`
 	Entry         string   `json:"entry"`
 	SealedEntry   hexBytes `json:"sealed_entry"`
 	Event         string   `json:"event"`
@@ -122,6 +124,12 @@ func TestTheFrozenRecordsOfFamiliesOpenAndHaveTheirLayout(t *testing.T) {
 			f.SealedMessage, f.Message,
 			func(b []byte) ([]byte, error) { return ring.OpenMessage(f.Place, b) },
 			func(p []byte) []byte { return ring.SealMessage(f.Place, p) },
+			familyHead,
+		},
+		"request": {
+			f.SealedRequest, f.Request,
+			func(b []byte) ([]byte, error) { return ring.OpenRequest(v.PushID, b) },
+			func(p []byte) []byte { return ring.SealRequest(v.PushID, p) },
 			familyHead,
 		},
 		"entry": {

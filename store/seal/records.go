@@ -118,6 +118,15 @@ func (r *Ring) OpenMessage(place, sealed []byte) ([]byte, error) {
 	return r.open(forMessage, place, sealed)
 }
 
+// SealRequest seals the text and the url_token of the request with that id.
+func (r *Ring) SealRequest(id, plain []byte) []byte {
+	return r.newest(DetailKeys).seal(forRequest, id, plain)
+}
+
+// OpenRequest opens what SealRequest sealed with the same id. The error is ErrOpen if it
+// does not open.
+func (r *Ring) OpenRequest(id, sealed []byte) ([]byte, error) { return r.open(forRequest, id, sealed) }
+
 // sealRecord seals a record whose head is only version and algorithm. It authenticates
 // id and more: the record opens only with the same.
 func sealRecord[T string | []byte](a cipher.AEAD, id []byte, plain T, more ...byte) []byte {

@@ -100,7 +100,7 @@ func eventRows(t *testing.T, file, title string) [][]string {
 	}
 	_, table, _ := strings.Cut(string(text), "| `event` | "+title+" |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
-	return regexp.MustCompile("(?m)^\\| `([a-z_]+)` \\| (.*) \\|$").FindAllStringSubmatch(table, -1)
+	return regexp.MustCompile("(?m)^\\| `([a-z_.]+)` \\| (.*) \\|$").FindAllStringSubmatch(table, -1)
 }
 
 // A language is a file of messages, a language of the catalog, and a word that the setting

@@ -48,6 +48,7 @@ func harnesses() map[string]harness {
 		"race":         {"Race", "store", "TestNoMoreIsDeliveredThanTheLimitHoweverManyAsk"},
 		"renewal":      {"Key rotation", "store", "TestARotationSealsEverythingAnewAndDropsTheOldKeys"},
 		"renewal-wait": {"Key rotation", "store", "TestARotationWaitsForWhatIsSealedAndNotYetKept"},
+		"requests":     {"Requests", "store", "TestARequestEnds"},
 		"residue":      {"Residue", "store/harness/residue", "TestNothingIsLeftFiveSecondsAfterAnEnd"},
 		"next-start":   {"Residue", "store/harness/residue", "TestNothingIsLeftAfterAStopAndAfterTheNextStart"},
 		"restore":      {"Backup", "internal/harness/kill", "TestNoLinkDeliversMoreThanItsLimitAcrossARestore"},

@@ -40,6 +40,14 @@ type expectation struct {
 	Events   int `json:",omitempty"` // of the instance log
 
 	Newcomer *newcomer `json:",omitempty"`
+	Requests []request `json:",omitempty"`
+}
+
+// A request is what is known of a request of the newcomer.
+type request struct {
+	Token, Text string
+	Answers     []string `json:",omitempty"`
+	Ended       bool     `json:",omitempty"`
 }
 
 // A newcomer has signed up, and has a code for the address.

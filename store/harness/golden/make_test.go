@@ -48,6 +48,7 @@ func TestMakeAGoldenDatabase(t *testing.T) {
 	m.leftovers()
 	m.hooks()
 	m.newcomer()
+	m.requests()
 	m.views() // last, so that they are still in the journal
 	m.At = m.Clock.Now()
 	image, err := os.ReadFile(m.Path) // as a kill would leave it
@@ -224,6 +225,30 @@ func (m *maker) newcomer() {
 	}
 	n.Code = mailedCode(m.t, m.Fixture)
 	m.Newcomer = &n
+}
+
+// requests adds a request that was answered and takes more, and one that has ended.
+func (m *maker) requests() {
+	by := actorOf(m.t, m.Fixture, m.Newcomer.Email)
+	for _, r := range []request{{Text: "the password of the printer", Answers: []string{"1234"}}, {Text: "the door code", Ended: true}} {
+		m.Clock.Advance(time.Second)
+		made, err := m.CreateRequest(ctx, by, store.NewRequest{Text: secret.New(r.Text), MaxAnswers: new(2)})
+		if err != nil {
+			m.t.Fatal(err)
+		}
+		for _, answer := range r.Answers {
+			if _, err := m.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: store.Text, Payload: secret.New(answer), Request: made.Token}); err != nil {
+				m.t.Fatal(err)
+			}
+		}
+		if r.Ended {
+			if _, err := m.EndRequest(ctx, by, made.ID); err != nil {
+				m.t.Fatal(err)
+			}
+		}
+		r.Token = made.Token.Reveal()
+		m.Requests = append([]request{r}, m.Requests...)
+	}
 }
 
 // mailedCode returns the code in the one mail that waits.

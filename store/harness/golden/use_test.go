@@ -44,6 +44,7 @@ func TestDatabasesOfEverySchemaOpenWithAllTheirContent(t *testing.T) {
 			w.wantWhole()
 			w.wantPushes()
 			w.wantNewcomer()
+			w.wantRequests()
 			w.wantAccounts()
 			w.wantUse()
 			if err := f.Close(ctx); err != nil {
@@ -224,6 +225,44 @@ func (w opened) wantNewcomer() {
 	}
 	if state, stateErr := w.Address(ctx, n.Secret); err != nil || stateErr != nil || !state.Confirmed {
 		w.t.Errorf("the newcomer: %+v, %v, %v", state, err, stateErr)
+	}
+}
+
+// wantRequests reads the requests of the newcomer, the live ones first, and answers those.
+func (w opened) wantRequests() {
+	if len(w.g.Requests) == 0 {
+		return
+	}
+	by := actorOf(w.t, w.Fixture, w.g.Newcomer.Email)
+	list, err := w.Store.Requests(ctx, by, 1)
+	if err != nil || len(list) != len(w.g.Requests) {
+		w.t.Fatalf("%d requests, %v", len(list), err)
+	}
+	for _, r := range list {
+		i := slices.IndexFunc(w.g.Requests, func(want request) bool { return want.Text == r.Text.Reveal() })
+		if i < 0 {
+			w.t.Error("a request has another text")
+			continue
+		}
+		want := w.g.Requests[i]
+		got, err := w.Request(ctx, by, r.ID)
+		if err != nil || got.Live() == want.Ended || len(got.Pushes) != len(want.Answers) {
+			w.t.Errorf("%s: %+v, %v", want.Text, got, err)
+			continue
+		}
+		for n, p := range got.Pushes {
+			opened, err := w.Retrieve(ctx, by, p.Token, secret.Text{}, nil)
+			if err != nil || opened.Payload.Reveal() != want.Answers[n] || p.Name.Reveal() != want.Text {
+				w.t.Errorf("%s: answer %d is another, %v", want.Text, n, err)
+			}
+		}
+		token, err := store.ParseRequestToken(want.Token)
+		if err == nil {
+			_, err = w.CreatePush(ctx, storetest.Anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Request: token})
+		}
+		if want.Ended != errors.Is(err, store.ErrNotFound) || !want.Ended && err != nil {
+			w.t.Errorf("%s: another answer: %v", want.Text, err)
+		}
 	}
 }
 

@@ -45,6 +45,7 @@ def row_sum(key, bucket, row_key, value):
 
 link_head = HEAD + struct.pack(">I", 2)
 details, message, hook = b"a name and a note", b"a message", b"https://hooks.example.com/"
+request = b"a text and a token"
 entry, event, account = b"192.0.2.1", "Größenwahn".encode(), b"a second factor"
 place, digest, account_id = run(0x50, 17), run(0x70, 32), struct.pack(">Q", 7)
 bucket, value = b"pushes", run(0x20, 200)
@@ -61,6 +62,8 @@ vectors = {
     "message": message.decode(),
     "sealed_message": under(detail2, 300, b"pushbox message 1", message, place),
     "place": place.hex(),
+    "request": request.decode(),
+    "sealed_request": under(detail2, 300, b"pushbox request 1", request, push_id),
     "entry": entry.decode(),
     "sealed_entry": under(audit1, 1, b"pushbox entry 1", entry, push_id),
     "event": event.decode(),

@@ -25,6 +25,7 @@ var suites = map[string]suite{
 	"accounts": accountSuite,
 	"sessions": sessionSuite,
 	"tokens":   tokenSuite,
+	"requests": requestSuite,
 	"webhooks": hookSuite,
 	"outbox":   outboxSuite,
 	"events":   eventSuite,

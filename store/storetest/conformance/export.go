@@ -17,6 +17,11 @@ func LivePush(n int, owner store.AccountID) store.Push { return livePush(n, owne
 // Creation is the first entry of a push.
 func Creation(p store.Push) store.Entry { return creation(p) }
 
+// RequestOf is the n-th request, which takes so many answers for a day.
+func RequestOf(n int, owner store.AccountID, answers int) store.Request {
+	return requestOf(n, owner, answers)
+}
+
 // View counts a view, or fails where none is left.
 func View(p store.Push) (store.Push, store.Entry, error) { return view(p) }
 

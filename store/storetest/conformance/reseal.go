@@ -27,6 +27,8 @@ func (nothingSealed) ResealSession(s store.Session) (store.Session, error) { ret
 
 func (nothingSealed) ResealHook(h store.Hook) (store.Hook, error) { return h, nil }
 
+func (nothingSealed) ResealRequest(r store.Request) (store.Request, error) { return r, nil }
+
 func (nothingSealed) ResealMessage(m store.Message) (store.Message, error) { return m, nil }
 
 func (nothingSealed) ResealEvent(e store.AdminEvent) (store.AdminEvent, error) { return e, nil }
@@ -66,6 +68,11 @@ func (marker) ResealSession(s store.Session) (store.Session, error) {
 func (marker) ResealHook(h store.Hook) (store.Hook, error) {
 	h.Sealed = marked(h.Sealed)
 	return h, nil
+}
+
+func (marker) ResealRequest(r store.Request) (store.Request, error) {
+	r.Sealed = marked(r.Sealed)
+	return r, nil
 }
 
 func (marker) ResealMessage(m store.Message) (store.Message, error) {
@@ -118,12 +125,17 @@ func resealsEverything(t *testing.T, e store.Engine) {
 	for _, h := range hooks {
 		has("a webhook", h.Sealed)
 	}
+	rs, err := e.ScanRequests(t.Context(), store.RequestID{}, 10)
+	must(t, err)
+	for _, r := range rs {
+		has("a request", r.Sealed)
+	}
 	ms, err := e.Messages(t.Context(), store.Message{}, 10)
 	must(t, err)
 	for _, m := range ms {
 		has("a message", m.Sealed)
 	}
-	for what, n := range map[string]int{"pushes": len(ps), "sessions": len(sessions), "webhooks": len(hooks), "messages": len(ms)} {
+	for what, n := range map[string]int{"pushes": len(ps), "sessions": len(sessions), "webhooks": len(hooks), "requests": len(rs), "messages": len(ms)} {
 		if n == 0 {
 			t.Errorf("there are no %s", what)
 		}

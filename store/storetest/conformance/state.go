@@ -139,7 +139,26 @@ var methods = map[string]func(context.Context, store.Engine) error{
 		_, err := e.CreateHook(ctx, hookOf(1), Told)
 		return err
 	},
-	"Hooks":      func(ctx context.Context, e store.Engine) error { _, err := e.Hooks(ctx, 0, 0, 9); return err },
+	"Hooks":         func(ctx context.Context, e store.Engine) error { _, err := e.Hooks(ctx, 0, 0, 9); return err },
+	"CreateRequest": func(ctx context.Context, e store.Engine) error { return e.CreateRequest(ctx, requestOf(1, 1, 1)) },
+	"AnswerRequest": func(ctx context.Context, e store.Engine) error {
+		p := answerTo(requestOf(1, 1, 1), 2)
+		_, err := e.AnswerRequest(ctx, p, payloadOf(2), creation(p))
+		return err
+	},
+	"Request": func(ctx context.Context, e store.Engine) error {
+		_, err := e.Request(ctx, requestOf(1, 1, 1).ID)
+		return err
+	},
+	"Requests": func(ctx context.Context, e store.Engine) error { _, err := e.Requests(ctx, 1, 0, 9); return err },
+	"ScanRequests": func(ctx context.Context, e store.Engine) error {
+		_, err := e.ScanRequests(ctx, store.RequestID{}, 9)
+		return err
+	},
+	"ChangeRequest": func(ctx context.Context, e store.Engine) error {
+		_, err := e.ChangeRequest(ctx, requestOf(1, 1, 1).ID, endRequest)
+		return err
+	},
 	"SetHook":    func(ctx context.Context, e store.Engine) error { return e.SetHook(ctx, hookOf(1), Told) },
 	"RemoveHook": func(ctx context.Context, e store.Engine) error { return e.RemoveHook(ctx, 1, 1, Told) },
 	"DueMessages": func(ctx context.Context, e store.Engine) error {

@@ -1,0 +1,194 @@
+package server
+
+import (
+	"encoding/base64"
+	"errors"
+	"strings"
+
+	"pushbox/server/body"
+	"pushbox/server/display"
+	"pushbox/store"
+)
+
+const errNoRequest = badRequest("Send an object request with at least a text, such as {\"request\":{\"text\":\"...\"}}, or request[text]=... in a form.")
+
+// createRequest makes a request for secrets.
+func (s *Server) createRequest(r *request) (reply, error) {
+	f := make(body.Form)
+	err := body.Read(r.Context(), &r.Body, body.Options{Object: requestWrapper, JSON: true, Query: true, MaxText: smallBody}, f)
+	if errors.Is(err, body.ErrNoObject) || err == nil && len(f) == 0 {
+		err = errNoRequest
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	in, err := fields(f).parseRequest(false)
+	if err != nil {
+		return reply{}, err
+	}
+	made, err := s.store.CreateRequest(r.Context(), r.actor, in)
+	if err != nil {
+		return reply{}, err
+	}
+	return created(newRequestJSON(made, r.base)), nil
+}
+
+func (s *Server) listRequests(r *request) (reply, error) {
+	page, err := readPage(r)
+	if err != nil {
+		return reply{}, err
+	}
+	all, err := s.store.Requests(r.Context(), r.actor, page)
+	if err != nil {
+		return reply{}, err
+	}
+	list := make([]requestJSON, len(all))
+	for i, one := range all {
+		list[i] = newRequestJSON(one, r.base)
+	}
+	return ok(list), nil
+}
+
+func (s *Server) showRequest(r *request) (reply, error) {
+	got, err := s.store.Request(r.Context(), r.actor, r.requestID)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(newAnsweredJSON(got, r.base)), nil
+}
+
+func (s *Server) endRequest(r *request) (reply, error) {
+	ended, err := s.store.EndRequest(r.Context(), r.actor, r.requestID)
+	if err != nil {
+		return reply{}, err
+	}
+	return ok(newRequestJSON(ended, r.base)), nil
+}
+
+// requestWrapper is the object that has the fields of a new request.
+const requestWrapper = "request"
+
+// The kinds of answer that a request takes, in the field kinds.
+const (
+	textsAndFiles = "text,file"
+	textsOnly     = "text"
+	filesOnly     = "file"
+)
+
+// parseRequest turns the fields into a request for the store to create. It returns a
+// *store.InvalidError that names the fields with the wrong type.
+func (f fields) parseRequest(typed bool) (store.NewRequest, error) {
+	r := fieldReader{fields: f, typed: typed}
+	in := store.NewRequest{
+		Text:           r.written(store.FieldText),
+		MaxAnswers:     r.number(store.FieldMaxAnswers),
+		Days:           r.number(store.FieldDays),
+		Lifetime:       r.lifetime(store.FieldDuration),
+		AnswerDays:     r.number(store.FieldAnswerDays),
+		AnswerLifetime: r.lifetime(store.FieldAnswerDuration),
+		AnswerViews:    r.number(store.FieldAnswerViews),
+		RetrievalStep:  r.flag(store.FieldAnswerStep),
+		X25519:         r.key(store.FieldX25519),
+		P256:           r.key(store.FieldP256),
+	}
+	switch strings.ReplaceAll(r.secret(store.FieldKinds).Reveal(), " ", "") {
+	case "":
+	case textsAndFiles:
+		in.Texts, in.Files = true, true
+	case textsOnly:
+		in.Texts = true
+	case filesOnly:
+		in.Files = true
+	default:
+		r.bad.Add(store.FieldKinds, "must be "+textsOnly+", "+filesOnly+" or "+textsAndFiles)
+	}
+	return in, r.bad.Err()
+}
+
+// key reads bytes in base64url without padding; nil if there are none.
+func (r *fieldReader) key(name string) []byte {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(r.secret(name).Reveal())
+	if err != nil {
+		r.bad.Add(name, "must be base64url without padding")
+	}
+	if len(b) == 0 {
+		return nil
+	}
+	return b
+}
+
+// requestJSON is a request as its owner sees it.
+type requestJSON struct {
+	ID         string  `json:"id"`
+	HTMLURL    *string `json:"html_url"` // null once it has ended
+	Text       string  `json:"text"`
+	Kinds      string  `json:"kinds"`
+	MaxAnswers int     `json:"max_answers"`
+	Answered   int     `json:"answered"`
+	CreatedAt  string  `json:"created_at"`
+	ExpiresAt  string  `json:"expires_at"`
+	Expired    bool    `json:"expired"`
+	ExpiredOn  *string `json:"expired_on"`
+	X25519     *string `json:"public_key_x25519"`
+	P256       *string `json:"public_key_p256"`
+}
+
+// answeredJSON is a request with its answers.
+type answeredJSON struct {
+	requestJSON
+	Answers []answerJSON `json:"answers"`
+}
+
+// answerJSON is a push that answers a request.
+type answerJSON struct {
+	senderJSON
+	WrappedKey *string `json:"wrapped_key"`
+}
+
+// newRequestJSON renders a request. Its link begins with base.
+func newRequestJSON(r store.RequestInfo, base string) requestJSON {
+	j := requestJSON{
+		ID: r.ID.String(), Text: r.Text.Reveal(), Kinds: kindsText(r.Request), MaxAnswers: r.MaxAnswers, Answered: len(r.Answers),
+		CreatedAt: Stamp(r.CreatedAt), ExpiresAt: Stamp(r.ExpiresAt), Expired: !r.Live(),
+		X25519: keyText(r.X25519), P256: keyText(r.P256),
+	}
+	if r.Live() {
+		link := display.RequestLink(base, r.Token.Reveal())
+		j.HTMLURL = &link
+		return j
+	}
+	on := r.ExpiresAt
+	if !r.EndedAt.IsZero() {
+		on = r.EndedAt
+	}
+	j.ExpiredOn = new(Stamp(on))
+	return j
+}
+
+func newAnsweredJSON(r store.RequestInfo, base string) answeredJSON {
+	j := answeredJSON{requestJSON: newRequestJSON(r, base), Answers: make([]answerJSON, len(r.Pushes))}
+	for i, p := range r.Pushes {
+		j.Answers[i] = answerJSON{newSenderJSON(p, base), keyText(p.WrappedKey)}
+	}
+	return j
+}
+
+// kindsText is the kinds of answer that a request takes, as its field has them.
+func kindsText(r store.Request) string {
+	switch {
+	case r.Texts && r.Files:
+		return textsAndFiles
+	case r.Files:
+		return filesOnly
+	default:
+		return textsOnly
+	}
+}
+
+// keyText is a key in base64url; nil for none.
+func keyText(key []byte) *string {
+	if key == nil {
+		return nil
+	}
+	return new(base64.RawURLEncoding.EncodeToString(key))
+}

@@ -1,0 +1,390 @@
+package store
+
+import (
+	"context"
+	"crypto/ecdh"
+	"errors"
+	"time"
+	"unicode/utf8"
+
+	"pushbox/store/clock"
+)
+
+// CreateRequest keeps a new request of the actor's account and returns it with its token,
+// once it is durable.
+//
+// Errors: ErrDenied without an account; *InvalidError; ErrRequests; ErrToken if the account
+// was removed or disabled meanwhile; ErrFull; ErrClock while the clock is in doubt.
+func (s *Store) CreateRequest(ctx context.Context, by Actor, in NewRequest) (RequestInfo, error) {
+	return sealing(ctx, s, func(ctx context.Context) (RequestInfo, error) { return s.createRequest(ctx, by, in) })
+}
+
+func (s *Store) createRequest(ctx context.Context, by Actor, in NewRequest) (RequestInfo, error) {
+	at := s.time.Read()
+	switch {
+	case by.Account == 0:
+		return RequestInfo{}, ErrDenied
+	case at.Jumped:
+		return RequestInfo{}, ErrClock
+	}
+	var bad InvalidError
+	r := in.resolve(s.options().Terms, at, &bad)
+	if err := bad.Err(); err != nil {
+		return RequestInfo{}, err
+	}
+	t := RequestToken(NewToken(at.Now))
+	r.ID, r.Owner = s.requestID(t), by.Account
+	s.sealRequest(&r, in.Text, t)
+	return RequestInfo{Request: r, At: at.Now, Text: in.Text, Token: t}, s.engine.CreateRequest(ctx, r)
+}
+
+// requestID derives the ID from the token. It is never the ID of a push: no url_token has a
+// space.
+func (s *Store) requestID(t RequestToken) RequestID {
+	return RequestID(newID(Token(t), s.ring.Load().MAC("request "+t.Reveal())))
+}
+
+// resolve makes the record of a request, without ID, owner and sealed parts. It adds to bad
+// what cannot be.
+func (in NewRequest) resolve(all map[Kind]Terms, at clock.Instant, bad *InvalidError) Request {
+	r := Request{CreatedAt: at.Now, Texts: in.Texts, Files: in.Files, X25519: in.X25519, P256: in.P256}
+	if blank(in.Text.Reveal()) {
+		bad.Add(FieldText, "is required")
+	}
+	if utf8.RuneCountInString(in.Text.Reveal()) > MaxAsked {
+		bad.Add(FieldText, "is too long (maximum is 2000 characters)")
+	}
+	if !in.Texts && !in.Files {
+		r.Texts, r.Files = all[Text].Enabled, all[File].Enabled
+	}
+	r.MaxAnswers = Range{Default: 1, Min: 1, Max: MaxAnswers}.pick(FieldMaxAnswers, in.MaxAnswers, bad)
+	_, lifetime := Terms{Days: requestDays}.lifetime(NewPush{Days: in.Days, Lifetime: in.Lifetime}, bad)
+	if lifetime < minRequestTime {
+		bad.Add(FieldDuration, "must be 15 minutes or more")
+	}
+	r.ExpiresAt = at.Now.Add(lifetime)
+	r.checkKeys(bad)
+	r.limit(in, all, bad)
+	return r
+}
+
+// checkKeys refuses public keys that no key can be agreed on with.
+func (r Request) checkKeys(bad *InvalidError) {
+	for _, k := range []struct {
+		field string
+		curve ecdh.Curve
+		key   []byte
+	}{{FieldX25519, ecdh.X25519(), r.X25519}, {FieldP256, ecdh.P256(), r.P256}} {
+		if k.key == nil {
+			continue
+		}
+		if _, err := k.curve.NewPublicKey(k.key); err != nil {
+			bad.Add(k.field, "is not a public key of that curve")
+		}
+	}
+}
+
+// limit fills in the limits of the pushes that come. They must be within the terms of each
+// kind.
+func (r *Request) limit(in NewRequest, all map[Kind]Terms, bad *InvalidError) {
+	for i, k := range []Kind{Text, File} {
+		if !r.takes(k) {
+			continue
+		}
+		t := all[k]
+		if !t.Enabled {
+			bad.Add(FieldKinds, "cannot be "+k.String()+": such pushes are disabled")
+			continue
+		}
+		var wrong InvalidError
+		if in.AnswerDays != nil || in.AnswerLifetime != 0 {
+			_, r.Lifetime = t.lifetime(NewPush{Days: in.AnswerDays, Lifetime: in.AnswerLifetime}, &wrong)
+		}
+		if in.AnswerViews != nil {
+			r.Views = t.Views.pick(FieldViews, in.AnswerViews, &wrong)
+		}
+		for field, messages := range wrong.Fields {
+			if i == 0 || bad.Fields[answerFields[field]] == nil {
+				bad.Add(answerFields[field], messages[0])
+			}
+		}
+		r.RetrievalStep = r.RetrievalStep || t.RetrievalStep.pick(in.RetrievalStep)
+	}
+	if !r.Texts && !r.Files && bad.Fields[FieldKinds] == nil {
+		bad.Add(FieldKinds, "cannot be taken: text and file pushes are disabled")
+	}
+}
+
+// answerFields are the names of limits of a push in a request.
+var answerFields = map[string]string{FieldDays: FieldAnswerDays, FieldDuration: FieldAnswerDuration, FieldViews: FieldAnswerViews}
+
+// Requests lists a page, from 1, of the actor's own requests: the live ones first, and then
+// those that have ended, newest first.
+func (s *Store) Requests(ctx context.Context, by Actor, page int) ([]RequestInfo, error) {
+	if by.Account == 0 {
+		return nil, ErrDenied
+	}
+	rs, err := s.engine.Requests(ctx, by.Account, (page-1)*PageSize, PageSize)
+	if err != nil {
+		return nil, err
+	}
+	at := s.time.Read()
+	list := make([]RequestInfo, len(rs))
+	for i, r := range rs {
+		if list[i], err = s.openRequest(r, at); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// Request returns a request of the actor's account, with the pushes that came. ErrNotFound
+// also for one of another account.
+func (s *Store) Request(ctx context.Context, by Actor, id RequestID) (RequestInfo, error) {
+	r, err := s.engine.Request(ctx, id)
+	switch {
+	case err != nil:
+		return RequestInfo{}, err
+	case by.Account == 0 || r.Owner != by.Account:
+		return RequestInfo{}, ErrNotFound
+	}
+	at := s.time.Read()
+	info, err := s.openRequest(r, at)
+	if err != nil {
+		return RequestInfo{}, err
+	}
+	for _, id := range r.Answers {
+		p, err := s.answer(ctx, r, id, at)
+		if errors.Is(err, ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return RequestInfo{}, err
+		}
+		info.Pushes = append(info.Pushes, p)
+	}
+	return info, nil
+}
+
+// answer opens a push that answers a request, for its owner.
+func (s *Store) answer(ctx context.Context, r Request, id ID, at clock.Instant) (PushInfo, error) {
+	p, err := s.engine.Push(ctx, id)
+	if err == nil && (p.Request != r.ID || p.Owner != r.Owner) {
+		err = ErrNotFound
+	}
+	if err == nil {
+		p, err = s.ended(ctx, p, at)
+	}
+	if err != nil {
+		return PushInfo{}, err
+	}
+	return s.openOwn(p, at)
+}
+
+// EndRequest ends a request of the actor's account: no answer comes after it returns. What
+// came stays. One that has ended stays as it is, which is no error. ErrNotFound.
+func (s *Store) EndRequest(ctx context.Context, by Actor, id RequestID) (RequestInfo, error) {
+	at := s.time.Read()
+	r, err := s.changeRequest(ctx, id, endRequestRule(by, at))
+	if err != nil {
+		return RequestInfo{}, err
+	}
+	return s.openRequest(r, at)
+}
+
+// FindRequest returns a live request for the sender of an answer. ErrNotFound if there is none, it
+// has ended, or its owner may not act; ErrClock if a jump of the clock leaves open whether it
+// has ended.
+func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, error) {
+	if t.IsZero() {
+		return RequestInfo{}, ErrNotFound
+	}
+	r, err := s.engine.Request(ctx, s.requestID(t))
+	at := s.time.Read()
+	switch {
+	case err != nil:
+		return RequestInfo{}, err
+	case !r.Live(at.Ends):
+		return RequestInfo{}, ErrNotFound
+	case !r.Live(at.Denies):
+		return RequestInfo{}, ErrClock
+	}
+	owner, err := s.engine.Account(ctx, r.Owner)
+	if err != nil {
+		return RequestInfo{}, err
+	}
+	if !owner.Active() {
+		return RequestInfo{}, ErrNotFound
+	}
+	info, err := s.openRequest(r, at)
+	info.Answers, info.Token, info.Asker = nil, RequestToken{}, owner.Email
+	return info, err
+}
+
+// RequestHasRoom returns ErrFileSize or ErrNoAnswers if an answer with files of that size
+// would be refused now: an upload that asks need not run to its end. CreatePush decides.
+func (s *Store) RequestHasRoom(ctx context.Context, r RequestInfo, bytes int64) error {
+	if err := s.checkAnswer(bytes); err != nil {
+		return err
+	}
+	return answerError(s.engine.HasRoom(ctx, r.Owner, Room{Pushes: 1, Bytes: bytes}))
+}
+
+// checkAnswer refuses an answer that is larger than all that one anonymous client may have
+// live.
+func (s *Store) checkAnswer(bytes int64) error {
+	if most := s.options().Space.Room.Client.Bytes; most != 0 && bytes > most {
+		return ErrFileSize
+	}
+	return nil
+}
+
+// answerError is an error for the sender of an answer, who learns nothing of the owner.
+func answerError(err error) error {
+	err = instead(err, ErrRoom, ErrNoAnswers)
+	return instead(err, ErrToken, ErrNotFound)
+}
+
+// changeRequest applies a rule.
+func (s *Store) changeRequest(ctx context.Context, id RequestID, r RequestRule) (Request, error) {
+	return sealing(ctx, s, func(ctx context.Context) (Request, error) { return s.engine.ChangeRequest(ctx, id, r) })
+}
+
+// answering returns a new push that answers a request, as the request says, and the request.
+// It adds to bad what the request does not take.
+func (s *Store) answering(ctx context.Context, in NewPush, bad *InvalidError) (NewPush, RequestInfo, error) {
+	r, err := s.FindRequest(ctx, in.Request)
+	if err != nil {
+		return in, r, err
+	}
+	t := s.options().Terms[in.Kind]
+	views := r.Views
+	if views == 0 {
+		views = t.Views.Default
+	}
+	views = t.Views.near(views)
+	out := NewPush{
+		Kind: in.Kind, Payload: in.Payload, Files: in.Files, Name: r.Title(), Lifetime: r.lifetimeWithin(t.Days),
+		Views: &views, RetrievalStep: &r.RetrievalStep, Request: in.Request, WrappedKey: in.WrappedKey,
+	}
+	envelope := isEnvelope(in.Kind, in.Payload)
+	switch {
+	case !r.takes(in.Kind):
+		bad.Add(FieldKind, "is not what the request asks for")
+	case in.hasFiles() && !r.Files:
+		bad.Add(FieldFiles, "are not what the request asks for")
+	case r.Encrypted() != envelope:
+		bad.Add(FieldPayload, "must be encrypted for the request, or not at all where it has no public key")
+	case envelope != (len(in.WrappedKey) > 0), len(in.WrappedKey) > MaxWrappedKey:
+		bad.Add(FieldPayload, "comes without its key, or with too long a one")
+	}
+	return out, r, nil
+}
+
+// lifetimeWithin returns the time limit of a push that comes now: what the owner of the
+// request chose, or the default, within bounds that may have changed since.
+func (r Request) lifetimeWithin(days Range) time.Duration {
+	if r.Lifetime == 0 {
+		return time.Duration(days.Default) * day
+	}
+	return min(max(r.Lifetime, time.Duration(days.Min-1)*day+1), time.Duration(days.Max)*day)
+}
+
+// near is the number within the bounds that is nearest to n.
+func (r Range) near(n int) int { return min(max(n, r.Min), r.Max) }
+
+// keepAnswer keeps a push that answers a request, with what tells its owner: a mail, and
+// messages to webhooks. Nothing about these keeps the answer out.
+func (s *Store) keepAnswer(ctx context.Context, p Push, payload []byte, e Entry, at clock.Instant) error {
+	if err := s.checkAnswer(p.Room().Bytes); err != nil {
+		return err
+	}
+	n := s.notifications()
+	if n != nil {
+		n.compose(Push{Owner: p.Owner}, p, &e)
+	}
+	e.Mail = s.ownerMail(ctx, p, MailAnswer, at)
+	mail := e.Mail
+	err := s.countMail(mail, at, func() (err error) {
+		e, err = s.engine.AnswerRequest(ctx, p, payload, e)
+		return err
+	})
+	if err == nil && mail != nil && e.Mail == nil {
+		s.outbox.release(len(mail.Messages))
+	}
+	n.end(Change{Push: p, Entry: e}, err)
+	return answerError(err)
+}
+
+// clearRequests notes which requests are over, and removes those that ended as long ago as
+// pushes stay, unless the record of an answer is still there.
+func (s *Store) clearRequests(ctx context.Context, at clock.Instant) error {
+	if at.Now != at.Ends || at.Ends.Sub(s.clearedRequests) < clearRest {
+		return nil
+	}
+	before := time.Time{} // none ended before it
+	if stay := s.options().PurgeAfter; stay > 0 {
+		before = at.Ends.Add(-stay)
+	}
+	for rs, err := range s.scanRequests(ctx) {
+		if err != nil {
+			return err
+		}
+		for _, r := range rs {
+			if err := s.clearRequest(ctx, r, at, before); err != nil {
+				return err
+			}
+		}
+	}
+	s.clearedRequests = at.Ends
+	return nil
+}
+
+func (s *Store) clearRequest(ctx context.Context, r Request, at clock.Instant, before time.Time) error {
+	rule := sweepRequestRule(at, before)
+	next, gone, _ := rule(r)
+	if gone {
+		answered, err := s.hasAnswer(ctx, r)
+		if err != nil {
+			return err
+		}
+		if gone = !answered; answered {
+			rule = sweepRequestRule(at, time.Time{})
+		}
+	}
+	if !gone && next.EndedAt.Equal(r.EndedAt) {
+		return nil
+	}
+	_, err := s.changeRequest(ctx, r.ID, rule)
+	return instead(err, ErrNotFound, nil)
+}
+
+// hasAnswer reports whether the record of a push that came is still there.
+func (s *Store) hasAnswer(ctx context.Context, r Request) (bool, error) {
+	for _, id := range r.Answers {
+		_, err := s.engine.Push(ctx, id)
+		if !errors.Is(err, ErrNotFound) {
+			return err == nil, err
+		}
+	}
+	return false, nil
+}
+
+// endRequests ends all live requests: some may have been answered or ended since a backup
+// was made.
+func (s *Store) endRequests(ctx context.Context) error {
+	at := s.time.Read()
+	for rs, err := range s.scanRequests(ctx) {
+		if err != nil {
+			return err
+		}
+		for _, r := range rs {
+			if r.EndedAt.IsZero() {
+				if _, err := s.changeRequest(ctx, r.ID, endRequestRule(Actor{Account: r.Owner}, at)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,400 @@
+package store_test
+
+import (
+	"bytes"
+	"crypto/ecdh"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/endtoend"
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// asks makes a request of an account, with changes.
+func asks(t *testing.T, f *storetest.Fixture, by store.Actor, change func(*store.NewRequest)) store.RequestInfo {
+	t.Helper()
+	in := store.NewRequest{Text: secret.New("The VPN password, please\nand the name"), Texts: true, Files: true}
+	if change != nil {
+		change(&in)
+	}
+	r, err := f.CreateRequest(ctx, by, in)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// answers sends a text to a request.
+func answers(f *storetest.Fixture, to store.RequestToken, payload string) (store.PushInfo, error) {
+	return f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New(payload), Request: to})
+}
+
+func TestARequestIsAnsweredWithAPushOfItsOwner(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
+	views := 3
+	r := asks(t, f, ann, func(in *store.NewRequest) { in.AnswerLifetime, in.AnswerViews = time.Hour, &views })
+	seen, err := f.FindRequest(ctx, r.Token)
+	if err != nil || seen.Asker != "ann@example.com" || seen.Text.Reveal() != r.Text.Reveal() || !seen.Token.IsZero() {
+		t.Fatalf("the sender sees %+v, %v", seen, err)
+	}
+	sent, err := f.CreatePush(ctx, anonymous, store.NewPush{
+		Kind: store.Text, Payload: secret.New("hunter2"), Request: r.Token,
+		Name: secret.New("mine"), Note: secret.New("mine"), Passphrase: secret.New("mine"), Receipt: true,
+	})
+	if err != nil || !sent.Token.IsZero() || !sent.ReceiptCode.IsZero() || !sent.Name.IsZero() {
+		t.Fatalf("the sender learned %+v, %v", sent, err)
+	}
+	f.Reopen()
+	got, err := f.Request(ctx, ann, r.ID)
+	if err != nil || len(got.Pushes) != 1 || got.Live() || !got.Token.IsZero() {
+		t.Fatalf("the owner sees %+v, %v", got, err)
+	}
+	p := got.Pushes[0]
+	if p.Owner != ann.Account || p.Request != r.ID || p.Protected || p.ViewLimit != 3 || !p.ExpiresAt.Equal(p.CreatedAt.Add(time.Hour)) ||
+		p.Name.Reveal() != "The VPN password, please" || !p.Note.IsZero() {
+		t.Errorf("the answer is %+v", p)
+	}
+	opened, err := f.Retrieve(ctx, ann, p.Token, secret.Text{}, nil)
+	if err != nil || opened.Payload.Reveal() != "hunter2" {
+		t.Errorf("the owner opens %q, %v", opened.Payload.Reveal(), err)
+	}
+	log, err := f.Audit(ctx, ann, p.Token, 1)
+	if err != nil || len(log) != 2 || log[0].Kind != store.EntryCreation || log[0].IP != anonymous.IP {
+		t.Errorf("the audit log is %+v, %v", log, err)
+	}
+	if _, err := f.Request(ctx, bob, r.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("another account: %v", err)
+	}
+	if _, err := f.Request(ctx, anonymous, r.ID); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("an anonymous client: %v", err)
+	}
+}
+
+// A url_token finds no request, and the token of a request finds no push.
+func TestTokensOfRequestsAndPushesShareNothing(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	r, p := asks(t, f, ann, nil), storetest.Push(t, f, ann, nil)
+	if _, err := f.Preview(ctx, store.Token(r.Token)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("the token of a request as a url_token: %v", err)
+	}
+	if _, err := f.FindRequest(ctx, store.RequestToken(p.Token)); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("a url_token as that of a request: %v", err)
+	}
+	if n, err := store.ParseName(r.ID.String()); err == nil {
+		if _, err := f.Audit(ctx, ann, n, 1); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("the ID of a request as the name of a push: %v", err)
+		}
+	}
+	for _, text := range []string{"", "x", strings.Repeat("a", 33), strings.Repeat("!", 34)} {
+		if _, err := store.ParseRequestToken(text); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%q: %v", text, err)
+		}
+		if _, err := store.ParseRequestID(text); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	if got, err := store.ParseRequestToken(strings.ToUpper(r.Token.Reveal())); err != nil || got.Reveal() != r.Token.Reveal() {
+		t.Errorf("in upper case: %v", err)
+	}
+	if got, err := store.ParseRequestID(strings.ToUpper(r.ID.String())); err != nil || got != r.ID {
+		t.Errorf("in upper case: %v, %v", got, err)
+	}
+}
+
+func TestARequestEnds(t *testing.T) {
+	t.Parallel()
+	for name, end := range map[string]func(*testing.T, *storetest.Fixture, store.Actor, store.RequestInfo){
+		"by its owner": func(t *testing.T, f *storetest.Fixture, by store.Actor, r store.RequestInfo) {
+			for range 2 {
+				if got, err := f.EndRequest(ctx, by, r.ID); err != nil || got.Live() || !got.Token.IsZero() {
+					t.Errorf("%+v, %v", got, err)
+				}
+			}
+		},
+		"by its answers": func(t *testing.T, f *storetest.Fixture, _ store.Actor, r store.RequestInfo) {
+			if _, err := answers(f, r.Token, "x"); err != nil {
+				t.Error(err)
+			}
+		},
+		"by time": func(_ *testing.T, f *storetest.Fixture, _ store.Actor, _ store.RequestInfo) { f.Clock.Advance(7 * day) },
+		"with its account": func(t *testing.T, f *storetest.Fixture, _ store.Actor, _ store.RequestInfo) {
+			if err := f.SetDisabled(ctx, storetest.Operator, "ann@example.com", true); err != nil {
+				t.Error(err)
+			}
+		},
+		"by a restore": func(t *testing.T, f *storetest.Fixture, _ store.Actor, _ store.RequestInfo) {
+			if _, err := f.Restore(ctx, true); err != nil {
+				t.Error(err)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := storetest.New(t)
+			ann, bob := f.Account("ann@example.com"), f.Account("bob@example.com")
+			r := asks(t, f, ann, nil)
+			for _, other := range []store.Actor{bob, anonymous} {
+				if _, err := f.EndRequest(ctx, other, r.ID); !errors.Is(err, store.ErrNotFound) {
+					t.Errorf("by another: %v", err)
+				}
+			}
+			if _, err := f.FindRequest(ctx, r.Token); err != nil {
+				t.Fatal(err)
+			}
+			end(t, f, ann, r)
+			if _, err := f.FindRequest(ctx, r.Token); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("found: %v", err)
+			}
+			if _, err := answers(f, r.Token, "y"); !errors.Is(err, store.ErrNotFound) {
+				t.Errorf("answered: %v", err)
+			}
+		})
+	}
+}
+
+func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	text := asks(t, f, ann, func(in *store.NewRequest) { in.Files = false })
+	files := asks(t, f, ann, func(in *store.NewRequest) { in.Texts = false })
+	x, _ := ecdh.X25519().GenerateKey(nil)
+	sealed := asks(t, f, ann, func(in *store.NewRequest) { in.X25519 = x.PublicKey().Bytes() })
+	key := bytes.Repeat([]byte{1}, store.MaxWrappedKey)
+	secretText, err := endtoend.NewKey().Seal(endtoend.Content{Text: secret.New("x")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	envelope := secretText.Reveal()
+	for name, c := range map[string]struct {
+		to      store.RequestToken
+		payload string
+		key     []byte
+		files   bool
+		field   string // empty: it is taken
+	}{
+		"a text":                          {text.Token, "x", nil, false, ""},
+		"an empty text":                   {text.Token, " ", nil, false, store.FieldPayload},
+		"a file where texts are asked":    {text.Token, "x", nil, true, store.FieldKind},
+		"a text where files are asked":    {files.Token, "x", nil, false, store.FieldKind},
+		"a file":                          {files.Token, "", nil, true, ""},
+		"plain where it must not be":      {sealed.Token, "x", nil, false, store.FieldPayload},
+		"an envelope without its key":     {sealed.Token, envelope, nil, false, store.FieldPayload},
+		"an envelope with too long a key": {sealed.Token, envelope, append(key, 1), false, store.FieldPayload},
+		"an envelope where none is read":  {text.Token, envelope, key, false, store.FieldPayload},
+		"a key without an envelope":       {text.Token, "x", key, false, store.FieldPayload},
+		"an envelope":                     {sealed.Token, envelope, key, false, ""},
+	} {
+		in := store.NewPush{Kind: store.Text, Payload: secret.New(c.payload), Request: c.to, WrappedKey: c.key}
+		if c.files {
+			in.Kind, in.Files = store.File, f.NewUpload()
+			if err := in.Files.Add(ctx, strings.NewReader("content")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := f.CreatePush(ctx, anonymous, in)
+		if c.files {
+			if err := in.Files.Close(ctx); err != nil {
+				t.Error(err)
+			}
+		}
+		var bad *store.InvalidError
+		switch {
+		case c.field == "" && err != nil && !errors.Is(err, store.ErrNotFound):
+			t.Errorf("%s: %v", name, err)
+		case c.field != "" && !errors.Is(err, store.ErrNotFound) && (!errors.As(err, &bad) || bad.Fields[c.field] == nil):
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	got, err := f.Request(ctx, ann, sealed.ID)
+	if err != nil || len(got.Pushes) != 1 || !got.Pushes[0].ClientEncrypted || !bytes.Equal(got.Pushes[0].WrappedKey, key) {
+		t.Errorf("the encrypted answer is %+v, %v", got.Pushes, err)
+	}
+}
+
+func TestARequestHasBounds(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	number := func(n int) *int { return &n }
+	for name, c := range map[string]struct {
+		change func(*store.NewRequest)
+		field  string // empty: it is taken
+	}{
+		"no text":               {func(in *store.NewRequest) { in.Text = secret.New(" \n") }, store.FieldText},
+		"the longest text":      {func(in *store.NewRequest) { in.Text = secret.New(strings.Repeat("ä", store.MaxAsked)) }, ""},
+		"too long a text":       {func(in *store.NewRequest) { in.Text = secret.New(strings.Repeat("ä", store.MaxAsked+1)) }, store.FieldText},
+		"no answers":            {func(in *store.NewRequest) { in.MaxAnswers = number(0) }, store.FieldMaxAnswers},
+		"most answers":          {func(in *store.NewRequest) { in.MaxAnswers = number(store.MaxAnswers) }, ""},
+		"too many answers":      {func(in *store.NewRequest) { in.MaxAnswers = number(store.MaxAnswers + 1) }, store.FieldMaxAnswers},
+		"no days":               {func(in *store.NewRequest) { in.Days = number(0) }, store.FieldDays},
+		"most days":             {func(in *store.NewRequest) { in.Days = number(90) }, ""},
+		"too many days":         {func(in *store.NewRequest) { in.Days = number(91) }, store.FieldDays},
+		"15 minutes":            {func(in *store.NewRequest) { in.Lifetime = 15 * time.Minute }, ""},
+		"14 minutes":            {func(in *store.NewRequest) { in.Lifetime = 14 * time.Minute }, store.FieldDuration},
+		"91 days":               {func(in *store.NewRequest) { in.Lifetime = 91 * day }, store.FieldDuration},
+		"answers of no days":    {func(in *store.NewRequest) { in.AnswerDays = number(0) }, store.FieldAnswerDays},
+		"answers of 91 days":    {func(in *store.NewRequest) { in.AnswerLifetime = 91 * day }, store.FieldAnswerDuration},
+		"answers without views": {func(in *store.NewRequest) { in.AnswerViews = number(0) }, store.FieldAnswerViews},
+		"a malformed key":       {func(in *store.NewRequest) { in.P256 = make([]byte, 65) }, store.FieldP256},
+		"too short a key":       {func(in *store.NewRequest) { in.X25519 = make([]byte, 31) }, store.FieldX25519},
+	} {
+		in := store.NewRequest{Text: secret.New("x"), Texts: true, Files: true}
+		c.change(&in)
+		_, err := f.CreateRequest(ctx, ann, in)
+		var bad *store.InvalidError
+		if c.field == "" && err != nil || c.field != "" && (!errors.As(err, &bad) || len(bad.Fields[c.field]) != 1 || len(bad.Fields) != 1) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := f.CreateRequest(ctx, anonymous, store.NewRequest{Text: secret.New("x")}); !errors.Is(err, store.ErrDenied) {
+		t.Errorf("without an account: %v", err)
+	}
+}
+
+// What is kept of a request goes with the last of its answers.
+func TestASweepRemovesRequests(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(s *storetest.Setup) { s.PurgeAfter = 10 * day })
+	ann := f.Account("ann@example.com")
+	answered := asks(t, f, ann, nil)
+	f.Clock.Advance(time.Minute)
+	forgotten := asks(t, f, ann, nil)
+	if _, err := answers(f, answered.Token, "x"); err != nil {
+		t.Fatal(err)
+	}
+	listed := func(want ...store.RequestID) {
+		t.Helper()
+		f.SweepAll()
+		list, err := f.Requests(ctx, ann, 1)
+		if err != nil || len(list) != len(want) {
+			t.Fatalf("%d requests are there, %v", len(list), err)
+		}
+		for i, id := range want {
+			if list[i].ID != id || list[i].Title().Reveal() != "The VPN password, please" {
+				t.Errorf("request %d is %+v", i, list[i])
+			}
+		}
+	}
+	listed(forgotten.ID, answered.ID)
+	f.Clock.Advance(8 * day)
+	listed(forgotten.ID, answered.ID)
+	f.Clock.Advance(8 * day) // the answer ended after 7 days, and its record stays for 10
+	listed(forgotten.ID, answered.ID)
+	f.Clock.Advance(time.Hour + 36*time.Hour)
+	listed()
+}
+
+func TestTheOwnerHasRoomForAnswersOrNotAtAll(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, bounded(store.RoomLimits{Account: store.Room{Pushes: 1}}))
+	ann := f.Account("ann@example.com")
+	most := 5
+	r := asks(t, f, ann, func(in *store.NewRequest) { in.MaxAnswers = &most })
+	if _, err := answers(f, r.Token, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := answers(f, r.Token, "y"); !errors.Is(err, store.ErrNoAnswers) {
+		t.Errorf("one more: %v", err)
+	}
+	seen, err := f.FindRequest(ctx, r.Token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.RequestHasRoom(ctx, seen, 1); !errors.Is(err, store.ErrNoAnswers) {
+		t.Errorf("asked before: %v", err)
+	}
+}
+
+// A sender with a link puts no more into the store than an anonymous client could.
+func TestAnAnswerIsNoLargerThanWhatAnAnonymousClientMayHave(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	f.Configure(store.Options{Terms: storetest.Terms(), Files: store.FileLimits{MaxCount: 2, MaxSize: 1 << 20}, Space: store.SpaceLimits{Room: store.RoomLimits{Client: store.Room{Bytes: 10_000}}}})
+	ann, most := f.Account("ann@example.com"), 5
+	r := asks(t, f, ann, func(in *store.NewRequest) { in.MaxAnswers = &most })
+	for size, want := range map[int]error{1000: nil, 20_000: store.ErrFileSize} {
+		seen, err := f.FindRequest(ctx, r.Token)
+		if err != nil {
+			t.Fatal(err)
+		}
+		u := f.NewUpload()
+		if err := u.Add(ctx, strings.NewReader(strings.Repeat("x", size))); err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.File, Files: u, Request: r.Token})
+		if asked := f.RequestHasRoom(ctx, seen, int64(size)); !errors.Is(err, want) || !errors.Is(asked, want) {
+			t.Errorf("%d bytes: %v, and before %v", size, err, asked)
+		}
+		if err := u.Close(ctx); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTheOwnerIsToldOfAnAnswer(t *testing.T) {
+	t.Parallel()
+	for mail, want := range map[bool]int{true: 1, false: 0} {
+		f := storetest.New(t, func(s *storetest.Setup) {
+			if s.Mail = (store.MailOptions{}); mail {
+				sendsMail(s)
+			}
+		})
+		ann := f.Account("ann@example.com")
+		r := asks(t, f, ann, nil)
+		if !mail {
+			addHook(t, f, "ann@example.com", store.EventAnswer)
+		}
+		if _, err := answers(f, r.Token, "x"); err != nil {
+			t.Fatal(err)
+		}
+		mails := letters(t, f)
+		if len(mails) != want || f.Waiting() != 1 {
+			t.Fatalf("mail %t: %d mails of %d messages", mail, len(mails), f.Waiting())
+		}
+		if mail {
+			if l := mails[0]; l.About != store.MailAnswer || l.To.Reveal() != "ann@example.com" || l.Push.Request != r.ID || !l.Push.Token.IsZero() {
+				t.Errorf("the mail is %+v", l)
+			}
+			continue
+		}
+		all, _ := notices(t, f)
+		if n := all[0]; n.Event != store.EventAnswer || n.Request != r.ID || !n.URLToken.IsZero() || n.IP != anonymous.IP || n.Name.Reveal() != "The VPN password, please" {
+			t.Errorf("the webhook is told %+v", n)
+		}
+	}
+}
+
+func TestTheFileHoldsNothingOfARequestInClear(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	r := asks(t, f, ann, func(in *store.NewRequest) { in.Text = secret.New("canary-text-of-a-request-77") })
+	by := store.Actor{Client: "203.0.113.99", IP: "203.0.113.99", UserAgent: "canary-agent-of-an-answer"}
+	if _, err := f.CreatePush(ctx, by, store.NewPush{Kind: store.Text, Payload: secret.New("canary-of-an-answer-5521"), Request: r.Token}); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(f.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Contains(content, r.ID[:]) {
+		t.Fatal("the request is not in the file that was read")
+	}
+	for _, marker := range []string{"canary-text-of-a-request-77", r.Token.Reveal(), "canary-of-an-answer-5521", by.IP, by.UserAgent} {
+		for _, trace := range traces(marker) {
+			if bytes.Contains(content, trace) {
+				t.Errorf("it holds %q", trace)
+			}
+		}
+	}
+}

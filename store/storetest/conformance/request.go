@@ -1,0 +1,310 @@
+package conformance
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pushbox/store"
+)
+
+var requestSuite = suite{
+	"requests are kept and listed by owner":                         keepsRequests,
+	"a request of an owner who may not act is refused":              refusesARequest,
+	"an account has so many live requests":                          boundsRequests,
+	"an account that asks at the same time has no request too many": boundsRequestsTogether,
+	"an answer is kept with its push":                               answersARequest,
+	"an answer that is refused leaves nothing":                      refusesAnswers,
+	"the last answer is taken once":                                 takesTheLastAnswerOnce,
+	"no answer comes after the end":                                 endsDuringAnswers,
+	"a request is changed and removed":                              changesRequests,
+	"requests go with their account":                                removesRequestsOfAnAccount,
+	"mail about an answer that may not be sent is left out":         answersWithoutMail,
+}
+
+// requestOf is the n-th request, which takes so many answers for a day.
+func requestOf(n int, owner store.AccountID, answers int) store.Request {
+	at := epoch.Add(time.Duration(n) * time.Millisecond)
+	return store.Request{
+		ID: store.RequestID(pushID(n)), Owner: owner, CreatedAt: at, ExpiresAt: at.Add(24 * time.Hour),
+		Texts: true, MaxAnswers: answers, Lifetime: time.Hour, Views: 3, Sealed: []byte("sealed request"),
+	}
+}
+
+func ask(t *testing.T, e store.Engine, n int, owner store.AccountID, answers int) store.Request {
+	t.Helper()
+	r := requestOf(n, owner, answers)
+	must(t, e.CreateRequest(t.Context(), r))
+	return r
+}
+
+// answerTo is the n-th push, as an answer.
+func answerTo(r store.Request, n int) store.Push {
+	p := livePush(n, r.Owner)
+	p.Request, p.WrappedKey = r.ID, []byte("wrapped key")
+	return p
+}
+
+func answer(t *testing.T, e store.Engine, r store.Request, n int) error {
+	t.Helper()
+	p := answerTo(r, n)
+	_, err := e.AnswerRequest(t.Context(), p, payloadOf(n), creation(p))
+	return err
+}
+
+func wantRequests(t *testing.T, e store.Engine, owner store.AccountID, want ...store.Request) {
+	t.Helper()
+	var all []store.Request
+	for {
+		list, err := e.Requests(t.Context(), owner, len(all), 2)
+		must(t, err)
+		all = append(all, list...)
+		if len(list) < 2 {
+			break
+		}
+	}
+	same(t, "requests", all, want)
+}
+
+// endRequest ends a request, at the time of its creation.
+func endRequest(r store.Request) (store.Request, bool, error) {
+	r.EndedAt = r.CreatedAt
+	return r, false, nil
+}
+
+func dropRequest(r store.Request) (store.Request, bool, error) { return r, true, nil }
+
+func mustChangeRequest(t *testing.T, e store.Engine, id store.RequestID, rule store.RequestRule) store.Request {
+	t.Helper()
+	r, err := e.ChangeRequest(t.Context(), id, rule)
+	must(t, err)
+	return r
+}
+
+func keepsRequests(t *testing.T, e store.Engine) {
+	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	wantRequests(t, e, ann)
+	first, other, second, third := ask(t, e, 1, ann, 1), ask(t, e, 2, bob, 1), ask(t, e, 3, ann, 2), ask(t, e, 4, ann, 1)
+	wantErr(t, e.CreateRequest(t.Context(), first), store.ErrExists)
+	got, err := e.Request(t.Context(), second.ID)
+	must(t, err)
+	same(t, "request", got, second)
+	_, err = e.Request(t.Context(), store.RequestID(pushID(9)))
+	wantErr(t, err, store.ErrNotFound)
+	third = mustChangeRequest(t, e, third.ID, endRequest)
+	wantRequests(t, e, ann, second, first, third)
+	wantRequests(t, e, bob, other)
+	list, err := e.ScanRequests(t.Context(), first.ID, 2)
+	must(t, err)
+	same(t, "requests behind the first", list, []store.Request{other, second})
+	scribble(list[0].Sealed)
+	wantRequests(t, e, bob, other)
+}
+
+func refusesARequest(t *testing.T, e store.Engine) {
+	wantErr(t, e.CreateRequest(t.Context(), requestOf(1, 7, 1)), store.ErrToken)
+	owner := account(t, e, "a@example.org")
+	kept := ask(t, e, 2, owner, 1)
+	disable(t, e, owner)
+	wantErr(t, e.CreateRequest(t.Context(), requestOf(3, owner, 1)), store.ErrToken)
+	wantErr(t, answer(t, e, kept, 4), store.ErrToken)
+	wantRequests(t, e, owner, kept)
+}
+
+func disable(t *testing.T, e store.Engine, owner store.AccountID) {
+	t.Helper()
+	_, err := e.ChangeAccount(t.Context(), owner, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		a.Disabled = true
+		return a, store.SessionChange{}, Told, nil
+	})
+	must(t, err)
+}
+
+func boundsRequests(t *testing.T, e store.Engine) {
+	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	for n := range store.MaxRequests {
+		ask(t, e, n, ann, 1)
+	}
+	one := requestOf(200, ann, 1)
+	wantErr(t, e.CreateRequest(t.Context(), one), store.ErrRequests)
+	ask(t, e, 201, bob, 1)
+	must(t, answer(t, e, requestOf(0, ann, 1), 300)) // which ends it
+	must(t, e.CreateRequest(t.Context(), one))
+	wantErr(t, e.CreateRequest(t.Context(), requestOf(202, ann, 1)), store.ErrRequests)
+	later := requestOf(203, ann, 1)
+	later.CreatedAt = epoch.Add(25 * time.Hour) // when the time of all others is over
+	must(t, e.CreateRequest(t.Context(), later))
+}
+
+func boundsRequestsTogether(t *testing.T, e store.Engine) {
+	ann := account(t, e, "a@example.org")
+	for n := range store.MaxRequests - 1 {
+		ask(t, e, n, ann, 1)
+	}
+	var made atomic.Int32
+	together(8, func(i int) {
+		switch err := e.CreateRequest(t.Context(), requestOf(200+i, ann, 1)); {
+		case err == nil:
+			made.Add(1)
+		case !errors.Is(err, store.ErrRequests):
+			t.Error(err)
+		}
+	})
+	same(t, "requests made", made.Load(), int32(1))
+}
+
+func answersARequest(t *testing.T, e store.Engine) {
+	ann := account(t, e, "a@example.org")
+	r := ask(t, e, 1, ann, 2)
+	must(t, answer(t, e, r, 2))
+	p := answerTo(r, 2)
+	got, err := e.Push(t.Context(), p.ID)
+	must(t, err)
+	same(t, "push", got, p)
+	r.Answers = []store.ID{p.ID}
+	wantRequests(t, e, ann, r)
+	must(t, answer(t, e, r, 3))
+	r.Answers, r.EndedAt = append(r.Answers, pushID(3)), livePush(3, ann).CreatedAt
+	wantRequests(t, e, ann, r)
+	wantErr(t, answer(t, e, r, 4), store.ErrNotFound)
+	pushes, err := e.Pushes(t.Context(), ann, true, 0, 9)
+	must(t, err)
+	same(t, "pushes", len(pushes), 2)
+}
+
+func refusesAnswers(t *testing.T, e store.Engine) {
+	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	r := ask(t, e, 1, ann, 1)
+	for n, change := range []func(*store.Push){
+		func(p *store.Push) { p.Request = store.RequestID(pushID(9)) },
+		func(p *store.Push) { p.Request = store.RequestID{} },
+		func(p *store.Push) { p.Owner = bob },
+		func(p *store.Push) { p.CreatedAt = r.ExpiresAt },
+	} {
+		p := answerTo(r, 10+n)
+		change(&p)
+		_, err := e.AnswerRequest(t.Context(), p, payloadOf(10+n), creation(p))
+		wantErr(t, err, store.ErrNotFound)
+		_, err = e.Push(t.Context(), p.ID)
+		wantErr(t, err, store.ErrNotFound)
+	}
+	taken := create(t, e, 20, ann)
+	wantErr(t, answer(t, e, r, 20), store.ErrExists)
+	same(t, "push of that ID", mustPush(t, e, 20), taken)
+	wantRequests(t, e, ann, r)
+}
+
+func takesTheLastAnswerOnce(t *testing.T, e store.Engine) {
+	const racers = 16
+	ann := account(t, e, "a@example.org")
+	for n, most := range []int{1, 2, 5} {
+		r := ask(t, e, n, ann, most)
+		var taken atomic.Int32
+		together(racers, func(i int) {
+			switch err := answer(t, e, r, 100*(n+1)+i); {
+			case err == nil:
+				taken.Add(1)
+			case !errors.Is(err, store.ErrNotFound):
+				t.Error(err)
+			}
+		})
+		same(t, "answers taken", int(taken.Load()), most)
+		got, err := e.Request(t.Context(), r.ID)
+		must(t, err)
+		same(t, "answers counted", len(got.Answers), most)
+		if got.EndedAt.IsZero() {
+			t.Error("it has not ended")
+		}
+		for _, id := range got.Answers {
+			if p, err := e.Push(t.Context(), id); err != nil || p.Request != r.ID {
+				t.Errorf("an answer is %+v, %v", p, err)
+			}
+		}
+	}
+	pushes, err := e.Pushes(t.Context(), ann, true, 0, 99)
+	must(t, err)
+	same(t, "pushes", len(pushes), 8)
+}
+
+func endsDuringAnswers(t *testing.T, e store.Engine) {
+	ann := account(t, e, "a@example.org")
+	r := ask(t, e, 1, ann, store.MaxAnswers)
+	var taken atomic.Int32
+	var counted int
+	together(9, func(i int) {
+		if i == 8 {
+			r, err := e.ChangeRequest(t.Context(), r.ID, endRequest)
+			if err != nil {
+				t.Error(err)
+			}
+			counted = len(r.Answers)
+			return
+		}
+		switch err := answer(t, e, r, 10+i); {
+		case err == nil:
+			taken.Add(1)
+		case !errors.Is(err, store.ErrNotFound):
+			t.Error(err)
+		}
+	})
+	same(t, "answers before the end", int(taken.Load()), counted)
+	got, err := e.Request(t.Context(), r.ID)
+	must(t, err)
+	same(t, "answers", len(got.Answers), counted)
+	wantErr(t, answer(t, e, r, 99), store.ErrNotFound)
+}
+
+func changesRequests(t *testing.T, e store.Engine) {
+	ann := account(t, e, "a@example.org")
+	r, other := ask(t, e, 1, ann, 1), ask(t, e, 2, ann, 1)
+	_, err := e.ChangeRequest(t.Context(), store.RequestID(pushID(9)), endRequest)
+	wantErr(t, err, store.ErrNotFound)
+	refusal := fmt.Errorf("a refusal")
+	_, err = e.ChangeRequest(t.Context(), r.ID, func(r store.Request) (store.Request, bool, error) { return store.Request{}, true, refusal })
+	wantErr(t, err, refusal)
+	same(t, "unchanged", mustChangeRequest(t, e, r.ID, func(r store.Request) (store.Request, bool, error) { return r, false, nil }), r)
+	if _, err = e.ChangeRequest(t.Context(), r.ID, func(store.Request) (store.Request, bool, error) { panic("secret") }); err == nil {
+		t.Error("a rule panicked without an error")
+	}
+	r = mustChangeRequest(t, e, r.ID, endRequest)
+	wantRequests(t, e, ann, other, r)
+	same(t, "removed", mustChangeRequest(t, e, r.ID, dropRequest), r)
+	_, err = e.ChangeRequest(t.Context(), r.ID, dropRequest)
+	wantErr(t, err, store.ErrNotFound)
+	wantRequests(t, e, ann, other)
+}
+
+func removesRequestsOfAnAccount(t *testing.T, e store.Engine) {
+	ann, bob := account(t, e, "a@example.org"), account(t, e, "b@example.org")
+	mustChangeRequest(t, e, ask(t, e, 1, ann, 1).ID, endRequest)
+	ask(t, e, 2, ann, 1)
+	other := ask(t, e, 3, bob, 1)
+	must(t, e.RemoveAccount(t.Context(), ann, Told))
+	list, err := e.ScanRequests(t.Context(), store.RequestID{}, 9)
+	must(t, err)
+	same(t, "requests", list, []store.Request{other})
+}
+
+func answersWithoutMail(t *testing.T, e store.Engine) {
+	ann := account(t, e, "a@example.org")
+	r := ask(t, e, 1, ann, 5)
+	for n, most := range []uint64{1, 1} {
+		p := answerTo(r, 10+n)
+		en := creation(p)
+		en.Mail = mailOf(1, ann, 7, most)
+		en.Mail.Sender, en.Mail.Optional = ann, true
+		kept, err := e.AnswerRequest(t.Context(), p, payloadOf(10+n), en)
+		must(t, err)
+		same(t, "with mail", kept.Mail != nil, n == 0)
+		wantWaiting(t, e, 1)
+	}
+	p := answerTo(r, 20)
+	en := creation(p)
+	en.Messages = []store.Message{messageAt(1)}
+	kept, err := e.AnswerRequest(t.Context(), p, payloadOf(20), en)
+	must(t, err)
+	same(t, "messages", len(kept.Messages), 1)
+	wantWaiting(t, e, 2)
+}
