@@ -39,6 +39,10 @@ var accountMatrix = []struct {
 	{"POST", "/users/token/revoke", []string{"id", "TOKEN"}, [people]int{303, 303, 303, 303}},
 	{"GET", "/users/password", nil, [people]int{303, 303, 200, 200}},
 	{"POST", "/users/password", []string{"old", "wrong", "new", "a new password", "again", "a new password"}, [people]int{303, 303, 403, 403}},
+	{"GET", "/users/password/forgotten", nil, [people]int{404, 404, 404, 404}}, // the server sends no mail
+	{"POST", "/users/password/forgotten", []string{"email", servertest.AnnEmail}, [people]int{404, 404, 404, 404}},
+	{"GET", "/users/password/new/canary-new", nil, [people]int{404, 404, 404, 404}},
+	{"POST", "/users/password/new/canary-new", []string{"new", "a new password", "again", "a new password"}, [people]int{404, 404, 404, 404}},
 	{"GET", "/users/sessions", nil, [people]int{303, 303, 200, 200}},
 	{"GET", "/users/address", nil, [people]int{303, 303, 200, 200}},
 	{"POST", "/users/address", []string{"code", "wrong"}, [people]int{303, 303, 303, 303}}, // theirs are confirmed
@@ -49,6 +53,11 @@ var accountMatrix = []struct {
 	{"POST", "/users/mfa", []string{"password", "PASSWORD", "secret", "x", "code", "wrong"}, [people]int{303, 303, 422, 422}},
 	{"POST", "/users/mfa/off", []string{"password", "wrong"}, [people]int{303, 303, 403, 403}},
 	{"POST", "/users/mfa/codes", []string{"password", "wrong"}, [people]int{303, 303, 303, 303}}, // they have none
+	{"GET", "/admin", nil, [people]int{303, 303, 404, 404}}, // none of them administers
+	{"POST", "/admin", []string{"email", "eve@example.com"}, [people]int{303, 303, 404, 404}},
+	{"GET", "/admin/accounts/1", nil, [people]int{303, 303, 404, 404}},
+	{"POST", "/admin/accounts/1", []string{"do", "disable"}, [people]int{303, 303, 404, 404}},
+	{"GET", "/admin/log", nil, [people]int{303, 303, 404, 404}},
 	{"POST", "/users/sign_out", nil, [people]int{303, 303, 303, 303}},
 }
 
@@ -100,7 +109,7 @@ func TestEachAccountPageChecksWhoMaySeeIt(t *testing.T) {
 		}
 	}
 	names := a.Handler.RouteNames(true)
-	first, last := slices.Index(names, "sign_in_form"), slices.Index(names, "mfa_codes")
+	first, last := slices.Index(names, "sign_in_form"), slices.Index(names, "admin_log")
 	for _, name := range names[first : last+1] {
 		if !strings.Contains(a.Log.String(), `"route":"`+name+`"`) {
 			t.Errorf("the matrix does not have the route %s", name)
