@@ -53,7 +53,7 @@ var accountMatrix = []struct {
 	{"POST", "/users/mfa", []string{"password", "PASSWORD", "secret", "x", "code", "wrong"}, [people]int{303, 303, 422, 422}},
 	{"POST", "/users/mfa/off", []string{"password", "wrong"}, [people]int{303, 303, 403, 403}},
 	{"POST", "/users/mfa/codes", []string{"password", "wrong"}, [people]int{303, 303, 303, 303}}, // they have none
-	{"GET", "/admin", nil, [people]int{303, 303, 404, 404}}, // none of them administers
+	{"GET", "/admin", nil, [people]int{303, 303, 404, 404}},                                      // none of them administers
 	{"POST", "/admin", []string{"email", "eve@example.com"}, [people]int{303, 303, 404, 404}},
 	{"GET", "/admin/accounts/1", nil, [people]int{303, 303, 404, 404}},
 	{"POST", "/admin/accounts/1", []string{"do", "disable"}, [people]int{303, 303, 404, 404}},
