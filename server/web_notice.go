@@ -37,6 +37,7 @@ const (
 	noticeSignedUp     notice = "signed_up"
 	noticeLate         notice = "late" // no code came in time
 	noticeFirst        notice = "first"
+	noticeRequestEnded notice = "request_ended"
 )
 
 // notices are all of them, for a cookie can name no other message, and whether each is of
@@ -45,6 +46,7 @@ var notices = map[notice]bool{
 	noticeDeleted: false, noticeDeletedMany: false, noticeDeletedNone: true, noticeEdited: false, noticeThawed: false,
 	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
 	noticeNoMFA: false, noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
+	noticeRequestEnded: false,
 }
 
 // goToTell redirects the browser to a page that shows a notice. about is what the notice
