@@ -110,7 +110,8 @@ type Config struct {
 	// Whether pushes that show a QR code can be created.
 	EnableQRPushes bool `mapstructure:"enable_qr_pushes" reload:"yes"`
 
-	// Whether pushes that carry files can be created. Only accounts can create them.
+	// Whether pushes that carry files can be created: by accounts, and as answers to their
+	// requests.
 	EnableFilePushes bool `mapstructure:"enable_file_pushes" reload:"yes"`
 
 	// Whether the page for sending encrypts texts and files in the browser, with a key that

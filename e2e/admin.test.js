@@ -15,6 +15,7 @@ for (const script of [true, false]) {
     const account = await scene.account()
     await arriveSignedIn(guest, await scene.administrator())
     const { page } = guest
+    await page.locator('summary', { hasText: say('frame_account') }).click()
     await page.getByRole('link', { name: say('frame_admin'), exact: true }).click()
     await page.getByLabel(say('account_search'), { exact: true }).fill(account.email.toUpperCase())
     await guest.press(say('list_search'))

@@ -5,13 +5,13 @@ import path from 'node:path'
 import { test } from 'node:test'
 
 import { arriveSignedIn, fillPush, madeLink, opened, openPush, sendPush, tokenOf, unveil } from './lib/acts.js'
-import { differing, examples } from './lib/examples.js'
+import { differing, differingKeys, examples, requestExamples } from './lib/examples.js'
 import { scanned } from './lib/qr.js'
 import { setScene } from './lib/scene.js'
 import { codeOf } from './lib/totp.js'
 import { say } from './lib/words.js'
 
-const scene = setScene({ PUSHBOX_FILES_MAX_FILE_SIZE: '64MiB' })
+const scene = setScene({ PUSHBOX_ENABLE_REQUESTS: 'true', PUSHBOX_FILES_MAX_FILE_SIZE: '64MiB' })
 
 const stored = async (link) => (await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).json()
 const ciphertext = /^pushbox-end-to-end\.1\.[\w-]+\.[\w-]+$/
@@ -24,11 +24,12 @@ async function push(guest, what) {
   return madeLink(guest)
 }
 
-// unheard fails if the server was sent one of these texts.
-function unheard(...texts) {
-  const all = Buffer.concat(scene.secure.heard)
-  for (const text of texts) assert.equal(all.indexOf(text), -1, `the server was sent ${text}`)
-}
+test('the script makes and reads the examples of wrapped keys', async (t) => {
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, await scene.account())
+  await guest.go('/requests/new')
+  assert.deepEqual(await guest.page.evaluate(differingKeys, await requestExamples()), [])
+})
 
 const openButton = (guest) => guest.page.getByRole('button', { name: say('step_open'), exact: true })
 
@@ -71,7 +72,7 @@ test('a text is encrypted, and opens with the whole link alone', async (t) => {
   const left = await stored(link)
   assert.deepEqual([left.client_encrypted, left.views_remaining], [true, 0])
   assert.match(left.payload, ciphertext)
-  unheard('first-marker', key, key.slice(1, 30))
+  scene.unheard('first-marker', key, key.slice(1, 30))
 })
 
 test('the page draws the QR code of its link as the server draws that of a text', async (t) => {
@@ -177,7 +178,7 @@ test('files and their names are encrypted, and saved as they were', async (t) =>
   }
   const there = await stored(link)
   assert.deepEqual(there.files.map(({ filename, size }) => [filename, size]), contents.map(({ length }, i) => [`${i + 1}.bin`, 7 + length + 16 * Math.max(1, Math.ceil(length / 65536))]))
-  unheard('name-marker', 'type-marker', 'second-marker', 'text-marker', new URL(link).hash.slice(1), contents[0].subarray(1000, 1032))
+  scene.unheard('name-marker', 'type-marker', 'second-marker', 'text-marker', new URL(link).hash.slice(1), contents[0].subarray(1000, 1032))
 })
 
 test('what cannot be decrypted is not shown', async (t) => {

@@ -7,17 +7,24 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { test } from 'node:test'
 
-import { differing, examples } from './lib/examples.js'
+import { differing, differingKeys, examples, requestExamples } from './lib/examples.js'
 import { Fox, openFirefox } from './lib/firefox.js'
 import { setScene } from './lib/scene.js'
 import { say } from './lib/words.js'
 
-const scene = setScene({}, {}, { open: openFirefox })
+const scene = setScene({ PUSHBOX_ENABLE_REQUESTS: 'true' }, {}, { open: openFirefox })
 
 async function arrive(t) {
   const fox = await Fox.arrive(scene.browser, scene.secure.url)
   t.after(() => fox.leave())
   return fox
+}
+
+async function signIn(fox, { email, password }) {
+  await fox.go('/users/sign_in')
+  await fox.fill({ '#email': email, '#password': password })
+  await fox.press('main form button:not([type])')
+  await fox.page.waitForSelector('header a[href="/p"]')
 }
 
 // send encrypts and sends what the form has, and returns the link.
@@ -32,6 +39,33 @@ test('the script makes and reads the examples of the format in Firefox', async (
   fox.foresee(/ReadableStream/) // files that the script refuses
   await fox.go('/')
   assert.deepEqual(await fox.page.evaluate(differing, await examples()), [])
+})
+
+test('the script makes and reads the examples of wrapped keys in Firefox', async (t) => {
+  const [fox, account] = [await arrive(t), await scene.account()]
+  await signIn(fox, account)
+  await fox.go('/requests/new')
+  assert.deepEqual(await fox.page.evaluate(differingKeys, await requestExamples()), [])
+})
+
+test('a request made in Firefox is answered there, and the answer is read', async (t) => {
+  const [fox, account] = [await arrive(t), await scene.account()]
+  await signIn(fox, account)
+  await fox.go('/requests/new')
+  await fox.fill({ '#text': 'What I need' })
+  await fox.press('#encrypt', '.send button')
+  await fox.see(say('request_title'))
+  const own = fox.page.url()
+  assert.match(new URL(own).hash, /^#a[\w-]{48,91}$/)
+  await fox.go(await fox.read('#link', 'value'))
+  await fox.fill({ '#payload': 'third-marker' })
+  await fox.press('.send button')
+  await fox.see(say('sent_title'))
+  await fox.go(own)
+  await fox.press('.files a.button', '#open button')
+  await fox.page.waitForSelector('#secret', { visible: true })
+  assert.equal(await fox.read('#secret'), 'third-marker')
+  scene.unheard('third-marker', new URL(own).hash.slice(1))
 })
 
 test('a text that Firefox encrypts opens in it with the whole link alone', async (t) => {
@@ -65,10 +99,7 @@ test('files that Firefox encrypts are saved as they were', async (t) => {
   const files = new Map([['name-marker ä.bin', randomBytes(200_000)], ['empty.dat', Buffer.alloc(0)]])
   for (const [name, content] of files) await writeFile(path.join(folder, name), content)
 
-  await fox.go('/users/sign_in')
-  await fox.fill({ '#email': email, '#password': password })
-  await fox.press('main form button:not([type])')
-  await fox.page.waitForSelector('header a[href="/p"]')
+  await signIn(fox, { email, password })
   await fox.go('/')
   await fox.press('label[for=kind-file]')
   await fox.choose(...[...files.keys()].map((name) => path.join(folder, name)))

@@ -1,12 +1,12 @@
 import { test } from 'node:test'
 
-import { arriveSignedIn, chooseKind, fillPush, makePush, openPush, sendPush, signIn, skipChecks, tokenOf, unveil } from './lib/acts.js'
+import { answer, arriveSignedIn, askFor, chooseKind, fillPush, makePush, openPush, sendPush, sent, signIn, skipChecks, tokenOf, unveil } from './lib/acts.js'
 import { look } from './lib/look.js'
 import { setScene } from './lib/scene.js'
 import { codeOf } from './lib/totp.js'
 import { say } from './lib/words.js'
 
-const scene = setScene({ PUSHBOX_ENABLE_SIGNUPS: 'true', PUSHBOX_SIGNUP_EMAIL_REGEXP: String.raw`.+@example\.com` })
+const scene = setScene({ PUSHBOX_ENABLE_REQUESTS: 'true', PUSHBOX_ENABLE_SIGNUPS: 'true', PUSHBOX_SIGNUP_EMAIL_REGEXP: String.raw`.+@example\.com` })
 
 const long = 'Verylongnamewithoutanyplacetobreakit'.repeat(5)
 const password = 'correct horse battery'
@@ -320,6 +320,61 @@ const pages = {
     await guest.go(link.replace(/#.*/, new URL(other).hash))
     await guest.page.getByRole('button', { name: say('step_open'), exact: true }).click()
     await guest.page.getByText(say('reveal_unreadable')).waitFor()
+  },
+  'requests-empty': async (guest) => {
+    await signedIn(guest, 'new')
+    await guest.go('/requests')
+  },
+  requests: async (guest) => {
+    await signedIn(guest, 'busy')
+    for (const text of [long, 'brief']) await askFor(guest, { text, encrypt: text === long })
+    await guest.go('/requests')
+  },
+  ask: async (guest) => {
+    await signedIn(guest, 'busy')
+    await guest.go('/requests/new')
+    await guest.page.getByText(say('create_options'), { exact: true }).click()
+  },
+  'ask-problems': async (guest) => {
+    guest.foresee(422)
+    await signedIn(guest, 'busy')
+    await guest.go('/requests/new')
+    await guest.page.locator('#ask').evaluate((form) => { form.noValidate = true })
+    await guest.page.getByLabel(say('ask_answers')).fill('1000')
+    await guest.press(say('create_submit'))
+    await guest.page.getByRole('alert').waitFor()
+  },
+  request: async (guest) => {
+    await signedIn(guest, 'busy')
+    const { link, own } = await askFor(guest, { text: `two\n\nparagraphs ${long}`, answers: 2, encrypt: true })
+    await answer(guest, link, { text: 'x' })
+    await sent(guest)
+    await guest.go(own)
+    await guest.page.getByRole('link', { name: say('step_open') }).waitFor()
+    await guest.page.getByText(say('made_qr'), { exact: true }).click()
+    await guest.page.getByText(say('request_end'), { exact: true }).click()
+  },
+  'request-keyless': async (guest) => {
+    await signedIn(guest, 'busy')
+    const { own } = await askFor(guest, { encrypt: true })
+    await guest.go('/')
+    await guest.go(own.replace(/#.*/, ''))
+    await guest.page.getByText(say('request_keyless')).waitFor()
+  },
+  answer: async (guest) => {
+    await signedIn(guest, 'busy')
+    const { link } = await askFor(guest, { text: `two\n\nparagraphs ${long}` })
+    await guest.go(link)
+    await guest.page.locator('#files').setInputFiles({ name: `${long}.txt`, mimeType: 'text/plain', buffer: Buffer.from('x') })
+  },
+  'answer-problems': async (guest) => {
+    guest.foresee(422)
+    await signedIn(guest, 'busy')
+    await answer(guest, (await askFor(guest, {})).link, { text: ' ' })
+    await guest.page.getByRole('alert').waitFor()
+  },
+  'answer-sent': async (guest) => {
+    await guest.go('/q/sent')
   },
   api: async (guest) => {
     await guest.go('/help/api')

@@ -26,11 +26,21 @@ func (s *Server) createRequest(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	made, err := s.store.CreateRequest(r.Context(), r.actor, in)
+	made, err := s.newRequestOf(r, in)
 	if err != nil {
 		return reply{}, err
 	}
 	return created(newRequestJSON(made, r.base)), nil
+}
+
+// newRequestOf makes a request, with keys where all pushes must be encrypted.
+func (s *Server) newRequestOf(r *request, in store.NewRequest) (store.RequestInfo, error) {
+	if s.cfg.ClientEncryption == "required" && in.P256 == nil {
+		var bad store.InvalidError
+		bad.Add(store.FieldP256, "is required: this server takes only answers that are encrypted")
+		return store.RequestInfo{}, bad.Err()
+	}
+	return s.store.CreateRequest(r.Context(), r.actor, in)
 }
 
 func (s *Server) listRequests(r *request) (reply, error) {

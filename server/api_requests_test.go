@@ -122,7 +122,7 @@ func TestARequestWithWrongFieldsIsRefused(t *testing.T) {
 		`{"request":{"text":"x","answer_expire_after_days":0}}`:       `{"answer_expire_after_days":["must be between 1 and 90"]}`,
 		`{"request":{"text":"x","answer_expire_after_views":"many"}}`: `{"answer_expire_after_views":["must be a whole number"]}`,
 		`{"request":{"text":"x","public_key_x25519":"?"}}`:            `{"public_key_x25519":["must be base64url without padding"]}`,
-		`{"request":{"text":"x","public_key_p256":"AAAA"}}`:           `{"public_key_p256":["is not a public key of that curve"]}`,
+		`{"request":{"text":"x","public_key_p256":"AAAA"}}`:           `{"public_key_p256":["must be a public key of that curve: not every browser has X25519"]}`,
 	} {
 		if got := a.Do("POST", requests, body, ann).Want(http.StatusUnprocessableEntity).Body; strings.TrimSpace(got) != want {
 			t.Errorf("%s: %s", body, got)
@@ -148,6 +148,10 @@ func TestTheKeysOfARequestComeBack(t *testing.T) {
 	a := servertest.New(t, takesRequests)
 	ann := a.AddTokenUser("ann@example.com")
 	key := base64.RawURLEncoding.EncodeToString(append([]byte{9}, make([]byte, 31)...)) // the base point
-	made := a.Do("POST", requests, `{"request":{"text":"x","public_key_x25519":"`+key+`"}}`, ann).Want(http.StatusCreated)
-	made.Has(map[string]string{"public_key_x25519": key, "public_key_p256": "null"})
+	const point = "BGPGzhXeLpR0VKd-qRlSHz7R34Zur1LkFA-O_uvxvuy5AouxGBPaO9QwJ95btpM0vXhEFqZgn9JzHxMwbwFVvRI"
+	made := a.Do("POST", requests, `{"request":{"text":"x","public_key_p256":"`+point+`"}}`, ann).Want(http.StatusCreated)
+	made.Has(map[string]string{"public_key_x25519": "null", "public_key_p256": point})
+	made = a.Do("POST", requests, `{"request":{"text":"x","public_key_x25519":"`+key+`","public_key_p256":"`+point+`"}}`, ann).Want(http.StatusCreated)
+	made.Has(map[string]string{"public_key_x25519": key, "public_key_p256": point})
+	a.Do("POST", requests, `{"request":{"text":"x","public_key_x25519":"`+key+`"}}`, ann).Want(http.StatusUnprocessableEntity)
 }

@@ -19,7 +19,7 @@ func newSiteBelow(t *testing.T, changes ...func(*config.Config)) *servertest.Ser
 
 // leadsOf returns the addresses on a page, except those within it.
 func leadsOf(p servertest.Page) (all []string) {
-	for _, name := range []string{"href", "src", "action", "data-step", "data-words"} {
+	for _, name := range []string{"href", "src", "action", "data-step", "data-words", "data-module", "data-keys"} {
 		for _, n := range p.Find(func(n servertest.Node) bool { return servertest.Attr(n, name) != "" && n.Data != "input" }) {
 			if to := servertest.Attr(n, name); !strings.ContainsAny(to[:1], "#?") && !strings.HasPrefix(to, "mailto:") {
 				all = append(all, to)
@@ -31,7 +31,7 @@ func leadsOf(p servertest.Page) (all []string) {
 
 func TestEverythingLiesBelowTheBasePath(t *testing.T) {
 	t.Parallel()
-	a := newSiteBelow(t)
+	a := newSiteBelow(t, takesRequests)
 	b := a.Browser()
 	b.Post(below+"/users/sign_in", "email", servertest.AnnEmail, "password", servertest.AnnPassword).To(below + "/")
 	sent := b.Post(below+"/", "push[payload]", "the secret", "push[kind]", "text", "push[expire_after_days]", "2", "push[expire_after_views]", "5").Want(http.StatusSeeOther)
@@ -40,7 +40,13 @@ func TestEverythingLiesBelowTheBasePath(t *testing.T) {
 	if !strings.HasPrefix(link, below+"/p/") {
 		t.Fatalf("the link is %s", sent.Link())
 	}
-	todo, seen := append(leadsOf(sent.Page()), link, strings.TrimSuffix(link, "/r")+"/audit", below+"/nowhere"), make(map[string]bool)
+	const point = "BGPGzhXeLpR0VKd-qRlSHz7R34Zur1LkFA-O_uvxvuy5AouxGBPaO9QwJ95btpM0vXhEFqZgn9JzHxMwbwFVvRI"
+	own := b.Post(below+"/requests/new", typedRequest("public_key_p256", point)...).Want(http.StatusSeeOther).Header.Get("Location")
+	asked := strings.TrimPrefix(b.Get(own).Link(), a.URL)
+	if !strings.HasPrefix(asked, below+"/q/") {
+		t.Fatalf("the link of a request is %s", asked)
+	}
+	todo, seen := append(leadsOf(sent.Page()), link, asked, strings.TrimSuffix(link, "/r")+"/audit", below+"/nowhere"), make(map[string]bool)
 	for ; len(todo) > 0; todo = todo[1:] {
 		at := strings.TrimPrefix(todo[0], a.URL)
 		if seen[at] {
@@ -62,7 +68,7 @@ func TestEverythingLiesBelowTheBasePath(t *testing.T) {
 			todo = append(todo, leadsOf(got.Page())...)
 		}
 	}
-	for _, at := range []string{"/", "/p", "/users/token", "/users/sessions", "/users/address", "/users/mfa", "/users/password", "/users/sign_in", "/help/api", "/api/v2/openapi.json"} {
+	for _, at := range []string{"/", "/p", "/users/token", "/users/sessions", "/users/address", "/users/mfa", "/users/password", "/users/sign_in", "/help/api", "/api/v2/openapi.json", "/requests", "/requests/new"} {
 		if !seen[below+at] {
 			t.Errorf("no page leads to %s", at)
 		}

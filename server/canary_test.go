@@ -31,7 +31,7 @@ func traces(marker string) [][]byte {
 // of secrets. None may be left in a log or in the data directory.
 func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, func(c *config.Config) { c.MaxStoreSize = 2 << 20 })
+	a := servertest.New(t, takesRequests, func(c *config.Config) { c.MaxStoreSize = 2 << 20 })
 	a.Handler.AddPanic()
 	ann, bob := a.AddTokenUser("ann@example.com"), a.AddTokenUser("bob@example.com")
 	const (
@@ -43,6 +43,8 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		unknown    = "canary-unknown-token-218f"
 		file       = "canary-file-content-6d01f3"
 		fileName   = "canary-file-name-b7720e"
+		asked      = "canary-asked-text-90d2c4"
+		answered   = "canary-answer-text-e81b35"
 	)
 	fields := `"payload":"` + payload + `","passphrase":"` + passphrase + `","name":"` + name + `","note":"` + note + `"`
 	owned, anonymous := a.Create(fields, ann), a.Create(fields)
@@ -57,6 +59,9 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 	shown := a.Get(pushes + "/" + filed).Want(http.StatusOK)
 	address := strings.TrimPrefix(shown.Object()["files"].([]any)[0].(map[string]any)["url"].(string), a.URL)
 	markers = append(markers, file, fileName, filed, strings.Split(address, "/")[2])
+	link := a.Do("POST", requests, `{"request":{"text":"`+asked+`","max_answers":9}}`, ann).Want(http.StatusCreated).Text("html_url")
+	link = strings.TrimPrefix(link, a.URL)
+	markers = append(markers, asked, answered, strings.TrimPrefix(link, "/q/"))
 	linked := http.Header{"Referer": {a.URL + "/p/" + owned}, "User-Agent": {"canary/1"}}
 	statuses := make(map[int]bool)
 	for _, test := range []struct {
@@ -84,6 +89,13 @@ func TestNoSecretIsLeftInLogsOrOnDisk(t *testing.T) {
 		{"POST", pushes, part, form},
 		{"POST", pushes, `{"push":{"files":[{"filename":"` + fileName + `","content":"` + file + `"}]}}`, ann},
 		{"GET", pushes + "/active", "", http.Header{"Authorization": {"Bearer " + wrong}}},
+		{"GET", link, "", linked},
+		{"POST", link, "push[payload]=" + answered, servertest.Urlencoded},
+		{"POST", link, "push[payload]=" + answered + "&push[wrapped_key]=" + answered, servertest.Urlencoded},
+		{"POST", link, part, http.Header{"Content-Type": form["Content-Type"]}},
+		{"POST", link + "x", "push[payload]=" + answered, servertest.Urlencoded},
+		{"GET", requests, "", ann},
+		{"POST", requests, `{"request":{"text":"` + asked + `","kinds":"` + wrong + `"}}`, ann},
 		{"PUT", pushes + "/" + owned, fields, linked},
 		{"POST", pushes, `{"push":{` + fields + `,"kind":"` + wrong + `"}}`, linked},
 		{"POST", pushes, `{"push":{` + fields + `}`, linked},

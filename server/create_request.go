@@ -173,7 +173,7 @@ func (c *createRequest) File(f *body.File) error {
 	if c.files == nil {
 		slot := strconv.FormatUint(uint64(c.r.actor.Account), 10)
 		if c.answers() {
-			slot = c.asked.ID.String()
+			slot = slotOfAnswers
 		}
 		if !c.server.limits.uploads.Take(slot) {
 			return errUploads

@@ -38,8 +38,11 @@ func newLimits(l config.Limits, clock limit.Clock) *limits {
 	}
 }
 
+// slotOfAnswers has the upload slots of all answers to requests.
+const slotOfAnswers = "answers"
+
 // newUploadSlots returns a slot for each upload that fits into the memory. One
-// account may take three quarters of them.
+// account may take three quarters of them, and all answers to requests together no more.
 func newUploadSlots(memory int64) *limit.Slots {
 	most := int(max(1, memory/body.UploadMemory))
 	return limit.NewSlots(most, most*3/4)

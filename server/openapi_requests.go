@@ -37,7 +37,7 @@ func (s *Server) requestFields() []apiField {
 		{name: store.FieldAnswerDuration, text: "A code in place of these days, as for pushes.", bounds: "0 to " + codes, schema: openapi.Number(0, len(durations)-1)},
 		rangeField(offers, store.FieldAnswerViews, "Views until an answer expires; those of the account are not counted.", kindTerms.viewsRange),
 		flagField(offers, store.FieldAnswerStep, "Whether the links of answers lead to a page with a button first.", func(o kindTerms) bool { return usually(o.RetrievalStep) }),
-		{name: store.FieldX25519, text: key, bounds: "32 bytes", fallback: "none", schema: openapi.Text()},
+		{name: store.FieldX25519, text: key + " Only together with a key of P-256, since not every browser has X25519.", bounds: "32 bytes", fallback: "none", schema: openapi.Text()},
 		{name: store.FieldP256, text: key, bounds: "65 bytes, an uncompressed point", fallback: "none", schema: openapi.Text()},
 	}
 	for i := range all {

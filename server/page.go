@@ -36,7 +36,7 @@ func (s *Server) siteFor(r *request) web.Site {
 	if site.Tagline == "" {
 		site.Tagline = r.locale.Text("frame_tagline")
 	}
-	site.Bare = r.entry.recipients || r.route != nil && r.route.has(forRecipients) && r.route.guessable()
+	site.Bare = r.entry.recipients || r.route != nil && r.route.has(forRecipients) && (r.route.guessable() || r.route.word != "")
 	return site
 }
 

@@ -198,7 +198,7 @@ func (s *Server) table() []route {
 		{name: "ready", method: get, pattern: readyPath, access: public, traits: forRecipients | notCounted | isHealthCheck | atRoot, action: s.ready},
 		{name: "metrics", method: get, pattern: metricsPath, access: public, action: s.metrics},
 	}
-	return slices.Concat(rows, s.routesOld(), s.routesV1())
+	return slices.Concat(rows, s.routesRequests(), s.routesOld(), s.routesV1())
 }
 
 // guessable reports whether the path has a secret that a client may try to guess: a

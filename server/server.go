@@ -139,7 +139,7 @@ func (s *Server) openPages(logo *web.Logo) (err error) {
 	brand := s.cfg.Brand
 	s.site = web.Site{
 		Title: brand.Title, Tagline: brand.Tagline, Footer: brand.Footer,
-		Logo: s.pages.LogoPath(), SignUps: s.cfg.EnableSignups,
+		Logo: s.pages.LogoPath(), SignUps: s.cfg.EnableSignups, Requests: s.cfg.EnableRequests,
 	}
 	return nil
 }

@@ -82,6 +82,9 @@ func mailProblem(err error) string {
 // convertForm turns the fields of the form into those of the API. It returns a
 // *store.InvalidError if the push would not be what the page showed.
 func (c *createRequest) convertForm() error {
+	if c.answers() {
+		c.convertAnswer()
+	}
 	f := c.fields
 	for _, name := range [...]string{store.FieldPayload, store.FieldNote} {
 		f.change(name, oneBreak)

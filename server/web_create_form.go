@@ -29,12 +29,22 @@ type createView struct {
 	Name, Note  secret.Text
 	Mail        *mailForm // nil: no mail is sent, or the reader is not signed in
 	MaxQR       int       // characters of a qr push
+	uploadView
+	problemsView
+
+	PassphraseLost bool // one was entered, and is not shown again
+}
+
+// An uploadView is the part of a page that takes files.
+type uploadView struct {
 	MaxFiles    int
 	MaxSize     int64 // of a file, in bytes
 	MaxSizeText string
-	Problems    []formProblem
+}
 
-	PassphraseLost bool // one was entered, and is not shown again
+func (s *Server) newUploadView() uploadView {
+	largest := int64(s.cfg.Files.MaxFileSize)
+	return uploadView{s.cfg.Files.MaxFileUploads, largest, humanize.Size(largest)}
 }
 
 // A kindChoice is a kind that can be chosen, with its terms in the form that the script
@@ -117,23 +127,21 @@ func (c *createRequest) tooLong(k store.Kind) (long []string) {
 // newCreateView returns the form with this kind chosen and these fields filled in.
 func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f fields) createView {
 	page := createView{
-		NoFiles:     s.cfg.EnableFilePushes && r.actor.Account == 0,
-		Payload:     f[store.FieldPayload].Text,
-		AsLogin:     f.sendsLogin(),
-		Login:       f.login(),
-		Days:        newNumberField(all, kindTerms.daysRange, f.text(store.FieldDays)),
-		Units:       []string{"minutes", "hours", "days"},
-		Unit:        cmp.Or(f.text(unitField), "days"),
-		Views:       newNumberField(all, kindTerms.viewsRange, f.text(store.FieldViews)),
-		Step:        newCheckbox(all, kindTerms.stepChoice, f.on(store.FieldRetrievalStep)),
-		Deletable:   newCheckbox(all, kindTerms.deleteChoice, f.on(store.FieldDeletable)),
-		Name:        f[store.FieldName].Text,
-		Note:        f[store.FieldNote].Text,
-		Encryption:  s.cfg.ClientEncryption,
-		MaxQR:       store.MaxQR,
-		MaxFiles:    s.cfg.Files.MaxFileUploads,
-		MaxSize:     int64(s.cfg.Files.MaxFileSize),
-		MaxSizeText: humanize.Size(int64(s.cfg.Files.MaxFileSize)),
+		NoFiles:    s.cfg.EnableFilePushes && r.actor.Account == 0,
+		Payload:    f[store.FieldPayload].Text,
+		AsLogin:    f.sendsLogin(),
+		Login:      f.login(),
+		Days:       newNumberField(all, kindTerms.daysRange, f.text(store.FieldDays)),
+		Units:      []string{"minutes", "hours", "days"},
+		Unit:       cmp.Or(f.text(unitField), "days"),
+		Views:      newNumberField(all, kindTerms.viewsRange, f.text(store.FieldViews)),
+		Step:       newCheckbox(all, kindTerms.stepChoice, f.on(store.FieldRetrievalStep)),
+		Deletable:  newCheckbox(all, kindTerms.deleteChoice, f.on(store.FieldDeletable)),
+		Name:       f[store.FieldName].Text,
+		Note:       f[store.FieldNote].Text,
+		Encryption: s.cfg.ClientEncryption,
+		MaxQR:      store.MaxQR,
+		uploadView: s.newUploadView(),
 	}
 	page.Mail = s.newMailForm(r, f)
 	if chosen.kind == store.URL {

@@ -18,6 +18,19 @@ type formProblem struct {
 	Min, Max string // the placeholders min and max
 }
 
+// A problemsView is the part of a page that says what is wrong with its form.
+type problemsView struct{ Problems []formProblem }
+
+// Problem returns the problem of a field, by its ID; nil if there is none.
+func (p problemsView) Problem(field string) *formProblem {
+	for i := range p.Problems {
+		if p.Problems[i].Field == field {
+			return &p.Problems[i]
+		}
+	}
+	return nil
+}
+
 // formProblems lists what is wrong with a push of these terms, in the order of the
 // form.
 func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.InvalidError) (all []formProblem) {
@@ -96,14 +109,4 @@ func (p createView) Unfold() bool {
 	return p.PassphraseLost || slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
 		return slices.Contains([]string{"passphrase", "name", "note", mailID, mailLanguageID}, bad.Field)
 	})
-}
-
-// Problem returns the problem of a field, by its ID; nil if there is none.
-func (p createView) Problem(field string) *formProblem {
-	for i := range p.Problems {
-		if p.Problems[i].Field == field {
-			return &p.Problems[i]
-		}
-	}
-	return nil
 }

@@ -38,6 +38,7 @@ const (
 	noticeLate         notice = "late" // no code came in time
 	noticeFirst        notice = "first"
 	noticeNewPassword  notice = "new_password"
+	noticeRequestEnded notice = "request_ended"
 )
 
 // notices are all of them, for a cookie can name no other message, and whether each is of
@@ -46,7 +47,7 @@ var notices = withActs(map[notice]bool{
 	noticeDeleted: false, noticeDeletedMany: false, noticeDeletedNone: true, noticeEdited: false, noticeThawed: false,
 	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
 	noticeNoMFA: false, noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
-	noticeNewPassword: false,
+	noticeNewPassword: false, noticeRequestEnded: false,
 })
 
 // withActs adds the notices of what administrators do to accounts.

@@ -31,10 +31,8 @@ const (
 	FieldP256           = "public_key_p256"
 )
 
-// Names of further fields of an answer.
-const (
-	FieldWrappedKey = "wrapped_key"
-)
+// FieldWrappedKey is the field of an answer with the key of its envelope.
+const FieldWrappedKey = "wrapped_key"
 
 // FieldPassword is the field of an account's password in an *InvalidError.
 const FieldPassword = "password"

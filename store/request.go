@@ -20,8 +20,6 @@ const (
 	MaxAnswers = 100
 	// MaxAsked is the most characters of the text of a request.
 	MaxAsked = 2000
-	// MaxWrappedKey is the most bytes of the wrapped key of an answer.
-	MaxWrappedKey = 256
 
 	minRequestTime = 15 * time.Minute
 )
@@ -232,12 +230,9 @@ func (r RequestInfo) Live() bool { return r.Request.Live(r.At) }
 func (r RequestInfo) Title() secret.Text {
 	line, _, _ := strings.Cut(strings.TrimSpace(r.Text.Reveal()), "\n")
 	line = strings.TrimSpace(line)
-	end := 0
-	for i, c := range line {
-		if i+utf8.RuneLen(c) > MaxName {
-			break
-		}
-		end = i + utf8.RuneLen(c)
+	end := min(len(line), MaxName)
+	for end > 0 && end < len(line) && !utf8.RuneStart(line[end]) {
+		end--
 	}
 	return secret.New(line[:end])
 }

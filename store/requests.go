@@ -2,11 +2,11 @@ package store
 
 import (
 	"context"
-	"crypto/ecdh"
 	"errors"
 	"time"
 	"unicode/utf8"
 
+	"pushbox/internal/endtoend"
 	"pushbox/store/clock"
 )
 
@@ -70,17 +70,13 @@ func (in NewRequest) resolve(all map[Kind]Terms, at clock.Instant, bad *InvalidE
 
 // checkKeys refuses public keys that no key can be agreed on with.
 func (r Request) checkKeys(bad *InvalidError) {
-	for _, k := range []struct {
-		field string
-		curve ecdh.Curve
-		key   []byte
-	}{{FieldX25519, ecdh.X25519(), r.X25519}, {FieldP256, ecdh.P256(), r.P256}} {
-		if k.key == nil {
-			continue
-		}
-		if _, err := k.curve.NewPublicKey(k.key); err != nil {
-			bad.Add(k.field, "is not a public key of that curve")
-		}
+	if !r.Encrypted() {
+		return
+	}
+	if _, err := endtoend.NewPublicKeys(r.P256, nil); err != nil {
+		bad.Add(FieldP256, "must be a public key of that curve: not every browser has X25519")
+	} else if _, err := endtoend.NewPublicKeys(r.P256, r.X25519); err != nil {
+		bad.Add(FieldX25519, "must be a public key of that curve")
 	}
 }
 
@@ -193,7 +189,7 @@ func (s *Store) EndRequest(ctx context.Context, by Actor, id RequestID) (Request
 }
 
 // FindRequest returns a live request for the sender of an answer. ErrNotFound if there is none, it
-// has ended, or its owner may not act; ErrClock if a jump of the clock leaves open whether it
+// has ended, or its owner may not act: only of one that is there, it then returns the ID. ErrClock if a jump of the clock leaves open whether it
 // has ended.
 func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, error) {
 	if t.IsZero() {
@@ -205,7 +201,7 @@ func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, e
 	case err != nil:
 		return RequestInfo{}, err
 	case !r.Live(at.Ends):
-		return RequestInfo{}, ErrNotFound
+		return RequestInfo{Request: Request{ID: r.ID}}, ErrNotFound
 	case !r.Live(at.Denies):
 		return RequestInfo{}, ErrClock
 	}
@@ -214,7 +210,7 @@ func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, e
 		return RequestInfo{}, err
 	}
 	if !owner.Active() {
-		return RequestInfo{}, ErrNotFound
+		return RequestInfo{Request: Request{ID: r.ID}}, ErrNotFound
 	}
 	info, err := s.openRequest(r, at)
 	info.Answers, info.Token, info.Asker = nil, RequestToken{}, owner.Email
@@ -275,8 +271,8 @@ func (s *Store) answering(ctx context.Context, in NewPush, bad *InvalidError) (N
 		bad.Add(FieldFiles, "are not what the request asks for")
 	case r.Encrypted() != envelope:
 		bad.Add(FieldPayload, "must be encrypted for the request, or not at all where it has no public key")
-	case envelope != (len(in.WrappedKey) > 0), len(in.WrappedKey) > MaxWrappedKey:
-		bad.Add(FieldPayload, "comes without its key, or with too long a one")
+	case envelope != endtoend.IsWrappedKey(in.WrappedKey):
+		bad.Add(FieldPayload, "comes without its key, or with a wrong one")
 	}
 	return out, r, nil
 }
@@ -379,10 +375,15 @@ func (s *Store) endRequests(ctx context.Context) error {
 			return err
 		}
 		for _, r := range rs {
-			if r.EndedAt.IsZero() {
-				if _, err := s.changeRequest(ctx, r.ID, endRequestRule(Actor{Account: r.Owner}, at)); err != nil {
-					return err
-				}
+			if !r.EndedAt.IsZero() {
+				continue
+			}
+			_, err := s.changeRequest(ctx, r.ID, func(r Request) (Request, bool, error) {
+				r.EndedAt = at.Now // also of one whose time is over: a clock that is set back must not revive it
+				return r, false, nil
+			})
+			if err != nil {
+				return err
 			}
 		}
 	}

@@ -3,6 +3,7 @@ package store_test
 import (
 	"bytes"
 	"crypto/ecdh"
+	"crypto/rand"
 	"errors"
 	"os"
 	"strings"
@@ -164,13 +165,25 @@ func TestARequestEnds(t *testing.T) {
 func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	ann := f.Account("ann@example.com")
-	text := asks(t, f, ann, func(in *store.NewRequest) { in.Files = false })
-	files := asks(t, f, ann, func(in *store.NewRequest) { in.Texts = false })
-	x, _ := ecdh.X25519().GenerateKey(nil)
-	sealed := asks(t, f, ann, func(in *store.NewRequest) { in.X25519 = x.PublicKey().Bytes() })
-	key := bytes.Repeat([]byte{1}, store.MaxWrappedKey)
-	secretText, err := endtoend.NewKey().Seal(endtoend.Content{Text: secret.New("x")})
+	ann, most := f.Account("ann@example.com"), store.MaxAnswers
+	text := asks(t, f, ann, func(in *store.NewRequest) { in.Files, in.MaxAnswers = false, &most })
+	files := asks(t, f, ann, func(in *store.NewRequest) { in.Texts, in.MaxAnswers = false, &most })
+	p, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := p.PublicKey().Bytes()
+	sealed := asks(t, f, ann, func(in *store.NewRequest) { in.P256, in.MaxAnswers = own, &most })
+	public, err := endtoend.NewPublicKeys(own, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pushKey := endtoend.NewKey()
+	key, err := public.Wrap(pushKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	secretText, err := pushKey.Seal(endtoend.Content{Text: secret.New("x")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,10 +221,7 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 			}
 		}
 		var bad *store.InvalidError
-		switch {
-		case c.field == "" && err != nil && !errors.Is(err, store.ErrNotFound):
-			t.Errorf("%s: %v", name, err)
-		case c.field != "" && !errors.Is(err, store.ErrNotFound) && (!errors.As(err, &bad) || bad.Fields[c.field] == nil):
+		if c.field == "" && err != nil || c.field != "" && (!errors.As(err, &bad) || bad.Fields[c.field] == nil) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -226,6 +236,11 @@ func TestARequestHasBounds(t *testing.T) {
 	f := storetest.New(t)
 	ann := f.Account("ann@example.com")
 	number := func(n int) *int { return &n }
+	p, err := ecdh.P256().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	point := p.PublicKey().Bytes()
 	for name, c := range map[string]struct {
 		change func(*store.NewRequest)
 		field  string // empty: it is taken
@@ -246,7 +261,9 @@ func TestARequestHasBounds(t *testing.T) {
 		"answers of 91 days":    {func(in *store.NewRequest) { in.AnswerLifetime = 91 * day }, store.FieldAnswerDuration},
 		"answers without views": {func(in *store.NewRequest) { in.AnswerViews = number(0) }, store.FieldAnswerViews},
 		"a malformed key":       {func(in *store.NewRequest) { in.P256 = make([]byte, 65) }, store.FieldP256},
-		"too short a key":       {func(in *store.NewRequest) { in.X25519 = make([]byte, 31) }, store.FieldX25519},
+		"too short a key":       {func(in *store.NewRequest) { in.P256, in.X25519 = point, make([]byte, 31) }, store.FieldX25519},
+		"a key that some lack":  {func(in *store.NewRequest) { in.X25519 = bytes.Repeat([]byte{9}, 32) }, store.FieldP256},
+		"both keys":             {func(in *store.NewRequest) { in.P256, in.X25519 = point, bytes.Repeat([]byte{9}, 32) }, ""},
 	} {
 		in := store.NewRequest{Text: secret.New("x"), Texts: true, Files: true}
 		c.change(&in)
@@ -258,6 +275,21 @@ func TestARequestHasBounds(t *testing.T) {
 	}
 	if _, err := f.CreateRequest(ctx, anonymous, store.NewRequest{Text: secret.New("x")}); !errors.Is(err, store.ErrDenied) {
 		t.Errorf("without an account: %v", err)
+	}
+}
+
+func TestTheTitleOfARequestIsItsFirstLine(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"one line":                  "one line",
+		"\n a line \r\nand another": "a line",
+		strings.Repeat("x", 256):    strings.Repeat("x", 255),
+		strings.Repeat("ä", 128):    strings.Repeat("ä", 127),
+		"\xff":                      "\xff",
+	} {
+		if got := (store.RequestInfo{Text: secret.New(text)}).Title().Reveal(); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
 	}
 }
 

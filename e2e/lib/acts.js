@@ -68,6 +68,35 @@ export async function makePush(guest, push) {
   return madeLink(guest)
 }
 
+// askFor makes a request on the page, and returns its link and the address of its own page.
+export async function askFor(guest, { text = 'The password of web-03', answers, kinds, encrypt }) {
+  const { page } = guest
+  await guest.go('/requests/new')
+  await page.getByLabel(say('ask_text')).fill(text)
+  if (answers !== undefined) await page.getByLabel(say('ask_answers')).fill(String(answers))
+  if (encrypt !== undefined) await page.locator('#encrypt').setChecked(encrypt)
+  if (kinds !== undefined) {
+    await page.getByText(say('create_options'), { exact: true }).click()
+    await page.getByLabel(say('ask_kinds')).selectOption(kinds)
+  }
+  await guest.press(say('create_submit'))
+  await guest.wholePage({ level: 1, name: say('request_title') })
+  return { own: page.url(), link: await page.getByLabel(say('request_link'), { exact: true }).inputValue() }
+}
+
+// answer sends a text and files by the form of a request.
+export async function answer(guest, link, { text, files }) {
+  await guest.go(link)
+  if (text !== undefined) await guest.page.getByLabel(say('answer_text')).fill(text)
+  if (files !== undefined) await guest.page.locator('#files').setInputFiles(files)
+  await guest.press(say('answer_send'))
+}
+
+// sent waits for the confirmation of an answer.
+export async function sent(guest) {
+  await guest.wholePage({ level: 1, name: say('sent_title') })
+}
+
 // madeLink returns the link of the push that was just created.
 export async function madeLink(guest) {
   await guest.wholePage({ level: 1, name: say('made_heading') })

@@ -6,6 +6,10 @@ const read = async (name) => JSON.parse(await readFile(path.resolve(import.meta.
 // examples returns the pushes that the script must make and read, and what it must refuse.
 export const examples = async () => [await read('pushes.json'), await read('refused.json')]
 
+// requestExamples returns the keys of requests that the script must make and read, and what
+// it must refuse.
+export const requestExamples = () => read('requests.json')
+
 // differing runs on the page that creates pushes, and lists what its script does otherwise
 // than the examples have it.
 export async function differing([pushes, refused]) {
@@ -38,5 +42,50 @@ export async function differing([pushes, refused]) {
   for (const [name, text, why] of refused.fragments) same(name, await reason(keyOf(text)), why)
   const key = await keyOf(refused.key)
   for (const [name, text, why] of refused.envelopes) same(name, await reason(open(key, text)), why)
+  return wrong
+}
+
+// differingKeys runs on the page that creates requests, as differing does on its page.
+export async function differingKeys({ made, refused }) {
+  const { module, keys } = document.querySelector('#encrypt').dataset
+  const { newKey } = await import(module)
+  const { newRequestKeys, requestKeysOf, wrapKey, unwrapKey } = await import(keys)
+  const wrong = []
+  const same = (name, got, want) => { if (got !== want) wrong.push(`${name}: ${got}, not ${want}`) }
+  const hex = (bytes) => [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, '0')).join('')
+  const unhex = (text) => Uint8Array.from(text.match(/../g), (b) => parseInt(b, 16))
+  const base64 = (bytes) => btoa(String.fromCharCode(...bytes)).replaceAll('+', '-').replaceAll('/', '_').replaceAll('=', '')
+  const raw = (text) => Uint8Array.from(atob(text.replaceAll('-', '+').replaceAll('_', '/')), (c) => c.charCodeAt(0))
+
+  // pair makes the ephemeral keys of an example.
+  const pair = async (curve, d, bytes) => {
+    const [how, jwk] = curve === 'p256'
+      ? [{ name: 'ECDH', namedCurve: 'P-256' }, { kty: 'EC', crv: 'P-256', x: base64(bytes.slice(1, 33)), y: base64(bytes.slice(33)) }]
+      : [{ name: 'X25519' }, { kty: 'OKP', crv: 'X25519', x: base64(bytes) }]
+    return {
+      privateKey: await crypto.subtle.importKey('jwk', { ...jwk, d: base64(d) }, how, true, ['deriveBits']),
+      publicKey: await crypto.subtle.importKey('jwk', jwk, how, true, []),
+    }
+  }
+  for (const v of made) {
+    const own = await requestKeysOf(v.fragment)
+    same(v.name, hex(own), v.private.join(''))
+    const bytes = raw(v.wrapped)
+    const [curve, length] = bytes[0] === 1 ? ['x25519', 32] : ['p256', 65]
+    const ephemeral = { [curve]: await pair(curve, unhex(v.ephemeral), bytes.slice(1, 1 + length)) }
+    same(v.name, await wrapKey(unhex(v.key), v.public_keys, ephemeral), v.wrapped)
+    same(v.name, hex(await unwrapKey(own, v.public_keys, v.wrapped)), v.key)
+  }
+  const fresh = await newRequestKeys()
+  const key = newKey()
+  const wrapped = await wrapKey(key, fresh.publicKeys)
+  same('a random key', raw(wrapped)[0], 1)
+  same('a random key', hex(await unwrapKey(await requestKeysOf(fresh.fragment), fresh.publicKeys, wrapped)), hex(key))
+
+  const reason = (promise) => promise.then(() => 'taken', (failure) => failure.reason)
+  for (const [name, text, why] of refused.fragments) same(name, await reason(requestKeysOf(text)), why)
+  for (const [name, text] of refused.public_keys) same(name, await wrapKey(key, text).then(() => 'taken', () => 'refused'), 'refused')
+  const own = await requestKeysOf(refused.fragment)
+  for (const [name, text, why] of refused.wrapped_keys) same(name, await reason(unwrapKey(own, made[0].public_keys, text)), why)
   return wrong
 }

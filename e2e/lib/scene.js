@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import { after, before } from 'node:test'
 
 import { Visitor, openBrowser } from './browser.js'
@@ -47,6 +48,11 @@ export function setScene(settings, pages = {}, { empty = false, open = openBrows
     const account = await scene.account()
     await scene.pushbox.grant(account)
     return account
+  }
+  // unheard fails if the server was sent one of these texts over HTTPS.
+  scene.unheard = (...texts) => {
+    const all = Buffer.concat(scene.secure.heard)
+    for (const text of texts) assert.equal(all.indexOf(text), -1, `the server was sent ${text}`)
   }
   // link returns the link of a push at a front.
   scene.link = (push, { url } = scene.secure) => new URL(new URL(push.html_url).pathname, url).href

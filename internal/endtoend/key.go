@@ -60,38 +60,57 @@ func (k Key) IsZero() bool { return k.bytes.IsZero() }
 
 // Fragment is the part of the link behind "#".
 func (k Key) Fragment() secret.Text {
-	b := []byte(k.bytes.Reveal())
-	return secret.New(version + base64.RawURLEncoding.EncodeToString(append(b, checksum(b)...)))
+	return fragment([]byte(k.bytes.Reveal()), keyLabel)
+}
+
+func fragment(keys []byte, label string) secret.Text {
+	return secret.New(version + base64.RawURLEncoding.EncodeToString(append(keys, checksum(keys, label)...)))
 }
 
 // ParseFragment reads the part of a link behind "#". The error does not contain it.
 func ParseFragment(text string) (Key, error) {
+	b, err := parseFragment(text, keyLabel)
+	if err != nil {
+		return Key{}, err
+	}
+	if len(b) != keySize {
+		return Key{}, ErrCutKey
+	}
+	return Key{secret.New(string(b))}, nil
+}
+
+// parseFragment returns the keys of a fragment.
+func parseFragment(text, label string) ([]byte, error) {
 	switch {
 	case text == "":
-		return Key{}, ErrNoKey
+		return nil, ErrNoKey
 	case text[:1] != version && laterVersion.MatchString(text):
-		return Key{}, ErrLaterKey
+		return nil, ErrLaterKey
 	case text[:1] != version:
-		return Key{}, ErrCutKey
+		return nil, ErrCutKey
 	}
 	b, err := decode(text[1:])
-	if err != nil || len(b) != keySize+checkLen || !bytes.Equal(checksum(b[:keySize]), b[keySize:]) {
-		return Key{}, ErrCutKey
+	end := max(0, len(b)-checkLen)
+	if err != nil || !bytes.Equal(checksum(b[:end], label), b[end:]) {
+		return nil, ErrCutKey
 	}
-	return Key{secret.New(string(b[:keySize]))}, nil
+	return b[:end], nil
 }
 
 // laterVersion matches a key of another version that may be whole.
 var laterVersion = regexp.MustCompile(`^[b-z][A-Za-z0-9_-]{48,}$`)
 
-func checksum(key []byte) []byte {
-	sum := sha256.Sum256(append([]byte(keyLabel), key...))
+func checksum(keys []byte, label string) []byte {
+	sum := sha256.Sum256(append([]byte(label), keys...))
 	return sum[:checkLen]
 }
 
 // cipher returns AES-256-GCM under the key for one purpose.
-func (k Key) cipher(label string) cipher.AEAD {
-	key, err := hkdf.Key(sha256.New, []byte(k.bytes.Reveal()), nil, label, keySize)
+func (k Key) cipher(label string) cipher.AEAD { return newCipher([]byte(k.bytes.Reveal()), label) }
+
+// newCipher returns AES-256-GCM under a key that is derived from a secret.
+func newCipher(from []byte, info string) cipher.AEAD {
+	key, err := hkdf.Key(sha256.New, from, nil, info, keySize)
 	if err != nil {
 		panic(err) // only in FIPS mode, and not with keys of this size
 	}

@@ -85,6 +85,7 @@ type Site struct {
 	Title, Tagline, Footer string
 	Logo                   string // its path; empty: none
 	SignUps                bool   // whether people may make accounts
+	Requests               bool   // whether accounts may ask for secrets
 	Bare                   bool   // the page is for recipients, and links to nothing else
 }
 

@@ -191,7 +191,7 @@ const (
 
 // written are the tables that statements of servers write to.
 var written = []string{
-	tableHead, tablePush, "payload", tableAudit, "orphan", "chunk", tableGrants, tableAccount, tableSession, tableToken, tableHook, tableOutbox, tableQuota, "room", "tally", tableEvent,
+	tableHead, tablePush, "payload", tableAudit, "orphan", "chunk", tableGrants, tableAccount, tableSession, tableToken, tableHook, tableRequest, tableOutbox, tableQuota, "room", "tally", tableEvent,
 	tableMeta,
 }
 

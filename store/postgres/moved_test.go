@@ -141,6 +141,48 @@ func TestADepartureWaitsForTheWritesThatBegan(t *testing.T) {
 	}
 }
 
+// It waits for writes to any table: it locks all of them, but for the key ring, of which it
+// locks the row.
+func TestADepartureLocksAllTables(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t)
+	db := mover(t, url)
+	conn, err := pgx.Connect(t.Context(), url.Reveal())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.WithoutCancel(t.Context()))
+	tx, err := conn.Begin(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.Exec(t.Context(), "select from ring for update"); err != nil {
+		t.Fatal(err)
+	}
+	departed := make(chan error, 1)
+	go func() {
+		_, err := db.Depart(t.Context(), postgres.Departure{})
+		departed <- err
+	}()
+	for waiting := 0; waiting == 0 && len(departed) == 0; {
+		if err := tx.QueryRow(t.Context(), "select count(*) from pg_locks where not granted and transactionid = pg_current_xact_id()::xid").Scan(&waiting); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rows, err := tx.Query(t.Context(), `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace and relname <> 'ring'
+		and not exists (select from pg_locks where relation = pg_class.oid and mode = 'ShareLock' and granted)`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	if err != nil || len(open) > 0 {
+		t.Errorf("these tables are not locked: %q, %v", open, err)
+	}
+	if err := errors.Join(tx.Rollback(t.Context()), <-departed); err != nil {
+		t.Error(err)
+	}
+}
+
 // Servers refuse a database that is marked, those that run and those that start, and use it
 // again when the mark is gone.
 func TestServersRefuseADatabaseThatWasMoved(t *testing.T) {

@@ -62,6 +62,7 @@ func TestALostAnswerIsFoundOut(t *testing.T) {
 				t.Errorf("%d events, %v", len(events), err)
 			}
 			loseSilently(l, db, id)
+			loseRequests(l, db, id)
 			conformance.CheckClean(t, db)
 		})
 	}
@@ -90,6 +91,33 @@ func TestALateStatementIsFoundOut(t *testing.T) {
 	}
 	if got, err := db.Push(t.Context(), push.ID); err != nil || got.Views != 1 || got.Failed != 1 {
 		t.Errorf("%d views and %d wrong passphrases count, %v", got.Views, got.Failed, err)
+	}
+	conformance.CheckClean(t, db)
+}
+
+// So are statements about a request that come late, when another attempt has not found what
+// they make: the last answer, which ends the request, and the request itself.
+func TestLateStatementsAboutARequestAreFoundOut(t *testing.T) {
+	t.Parallel()
+	p, url := newProxy(t, pgtest.URL(t))
+	db := openURL(t, url, func(o *postgres.Options) { o.Attempt = 300 * time.Millisecond })
+	defer db.Close()
+	owner, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := conformance.RequestOf(1, owner, 1)
+	p.loseAnd("commit", holdAsked, func() { p.goBefore("for no key update") })
+	if err := db.CreateRequest(t.Context(), r); err != nil || p.lost() != 1 {
+		t.Errorf("%v, and %d commits were lost", err, p.lost())
+	}
+	answer := conformance.AnswerTo(r, 1)
+	p.loseAnd("insert into push", holdAsked, func() { p.goBefore("from request where") })
+	if _, err := db.AnswerRequest(t.Context(), answer, []byte("payload"), conformance.Creation(answer)); err != nil || p.lost() != 2 {
+		t.Errorf("%v, and %d statements were lost", err, p.lost())
+	}
+	if got, err := db.Request(t.Context(), r.ID); err != nil || len(got.Answers) != 1 {
+		t.Errorf("%d answers are counted, %v", len(got.Answers), err)
 	}
 	conformance.CheckClean(t, db)
 }
@@ -141,6 +169,33 @@ func loseSilently(l loser, db *postgres.DB, id store.AccountID) {
 	if err != nil || stood[0].Left != 9-2 || stood[1].Left != 9-3 {
 		l.Errorf("the tallies stand at %v, %v", stood, err)
 	}
+}
+
+// loseRequests loses answers to what is done to a request that takes one answer.
+func loseRequests(l loser, db *postgres.DB, owner store.AccountID) {
+	l.Helper()
+	r := conformance.RequestOf(5, owner, 1)
+	for range store.MaxRequests - 1 { // more are refused, but not this one again
+		other := r
+		if r.ID[0]++; db.CreateRequest(l.Context(), other) != nil {
+			l.Error("a request was refused")
+		}
+	}
+	l.lose("commit", func() error { return db.CreateRequest(l.Context(), r) })
+	answer := conformance.AnswerTo(r, 5)
+	l.lose("insert into push", func() error {
+		_, err := db.AnswerRequest(l.Context(), answer, []byte("payload"), conformance.Creation(answer))
+		return err
+	})
+	if got, err := db.Request(l.Context(), r.ID); err != nil || len(got.Answers) != 1 || got.EndedAt.IsZero() {
+		l.Errorf("the request is %+v, %v", got, err)
+	}
+	other := r
+	other.ID[0]--
+	l.lose("update request", func() error {
+		_, err := db.ChangeRequest(l.Context(), other.ID, conformance.EndRequest)
+		return err
+	})
 }
 
 // A loser runs steps of which the proxy loses a statement.

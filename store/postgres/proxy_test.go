@@ -165,7 +165,14 @@ func (p *proxy) take(statement string) (l loss, ok bool) {
 	return l, true
 }
 
-// letHeldGo lets a held statement go before one that is like it, and waits until the server
+// goBefore has a held statement go before the next one that has such a part.
+func (p *proxy) goBefore(mark string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.next = mark
+}
+
+// letHeldGo lets a held statement go before one that it waits for, and waits until the server
 // has done it.
 func (p *proxy) letHeldGo(statement string) {
 	p.mu.Lock()
@@ -242,6 +249,10 @@ func (w *wire) asks() {
 			_, rest, _ := bytes.Cut(m[5:], []byte{0})
 			name, _, _ := bytes.Cut(rest, []byte{0})
 			statement = named[string(name)]
+		case 'Q': // Query: a statement without arguments, such as a commit
+			text, _, _ := bytes.Cut(m[5:], []byte{0})
+			statement = string(text)
+			fallthrough
 		case 'E': // Execute
 			w.proxy.letHeldGo(statement)
 			if l, ok := w.proxy.take(statement); ok {

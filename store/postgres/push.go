@@ -264,6 +264,11 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	}
 	n.mail = mail.batch
 	answered, err := s.planAnswer(ctx, c, n.push)
+	if errors.Is(err, store.ErrNotFound) { // an attempt before may have taken the last answer
+		if done, settleErr := n.settle(ctx, c); done || settleErr != nil {
+			return settleErr
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -64,25 +64,27 @@ func (db *DB) CreateRequest(ctx context.Context, r store.Request) error {
 	}
 	tried := false
 	return db.underKeys(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) error {
-		if tried {
-			there, _, err := s.request(ctx, c, r.ID)
-			switch {
-			case err == nil && bytes.Equal(there.Sealed, r.Sealed): // an attempt before made it
-				return confirm(ctx, c, store.ID{})
-			case !errors.Is(err, store.ErrNotFound):
-				return cmp.Or(err, decide(store.ErrExists))
-			}
-		}
+		again := tried
 		tried = true
-		return pgx.BeginFunc(ctx, c, func(pgx.Tx) error { return s.createRequest(ctx, c, r) })
+		return pgx.BeginFunc(ctx, c, func(pgx.Tx) error { return s.createRequest(ctx, c, r, again) })
 	})
 }
 
 // createRequest runs in a transaction, which locks the account: no other request of it is
-// created meanwhile, and it is not removed.
-func (s sealer) createRequest(ctx context.Context, c *pgxpool.Conn, r store.Request) error {
+// created meanwhile, and it is not removed. The lock waits for the end of an attempt before
+// this one, and its commit for the log of what that wrote.
+func (s sealer) createRequest(ctx context.Context, c *pgxpool.Conn, r store.Request, again bool) error {
 	if _, err := c.Exec(ctx, "select from account where id = $1 for no key update", int64(r.Owner)); err != nil {
 		return err
+	}
+	if again {
+		there, _, err := s.request(ctx, c, r.ID)
+		switch {
+		case err == nil && bytes.Equal(there.Sealed, r.Sealed): // the attempt before made it
+			return nil
+		case !errors.Is(err, store.ErrNotFound):
+			return cmp.Or(err, decide(store.ErrExists))
+		}
 	}
 	a, _, err := s.account(ctx, c, r.Owner)
 	if errors.Is(err, store.ErrNotFound) || err == nil && !a.Active() {

@@ -6,11 +6,13 @@ alone. They are frozen.
 
 import hashlib
 import json
-from base64 import urlsafe_b64encode
+from base64 import urlsafe_b64decode, urlsafe_b64encode
 
+from cryptography.hazmat.primitives.asymmetric import ec, x25519
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.hashes import SHA256
 from cryptography.hazmat.primitives.kdf.hkdf import HKDF
+from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
 LABEL = "pushbox end-to-end 1 "
 CHUNK = 64 * 1024
@@ -20,12 +22,16 @@ def b64(data):
     return urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def fragment(key, check=None):
-    return "a" + b64(key + (check or hashlib.sha256((LABEL + "key").encode() + key).digest()[:4]))
+def base64url(text):
+    return urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def cipher(key, purpose):
-    return AESGCM(HKDF(SHA256(), 32, None, (LABEL + purpose).encode()).derive(key))
+def fragment(key, check=None, purpose="key"):
+    return "a" + b64(key + (check or hashlib.sha256((LABEL + purpose).encode() + key).digest()[:4]))
+
+
+def cipher(key, purpose, more=b""):
+    return AESGCM(HKDF(SHA256(), 32, None, (LABEL + purpose).encode() + more).derive(key))
 
 
 def section(key, purpose, nonce, plain):
@@ -144,7 +150,100 @@ refused = {
     ],
 }
 
-for name, value in (("pushes.json", pushes), ("refused.json", refused)):
+
+class P256:
+    name, number = "p256", 2
+
+    def __init__(self, private):
+        self.key = ec.derive_private_key(int.from_bytes(private, "big"), ec.SECP256R1())
+
+    def public(self):
+        return self.key.public_key().public_bytes(Encoding.X962, PublicFormat.UncompressedPoint)
+
+    def shared(self, other):
+        return self.key.exchange(ec.ECDH(), other.key.public_key())
+
+
+class X25519:
+    name, number = "x25519", 1
+
+    def __init__(self, private):
+        self.key = x25519.X25519PrivateKey.from_private_bytes(private)
+
+    def public(self):
+        return self.key.public_key().public_bytes_raw()
+
+    def shared(self, other):
+        return self.key.exchange(other.key.public_key())
+
+
+def wrapped(key, shared, curve, ephemeral, public):
+    sealed = cipher(shared, f"wrapped key {curve.name} ", ephemeral + public).encrypt(bytes(12), key, None)
+    return b64(bytes([curve.number]) + ephemeral + sealed)
+
+
+def asked(name, seed, own, curve):
+    """Returns a request and the wrapped key of an answer to it."""
+    private = [hashlib.sha256(c.name.encode() + b" key " + seed).digest() for c in own]
+    to = dict(zip(own, private))[curve]
+    ephemeral = hashlib.sha256(b"ephemeral key " + seed).digest()
+    key = hashlib.sha256(b"key " + seed).digest()
+    a, b = curve(ephemeral), curve(to)
+    return {
+        "name": name,
+        "private": [p.hex() for p in private],
+        "fragment": fragment(b"".join(private), purpose="request key"),
+        "public_keys": {c.name: b64(c(p).public()) for c, p in zip(own, private)},
+        "key": key.hex(),
+        "ephemeral": ephemeral.hex(),
+        "wrapped": wrapped(key, a.shared(b), curve, a.public(), b.public()),
+    }
+
+
+both, alone = asked("over X25519", b"1", [P256, X25519], X25519), asked("over P-256", b"2", [P256], P256)
+whole, wrap = both["fragment"], both["wrapped"]
+private = bytes.fromhex("".join(both["private"]))
+public = X25519(private[32:]).public()
+point = P256(private[:32]).public()
+raw = base64url(wrap)
+sealed = raw[33:]
+requests = {
+    "made": [both, alone],
+    "refused": {
+        "fragments": [
+            ["nothing", "", "none"],
+            ["one character less", whole[:-1], "cut"],
+            ["a character changed", whole[:50] + ("A" if whole[50] != "A" else "B") + whole[51:], "cut"],
+            ["padding", whole + "=", "cut"],
+            ["a key of a push", fragment(private[:32]), "cut"],
+            ["another length", fragment(private[:48], purpose="request key"), "cut"],
+            ["a later version", "b" + whole[1:], "later"],
+        ],
+        "public_keys": [
+            ["no keys", {}],
+            ["only that of X25519", {"x25519": b64(public)}],
+            ["a byte less", {"p256": b64(point[:-1])}],
+            ["padding", {"p256": b64(point) + "="}],
+            ["a compressed point", {"p256": b64(bytes([2]) + point[1:33])}],
+            ["a point that is not on the curve", {"p256": b64(point[:-1] + bytes([point[-1] ^ 1]))}],
+        ],
+        "fragment": whole,
+        "wrapped_keys": [
+            ["nothing", "", "not"],
+            ["another curve", b64(bytes([3]) + raw[1:]), "not"],
+            ["the length of another curve", b64(bytes([2]) + raw[1:]), "not"],
+            ["a byte less", b64(raw[:-1]), "not"],
+            ["a byte more", b64(raw + b"x"), "not"],
+            ["the other curve", alone["wrapped"], "open"],
+            ["a bit changed", b64(raw[:-9] + bytes([raw[-9] ^ 1]) + raw[-8:]), "open"],
+            ["another ephemeral key", b64(bytes([1]) + public + sealed), "open"],
+            ["a point of low order", wrapped(bytes(32), bytes(32), X25519, bytes(32), public), "open"],
+            ["a point that is not on the curve", b64(bytes([2]) + point[:-1] + bytes([point[-1] ^ 1]) + sealed), "open"],
+        ],
+    },
+}
+
+for name, value in (("pushes.json", pushes), ("refused.json", refused), ("requests.json", requests)):
     with open(name, "w", encoding="utf-8") as f:
         json.dump(value, f, indent=2, ensure_ascii=True)
         f.write("\n")

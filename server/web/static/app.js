@@ -97,6 +97,9 @@ one('.skip').addEventListener('click', (event) => {
   one('#main').focus()
 })
 
+// The fragment of a page that needs a sign-in may be a key, too: it goes along.
+for (const form of all('main form[action*="/users/sign_in"]')) form.action += location.hash
+
 const menus = ':is(.menu, .pop)[open]'
 
 document.addEventListener('click', ({ target }) => {
@@ -132,4 +135,9 @@ document.addEventListener('submit', (event) => {
   const { target: form, timeStamp } = event
   if (timeStamp - (form.sentAt ?? -resend) < resend) event.preventDefault()
   else if (!event.defaultPrevented) form.sentAt = timeStamp
+})
+
+// A reader who comes back may send it again.
+addEventListener('pageshow', () => {
+  for (const form of document.forms) delete form.sentAt
 })

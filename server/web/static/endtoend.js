@@ -9,14 +9,14 @@ const toText = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 const random = (n) => crypto.getRandomValues(new Uint8Array(n))
 
 // A Failure has a reason: "none", "cut" or "later" of a key, "not" or "open" of what it opens.
-class Failure extends Error {
+export class Failure extends Error {
   constructor(reason) {
     super(reason)
     this.reason = reason
   }
 }
 
-function join(...parts) {
+export function join(...parts) {
   const all = new Uint8Array(parts.reduce((n, part) => n + part.length, 0))
   let at = 0
   for (const part of parts) {
@@ -26,14 +26,14 @@ function join(...parts) {
   return all
 }
 
-function encode(bytes) {
+export function encode(bytes) {
   let text = ''
   for (let i = 0; i < bytes.length; i += 8192) text += String.fromCharCode(...bytes.subarray(i, i + 8192))
   return btoa(text).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '')
 }
 
 // Returns nothing for a text that encode does not write.
-function decode(text) {
+export function decode(text) {
   try {
     const bytes = Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0))
     if (encode(bytes) === text) return bytes
@@ -42,30 +42,34 @@ function decode(text) {
   }
 }
 
-const checksum = async (key) => new Uint8Array(await subtle.digest('SHA-256', join(toBytes.encode(`${label}key`), key))).slice(0, 4)
+const checksum = async (keys, purpose) => new Uint8Array(await subtle.digest('SHA-256', join(toBytes.encode(label + purpose), keys))).slice(0, 4)
 
 export const newKey = () => random(keyLength)
 
-// Returns what stands behind "#" in the link.
-export const fragmentOf = async (key) => `a${encode(join(key, await checksum(key)))}`
+export const write = async (keys, purpose) => `a${encode(join(keys, await checksum(keys, purpose)))}`
 
-export async function keyOf(fragment) {
+export async function read(fragment, purpose, ...lengths) {
   if (!fragment) throw new Failure('none')
   if (/^[b-z][\w-]{48,}$/.test(fragment)) throw new Failure('later')
-  const key = decode(fragment.slice(1))?.slice(0, keyLength)
-  if (key?.length !== keyLength || await fragmentOf(key) !== fragment) throw new Failure('cut')
-  return key
+  const keys = decode(fragment.slice(1))?.slice(0, -4)
+  if (!lengths.includes(keys?.length) || await write(keys, purpose) !== fragment) throw new Failure('cut')
+  return keys
 }
 
-async function cipher(key, purpose) {
+// Returns what stands behind "#" in the link.
+export const fragmentOf = (key) => write(key, 'key')
+
+export const keyOf = (fragment) => read(fragment, 'key', keyLength)
+
+export async function cipher(key, purpose, more = new Uint8Array()) {
   const from = await subtle.importKey('raw', key, 'HKDF', false, ['deriveKey'])
-  const how = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: toBytes.encode(label + purpose) }
+  const how = { name: 'HKDF', hash: 'SHA-256', salt: new Uint8Array(), info: join(toBytes.encode(label + purpose), more) }
   return subtle.deriveKey(how, from, { name: 'AES-GCM', length: 256 }, false, ['encrypt', 'decrypt'])
 }
 
-const encrypt = async (aes, iv, plain) => new Uint8Array(await subtle.encrypt({ name: 'AES-GCM', iv }, aes, plain))
+export const encrypt = async (aes, iv, plain) => new Uint8Array(await subtle.encrypt({ name: 'AES-GCM', iv }, aes, plain))
 
-async function decrypt(aes, iv, sealed) {
+export async function decrypt(aes, iv, sealed) {
   try {
     return new Uint8Array(await subtle.decrypt({ name: 'AES-GCM', iv }, aes, sealed))
   } catch {

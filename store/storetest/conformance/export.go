@@ -22,6 +22,12 @@ func RequestOf(n int, owner store.AccountID, answers int) store.Request {
 	return requestOf(n, owner, answers)
 }
 
+// AnswerTo is the n-th push, as an answer to a request.
+func AnswerTo(r store.Request, n int) store.Push { return answerTo(r, n) }
+
+// EndRequest ends a request, at the time of its creation.
+func EndRequest(r store.Request) (store.Request, bool, error) { return endRequest(r) }
+
 // View counts a view, or fails where none is left.
 func View(p store.Push) (store.Push, store.Entry, error) { return view(p) }
 

@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { readFile } from 'node:fs/promises'
+import { test } from 'node:test'
+
+import { answer, arriveSignedIn, askFor, opened, sent, unveil } from './lib/acts.js'
+import { texts } from './lib/corpus.js'
+import { setScene } from './lib/scene.js'
+import { say } from './lib/words.js'
+
+const scene = setScene({
+  PUSHBOX_ENABLE_REQUESTS: 'true', PUSHBOX_FILES_MAX_FILE_SIZE: '8MiB', PUSHBOX_FILES_MAX_FILE_UPLOADS: '3',
+  PUSHBOX_LIMITS_SIGN_INS_PER_CLIENT: '1000', PUSHBOX_LIMITS_ANONYMOUS_PER_MINUTE: '10000',
+})
+
+const file = (name, content = `in ${name}`) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
+const openLinks = (guest) => guest.page.getByRole('link', { name: say('step_open'), exact: true })
+
+// arrive returns a guest who is signed in to an account of their own.
+async function arrive(t, options) {
+  const guest = await scene.guest(t, options)
+  const account = await scene.account()
+  await arriveSignedIn(guest, account)
+  return { guest, account }
+}
+
+// open opens an answer from the page of its request.
+async function open(guest, own, which = 0) {
+  await guest.go('about:blank')
+  await guest.go(own)
+  await openLinks(guest).nth(which).click()
+  await guest.press(say('step_open'))
+  await opened(guest)
+}
+
+// lacksX25519 makes the browser of a guest one without X25519.
+async function lacksX25519(guest) {
+  await guest.context.addInitScript(() => {
+    for (const name of isSecureContext ? ['generateKey', 'importKey'] : []) {
+      const real = SubtleCrypto.prototype[name]
+      SubtleCrypto.prototype[name] = function (...args) {
+        if (args.some((arg) => arg?.name === 'X25519')) return Promise.reject(new DOMException('no X25519', 'NotSupportedError'))
+        return real.apply(this, args)
+      }
+    }
+  })
+}
+
+for (const script of [true, false]) {
+  const how = script ? '' : ', without scripts'
+
+  test(`a person asks, another sends a text, and it is read${how}`, async (t) => {
+    const [{ guest, account }, sender] = [await arrive(t, { script }), await scene.guest(t, { script })]
+    await guest.page.getByRole('link', { name: say('frame_requests'), exact: true }).click()
+    await guest.page.locator('main').getByRole('link', { name: say('ask_title') }).click()
+    const { own, link } = await askFor(guest, { text: 'The password\nof web-03', answers: 2 })
+    await guest.page.getByText(say('request_none')).waitFor()
+
+    await sender.go(link)
+    const shown = await sender.text()
+    for (const text of [account.email, 'The password', 'of web-03', say('answer_promise', { email: account.email })]) assert.ok(shown.includes(text), text)
+    assert.equal(await sender.page.locator('header a:not([hreflang]), footer').count(), 0)
+    await answer(sender, link, { text: 'hunter2\n  & more' })
+    await sent(sender)
+    assert.equal(new URL(sender.page.url()).pathname, '/q/sent')
+    assert.equal(await sender.page.locator('main a').count(), 0)
+
+    await open(guest, own)
+    assert.equal(await guest.page.locator('#secret').textContent(), 'hunter2\n  & more')
+    await guest.go('/requests')
+    await guest.page.getByText(say('list_views_of', { views: 1, limit: 2 })).waitFor()
+  })
+
+  test(`files are sent without an account${how}`, async (t) => {
+    const [{ guest }, sender] = [await arrive(t, { script }), await scene.guest(t, { script })]
+    const { own, link } = await askFor(guest, { kinds: 'file' })
+    const contents = randomBytes(300_000)
+    await sender.go(link)
+    assert.equal(await sender.page.locator('#payload').count(), 0)
+    await answer(sender, link, { files: [{ name: 'ä b.bin', mimeType: 'application/pdf', buffer: contents }, file('c.txt')] })
+    await sent(sender)
+    await open(guest, own)
+    assert.deepEqual(await guest.page.locator('.files .name').allTextContents(), ['ä b.bin', 'c.txt'])
+    const button = guest.page.getByRole('link', { name: say('reveal_download_name', { name: 'ä b.bin' }) })
+    const { state, filePath } = await (await guest.download(() => button.click())).end()
+    assert.equal(state, 'completed')
+    assert.deepEqual(await readFile(filePath), contents)
+  })
+
+  test(`an empty answer is refused, and one to a request that has ended${how}`, async (t) => {
+    const [{ guest }, sender] = [await arrive(t, { script }), await scene.guest(t, { script })]
+    sender.foresee(422, 404)
+    const { own, link } = await askFor(guest, {})
+    await answer(sender, link, { text: ' ' })
+    await sender.page.getByRole('alert').getByText(say('answer_bad_empty')).waitFor()
+    await sender.page.getByLabel(say('answer_text')).fill('typed with care')
+
+    await guest.go(own)
+    await guest.page.getByText(say('request_end'), { exact: true }).click()
+    await guest.press(say('request_end_now'))
+    await guest.page.getByText(say('notice_request_ended')).waitFor()
+    await sender.press(say('answer_send'))
+    await sender.page.getByText(say('problem_not_found_title')).waitFor()
+    if (script) assert.equal(await sender.page.getByLabel(say('answer_text')).inputValue(), 'typed with care')
+  })
+
+  test(`hostile texts are shown literally in requests and answers${how}`, async (t) => {
+    const [{ guest }, sender] = [await arrive(t, { script }), await scene.guest(t, { script })]
+    for (const text of texts.filter((text) => text.length < 2000)) {
+      const what = JSON.stringify(text.slice(0, 80))
+      const { own, link } = await askFor(guest, { text })
+      const typed = text.replaceAll('\0', '\uFFFD')
+      assert.equal(await guest.page.locator('.asked').textContent().then((shown) => shown.trim()), typed.trim(), what)
+      await answer(sender, link, { text })
+      await sent(sender)
+      assert.equal(await sender.pwned(), undefined, what)
+      await open(guest, own)
+      assert.equal(await guest.pwned(), undefined, what)
+      await guest.go('/requests')
+      assert.equal(await guest.pwned(), undefined, what)
+    }
+  })
+}
+
+test('answers are encrypted for the keys of the request, of which the server gets nothing', async (t) => {
+  const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
+  const { own, link } = await askFor(guest, { text: 'asked in clear', answers: 2, encrypt: true })
+  const key = new URL(own).hash.slice(1)
+  assert.match(key, /^a[\w-]{91}$/)
+  assert.equal(new URL(link).hash, '')
+  assert.equal(await guest.page.getByLabel(say('request_mine')).inputValue(), own)
+
+  const contents = randomBytes(150_000)
+  await answer(sender, link, { text: 'first-marker & <b>' })
+  await sent(sender)
+  await answer(sender, link, { text: 'text-marker', files: [{ name: 'name-marker.bin', mimeType: 'text/x-type-marker', buffer: contents }] })
+  await sent(sender)
+
+  await open(guest, own, 0)
+  assert.equal(await unveil(guest), 'first-marker & <b>')
+  await open(guest, own, 1)
+  assert.equal(await unveil(guest), 'text-marker')
+  const button = guest.page.getByRole('link', { name: say('reveal_download_name', { name: 'name-marker.bin' }) })
+  const { filePath } = await (await guest.download(() => button.click())).end()
+  assert.deepEqual(await readFile(filePath), contents)
+  const pushKey = new URL(guest.page.url()).hash.slice(1)
+  assert.match(pushKey, /^a[\w-]{48}$/)
+  scene.unheard('first-marker', 'text-marker', 'name-marker', 'type-marker', contents.subarray(2000, 2032), key, key.slice(1, 40), key.slice(45, 88), pushKey, pushKey.slice(1, 40))
+  assert.ok(Buffer.concat(scene.secure.heard).includes('asked+in+clear')) // where it reads what is sent
+})
+
+test('the page of an encrypted request keeps its key, and says when it is missing or wrong', async (t) => {
+  const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
+  const { own, link } = await askFor(guest, { answers: 2, encrypt: true })
+  const other = await askFor(guest, { encrypt: true })
+  await answer(sender, link, { text: 'x' })
+  await sent(sender)
+  for (const [hash, message] of [['', 'request_keyless'], [own.slice(0, -1).replace(/.*#/, '#'), 'request_key_cut'], ['#main', 'request_key_cut']]) {
+    await guest.go('about:blank')
+    await guest.go(own.replace(/#.*/, hash))
+    await guest.page.getByText(say(message)).waitFor()
+    assert.equal(await openLinks(guest).count(), 0)
+  }
+  await guest.go('about:blank')
+  await guest.go(own.replace(/#.*/, new URL(other.own).hash))
+  await guest.page.getByText(say('request_unreadable')).waitFor()
+  // the rest of the address can be pasted
+  await guest.page.evaluate((hash) => { location.hash = hash }, new URL(own).hash)
+  await openLinks(guest).waitFor()
+  await guest.page.getByRole('link', { name: say('receipt_again') }).click()
+  await openLinks(guest).waitFor()
+  await guest.page.getByText(say('request_end'), { exact: true }).click()
+  await guest.press(say('request_end_now'))
+  await guest.page.getByText(say('notice_request_ended')).waitFor()
+  assert.equal(guest.page.url(), own)
+  await openLinks(guest).click()
+  await guest.press(say('step_open'))
+  await opened(guest)
+})
+
+test('the key of a request survives a sign-in and another language', async (t) => {
+  const [{ guest, account }, sender] = [await arrive(t), await scene.guest(t)]
+  const { own, link } = await askFor(guest, { encrypt: true })
+  await answer(sender, link, { text: 'still there' })
+  await sent(sender)
+  await guest.context.clearCookies()
+  await guest.go('about:blank')
+  await guest.go(own)
+  await guest.page.getByText(say('sign_in_wanted')).waitFor()
+  guest.foresee(403)
+  for (const password of ['a wrong one', account.password]) {
+    await guest.page.getByLabel(say('sign_in_email')).fill(account.email)
+    await guest.page.getByLabel(say('sign_in_password'), { exact: true }).fill(password)
+    await guest.press(say('sign_in_go'), guest.page.locator('main'))
+    if (password !== account.password) await guest.page.getByRole('alert').waitFor()
+  }
+  await guest.wholePage({ level: 1, name: say('request_title') })
+  assert.equal(guest.page.url(), own)
+  await guest.page.locator('.language summary').click()
+  await guest.page.getByRole('link', { name: 'Deutsch' }).click()
+  await guest.page.getByRole('link', { name: say('step_open', {}, 'de'), exact: true }).waitFor()
+  assert.equal(new URL(guest.page.url()).hash, new URL(own).hash)
+})
+
+test('browsers without X25519 use P-256', async (t) => {
+  const [{ guest: ann }, { guest: bob }] = [await arrive(t), await arrive(t)]
+  const senders = [await scene.guest(t), await scene.guest(t)]
+  await lacksX25519(bob)
+  await lacksX25519(senders[1])
+  const wrapped = []
+  for (const asker of [ann, bob]) {
+    const { own, link } = await askFor(asker, { answers: 2, encrypt: true })
+    assert.equal(new URL(own).hash.length, asker === ann ? 93 : 50)
+    for (const sender of senders) {
+      await answer(sender, link, { text: 'over P-256 or not' })
+      await sent(sender)
+    }
+    await asker.go('about:blank')
+    await asker.go(own)
+    wrapped.push(...await asker.page.locator('[data-wrapped]').evaluateAll((all) => all.map((one) => one.dataset.wrapped.length)))
+    for (const which of [0, 1]) {
+      await open(asker, own, which)
+      assert.equal(await unveil(asker), 'over P-256 or not')
+    }
+  }
+  assert.deepEqual(wrapped, [108, 152, 152, 152])
+})
+
+test('without scripts or HTTPS an encrypted request says what is missing', async (t) => {
+  const { guest } = await arrive(t)
+  const { link, own } = await askFor(guest, { encrypt: true })
+  const email = (await guest.page.locator('.menu p').first().textContent()).trim().split(/\s+/).at(-1)
+  const plain = await scene.guest(t, { at: scene.plain.url })
+  await plain.go(new URL(link).pathname)
+  await plain.page.getByText(say('answer_https', { email })).waitFor()
+  const bare = await scene.guest(t, { script: false })
+  await bare.go(link)
+  await bare.page.getByText(say('answer_scripts', { email })).waitFor()
+  for (const sender of [plain, bare]) assert.equal(await sender.page.getByRole('button', { name: say('answer_send') }).isVisible(), false)
+  const { guest: old } = await arrive(t, { script: false })
+  await old.go('/requests/new')
+  assert.equal(await old.page.locator('#encrypt').isVisible(), false)
+  const { guest: insecure } = await arrive(t, { at: scene.plain.url })
+  await insecure.go('/requests/new')
+  assert.equal(await insecure.page.locator('#encrypt').isDisabled(), true)
+  assert.ok(own.includes('#'))
+})
+
+test('a form that comes back keeps the files and the text, and is encrypted again', async (t) => {
+  const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
+  const { own, link } = await askFor(guest, { encrypt: true })
+  sender.foresee(422)
+  await sender.go(link)
+  await sender.page.locator('#files').setInputFiles([file('a.txt'), file('b.txt'), file('c.txt'), file('d.txt')])
+  await sender.page.getByLabel(say('answer_text')).fill('kept')
+  await sender.press(say('answer_send'))
+  await sender.page.locator('#failed').getByText(say('create_bad_files', { max: 3 })).waitFor()
+  await sender.page.getByRole('button', { name: say('create_file_remove', { name: 'b.txt' }) }).click()
+  await sender.press(say('answer_send'))
+  await sent(sender)
+  await open(guest, own)
+  assert.equal(await unveil(guest), 'kept')
+  assert.deepEqual(await guest.page.locator('.files .name').allTextContents(), ['a.txt', 'c.txt', 'd.txt'])
+})
+
+test('another request after going back has other keys, or none', async (t) => {
+  const { guest } = await arrive(t)
+  const sender = await scene.guest(t)
+  const { own } = await askFor(guest, { encrypt: true })
+  for (const encrypt of [true, false]) {
+    await guest.page.goBack({ waitUntil: 'commit' })
+    await guest.wholePage({ level: 1, name: say('ask_title') })
+    await guest.page.getByLabel(say('ask_text')).fill('again')
+    await guest.page.locator('#encrypt').setChecked(encrypt)
+    await guest.press(say('create_submit'))
+    await guest.wholePage({ level: 1, name: say('request_title') })
+    if (encrypt) assert.notEqual(new URL(guest.page.url()).hash, new URL(own).hash)
+    await sender.go(await guest.page.getByLabel(say('request_link'), { exact: true }).inputValue())
+    assert.equal(await sender.page.locator('form[data-keys]').count(), encrypt ? 1 : 0)
+  }
+})
+
+test('a click too many makes one request and one answer', async (t) => {
+  const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
+  await guest.go('/requests/new')
+  await guest.page.getByLabel(say('ask_text')).fill('once')
+  await guest.page.locator('#encrypt').check()
+  await guest.page.getByRole('button', { name: say('create_submit') }).dblclick()
+  await guest.wholePage({ level: 1, name: say('request_title') })
+  const link = await guest.page.getByLabel(say('request_link'), { exact: true }).inputValue()
+  await sender.go(link)
+  await sender.page.getByLabel(say('answer_text')).fill('once')
+  await sender.page.getByRole('button', { name: say('answer_send') }).dblclick()
+  await sent(sender)
+  await guest.go('/requests')
+  assert.equal(await guest.page.locator('tbody tr').count(), 1)
+  await guest.page.getByText(say('list_views_of', { views: 1, limit: 1 })).waitFor()
+})

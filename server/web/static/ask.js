@@ -1,0 +1,27 @@
+// The form for a request whose answers are encrypted: its keys are made here. The private ones
+// are only in the fragment of the address that the form leads to.
+
+const one = (selector) => document.querySelector(selector)
+const form = one('#ask')
+const box = one('#encrypt')
+const fields = form.querySelectorAll('[type=hidden]')
+let made // the keys are in the form
+
+if (!crypto.subtle) Object.assign(box, { checked: false, disabled: true })
+
+form.addEventListener('submit', async (event) => {
+  if (made) return
+  for (const field of fields) field.value = '' // which may have keys of another request
+  if (!box.checked) return
+  event.preventDefault()
+  const { newRequestKeys } = await import(box.dataset.keys)
+  const { fragment, publicKeys } = await newRequestKeys()
+  if (made) return
+  made = true
+  for (const [curve, key] of Object.entries(publicKeys)) one(`#${curve}`).value = key
+  form.action = form.action.replace(/#.*|$/, `#${fragment}`)
+  form.requestSubmit()
+})
+
+// Another request has other keys.
+addEventListener('pageshow', () => { made = false })

@@ -1,0 +1,34 @@
+// The page of a request whose answers are encrypted: the fragment of its address has the keys
+// that open them.
+
+const one = (selector) => document.querySelector(selector)
+const all = (selector) => document.querySelectorAll(selector)
+const note = one('#keyless')
+
+// Adds to the link of an answer the key of its push.
+async function unlock(link, keys) {
+  const { fragmentOf } = await import(note.dataset.module)
+  const { unwrapKey } = await import(note.dataset.keys)
+  const hash = await unwrapKey(keys, note.dataset, link.dataset.wrapped).then(fragmentOf).catch(() => '')
+  link.hash = hash
+  link.hidden = !hash
+  link.parentElement.querySelector('.error').hidden = hash !== ''
+}
+
+async function open() {
+  const { requestKeysOf } = await import(note.dataset.keys)
+  const keys = crypto.subtle && await requestKeysOf(location.hash.slice(1)).catch(({ reason }) => reason)
+  const reason = typeof keys === 'string' ? keys : 'https'
+  const opens = keys instanceof Uint8Array
+  for (const part of all('.keyed')) part.hidden = !opens
+  note.hidden = opens
+  note.firstElementChild.textContent = note.dataset[reason]
+  if (!opens) return
+  one('#mine').value = location.href
+  for (const other of all('#again, a[hreflang]')) other.hash = location.hash
+  for (const form of all('main form')) form.action = form.action.replace(/#.*|$/, location.hash)
+  for (const link of all('[data-wrapped]')) unlock(link, keys)
+}
+
+addEventListener('hashchange', open)
+await open()

@@ -1,0 +1,225 @@
+// A form that sends a push: its files are dropped, pasted, and sent with progress, and what it
+// sends may be encrypted here first.
+
+const main = document.querySelector('main')
+const one = (selector) => main.querySelector(selector)
+const all = (selector) => main.querySelectorAll(selector)
+const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[name])
+
+let form
+let files = [] // to be sent
+let upload // that is running, or the encryption before it
+let leaving = false // the form is being sent
+let fragment // with the key of the push that is being sent, if that is encrypted here
+
+const size = (n) => {
+  let unit = 0
+  for (; n >= 1023.95 && unit < 3; unit++) n /= 1024
+  return `${+n.toFixed(n < 100 && unit ? 1 : 0)} ${['B', 'KiB', 'MiB', 'GiB'][unit]}`
+}
+
+// A form without a choice of kinds takes a text and files.
+const kind = () => one('.kinds :checked')?.value ?? 'file'
+
+function showFiles() {
+  const list = one('#chosen')
+  if (!list) return
+  const { most, largest, remove, tooLarge, tooMany } = form.dataset
+  const part = (into, tag, className, textContent) => {
+    const el = Object.assign(document.createElement(tag), { className, textContent })
+    into.append(el)
+    return el
+  }
+  list.replaceChildren()
+  files.forEach((file, i) => {
+    const item = part(list, 'li', '', '')
+    part(item, 'span', 'name', file.name)
+    part(item, 'span', 'size', size(file.size))
+    const button = part(item, 'button', 'quiet small', '×')
+    button.type = 'button'
+    button.ariaLabel = fill(remove, file)
+    button.onclick = () => {
+      files.splice(i, 1)
+      showFiles();
+      (all('#chosen button')[Math.max(0, i - 1)] ?? one('#files')).focus()
+    }
+    if (file.size > largest) part(item, 'p', 'error', tooLarge)
+  })
+  if (files.length > most) part(list, 'li', 'error', tooMany)
+  list.hidden = !files.length
+  one('.drop').classList.toggle('filled', files.length > 0)
+  const label = one('.drop label')
+  label.dataset.first ??= label.textContent
+  label.textContent = files.length ? label.dataset.more : label.dataset.first
+}
+
+// Takes files that were dropped or pasted, whatever kind is chosen.
+function take(more) {
+  if (upload) return
+  one('#kind-file')?.click()
+  if (one('#files')) add(more)
+  else one('.needed a')?.focus()
+}
+
+function add(more) {
+  files.push(...more)
+  one('#files').value = ''
+  showFiles()
+  document.querySelector('#said').textContent = files.map((file) => file.name).join(', ')
+}
+
+// Ends the upload with a message: that something failed, or else plain news.
+function end(text, id = 'failed') {
+  busy(false)
+  const box = one(`#${id}`)
+  box.firstElementChild.textContent = text
+  box.hidden = false
+  box.focus()
+}
+
+function busy(on) {
+  for (const part of form.children) part.inert = on && part.id !== 'sending'
+  one('#sending').hidden = !on
+  for (const box of all('#failed, #told')) box.hidden = true
+}
+
+const encrypts = () => form.dataset.keys || (one('#encrypt')?.checked && ['text', 'file'].includes(kind()))
+
+// Encrypts the text and the files of data. Returns the fragment with the key, or nothing of it
+// if the key is wrapped, for the person who asked.
+async function encrypt(data, signal) {
+  const { module, busy: words } = one('[data-module]').dataset
+  one('#sent').textContent = words
+  const { fragmentOf, newKey, seal, encryptFile } = await import(module)
+  const key = newKey()
+  const { keys: asked } = form.dataset
+  if (asked) data.set('push[wrapped_key]', await (await import(asked)).wrapKey(key, form.dataset))
+  const sending = data.getAll('push[files][]')
+  const lines = kind() === 'text' && one('#login')?.checked && [...all('[data-line]')].filter(({ value }) => value).map(({ value, dataset }) => dataset.line + value)
+  data.set('push[payload]', await seal(key, lines ? lines.join('\n') : data.get('push[payload]'), sending))
+  for (const name of [...data.keys()].filter((name) => name.startsWith('push[login'))) data.delete(name)
+  for (const name of ['push[files][]', 'push[url]', 'push[notify_emails_to]', 'push[notify_emails_to_locale]']) data.delete(name)
+  let done = 0
+  for (const [i, file] of sending.entries()) {
+    const told = (n) => {
+      signal.throwIfAborted()
+      one('progress').value = (done + n) / (1 + sending.reduce((sum, { size }) => sum + size, 0))
+    }
+    data.append('push[files][]', await encryptFile(key, i + 1, file, told), `${i + 1}.bin`)
+    done += file.size
+  }
+  signal.throwIfAborted()
+  return asked ? '' : `#${await fragmentOf(key)}`
+}
+
+async function send() {
+  const wrong = kind() === 'file' && one('#chosen .error')
+  if (wrong) return end(wrong.textContent)
+  const data = new FormData(form)
+  data.delete('push[files][]')
+  if (kind() === 'file') for (const file of files) data.append('push[files][]', file)
+  const { sent, stored, cut, stopped } = form.dataset
+  fragment = undefined
+  if (encrypts()) {
+    upload = new AbortController()
+    const { signal } = upload
+    busy(true)
+    one('#sending button').focus()
+    try {
+      fragment = await encrypt(data, signal)
+    } catch {
+      upload = undefined
+      return signal.aborted ? end(stopped, 'told') : end(one('[data-module]').dataset.failed)
+    }
+  }
+  upload = new XMLHttpRequest()
+  upload.open('POST', form.action)
+  upload.responseType = 'document'
+  upload.upload.onprogress = ({ loaded, total }) => {
+    one('progress').value = loaded / total
+    one('#sent').textContent = loaded < total ? fill(sent, { done: size(loaded), all: size(total) }) : stored
+  }
+  upload.onload = ({ target: { status, response, responseURL } }) => answered(status, response, new URL(responseURL))
+  upload.onerror = () => end(cut)
+  upload.onabort = () => end(stopped, 'told')
+  upload.onloadend = () => { upload = undefined }
+  busy(true)
+  one('progress').value = 0
+  one('#sent').textContent = fill(sent, { done: size(0), all: size(files.reduce((n, file) => n + file.size, 0)) })
+  one('#sending button').focus()
+  upload.send(data)
+}
+
+// Goes on to the page that says what was sent; or if something was wrong, replaces this page by that of the
+// answer, and keeps the files and the passphrase.
+function answered(status, page, url) {
+  if (status === 200 && url.pathname.includes(form.dataset.sends)) {
+    leaving = true
+    return location.replace(url + (fragment ?? ''))
+  }
+  const next = page?.querySelector('main')
+  if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended ?? form.dataset.cut)
+  if (!next) return end(form.dataset.cut)
+  if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
+  const typed = ['#passphrase', '#payload', '#encrypt'].flatMap((field) => one(field) ?? []).map(({ id, value, checked }) => ({ id, value, checked }))
+  main.replaceChildren(...next.childNodes)
+  document.title = page.title
+  start()
+  main.dispatchEvent(new Event('redrawn', { bubbles: true }))
+  for (const { id, value, checked } of typed) Object.assign(one(`#${id}`), { value, checked })
+  one('#passphrase')?.dispatchEvent(new Event('input', { bubbles: true }))
+  ;(one('.problems') ?? one('h1')).focus()
+}
+
+function start() {
+  form = one('[data-sends]')
+  if (form.dataset.keys) {
+    form.hidden = !crypto.subtle
+    one('#closed').hidden = !form.hidden
+    one('#closed').textContent = one('#closed').dataset.https
+  }
+  one('.drop')?.classList.add('live')
+  showFiles()
+  form.addEventListener('change', ({ target }) => {
+    if (target.id === 'files') add(target.files)
+  })
+  form.addEventListener('click', ({ target }) => {
+    if (target.matches('#sending button')) upload?.abort()
+  })
+  form.addEventListener('keydown', (event) => {
+    if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.isComposing) form.requestSubmit(one('.send button'))
+  })
+  form.addEventListener('submit', (event) => {
+    leaving = kind() !== 'file' && !encrypts()
+    if (leaving) return
+    event.preventDefault()
+    if (!upload) send()
+  })
+}
+
+for (const name of ['dragover', 'dragleave', 'drop']) {
+  document.addEventListener(name, (event) => {
+    if (!event.dataTransfer.types.includes('Files')) return
+    event.preventDefault()
+    form.classList.toggle('over', name === 'dragover')
+    if (name === 'drop') take(event.dataTransfer.files)
+  })
+}
+
+// Programs for tables and texts paste a picture of the text along with it.
+document.addEventListener('paste', (event) => {
+  const { files: pasted, types } = event.clipboardData
+  if (!pasted.length || types.includes('text/plain')) return
+  event.preventDefault()
+  take(pasted)
+})
+
+const typed = '#payload, #url, .login :is(input, textarea)'
+
+addEventListener('beforeunload', (event) => {
+  if (!leaving && (upload || files.length || [...all(typed)].some((field) => field.value))) event.preventDefault()
+})
+
+addEventListener('pageshow', () => { leaving = false })
+
+start()

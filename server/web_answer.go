@@ -1,0 +1,114 @@
+package server
+
+import (
+	"errors"
+	"maps"
+	"net/http"
+
+	"pushbox/internal/endtoend"
+	"pushbox/internal/secret"
+	"pushbox/server/body"
+	"pushbox/server/display"
+	"pushbox/store"
+)
+
+// An answerView is the form by which a person without an account answers a request.
+type answerView struct {
+	Path         secret.Text
+	Asker        string      // the address of the account that asks
+	Asked        secret.Text // for what
+	Texts, Files bool
+	Payload      secret.Text
+	publicKeys
+	uploadView
+	problemsView
+}
+
+// asked returns the live request that the path names.
+func (s *Server) asked(r *request) (store.RequestInfo, error) {
+	t, err := store.ParseRequestToken(r.sentToken.Reveal())
+	if err != nil {
+		return store.RequestInfo{}, err
+	}
+	q, err := s.store.FindRequest(r.Context(), t)
+	if errors.Is(err, store.ErrNotFound) && q.ID != (store.RequestID{}) {
+		err = errExpired // which does not count as a guess
+	}
+	q.Token = t
+	return q, err
+}
+
+// answerForm shows what is asked for, and the form to send it.
+func (s *Server) answerForm(r *request) (reply, error) {
+	q, err := s.asked(r)
+	if err != nil {
+		return reply{}, err
+	}
+	return show(http.StatusOK, "answer", s.newAnswerView(q)), nil
+}
+
+func (s *Server) newAnswerView(q store.RequestInfo) answerView {
+	return answerView{
+		Path: secret.New(display.RequestLink("", q.Token.Reveal())), Asker: q.Asker, Asked: q.Text, Texts: q.Texts, Files: q.Files,
+		publicKeys: newPublicKeys(q), uploadView: s.newUploadView(),
+	}
+}
+
+// makeAnswer takes an answer: a push of the account that asked. Who sent it gets nothing of
+// it, not even its link.
+func (s *Server) makeAnswer(r *request) (reply, error) {
+	q, err := s.asked(r)
+	if err != nil {
+		return reply{}, err
+	}
+	r.actor.Account = 0 // the push is of another account, whoever sends it
+	c, _, err := s.receivePush(r, spelling{wrapper: "push", page: true, request: q.Token})
+	var invalid *store.InvalidError
+	switch {
+	case errors.As(err, &invalid):
+		return show(http.StatusUnprocessableEntity, "answer", s.answerViewAgain(q, c, invalid)), nil
+	case err != nil:
+		return reply{}, err
+	default:
+		return goTo(sentPath), nil
+	}
+}
+
+// answerViewAgain returns the form with the text that was typed and its problems.
+func (s *Server) answerViewAgain(q store.RequestInfo, c *createRequest, invalid *store.InvalidError) answerView {
+	text := c.fields.text(store.FieldPayload)
+	v := s.newAnswerView(q)
+	bad := s.payloadProblem(store.Text, text)
+	_, badFiles := invalid.Fields[store.FieldFiles]
+	switch {
+	case badFiles || !q.Texts:
+		bad = s.filesProblem(c)
+	case len(text) <= store.MaxText && (q.Encrypted() || endtoend.IsEnvelope(text)):
+		bad = formProblem{Field: "payload", Key: "create_encrypt_required"}
+	case q.Files && bad.Key == "create_bad_empty":
+		bad.Key = "answer_bad_empty"
+	}
+	v.Problems = []formProblem{bad}
+	if !endtoend.IsEnvelope(text) {
+		v.Payload = secret.New(shownAgain(text, store.MaxText))
+	}
+	return v
+}
+
+// convertAnswer turns the fields of an answer into those of a push: its kind is what was
+// sent, and the sender decides nothing else.
+func (c *createRequest) convertAnswer() {
+	maps.DeleteFunc(c.fields, func(name string, _ body.Value) bool {
+		return name != store.FieldPayload && name != store.FieldWrappedKey
+	})
+	kind := store.Text
+	if c.files != nil {
+		kind = store.File
+	}
+	c.fields[store.FieldKind] = textValue(kind.String())
+}
+
+// answerSent confirms that an answer was taken.
+func (s *Server) answerSent(*request) (reply, error) {
+	return show(http.StatusOK, "sent", nil), nil
+}

@@ -1,0 +1,145 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+)
+
+// A requestFormView is the form for a new request.
+type requestFormView struct {
+	Text       secret.Text
+	Times      []timeChoice
+	Answers    string // as it was typed
+	Kinds      []kindsChoice
+	Keeps      []timeChoice
+	Encryption string // in the sender's browser: a value of client_encryption
+	problemsView
+}
+
+// What the form suggests.
+const (
+	usualRequestDays = 7
+	usualAnswers     = "1"
+)
+
+// A kindsChoice is what answers can be.
+type kindsChoice struct {
+	Value  string // of the field kinds
+	Name   string // of a message, ask_kinds_...
+	Chosen bool
+}
+
+// MostAnswers is how many answers a request may take.
+func (requestFormView) MostAnswers() int { return store.MaxAnswers }
+
+// requestForm shows the form for a new request.
+func (s *Server) requestForm(*request) (reply, error) {
+	kinds := s.answerKinds()
+	v := s.newRequestForm(kinds, codeOf(usualRequestDays), codeWithin(kinds), "")
+	v.Answers = usualAnswers
+	return show(http.StatusOK, "ask", v), nil
+}
+
+// answerKinds lists the kinds that an answer can have.
+func (s *Server) answerKinds() (all []kindTerms) {
+	for _, t := range s.kinds() {
+		if t.kind == store.Text || t.kind == store.File {
+			all = append(all, t)
+		}
+	}
+	return all
+}
+
+// codeWithin returns the code of the longest time limit that is no longer than the default
+// of the first kind.
+func codeWithin(kinds []kindTerms) (code string) {
+	for i, d := range durations {
+		if len(kinds) > 0 && d <= time.Duration(kinds[0].Days.Default)*day {
+			code = strconv.Itoa(i)
+		}
+	}
+	return code
+}
+
+// newRequestForm returns the form with these times and kinds chosen.
+func (s *Server) newRequestForm(kinds []kindTerms, time, keep, chosen string) requestFormView {
+	v := requestFormView{Times: newTimes(nil, numberField{Min: 1, Max: 90}, time), Encryption: s.cfg.ClientEncryption}
+	if len(kinds) > 0 {
+		v.Keeps = newTimes(kinds, newNumberField(kinds, kindTerms.daysRange, ""), keep)
+	}
+	if len(kinds) > 1 {
+		v.Kinds = []kindsChoice{{textsAndFiles, "both", chosen == textsAndFiles}}
+	}
+	for _, t := range kinds {
+		name := t.kind.String()
+		v.Kinds = append(v.Kinds, kindsChoice{name, name, chosen == name})
+	}
+	return v
+}
+
+// makeRequest makes a request for secrets.
+func (s *Server) makeRequest(r *request, form webForm) (reply, error) {
+	f := fields(form.Form)
+	q, err := s.requestOf(r, f)
+	if err == nil {
+		return goTo(requestPath(q)), nil
+	}
+	text := f[store.FieldText].Text
+	v := s.newRequestForm(s.answerKinds(), f.text(store.FieldDuration), f.text(store.FieldAnswerDuration), f.text(store.FieldKinds))
+	v.Text = secret.New(shownAgain(text.Reveal(), 4*store.MaxAsked)) // a character has at most 4 bytes
+	v.Answers = shownAgain(f.text(store.FieldMaxAnswers), maxNumber)
+	if v.Problems = requestProblems(err, text); v.Problems == nil {
+		return reply{}, err
+	}
+	return show(http.StatusUnprocessableEntity, "ask", v), nil
+}
+
+// requestOf makes the request that the form asks for.
+func (s *Server) requestOf(r *request, f fields) (store.RequestInfo, error) {
+	f.change(store.FieldText, oneBreak)
+	if s.cfg.ClientEncryption == "off" {
+		delete(f, store.FieldP256)
+		delete(f, store.FieldX25519)
+	}
+	in, err := f.parseRequest(true)
+	if err != nil {
+		return store.RequestInfo{}, err
+	}
+	return s.newRequestOf(r, in)
+}
+
+// requestProblems lists what is wrong with a request, in the order of the form; nil if err
+// is about something else.
+func requestProblems(err error, text secret.Text) (all []formProblem) {
+	if errors.Is(err, store.ErrRequests) {
+		return []formProblem{{Field: "text", Key: "ask_bad_many", Max: strconv.Itoa(store.MaxRequests)}}
+	}
+	wrong, _ := wrongFields(err)
+	about := formProblem{Field: "text", Key: "ask_bad_long", Max: strconv.Itoa(store.MaxAsked)}
+	if strings.TrimSpace(text.Reveal()) == "" {
+		about.Key = "ask_bad_text"
+	}
+	for _, row := range [...]struct {
+		name string // in the *store.InvalidError
+		formProblem
+	}{
+		{store.FieldText, about},
+		{store.FieldDuration, formProblem{Field: "time", Key: "ask_bad_choice"}},
+		{store.FieldMaxAnswers, between("answers", "ask_bad_answers", store.Range{Min: 1, Max: store.MaxAnswers})},
+		{store.FieldX25519, formProblem{Field: "encrypt", Key: "create_encrypt_required"}},
+		{store.FieldP256, formProblem{Field: "encrypt", Key: "create_encrypt_required"}},
+		{store.FieldKinds, formProblem{Field: "kinds", Key: "create_bad_kind"}},
+		{store.FieldAnswerDuration, formProblem{Field: "keep", Key: "ask_bad_choice"}},
+	} {
+		if wrong[row.name] {
+			all = append(all, row.formProblem)
+		}
+	}
+	return all
+}

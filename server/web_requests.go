@@ -1,0 +1,156 @@
+package server
+
+import (
+	"encoding/base64"
+	"net/http"
+	"net/url"
+
+	"pushbox/internal/secret"
+	"pushbox/server/display"
+	"pushbox/store"
+)
+
+// A requestsView lists the requests of an account.
+type requestsView struct {
+	Rows  []requestRow
+	Pages pager
+}
+
+// A requestRow is a request in that list.
+type requestRow struct {
+	Title         secret.Text
+	Path          string
+	State         string // of a message, request_state_...
+	Live          bool
+	Encrypted     bool // the link here lacks the key
+	Created, Ends display.Time
+	Answers, Most int
+}
+
+// requestsPage lists the requests of the account.
+func (s *Server) requestsPage(r *request) (reply, error) {
+	page, err := readPage(r)
+	if err != nil {
+		return reply{}, err
+	}
+	list, err := s.store.Requests(r.Context(), r.actor, page)
+	if err != nil {
+		return reply{}, err
+	}
+	v := requestsView{Pages: newPager(page, len(list) == store.PageSize, func(page int) string { return pagePath(requestsPath, url.Values{}, page) })}
+	for _, q := range list {
+		v.Rows = append(v.Rows, requestRow{
+			Title: q.Title(), Path: requestPath(q), State: stateOfRequest(q), Live: q.Live(), Encrypted: q.Encrypted(),
+			Created: display.NewTime(q.CreatedAt), Ends: display.NewTime(q.ExpiresAt), Answers: len(q.Answers), Most: q.MaxAnswers,
+		})
+	}
+	return show(http.StatusOK, "requests", v), nil
+}
+
+// requestPath returns the path of the page of a request.
+func requestPath(q store.RequestInfo) string { return requestsPath + "/" + q.ID.String() }
+
+// stateOfRequest names the state of a request, for its message: live, or why it has ended.
+func stateOfRequest(q store.RequestInfo) string {
+	switch {
+	case q.Live():
+		return "live"
+	case len(q.Answers) >= q.MaxAnswers:
+		return "answered"
+	case q.EndedAt.IsZero() || !q.EndedAt.Before(q.ExpiresAt):
+		return "over"
+	default:
+		return "ended"
+	}
+}
+
+// A requestView shows a request to its owner: its link, and the answers.
+type requestView struct {
+	Path        string
+	Text        secret.Text
+	Live        bool
+	State       string // as in the list
+	Link        secret.Text
+	QR          *display.QR
+	Ends, Ended display.Time
+	Left        int // answers that it still takes
+	Answers     []answerRow
+	publicKeys
+}
+
+// An answerRow is an answer to a request.
+type answerRow struct {
+	Kind    string // of a message, list_kind_...
+	Live    bool
+	State   string // of a message, list_state_...
+	Came    display.Time
+	Left    timeLeft
+	Path    secret.Text // where it opens
+	Audit   string
+	Wrapped string // its key, for the script; empty: it is not encrypted
+}
+
+// publicKeys are the public keys of a request as pages have them; both are empty if its
+// answers are not encrypted.
+type publicKeys struct{ P256, X25519 string }
+
+func newPublicKeys(q store.RequestInfo) publicKeys {
+	encode := base64.RawURLEncoding.EncodeToString
+	return publicKeys{encode(q.P256), encode(q.X25519)}
+}
+
+// readRequestID reads the ID of a request from the path.
+func (r *request) readRequestID() (store.RequestID, error) {
+	return store.ParseRequestID(r.sentToken.Reveal())
+}
+
+// requestPage shows a request to its owner.
+func (s *Server) requestPage(r *request) (reply, error) {
+	id, err := r.readRequestID()
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := s.store.Request(r.Context(), r.actor, id)
+	if err != nil {
+		return reply{}, err
+	}
+	v := requestView{
+		Path: requestPath(q), Text: q.Text, Live: q.Live(), State: stateOfRequest(q),
+		Ends: display.NewTime(q.ExpiresAt), Ended: display.NewTime(q.EndedAt), Left: q.MaxAnswers - len(q.Answers), publicKeys: newPublicKeys(q),
+	}
+	if q.EndedAt.IsZero() {
+		v.Ended = v.Ends
+	}
+	if v.Live {
+		link := display.RequestLink(r.base, q.Token.Reveal())
+		v.Link, v.QR = secret.New(link), display.LinkQR(link)
+	}
+	for _, p := range q.Pushes {
+		v.Answers = append(v.Answers, newAnswerRow(p))
+	}
+	return show(http.StatusOK, "request", v), nil
+}
+
+func newAnswerRow(p store.PushInfo) answerRow {
+	row := answerRow{
+		Kind: p.Kind.String(), Live: p.Live(), State: stateName(p.Push), Came: display.NewTime(p.CreatedAt),
+		Left: newTimeLeft(p.ExpiresAt.Sub(p.At)), Audit: ownerPath(p) + "/audit", Wrapped: base64.RawURLEncoding.EncodeToString(p.WrappedKey),
+	}
+	if p.Live() {
+		row.Path = secret.New(htmlURL(p, ""))
+	}
+	return row
+}
+
+// endOwnRequest ends a request for its owner.
+func (s *Server) endOwnRequest(r *request) (reply, error) {
+	id, err := r.readRequestID()
+	if err != nil {
+		return reply{}, err
+	}
+	q, err := s.store.EndRequest(r.Context(), r.actor, id)
+	if err != nil {
+		return reply{}, err
+	}
+	return s.goToTell(r, requestPath(q), noticeRequestEnded), nil
+}

@@ -1,0 +1,445 @@
+package server_test
+
+import (
+	"encoding/base64"
+	"io"
+	"net/http"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/endtoend"
+	"pushbox/internal/secret"
+	"pushbox/server/body"
+	"pushbox/server/servertest"
+	"pushbox/store"
+)
+
+// typedRequest returns the fields of an unchanged form for a request, except for these
+// changes.
+func typedRequest(changes ...string) []string {
+	fields := []string{"text", "The password of web-03", "expire_after_duration", "12", "max_answers", "1", "kinds", "text,file", "answer_expire_after_duration", "12", "public_key_p256", "", "public_key_x25519", ""}
+	return append(fields, changes...)
+}
+
+// askFor makes a request on its page, and returns the path of its own page and of its link.
+func askFor(t *testing.T, b *servertest.Browser, changes ...string) (own, link string) {
+	t.Helper()
+	own = b.Post("/requests/new", typedRequest(changes...)...).Want(http.StatusSeeOther).Header.Get("Location")
+	_, path, ok := strings.Cut(b.Get(own).Link(), "/q/")
+	if !ok || !strings.HasPrefix(own, "/requests/") {
+		t.Fatalf("the request is at %s with the link %s", own, path)
+	}
+	return own, "/q/" + path
+}
+
+// answer sends the form of a stranger, as a browser without scripts does.
+func answer(a *servertest.Server, link, text string, files ...servertest.File) servertest.Answer {
+	a.T.Helper()
+	body := servertest.TextPart("push[payload]", text)
+	for _, f := range files {
+		body += servertest.FilePart(f)
+	}
+	if len(files) == 0 {
+		body += servertest.NothingChosen
+	}
+	return a.Do(http.MethodPost, link, body+"--b--\r\n", servertest.Multi)
+}
+
+// answersOn returns the paths at which the answers open that the page of a request shows.
+func answersOn(page servertest.Page) (paths []string) {
+	for _, n := range page.Elements("a") {
+		if servertest.TextOf(n) == "Open" {
+			paths = append(paths, servertest.Attr(n, "href"))
+		}
+	}
+	return paths
+}
+
+func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	ann.Get("/requests").Want(http.StatusOK).Says("No requests yet")
+	own, link := askFor(t, ann, "text", "The password of web-03\r\n<b>and</b> the codes", "max_answers", "2")
+	ann.Get(own).Page().Has("The password of web-03 <b>and</b> the codes", "No answer yet.", "or after 2 more answers")
+
+	a.Get(link).Want(http.StatusOK).Page().
+		Has("ann@example.com asks you for this:", "<b>and</b> the codes", "Only ann@example.com can open what you send.").
+		Lacks("My pushes", "Sign in")
+	sent := answer(a, link, "hunter2\r\n")
+	sent.To("/q/sent")
+	if sent.Body != "" || len(sent.Cookies()) > 0 {
+		t.Errorf("the sender gets %q and %v", sent.Body, sent.Cookies())
+	}
+	a.Get("/q/sent").Want(http.StatusOK).Page().Has("Sent", "Only the person who asked for it can open it.").Lacks("ann@example.com")
+	a.Store.Clock.Advance(time.Minute)
+	answer(a, link, "", servertest.File{Name: "codes.txt", Content: []byte("file-marker")}).To("/q/sent")
+
+	page := ann.Get(own).Want(http.StatusOK).Page().Has("All answers received")
+	answers := answersOn(page)
+	if len(answers) != 2 {
+		t.Fatalf("the page leads to %v", answers)
+	}
+	ann.Get(answers[0]).Want(http.StatusOK).Says("This is your own push")
+	ann.Post(strings.TrimSuffix(answers[0], "/r")).Want(http.StatusOK).Says("hunter2")
+	ann.Post(strings.TrimSuffix(answers[1], "/r")).Want(http.StatusOK).Says("codes.txt")
+	ann.Get("/requests").Page().Has("The password of web-03", "2 of 2", "All answers received")
+	ann.Get("/p").Says("The password of web-03")
+	for _, n := range page.Elements("a") {
+		if servertest.TextOf(n) == "Details and activity" {
+			ann.Get(servertest.Attr(n, "href")).Want(http.StatusOK).Says("127.0.0.1")
+		}
+	}
+
+	a.Get(link).Want(http.StatusNotFound).Says("This link no longer works")
+	answer(a, link, "too late").Want(http.StatusNotFound)
+	for _, path := range append(answers, link) {
+		token := strings.Split(path, "/")[2]
+		if strings.Contains(a.Log.String(), token) {
+			t.Error("a link is in the log")
+		}
+	}
+}
+
+// Files that people send with answers leave room for those of accounts, however many requests
+// they answer.
+func TestUploadsOfAnswersLeaveRoomForThoseOfAccounts(t *testing.T) {
+	t.Parallel()
+	const most = 8
+	a := servertest.NewSite(t, takesRequests, func(c *config.Config) { c.Limits.BodyMemory = most * body.UploadMemory })
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	statuses := make(chan int, most)
+	var cut []*io.PipeWriter
+	for n := range most {
+		_, link := askFor(t, ann)
+		content, w := io.Pipe()
+		cut = append(cut, w)
+		req, err := http.NewRequest("POST", a.URL+link, content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.Header = servertest.Multi.Clone()
+		go func() {
+			res, err := a.Client.RoundTrip(req)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			_ = res.Body.Close()
+			statuses <- res.StatusCode
+		}()
+		if _, err := io.WriteString(w, servertest.FilePart(servertest.File{Name: "f", Content: servertest.BytesOf(64 << 10)})); err != nil {
+			t.Fatal(err)
+		}
+		for a.Handler.Stats().Uploads == n && len(statuses) == 0 {
+			runtime.Gosched()
+		}
+	}
+	contentType, text := servertest.FilePush{Files: []servertest.File{{Name: "f", Content: []byte("x")}}}.Multipart()
+	got := a.Post(contentType, text, a.AddTokenUser("bob@example.com"))
+	for _, w := range cut {
+		_ = w.Close()
+	}
+	got.Want(http.StatusCreated)
+	for range most {
+		if got := <-statuses; got != http.StatusServiceUnavailable && got != http.StatusBadRequest {
+			t.Errorf("an upload that was cut: %d", got)
+		}
+	}
+}
+
+func TestARequestIsItsOwnersAlone(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests)
+	a.AddAccount("bob@example.com", servertest.AnnPassword)
+	ann, bob := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword), a.SignedIn("bob@example.com", servertest.AnnPassword)
+	own, link := askFor(t, ann)
+	for _, path := range []string{"/requests", "/requests/new", own} {
+		a.Get(path).To("/users/sign_in")
+	}
+	a.Send("/requests/new", map[string]string{"text": "x"}).To("/users/sign_in")
+	a.Send(own+"/end", nil).To("/users/sign_in")
+	bob.Get(own).Want(http.StatusNotFound)
+	bob.Post(own + "/end").Want(http.StatusNotFound)
+	bob.Get("/requests").Says("No requests yet")
+	foreign := http.Header{"Sec-Fetch-Site": {"cross-site"}, "Content-Type": {"application/x-www-form-urlencoded"}}
+	for _, path := range []string{own + "/end", link, "/requests/new"} {
+		ann.Do(http.MethodPost, path, "push%5Bpayload%5D=x", foreign.Clone()).Want(http.StatusForbidden)
+	}
+	a.Get(link).Want(http.StatusOK)
+
+	ann.Post(own + "/end").To(own)
+	ann.Get(own).Says("The request has ended.", "No answer came.").Lacks(link)
+	ann.Post(own + "/end").To(own)
+	a.Get(link).Want(http.StatusNotFound)
+	answer(a, link, "x").Want(http.StatusNotFound)
+	a.Get("/q/sent").Want(http.StatusOK)
+	for _, name := range a.Handler.RouteNames(true) {
+		about := strings.HasPrefix(name, "request") || strings.HasPrefix(name, "answer")
+		if about && !strings.Contains(a.Log.String(), `"route":"`+name+`"`) {
+			t.Errorf("nothing asks the route %s", name)
+		}
+	}
+}
+
+func TestLinksOfRequestsAndOfPushesShareNothing(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	own, link := askFor(t, ann)
+	token, push := strings.TrimPrefix(link, "/q/"), a.Create(`"payload":"x"`)
+	unknown := "/q/" + store.NewToken(a.Store.Clock.Now()).Reveal()
+	want := a.Get(unknown).Want(http.StatusNotFound).Body
+	for _, path := range []string{"/q/" + push, "/q/x", "/q/" + strings.TrimPrefix(own, "/requests/")} {
+		if got := a.Get(path).Want(http.StatusNotFound); got.Body != want {
+			t.Errorf("%s differs from an unknown one: %s", path, got.Body)
+		}
+		answer(a, path, "x").Want(http.StatusNotFound)
+	}
+	a.Get("/q/" + strings.ToUpper(token)).Want(http.StatusOK)
+	for _, path := range []string{"/p/" + token, "/p/" + token + "/r", "/api/v2/pushes/" + token, "/requests/" + token, "/requests/" + push} {
+		if got := ann.Get(path); got.Status != http.StatusNotFound {
+			t.Errorf("%s: %d", path, got.Status)
+		}
+	}
+}
+
+func TestTriesOfUnknownLinksOfRequestsAreLimited(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	own, ended := askFor(t, ann)
+	ann.Post(own + "/end").To(own)
+	for range 30 { // one that was there counts for nothing
+		a.Get(ended).Want(http.StatusNotFound)
+	}
+	for range 20 {
+		a.Get("/q/" + store.NewToken(a.Store.Clock.Now()).Reveal()).Want(http.StatusNotFound)
+	}
+	a.Get("/q/" + store.NewToken(a.Store.Clock.Now()).Reveal()).Want(http.StatusTooManyRequests)
+}
+
+func TestWithoutRequestsTheirPagesAreUnknownPaths(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	token := store.NewToken(a.Store.Clock.Now()).Reveal()
+	for _, method := range []string{"GET", "POST", "DELETE"} {
+		want := ann.Do(method, "/nothing/here", "", http.Header{})
+		for _, path := range []string{"/requests", "/requests/new", "/requests/x", "/requests/x/end", "/q/" + token, "/q/sent"} {
+			got := ann.Do(method, path, "", http.Header{})
+			if got.Status != http.StatusNotFound || got.Body != want.Body {
+				t.Errorf("%s %s: %d", method, path, got.Status)
+			}
+		}
+	}
+	ann.Get("/").Lacks("Requests")
+}
+
+func TestRecipientsHaveAnEntryForAnswersAlone(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests)
+	own, link := askFor(t, a.SignedIn(servertest.AnnEmail, servertest.AnnPassword))
+	outer := recipientsOf(a)
+	for path, want := range map[string]int{link: 200, "/q/sent": 200, own: 404, "/requests": 404, "/requests/new": 404} {
+		if got := outer.Get(path); got.Status != want {
+			t.Errorf("%s: %d", path, got.Status)
+		}
+	}
+}
+
+func TestTheFormForARequestSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	for name, test := range map[string]struct {
+		changes []string
+		want    string
+	}{
+		"no text":             {[]string{"text", " \r\n"}, "Say what you need."},
+		"a long text":         {[]string{"text", strings.Repeat("é", 2001)}, "at most 2000 characters"},
+		"a very long text":    {[]string{"text", strings.Repeat("x", 20_000)}, "at most 2000 characters"},
+		"a time of no code":   {[]string{"expire_after_duration", "18"}, "Choose one of the times listed."},
+		"a time in words":     {[]string{"expire_after_duration", "soon"}, "Choose one of the times listed."},
+		"no answers":          {[]string{"max_answers", "0"}, "from 1 to 100"},
+		"answers in words":    {[]string{"max_answers", "many"}, "from 1 to 100"},
+		"too many answers":    {[]string{"max_answers", "101"}, "from 1 to 100"},
+		"a strange keep":      {[]string{"answer_expire_after_duration", "-1"}, "Choose one of the times listed."},
+		"a key that is none":  {[]string{"public_key_p256", "AAAA"}, "only if your browser encrypts them"},
+		"a key in other text": {[]string{"public_key_p256", "!"}, "only if your browser encrypts them"},
+	} {
+		got := ann.Post("/requests/new", typedRequest(test.changes...)...)
+		if problems := got.Problems(); len(problems) != 1 || !strings.Contains(problems[0], test.want) {
+			t.Errorf("%s: %q", name, problems)
+		}
+		if text := test.changes[1]; test.changes[0] == "text" && len(text) < 9000 && strings.TrimSpace(text) != strings.TrimSpace(got.TypedInto("text")) {
+			t.Errorf("%s: the text is lost", name)
+		}
+	}
+	ann.Get("/requests").Says("No requests yet")
+	for range store.MaxRequests {
+		askFor(t, ann)
+	}
+	if got := ann.Post("/requests/new", typedRequest()...).Problems(); !strings.Contains(got[0], "100 open requests") {
+		t.Errorf("one too many: %q", got)
+	}
+	ann.Get("/requests").Want(http.StatusOK).Says("Page 1")
+	ann.Get("/requests?page=2").Want(http.StatusOK).Says("The password of web-03")
+	ann.Get("/requests?page=3").Want(http.StatusOK).Says("There is nothing on this page")
+}
+
+func TestTheFormForAnAnswerSaysWhatIsWrong(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests, servertest.FileLimits(2, 1000))
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	_, both := askFor(t, ann, "kinds", "text,file")
+	_, texts := askFor(t, ann, "kinds", "text")
+	_, files := askFor(t, ann, "kinds", "file")
+	file := servertest.File{Name: "a.txt", Content: []byte("x")}
+	for name, test := range map[string]struct {
+		link, text string
+		files      []servertest.File
+		want       string
+	}{
+		"nothing":               {both, " ", nil, "Type a text or choose a file."},
+		"no text":               {texts, "", nil, "Type or paste it."},
+		"no file":               {files, "", nil, "Choose at least one file."},
+		"a text in their place": {files, "x", nil, "Choose at least one file."},
+		"files for a text":      {texts, "kept & shown", []servertest.File{file}, ""},
+		"too many files":        {both, "kept & shown", []servertest.File{file, file, file}, "Too many files: at most 2."},
+		"a long text":           {both, strings.Repeat("x", store.MaxText+1), nil, "The text is too long"},
+	} {
+		got := answer(a, test.link, test.text, test.files...)
+		if problems := got.Problems(); len(problems) != 1 || !strings.Contains(problems[0], test.want) {
+			t.Errorf("%s: %q", name, problems)
+		}
+		if strings.Contains(test.text, "kept") && got.TypedInto("payload") != test.text {
+			t.Errorf("%s: the text is lost", name)
+		}
+	}
+	answer(a, both, "", servertest.File{Name: "large", Content: make([]byte, 1001)}).Want(http.StatusRequestEntityTooLarge)
+	if got := a.Get(texts).Page(); got.ID("files") != nil || got.ID("payload") == nil {
+		t.Error("a request for a text has another form")
+	}
+	if got := a.Get(files).Page(); got.ID("files") == nil || got.ID("payload") != nil {
+		t.Error("a request for files has another form")
+	}
+	answer(a, both, "still taken").To("/q/sent")
+	ann.Get("/p").Says("Active", "The password of web-03")
+}
+
+// Fields of a new push that the form of an answer does not have change nothing.
+func TestAnAnswerDecidesNothingButItsContent(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	own, link := askFor(t, ann, "answer_expire_after_duration", "6")
+	a.Send(link, map[string]string{
+		"push[payload]": "https://example.com", "push[kind]": "url", "push[expire_after_days]": "90", "push[expire_after_views]": "1",
+		"push[passphrase]": "locked out", "push[name]": "name-marker", "push[note]": "note-marker", "push[notify_emails_to]": "eve@example.com",
+		"push[deletable_by_viewer]": "on",
+	}, servertest.Far(9)).To("/q/sent")
+	open := answersOn(ann.Get(own).Page())
+	ann.Get(open[0]).Want(http.StatusOK).Lacks("Passphrase")
+	ann.Get("/p").Says("The password of web-03", "24 hours").Lacks("name-marker")
+	ann.Get(strings.TrimSuffix(open[0], "/r")+"/audit").Says("203.0.113.9").Lacks("note-marker", "eve@example.com")
+}
+
+func TestAnEncryptedRequestTakesEncryptedAnswersAlone(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	keys, err := endtoend.ParseRequestFragment("afLPWUSO7AbABCr507D_qahNYlgAaUYsMi52Yq4uauTPvccCc1r8-dFKY3om4O4tfdIaEN_RQWMaTnvzmBoUXOJrcYPM")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p256, x25519 := "BGPGzhXeLpR0VKd-qRlSHz7R34Zur1LkFA-O_uvxvuy5AouxGBPaO9QwJ95btpM0vXhEFqZgn9JzHxMwbwFVvRI", "o2VekVr7pc1yXJBXvO6-wiJzid4ALUMWcNmdKfTu0yA"
+	own, link := askFor(t, ann, "public_key_p256", p256, "public_key_x25519", x25519)
+	form := a.Get(link).Want(http.StatusOK)
+	for _, key := range []string{`data-p256="` + p256 + `"`, `data-x25519="` + x25519 + `"`} {
+		if !strings.Contains(form.Body, key) {
+			t.Fatalf("the form lacks %s", key)
+		}
+	}
+	form.Says("That needs scripts", "so this server cannot read it")
+
+	key := endtoend.NewKey()
+	envelope, err := key.Seal(endtoend.Content{Text: secret.New("hunter2")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	wrapped, err := keys.Public().Wrap(key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	encoded := base64.RawURLEncoding.EncodeToString(wrapped)
+	send := func(payload, wrapped string) servertest.Answer {
+		return a.Send(link, map[string]string{"push[payload]": payload, "push[wrapped_key]": wrapped})
+	}
+	for name, got := range map[string]servertest.Answer{
+		"a plain text":          send("hunter2", ""),
+		"a text with a key":     send("hunter2", encoded),
+		"no key":                send(envelope.Reveal(), ""),
+		"a key of another form": send(envelope.Reveal(), encoded[4:]),
+		"no base64url":          send(envelope.Reveal(), "!"),
+	} {
+		if problems := got.Problems(); len(problems) != 1 {
+			t.Errorf("%s: %q", name, problems)
+		}
+	}
+	send(envelope.Reveal(), encoded).To("/q/sent")
+	page := ann.Get(own).Page()
+	found := page.Find(func(n servertest.Node) bool { return servertest.Attr(n, "data-wrapped") != "" })
+	if len(found) != 1 || servertest.Attr(found[0], "data-wrapped") != encoded {
+		t.Fatalf("the page of the request has %d wrapped keys", len(found))
+	}
+
+	_, plain := askFor(t, ann)
+	if got := a.Send(plain, map[string]string{"push[payload]": envelope.Reveal(), "push[wrapped_key]": encoded}); got.Status != http.StatusUnprocessableEntity {
+		t.Errorf("a request without keys took an encrypted answer: %d", got.Status)
+	}
+}
+
+func TestClientEncryptionDecidesHowRequestsAreEncrypted(t *testing.T) {
+	t.Parallel()
+	const key = "BGPGzhXeLpR0VKd-qRlSHz7R34Zur1LkFA-O_uvxvuy5AouxGBPaO9QwJ95btpM0vXhEFqZgn9JzHxMwbwFVvRI"
+	for mode, want := range map[string]struct{ without, with []string }{
+		"off":      {nil, nil},
+		"offered":  {nil, []string{key}},
+		"default":  {nil, []string{key}},
+		"required": {[]string{"refused"}, []string{key}},
+	} {
+		a := servertest.NewSite(t, takesRequests, func(c *config.Config) { c.ClientEncryption = mode })
+		ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+		made := func(keys ...string) (got []string) {
+			r := ann.Post("/requests/new", typedRequest(keys...)...)
+			if r.Status == http.StatusUnprocessableEntity {
+				return []string{"refused"}
+			}
+			_, path, _ := strings.Cut(ann.Get(r.Header.Get("Location")).Link(), "/q/")
+			for _, n := range a.Get("/q/" + path).Page().Elements("form") {
+				if p256 := servertest.Attr(n, "data-p256"); p256 != "" {
+					got = append(got, p256)
+				}
+			}
+			return got
+		}
+		if got := made(); !slices.Equal(got, want.without) {
+			t.Errorf("%s, without keys: %v", mode, got)
+		}
+		if got := made("public_key_p256", key); !slices.Equal(got, want.with) {
+			t.Errorf("%s, with a key: %v", mode, got)
+		}
+		got := a.Do("POST", "/api/v2/requests", `{"request":{"text":"x"}}`, a.AddToken(servertest.AnnEmail))
+		if refused := got.Status == http.StatusUnprocessableEntity; refused != (mode == "required") || refused && !strings.Contains(got.Body, "public_key_p256") {
+			t.Errorf("%s, by the API: %d %s", mode, got.Status, got.Body)
+		}
+		if box := ann.Get("/requests/new").Page().ID("encrypt"); (box == nil) != (mode == "off") {
+			t.Errorf("%s: the form has the wrong choice", mode)
+		}
+	}
+}
