@@ -100,7 +100,7 @@ for (const script of [true, false]) {
     await guest.press(say('request_end_now'))
     await guest.page.getByText(say('notice_request_ended')).waitFor()
     await sender.press(say('answer_send'))
-    await sender.page.getByText(say('problem_not_found_title')).waitFor()
+    await sender.page.getByText(say('problem_request_over_title')).waitFor()
     if (script) assert.equal(await sender.page.getByLabel(say('answer_text')).inputValue(), 'typed with care')
   })
 
@@ -167,7 +167,9 @@ test('the page of an encrypted request keeps its key, and says when it is missin
   // the rest of the address can be pasted
   await guest.page.evaluate((hash) => { location.hash = hash }, new URL(own).hash)
   await openLinks(guest).waitFor()
+  await guest.page.evaluate(() => { window.before = true })
   await guest.page.getByRole('link', { name: say('receipt_again') }).click()
+  await guest.page.waitForFunction(() => !window.before)
   await openLinks(guest).waitFor()
   await guest.page.getByText(say('request_end'), { exact: true }).click()
   await guest.press(say('request_end_now'))

@@ -110,6 +110,9 @@ type problemView struct {
 // errExpired is store.ErrNotFound for a push that exists and has expired.
 var errExpired = fmt.Errorf("%w: it has expired", store.ErrNotFound)
 
+// errRequestOver is errExpired for a request for secrets.
+var errRequestOver = fmt.Errorf("%w: so has the request", errExpired)
+
 // notFoundIfExpired returns errExpired for a push that has expired or was
 // deleted: it has the same page as an unknown one.
 func notFoundIfExpired(p store.PushInfo) error {

@@ -67,6 +67,7 @@ type problem struct {
 var problems = [...]problem{
 	{err: errFirst, status: http.StatusNotFound, code: "not-found", name: "first", message: "There is nothing at this address."},
 	{err: errLink, status: http.StatusNotFound, code: "not-found", name: "link", message: "There is nothing at this address."},
+	{err: errRequestOver, status: http.StatusNotFound, code: "not-found", name: "request-over", message: "There is nothing at this address."},
 	{err: store.ErrNotFound, status: http.StatusNotFound, code: "not-found", fixed: "not-found", message: "There is nothing at this address."},
 	{err: errNoV1, status: http.StatusNotFound, code: "not-found", message: "API version 1 is switched off on this server. Use version 2, at /api/v2."},
 	{err: store.ErrPassphrase, status: http.StatusUnauthorized, code: "passphrase", fixed: "That passphrase is incorrect.", message: "This push needs a passphrase: send it as passphrase in the query or in the header X-Push-Passphrase."},

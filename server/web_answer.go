@@ -32,7 +32,7 @@ func (s *Server) asked(r *request) (store.RequestInfo, error) {
 	}
 	q, err := s.store.FindRequest(r.Context(), t)
 	if errors.Is(err, store.ErrNotFound) && q.ID != (store.RequestID{}) {
-		err = errExpired // which does not count as a guess
+		err = errRequestOver
 	}
 	q.Token = t
 	return q, err

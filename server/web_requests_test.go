@@ -68,14 +68,14 @@ func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 	ann.Get(own).Page().Has("The password of web-03 <b>and</b> the codes", "No answer yet.", "or after 2 more answers")
 
 	a.Get(link).Want(http.StatusOK).Page().
-		Has("ann@example.com asks you for this:", "<b>and</b> the codes", "Only ann@example.com can open what you send.").
+		Has("ann@example.com asks you for this:", "<b>and</b> the codes", "What you send goes to ann@example.com alone.").
 		Lacks("My pushes", "Sign in")
 	sent := answer(a, link, "hunter2\r\n")
 	sent.To("/q/sent")
 	if sent.Body != "" || len(sent.Cookies()) > 0 {
 		t.Errorf("the sender gets %q and %v", sent.Body, sent.Cookies())
 	}
-	a.Get("/q/sent").Want(http.StatusOK).Page().Has("Sent", "Only the person who asked for it can open it.").Lacks("ann@example.com")
+	a.Get("/q/sent").Want(http.StatusOK).Page().Has("Sent", "Only the person who asked for it gets it.").Lacks("ann@example.com")
 	a.Store.Clock.Advance(time.Minute)
 	answer(a, link, "", servertest.File{Name: "codes.txt", Content: []byte("file-marker")}).To("/q/sent")
 
@@ -95,7 +95,7 @@ func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 		}
 	}
 
-	a.Get(link).Want(http.StatusNotFound).Says("This link no longer works")
+	a.Get(link).Want(http.StatusNotFound).Says("This request has ended")
 	answer(a, link, "too late").Want(http.StatusNotFound)
 	for _, path := range append(answers, link) {
 		token := strings.Split(path, "/")[2]
@@ -215,7 +215,7 @@ func TestTriesOfUnknownLinksOfRequestsAreLimited(t *testing.T) {
 	own, ended := askFor(t, ann)
 	ann.Post(own + "/end").To(own)
 	for range 30 { // one that was there counts for nothing
-		a.Get(ended).Want(http.StatusNotFound)
+		a.Get(ended).Want(http.StatusNotFound).Says("This request has ended")
 	}
 	for range 20 {
 		a.Get("/q/" + store.NewToken(a.Store.Clock.Now()).Reveal()).Want(http.StatusNotFound)

@@ -25,10 +25,15 @@ async function open() {
   note.firstElementChild.textContent = note.dataset[reason]
   if (!opens) return
   one('#mine').value = location.href
-  for (const other of all('#again, a[hreflang]')) other.hash = location.hash
+  for (const other of all('a[hreflang]')) other.hash = location.hash
   for (const form of all('main form')) form.action = form.action.replace(/#.*|$/, location.hash)
   for (const link of all('[data-wrapped]')) unlock(link, keys)
 }
 
 addEventListener('hashchange', open)
+// With its key, the address is that of this page: a browser would only jump within it.
+one('#again')?.addEventListener('click', (event) => {
+  event.preventDefault()
+  location.reload()
+})
 await open()
