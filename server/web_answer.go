@@ -61,7 +61,7 @@ func (s *Server) makeAnswer(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	r.actor.Account = 0 // the push is of another account, whoever sends it
+	r.actor.Account = 0 // the push is of the account that asked, also if another account answers
 	c, _, err := s.receivePush(r, spelling{wrapper: "push", page: true, request: q.Token})
 	var invalid *store.InvalidError
 	switch {
