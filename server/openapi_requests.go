@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"time"
@@ -25,13 +26,13 @@ func (s *Server) requestFields() []apiField {
 	}
 	offers := slices.DeleteFunc(s.offers(pushV2), func(t kindTerms) bool { return t.kind != store.Text && t.kind != store.File })
 	kinds := []string{textsOnly, filesOnly, textsAndFiles}
-	codes, most := strconv.Itoa(len(durations)-1), store.MaxAnswers
+	codes, most, days := strconv.Itoa(len(durations)-1), store.MaxAnswers, store.RequestDays
 	const key = "A public key of the curve, in base64url without padding. With it, answers must be encrypted by their sender: docs/end-to-end.md."
 	all := []apiField{
 		{name: store.FieldText, text: "What is asked for, which the person who opens the link sees. Required.", bounds: "at most " + strconv.Itoa(store.MaxAsked) + " characters", schema: &openapi.Schema{Type: openapi.Types{"string"}, MinLength: 1, MaxLength: store.MaxAsked}},
 		{name: store.FieldKinds, text: "What answers may be.", bounds: "text, file or text,file", fallback: "all that the server takes", schema: &openapi.Schema{Type: openapi.Types{"string"}, Enum: kinds}},
 		{name: store.FieldMaxAnswers, text: "How many answers the request takes.", bounds: "1 to " + strconv.Itoa(most), fallback: "1", schema: openapi.Number(1, most)},
-		{name: store.FieldDays, text: "Days until the request ends.", bounds: "1 to 90", fallback: "7", schema: openapi.Number(1, 90)},
+		{name: store.FieldDays, text: "Days until the request ends.", bounds: fmt.Sprintf("%d to %d", days.Min, days.Max), fallback: strconv.Itoa(days.Default), schema: openapi.Number(days.Min, days.Max)},
 		{name: store.FieldDuration, text: "A code in place of these days, as for pushes.", bounds: "0 to " + codes, schema: openapi.Number(0, len(durations)-1)},
 		rangeField(offers, store.FieldAnswerDays, "Days until an answer expires.", kindTerms.daysRange),
 		{name: store.FieldAnswerDuration, text: "A code in place of these days, as for pushes.", bounds: "0 to " + codes, schema: openapi.Number(0, len(durations)-1)},

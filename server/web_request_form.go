@@ -22,11 +22,8 @@ type requestFormView struct {
 	problemsView
 }
 
-// What the form suggests.
-const (
-	usualRequestDays = 7
-	usualAnswers     = "1"
-)
+// usualAnswers is how many answers the form suggests.
+const usualAnswers = "1"
 
 // A kindsChoice is what answers can be.
 type kindsChoice struct {
@@ -41,7 +38,7 @@ func (requestFormView) MostAnswers() int { return store.MaxAnswers }
 // requestForm shows the form for a new request.
 func (s *Server) requestForm(*request) (reply, error) {
 	kinds := s.answerKinds()
-	v := s.newRequestForm(kinds, codeOf(usualRequestDays), codeWithin(kinds), "")
+	v := s.newRequestForm(kinds, codeOf(store.RequestDays.Default), codeWithin(kinds), "")
 	v.Answers = usualAnswers
 	return show(http.StatusOK, "ask", v), nil
 }
@@ -69,7 +66,7 @@ func codeWithin(kinds []kindTerms) (code string) {
 
 // newRequestForm returns the form with these times and kinds chosen.
 func (s *Server) newRequestForm(kinds []kindTerms, time, keep, chosen string) requestFormView {
-	v := requestFormView{Times: newTimes(nil, numberField{Min: 1, Max: 90}, time), Encryption: s.cfg.ClientEncryption}
+	v := requestFormView{Times: newTimes(nil, numberField{Min: store.RequestDays.Min, Max: store.RequestDays.Max}, time), Encryption: s.cfg.ClientEncryption}
 	if len(kinds) > 0 {
 		v.Keeps = newTimes(kinds, newNumberField(kinds, kindTerms.daysRange, ""), keep)
 	}

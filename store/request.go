@@ -24,8 +24,8 @@ const (
 	minRequestTime = 15 * time.Minute
 )
 
-// requestDays are how long a request is live.
-var requestDays = Range{Default: 7, Min: 1, Max: 90}
+// RequestDays are how long a request is live.
+var RequestDays = Range{Default: 7, Min: 1, Max: 90}
 
 // A RequestToken is the part of a link that names a request, and lets its holder answer. It
 // is made as a url_token is, and finds no push; a url_token finds no request.

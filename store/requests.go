@@ -58,7 +58,7 @@ func (in NewRequest) resolve(all map[Kind]Terms, at clock.Instant, bad *InvalidE
 		r.Texts, r.Files = all[Text].Enabled, all[File].Enabled
 	}
 	r.MaxAnswers = Range{Default: 1, Min: 1, Max: MaxAnswers}.pick(FieldMaxAnswers, in.MaxAnswers, bad)
-	_, lifetime := Terms{Days: requestDays}.lifetime(NewPush{Days: in.Days, Lifetime: in.Lifetime}, bad)
+	_, lifetime := Terms{Days: RequestDays}.lifetime(NewPush{Days: in.Days, Lifetime: in.Lifetime}, bad)
 	if lifetime < minRequestTime {
 		bad.Add(FieldDuration, "must be 15 minutes or more")
 	}

@@ -100,31 +100,37 @@ func TestAllThatWasAcknowledgedIsThereAfterADeparture(t *testing.T) {
 	}
 }
 
-// A statement that began before the departure may write after all others, so the departure
-// waits for it.
-func TestADepartureWaitsForTheWritesThatBegan(t *testing.T) {
-	t.Parallel()
+// departBehind begins a transaction with a statement, and then a departure.
+func departBehind(t *testing.T, statement string) (tx pgx.Tx, departed <-chan error) {
+	t.Helper()
 	url := pgtest.URL(t)
 	db := mover(t, url)
 	conn, err := pgx.Connect(t.Context(), url.Reveal())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.WithoutCancel(t.Context()))
-	tx, err := conn.Begin(t.Context())
-	if err != nil {
+	t.Cleanup(func() { conn.Close(context.WithoutCancel(t.Context())) })
+	if tx, err = conn.Begin(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := tx.Exec(t.Context(), "update push set op = op"); err != nil { // of no row: it has a lock, and no transaction ID
+	if _, err := tx.Exec(t.Context(), statement); err != nil {
 		t.Fatal(err)
 	}
-	departed := make(chan error, 1)
+	ended := make(chan error, 1)
 	go func() {
 		_, err := db.Depart(t.Context(), postgres.Departure{})
-		departed <- err
+		ended <- err
 	}()
+	return tx, ended
+}
+
+// A statement that began before the departure may write after all others, so the departure
+// waits for it.
+func TestADepartureWaitsForTheWritesThatBegan(t *testing.T) {
+	t.Parallel()
+	tx, departed := departBehind(t, "update push set op = op") // of no row: it has a lock, and no transaction ID
 	for waiting := 0; waiting == 0 && len(departed) == 0; {
-		if err := conn.QueryRow(t.Context(), "select count(*) from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())").Scan(&waiting); err != nil {
+		if err := tx.QueryRow(t.Context(), "select count(*) from pg_locks where not granted and database = (select oid from pg_database where datname = current_database())").Scan(&waiting); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -145,25 +151,7 @@ func TestADepartureWaitsForTheWritesThatBegan(t *testing.T) {
 // locks the row.
 func TestADepartureLocksAllTables(t *testing.T) {
 	t.Parallel()
-	url := pgtest.URL(t)
-	db := mover(t, url)
-	conn, err := pgx.Connect(t.Context(), url.Reveal())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer conn.Close(context.WithoutCancel(t.Context()))
-	tx, err := conn.Begin(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := tx.Exec(t.Context(), "select from ring for update"); err != nil {
-		t.Fatal(err)
-	}
-	departed := make(chan error, 1)
-	go func() {
-		_, err := db.Depart(t.Context(), postgres.Departure{})
-		departed <- err
-	}()
+	tx, departed := departBehind(t, "select from ring for update")
 	for waiting := 0; waiting == 0 && len(departed) == 0; {
 		if err := tx.QueryRow(t.Context(), "select count(*) from pg_locks where not granted and transactionid = pg_current_xact_id()::xid").Scan(&waiting); err != nil {
 			t.Fatal(err)
