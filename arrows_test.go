@@ -52,6 +52,7 @@ var kits = map[string]string{
 	"internal/testkit/mailtest": "",
 	"internal/testkit/pgtest":   "internal/secret",
 	"internal/testkit/unnamed":  "",
+	"internal/testkit/wraptest": "internal/secret",
 	"internal/tools/attack":     "",
 	"internal/tools/bench":      "internal/tools/tool",
 	"internal/tools/faults":     "internal/tools/tool",

@@ -73,9 +73,9 @@ func (r Request) checkKeys(bad *InvalidError) {
 	if !r.Encrypted() {
 		return
 	}
-	if _, err := endtoend.NewPublicKeys(r.P256, nil); err != nil {
+	if err := endtoend.CheckPublicKeys(r.P256, nil); err != nil {
 		bad.Add(FieldP256, "must be a public key of that curve: not every browser has X25519")
-	} else if _, err := endtoend.NewPublicKeys(r.P256, r.X25519); err != nil {
+	} else if err := endtoend.CheckPublicKeys(r.P256, r.X25519); err != nil {
 		bad.Add(FieldX25519, "must be a public key of that curve")
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/wraptest"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -174,15 +175,8 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 	}
 	own := p.PublicKey().Bytes()
 	sealed := asks(t, f, ann, func(in *store.NewRequest) { in.P256, in.MaxAnswers = own, &most })
-	public, err := endtoend.NewPublicKeys(own, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	pushKey := endtoend.NewKey()
-	key, err := public.Wrap(pushKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := wraptest.Wrap(t, pushKey.Fragment(), own, wraptest.Ephemeral(t, own))
 	secretText, err := pushKey.Seal(endtoend.Content{Text: secret.New("x")})
 	if err != nil {
 		t.Fatal(err)
