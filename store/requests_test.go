@@ -221,7 +221,13 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 	}
 	got, err := f.Request(ctx, ann, sealed.ID)
 	if err != nil || len(got.Pushes) != 1 || !got.Pushes[0].ClientEncrypted || !bytes.Equal(got.Pushes[0].WrappedKey, key) {
-		t.Errorf("the encrypted answer is %+v, %v", got.Pushes, err)
+		t.Fatalf("the encrypted answer is %+v, %v", got.Pushes, err)
+	}
+	if _, err := f.DeletePush(ctx, ann, got.Pushes[0].Token); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := f.Engine().Push(ctx, got.Pushes[0].ID); err != nil || p.WrappedKey != nil {
+		t.Errorf("the record of the ended answer has the wrapped key %x, %v", p.WrappedKey, err)
 	}
 }
 
