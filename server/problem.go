@@ -111,6 +111,8 @@ var problems = [...]problem{
 	{err: store.ErrRoom, status: http.StatusInternalServerError, code: "internal"},   // comes as a *store.RoomError
 	{err: store.ErrTokens, status: http.StatusInternalServerError, code: "internal"}, // the page says it itself
 	{err: store.ErrCode, status: http.StatusInternalServerError, code: "internal"},   // the page says it itself
+	{err: store.ErrStale, status: http.StatusInternalServerError, code: "internal"},  // the page says it itself
+	{err: store.ErrIdentityTaken, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrLastAdmin, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrEnded, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrInUse, status: http.StatusInternalServerError, code: "internal"},
