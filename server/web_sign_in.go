@@ -1,9 +1,11 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
+	"pushbox/internal/secret"
 	"pushbox/store"
 )
 
@@ -12,6 +14,7 @@ type signInView struct {
 	Email  string // as it was typed
 	Mail   bool   // a forgotten password can be set by a mailed link
 	Wanted bool   // it leads to the page that the user wanted to see
+	Names  bool   // a directory takes user names, too
 	Error  formError
 }
 
@@ -26,18 +29,37 @@ func (s *Server) signInForm(r *request) (reply, error) {
 	case r.pending:
 		return show(http.StatusOK, "sign_in_code", signInCodeView{}), nil
 	default:
-		return show(http.StatusOK, "sign_in", signInView{Mail: s.cfg.Mail.Enabled(), Wanted: s.wanted(r) != ""}), nil
+		return show(http.StatusOK, "sign_in", s.newSignInView(r)), nil
 	}
 }
 
-// signIn checks an address and its password.
+func (s *Server) newSignInView(r *request) signInView {
+	return signInView{Mail: s.cfg.Mail.Enabled(), Wanted: s.wanted(r) != "", Names: s.directory != nil}
+}
+
+// signIn checks an address, or the user name of a directory, and its password.
 func (s *Server) signIn(r *request, f webForm) (reply, error) {
-	n, err := s.store.SignIn(r.Context(), r.actor, f.text("email"), f.Text("password"))
-	if err != nil {
-		e, err := s.newFormError(err, "sign_in_wrong")
-		return e.rerender("sign_in", signInView{Email: shownAgain(f.text("email"), store.MaxEmail), Mail: s.cfg.Mail.Enabled(), Wanted: s.wanted(r) != "", Error: e}), err
+	n, err := s.checkPassword(r, f.text("email"), f.Text("password"))
+	if err == nil {
+		return s.begin(r, n)
 	}
-	return s.begin(r, n)
+	page := s.newSignInView(r)
+	page.Email = shownAgain(f.text("email"), store.MaxEmail)
+	if errors.Is(err, ErrAway) {
+		page.Error = formError{Message: "sign_in_away"}
+		return show(http.StatusServiceUnavailable, "sign_in", page), nil
+	}
+	page.Error, err = s.newFormError(err, "sign_in_wrong")
+	return page.Error.rerender("sign_in", page), err
+}
+
+func (s *Server) checkPassword(r *request, login string, password secret.Text) (store.NewSession, error) {
+	if s.directory == nil {
+		return s.store.SignIn(r.Context(), r.actor, login, password)
+	}
+	return s.store.SignInAt(r.Context(), r.actor, login, password, func(ctx context.Context) (store.External, error) {
+		return s.directory(ctx, login, password)
+	})
 }
 
 // signInCode checks a code of the second factor.

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/internal/email"
+	"pushbox/internal/secret"
 )
 
 // An External is what a provider says of a person who signed in there, and what the settings
@@ -34,16 +35,80 @@ type External struct {
 //
 // Errors: ErrCredentials if the person may not sign in; ErrFull; ErrClock while the clock is in
 // doubt.
-func (s *Store) SignInAs(ctx context.Context, by Actor, x External) (n NewSession, err error) {
-	a, err := s.accountFor(ctx, by, x)
+func (s *Store) SignInAs(ctx context.Context, by Actor, x External) (NewSession, error) {
+	n, a, err := s.signInAs(ctx, by, x)
+	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+}
+
+// signInAs returns the account, too, if there is one.
+func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSession, a Account, err error) {
+	a, err = s.accountFor(ctx, by, x)
 	if err == nil && x.Admin != nil && *x.Admin != a.Admin {
 		a, err = s.setRole(ctx, by, a, x)
 	}
 	if err == nil {
 		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, x.by(), x.note, x.rule)
 	}
-	err = instead(err, ErrNotFound, ErrCredentials)
+	return n, a, instead(err, ErrNotFound, ErrCredentials)
+}
+
+// SignInAt is SignIn for a person whose password a provider checks, such as a directory: ask
+// asks it. But where the account of an address has a password here, that alone decides. A
+// try that ends with ErrCredentials counts as a wrong password; what a slow provider holds up
+// is no other sign-in than those to the same address.
+//
+// Errors: those of SignIn, and any other of ask.
+func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password secret.Text, ask func(context.Context) (External, error)) (n NewSession, err error) {
+	a, err := s.account(ctx, login)
+	switch {
+	case err == nil && a.PasswordHash != "":
+		return s.SignIn(ctx, by, login, password)
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return NewSession{}, err
+	}
+	err = s.attemptElsewhere(ctx, s.trier(by, a, accountKey(login)), func() error {
+		x, err := ask(ctx)
+		if err == nil {
+			n, a, err = s.signInAs(ctx, by, x)
+		}
+		return err
+	})
 	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+}
+
+// Recheck applies what a provider says now of a person who has an account: one who is denied
+// has no use of it any more until an administrator enables it, and the role follows. An identity
+// without an account is no error. changed reports whether something changed.
+//
+// Errors: ErrLastAdmin if the account that is to be disabled is the last administrator's.
+func (s *Store) Recheck(ctx context.Context, x External) (changed bool, err error) {
+	a, err := s.engine.AccountByIdentity(ctx, x.Digest())
+	switch {
+	case err != nil:
+		return false, instead(err, ErrNotFound, nil)
+	case !a.Active():
+		return false, nil
+	case x.Denied:
+		return true, s.changeHooks(ctx, func(*subscriptions) error {
+			return s.disableFor(ctx, a, x)
+		})
+	case x.Admin != nil && *x.Admin != a.Admin:
+		after, err := s.setRole(ctx, Actor{Role: System}, a, x)
+		return after.Admin != a.Admin, err
+	}
+	return false, nil
+}
+
+func (s *Store) disableFor(ctx context.Context, a Account, x External) error {
+	return s.keeping(ctx, func(ctx context.Context) error {
+		system := s.as(Actor{Role: System})
+		event := system.event(AdminAccountDisable, about(a).with(x.by()))
+		_, err := system.changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			a.Disabled = true
+			return a, SessionChange{Revoke: RevokeOthers}, event, nil
+		})
+		return err
+	})
 }
 
 // rule is a startRule for an account that has the identity.

@@ -130,8 +130,8 @@ func (d *Directory) Check(ctx context.Context) error {
 	})
 }
 
-// SignIn checks a login and its password. The errors are ErrCredentials, ErrNotAllowed, and
-// *UnavailableError.
+// SignIn checks a login and its password. The errors are ErrCredentials, ErrNotAllowed, with
+// which the person is returned, too, and *UnavailableError.
 func (d *Directory) SignIn(ctx context.Context, login string, password secret.Text) (p Person, err error) {
 	if login == "" || len(login) > maxLogin || !utf8.ValidString(login) || password.IsZero() || password.Len() > maxPassword {
 		return p, ErrCredentials
@@ -304,7 +304,7 @@ func (d *Directory) person(c *ldap.Conn, e *ldap.Entry) (Person, error) {
 	}
 	p.Admin = meets(groups, d.opt.AdminGroups)
 	if len(d.opt.AllowedGroups) > 0 && !p.Admin && !meets(groups, d.opt.AllowedGroups) {
-		return Person{}, ErrNotAllowed
+		return p, ErrNotAllowed
 	}
 	return p, nil
 }
