@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	errLogFilter = badRequest("The log has no such event, account or number.")
+	errLogFilter = badRequest("The log has no such event.")
 
 	logWindow  = 500 // events that are read at a time
 	logWindows = 20  // that a page reads at most: with a filter it may find few, and links to the rest
@@ -56,19 +56,11 @@ func readLogQuery(query string) (q logQuery, err error) {
 	if err != nil {
 		return q, err
 	}
-	number := func(name string) (n uint64) {
-		text, has, e := pairs.Only(name)
-		if e != nil {
-			err = e
-		} else if has && !text.IsZero() {
-			if n, e = strconv.ParseUint(text.Reveal(), 10, 64); e != nil {
-				err = errLogFilter
-			}
-		}
-		return n
+	if q.before, err = numberIn(pairs, beforeField); err != nil {
+		return q, err
 	}
-	q.before, q.account = number("before"), store.AccountID(number("account"))
-	if err != nil {
+	account, err := numberIn(pairs, "account")
+	if q.account = store.AccountID(account); err != nil {
 		return q, err
 	}
 	name, _, err := pairs.Only("event")
@@ -93,7 +85,7 @@ func (q logQuery) path(before uint64) string {
 		v.Set("account", strconv.FormatUint(uint64(q.account), 10))
 	}
 	if before != 0 {
-		v.Set("before", strconv.FormatUint(before, 10))
+		v.Set(beforeField, strconv.FormatUint(before, 10))
 	}
 	return pagePath(logPath, v, 1)
 }

@@ -145,7 +145,7 @@ func userList(ctx context.Context, s *store.Store, _ None) ([]User, error) {
 	if err != nil {
 		return nil, err
 	}
-	rooms, err := s.AccountRooms(ctx)
+	rooms, err := s.AccountRooms(ctx, each(accounts, func(a store.Account) store.AccountID { return a.ID }))
 	return each(accounts, func(a store.Account) User { return newUser(a, rooms[a.ID]) }), err
 }
 
