@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"net/http"
 	"strconv"
 	"sync"
@@ -25,6 +26,8 @@ type reply struct {
 	to       string // if set, the path that the browser is redirected to
 	header   [][2]string
 	cookies  []*http.Cookie
+
+	lines iter.Seq2[[]store.AdminLine, error] // if set, the body is these as JSON lines, read and sent in parts
 
 	file *store.Download
 	part span
@@ -63,6 +66,8 @@ func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, erro
 	switch {
 	case rep.rest != nil:
 		return sendArchive(w, r, rep)
+	case rep.lines != nil:
+		return sendLines(w, r, rep)
 	case rep.file != nil:
 		return sendFile(w, r, rep)
 	case rep.template != "":
@@ -85,6 +90,36 @@ func recycle(buf *bytes.Buffer) {
 		clear(buf.Bytes())
 		buffers.Put(buf)
 	}
+}
+
+// linesType is the media type of JSON lines.
+const linesType = "application/jsonl"
+
+// sendLines sends the lines of a reply. The client must take each part within the stall
+// timeout. If it stops in the middle, the connection is cut, and the client knows that the end
+// is missing.
+func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+	w.Header()["Content-Type"] = []string{linesType}
+	w.WriteHeader(rep.status)
+	if r.Method == http.MethodHead {
+		return 0, nil
+	}
+	out := countingWriter{to: w}
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	for part, err := range rep.lines {
+		r.deadlines.sending()
+		for _, line := range part {
+			if err := enc.Encode(line); err != nil {
+				return out.n, err
+			}
+		}
+		if err != nil {
+			r.deadlines.cut()
+			return out.n, err
+		}
+	}
+	return out.n, nil
 }
 
 // sendJSON encodes a reply, and then writes it. The reply's value stays in memory

@@ -15,12 +15,6 @@ import (
 	"pushbox/store"
 )
 
-// Paths of the pages for administrators.
-const (
-	accountsPath = adminPath + "/accounts/"
-	logPath      = adminPath + "/log"
-)
-
 // accountsView is the list of all accounts.
 type accountsView struct {
 	Rows  []accountRow
@@ -309,11 +303,10 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 	if act.Typed && !strings.EqualFold(strings.TrimSpace(f.text("email")), a.Email) {
 		return s.showAccount(r, http.StatusUnprocessableEntity, managedView{Wrong: true})
 	}
+	l, err := s.act(r, act, a)
 	if act.do == nil {
-		l, err := s.store.MakePasswordLink(r.Context(), r.actor, a.Email)
 		return s.showPasswordLink(r, http.StatusOK, l), err
 	}
-	err = act.do(s.store, r.Context(), r.actor, a.Email)
 	if errors.Is(err, store.ErrLastAdmin) {
 		return s.showAccount(r, http.StatusConflict, managedView{Last: true})
 	}
@@ -325,6 +318,23 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 }
 
 func (a accountAct) notice() notice { return notice("account_" + a.Name) }
+
+// act does an act to an account, and nothing where it would make no difference. l is set by an
+// act that makes a link.
+func (s *Server) act(r *request, act accountAct, a store.Account) (l store.PasswordLink, err error) {
+	switch fits := act.fits(a); {
+	case act.do != nil && fits:
+		err = act.do(s.store, r.Context(), r.actor, a.Email)
+	case act.do == nil && fits:
+		l, err = s.store.MakePasswordLink(r.Context(), r.actor, a.Email)
+	case act.do == nil:
+		err = errNoLink
+	}
+	return l, err
+}
+
+// errNoLink refuses a link for an account whose password it could not set.
+var errNoLink = errors.New("the account is disabled")
 
 // errAct refuses the name of an act that there is not.
 const errAct = badRequest("There is nothing of that name to do with an account.")

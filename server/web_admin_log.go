@@ -1,6 +1,7 @@
 package server
 
 import (
+	"iter"
 	"net/http"
 	"net/url"
 	"slices"
@@ -19,6 +20,12 @@ const (
 	logWindows = 20  // that a page reads at most: with a filter it may find few, and links to the rest
 )
 
+// Fields of the query of the log.
+const (
+	eventField = "event"
+	aboutField = "account"
+)
+
 // A logQuery is what a page of the instance log shows.
 type logQuery struct {
 	kind    store.AdminKind // 0: all
@@ -34,6 +41,7 @@ type logView struct {
 	Account string // of the filter, by number; empty: all
 	Next    string // the path of older events; empty: there are none
 	First   string // the path of the newest events; empty: this is it
+	Lines   string // the path of all these events as JSON lines
 }
 
 // A logRow is an event of the instance log.
@@ -59,11 +67,11 @@ func readLogQuery(query string) (q logQuery, err error) {
 	if q.before, err = numberIn(pairs, beforeField); err != nil {
 		return q, err
 	}
-	account, err := numberIn(pairs, "account")
+	account, err := numberIn(pairs, aboutField)
 	if q.account = store.AccountID(account); err != nil {
 		return q, err
 	}
-	name, _, err := pairs.Only("event")
+	name, _, err := pairs.Only(eventField)
 	if err != nil || name.IsZero() {
 		return q, err
 	}
@@ -76,22 +84,68 @@ func readLogQuery(query string) (q logQuery, err error) {
 }
 
 // path returns the path of the page of events before a number; 0: of the newest.
-func (q logQuery) path(before uint64) string {
+func (q logQuery) path(before uint64) string { return q.at(logPath, before) }
+
+// at adds the query for the events before a number to a path.
+func (q logQuery) at(path string, before uint64) string {
 	v := url.Values{}
 	if q.kind != 0 {
-		v.Set("event", q.kind.String())
+		v.Set(eventField, q.kind.String())
 	}
 	if q.account != 0 {
-		v.Set("account", strconv.FormatUint(uint64(q.account), 10))
+		v.Set(aboutField, strconv.FormatUint(uint64(q.account), 10))
 	}
 	if before != 0 {
 		v.Set(beforeField, strconv.FormatUint(before, 10))
 	}
-	return pagePath(logPath, v, 1)
+	return pagePath(path, v, 1)
 }
 
 func (q logQuery) fits(e store.AdminEventInfo) bool {
 	return (q.kind == 0 || e.Kind == q.kind) && (q.account == 0 || e.Account == q.account || e.By.Account == q.account)
+}
+
+// logLines answers with all events that the query asks for, oldest first, as JSON lines. It
+// reads them on the way, so the log is never in memory as a whole.
+func (s *Server) logLines(r *request) (reply, error) {
+	q, err := readLogQuery(r.URL.RawQuery)
+	if err != nil {
+		return reply{}, err
+	}
+	last, err := s.store.LastAdminEvent(r.Context())
+	if err != nil {
+		return reply{}, err
+	}
+	if q.before == 0 || q.before > last {
+		q.before = last + 1 // an export must not make events that it then waits for
+	}
+	return reply{
+		status: http.StatusOK, lines: s.exportEvents(r, q),
+		header: [][2]string{{"Content-Disposition", `attachment; filename="instance-log.jsonl"`}},
+	}, nil
+}
+
+// exportEvents reads the events of a query, in parts.
+func (s *Server) exportEvents(r *request, q logQuery) iter.Seq2[[]store.AdminLine, error] {
+	return func(yield func([]store.AdminLine, error) bool) {
+		for after, more := uint64(0), true; more; {
+			window, err := s.store.AdminEvents(r.Context(), time.Time{}, after, logWindow)
+			var lines []store.AdminLine
+			more = len(window) == logWindow
+			for _, e := range window {
+				if after = e.Number; after >= q.before {
+					more = false
+					break
+				}
+				if q.fits(e) {
+					lines = append(lines, e.Line())
+				}
+			}
+			if !yield(lines, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // logPage shows events of the instance log.
@@ -104,7 +158,7 @@ func (s *Server) logPage(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v := logView{Kind: q.kind.String(), Rows: make([]logRow, len(found))}
+	v := logView{Kind: q.kind.String(), Lines: q.at(logLinesPath, 0), Rows: make([]logRow, len(found))}
 	for _, k := range store.AdminKinds() {
 		v.Kinds = append(v.Kinds, k.String())
 	}

@@ -212,7 +212,7 @@ func tokenRevoke(ctx context.Context, s *store.Store, in TokenRef) (None, error)
 
 func events(ctx context.Context, s *store.Store, in EventQuery) (EventList, error) {
 	list, err := s.AdminEvents(ctx, in.Since, in.After, EventsPage)
-	out := EventList{Events: each(list, newEvent), More: err != nil || len(list) == EventsPage}
+	out := EventList{Events: each(list, store.AdminEventInfo.Line), More: err != nil || len(list) == EventsPage}
 	if len(list) > 0 {
 		err = nil // the next call meets it again
 	}
