@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/server"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/storetest"
@@ -37,6 +39,8 @@ var adminCalls = []call{
 	{"admin_act", "POST", accountsAPI + "/2/expire", ""},
 	{"admin_log", "GET", adminAPI + "/log", ""},
 	{"admin_log_lines", "GET", adminAPI + "/log.jsonl", ""},
+	{"admin_health", "GET", adminAPI + "/health", ""},
+	{"admin_settings", "GET", adminAPI + "/settings", ""},
 	{"admin_remove", "DELETE", accountsAPI + "/2", ""},
 }
 
@@ -59,7 +63,27 @@ func governed(t *testing.T, engine func(*storetest.Setup), changes ...func(*conf
 		a.Store.Account(email)
 	}
 	makeAdmin(a, rootEmail, true)
+	a.Handler.SetMonitoring(told)
 	return a, scoped(a, rootEmail, store.ScopeAdmin)
+}
+
+// told is what a server can tell administrators of its installation.
+var told = server.Monitoring{
+	Findings: func(context.Context) ([]server.Finding, error) {
+		return []server.Finding{
+			{Check: "server", Grade: "ok", Text: "version 3.0.0 is running"},
+			{Check: "backups", Grade: "warning", Text: "the server <makes> none", Cure: "set backup.schedule"},
+			{Check: "clock", Grade: "problem", Text: "it jumped", Cure: "correct the clock"},
+			{Check: "swap", Grade: "skipped", Text: "this system does not report it"},
+		}, nil
+	},
+	Settings: func() []config.Value {
+		return []config.Value{
+			{Key: "listen", Value: `":80"`, Origin: "flag --listen"},
+			{Key: "base_path", Value: `""`, Origin: config.OriginDefault},
+			{Key: "base_url", Value: `"https://push.example.com"`, Origin: "environment PUSHBOX_BASE_URL", Reload: true},
+		}
+	},
 }
 
 func makeAdmin(a *servertest.Server, email string, admin bool) {
@@ -412,5 +436,29 @@ func TestTheInstanceLogIsExported(t *testing.T) {
 	export("?event=purge", 0)
 	if got := a.Do("HEAD", adminAPI+"/log.jsonl", "", root).Want(http.StatusOK); got.Body != "" {
 		t.Error("HEAD has a body")
+	}
+}
+
+func TestAdministratorsSeeTheHealthOfTheInstallation(t *testing.T) {
+	t.Parallel()
+	a, root := governed(t, func(*storetest.Setup) {})
+	a.AddAccount("page@example.com", servertest.AnnPassword)
+	makeAdmin(a, "page@example.com", true)
+	admin := a.SignedIn("page@example.com", servertest.AnnPassword)
+	want := `{"problems":1,"warnings":1,"findings":[{"check":"server","grade":"ok","text":"version 3.0.0 is running"},{"check":"backups","grade":"warning","text":"the server <makes> none","cure":"set backup.schedule"},{"check":"clock","grade":"problem","text":"it jumped","cure":"correct the clock"},{"check":"swap","grade":"skipped","text":"this system does not report it"}]}`
+	if got := a.Get(adminAPI+"/health", root).Want(http.StatusOK); strings.TrimSpace(got.Body) != want {
+		t.Error(got.Body)
+	}
+	page := admin.Get("/admin/health").Says("1 problem.").Says("To do:").Says("correct the clock").Says("the server <makes> none")
+	if strings.Index(page.Body, "it jumped") > strings.Index(page.Body, "is running") {
+		t.Error("a problem stands behind what is fine")
+	}
+	admin.Get("/admin/settings").Says("flag --listen").Says("a change needs a restart").Says("1 setting has its default").Says("https://push.example.com")
+	a.Get(adminAPI+"/settings", root).Says(`{"key":"base_path","value":"\"\"","origin":"default","reload":false}`)
+	bare := servertest.New(t)
+	bare.Store.Account(rootEmail)
+	makeAdmin(bare, rootEmail, true)
+	for _, path := range []string{"/health", "/settings"} {
+		bare.Get(adminAPI+path, scoped(bare, rootEmail, store.ScopeAdmin)).Want(http.StatusNotFound)
 	}
 }

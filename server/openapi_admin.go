@@ -3,6 +3,7 @@ package server
 import (
 	"time"
 
+	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/server/body"
 	"pushbox/server/openapi"
@@ -101,4 +102,18 @@ func (s *Server) exampleLog(string) any {
 		By:         store.Actor{Role: store.Admin, Account: 1, IP: "192.0.2.1"}, Email: "ann@example.com",
 	}
 	return logJSON{Events: []store.AdminLine{e.Line()}, Next: new(uint64(7))}
+}
+
+func (s *Server) exampleFindings(string) any {
+	return newFindingsJSON([]Finding{
+		{Check: "server", Grade: "ok", Text: "version 3.0.0 is running"},
+		{Check: "backups", Grade: "warning", Text: "the server makes none by itself", Cure: "set backup.schedule"},
+	})
+}
+
+func (s *Server) exampleSettings(string) any {
+	return newSettingsJSON([]config.Value{
+		{Key: "base_url", Value: `"https://push.example.com"`, Origin: "environment PUSHBOX_BASE_URL", Reload: true},
+		{Key: "master_key", Value: "[redacted]", Origin: "environment PUSHBOX_MASTER_KEY"},
+	})
 }

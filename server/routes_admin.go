@@ -11,6 +11,8 @@ const (
 	accountsPath = adminPath + "/accounts/"
 	logPath      = adminPath + "/log"
 	logLinesPath = logPath + linesSuffix
+	findingsPath = adminPath + "/health"
+	settingsPath = adminPath + "/settings"
 )
 
 // linesSuffix ends the paths of exports as JSON lines.
@@ -33,6 +35,8 @@ func (s *Server) routesAdmin() []route {
 		{name: "admin_remove", method: http.MethodDelete, pattern: account, action: s.removeAPI},
 		{name: "admin_log", method: get, pattern: api + "/log", action: s.logAPI},
 		{name: "admin_log_lines", method: get, pattern: api + "/log" + linesSuffix, traits: hasFiles, action: s.logLines},
+		{name: "admin_health", method: get, pattern: api + "/health", action: s.findingsAPI},
+		{name: "admin_settings", method: get, pattern: api + "/settings", action: s.settingsAPI},
 	}
 	for i := range rows {
 		rows[i].access, rows[i].scope = administrating, store.ScopeAdmin
@@ -43,6 +47,8 @@ func (s *Server) routesAdmin() []route {
 		{name: "account_page", method: get, pattern: accountsPath + ":" + nameParam, action: s.accountPage},
 		{name: "account_changed", method: post, pattern: accountsPath + ":" + nameParam, traits: hasLinks, action: s.withForm(s.changeAccount)},
 		{name: "log_page", method: get, pattern: logPath, action: s.logPage},
+		{name: "findings_page", method: get, pattern: findingsPath, action: s.findingsPage},
+		{name: "settings_page", method: get, pattern: settingsPath, action: s.settingsPage},
 		{name: "log_lines", method: get, pattern: logLinesPath, traits: hasFiles, action: s.logLines},
 	}
 	for _, row := range pages {
