@@ -73,7 +73,8 @@ var kits = map[string]string{
 var layers = []string{
 	"main",
 	"internal/cli",
-	"internal/daemon internal/doctor internal/moving",
+	"internal/daemon internal/moving",
+	"internal/doctor",
 	"internal/admin internal/backup internal/certs internal/client internal/directory internal/instance internal/mail internal/metrics internal/pwpush/settings internal/sdnotify internal/webhook",
 	"server",
 	"store/postgres",

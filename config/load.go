@@ -30,6 +30,9 @@ type Loaded struct {
 	Values []Value // of every setting, in the order of Config's fields
 }
 
+// OriginDefault is the origin of a value that was not given.
+const OriginDefault = "default"
+
 // A Value is the value of a setting, and its origin.
 type Value struct {
 	Key    string
@@ -116,7 +119,7 @@ func newLoader(vars []string) *loader {
 	}
 	for _, s := range l.settings {
 		l.byKey[s.key] = s
-		l.given[s.key] = given{s.initial, "default", "default"}
+		l.given[s.key] = given{s.initial, OriginDefault, OriginDefault}
 	}
 	return l
 }

@@ -13,6 +13,7 @@ import (
 // A Change is the effect of reading the sources of a running configuration again.
 type Change struct {
 	Config  Config   // to go on with: new values where a reload applies them, else the old ones
+	Values  []Value  // of Config; those of Waiting have no origin
 	Changed []string // keys with a new value that the reload applies
 	Waiting []string // keys with a new value that needs a restart
 }
@@ -42,6 +43,7 @@ func Reload(running Config, src Source) (Change, error) {
 	if l.check(c.Config); len(l.problems) > 0 {
 		return Change{}, &ProblemsError{l.problems}
 	}
+	c.Values = l.values(c.Config)
 	return c, nil
 }
 

@@ -416,6 +416,15 @@ const pages = {
     await guest.press(say('password_go'))
     await guest.page.getByRole('alert').waitFor()
   },
+  'admin-health': async (guest) => {
+    await arriveSignedIn(guest, await scene.administrator())
+    await guest.go('/admin/health')
+  },
+  'admin-settings': async (guest) => {
+    await arriveSignedIn(guest, await scene.administrator())
+    await guest.go('/admin/settings')
+    await guest.page.locator('main summary').click()
+  },
   'admin-log': async (guest) => {
     await arriveSignedIn(guest, await scene.administrator())
     await guest.go('/admin/log?account=1')

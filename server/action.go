@@ -31,7 +31,8 @@ type request struct {
 	requestID store.RequestID // from the path; zero, which no request has, if the path has no valid one
 	grant     secret.Text     // from the path of a download
 	file      string          // from the path of a download: the number of the file
-	name      secret.Text     // from the path: of an asset or a language; or a code, of the first account or of a probe
+	name      secret.Text     // from the path: of an asset or a language; a number, of an account; or a code, of the first account or of a probe
+	act       string          // from the path: what to do with an account
 	base      string          // of the links in the answer
 	client    clientip.Client // the sender's address, which trusted proxies pass on
 	actor     store.Actor

@@ -121,6 +121,8 @@ func (f statusResponses) help() statusHelp {
 // accessText describes who may call an endpoint.
 func (s *Server) accessText(a access) string {
 	switch {
+	case a == administrating:
+		return "administrators, with a valid API token that has the scope admin"
 	case a == public:
 		return "everyone; API tokens are ignored"
 	case s.dependsOnAddress(a):
@@ -158,11 +160,11 @@ func (s *Server) curlCommand(e endpoint, base string) string {
 	case http.MethodDelete:
 		words = append(words, "-X DELETE")
 	case http.MethodPost:
-		if !e.mail && !e.push && !e.asks { // without a body
+		if !e.mail && !e.push && !e.asks && !e.invites { // without a body
 			words = append(words, "-X POST")
 		}
 	}
-	path := strings.NewReplacer("{"+tokenParam+"}", "$TOKEN", "{"+grantParam+"}", "$GRANT", "{"+fileParam+"}", "1", "{"+requestParam+"}", "$REQUEST").Replace(e.path)
+	path := strings.NewReplacer("{"+tokenParam+"}", "$TOKEN", "{"+grantParam+"}", "$GRANT", "{"+fileParam+"}", "1", "{"+requestParam+"}", "$REQUEST", "{"+accountParam+"}", "2", "{"+actParam+"}", "disable").Replace(e.path)
 	words = append(words, `"`+base+path+`"`)
 	if s.needsToken(e.access) || s.dependsOnAddress(e.access) {
 		words = append(words, `-H "Authorization: Bearer $API_TOKEN"`)
@@ -173,6 +175,10 @@ func (s *Server) curlCommand(e endpoint, base string) string {
 	}
 	if e.asks {
 		example, _ := json.Marshal(openapi.Ordered[any]{{Name: requestWrapper, Value: exampleRequestFields()}})
+		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
+	}
+	if e.invites {
+		example, _ := json.Marshal(openapi.Ordered[any]{{Name: accountWrapper, Value: exampleInvitation()}})
 		words = append(words, "-H 'Content-Type: "+body.TypeJSON+"'", "-d '"+string(example)+"'")
 	}
 	if e.push {

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -80,6 +81,7 @@ func TestTheHelpsCommandsWork(t *testing.T) {
 		a := servertest.New(t, settings[name], sendsMail)
 		ann := a.AddTokenUser("ann@example.com")
 		commands := a.Handler.HelpCommands(a.URL)
+		maps.DeleteFunc(commands, func(id, _ string) bool { return isAdminCall(id) })
 		if len(commands) != len(calls) {
 			t.Errorf("%s: %d commands", name, len(commands))
 		}

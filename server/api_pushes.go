@@ -87,11 +87,7 @@ func (s *Server) auditPush(r *request) (reply, error) {
 	}
 	body := auditJSON{Logs: make([]entryJSON, len(log))}
 	for i, e := range log {
-		at := Stamp(e.At)
-		body.Logs[i] = entryJSON{
-			IP: e.IP, UserAgent: e.UserAgent, Referrer: e.Referrer.Reveal(),
-			Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at,
-		}
+		body.Logs[i] = newEntryJSON(e)
 	}
 	return ok(body), nil
 }

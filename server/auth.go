@@ -69,11 +69,17 @@ func (s *Server) authenticate(r *request) error {
 			return err
 		}
 		r.actor.Account, r.token = a.ID, &t
+		if r.route.access == administrating && !a.Administers() {
+			return store.ErrNotFound
+		}
 		if s.cfg.RequireMFA && !a.MFA() && !s.clock.Now().Before(s.tokensFrom) {
 			return errTokenMFA
 		}
 		if !t.Scopes.Has(r.route.scope) {
 			return &scopeError{r.route.scope}
+		}
+		if r.route.access == administrating {
+			r.actor.Role = store.Admin
 		}
 		return nil
 	}
@@ -95,7 +101,7 @@ func (s *Server) mayCreate(r *request) bool {
 // client, whatever its address.
 func (s *Server) needsToken(a access) bool {
 	switch a {
-	case required:
+	case required, administrating:
 		return true
 	case optional:
 		return !s.cfg.AllowAnonymous

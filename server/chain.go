@@ -81,7 +81,9 @@ func (r *request) readPath(params httprouter.Params) {
 			r.grant = secret.New(p.Value)
 		case fileParam:
 			r.file = p.Value
-		case nameParam, languageParam:
+		case actParam:
+			r.act = p.Value
+		case nameParam, languageParam, accountParam:
 			r.name = secret.New(p.Value)
 		}
 	}

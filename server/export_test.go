@@ -81,3 +81,11 @@ func (s *Server) SetMonitoring(w Monitoring) {
 		s.monitoring.Observer = unobserved{}
 	}
 }
+
+// AccountActs returns the names of what an administrator can do to an account.
+func (*Server) AccountActs() (names []string) {
+	for _, act := range accountActs {
+		names = append(names, act.Name)
+	}
+	return names
+}

@@ -86,6 +86,14 @@ type entryJSON struct {
 	UpdatedAt string `json:"updated_at"`
 }
 
+func newEntryJSON(e store.LogEntry) entryJSON {
+	at := Stamp(e.At)
+	return entryJSON{
+		IP: e.IP, UserAgent: e.UserAgent, Referrer: e.Referrer.Reveal(),
+		Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at,
+	}
+}
+
 // newPushJSON renders a push without its content. Its links begin with base.
 func newPushJSON(p store.PushInfo, base string) pushJSON {
 	j := pushJSON{

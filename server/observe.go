@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
@@ -79,6 +80,17 @@ type Monitoring struct {
 
 	Metrics func() (media string, text []byte, err error) // the answer of /metrics; nil: /metrics does not exist
 	Token   secret.Text                                   // a request for /metrics must have it; zero: /metrics does not exist
+
+	Findings func(context.Context) ([]Finding, error) // what is to know of the installation, for administrators; nil: nothing
+	Settings func() []config.Value                    // the settings in force, for administrators; nil: none
+}
+
+// A Finding is what was found out about a part of the installation.
+type Finding struct {
+	Check string // what was examined
+	Grade string // ok, warning, problem or skipped
+	Text  string
+	Cure  string // what to do; empty: nothing
 }
 
 // Why a server is not ready.

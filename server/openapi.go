@@ -50,7 +50,7 @@ func (s *Server) document(base, version, text string, endpoints []endpoint) open
 		}
 		item.Add(strings.ToLower(e.method), s.operation(e, &c))
 	}
-	c.Schemas.Add(schemaInvalid, invalidSchema(slices.Concat(s.createFields(pushV2), s.mailFields(), s.requestFields())))
+	c.Schemas.Add(schemaInvalid, invalidSchema(slices.Concat(s.createFields(pushV2), s.mailFields(), s.requestFields(), inviteFields())))
 	doc.Components = openapi.Components{Schemas: c.Schemas, SecuritySchemes: securitySchemes()}
 	return doc
 }
@@ -69,6 +69,7 @@ const (
 	tagOwn    = "own pushes"
 	tagAsk    = "requests"
 	tagFiles  = "files"
+	tagAdmin  = "administration"
 	tagServer = "server"
 )
 
@@ -79,6 +80,7 @@ func apiTags() []openapi.Tag {
 		{Name: tagOwn, Description: "For senders with an account: their pushes, audit logs, and links by mail."},
 		{Name: tagAsk, Description: "For accounts that ask others for secrets: their requests, and the answers."},
 		{Name: tagFiles, Description: "For recipients: the files of a push."},
+		{Name: tagAdmin, Description: "For administrators, with API tokens that have the scope admin: accounts, and the instance log. Nothing here tells a payload, a link or a file name."},
 	}
 }
 
@@ -142,6 +144,9 @@ func (s *Server) endpoint(row route, text routeText, how spelling, base string) 
 	if e.asks {
 		e.fields = append(e.fields, s.requestFields()...)
 	}
+	if e.invites {
+		e.fields = append(e.fields, inviteFields()...)
+	}
 	e.errorResponses = errorResponses(s.errorsOf(row, e.errors))
 	if e.example != nil {
 		e.body = e.example(s, base)
@@ -183,6 +188,9 @@ func (s *Server) operation(e endpoint, c *openapi.Catalog) openapi.Operation {
 	if e.asks {
 		op.RequestBody = s.requestBody(&c.Schemas)
 	}
+	if e.invites {
+		op.RequestBody = inviteBody(&c.Schemas)
+	}
 	op.Responses.Add(strconv.Itoa(cmp.Or(e.status, http.StatusOK)), e.success(c))
 	if e.parts() {
 		part := e.success(c)
@@ -207,6 +215,8 @@ func (e endpoint) success(c *openapi.Catalog) openapi.Response {
 	case e.method == http.MethodHead:
 	case e.answer == nil:
 		out.Content.Add(fileType[0], openapi.Media{})
+	case e.lines:
+		out.Content.Add(linesType, openapi.Media{Schema: openapi.Text()})
 	default:
 		out.Content.Add(body.TypeJSON, openapi.Media{Schema: c.Of(e.answer), Example: e.body})
 	}

@@ -19,6 +19,7 @@ var statusTexts = map[int]string{
 	http.StatusUnauthorized:                 "There is no API token, or no valid one, or not the right passphrase.",
 	http.StatusForbidden:                    "The push belongs to another account, the API token does not have the scope that is needed, the account has no second factor where one is required, its address is not confirmed and the request is for mail, or a browser sent the request on behalf of another site or ahead of time.",
 	http.StatusNotFound:                     "Nothing is there. Unknown, malformed and purged pushes look the same.",
+	http.StatusConflict:                     "The account is the last administrator's, or is disabled.",
 	http.StatusMethodNotAllowed:             "The address has other methods.",
 	http.StatusRequestEntityTooLarge:        "The body is too large.",
 	http.StatusUnsupportedMediaType:         "The body has another media type, charset or content encoding.",
@@ -100,6 +101,9 @@ func (s *Server) errorsOf(row route, said []error) []error {
 	}
 	return once
 }
+
+// inAdmin are the errors of any route for administrators.
+var inAdmin = append([]error{store.ErrNotFound}, inStore...)
 
 // statusResponses are the responses of a route with the same status.
 type statusResponses struct {

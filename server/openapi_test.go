@@ -95,7 +95,14 @@ func TestTheDocumentHasEveryOperationOnce(t *testing.T) {
 	}
 	slices.Sort(got)
 	want := []string{
+		"DELETE /api/v2/admin/accounts/{account_id} admin_remove",
 		"DELETE /api/v2/pushes/{url_token} delete",
+		"GET /api/v2/admin/accounts admin_accounts",
+		"GET /api/v2/admin/accounts/{account_id} admin_account",
+		"GET /api/v2/admin/health admin_health",
+		"GET /api/v2/admin/log admin_log",
+		"GET /api/v2/admin/log.jsonl admin_log_lines",
+		"GET /api/v2/admin/settings admin_settings",
 		"GET /api/v2/openapi.json openapi",
 		"GET /api/v2/pushes/active active",
 		"GET /api/v2/pushes/expired expired",
@@ -105,6 +112,8 @@ func TestTheDocumentHasEveryOperationOnce(t *testing.T) {
 		"GET /api/v2/version version",
 		"GET /d/{grant}/{file} download",
 		"HEAD /d/{grant}/{file} download_head",
+		"POST /api/v2/admin/accounts admin_invite",
+		"POST /api/v2/admin/accounts/{account_id}/{act} admin_act",
 		"POST /api/v2/pushes create",
 		"POST /api/v2/pushes/{url_token}/notify_emails notify_emails",
 		"POST /api/v2/pushes/{url_token}/thaw thaw",

@@ -4,6 +4,7 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
+	"strings"
 
 	"pushbox/internal/limit"
 	"pushbox/server/body"
@@ -21,6 +22,8 @@ type routeText struct {
 	push    bool                      // its body is a push to be created
 	mail    bool                      // its body has the recipients of mail
 	asks    bool                      // its body is a request for secrets
+	invites bool                      // its body is an account to invite
+	lines   bool                      // it answers with lines of JSON, each of the answer's type
 	status  int                       // of a success; 0: 200
 	done    string                    // describes the answer of a success
 	answer  reflect.Type              // the type of its body; nil: a file
@@ -183,6 +186,93 @@ var routeTexts = map[string]routeText{
 		example: (*Server).exampleRequestEnded,
 		errors:  append([]error{store.ErrNotFound}, inStore...),
 	},
+	"admin_accounts": {
+		summary: "List accounts",
+		tag:     tagAdmin,
+		text:    "All accounts, newest first, " + pageText + ". A search reads a bounded number of accounts, so a page can have few, or none: while next is not null, there may be more.",
+		params:  []string{searchField, beforeField},
+		done:    "A page of the list.",
+		answer:  reflect.TypeFor[accountsJSON](),
+		example: (*Server).exampleAccounts,
+		errors:  append([]error{errNumber}, inAdmin...),
+	},
+	"admin_invite": {
+		summary: "Invite an account",
+		tag:     tagAdmin,
+		text:    "Makes an account without a password, and a link that sets one, which is shown here alone. Its owner opens it in a browser.",
+		invites: true,
+		status:  http.StatusCreated,
+		done:    "The account, with the link.",
+		answer:  reflect.TypeFor[changedAccountJSON](),
+		example: (*Server).exampleInvited,
+		errors:  append([]error{errNoAccount, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, invalidInvitation(), store.ErrFull}, inAdmin...),
+	},
+	"admin_account": {
+		summary: "Show an account",
+		tag:     tagAdmin,
+		text:    "An account, and how many live pushes it has.",
+		done:    "The account.",
+		answer:  reflect.TypeFor[accountJSON](),
+		example: (*Server).exampleAccount,
+		errors:  inAdmin,
+	},
+	"admin_act": {
+		summary: "Change an account",
+		tag:     tagAdmin,
+		text: "enable and disable let its owner in or keep the owner out; confirm confirms its address; password makes a link that sets another password; grant and revoke make it an administrator's or a member's; " +
+			"sign_out ends its sessions, and tokens its API tokens too; mfa removes its second factor; expire ends its live pushes. What an account is or has already is not changed again, and leaves no event.",
+		done:    "The account, with a link if the act is password.",
+		answer:  reflect.TypeFor[changedAccountJSON](),
+		example: (*Server).exampleActed,
+		errors:  append([]error{store.ErrLastAdmin, errNoLink, store.ErrFull}, inAdmin...),
+	},
+	"admin_remove": {
+		summary: "Remove an account",
+		tag:     tagAdmin,
+		text:    "Removes an account with its pushes, their audit logs, its API tokens and its webhooks. Its links end at once. This cannot be undone.",
+		done:    "The account as it was.",
+		answer:  reflect.TypeFor[accountJSON](),
+		example: (*Server).exampleAccount,
+		errors:  append([]error{store.ErrLastAdmin, store.ErrFull}, inAdmin...),
+	},
+	"admin_log": {
+		summary: "The instance log",
+		tag:     tagAdmin,
+		text:    "Who changed accounts and the instance, newest first, " + pageText + ". With a filter a page can have few events, or none: while next is not null, there may be more.",
+		params:  []string{eventField, aboutField, beforeField},
+		done:    "A page of the log.",
+		answer:  reflect.TypeFor[logJSON](),
+		example: (*Server).exampleLog,
+		errors:  append([]error{errNumber, errLogFilter}, inAdmin...),
+	},
+	"admin_log_lines": {
+		summary: "Export the instance log",
+		tag:     tagAdmin,
+		text:    "All events of the log that the query asks for, oldest first, as JSON lines: each line is an event as in the log.",
+		params:  []string{eventField, aboutField, beforeField},
+		lines:   true,
+		done:    "The events. Where the answer ends early, the connection is cut.",
+		answer:  reflect.TypeFor[store.AdminLine](),
+		errors:  append([]error{errNumber, errLogFilter}, inAdmin...),
+	},
+	"admin_health": {
+		summary: "The health of the installation",
+		tag:     tagAdmin,
+		text:    "What pushbox doctor finds from within the server, with what to do about it. The server looks again after ten seconds.",
+		done:    "The findings.",
+		answer:  reflect.TypeFor[findingsJSON](),
+		example: (*Server).exampleFindings,
+		errors:  inAdmin,
+	},
+	"admin_settings": {
+		summary: "The settings in force",
+		tag:     tagAdmin,
+		text:    "Every setting with its value and where that comes from, as pushbox config print shows them. Secrets are redacted.",
+		done:    "The settings.",
+		answer:  reflect.TypeFor[settingsJSON](),
+		example: (*Server).exampleSettings,
+		errors:  inAdmin,
+	},
 	"download": {
 		summary: "Download a file",
 		tag:     tagFiles,
@@ -213,6 +303,29 @@ var paramFields = map[string]apiField{
 	},
 	fileParam: {
 		in: "path", required: true, text: "The number of the file, from 1.",
+		schema: &openapi.Schema{Type: openapi.Types{"integer"}, Minimum: new(1)},
+	},
+	accountParam: {
+		in: "path", required: true, text: "The id of an account.",
+		schema: &openapi.Schema{Type: openapi.Types{"integer"}, Minimum: new(1)},
+	},
+	actParam: {
+		in: "path", required: true, text: "What to do.", bounds: "one of " + strings.Join(actNames(), ", "),
+		schema: &openapi.Schema{Type: openapi.Types{"string"}, Enum: actNames()},
+	},
+	searchField: {
+		in: "query", text: "Only accounts whose addresses contain this.", bounds: bytesUpTo(maxSearch), schema: textUpTo(maxSearch),
+	},
+	beforeField: {
+		in: "query", text: "Only what has a lower number: next of the page before.", fallback: "the newest",
+		schema: &openapi.Schema{Type: openapi.Types{"integer"}, Minimum: new(1)},
+	},
+	eventField: {
+		in: "query", text: "Only events of this kind. docs/operating.md says what each reports.", fallback: "all",
+		schema: &openapi.Schema{Type: openapi.Types{"string"}, Enum: words(store.AdminKind.String)},
+	},
+	aboutField: {
+		in: "query", text: "Only events about the account with this id, and those that it caused.", fallback: "all",
 		schema: &openapi.Schema{Type: openapi.Types{"integer"}, Minimum: new(1)},
 	},
 	"page": {

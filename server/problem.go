@@ -101,6 +101,8 @@ var problems = [...]problem{
 	{err: store.ErrStaleKeys, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server takes new keys just now. Try again in a moment.", retry: time.Second},
 	{err: store.ErrMoved, status: http.StatusServiceUnavailable, code: "unavailable", message: "The data of this server were moved to another place. Send requests there.", retry: 10 * time.Second},
 	{err: store.ErrFailed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The store has failed, and an administrator must restart the server. Nothing that was acknowledged is lost.", retry: 10 * time.Second},
+	{err: store.ErrLastAdmin, status: http.StatusConflict, code: "last-admin", name: "bad-request", message: "This is the last administrator, so nothing was done. Make another account an administrator first."},
+	{err: errNoLink, status: http.StatusConflict, code: "disabled", name: "bad-request", message: "The account is disabled or being removed, so no link can set its password."},
 	{err: errScrape, status: http.StatusUnauthorized, code: "unauthorized", message: scrapeMessage},
 	{err: ErrStarting, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is starting.", retry: time.Second},
 	{err: ErrStopping, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is stopping. Send requests elsewhere.", retry: 10 * time.Second},
@@ -114,7 +116,6 @@ var problems = [...]problem{
 	{err: store.ErrCode, status: http.StatusInternalServerError, code: "internal"},   // the page says it itself
 	{err: store.ErrStale, status: http.StatusInternalServerError, code: "internal"},  // the page says it itself
 	{err: store.ErrIdentityTaken, status: http.StatusInternalServerError, code: "internal"},
-	{err: store.ErrLastAdmin, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrEnded, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrInUse, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrNoKeys, status: http.StatusInternalServerError, code: "internal"},

@@ -26,6 +26,8 @@ type reply struct {
 	header   [][2]string
 	cookies  []*http.Cookie
 
+	lines func(write func(line any) error) error // if set, the body is what it writes, as JSON lines, on the way
+
 	file *store.Download
 	part span
 	done func()                                  // called after the file was sent
@@ -63,6 +65,8 @@ func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, erro
 	switch {
 	case rep.rest != nil:
 		return sendArchive(w, r, rep)
+	case rep.lines != nil:
+		return sendLines(w, r, rep)
 	case rep.file != nil:
 		return sendFile(w, r, rep)
 	case rep.template != "":
@@ -85,6 +89,36 @@ func recycle(buf *bytes.Buffer) {
 		clear(buf.Bytes())
 		buffers.Put(buf)
 	}
+}
+
+// linesType is the media type of JSON lines.
+const linesType = "application/jsonl"
+
+// sendLines sends the lines of a reply. The client must take each line within the stall
+// timeout. If it stops in the middle, the connection is cut, and the client knows that the end
+// is missing.
+func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+	w.Header()["Content-Type"] = []string{linesType}
+	w.WriteHeader(rep.status)
+	if r.Method == http.MethodHead {
+		return 0, nil
+	}
+	out := countingWriter{to: w}
+	enc := json.NewEncoder(&out)
+	enc.SetEscapeHTML(false)
+	var broken error // of the connection
+	err := rep.lines(func(line any) error {
+		r.deadlines.sending()
+		broken = enc.Encode(line)
+		return broken
+	})
+	if broken != nil {
+		return out.n, broken
+	}
+	if err != nil {
+		r.deadlines.cut()
+	}
+	return out.n, err
 }
 
 // sendJSON encodes a reply, and then writes it. The reply's value stays in memory

@@ -86,6 +86,8 @@ const (
 const (
 	tokenParam   = "url_token"
 	requestParam = "request_id"
+	accountParam = "account_id"
+	actParam     = "act"
 )
 
 // routes returns the table. HEAD is GET without a body, so each row for GET is also one
@@ -179,6 +181,7 @@ func (s *Server) table() []route {
 		{name: "sessions", method: get, pattern: sessionsPath, access: required, traits: isPage, nav: "sessions", action: s.sessionsPage},
 		{name: "session_ended", method: post, pattern: sessionsPath + "/end", access: required, traits: isPage, action: s.withForm(s.endSession)},
 		{name: "own_account", method: get, pattern: ownAccountPath, access: required, traits: isPage, nav: "account", action: s.ownAccountPage},
+		{name: "own_account_export", method: get, pattern: ownAccountPath + "/export", access: required, traits: isPage | hasFiles, action: s.exportOwnAccount},
 		{name: "own_account_removed", method: post, pattern: ownAccountPath + "/remove", access: required, traits: isPage, nav: "account", action: s.withForm(s.removeOwnAccount)},
 		{name: "address", method: get, pattern: addressPath, access: required, traits: isPage, nav: "account", action: s.addressPage},
 		{name: "address_confirmed", method: post, pattern: addressPath, access: required, traits: isPage, nav: "account", action: s.withForm(s.confirmAddress)},
@@ -187,11 +190,6 @@ func (s *Server) table() []route {
 		{name: "mfa_on", method: post, pattern: mfaPath, access: required, traits: isPage | beforeMFA, nav: "mfa", action: s.withForm(s.enableMFA)},
 		{name: "mfa_off", method: post, pattern: mfaPath + "/off", access: required, traits: isPage, action: s.withForm(s.disableMFA)},
 		{name: "mfa_codes", method: post, pattern: mfaPath + "/codes", access: required, traits: isPage, nav: "mfa", action: s.withForm(s.newRecoveryCodes)},
-		{name: "admin", method: get, pattern: adminPath, access: administrating, traits: isPage, nav: "admin", action: s.accountsPage},
-		{name: "account_invited", method: post, pattern: adminPath, access: administrating, traits: isPage | hasLinks, nav: "admin", action: s.withForm(s.inviteAccount)},
-		{name: "admin_account", method: get, pattern: accountsPath + ":" + nameParam, access: administrating, traits: isPage, nav: "admin", action: s.accountPage},
-		{name: "admin_account_changed", method: post, pattern: accountsPath + ":" + nameParam, access: administrating, traits: isPage | hasLinks, nav: "admin", action: s.withForm(s.changeAccount)},
-		{name: "admin_log", method: get, pattern: logPath, access: administrating, traits: isPage, nav: "admin", action: s.logPage},
 
 		{name: "api_help", method: get, pattern: helpPath, access: optional, traits: isPage | hasLinks | compressed, nav: "api", action: s.apiHelpPage},
 
@@ -201,7 +199,7 @@ func (s *Server) table() []route {
 		{name: "ready", method: get, pattern: readyPath, access: public, traits: forRecipients | notCounted | isHealthCheck | atRoot, action: s.ready},
 		{name: "metrics", method: get, pattern: metricsPath, access: public, action: s.metrics},
 	}
-	return slices.Concat(rows, s.routesRequests(), s.routesOld(), s.routesV1())
+	return slices.Concat(rows, s.routesAdmin(), s.routesRequests(), s.routesOld(), s.routesV1())
 }
 
 // guessable reports whether the path has a secret that a client may try to guess: a

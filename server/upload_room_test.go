@@ -24,7 +24,7 @@ func TestFilesCountAgainstTheRoomOfTheirAccount(t *testing.T) {
 		}})
 		a := servertest.New(t)
 		a.Post(contentType, body, a.AddTokenUser("ann@example.com")).Want(http.StatusCreated)
-		rooms, err := a.Store.AccountRooms(t.Context())
+		rooms, err := a.Store.AccountRooms(t.Context(), []store.AccountID{1})
 		if err != nil || len(rooms) != 1 {
 			t.Fatalf("%v, %v", rooms, err)
 		}

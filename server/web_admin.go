@@ -15,19 +15,13 @@ import (
 	"pushbox/store"
 )
 
-// Paths of the pages for administrators.
-const (
-	accountsPath = adminPath + "/accounts/"
-	logPath      = adminPath + "/log"
-)
-
 // accountsView is the list of all accounts.
 type accountsView struct {
 	Rows  []accountRow
 	Words string // of the search
-	All   int    // accounts there are
-	Hits  int    // accounts that were found
-	Pages pager
+	All   bool   // these are all that were found
+	Next  string // the path of older accounts; empty: there are none
+	First string // the path of the newest accounts; empty: this is it
 
 	Invited       string // an address as it was typed
 	Wrong, Exists bool   // it is none, or has an account
@@ -46,52 +40,101 @@ type accountRow struct {
 	Size       string
 }
 
+// An accountQuery is what a list of accounts shows.
+type accountQuery struct {
+	words  string
+	before store.AccountID // only accounts of lower numbers; 0: from the newest
+}
+
+// beforeField is the field of a query for what is older than a number.
+const beforeField = "before"
+
+// readAccountQuery reads the query of a list of accounts.
+func readAccountQuery(query string) (q accountQuery, err error) {
+	pairs, err := body.ParseQuery(query)
+	if err != nil {
+		return q, err
+	}
+	words, _, err := pairs.Only(searchField)
+	if err != nil {
+		return q, err
+	}
+	if q.words = strings.TrimSpace(words.Reveal()); len(q.words) > maxSearch {
+		return q, errSearch
+	}
+	before, err := numberIn(pairs, beforeField)
+	q.before = store.AccountID(before)
+	return q, err
+}
+
+// numberIn returns a number of a query; 0 if there is none.
+func numberIn(pairs body.Pairs, name string) (uint64, error) {
+	text, has, err := pairs.Only(name)
+	if err != nil || !has || text.IsZero() {
+		return 0, err
+	}
+	n, err := strconv.ParseUint(text.Reveal(), 10, 64)
+	if err != nil {
+		return 0, errNumber
+	}
+	return n, nil
+}
+
+// errNumber refuses a number in a query.
+const errNumber = badRequest("A number in the query must be a whole number, without a sign.")
+
+// path returns the path of the list of accounts before a number; 0: of the newest.
+func (q accountQuery) path(before store.AccountID) string {
+	v := url.Values{}
+	if q.words != "" {
+		v.Set(searchField, q.words)
+	}
+	if before != 0 {
+		v.Set(beforeField, strconv.FormatUint(uint64(before), 10))
+	}
+	return pagePath(adminPath, v, 1)
+}
+
 // accountsPage lists accounts, newest first, whose addresses contain the words of the query.
 func (s *Server) accountsPage(r *request) (reply, error) {
 	return s.listAccounts(r, http.StatusOK, accountsView{})
 }
 
 func (s *Server) listAccounts(r *request, status int, v accountsView) (reply, error) {
-	pairs, err := body.ParseQuery(r.URL.RawQuery)
+	q, err := readAccountQuery(r.URL.RawQuery)
 	if err != nil {
 		return reply{}, err
 	}
-	words, _, err := pairs.Only(searchField)
+	found, rooms, rest, err := s.findAccounts(r, q)
 	if err != nil {
 		return reply{}, err
 	}
-	page, err := pageIn(pairs)
-	if err != nil {
-		return reply{}, err
-	}
-	if v.Words = strings.TrimSpace(words.Reveal()); len(v.Words) > maxSearch {
-		return reply{}, errSearch
-	}
-	all, err := s.store.Accounts(r.Context())
-	if err != nil {
-		return reply{}, err
-	}
-	rooms, err := s.store.AccountRooms(r.Context())
-	if err != nil {
-		return reply{}, err
-	}
-	slices.Reverse(all)
-	v.All = len(all)
-	found := slices.DeleteFunc(all, func(a store.Account) bool { return !strings.Contains(a.Email, strings.ToLower(v.Words)) })
-	v.Hits = len(found)
-	from := min((page-1)*store.PageSize, len(found))
-	to := min(from+store.PageSize, len(found))
-	for _, a := range found[from:to] {
+	for _, a := range found {
 		v.Rows = append(v.Rows, newAccountRow(a, rooms[a.ID], r.actor.Account))
 	}
-	v.Pages = newPager(page, to < len(found), func(page int) string {
-		q := url.Values{}
-		if v.Words != "" {
-			q.Set(searchField, v.Words)
-		}
-		return pagePath(adminPath, q, page)
-	})
+	v.Words, v.All = q.words, rest == 0 && q.before == 0
+	if rest != 0 {
+		v.Next = q.path(rest)
+	}
+	if q.before != 0 {
+		v.First = q.path(0)
+	}
 	return show(status, "admin_accounts", v), nil
+}
+
+// findAccounts returns a part of the list of accounts, with what their live pushes take, and
+// the number before which there may be more; 0 if there are no more.
+func (s *Server) findAccounts(r *request, q accountQuery) (found []store.Account, rooms map[store.AccountID]store.Room, rest store.AccountID, err error) {
+	found, rest, err = s.store.FindAccounts(r.Context(), q.words, q.before)
+	if err != nil {
+		return nil, nil, 0, err
+	}
+	ids := make([]store.AccountID, len(found))
+	for i, a := range found {
+		ids[i] = a.ID
+	}
+	rooms, err = s.store.AccountRooms(r.Context(), ids)
+	return found, rooms, rest, err
 }
 
 func newAccountRow(a store.Account, takes store.Room, own store.AccountID) accountRow {
@@ -220,7 +263,7 @@ func (s *Server) showAccount(r *request, status int, v managedView) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	rooms, err := s.store.AccountRooms(r.Context())
+	rooms, err := s.store.AccountRooms(r.Context(), []store.AccountID{a.ID})
 	if err != nil {
 		return reply{}, err
 	}
@@ -260,11 +303,10 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 	if act.Typed && !strings.EqualFold(strings.TrimSpace(f.text("email")), a.Email) {
 		return s.showAccount(r, http.StatusUnprocessableEntity, managedView{Wrong: true})
 	}
+	l, err := s.act(r, act, a)
 	if act.do == nil {
-		l, err := s.store.MakePasswordLink(r.Context(), r.actor, a.Email)
 		return s.showPasswordLink(r, http.StatusOK, l), err
 	}
-	err = act.do(s.store, r.Context(), r.actor, a.Email)
 	if errors.Is(err, store.ErrLastAdmin) {
 		return s.showAccount(r, http.StatusConflict, managedView{Last: true})
 	}
@@ -276,6 +318,23 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 }
 
 func (a accountAct) notice() notice { return notice("account_" + a.Name) }
+
+// act does an act to an account, and nothing where it would make no difference. l is set by an
+// act that makes a link.
+func (s *Server) act(r *request, act accountAct, a store.Account) (l store.PasswordLink, err error) {
+	switch fits := act.fits(a); {
+	case act.do != nil && fits:
+		err = act.do(s.store, r.Context(), r.actor, a.Email)
+	case act.do == nil && fits:
+		l, err = s.store.MakePasswordLink(r.Context(), r.actor, a.Email)
+	case act.do == nil:
+		err = errNoLink
+	}
+	return l, err
+}
+
+// errNoLink refuses a link for an account whose password it could not set.
+var errNoLink = errors.New("the account is disabled")
 
 // errAct refuses the name of an act that there is not.
 const errAct = badRequest("There is nothing of that name to do with an account.")

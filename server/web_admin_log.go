@@ -13,10 +13,16 @@ import (
 )
 
 const (
-	errLogFilter = badRequest("The log has no such event, account or number.")
+	errLogFilter = badRequest("The log has no such event.")
 
 	logWindow  = 500 // events that are read at a time
 	logWindows = 20  // that a page reads at most: with a filter it may find few, and links to the rest
+)
+
+// Fields of the query of the log.
+const (
+	eventField = "event"
+	aboutField = "account"
 )
 
 // A logQuery is what a page of the instance log shows.
@@ -34,6 +40,7 @@ type logView struct {
 	Account string // of the filter, by number; empty: all
 	Next    string // the path of older events; empty: there are none
 	First   string // the path of the newest events; empty: this is it
+	Lines   string // the path of all these events as JSON lines
 }
 
 // A logRow is an event of the instance log.
@@ -56,22 +63,14 @@ func readLogQuery(query string) (q logQuery, err error) {
 	if err != nil {
 		return q, err
 	}
-	number := func(name string) (n uint64) {
-		text, has, e := pairs.Only(name)
-		if e != nil {
-			err = e
-		} else if has && !text.IsZero() {
-			if n, e = strconv.ParseUint(text.Reveal(), 10, 64); e != nil {
-				err = errLogFilter
-			}
-		}
-		return n
-	}
-	q.before, q.account = number("before"), store.AccountID(number("account"))
-	if err != nil {
+	if q.before, err = numberIn(pairs, beforeField); err != nil {
 		return q, err
 	}
-	name, _, err := pairs.Only("event")
+	account, err := numberIn(pairs, aboutField)
+	if q.account = store.AccountID(account); err != nil {
+		return q, err
+	}
+	name, _, err := pairs.Only(eventField)
 	if err != nil || name.IsZero() {
 		return q, err
 	}
@@ -84,22 +83,68 @@ func readLogQuery(query string) (q logQuery, err error) {
 }
 
 // path returns the path of the page of events before a number; 0: of the newest.
-func (q logQuery) path(before uint64) string {
+func (q logQuery) path(before uint64) string { return q.at(logPath, before) }
+
+// at adds the query for the events before a number to a path.
+func (q logQuery) at(path string, before uint64) string {
 	v := url.Values{}
 	if q.kind != 0 {
-		v.Set("event", q.kind.String())
+		v.Set(eventField, q.kind.String())
 	}
 	if q.account != 0 {
-		v.Set("account", strconv.FormatUint(uint64(q.account), 10))
+		v.Set(aboutField, strconv.FormatUint(uint64(q.account), 10))
 	}
 	if before != 0 {
-		v.Set("before", strconv.FormatUint(before, 10))
+		v.Set(beforeField, strconv.FormatUint(before, 10))
 	}
-	return pagePath(logPath, v, 1)
+	return pagePath(path, v, 1)
 }
 
 func (q logQuery) fits(e store.AdminEventInfo) bool {
 	return (q.kind == 0 || e.Kind == q.kind) && (q.account == 0 || e.Account == q.account || e.By.Account == q.account)
+}
+
+// logLines answers with all events that the query asks for, oldest first, as JSON lines. It
+// reads them on the way, so the log is never in memory as a whole.
+func (s *Server) logLines(r *request) (reply, error) {
+	q, err := readLogQuery(r.URL.RawQuery)
+	if err != nil {
+		return reply{}, err
+	}
+	last, err := s.store.LastAdminEvent(r.Context())
+	if err != nil {
+		return reply{}, err
+	}
+	if q.before == 0 || q.before > last {
+		q.before = last + 1 // an export must not make events that it then waits for
+	}
+	return reply{
+		status: http.StatusOK, lines: func(write func(any) error) error { return s.exportEvents(r, q, write) },
+		header: [][2]string{{"Content-Disposition", `attachment; filename="instance-log.jsonl"`}},
+	}, nil
+}
+
+// exportEvents reads the events of a query, in parts, and writes a line for each.
+func (s *Server) exportEvents(r *request, q logQuery, write func(any) error) error {
+	for after := uint64(0); ; {
+		window, err := s.store.AdminEvents(r.Context(), time.Time{}, after, logWindow)
+		if err != nil {
+			return err
+		}
+		for _, e := range window {
+			if after = e.Number; after >= q.before {
+				return nil
+			}
+			if q.fits(e) {
+				if err := write(e.Line()); err != nil {
+					return err
+				}
+			}
+		}
+		if len(window) < logWindow {
+			return nil
+		}
+	}
 }
 
 // logPage shows events of the instance log.
@@ -112,7 +157,7 @@ func (s *Server) logPage(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	v := logView{Kind: q.kind.String(), Rows: make([]logRow, len(found))}
+	v := logView{Kind: q.kind.String(), Lines: q.at(logLinesPath, 0), Rows: make([]logRow, len(found))}
 	for _, k := range store.AdminKinds() {
 		v.Kinds = append(v.Kinds, k.String())
 	}

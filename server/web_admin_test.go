@@ -189,20 +189,25 @@ func TestUnknownAccountsAndActsAreRefused(t *testing.T) {
 func TestAccountsAreFoundByTheirAddresses(t *testing.T) {
 	t.Parallel()
 	a, admin := administered(t)
+	admin.Get("/admin").Says("2 accounts").Says("your account")
 	for i := range store.PageSize {
 		a.Store.Account(fmt.Sprintf("user%03d@example.net", i))
 	}
-	first := admin.Get("/admin").Says("52 accounts").Says("user049@example.net").Lacks(bobEmail)
+	first := admin.Get("/admin").Lacks("52 accounts").Says("user049@example.net").Lacks(bobEmail).Lacks("Newest")
 	if got := strings.Count(first.Body, "@example.net</bdi>"); got != store.PageSize {
 		t.Errorf("%d rows", got)
 	}
-	admin.Get("/admin?page=2").Says(bobEmail).Says("your account")
-	admin.Get("/admin?q=BOB").Says("1 of 52 accounts").Says(bobEmail).Lacks("example.net")
+	second := admin.Get(first.Page().Link("Older")).Says(bobEmail).Says("your account").Lacks("example.net").Says("Newest")
+	if older := second.Page().Link("Older"); older != "" {
+		t.Errorf("there are more at %s", older)
+	}
+	admin.Get("/admin?q=BOB").Says("1 account").Says(bobEmail).Lacks("example.net")
+	admin.Get("/admin?q=bob&before=2").Says("No account has such an address")
 	if got := admin.Get("/admin?q=%3Cb%3E").Says("No account has such an address"); strings.Contains(got.Body, "<b>") {
 		t.Error("the words are in the page as they are")
 	}
-	admin.Get("/admin?q=example.net&page=1").Says("50 of 52 accounts").Lacks("page=2")
-	for _, query := range []string{"page=0", "page=x", "q=" + strings.Repeat("x", 256), "q=a&q=b"} {
+	admin.Get("/admin?q=example.net").Says("50 accounts").Lacks("before=")
+	for _, query := range []string{"before=x", "before=-1", "q=" + strings.Repeat("x", 256), "q=a&q=b"} {
 		admin.Get("/admin?" + query).Want(http.StatusBadRequest)
 	}
 }

@@ -90,5 +90,5 @@ func TestAnAdministratorInvites(t *testing.T) {
 		t.Error("there is no link")
 	}
 	admin.Post("/admin/accounts/2", "do", "disable").To("/admin/accounts/2")
-	admin.Post("/admin/accounts/2", "do", "password").Want(http.StatusForbidden)
+	admin.Post("/admin/accounts/2", "do", "password").Want(http.StatusConflict)
 }

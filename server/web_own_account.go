@@ -33,7 +33,7 @@ func (s *Server) ownAccount(r *request) (page ownAccountView, err error) {
 	if err != nil {
 		return page, err
 	}
-	rooms, err := s.store.AccountRooms(r.Context())
+	rooms, err := s.store.AccountRooms(r.Context(), []store.AccountID{a.ID})
 	if err != nil {
 		return page, err
 	}

@@ -1,11 +1,14 @@
 package server_test
 
 import (
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
 
+	"pushbox/internal/secret"
 	"pushbox/server/servertest"
+	"pushbox/store"
 )
 
 func TestUsersDeleteTheirOwnAccounts(t *testing.T) {
@@ -33,4 +36,43 @@ func TestUsersDeleteTheirOwnAccounts(t *testing.T) {
 	if log := ann.Get("/admin/log?account=2").Want(http.StatusOK).Body; !strings.Contains(log, "by its user") {
 		t.Error("the instance log does not have the removal")
 	}
+}
+
+func TestUsersDownloadWhatIsKeptAboutThem(t *testing.T) {
+	t.Parallel()
+	a, ann := administered(t)
+	bob, token := a.SignedIn("bob@example.com", servertest.AnnPassword), a.AddToken("bob@example.com")
+	url := a.Create(`"payload":"payload-marker","name":"a name","note":"a note"`, token)
+	a.Do("DELETE", pushes+"/"+a.Create(`"payload":"x","name":"ended"`, token), "", token).Want(http.StatusOK)
+	a.Create(`"payload":"x","name":"of ann"`, a.AddToken(servertest.AnnEmail))
+	if _, err := a.Store.AddHook(ctx, store.Actor{Role: store.Operator}, "bob@example.com", secret.New("https://hooks.example/path-marker"), []store.Event{store.EventView}); err != nil {
+		t.Fatal(err)
+	}
+	bob.Get("/users/account").Says("Download my data")
+	got := bob.Get("/users/account/export").Want(http.StatusOK)
+	if kind := got.Header.Get("Content-Type"); kind != "application/jsonl" || !strings.Contains(got.Header.Get("Content-Disposition"), "pushbox-account.jsonl") {
+		t.Errorf("the headers are %v", got.Header)
+	}
+	count := make(map[string]int)
+	for line := range strings.Lines(got.Body) {
+		var one map[string]map[string]any
+		if err := json.Unmarshal([]byte(line), &one); err != nil || len(one) != 1 {
+			t.Fatalf("%q: %v", line, err)
+		}
+		for kind, value := range one {
+			count[kind]++
+			if kind == "push" && value["audit"] == nil || kind == "account" && value["email"] != "bob@example.com" || kind == "webhook" && value["host"] != "hooks.example" {
+				t.Errorf("a line is %q", line)
+			}
+		}
+	}
+	if count["account"] != 1 || count["session"] != 1 || count["token"] != 1 || count["webhook"] != 1 || count["push"] != 2 || count["event"] < 3 {
+		t.Errorf("the lines are %v", count)
+	}
+	for _, absent := range []string{"marker", url, "of ann", servertest.AnnEmail} {
+		if strings.Contains(got.Body, absent) {
+			t.Errorf("the export has %q", absent)
+		}
+	}
+	ann.Get("/users/account/export").Want(http.StatusOK).Says("of ann").Lacks("a note")
 }

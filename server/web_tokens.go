@@ -15,7 +15,7 @@ import (
 // lifetimes are the days that a new API token may be valid for. 0: without end.
 var lifetimes = [...]int{30, 90, 365, 0}
 
-// scopes are what the form offers for a new API token.
+// scopes are what the form offers for a new API token; and ScopeAdmin to administrators.
 var scopes = [...]store.Scopes{store.AllScopes, store.ScopeCreate, store.ScopeCreate | store.ScopeRead, store.ScopeRead}
 
 // usualLifetime is the lifetime that the form suggests.
@@ -82,6 +82,9 @@ func (s *Server) showTokens(r *request, status int, page tokensView) (reply, err
 	}
 	page.Email, page.MFA = r.session.Email, r.session.MFA
 	page.Lifetimes, page.Scopes, page.Base = lifetimes[:], scopes[:], s.home(r)
+	if r.session.Admin {
+		page.Scopes = append(page.Scopes[:len(scopes):len(scopes)], store.ScopeAdmin)
+	}
 	return show(status, "tokens", page), nil
 }
 

@@ -38,6 +38,9 @@ func (s *Store) CreateToken(ctx context.Context, by Actor, email string, in Toke
 	if err != nil {
 		return NewAPIToken{}, err
 	}
+	if err := t.fits(a); err != nil {
+		return NewAPIToken{}, err
+	}
 	t.Owner = a.ID
 	t.ID, err = s.as(by).createToken(ctx, a.Email, t.APIToken)
 	return t, err
@@ -56,6 +59,9 @@ func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password,
 	}
 	c, p, err := s.provenTwice(ctx, by, session, password, code)
 	if err != nil {
+		return NewAPIToken{}, err
+	}
+	if err := t.fits(c.account); err != nil {
 		return NewAPIToken{}, err
 	}
 	made := s.tally(tokensOfAccount, strconv.FormatUint(uint64(c.account.ID), 10), TokensPerAccount, tokensWindow)
@@ -84,7 +90,7 @@ func (s *Store) newToken(in TokenTerms) (NewAPIToken, error) {
 	if in.Lifetime < 0 {
 		bad.Add("expires", "is in the past")
 	}
-	if !AllScopes.Has(in.Scopes) {
+	if !knownScopes.Has(in.Scopes) {
 		bad.Add("scope", "is not known")
 	}
 	if err := bad.Err(); err != nil {
@@ -96,6 +102,15 @@ func (s *Store) newToken(in TokenTerms) (NewAPIToken, error) {
 		t.ExpiresAt = t.CreatedAt.Add(in.Lifetime)
 	}
 	return t, nil
+}
+
+// fits returns an *InvalidError if the account can do nothing with a scope of the token.
+func (t APIToken) fits(a Account) error {
+	var bad InvalidError
+	if t.Scopes.Has(ScopeAdmin) && !a.Admin {
+		bad.Add("scope", "has admin, and the account is not an administrator's")
+	}
+	return bad.Err()
 }
 
 // says is the detail of the event of a new token: its label, and its scopes unless it has

@@ -121,6 +121,7 @@ func TestScopesOfTokens(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]store.Scopes{
 		"": store.AllScopes, "create": store.ScopeCreate, "read create": store.ScopeCreate | store.ScopeRead, "create,read,manage": store.AllScopes, "manage, manage": store.ScopeManage,
+		"admin": store.ScopeAdmin, "create,read,manage,admin": store.AllScopes | store.ScopeAdmin,
 		"x": 0, "create x": 0, "Create": 0, " ": 0, ",": 0,
 	} {
 		got, ok := store.ParseScopes(text)
@@ -133,8 +134,24 @@ func TestScopesOfTokens(t *testing.T) {
 	}
 	f := storetest.New(t)
 	f.Account(email)
-	if _, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Scopes: store.AllScopes + 1}); err == nil {
+	if _, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Scopes: (store.AllScopes | store.ScopeAdmin) + 1}); err == nil {
 		t.Error("an unknown scope is taken")
+	}
+	admin := store.TokenTerms{Label: "root", Scopes: store.ScopeAdmin}
+	if _, err := f.CreateToken(ctx, storetest.Operator, email, admin); err == nil {
+		t.Error("a member gets a token that administers")
+	}
+	if err := f.SetAdmin(ctx, storetest.Operator, email, true, false); err != nil {
+		t.Fatal(err)
+	}
+	if one, err := f.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{}); err != nil || one.Scopes.Has(store.ScopeAdmin) {
+		t.Errorf("a token has the scope admin that was not made with it: %s, %v", one.Scopes, err)
+	}
+	if one, err := f.CreateToken(ctx, storetest.Operator, email, admin); err != nil || one.Scopes != store.ScopeAdmin {
+		t.Errorf("a token that administers has the scopes %s, %v", one.Scopes, err)
+	}
+	if e := eventsAfter(t, f, 0); e[len(e)-1].Detail != "root (admin)" {
+		t.Errorf("the event says %q", e[len(e)-1].Detail)
 	}
 }
 

@@ -88,8 +88,8 @@ type PushEngine interface {
 	// Due lists pushes of an expiry queue whose time is not after t, earliest first,
 	// and returns the earliest time behind those (zero: none).
 	Due(ctx context.Context, s ExpiryQueue, t time.Time, limit int) (due []ID, next time.Time, err error)
-	// AccountRooms returns the room of each account that has some.
-	AccountRooms(ctx context.Context) (map[AccountID]Room, error)
+	// AccountRooms returns the room of each of these accounts that has some.
+	AccountRooms(ctx context.Context, of []AccountID) (map[AccountID]Room, error)
 	// HasRoom returns a *RoomError if another push of an account that takes r would be
 	// refused now. CreatePush decides.
 	HasRoom(ctx context.Context, owner AccountID, r Room) error

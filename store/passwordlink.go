@@ -22,6 +22,7 @@ const (
 // with an HMAC of the present password and address, so no link is kept anywhere.
 type PasswordLink struct {
 	Code  secret.Text // the end of its path
+	Of    AccountID   // the account that it is of
 	Email string      // of the account
 	First bool        // the account has no password yet: it was invited
 	Until time.Time
@@ -32,7 +33,7 @@ const passwordCodeSize = 8 + 8 + 16
 
 // passwordLink makes the link of an account.
 func (s *Store) passwordLink(a Account, now time.Time) PasswordLink {
-	l := PasswordLink{Email: a.Email, First: a.Invited(), Until: now.Add(ResetLasts)}
+	l := PasswordLink{Of: a.ID, Email: a.Email, First: a.Invited(), Until: now.Add(ResetLasts)}
 	if l.First {
 		l.Until = now.Add(InviteLasts)
 	}
@@ -78,7 +79,7 @@ func (s *Store) ReadPasswordLink(ctx context.Context, code secret.Text) (Passwor
 	if !s.setsPassword(a, until, sum, s.time.Read()) {
 		return PasswordLink{}, ErrCode
 	}
-	return PasswordLink{Code: code, Email: a.Email, First: a.Invited(), Until: until}, nil
+	return PasswordLink{Code: code, Of: a.ID, Email: a.Email, First: a.Invited(), Until: until}, nil
 }
 
 // MakePasswordLink makes a link for an administrator, who passes it on. ErrNotFound; ErrDenied

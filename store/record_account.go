@@ -116,7 +116,7 @@ func (t APIToken) AppendBinary(b []byte) ([]byte, error) {
 func (t *APIToken) UnmarshalBinary(b []byte) error {
 	r := reader{b: b}
 	r.versionIs(tokenVersion)
-	return t.read(r, Scopes(r.flags(byte(AllScopes))))
+	return t.read(r, Scopes(r.flags(byte(knownScopes))))
 }
 
 // read reads what follows the scopes.

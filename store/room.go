@@ -81,10 +81,10 @@ func (s *Store) HasRoom(ctx context.Context, by Actor, bytes int64) error {
 	return s.engine.HasRoom(ctx, by.Account, Room{Pushes: 1, Bytes: bytes})
 }
 
-// AccountRooms returns the room of each account that has a live push, or files that can
+// AccountRooms returns the room of those accounts that have a live push, or files that can
 // still be downloaded.
-func (s *Store) AccountRooms(ctx context.Context) (map[AccountID]Room, error) {
-	return s.engine.AccountRooms(ctx)
+func (s *Store) AccountRooms(ctx context.Context, of []AccountID) (map[AccountID]Room, error) {
+	return s.engine.AccountRooms(ctx, of)
 }
 
 // A Purge selects live pushes without an account.

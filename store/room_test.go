@@ -117,7 +117,7 @@ func TestAnAccountHasSoMuchRoom(t *testing.T) {
 	wantRoom(t, "too many pushes", err, store.RoomOfAccount)
 	_, err = sent(f, bob, 50_000)
 	wantRoom(t, "another account", err, 0)
-	rooms, err := f.AccountRooms(ctx)
+	rooms, err := f.AccountRooms(ctx, []store.AccountID{ann.Account, bob.Account, 77})
 	if want := (store.Room{Pushes: 2, Bytes: file.Stored + file.Size + small.Size}); err != nil || rooms[ann.Account] != want || rooms[bob.Account].Pushes != 1 {
 		t.Errorf("%+v, not %+v, %v", rooms, want, err)
 	}
@@ -129,7 +129,7 @@ func TestAnAccountHasSoMuchRoom(t *testing.T) {
 	if err := f.RemoveAccount(ctx, storetest.Operator, email); err != nil {
 		t.Fatal(err)
 	}
-	if rooms, err := f.AccountRooms(ctx); err != nil || rooms[ann.Account] != (store.Room{}) {
+	if rooms, err := f.AccountRooms(ctx, []store.AccountID{ann.Account, bob.Account, 77}); err != nil || rooms[ann.Account] != (store.Room{}) {
 		t.Errorf("after the account was removed: %+v, %v", rooms, err)
 	}
 }

@@ -13,12 +13,17 @@ const (
 	ScopeCreate Scopes = 1 << iota // create pushes
 	ScopeRead                      // open and list pushes, and read audit logs
 	ScopeManage                    // delete pushes, and send their links by mail
+	ScopeAdmin                     // administer the instance, as long as the token's account does
 
+	// AllScopes are all for what belongs to an account. A token has them unless it was made
+	// with others; it has ScopeAdmin only if that was asked for.
 	AllScopes = ScopeCreate | ScopeRead | ScopeManage
+
+	knownScopes = AllScopes | ScopeAdmin
 )
 
 // scopeNames are in the order of the numbers.
-var scopeNames = [...]string{"create", "read", "manage"}
+var scopeNames = [...]string{"create", "read", "manage", "admin"}
 
 // ScopeNames lists the names of the scopes.
 func ScopeNames() []string { return scopeNames[:] }

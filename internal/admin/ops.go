@@ -145,7 +145,7 @@ func userList(ctx context.Context, s *store.Store, _ None) ([]User, error) {
 	if err != nil {
 		return nil, err
 	}
-	rooms, err := s.AccountRooms(ctx)
+	rooms, err := s.AccountRooms(ctx, each(accounts, func(a store.Account) store.AccountID { return a.ID }))
 	return each(accounts, func(a store.Account) User { return newUser(a, rooms[a.ID]) }), err
 }
 
@@ -212,7 +212,7 @@ func tokenRevoke(ctx context.Context, s *store.Store, in TokenRef) (None, error)
 
 func events(ctx context.Context, s *store.Store, in EventQuery) (EventList, error) {
 	list, err := s.AdminEvents(ctx, in.Since, in.After, EventsPage)
-	out := EventList{Events: each(list, newEvent), More: err != nil || len(list) == EventsPage}
+	out := EventList{Events: each(list, store.AdminEventInfo.Line), More: err != nil || len(list) == EventsPage}
 	if len(list) > 0 {
 		err = nil // the next call meets it again
 	}

@@ -145,38 +145,8 @@ type EventQuery struct {
 
 // An EventList is a part of the instance log.
 type EventList struct {
-	Events []Event
+	Events []store.AdminLine
 	More   bool // ask again: there are more events, or a damaged one
-}
-
-// An Event is an event of the instance log. The names of its fields and of its actors are
-// what `pushbox events --json` prints.
-type Event struct {
-	Number    uint64          `json:"number"`
-	Time      time.Time       `json:"time"`
-	Event     string          `json:"event"`
-	Actor     string          `json:"actor"` // operator, system, admin, account, or anonymous
-	IP        string          `json:"ip,omitempty"`
-	UserAgent string          `json:"user_agent,omitempty"`
-	AccountID store.AccountID `json:"account_id,omitempty"`
-	Account   string          `json:"account,omitempty"` // its address
-	Token     store.TokenID   `json:"token,omitempty"`
-	Webhook   store.HookID    `json:"webhook,omitempty"`
-	Detail    string          `json:"detail,omitempty"`
-}
-
-func newEvent(i store.AdminEventInfo) Event {
-	e := Event{
-		Number: i.Number, Time: i.At, Event: i.Kind.String(), Actor: i.By.Kind(), IP: i.By.IP, UserAgent: i.By.UserAgent,
-		AccountID: i.Account, Account: i.Email, Detail: i.Detail,
-	}
-	switch i.Kind {
-	case store.AdminTokenCreate, store.AdminTokenRevoke:
-		e.Token = store.TokenID(i.Subject)
-	case store.AdminWebhookAdd, store.AdminWebhookRemove, store.AdminWebhookDisable, store.AdminWebhookEnable:
-		e.Webhook = store.HookID(i.Subject)
-	}
-	return e
 }
 
 // Facts are the state of a store, and of the process that has it open.

@@ -22,7 +22,6 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/store"
 	"pushbox/store/bolt"
-	"pushbox/store/postgres"
 )
 
 // doctorFlags are the flags of doctor.
@@ -115,7 +114,7 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 		s.Hook = daemon.CheckInstanceHook(s.Config.Webhooks)
 	}
 	if s.Database == "" {
-		s.Postgres, s.PostgresIs = inspect(cmd.Context(), s.Config)
+		s.Postgres, s.PostgresIs = instance.Inspect(cmd.Context(), s.Config)
 		s.MovedFile = instance.MovedFile(s.Config)
 	}
 	s.Gone = gone(s)
@@ -137,21 +136,6 @@ func gone(s *doctor.Subject) error {
 		}
 	}
 	return instance.Elsewhere(s.Config)
-}
-
-// inspect looks at the PostgreSQL database of a configuration.
-func inspect(ctx context.Context, cfg config.Config) (*postgres.Inspection, error) {
-	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
-	defer cancel()
-	url, err := instance.DatabaseURL(cfg)
-	if err != nil {
-		return nil, err
-	}
-	i, err := postgres.Inspect(ctx, postgres.Options{URL: url})
-	if err != nil {
-		return nil, err
-	}
-	return &i, nil
 }
 
 // doctorURL reads the address where clients reach the server; nil if none is given.

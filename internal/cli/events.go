@@ -49,15 +49,15 @@ func (a *app) events() *cobra.Command {
 		Long: fmt.Sprintf(`Show the instance log, oldest first: changes of accounts, API tokens, second
 factors, webhooks and keys; sign-ins, sign-outs and refusals; backups, restores,
 compactions and reloads. Each event has its actor: "operator" runs commands on
-this machine, "system" is pushbox itself, "account" is the account that the event
-is about, and "anonymous" is a client that did not prove an account.
+this machine, "system" is pushbox itself, "admin" is an administrator on the pages or
+by the API, "account" is the account that the event is about, and "anonymous" is a client that did not prove an account.
 
 The log keeps %d events; then the oldest go. "pushbox check" reports an event
 that is missing or was changed.
 
 With --json each line is an object with number, time, event and actor, and with
-those of ip, user_agent, account_id, account (its address), token and webhook
-(their IDs) and detail that there are.`, store.MaxAdminEvents),
+those of actor_id (the account that acted), ip, user_agent, account_id, account
+(its address), token and webhook (their IDs) and detail that there are.`, store.MaxAdminEvents),
 		Example: `  pushbox events --since 24h
   pushbox events --since 2026-01-31 --json | jq 'select(.event == "sign_in_refused")'`,
 		Args: arguments(),
@@ -76,13 +76,13 @@ those of ip, user_agent, account_id, account (its address), token and webhook
 // writeEvents prints the log for programs.
 func (a *app) writeEvents(cmd *cobra.Command, from time.Time) error {
 	e := json.NewEncoder(a.stdout)
-	return a.eachEvent(cmd, from, func(one admin.Event) error { return e.Encode(one) })
+	return a.eachEvent(cmd, from, func(one store.AdminLine) error { return e.Encode(one) })
 }
 
 // showEvents prints the log for people: after an error, what was read before it.
 func (a *app) showEvents(cmd *cobra.Command, from time.Time) error {
 	rows := [][]string{{"TIME", "EVENT", "ACTOR", "ACCOUNT", "FROM", "DETAIL"}}
-	err := a.eachEvent(cmd, from, func(one admin.Event) error {
+	err := a.eachEvent(cmd, from, func(one store.AdminLine) error {
 		rows = append(rows, eventRow(one))
 		return nil
 	})
@@ -93,7 +93,7 @@ func (a *app) showEvents(cmd *cobra.Command, from time.Time) error {
 }
 
 // eachEvent calls do with each event since a time.
-func (a *app) eachEvent(cmd *cobra.Command, from time.Time, do func(admin.Event) error) error {
+func (a *app) eachEvent(cmd *cobra.Command, from time.Time, do func(store.AdminLine) error) error {
 	for in := (admin.EventQuery{Since: from}); ; {
 		page, err := administer(a, cmd, admin.Events, in)
 		if err != nil {
@@ -111,7 +111,8 @@ func (a *app) eachEvent(cmd *cobra.Command, from time.Time, do func(admin.Event)
 	}
 }
 
-func eventRow(e admin.Event) []string {
+func eventRow(e store.AdminLine) []string {
+	at, _ := time.Parse(time.RFC3339, e.Time) // a server wrote it
 	account, detail := e.Account, []string{}
 	if account == "" && e.AccountID != 0 {
 		account = fmt.Sprintf("account %d, removed", e.AccountID)
@@ -126,6 +127,6 @@ func eventRow(e admin.Event) []string {
 		detail = append(detail, e.Detail)
 	}
 	return []string{
-		stamp(e.Time, "-"), e.Event, e.Actor, cmp.Or(account, "-"), cmp.Or(e.IP, "-"), cmp.Or(strings.Join(detail, ", "), "-"),
+		stamp(at, "-"), e.Event, e.Actor, cmp.Or(account, "-"), cmp.Or(e.IP, "-"), cmp.Or(strings.Join(detail, ", "), "-"),
 	}
 }

@@ -144,7 +144,7 @@ func (s *spoiler) AddAdminEvent(ctx context.Context, e store.AdminEvent) error {
 
 func TestAnEventOfAnAccountThatIsGoneHasItsID(t *testing.T) {
 	t.Parallel()
-	row := eventRow(admin.Event{Event: "token_revoke", Actor: "operator", AccountID: 7, Token: 3})
+	row := eventRow(store.AdminLine{Event: "token_revoke", Actor: "operator", AccountID: 7, Token: 3})
 	if got := strings.Join(row, "|"); got != "-|token_revoke|operator|account 7, removed|-|token 3" {
 		t.Errorf("the row is %s", got)
 	}

@@ -26,7 +26,7 @@ once. At SIGHUP it reads its configuration again, as with "pushbox reload".`,
 			if err != nil {
 				return err
 			}
-			return daemon.Run(cmd.Context(), daemon.Options{Config: loaded.Config, Source: src, Stderr: a.stderr, Version: release})
+			return daemon.Run(cmd.Context(), daemon.Options{Config: loaded.Config, Values: loaded.Values, Source: src, Stderr: a.stderr, Version: release})
 		},
 	}
 	cmd.Flags().String(listenFlag, "", "listen on `ADDR`: HOST:PORT, unix:/PATH or systemd:NAME (the setting listen)")

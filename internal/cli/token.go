@@ -60,7 +60,8 @@ It cannot be shown again: only its digest is kept.
 
 A token with --scope allows no more than its scopes: create to create pushes; read to
 open and list pushes, and to read audit logs; manage to delete pushes and to send their
-links by mail. An account can have 25 tokens.`,
+links by mail; admin to administer the server, as long as the account is an
+administrator's. Without --scope it has the first three. An account can have 25 tokens.`,
 		Example: `  pushbox token create alice@example.com --name laptop --expires 90d
   pushbox token create alice@example.com --name monitoring --scope create,read`,
 		Args: arguments("EMAIL"),
@@ -77,7 +78,7 @@ links by mail. An account can have 25 tokens.`,
 		},
 	}
 	cmd.Flags().StringVar(&label, "name", "", "show the token as `LABEL` in lists")
-	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "allow no more than `SCOPE`: create, read, manage (default: all)")
+	cmd.Flags().StringSliceVar(&scopes, "scope", nil, "allow no more than `SCOPE`: create, read, manage, admin (default: all but admin)")
 	cmd.Flags().Var(&expires, "expires", "valid for `TIME`, such as 90d (default: it never expires)")
 	return cmd
 }

@@ -64,7 +64,7 @@ func (f *follower) look(ctx context.Context) (wait time.Duration, err error) {
 }
 
 // tell logs an event.
-func (f *follower) tell(e admin.Event) {
+func (f *follower) tell(e store.AdminLine) {
 	line := f.log.Info().Str("event", e.Event).Uint64("event_number", e.Number).Str("actor", e.Actor)
 	if e.AccountID != 0 {
 		line = line.Uint64("account_id", uint64(e.AccountID))

@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"syscall"
 
@@ -31,8 +32,9 @@ type reloader struct {
 	watch *watch       // is told
 	note  noteReload   // is told, too
 
-	mu      sync.Mutex    // held by reload
-	running config.Config // in force
+	mu      sync.Mutex     // held by reload
+	running config.Config  // in force
+	values  []config.Value // of it
 }
 
 // A noteReload writes a reload to the instance log.
@@ -41,7 +43,7 @@ type noteReload func(ctx context.Context, by store.Actor, refused bool, changed 
 // newReloader returns a reloader that tells nothing to a watch, or to the instance log.
 func newReloader(o Options, log zerolog.Logger, parts ...reloadable) *reloader {
 	note := func(context.Context, store.Actor, bool, []string) error { return nil }
-	return &reloader{running: o.Config, src: o.Source, log: log, parts: parts, watch: new(watch), note: note}
+	return &reloader{running: o.Config, values: o.Values, src: o.Source, log: log, parts: parts, watch: new(watch), note: note}
 }
 
 // storeReload returns the reloadable of the store.
@@ -80,13 +82,25 @@ func (r *reloader) reload(ctx context.Context, _ admin.None) (admin.Reloaded, er
 		r.log.Error().Strs("problems", problems).Msg("the configuration cannot be reloaded: nothing was changed")
 		return admin.Reloaded{Problems: problems}, nil
 	}
-	r.running = c.Config
+	for i, v := range c.Values {
+		if slices.Contains(c.Waiting, v.Key) && i < len(r.values) {
+			c.Values[i] = r.values[i]
+		}
+	}
+	r.running, r.values = c.Config, c.Values
 	if len(c.Waiting) > 0 {
 		r.log.Warn().Strs("settings", c.Waiting).Msg("these settings were changed and wait for a restart")
 	}
 	r.tell(ctx, false, c.Changed)
 	r.log.Info().Strs("changed", c.Changed).Msg("the configuration was reloaded")
 	return admin.Reloaded{Changed: c.Changed, Waiting: c.Waiting}, nil
+}
+
+// inForce returns the settings that are in force, and where they come from.
+func (r *reloader) inForce() (config.Config, []config.Value) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.running, r.values
 }
 
 // tell writes a reload to the instance log. Only the operator can cause one, by the control

@@ -26,9 +26,10 @@ const serveWait = time.Second
 // Options configure Run.
 type Options struct {
 	Config  config.Config
-	Source  config.Source // of Config; a reload reads it again
-	Stderr  io.Writer     // for the log and for messages to the administrator
-	Version string        // of this program, without its commit
+	Values  []config.Value // of Config, with their origins, for administrators
+	Source  config.Source  // of Config; a reload reads it again
+	Stderr  io.Writer      // for the log and for messages to the administrator
+	Version string         // of this program, without its commit
 
 	voice // for those messages
 }
@@ -75,7 +76,7 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 	if d.people, err = newDirectoryLink(d.cfg.LDAP, d.store, log); err != nil {
 		return d, err
 	}
-	handler, first, err := newHandler(ctx, o, d.store, log, d.watch.options, d.people.options)
+	handler, first, err := newHandler(ctx, o, d.store, log, d.watch.options, d.inside(o), d.people.options)
 	if err != nil {
 		return d, err
 	}

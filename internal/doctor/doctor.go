@@ -63,6 +63,7 @@ type Subject struct {
 	People  func(context.Context) error                    // asks the directory; nil: there is none
 	Hook    error                                          // why nothing can be sent to webhooks.url; nil: it can, as far as is known
 	Network bool                                           // base_url may be asked for the time
+	Inside  bool                                           // the server itself asks, and checks of what others are to it are left out
 }
 
 // An Upgrade is what the next start does to a database of an older schema.
@@ -81,6 +82,7 @@ type check struct {
 	look func(ctx context.Context, s *Subject) []Finding
 	bare bool // it needs no configuration
 	asks bool // it needs the database
+	away bool // it asks another server, or asks as a client
 	of   engine
 }
 
@@ -118,13 +120,13 @@ func checks() []check {
 		{name: "backups", look: checkBackups},
 		{name: "files of secrets", look: checkSecrets},
 		{name: "metrics", look: checkMetrics},
-		{name: "mail", look: checkMail},
-		{name: "directory", look: checkDirectory},
+		{name: "mail", look: checkMail, away: true},
+		{name: "directory", look: checkDirectory, away: true},
 		{name: "messages", look: checkMessages, asks: true},
 		{name: "webhook of the server", look: checkHook},
 		{name: "certificate", look: checkCertificate},
-		{name: "proxy", look: checkProxy},
-		{name: "time of the network", look: checkNetworkTime},
+		{name: "proxy", look: checkProxy, away: true},
+		{name: "time of the network", look: checkNetworkTime, away: true},
 	}
 }
 
@@ -138,7 +140,7 @@ func Run(ctx context.Context, s *Subject) (all []Finding) {
 		if ctx.Err() != nil {
 			return all
 		}
-		if s.ConfigIs != nil && !c.bare || c.of == inFile && s.inPostgres() || c.of == inPostgres && !s.inPostgres() {
+		if s.ConfigIs != nil && !c.bare || s.Inside && c.away || c.of == inFile && s.inPostgres() || c.of == inPostgres && !s.inPostgres() {
 			continue // it would examine something else
 		}
 		for _, f := range within(ctx, c, s) {

@@ -152,3 +152,21 @@ func KeyRing(ctx context.Context, cfg config.Config, wait time.Duration) (sealed
 	sealed, err = engine.KeyRing(ctx)
 	return sealed, errors.Join(err, engine.Close())
 }
+
+// inspection is how long Inspect waits for the database.
+const inspection = 5 * time.Second
+
+// Inspect looks at the PostgreSQL database of a configuration.
+func Inspect(ctx context.Context, cfg config.Config) (*postgres.Inspection, error) {
+	ctx, cancel := context.WithTimeout(ctx, inspection)
+	defer cancel()
+	url, err := DatabaseURL(cfg)
+	if err != nil {
+		return nil, err
+	}
+	i, err := postgres.Inspect(ctx, postgres.Options{URL: url})
+	if err != nil {
+		return nil, err
+	}
+	return &i, nil
+}

@@ -37,7 +37,7 @@ func (c *Catalog) Of(t reflect.Type) *Schema {
 		return Text()
 	case reflect.Bool:
 		return &Schema{Type: Types{"boolean"}}
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int64, reflect.Uint64:
 		return &Schema{Type: Types{"integer"}, Minimum: new(0)} // all of them count something
 	case reflect.Pointer:
 		s := c.Of(t.Elem())

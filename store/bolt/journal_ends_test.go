@@ -166,7 +166,7 @@ func TestAnEndIsOneRowOfTheJournal(t *testing.T) {
 					t.Errorf("the end changed %q", row)
 				}
 			}
-			if takes, err := db.AccountRooms(t.Context()); err != nil || takes[owner].Pushes != 1 {
+			if takes, err := db.AccountRooms(t.Context(), []store.AccountID{owner}); err != nil || takes[owner].Pushes != 1 {
 				t.Errorf("the owner has %+v, %v", takes, err)
 			}
 			if len(after) != len(before)+1 || db.JournalRows(t) != 2 {

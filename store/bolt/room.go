@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -151,22 +150,20 @@ func (t *tx) anonymousRoom(share int) (most store.Room) {
 	return most
 }
 
-// AccountRooms returns the room of each account that has some.
-func (db *DB) AccountRooms(ctx context.Context) (map[store.AccountID]store.Room, error) {
+// AccountRooms returns the room of each of these accounts that has some.
+func (db *DB) AccountRooms(ctx context.Context, of []store.AccountID) (map[store.AccountID]store.Room, error) {
 	return viewed(ctx, db, func(t *tx) (map[store.AccountID]store.Room, error) {
-		all := make(map[store.AccountID]store.Room)
-		c, prefix := t.cursor(room), []byte{roomOfAccount}
-		for k, v := c.Seek(prefix); bytes.HasPrefix(k, prefix); k, v = c.Next() {
-			r, err := readRoom(v)
+		rooms := make(map[store.AccountID]store.Room)
+		for _, id := range of {
+			r, err := t.room(accountRoom(id))
 			if err != nil {
 				return nil, err
 			}
-			if len(k) != 1+8 {
-				return nil, fmt.Errorf("%w: %s: a key of %d bytes", store.ErrCorrupt, room, len(k))
+			if r != (store.Room{}) {
+				rooms[id] = r
 			}
-			all[store.AccountID(binary.BigEndian.Uint64(k[1:]))] = r
 		}
-		return all, nil
+		return rooms, nil
 	})
 }
 

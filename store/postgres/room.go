@@ -263,26 +263,27 @@ func (db *DB) HasRoom(ctx context.Context, owner store.AccountID, more store.Roo
 	return err
 }
 
-// AccountRooms returns the room of each account that has some.
-func (db *DB) AccountRooms(ctx context.Context) (map[store.AccountID]store.Room, error) {
+// AccountRooms returns the room of each of these accounts that has some.
+func (db *DB) AccountRooms(ctx context.Context, of []store.AccountID) (map[store.AccountID]store.Room, error) {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer done()
+	keys := make([][]byte, len(of))
+	for i, id := range of {
+		keys[i] = accountRoom(id)
+	}
 	all := make(map[store.AccountID]store.Room)
 	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		clear(all)
-		rows, err := c.Query(ctx, "select key, pushes, bytes from room where key >= 'a' and key < 'b' and (pushes <> 0 or bytes <> 0)")
+		rows, err := c.Query(ctx, "select key, pushes, bytes from room where key = any($1) and (pushes <> 0 or bytes <> 0)", keys)
 		if err != nil {
 			return err
 		}
 		var key []byte
 		var r store.Room
 		_, err = pgx.ForEachRow(rows, []any{&key, &r.Pushes, &r.Bytes}, func() error {
-			if len(key) != 1+8 {
-				return decide(fmt.Errorf("%w: room: a key of %d bytes", store.ErrCorrupt, len(key)))
-			}
 			all[store.AccountID(binary.BigEndian.Uint64(key[1:]))] = r
 			return nil
 		})

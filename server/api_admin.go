@@ -1,0 +1,193 @@
+package server
+
+import (
+	"errors"
+	"slices"
+
+	"pushbox/server/body"
+	"pushbox/server/display"
+	"pushbox/store"
+)
+
+// accountJSON is an account as administrators see it. Its keys are those that
+// `pushbox user list --json` prints.
+type accountJSON struct {
+	ID           store.AccountID `json:"id"`
+	Email        string          `json:"email"`
+	CreatedAt    string          `json:"created_at"`
+	LastSignInAt *string         `json:"last_sign_in_at"`
+	Confirmed    bool            `json:"confirmed"`
+	SecondFactor bool            `json:"second_factor"`
+	Admin        bool            `json:"admin"`
+	Invited      bool            `json:"invited"`
+	Disabled     bool            `json:"disabled"`
+	Removing     bool            `json:"removing"`
+	Room         store.Room      `json:"room"`
+}
+
+// accountsJSON is a part of the list of accounts.
+type accountsJSON struct {
+	Accounts []accountJSON    `json:"accounts"`
+	Next     *store.AccountID `json:"next"`
+}
+
+// changedAccountJSON is an account after an act.
+type changedAccountJSON struct {
+	accountJSON
+	PasswordURL   *string `json:"password_url"`
+	PasswordUntil *string `json:"password_url_expires_at"`
+}
+
+func newAccountJSON(a store.Account, takes store.Room) accountJSON {
+	j := accountJSON{
+		ID: a.ID, Email: a.Email, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
+		Invited: a.Invited(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+	}
+	if !a.SignedInAt.IsZero() {
+		j.LastSignInAt = new(Stamp(a.SignedInAt))
+	}
+	return j
+}
+
+// newChangedJSON renders an account after an act, with the link that the act made, if any.
+func newChangedJSON(a accountJSON, l store.PasswordLink, base string) changedAccountJSON {
+	j := changedAccountJSON{accountJSON: a}
+	if !l.Code.IsZero() {
+		j.PasswordURL, j.PasswordUntil = new(display.PasswordLink(base, l.Code.Reveal())), new(Stamp(l.Until))
+	}
+	return j
+}
+
+// accountsAPI lists accounts.
+func (s *Server) accountsAPI(r *request) (reply, error) {
+	q, err := readAccountQuery(r.URL.RawQuery)
+	if err != nil {
+		return reply{}, err
+	}
+	found, rooms, rest, err := s.findAccounts(r, q)
+	if err != nil {
+		return reply{}, err
+	}
+	list := accountsJSON{Accounts: make([]accountJSON, len(found))}
+	for i, a := range found {
+		list.Accounts[i] = newAccountJSON(a, rooms[a.ID])
+	}
+	if rest != 0 {
+		list.Next = &rest
+	}
+	return ok(list), nil
+}
+
+// accountAPI shows an account.
+func (s *Server) accountAPI(r *request) (reply, error) {
+	a, err := s.accountInPath(r)
+	if err != nil {
+		return reply{}, err
+	}
+	j, err := s.accountNow(r, a)
+	return ok(j), err
+}
+
+// accountNow renders an account with what its live pushes take.
+func (s *Server) accountNow(r *request, a store.Account) (accountJSON, error) {
+	rooms, err := s.store.AccountRooms(r.Context(), []store.AccountID{a.ID})
+	return newAccountJSON(a, rooms[a.ID]), err
+}
+
+// Fields of an invitation.
+const (
+	accountWrapper = "account"
+	emailField     = "email"
+	adminField     = "admin"
+)
+
+const errNoAccount = badRequest("Send an object account with at least an email, such as {\"account\":{\"email\":\"ann@example.com\"}}, or account[email]=... in a form.")
+
+// inviteAPI makes an account without a password, and the link that sets one.
+func (s *Server) inviteAPI(r *request) (reply, error) {
+	f := make(body.Form)
+	err := body.Read(r.Context(), &r.Body, body.Options{Object: accountWrapper, Flat: true, JSON: true, Query: true, MaxText: smallBody}, f)
+	if errors.Is(err, body.ErrNoObject) || err == nil && len(f) == 0 {
+		err = errNoAccount
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	in := fieldReader{fields: fields(f)}
+	email, admin := in.secret(emailField).Reveal(), in.flag(adminField)
+	if err := in.bad.Err(); err != nil {
+		return reply{}, err
+	}
+	l, err := s.store.Invite(r.Context(), r.actor, email, admin != nil && *admin)
+	if errors.Is(err, store.ErrExists) {
+		in.bad.Add(emailField, "has an account already")
+		err = in.bad.Err()
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	a, err := s.store.AccountByID(r.Context(), l.Of)
+	return created(newChangedJSON(newAccountJSON(a, store.Room{}), l, s.home(r))), err
+}
+
+// actAPI does to an account what the path names. It does not remove it: removeAPI does.
+func (s *Server) actAPI(r *request) (reply, error) {
+	i := slices.IndexFunc(accountActs, func(act accountAct) bool { return act.Name == r.act && !act.Typed })
+	if i < 0 {
+		return reply{}, store.ErrNotFound
+	}
+	a, err := s.accountInPath(r)
+	if err != nil {
+		return reply{}, err
+	}
+	l, err := s.act(r, accountActs[i], a)
+	if err != nil {
+		return reply{}, err
+	}
+	if a, err = s.store.AccountByID(r.Context(), a.ID); err != nil {
+		return reply{}, err
+	}
+	j, err := s.accountNow(r, a)
+	return ok(newChangedJSON(j, l, s.home(r))), err
+}
+
+// removeAPI removes an account with all that belongs to it, and answers with what it was.
+func (s *Server) removeAPI(r *request) (reply, error) {
+	a, err := s.accountInPath(r)
+	if err != nil {
+		return reply{}, err
+	}
+	j, err := s.accountNow(r, a)
+	if err != nil {
+		return reply{}, err
+	}
+	i := slices.IndexFunc(accountActs, func(act accountAct) bool { return act.Typed })
+	_, err = s.act(r, accountActs[i], a)
+	return ok(j), err
+}
+
+// logJSON is a page of the instance log.
+type logJSON struct {
+	Events []store.AdminLine `json:"events"`
+	Next   *uint64           `json:"next"`
+}
+
+// logAPI lists events of the instance log, newest first.
+func (s *Server) logAPI(r *request) (reply, error) {
+	q, err := readLogQuery(r.URL.RawQuery)
+	if err != nil {
+		return reply{}, err
+	}
+	found, rest, err := s.findEvents(r, q)
+	if err != nil {
+		return reply{}, err
+	}
+	page := logJSON{Events: make([]store.AdminLine, len(found))}
+	for i, e := range found {
+		page.Events[i] = e.Line()
+	}
+	if rest != 0 {
+		page.Next = &rest
+	}
+	return ok(page), nil
+}

@@ -1,0 +1,464 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/secret"
+	"pushbox/server"
+	"pushbox/server/servertest"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+const (
+	adminAPI    = "/api/v2/admin"
+	accountsAPI = adminAPI + "/accounts"
+	rootEmail   = "root@example.com"
+)
+
+// isAdminCall reports whether a route is of the API for administrators.
+func isAdminCall(name string) bool { return strings.HasPrefix(name, "admin_") }
+
+// adminCalls has a call of each operation for administrators, about the account with the
+// number 2. Their order is one in which all succeed.
+var adminCalls = []call{
+	{"admin_accounts", "GET", accountsAPI, ""},
+	{"admin_invite", "POST", accountsAPI, `{"account":{"email":"new@example.com"}}`},
+	{"admin_account", "GET", accountsAPI + "/2", ""},
+	{"admin_act", "POST", accountsAPI + "/2/expire", ""},
+	{"admin_log", "GET", adminAPI + "/log", ""},
+	{"admin_log_lines", "GET", adminAPI + "/log.jsonl", ""},
+	{"admin_health", "GET", adminAPI + "/health", ""},
+	{"admin_settings", "GET", adminAPI + "/settings", ""},
+	{"admin_remove", "DELETE", accountsAPI + "/2", ""},
+}
+
+// scoped makes an API token with scopes and returns the header with it.
+func scoped(a *servertest.Server, email string, scopes store.Scopes) http.Header {
+	a.T.Helper()
+	token, err := a.Store.CreateToken(ctx, storetest.Operator, email, store.TokenTerms{Scopes: scopes})
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	return servertest.Bearer(token.Secret.Reveal())
+}
+
+// governed is a server with an administrator and a member, accounts 1 and 2, and the API
+// token of the administrator that has the scope admin.
+func governed(t *testing.T, engine func(*storetest.Setup), changes ...func(*config.Config)) (a *servertest.Server, root http.Header) {
+	t.Helper()
+	a = servertest.On(t, engine, append([]func(*config.Config){sendsMail}, changes...)...)
+	for _, email := range []string{rootEmail, bobEmail} {
+		a.Store.Account(email)
+	}
+	makeAdmin(a, rootEmail, true)
+	a.Handler.SetMonitoring(told)
+	return a, scoped(a, rootEmail, store.ScopeAdmin)
+}
+
+// told is what a server can tell administrators of its installation.
+var told = server.Monitoring{
+	Findings: func(context.Context) ([]server.Finding, error) {
+		return []server.Finding{
+			{Check: "server", Grade: "ok", Text: "version 3.0.0 is running"},
+			{Check: "backups", Grade: "warning", Text: "the server <makes> none", Cure: "set backup.schedule"},
+			{Check: "clock", Grade: "problem", Text: "it jumped", Cure: "correct the clock"},
+			{Check: "swap", Grade: "skipped", Text: "this system does not report it"},
+		}, nil
+	},
+	Settings: func() []config.Value {
+		return []config.Value{
+			{Key: "listen", Value: `":80"`, Origin: "flag --listen"},
+			{Key: "base_path", Value: `""`, Origin: config.OriginDefault},
+			{Key: "base_url", Value: `"https://push.example.com"`, Origin: "environment PUSHBOX_BASE_URL", Reload: true},
+		}
+	},
+}
+
+func makeAdmin(a *servertest.Server, email string, admin bool) {
+	a.T.Helper()
+	if err := a.Store.SetAdmin(ctx, storetest.Operator, email, admin, true); err != nil {
+		a.T.Fatal(err)
+	}
+}
+
+// Each operation for administrators is refused to everyone else, and to their tokens that
+// were not made for it.
+func TestTheAPIForAdministratorsIsForThem(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		a, root := governed(t, engine)
+		for _, email := range []string{"was@example.com", "off@example.com"} {
+			a.Store.Account(email)
+			makeAdmin(a, email, true)
+		}
+		demoted, disabled := scoped(a, "was@example.com", store.ScopeAdmin), scoped(a, "off@example.com", store.ScopeAdmin)
+		a.Get(accountsAPI, demoted).Want(http.StatusOK)
+		makeAdmin(a, "was@example.com", false)
+		if err := a.Store.SetDisabled(ctx, storetest.Operator, "off@example.com", true); err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range adminCalls {
+			for name, who := range map[string]struct {
+				header http.Header
+				status int
+			}{
+				"an anonymous client":           {nil, http.StatusUnauthorized},
+				"a token that is not valid":     {servertest.Bearer("bad"), http.StatusUnauthorized},
+				"a member":                      {a.AddToken(bobEmail), http.StatusNotFound},
+				"an administrator that was one": {demoted, http.StatusNotFound},
+				"a disabled administrator":      {disabled, http.StatusUnauthorized},
+				"a token for pushes":            {scoped(a, rootEmail, store.AllScopes), http.StatusForbidden},
+			} {
+				if got := a.Do(c.method, c.path, c.body, who.header); got.Status != who.status {
+					t.Errorf("%s %s, %s: %d, not %d: %s", c.method, c.path, name, got.Status, who.status, got.Body)
+				}
+			}
+			want := http.StatusOK
+			if c.id == "admin_invite" {
+				want = http.StatusCreated
+			}
+			a.Do(c.method, c.path, c.body, root).Want(want)
+			a.Store.Clock.Advance(time.Minute)
+			for _, email := range []string{bobEmail, rootEmail} {
+				endTokens(a, email, root)
+			}
+		}
+		makeAdmin(a, "was@example.com", true)
+		a.Get(accountsAPI, demoted).Want(http.StatusOK)
+	})
+}
+
+// endTokens ends the tokens of an account but one: an account has a bounded number.
+func endTokens(a *servertest.Server, email string, but http.Header) {
+	tokens, err := a.Store.Tokens(ctx, email)
+	if err != nil {
+		return // the account is gone
+	}
+	for _, one := range tokens {
+		if one.Scopes != store.ScopeAdmin {
+			if err := a.Store.RevokeToken(ctx, storetest.Operator, one.ID); err != nil {
+				a.T.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestAnAdministratorsTokenNeedsTheFactorThatAllNeed(t *testing.T) {
+	t.Parallel()
+	a, root := governed(t, func(*storetest.Setup) {}, func(c *config.Config) { c.RequireMFA = true })
+	if got := a.Get(accountsAPI, root).Want(http.StatusForbidden); got.Problem() != "mfa-required" {
+		t.Error(got.Body)
+	}
+}
+
+// Each answer matches the document, and each status of the document is seen.
+func TestAnswersForAdministratorsMatchTheDocument(t *testing.T) {
+	t.Parallel()
+	a, root := governed(t, func(*storetest.Setup) {})
+	d := documentOf(a)
+	var ids []string
+	for _, c := range adminCalls {
+		ids = append(ids, c.id)
+		want := http.StatusOK
+		if c.id == "admin_invite" {
+			want = http.StatusCreated
+		}
+		ask := func(headers ...http.Header) servertest.Answer { return a.Do(c.method, c.path, c.body, headers...) }
+		d.answers(c.id, http.StatusUnauthorized, ask())
+		d.answers(c.id, http.StatusForbidden, ask(scoped(a, rootEmail, store.ScopeRead)))
+		d.answers(c.id, http.StatusNotFound, ask(scoped(a, bobEmail, store.ScopeRead)))
+		if c.id == "admin_remove" {
+			d.answers(c.id, http.StatusConflict, a.Do(c.method, accountsAPI+"/1", "", root))
+		}
+		d.answers(c.id, want, ask(root))
+		endTokens(a, rootEmail, root)
+		endTokens(a, bobEmail, nil)
+	}
+	for _, test := range []struct {
+		id, method, path, body string
+		status                 int
+		header                 http.Header
+	}{
+		{"admin_accounts", "GET", accountsAPI + "?before=x", "", http.StatusBadRequest, nil},
+		{"admin_log", "GET", adminAPI + "/log?event=x", "", http.StatusBadRequest, nil},
+		{"admin_log_lines", "GET", adminAPI + "/log.jsonl?account=-1", "", http.StatusBadRequest, nil},
+		{"admin_act", "POST", accountsAPI + "/1/revoke", "", http.StatusConflict, nil},
+		{"admin_act", "POST", accountsAPI + "/1/remove", "", http.StatusNotFound, nil},
+		{"admin_act", "POST", accountsAPI + "/1/explode", "", http.StatusNotFound, nil},
+		{"admin_act", "POST", accountsAPI + "/1/expire", "", http.StatusForbidden, http.Header{"Sec-Fetch-Site": {"cross-site"}, "Sec-Fetch-Mode": {"no-cors"}}},
+		{"admin_invite", "POST", accountsAPI, `{"account":{"email":"new@example.com"}}`, http.StatusUnprocessableEntity, nil},
+		{"admin_invite", "POST", accountsAPI, `{"email":"none"}`, http.StatusUnprocessableEntity, nil},
+		{"admin_invite", "POST", accountsAPI, `[]`, http.StatusBadRequest, nil},
+		{"admin_invite", "POST", accountsAPI, `{}`, http.StatusBadRequest, nil},
+		{"admin_invite", "POST", accountsAPI, `x`, http.StatusUnsupportedMediaType, http.Header{"Content-Type": {"text/plain"}}},
+		{"admin_invite", "POST", accountsAPI, `{"email":"` + strings.Repeat("x", 1<<16) + `"}`, http.StatusRequestEntityTooLarge, nil},
+		{"admin_invite", "POST", accountsAPI, `{"email":"old@example.com","admin":true}`, http.StatusCreated, nil},
+	} {
+		d.answers(test.id, test.status, a.Do(test.method, test.path, test.body, root, test.header))
+	}
+	unnamed := servertest.New(t)
+	busy, _ := governed(t, func(*storetest.Setup) {}, func(c *config.Config) { c.Limits.AnonymousPerMinute = 1 })
+	failed, its := governed(t, func(*storetest.Setup) {})
+	failed.Store.Abandon()
+	if err := os.Truncate(failed.Store.Path, 2*int64(os.Getpagesize())); err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range adminCalls {
+		_ = busy.Get("/api/v2/openapi", servertest.Far(i))
+		d.answers(c.id, http.StatusTooManyRequests, busy.Do(c.method, c.path, c.body, servertest.Far(i)))
+		d.answers(c.id, http.StatusServiceUnavailable, failed.Do(c.method, c.path, c.body, its))
+	}
+	unnamed.Get(accountsAPI).Want(http.StatusUnauthorized)
+	for id, op := range d.byID {
+		if isAdminCall(id) != slices.Contains(ids, id) {
+			t.Errorf("there is no call of %s", id)
+		}
+		for status := range op.Responses {
+			if n := 0; isAdminCall(id) && status != "500" && status != "507" {
+				if _, _ = fmt.Sscan(status, &n); !d.seen[id][n] {
+					t.Errorf("%s: no answer had the status %d", id, n)
+				}
+			}
+		}
+	}
+}
+
+// The commands that the help shows work as they stand.
+func TestTheHelpsCommandsForAdministratorsWork(t *testing.T) {
+	t.Parallel()
+	if _, err := exec.LookPath("curl"); err != nil {
+		t.Skip("the help shows curl, and it is not installed here")
+	}
+	a, root := governed(t, func(*storetest.Setup) {})
+	commands := a.Handler.HelpCommands(a.URL)
+	for _, c := range adminCalls {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", commands[c.id]+" -w '\n%{http_code}'")
+		cmd.Env = append(os.Environ(), "API_TOKEN="+strings.TrimPrefix(root.Get("Authorization"), "Bearer "))
+		if out, err := cmd.CombinedOutput(); err != nil || !strings.Contains(string(out), "\n20") {
+			t.Errorf("%s: %v: %s", commands[c.id], err, out)
+		}
+	}
+}
+
+// Each change that an administrator makes over the API or on the pages leaves an event that
+// names the administrator and the account.
+func TestEachChangeByAnAdministratorIsInTheLog(t *testing.T) {
+	t.Parallel()
+	a, root := governed(t, func(*storetest.Setup) {})
+	a.AddAccount("page@example.com", servertest.AnnPassword)
+	makeAdmin(a, "page@example.com", true)
+	page := a.SignedIn("page@example.com", servertest.AnnPassword)
+	acts := map[string]struct {
+		kind  store.AdminKind
+		ready func(email string) error
+	}{
+		"enable":   {store.AdminAccountEnable, func(email string) error { return a.Store.SetDisabled(ctx, storetest.Operator, email, true) }},
+		"confirm":  {store.AdminAddressConfirm, nil},
+		"password": {store.AdminPasswordLink, nil},
+		"grant":    {store.AdminGrant, nil},
+		"revoke":   {store.AdminRevoke, func(email string) error { return a.Store.SetAdmin(ctx, storetest.Operator, email, true, false) }},
+		"sign_out": {store.AdminAccessEnd, func(email string) error {
+			_, err := a.Store.SignIn(ctx, store.Actor{Client: "192.0.2.8"}, email, secret.New(servertest.AnnPassword))
+			return err
+		}},
+		"tokens": {store.AdminAccessEnd, nil},
+		"mfa": {store.AdminFactorRemove, func(email string) error {
+			n, err := a.Store.SignIn(ctx, store.Actor{Client: "192.0.2.8"}, email, secret.New(servertest.AnnPassword))
+			storetest.EnableTOTP(t, a.Store, &n)
+			return err
+		}},
+		"disable": {store.AdminAccountDisable, nil},
+		"expire":  {store.AdminPushesExpire, nil},
+		"remove":  {store.AdminAccountRemoved, nil},
+	}
+	for i, name := range a.Handler.AccountActs() {
+		act, known := acts[name]
+		if !known {
+			t.Errorf("nothing is said of the act %s", name)
+		}
+		for way := range 2 {
+			email := fmt.Sprintf("user%d@example.com", 2*i+way)
+			one, err := a.Store.SignUp(ctx, store.Actor{Client: fmt.Sprintf("192.0.2.%d", 100+2*i+way)}, email, secret.New(servertest.AnnPassword))
+			if err == nil && act.ready != nil {
+				err = act.ready(email)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			last, err := a.Store.LastAdminEvent(ctx)
+			if err != nil {
+				t.Fatal(err)
+			}
+			by, path := store.AccountID(1), fmt.Sprintf("%s/%d", accountsAPI, one.ID)
+			switch {
+			case way == 1:
+				by = 3
+				page.Post(fmt.Sprintf("/admin/accounts/%d", one.ID), "do", name, "email", email)
+			case name == "remove":
+				a.Do("DELETE", path, "", root).Want(http.StatusOK).Has(map[string]string{"email": email})
+			default:
+				a.Do("POST", path+"/"+name, "", root).Want(http.StatusOK).Has(map[string]string{"email": email})
+			}
+			wantChange(t, a, last, store.AdminEventInfo{AdminEvent: store.AdminEvent{Kind: act.kind, Account: one.ID}, By: store.Actor{Account: by}})
+			if name == "expire" || name == "remove" || name == "password" || name == "sign_out" || name == "tokens" || way == 1 {
+				continue
+			}
+			last, _ = a.Store.LastAdminEvent(ctx)
+			a.Do("POST", path+"/"+name, "", root).Want(http.StatusOK)
+			if again, _ := a.Store.LastAdminEvent(ctx); again != last {
+				t.Errorf("%s changed nothing, and left an event", name)
+			}
+		}
+	}
+	for _, row := range a.Handler.Rows() {
+		if !strings.HasPrefix(row.Pattern, adminAPI) && !strings.HasPrefix(row.Pattern, "/admin") || row.Method == http.MethodGet || row.Method == http.MethodHead {
+			continue
+		}
+		switch row.Name {
+		case "admin_act", "admin_remove", "account_changed": // above
+		case "admin_invite", "account_invited":
+			last, _ := a.Store.LastAdminEvent(ctx)
+			if by := store.AccountID(1); row.Name == "admin_invite" {
+				made := a.Do("POST", row.Pattern, "account[email]=api@example.com", root, servertest.Urlencoded).Want(http.StatusCreated)
+				wantChange(t, a, last, store.AdminEventInfo{AdminEvent: store.AdminEvent{Kind: store.AdminAccountCreate}, By: store.Actor{Account: by}})
+				_, path, _ := strings.Cut(made.Text("password_url"), "push.example.com")
+				a.Browser().Get(path).Want(http.StatusOK).Says("api@example.com")
+			} else {
+				page.Post(row.Pattern, "email", "form@example.com").Want(http.StatusCreated)
+				wantChange(t, a, last, store.AdminEventInfo{AdminEvent: store.AdminEvent{Kind: store.AdminAccountCreate}, By: store.Actor{Account: 3}})
+			}
+		default:
+			t.Errorf("no test finds the event of %s", row.Name)
+		}
+	}
+}
+
+// wantChange fails the test unless an event after a number has that kind, account and actor.
+func wantChange(t *testing.T, a *servertest.Server, after uint64, want store.AdminEventInfo) {
+	t.Helper()
+	list, err := a.Store.AdminEvents(ctx, time.Time{}, after, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !slices.ContainsFunc(list, func(e store.AdminEventInfo) bool {
+		return e.Kind == want.Kind && (want.Account == 0 || e.Account == want.Account) && e.By.Role == store.Admin && e.By.Account == want.By.Account
+	}) {
+		t.Errorf("the log has no %s of account %d by account %d: %+v", want.Kind, want.Account, want.By.Account, list)
+	}
+}
+
+func TestAccountsAreListedOverTheAPI(t *testing.T) {
+	t.Parallel()
+	a, root := governed(t, func(*storetest.Setup) {})
+	for i := range store.PageSize {
+		a.Store.Account(fmt.Sprintf("user%03d@example.net", i))
+	}
+	var page struct {
+		Accounts []struct {
+			ID    uint64
+			Email string
+			Room  struct{ Pushes int }
+		}
+		Next *uint64
+	}
+	read := func(query string) int {
+		t.Helper()
+		page.Accounts, page.Next = nil, nil
+		if err := json.Unmarshal([]byte(a.Get(accountsAPI+query, root).Want(http.StatusOK).Body), &page); err != nil {
+			t.Fatal(err)
+		}
+		return len(page.Accounts)
+	}
+	a.Create(`"payload":"x"`, a.AddToken(bobEmail))
+	if n := read(""); n != store.PageSize || page.Next == nil || *page.Next != 3 || page.Accounts[0].ID != 52 {
+		t.Fatalf("%d accounts, %+v", n, page)
+	}
+	if n := read("?before=3"); n != 2 || page.Next != nil || page.Accounts[0].Email != bobEmail || page.Accounts[0].Room.Pushes != 1 {
+		t.Errorf("%+v", page)
+	}
+	if n := read("?q=USER04"); n != 10 || page.Next != nil {
+		t.Errorf("%d accounts", n)
+	}
+}
+
+// An export has every event that its filter lets through, in order, and nothing of a push.
+func TestTheInstanceLogIsExported(t *testing.T) {
+	t.Parallel()
+	a, root := governed(t, func(*storetest.Setup) {})
+	for range 600 { // more than one part
+		if err := a.Store.NoteReload(ctx, storetest.Operator, false, []string{"brand.title"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	push := a.Create(`"payload":"marker-text","name":"marker-name"`, a.AddToken(bobEmail))
+	a.Do("POST", accountsAPI+"/2/disable", "", root).Want(http.StatusOK)
+	last, err := a.Store.LastAdminEvent(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	export := func(query string, want uint64) (lines []store.AdminLine) {
+		t.Helper()
+		got := a.Get(adminAPI+"/log.jsonl"+query, root).Want(http.StatusOK)
+		if got.Header.Get("Content-Type") != "application/jsonl" || !strings.Contains(got.Header.Get("Content-Disposition"), "instance-log.jsonl") || strings.Contains(got.Body, "marker") || strings.Contains(got.Body, push) {
+			t.Errorf("%v: %s", got.Header, got.Body)
+		}
+		for in := bufio.NewScanner(strings.NewReader(got.Body)); in.Scan(); {
+			var one store.AdminLine
+			if err := json.Unmarshal(in.Bytes(), &one); err != nil || len(lines) > 0 && one.Number <= lines[len(lines)-1].Number {
+				t.Fatalf("%s: %v", in.Bytes(), err)
+			}
+			lines = append(lines, one)
+		}
+		if uint64(len(lines)) != want {
+			t.Errorf("%s: %d lines, not %d", query, len(lines), want)
+		}
+		return lines
+	}
+	all := export("", last)
+	if e := all[last-1]; e.Event != "account_disable" || e.Actor != "admin" || e.ActorID != 1 || e.Account != bobEmail || e.AccountID != 2 {
+		t.Errorf("the last is %+v", e)
+	}
+	export("?event=reload", 600)
+	export("?before=3", 2)
+	export("?event=account_disable&account=2", 1)
+	export("?event=purge", 0)
+	if got := a.Do("HEAD", adminAPI+"/log.jsonl", "", root).Want(http.StatusOK); got.Body != "" {
+		t.Error("HEAD has a body")
+	}
+}
+
+func TestAdministratorsSeeTheHealthOfTheInstallation(t *testing.T) {
+	t.Parallel()
+	a, root := governed(t, func(*storetest.Setup) {})
+	a.AddAccount("page@example.com", servertest.AnnPassword)
+	makeAdmin(a, "page@example.com", true)
+	admin := a.SignedIn("page@example.com", servertest.AnnPassword)
+	want := `{"problems":1,"warnings":1,"findings":[{"check":"server","grade":"ok","text":"version 3.0.0 is running"},{"check":"backups","grade":"warning","text":"the server <makes> none","cure":"set backup.schedule"},{"check":"clock","grade":"problem","text":"it jumped","cure":"correct the clock"},{"check":"swap","grade":"skipped","text":"this system does not report it"}]}`
+	if got := a.Get(adminAPI+"/health", root).Want(http.StatusOK); strings.TrimSpace(got.Body) != want {
+		t.Error(got.Body)
+	}
+	page := admin.Get("/admin/health").Says("1 problem.").Says("To do:").Says("correct the clock").Says("the server <makes> none")
+	if strings.Index(page.Body, "it jumped") > strings.Index(page.Body, "is running") {
+		t.Error("a problem stands behind what is fine")
+	}
+	admin.Get("/admin/settings").Says("flag --listen").Says("a change needs a restart").Says("1 setting has its default").Says("https://push.example.com")
+	a.Get(adminAPI+"/settings", root).Says(`{"key":"base_path","value":"\"\"","origin":"default","reload":false}`)
+	bare := servertest.New(t)
+	bare.Store.Account(rootEmail)
+	makeAdmin(bare, rootEmail, true)
+	for _, path := range []string{"/health", "/settings"} {
+		bare.Get(adminAPI+path, scoped(bare, rootEmail, store.ScopeAdmin)).Want(http.StatusNotFound)
+	}
+}

@@ -1,0 +1,222 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"net/url"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+)
+
+// An exportLine is one thing that is kept about an account: one of the fields is set. An
+// export has nothing that opens something: no links, no tokens, no secrets, no contents.
+type exportLine struct {
+	Account *accountJSON     `json:"account,omitempty"`
+	Session *exportedSession `json:"session,omitempty"`
+	Token   *exportedToken   `json:"token,omitempty"`
+	Webhook *exportedHook    `json:"webhook,omitempty"`
+	Push    *exportedPush    `json:"push,omitempty"`
+	Request *exportedRequest `json:"request,omitempty"`
+	Event   *store.AdminLine `json:"event,omitempty"` // of the instance log, by the account or about it
+}
+
+type exportedSession struct {
+	CreatedAt  string `json:"created_at"`
+	LastUsedAt string `json:"last_used_at"`
+	IP         string `json:"ip"`
+	UserAgent  string `json:"user_agent"`
+}
+
+type exportedToken struct {
+	Name       string       `json:"name"`
+	Scopes     store.Scopes `json:"scopes"`
+	CreatedAt  string       `json:"created_at"`
+	ExpiresAt  *string      `json:"expires_at"`
+	LastUsedAt *string      `json:"last_used_at"`
+}
+
+type exportedHook struct {
+	Host      string   `json:"host"`
+	Events    []string `json:"events"`
+	CreatedAt string   `json:"created_at"`
+	Disabled  bool     `json:"disabled"`
+}
+
+type exportedPush struct {
+	Kind      string      `json:"kind"`
+	Name      string      `json:"name"`
+	Note      string      `json:"note"`
+	CreatedAt string      `json:"created_at"`
+	ExpiresAt string      `json:"expires_at"`
+	ExpiredOn *string     `json:"expired_on"`
+	Deleted   bool        `json:"deleted"`
+	Views     int         `json:"views"`
+	MostViews int         `json:"expire_after_views"`
+	Audit     []entryJSON `json:"audit"`
+}
+
+type exportedRequest struct {
+	Text      string `json:"text"`
+	CreatedAt string `json:"created_at"`
+	ExpiresAt string `json:"expires_at"`
+	Answered  int    `json:"answered"`
+}
+
+// stampOrNone is nil for the zero time.
+func stampOrNone(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return new(Stamp(t))
+}
+
+// exportOwnAccount answers with all that is kept about the account, as JSON lines. It reads
+// them on the way, in parts.
+func (s *Server) exportOwnAccount(r *request) (reply, error) {
+	a, err := s.store.AccountByID(r.Context(), r.actor.Account)
+	if err != nil {
+		return reply{}, err
+	}
+	j, err := s.accountNow(r, a)
+	if err != nil {
+		return reply{}, err
+	}
+	return reply{
+		status: http.StatusOK, header: [][2]string{{"Content-Disposition", `attachment; filename="pushbox-account.jsonl"`}},
+		lines: func(write func(any) error) error {
+			err := write(exportLine{Account: &j})
+			for _, part := range []func(*request, store.Account, func(any) error) error{s.exportSessions, s.exportTokens, s.exportHooks, s.exportPushes, s.exportRequests, s.exportOwnEvents} {
+				if err == nil {
+					err = part(r, a, write)
+				}
+			}
+			return err
+		},
+	}, nil
+}
+
+// writeEach writes a line for each of a list.
+func writeEach[T any](list []T, err error, write func(any) error, line func(T) exportLine) error {
+	for _, one := range list {
+		if err == nil {
+			err = write(line(one))
+		}
+	}
+	return err
+}
+
+func (s *Server) exportSessions(r *request, _ store.Account, write func(any) error) error {
+	list, err := s.store.Sessions(r.Context(), s.sessionSecret(r))
+	return writeEach(list, err, write, func(i store.SessionInfo) exportLine {
+		return exportLine{Session: &exportedSession{Stamp(i.CreatedAt), Stamp(i.LastUsedAt), i.IP, i.UserAgent}}
+	})
+}
+
+func (s *Server) exportTokens(r *request, a store.Account, write func(any) error) error {
+	list, err := s.store.Tokens(r.Context(), a.Email)
+	return writeEach(list, err, write, func(t store.APIToken) exportLine {
+		return exportLine{Token: &exportedToken{t.Label, t.Scopes, Stamp(t.CreatedAt), stampOrNone(t.ExpiresAt), stampOrNone(t.LastUsedAt)}}
+	})
+}
+
+func (s *Server) exportHooks(r *request, a store.Account, write func(any) error) error {
+	list, err := s.store.Hooks(r.Context(), a.Email)
+	return writeEach(list, err, write, func(h store.HookInfo) exportLine {
+		x := exportedHook{Host: hostIn(h.URL), CreatedAt: Stamp(h.CreatedAt), Disabled: h.Disabled}
+		for _, e := range h.Events.Events() {
+			x.Events = append(x.Events, e.String())
+		}
+		return exportLine{Webhook: &x}
+	})
+}
+
+// hostIn is the host of an address, whose path may be a secret.
+func hostIn(address secret.Text) string {
+	u, err := url.Parse(address.Reveal())
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}
+
+// exportPushes writes the account's own pushes with their audit logs, those that are live
+// first.
+func (s *Server) exportPushes(r *request, _ store.Account, write func(any) error) error {
+	for _, live := range []bool{true, false} {
+		err := eachPage(func(page int) (int, error) {
+			list, err := s.store.Pushes(r.Context(), r.actor, live, page)
+			for _, p := range list {
+				if err == nil {
+					err = s.exportPush(r, p, write)
+				}
+			}
+			return len(list), err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// eachPage calls read for the pages of a list, from 1, until one is not full. read returns
+// the length of its page.
+func eachPage(read func(page int) (int, error)) error {
+	for page := 1; ; page++ {
+		if n, err := read(page); err != nil || n < store.PageSize {
+			return err
+		}
+	}
+}
+
+func (s *Server) exportPush(r *request, p store.PushInfo, write func(any) error) error {
+	x := exportedPush{
+		Kind: p.Kind.String(), Name: p.Name.Reveal(), Note: p.Note.Reveal(), CreatedAt: Stamp(p.CreatedAt), ExpiresAt: Stamp(p.ExpiresAt),
+		ExpiredOn: stampOrNone(p.ExpiredAt), Deleted: p.State == store.Deleted, Views: p.Views, MostViews: p.ViewLimit, Audit: []entryJSON{},
+	}
+	err := eachPage(func(page int) (int, error) {
+		log, err := s.store.Audit(r.Context(), r.actor, nameOf(p), page)
+		for _, e := range log {
+			x.Audit = append(x.Audit, newEntryJSON(e))
+		}
+		return len(log), err
+	})
+	switch {
+	case errors.Is(err, store.ErrNotFound): // it was purged meanwhile
+		return nil
+	case err != nil:
+		return err
+	}
+	return write(exportLine{Push: &x})
+}
+
+// nameOf is what names a push to its owner: once it has ended, its handle.
+func nameOf(p store.PushInfo) store.Name {
+	if p.Live() {
+		return p.Token
+	}
+	return store.Handle(p.ID)
+}
+
+func (s *Server) exportRequests(r *request, _ store.Account, write func(any) error) error {
+	return eachPage(func(page int) (int, error) {
+		list, err := s.store.Requests(r.Context(), r.actor, page)
+		return len(list), writeEach(list, err, write, func(q store.RequestInfo) exportLine {
+			return exportLine{Request: &exportedRequest{q.Text.Reveal(), Stamp(q.CreatedAt), Stamp(q.ExpiresAt), len(q.Answers)}}
+		})
+	})
+}
+
+// exportOwnEvents writes the events that the account caused, and those about it.
+func (s *Server) exportOwnEvents(r *request, a store.Account, write func(any) error) error {
+	last, err := s.store.LastAdminEvent(r.Context())
+	if err != nil {
+		return err
+	}
+	return s.exportEvents(r, logQuery{account: a.ID, before: last + 1}, func(line any) error {
+		event := line.(store.AdminLine)
+		return write(exportLine{Event: &event})
+	})
+}
