@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"pushbox/internal/humanize"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -82,7 +81,7 @@ func (s *Server) listAccounts(r *request, status int, v accountsView) (reply, er
 	from := min((page-1)*store.PageSize, len(found))
 	to := min(from+store.PageSize, len(found))
 	for _, a := range found[from:to] {
-		v.Rows = append(v.Rows, newAccountRow(a, rooms[a.ID], r.actor.Account))
+		v.Rows = append(v.Rows, newAccountRow(r, a, rooms[a.ID]))
 	}
 	v.Pages = newPager(page, to < len(found), func(page int) string {
 		q := url.Values{}
@@ -94,7 +93,7 @@ func (s *Server) listAccounts(r *request, status int, v accountsView) (reply, er
 	return show(status, "admin_accounts", v), nil
 }
 
-func newAccountRow(a store.Account, takes store.Room, own store.AccountID) accountRow {
+func newAccountRow(r *request, a store.Account, takes store.Room) accountRow {
 	state := "active"
 	switch {
 	case a.Removing:
@@ -105,8 +104,8 @@ func newAccountRow(a store.Account, takes store.Room, own store.AccountID) accou
 		state = "invited"
 	}
 	return accountRow{
-		ID: a.ID, Email: a.Email, Admin: a.Admin, MFA: a.MFA(), Own: a.ID == own, State: state, Confirmed: !a.Unconfirmed,
-		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: humanize.Size(takes.Bytes),
+		ID: a.ID, Email: a.Email, Admin: a.Admin, MFA: a.MFA(), Own: a.ID == r.actor.Account, State: state, Confirmed: !a.Unconfirmed,
+		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: r.size(takes.Bytes),
 	}
 }
 
@@ -228,7 +227,7 @@ func (s *Server) showAccount(r *request, status int, v managedView) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	v.accountRow, v.Created, v.Tokens = newAccountRow(a, rooms[a.ID], r.actor.Account), display.NewTime(a.CreatedAt), len(tokens)
+	v.accountRow, v.Created, v.Tokens = newAccountRow(r, a, rooms[a.ID]), display.NewTime(a.CreatedAt), len(tokens)
 	for _, act := range accountActs {
 		if !a.Removing && act.fits(a) {
 			v.Acts = append(v.Acts, act)

@@ -3,16 +3,17 @@ package server
 import (
 	"errors"
 	"net/http"
+	"strings"
 
 	"pushbox/store"
 )
 
 // signInView is the form of an address and its password.
 type signInView struct {
-	Email  string // as it was typed
-	Mail   bool   // a forgotten password can be set by a mailed link
-	Wanted bool   // it leads to the page that the user wanted to see
-	Error  formError
+	Email string // as it was typed
+	Mail  bool   // a forgotten password can be set by a mailed link
+	Why   string // the key of a message: why to sign in; empty: for nothing in particular
+	Error formError
 }
 
 // signInCodeView is the form of the second factor's code.
@@ -26,7 +27,11 @@ func (s *Server) signInForm(r *request) (reply, error) {
 	case r.pending:
 		return show(http.StatusOK, "sign_in_code", signInCodeView{}), nil
 	default:
-		return show(http.StatusOK, "sign_in", signInView{Mail: s.cfg.Mail.Enabled(), Wanted: s.wanted(r) != ""}), nil
+		wanted, kept := s.wanted(r), (*http.Cookie)(nil)
+		if r.URL.RawQuery == strings.TrimPrefix(wantedFiles, "/?") {
+			wanted, kept = wantedFiles, s.keepWanted(r, wantedFiles)
+		}
+		return show(http.StatusOK, "sign_in", signInView{Mail: s.cfg.Mail.Enabled(), Why: whySignIn(wanted)}).with(kept), nil
 	}
 }
 
@@ -35,7 +40,7 @@ func (s *Server) signIn(r *request, f webForm) (reply, error) {
 	n, err := s.store.SignIn(r.Context(), r.actor, f.text("email"), f.Text("password"))
 	if err != nil {
 		e, err := s.newFormError(err, "sign_in_wrong")
-		return e.rerender("sign_in", signInView{Email: shownAgain(f.text("email"), store.MaxEmail), Mail: s.cfg.Mail.Enabled(), Wanted: s.wanted(r) != "", Error: e}), err
+		return e.rerender("sign_in", signInView{Email: shownAgain(f.text("email"), store.MaxEmail), Mail: s.cfg.Mail.Enabled(), Why: whySignIn(s.wanted(r)), Error: e}), err
 	}
 	return s.begin(r, n)
 }
