@@ -210,6 +210,17 @@ test('times are shown in the time zone and language of the reader', async (t) =>
   assert.equal(await guest.page.locator('main time').textContent(), format.format(new Date(push.expires_at)))
 })
 
+test('the documentation of the API fits on two screens, and a link to a part unfolds it', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/help/api')
+  assert.ok((await guest.page.evaluate(() => document.documentElement.scrollHeight)) <= 1600)
+  await guest.go('about:blank')
+  await guest.go('/help/api#create')
+  const part = guest.page.locator('#create')
+  await part.getByRole('button', { name: /^Copy the command/ }).waitFor()
+  await part.getByText('expire_after_days', { exact: true }).waitFor()
+})
+
 test('every page has the headers that isolate it', async (t) => {
   const guest = await scene.guest(t)
   guest.foresee(404)
