@@ -88,10 +88,11 @@ test('files that are dropped by an anonymous client lead to the sign-in', async 
   assert.equal(await guest.page.locator('.drop').isVisible(), true)
 })
 
-test('sizes are in the language of the page', async (t) => {
+test('an address leads to the form for files, with sizes in its language', async (t) => {
   const guest = await scene.guest(t)
   await arriveSignedIn(guest, await scene.account())
   await guest.go('/?kind=file&lang=fr')
+  assert.equal(await guest.page.locator('#files').evaluate((field) => field === document.activeElement), true)
   await guest.page.locator('#files').setInputFiles([file('a.txt', 'x'.repeat(1536))])
   assert.equal(await guest.page.locator('#chosen .size').textContent(), '1,5\u00a0Kio')
   assert.match(await guest.page.locator('#files-hint').innerText(), /32\sMio/)

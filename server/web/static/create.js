@@ -194,4 +194,4 @@ function start() {
 start()
 main.addEventListener('redrawn', start)
 // On a touch screen, a focus would open the keyboard over the form.
-if (matchMedia('(hover: hover)').matches && !one('[autofocus]')) one(kind().value === 'url' ? '#url' : '#payload').focus()
+if (matchMedia('(hover: hover)').matches && !one('[autofocus]')) one({ url: '#url', file: '#files' }[kind().value] ?? '#payload')?.focus()
