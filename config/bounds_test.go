@@ -43,6 +43,7 @@ func allBounds() map[string]bounds {
 		"sessions.idle_timeout":            {[]string{"5m", "90d"}, []string{"0", "4m59s", "90d1ns"}, "must be from 5m to 90d"},
 		"sessions.max_age":                 {[]string{"5m", "365d"}, []string{"0", "4m59s", "365d1ns"}, "must be from 5m to 365d"},
 		"tls.hsts":                         {[]string{"0", "5m", "730d"}, []string{"4m59s", "730d1ns"}, "must be 0 or from 5m to 730d"},
+		"ldap.check_every":                 {[]string{"10s", "1d"}, []string{"0", "9s", "1d1ns"}, "must be from 10s to 1d"},
 		"webhooks.queue":                   {[]string{"100", "1000000"}, []string{"-1", "0", "99", "1000001"}, "must be from 100 to 1000000"},
 		"webhooks.give_up":                 {[]string{"1m", "30d"}, []string{"0", "59s", "30d1ns"}, "must be from 1m to 30d"},
 		"mail.port":                        {[]string{"0", "1", "65535"}, []string{"-1", "65536"}, "must be 0 or from 1 to 65535"},

@@ -14,6 +14,7 @@ func (l *loader) check(cfg Config) {
 		{cfg.DatabaseURL, "database_url", cfg.DatabaseURLFile},
 		{cfg.Mail.Password, "mail.password", cfg.Mail.PasswordFile},
 		{cfg.Webhooks.Secret, "webhooks.secret", cfg.Webhooks.SecretFile},
+		{cfg.LDAP.BindPassword, "ldap.bind_password", cfg.LDAP.BindPasswordFile},
 		{cfg.Metrics.Token, "metrics.token", cfg.Metrics.TokenFile},
 	} {
 		if !key.of.IsZero() && key.other != "" {
@@ -30,6 +31,7 @@ func (l *loader) check(cfg Config) {
 	l.checkListeners(cfg)
 	l.checkWebhooks(cfg.Webhooks)
 	l.checkMail(cfg.Mail, cfg.BaseURL)
+	l.checkLDAP(cfg.LDAP)
 	l.checkTerms("pw", cfg.PW.Terms)
 	l.checkTerms("url", cfg.URL)
 	l.checkTerms("files", cfg.Files.Terms)

@@ -171,6 +171,10 @@ type Config struct {
 	// How long people stay signed in to the pages.
 	Sessions Sessions `mapstructure:"sessions" reload:"yes"`
 
+	// An LDAP directory, such as OpenLDAP or Active Directory: people whom it knows sign in
+	// with its passwords.
+	LDAP LDAP `mapstructure:"ldap"`
+
 	// Webhooks: messages about events of pushes.
 	Webhooks Webhooks `mapstructure:"webhooks"`
 

@@ -33,6 +33,7 @@ func Default() Config {
 		Privacy:           Privacy{IPv4Prefix: 32, IPv6Prefix: 128},
 		Limits:            defaultLimits(),
 		Sessions:          Sessions{IdleTimeout: 12 * time.Hour, MaxAge: 30 * day},
+		LDAP:              defaultLDAP(),
 		Webhooks:          defaultWebhooks(),
 		Mail:              defaultMail(),
 		PW:                deletable,

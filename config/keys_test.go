@@ -20,7 +20,7 @@ func sample(k config.Setting) string {
 		"require_mfa_tokens_from": "2027-01-31", "sessions.idle_timeout": "2d", "sessions.max_age": "90d",
 		"tls.redirect_listen": ":80", "tls.hsts": "1h", "tls.acme.domains": "a.example", "tls.acme.email": "ann@example.com",
 		"tls.acme.directory_url": "https://ca.example/acme/acme/directory",
-		"webhooks.events":        "view,expire", "webhooks.allow": "public,10.1.0.0/16,*.example.com", "webhooks.queue": "100", "webhooks.give_up": "1h",
+		"webhooks.events":        "view,expire", "webhooks.allow": "public,10.1.0.0/16,*.example.com", "ldap.url": "ldaps://dc.example.com", "ldap.check_every": "1h", "webhooks.queue": "100", "webhooks.give_up": "1h",
 		"mail.host": "mail.example.com", "mail.tls": "implicit", "mail.give_up": "1h",
 	}
 	if v, ok := special[k.Key]; ok {
@@ -51,6 +51,8 @@ func beside(k config.Setting) []string {
 		return []string{"PUSHBOX_MAIL_FROM=push@example.com", "PUSHBOX_BASE_URL=https://push.example.com"}
 	case k.Key == "webhooks.url":
 		return []string{"PUSHBOX_WEBHOOKS_SECRET_FILE=/some/where"}
+	case k.Key == "ldap.url":
+		return []string{"PUSHBOX_LDAP_BASE=dc=example"}
 	case strings.HasSuffix(k.Key, "_max"):
 		return []string{strings.TrimSuffix(k.Env, "_MAX") + "_DEFAULT=2"}
 	default:

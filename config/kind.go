@@ -70,6 +70,8 @@ func kindOf(f reflect.StructField) kind {
 		return newKind("a list of events", parseList(wordParser(hookEvents())), printList(text))
 	case form == "command":
 		return newKind("a list of a program and its arguments", parseCommand, printList(text))
+	case form == "names":
+		return newKind("a list of names", parseList(parseText), printList(text))
 	case form == "recipients":
 		return newKind("a list of age recipients", parseList(parseRecipient), printList(text))
 	}

@@ -26,69 +26,69 @@ func TestPrintShowsValuesAndOrigins(t *testing.T) {
 	if err := l.Print(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := `listen: ":80"                                 # flag --listen; needs a restart
-public_listen: ""                             # default; needs a restart
-listen_mode: "0660"                           # default; needs a restart
-base_path: ""                                 # default; needs a restart
-allowed_hosts: []                             # default
-create_networks: []                           # default
-data_dir: "./data"                            # default; needs a restart
-database_url: ""                              # default; needs a restart
-database_url_file: ""                         # default; needs a restart
-master_key_file: ""                           # default; needs a restart
-master_key: [redacted]                        # environment PUSHBOX_MASTER_KEY; needs a restart
-base_url: ""                                  # default
-security_contact: ""                          # default
+	want := `listen: ":80"                                    # flag --listen; needs a restart
+public_listen: ""                                # default; needs a restart
+listen_mode: "0660"                              # default; needs a restart
+base_path: ""                                    # default; needs a restart
+allowed_hosts: []                                # default
+create_networks: []                              # default
+data_dir: "./data"                               # default; needs a restart
+database_url: ""                                 # default; needs a restart
+database_url_file: ""                            # default; needs a restart
+master_key_file: ""                              # default; needs a restart
+master_key: [redacted]                           # environment PUSHBOX_MASTER_KEY; needs a restart
+base_url: ""                                     # default
+security_contact: ""                             # default
 tls:
-  cert_file: ""                               # default; needs a restart
-  key_file: ""                                # default; needs a restart
-  redirect_listen: ""                         # default; needs a restart
-  hsts: 180d                                  # default; needs a restart
+  cert_file: ""                                  # default; needs a restart
+  key_file: ""                                   # default; needs a restart
+  redirect_listen: ""                            # default; needs a restart
+  hsts: 180d                                     # default; needs a restart
   acme:
-    domains: []                               # default; needs a restart
+    domains: []                                  # default; needs a restart
     directory_url: "https://acme-v02.api.letsencrypt.org/directory"  # default; needs a restart
-    ca_file: ""                               # default; needs a restart
-    email: ""                                 # default; needs a restart
-trusted_proxies: ["10.1.2.3/32", "fd00::/8"]  # environment PUSHBOX_TRUSTED_PROXIES
-allow_anonymous: true                         # default
-enable_api_v1: true                           # default
-api_v1_cors: true                             # default
-enable_url_pushes: true                       # default
-enable_qr_pushes: true                        # default
-enable_file_pushes: true                      # default
-client_encryption: offered                    # default
-enable_requests: false                        # default
-enable_signups: false                         # default
-signup_email_regexp: ".+"                     # default
-require_mfa: false                            # default
-require_mfa_tokens_from: ""                   # default
-default_locale: en                            # default
-purge_after: 1d                               # file ` + name + `
-max_store_size: 2GiB                          # environment PUSHBOX_MAX_STORE_SIZE
+    ca_file: ""                                  # default; needs a restart
+    email: ""                                    # default; needs a restart
+trusted_proxies: ["10.1.2.3/32", "fd00::/8"]     # environment PUSHBOX_TRUSTED_PROXIES
+allow_anonymous: true                            # default
+enable_api_v1: true                              # default
+api_v1_cors: true                                # default
+enable_url_pushes: true                          # default
+enable_qr_pushes: true                           # default
+enable_file_pushes: true                         # default
+client_encryption: offered                       # default
+enable_requests: false                           # default
+enable_signups: false                            # default
+signup_email_regexp: ".+"                        # default
+require_mfa: false                               # default
+require_mfa_tokens_from: ""                      # default
+default_locale: en                               # default
+purge_after: 1d                                  # file ` + name + `
+max_store_size: 2GiB                             # environment PUSHBOX_MAX_STORE_SIZE
 backup:
-  schedule: 0                                 # default; needs a restart
-  dir: ""                                     # default; needs a restart
-  keep: 7                                     # default; needs a restart
-  recipients: []                              # default; needs a restart
-  after: []                                   # default; needs a restart
+  schedule: 0                                    # default; needs a restart
+  dir: ""                                        # default; needs a restart
+  keep: 7                                        # default; needs a restart
+  recipients: []                                 # default; needs a restart
+  after: []                                      # default; needs a restart
 brand:
-  title: "pushbox"                            # default
-  tagline: ""                                 # default
-  logo_file: ""                               # default
-  footer: ""                                  # default
+  title: "pushbox"                               # default
+  tagline: ""                                    # default
+  logo_file: ""                                  # default
+  footer: ""                                     # default
 log:
-  level: warn                                 # file ` + name + `
-  format: auto                                # default; needs a restart
-  client: true                                # default
+  level: warn                                    # file ` + name + `
+  format: auto                                   # default; needs a restart
+  client: true                                   # default
 metrics:
-  listen: ""                                  # default; needs a restart
-  token_file: ""                              # default; needs a restart
-  token: ""                                   # default; needs a restart
+  listen: ""                                     # default; needs a restart
+  token_file: ""                                 # default; needs a restart
+  token: ""                                      # default; needs a restart
 privacy:
-  ipv4_prefix: 32                             # default
-  ipv6_prefix: 128                            # default
+  ipv4_prefix: 32                                # default
+  ipv6_prefix: 128                               # default
 limits:
-  max_body: 8MiB                              # default
+  max_body: 8MiB                                 # default
 `
 	if !strings.HasPrefix(out.String(), want) {
 		t.Errorf("got\n%s\nwant it to begin\n%s", out.String(), want)
@@ -109,7 +109,7 @@ func TestALongLineDoesNotMoveComments(t *testing.T) {
 	if want := `data_dir: "` + long + `"  # environment PUSHBOX_DATA_DIR; needs a restart`; !slices.Contains(lines, want) {
 		t.Errorf("got %s", out.String())
 	}
-	if want := `listen: "127.0.0.1:5100"                     # default; needs a restart`; lines[0] != want {
+	if want := `listen: "127.0.0.1:5100"                         # default; needs a restart`; lines[0] != want {
 		t.Errorf("got %s", lines[0])
 	}
 }

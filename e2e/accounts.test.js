@@ -9,7 +9,7 @@ import { say } from './lib/words.js'
 
 const scene = setScene({})
 
-const members = ['/p', '/users/token', '/users/password', '/users/sessions', '/users/mfa']
+const members = ['/p', '/users/account', '/users/token', '/users/password', '/users/sessions', '/users/mfa']
 
 // isSignedIn reports whether a page for accounts opens.
 async function isSignedIn(guest) {

@@ -267,6 +267,11 @@ const pages = {
     await guest.press(say('password_go'))
     await guest.page.getByRole('alert').waitFor()
   },
+  account: async (guest) => {
+    await signedIn(guest, 'busy')
+    await guest.go('/users/account')
+    await guest.page.getByText(say('own_account_remove')).first().click()
+  },
   sessions: async (guest) => {
     await signedIn(guest, 'busy')
     await guest.go('/users/sessions')

@@ -135,6 +135,9 @@ type requestJSON struct {
 	Kinds      string  `json:"kinds"`
 	MaxAnswers int     `json:"max_answers"`
 	Answered   int     `json:"answered"`
+	Days       *int    `json:"answer_expire_after_days"`
+	Views      *int    `json:"answer_expire_after_views"`
+	Step       bool    `json:"answer_retrieval_step"`
 	CreatedAt  string  `json:"created_at"`
 	ExpiresAt  string  `json:"expires_at"`
 	Expired    bool    `json:"expired"`
@@ -160,7 +163,13 @@ func newRequestJSON(r store.RequestInfo, base string) requestJSON {
 	j := requestJSON{
 		ID: r.ID.String(), Text: r.Text.Reveal(), Kinds: kindsText(r.Request), MaxAnswers: r.MaxAnswers, Answered: len(r.Answers),
 		CreatedAt: Stamp(r.CreatedAt), ExpiresAt: Stamp(r.ExpiresAt), Expired: !r.Live(),
-		X25519: keyText(r.X25519), P256: keyText(r.P256),
+		Step: r.RetrievalStep, X25519: keyText(r.X25519), P256: keyText(r.P256),
+	}
+	if r.Lifetime != 0 {
+		j.Days = new(int((r.Lifetime + day - 1) / day))
+	}
+	if r.Views != 0 {
+		j.Views = &r.Views
 	}
 	if r.Live() {
 		link := display.RequestLink(base, r.Token.Reveal())

@@ -50,7 +50,8 @@ func TestRequestsAreUnknownWhileTheyAreOff(t *testing.T) {
 }
 
 var requestKeys = []string{
-	"id", "html_url", "text", "kinds", "max_answers", "answered", "created_at", "expires_at", "expired", "expired_on", "public_key_x25519", "public_key_p256",
+	"id", "html_url", "text", "kinds", "max_answers", "answered", "answer_expire_after_days", "answer_expire_after_views", "answer_retrieval_step",
+	"created_at", "expires_at", "expired", "expired_on", "public_key_x25519", "public_key_p256",
 }
 
 func TestARequestOverTheAPI(t *testing.T) {
@@ -61,7 +62,10 @@ func TestARequestOverTheAPI(t *testing.T) {
 	if got := made.Keys(); !slices.Equal(got, requestKeys) {
 		t.Errorf("the keys are %q", got)
 	}
-	made.Has(map[string]string{"text": "the <b>VPN</b> password", "kinds": "text", "max_answers": "2", "answered": "0", "expired": "false", "expired_on": "null", "public_key_p256": "null"})
+	made.Has(map[string]string{
+		"text": "the <b>VPN</b> password", "kinds": "text", "max_answers": "2", "answered": "0", "expired": "false", "expired_on": "null", "public_key_p256": "null",
+		"answer_expire_after_days": "1", "answer_expire_after_views": "4", "answer_retrieval_step": "true",
+	})
 	d := documentOf(a)
 	d.answers("request_create", http.StatusCreated, made)
 	one, token := requests+"/"+made.Text("id"), tokenOf(t, made.Text("html_url"))

@@ -68,7 +68,7 @@ func TestEverythingLiesBelowTheBasePath(t *testing.T) {
 			todo = append(todo, leadsOf(got.Page())...)
 		}
 	}
-	for _, at := range []string{"/", "/p", "/users/token", "/users/sessions", "/users/address", "/users/mfa", "/users/password", "/users/sign_in", "/help/api", "/api/v2/openapi.json", "/requests", "/requests/new"} {
+	for _, at := range []string{"/", "/p", "/users/token", "/users/sessions", "/users/account", "/users/mfa", "/users/password", "/users/sign_in", "/help/api", "/api/v2/openapi.json", "/requests", "/requests/new"} {
 		if !seen[below+at] {
 			t.Errorf("no page leads to %s", at)
 		}

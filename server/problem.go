@@ -96,6 +96,7 @@ var problems = [...]problem{
 	{err: limit.ErrBusy, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is busy with too many large requests. Try again in a moment.", retry: memoryWait},
 	{err: store.ErrClock, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's clock jumped, and the server does not trust it yet. Try again later.", retry: time.Minute},
 	{err: store.ErrStandby, status: http.StatusServiceUnavailable, code: "unavailable", message: "The database waits for a standby that is not there, so nothing can be created or viewed. Try again in a moment. Nothing that was acknowledged is lost.", retry: 2 * time.Second},
+	{err: ErrAway, status: http.StatusServiceUnavailable, code: "unavailable", message: "The directory that checks passwords does not answer. Try again in a few minutes.", retry: time.Minute},
 	{err: store.ErrUnavailable, status: http.StatusServiceUnavailable, code: "unavailable", message: "The database does not answer in time. Try again in a moment. Nothing that was acknowledged is lost.", retry: 2 * time.Second},
 	{err: store.ErrStaleKeys, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server takes new keys just now. Try again in a moment.", retry: time.Second},
 	{err: store.ErrMoved, status: http.StatusServiceUnavailable, code: "unavailable", message: "The data of this server were moved to another place. Send requests there.", retry: 10 * time.Second},
@@ -111,6 +112,8 @@ var problems = [...]problem{
 	{err: store.ErrRoom, status: http.StatusInternalServerError, code: "internal"},   // comes as a *store.RoomError
 	{err: store.ErrTokens, status: http.StatusInternalServerError, code: "internal"}, // the page says it itself
 	{err: store.ErrCode, status: http.StatusInternalServerError, code: "internal"},   // the page says it itself
+	{err: store.ErrStale, status: http.StatusInternalServerError, code: "internal"},  // the page says it itself
+	{err: store.ErrIdentityTaken, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrLastAdmin, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrEnded, status: http.StatusInternalServerError, code: "internal"},
 	{err: store.ErrInUse, status: http.StatusInternalServerError, code: "internal"},

@@ -65,18 +65,19 @@ const FirstPath = "/users/first/"
 
 // Paths that other pages or checks use.
 const (
-	healthPath   = "/healthz"
-	readyPath    = "/readyz"
-	metricsPath  = "/metrics"
-	securityPath = "/.well-known/security.txt"
-	signInPath   = "/users/sign_in"
-	mfaPath      = "/users/mfa"
-	tokenPath    = "/users/token"
-	passwordPath = "/users/password"
-	sessionsPath = "/users/sessions"
-	addressPath  = "/users/address"
-	helpPath     = "/help/api"
-	adminPath    = "/admin"
+	healthPath     = "/healthz"
+	readyPath      = "/readyz"
+	metricsPath    = "/metrics"
+	securityPath   = "/.well-known/security.txt"
+	signInPath     = "/users/sign_in"
+	mfaPath        = "/users/mfa"
+	tokenPath      = "/users/token"
+	passwordPath   = "/users/password"
+	sessionsPath   = "/users/sessions"
+	addressPath    = "/users/address"
+	ownAccountPath = "/users/account"
+	helpPath       = "/help/api"
+	adminPath      = "/admin"
 
 	forgottenPath = passwordPath + "/forgotten"
 )
@@ -177,9 +178,11 @@ func (s *Server) table() []route {
 		{name: "new_password", method: post, pattern: display.PasswordPath + ":" + nameParam, access: optional, traits: isPage | beforeMFA, action: s.withForm(s.setPassword)},
 		{name: "sessions", method: get, pattern: sessionsPath, access: required, traits: isPage, nav: "sessions", action: s.sessionsPage},
 		{name: "session_ended", method: post, pattern: sessionsPath + "/end", access: required, traits: isPage, action: s.withForm(s.endSession)},
-		{name: "address", method: get, pattern: addressPath, access: required, traits: isPage, nav: "address", action: s.addressPage},
-		{name: "address_confirmed", method: post, pattern: addressPath, access: required, traits: isPage, nav: "address", action: s.withForm(s.confirmAddress)},
-		{name: "address_code", method: post, pattern: addressPath + "/code", access: required, traits: isPage, nav: "address", action: s.mailCode},
+		{name: "own_account", method: get, pattern: ownAccountPath, access: required, traits: isPage, nav: "account", action: s.ownAccountPage},
+		{name: "own_account_removed", method: post, pattern: ownAccountPath + "/remove", access: required, traits: isPage, nav: "account", action: s.withForm(s.removeOwnAccount)},
+		{name: "address", method: get, pattern: addressPath, access: required, traits: isPage, nav: "account", action: s.addressPage},
+		{name: "address_confirmed", method: post, pattern: addressPath, access: required, traits: isPage, nav: "account", action: s.withForm(s.confirmAddress)},
+		{name: "address_code", method: post, pattern: addressPath + "/code", access: required, traits: isPage, nav: "account", action: s.mailCode},
 		{name: "mfa_page", method: get, pattern: mfaPath, access: required, traits: isPage | beforeMFA, nav: "mfa", action: s.mfaPage},
 		{name: "mfa_on", method: post, pattern: mfaPath, access: required, traits: isPage | beforeMFA, nav: "mfa", action: s.withForm(s.enableMFA)},
 		{name: "mfa_off", method: post, pattern: mfaPath + "/off", access: required, traits: isPage, action: s.withForm(s.disableMFA)},

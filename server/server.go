@@ -9,6 +9,7 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -20,6 +21,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/clientip"
 	"pushbox/internal/lang"
+	"pushbox/internal/secret"
 	"pushbox/server/web"
 	"pushbox/store"
 
@@ -35,7 +37,14 @@ type Options struct {
 	Clock      clock.Clock // for limits; nil: the machine's
 	Logo       *web.Logo   // nil: pushbox's
 	Monitoring Monitoring
+
+	// Directory checks passwords of people whose accounts have none here; nil: there is no
+	// directory. Its errors are store.ErrCredentials and ErrAway.
+	Directory func(ctx context.Context, login string, password secret.Text) (store.External, error)
 }
+
+// ErrAway says that the directory does not answer.
+var ErrAway = errors.New("the directory does not answer")
 
 // A Server answers HTTP requests. It is an http.Handler, safe for concurrent
 // use, and owns no goroutine.
@@ -54,6 +63,7 @@ type Server struct {
 
 	limits     *limits
 	monitoring Monitoring
+	directory  func(ctx context.Context, login string, password secret.Text) (store.External, error)
 
 	full, recipients entryPoint // all routes, and only those for recipients
 
@@ -78,7 +88,7 @@ func New(o Options) (*Server, error) {
 		latest: new(atomic.Pointer[Server]), probes: newProbes(o.Clock.Elapsed),
 		store: o.Store.Snapshot(), log: o.Log, release: o.Version,
 		limits: newLimits(o.Config.Limits, o.Clock.Elapsed),
-		words:  lang.New(), clock: o.Clock,
+		words:  lang.New(), clock: o.Clock, directory: o.Directory,
 	}
 	if s.monitoring = o.Monitoring; s.monitoring.Observer == nil {
 		s.monitoring.Observer = unobserved{}

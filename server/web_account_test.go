@@ -44,6 +44,8 @@ var accountMatrix = []struct {
 	{"GET", "/users/password/new/canary-new", nil, [people]int{404, 404, 404, 404}},
 	{"POST", "/users/password/new/canary-new", []string{"new", "a new password", "again", "a new password"}, [people]int{404, 404, 404, 404}},
 	{"GET", "/users/sessions", nil, [people]int{303, 303, 200, 200}},
+	{"GET", "/users/account", nil, [people]int{303, 303, 200, 200}},
+	{"POST", "/users/account/remove", []string{"password", "wrong"}, [people]int{303, 303, 403, 403}},
 	{"GET", "/users/address", nil, [people]int{303, 303, 200, 200}},
 	{"POST", "/users/address", []string{"code", "wrong"}, [people]int{303, 303, 303, 303}}, // theirs are confirmed
 	{"POST", "/users/address/code", nil, [people]int{303, 303, 404, 404}},                  // the server sends no mail

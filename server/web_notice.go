@@ -39,6 +39,7 @@ const (
 	noticeFirst        notice = "first"
 	noticeNewPassword  notice = "new_password"
 	noticeRequestEnded notice = "request_ended"
+	noticeAccountGone  notice = "account_gone"
 )
 
 // notices are all of them, for a cookie can name no other message, and whether each is of
@@ -47,7 +48,7 @@ var notices = withActs(map[notice]bool{
 	noticeDeleted: false, noticeDeletedMany: false, noticeDeletedNone: true, noticeEdited: false, noticeThawed: false,
 	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
 	noticeNoMFA: false, noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
-	noticeNewPassword: false, noticeRequestEnded: false,
+	noticeNewPassword: false, noticeRequestEnded: false, noticeAccountGone: false,
 })
 
 // withActs adds the notices of what administrators do to accounts.

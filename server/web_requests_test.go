@@ -13,6 +13,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/wraptest"
 	"pushbox/server/body"
 	"pushbox/server/servertest"
 	"pushbox/store"
@@ -353,10 +354,6 @@ func TestAnEncryptedRequestTakesEncryptedAnswersAlone(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t, takesRequests)
 	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	keys, err := endtoend.ParseRequestFragment("afLPWUSO7AbABCr507D_qahNYlgAaUYsMi52Yq4uauTPvccCc1r8-dFKY3om4O4tfdIaEN_RQWMaTnvzmBoUXOJrcYPM")
-	if err != nil {
-		t.Fatal(err)
-	}
 	p256, x25519 := "BGPGzhXeLpR0VKd-qRlSHz7R34Zur1LkFA-O_uvxvuy5AouxGBPaO9QwJ95btpM0vXhEFqZgn9JzHxMwbwFVvRI", "o2VekVr7pc1yXJBXvO6-wiJzid4ALUMWcNmdKfTu0yA"
 	own, link := askFor(t, ann, "public_key_p256", p256, "public_key_x25519", x25519)
 	form := a.Get(link).Want(http.StatusOK)
@@ -372,10 +369,11 @@ func TestAnEncryptedRequestTakesEncryptedAnswersAlone(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	wrapped, err := keys.Public().Wrap(key)
+	public, err := base64.RawURLEncoding.DecodeString(x25519)
 	if err != nil {
 		t.Fatal(err)
 	}
+	wrapped := wraptest.Wrap(t, key.Fragment(), public, wraptest.Ephemeral(t, public))
 	encoded := base64.RawURLEncoding.EncodeToString(wrapped)
 	send := func(payload, wrapped string) servertest.Answer {
 		return a.Send(link, map[string]string{"push[payload]": payload, "push[wrapped_key]": wrapped})

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"strings"
 
+	"pushbox/internal/secret"
 	"pushbox/store"
 )
 
@@ -13,6 +15,7 @@ type signInView struct {
 	Email string // as it was typed
 	Mail  bool   // a forgotten password can be set by a mailed link
 	Why   string // the key of a message: why to sign in; empty: for nothing in particular
+	Names bool   // a directory takes user names, too
 	Error formError
 }
 
@@ -31,18 +34,37 @@ func (s *Server) signInForm(r *request) (reply, error) {
 		if r.URL.RawQuery == strings.TrimPrefix(wantedFiles, "/?") {
 			wanted, kept = wantedFiles, s.keepWanted(r, wantedFiles)
 		}
-		return show(http.StatusOK, "sign_in", signInView{Mail: s.cfg.Mail.Enabled(), Why: whySignIn(wanted)}).with(kept), nil
+		return show(http.StatusOK, "sign_in", s.newSignInView(wanted)).with(kept), nil
 	}
 }
 
-// signIn checks an address and its password.
+func (s *Server) newSignInView(wanted string) signInView {
+	return signInView{Mail: s.cfg.Mail.Enabled(), Why: whySignIn(wanted), Names: s.directory != nil}
+}
+
+// signIn checks an address, or the user name of a directory, and its password.
 func (s *Server) signIn(r *request, f webForm) (reply, error) {
-	n, err := s.store.SignIn(r.Context(), r.actor, f.text("email"), f.Text("password"))
-	if err != nil {
-		e, err := s.newFormError(err, "sign_in_wrong")
-		return e.rerender("sign_in", signInView{Email: shownAgain(f.text("email"), store.MaxEmail), Mail: s.cfg.Mail.Enabled(), Why: whySignIn(s.wanted(r)), Error: e}), err
+	n, err := s.checkPassword(r, f.text("email"), f.Text("password"))
+	if err == nil {
+		return s.begin(r, n)
 	}
-	return s.begin(r, n)
+	page := s.newSignInView(s.wanted(r))
+	page.Email = shownAgain(f.text("email"), store.MaxEmail)
+	if errors.Is(err, ErrAway) {
+		page.Error = formError{Message: "sign_in_away"}
+		return show(http.StatusServiceUnavailable, "sign_in", page), nil
+	}
+	page.Error, err = s.newFormError(err, "sign_in_wrong")
+	return page.Error.rerender("sign_in", page), err
+}
+
+func (s *Server) checkPassword(r *request, login string, password secret.Text) (store.NewSession, error) {
+	if s.directory == nil {
+		return s.store.SignIn(r.Context(), r.actor, login, password)
+	}
+	return s.store.SignInAt(r.Context(), r.actor, login, password, func(ctx context.Context) (store.External, error) {
+		return s.directory(ctx, login, password)
+	})
 }
 
 // signInCode checks a code of the second factor.

@@ -25,17 +25,22 @@ type Account struct {
 	SignedInAt   time.Time   // the last sign-in on the pages; zero: none yet
 	Unconfirmed  bool        // its user signed up and has not shown that the address is theirs: it sends no mail
 	Code         AddressCode // of an address that is not confirmed
+	Identities   Identities  // by which providers of sign-ins know its user
 }
 
 // Active reports whether the account may act.
 func (a Account) Active() bool { return !a.Disabled && !a.Removing }
 
 // Administers reports whether the account may manage others. One that was invited does not
-// before it has a password.
-func (a Account) Administers() bool { return a.Admin && a.Active() && a.PasswordHash != "" }
+// before its user can sign in.
+func (a Account) Administers() bool { return a.Admin && a.Active() && !a.Invited() }
 
-// Invited reports whether the account has no password yet.
-func (a Account) Invited() bool { return a.PasswordHash == "" }
+// Invited reports whether nobody has signed in to the account yet: it has no password, and
+// no provider knows its user.
+func (a Account) Invited() bool { return a.PasswordHash == "" && a.Identities == "" }
+
+// SignsInElsewhere reports whether the account has no password, and a provider in its place.
+func (a Account) SignsInElsewhere() bool { return a.PasswordHash == "" && a.Identities != "" }
 
 // MFA reports whether signing in takes a second factor.
 func (a Account) MFA() bool { return a.TOTP != "" }

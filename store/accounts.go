@@ -228,6 +228,36 @@ func (s *Store) RemoveAccount(ctx context.Context, by Actor, email string) error
 	return s.finishRemoval(ctx, by, a)
 }
 
+// RemoveOwnAccount is RemoveAccount for the account of a session. The password proves that
+// the account is the caller's, and so does a code if the account has a second factor.
+//
+// Errors: ErrSession; ErrCredentials, also for a wrong code; *LockedError after too many
+// tries; ErrLastAdmin; ErrBusy.
+func (s *Store) RemoveOwnAccount(ctx context.Context, by Actor, session, password, code secret.Text) error {
+	c, p, err := s.provenTwice(ctx, by, session, password, code)
+	if err != nil {
+		return err
+	}
+	err = s.changeHooks(ctx, func(*subscriptions) error {
+		_, err := s.changeOwn(ctx, c, AdminAccountRemove, "by its user", func(a *Account) (SessionChange, error) {
+			if c.account.MFA() || a.MFA() {
+				next, _, err := p.rule(*a)
+				if err != nil {
+					return SessionChange{}, err
+				}
+				*a = next
+			}
+			a.Removing = true
+			return SessionChange{Revoke: RevokeOthers}, nil
+		})
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return s.finishRemoval(ctx, Actor{Role: System}, c.account)
+}
+
 // finishRemoval purges the pushes of an account, then removes it. A sweep may do the
 // same at the same time.
 func (s *Store) finishRemoval(ctx context.Context, by Actor, a Account) error {

@@ -73,8 +73,13 @@ func (a administration) event(k AdminKind, m matter) AdminEvent {
 
 // createAccount is for every actor: the server decides who may sign up.
 func (a administration) createAccount(ctx context.Context, one Account) (AccountID, error) {
+	return a.createAccountBy(ctx, one, "")
+}
+
+// createAccountBy is createAccount with a detail of the event.
+func (a administration) createAccountBy(ctx context.Context, one Account, how string) (AccountID, error) {
 	return sealing(ctx, a.store, func(ctx context.Context) (AccountID, error) {
-		return a.store.engine.CreateAccount(ctx, one, a.event(AdminAccountCreate, matter{email: one.Email}))
+		return a.store.engine.CreateAccount(ctx, one, a.event(AdminAccountCreate, matter{email: one.Email, detail: how}))
 	})
 }
 

@@ -52,7 +52,7 @@ func (c SessionChange) Ended(all []Session, by SessionDigest) (gone []Session) {
 	var like []Session // those among which the new one is counted
 	for _, s := range all {
 		switch own := s.Digest == by; {
-		case c.Revoke == RevokeOwn && own, c.Revoke == RevokeOthers && !own:
+		case c.Revoke == RevokeOwn && own, c.Revoke == RevokeOthers && !own, c.Revoke == RevokeVia && c.Via.has(s):
 			gone = append(gone, s)
 		case c.Begin != nil && c.Begin.Pending == s.Pending:
 			like = append(like, s)

@@ -124,7 +124,7 @@ type FileEngine interface {
 // out.
 type AccountEngine interface {
 	// CreateAccount keeps a new account under a new ID, which it returns. ErrExists if
-	// the address is taken.
+	// the address is taken; ErrIdentityTaken if one of its identities is.
 	CreateAccount(ctx context.Context, a Account, e AdminEvent) (AccountID, error)
 	// CreateFirstAccount is CreateAccount if there is no account, else ErrExists.
 	CreateFirstAccount(ctx context.Context, a Account, e AdminEvent) (AccountID, error)
@@ -135,10 +135,14 @@ type AccountEngine interface {
 	Account(ctx context.Context, id AccountID) (Account, error)
 	// AccountByEmail returns ErrNotFound if there is none.
 	AccountByEmail(ctx context.Context, email string) (Account, error)
+	// AccountByIdentity returns the account that has the identity with that digest, or
+	// ErrNotFound.
+	AccountByIdentity(ctx context.Context, d IdentityDigest) (Account, error)
 	// Accounts lists accounts by ID, from the first after the given one.
 	Accounts(ctx context.Context, after AccountID, limit int) ([]Account, error)
 	// ChangeAccount applies r to an account and its sessions. The ID does not change.
-	// ErrExists if another account has the new address, and nothing was changed. If by is
+	// ErrExists if another account has the new address, ErrIdentityTaken if one has a new
+	// identity, and nothing was changed. If by is
 	// not zero it must be the digest of one of its sessions, else ErrSession. ErrNotFound
 	// if there is no such account; ErrTokens if a token is to begin and the account has
 	// MaxTokens; ErrLastAdmin if no other account administers and r does not allow that;

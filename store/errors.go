@@ -23,6 +23,9 @@ var (
 	ErrExists = errors.New("exists already")
 )
 
+// ErrIdentityTaken says that another account has the identity.
+var ErrIdentityTaken = errors.New("another account has the identity")
+
 // ErrTokens says that the account has MaxTokens API tokens.
 var ErrTokens = errors.New("the account has as many API tokens as it may have")
 
@@ -46,6 +49,8 @@ var (
 	// ErrCredentials says that the address or the password is wrong, or the code
 	// of the second factor; it does not say which.
 	ErrCredentials = errors.New("the address or the password is not right")
+	// ErrStale says that the last sign-in at a provider is too long ago to stand for a password.
+	ErrStale = errors.New("the sign-in is too long ago")
 	// ErrSession says that a session is unknown or over.
 	ErrSession = errors.New("the session has ended")
 	// ErrDenied says that the actor is not allowed to do this.

@@ -120,7 +120,7 @@ func (s *Store) Invite(ctx context.Context, by Actor, email string, admin bool) 
 }
 
 // AskForPassword mails a link that sets the password of an account. Where there is no such
-// account, or it may not act, it does as if it had. base is the address of the server.
+// account, or it may not act or signs in elsewhere, it does as if it had. base is the address of the server.
 //
 // Errors: ErrNotFound if the server sends no mail; *LockedError after too many for a client; a
 // *QuotaError; ErrBusy; ErrFull; ErrClock while the clock is in doubt.
@@ -142,7 +142,7 @@ func (s *Store) askForPassword(ctx context.Context, by Actor, email, base, langu
 	if err = instead(err, ErrNotFound, nil); err != nil {
 		return err
 	}
-	if !a.Active() || !s.canMail(a) || a.ID == 0 {
+	if !a.Active() || a.SignsInElsewhere() || !s.canMail(a) || a.ID == 0 {
 		return s.Ping(ctx) // else the time would tell
 	}
 	l := s.passwordLink(a, at.Now)

@@ -192,7 +192,7 @@ func appendTime(b []byte, t time.Time) []byte {
 	return binary.AppendUvarint(b, uint64(t.UnixMilli())+1)
 }
 
-func appendBytes[T string | []byte](b []byte, v T) []byte {
+func appendBytes[T ~string | []byte](b []byte, v T) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(v))), v...)
 }
 

@@ -13,13 +13,16 @@ const (
 	flagUnconfirmed
 	flagCode // the record has an AddressCode
 	flagAdmin
-	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn | flagUnconfirmed | flagCode | flagAdmin
+	flagIdentities  // the record has Identities
+	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn | flagUnconfirmed | flagCode | flagAdmin | flagIdentities
 )
 
 // Flags of a session record.
 const (
-	flagPending     = 1
-	allSessionFlags = flagPending
+	flagPending = 1 << iota
+	flagVia     // the record has the identity and the provider's name of the session
+	flagStrong
+	allSessionFlags = flagPending | flagVia | flagStrong
 )
 
 // AppendBinary appends the account's record to b.
@@ -43,6 +46,9 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	if a.Admin {
 		f |= flagAdmin
 	}
+	if a.Identities != "" {
+		f |= flagIdentities
+	}
 	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(a.ID))
 	b = appendBytes(appendBytes(appendTime(b, a.CreatedAt), a.Email), a.PasswordHash)
 	b = binary.AppendUvarint(appendBytes(b, a.TOTP), uint64(a.TOTPStep))
@@ -52,6 +58,9 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	}
 	if a.Code != (AddressCode{}) {
 		b = a.Code.append(b)
+	}
+	if a.Identities != "" {
+		b = appendBytes(b, a.Identities)
 	}
 	return b, nil
 }
@@ -81,6 +90,10 @@ func (a *Account) UnmarshalBinary(b []byte) error {
 	if f&flagCode != 0 {
 		c.Code = r.addressCode()
 		r.bad = r.bad || !c.Unconfirmed
+	}
+	if f&flagIdentities != 0 {
+		c.Identities = Identities(r.bytes())
+		r.bad = r.bad || c.Identities == "" || !c.Identities.wellFormed()
 	}
 	if err := r.end(); err != nil || len(c.Recovery)%recoverySize != 0 {
 		return errRecord
@@ -127,12 +140,22 @@ func (s Session) AppendBinary(b []byte) ([]byte, error) {
 	if s.Pending {
 		f |= flagPending
 	}
+	if s.Via != (Identity{}) {
+		f |= flagVia
+	}
+	if s.Strong {
+		f |= flagStrong
+	}
 	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(s.ID))
 	b = binary.AppendUvarint(b, uint64(s.Owner))
 	for _, at := range [...]time.Time{s.CreatedAt, s.LastUsedAt, s.ExpiresAt} {
 		b = appendTime(b, at)
 	}
-	return appendBytes(b, s.Sealed), nil
+	b = appendBytes(b, s.Sealed)
+	if s.Via != (Identity{}) {
+		b = appendBytes(s.Via.append(b), s.ViaName)
+	}
+	return b, nil
 }
 
 // UnmarshalBinary reads a record and leaves the digest as it is. The session
@@ -140,12 +163,18 @@ func (s Session) AppendBinary(b []byte) ([]byte, error) {
 func (s *Session) UnmarshalBinary(b []byte) error {
 	r := reader{b: b}
 	r.version()
-	u := Session{Digest: s.Digest, Pending: r.flags(allSessionFlags) != 0}
+	f := r.flags(allSessionFlags)
+	u := Session{Digest: s.Digest, Pending: f&flagPending != 0, Strong: f&flagStrong != 0}
 	u.ID, u.Owner = SessionID(r.uvarint(1<<64-1)), AccountID(r.uvarint(1<<64-1))
 	for _, at := range [...]*time.Time{&u.CreatedAt, &u.LastUsedAt, &u.ExpiresAt} {
 		*at = r.time()
 	}
 	u.Sealed = r.bytes()
+	if f&flagVia != 0 {
+		u.Via = Identity{string(r.bytes()), string(r.bytes())}
+		u.ViaName = string(r.bytes())
+		r.bad = r.bad || !u.Via.valid()
+	}
 	if err := r.end(); err != nil {
 		return err
 	}

@@ -38,9 +38,11 @@ func records() map[string][2]record {
 			ID: 9, Email: "a@example.com", PasswordHash: "$argon2id$", CreatedAt: at(0), Disabled: true, Removing: true,
 			TOTP: "sealed", TOTPStep: 1<<63 - 1, Recovery: strings.Repeat("0123456789abcdef", 10),
 			SignedInAt: at(7e9), Unconfirmed: true, Code: AddressCode{Sum: [16]byte{1, 15: 2}, SentAt: at(8e9), Wrong: CodeTries, Sent: codesPerDay},
+			Identities: Identities("").With(Identity{"i", "s"}).With(Identity{"i", "t"}),
 		}, &Account{}},
 		"session": {&Session{
 			ID: 1<<64 - 1, Owner: 7, CreatedAt: at(1e6), LastUsedAt: at(2e6), ExpiresAt: at(3e9), Pending: true, Sealed: []byte{1, 2},
+			Via: Identity{"i", "s"}, ViaName: "sid", Strong: true,
 		}, &Session{}},
 		"webhook": {&Hook{CreatedAt: at(1e6), Events: NewEventSet(Events()...), Disabled: true, Sealed: []byte{1, 2}}, &Hook{}},
 		"request": {&Request{
@@ -194,6 +196,20 @@ func TestRecoveryCodesAreKeptWhole(t *testing.T) {
 		b, _ := Account{Recovery: strings.Repeat("x", n)}.AppendBinary(nil)
 		if err := new(Account).UnmarshalBinary(b); (err == nil) != whole {
 			t.Errorf("%d bytes: %v", n, err)
+		}
+	}
+}
+
+func TestIdentitiesAreKeptWhole(t *testing.T) {
+	t.Parallel()
+	one := Identities("").With(Identity{"i", "s"})
+	for of, whole := range map[Identities]bool{
+		"": true, one: true, one + one: false, one[:3]: false, one + "\x01": false, Identities("").With(Identity{"", "s"}): false,
+		Identities("").With(Identity{"i", ""}): false, one.With(Identity{"is", "s"}): true, one.With(Identity{"i", strings.Repeat("s", maxSubject+1)}): false,
+	} {
+		b, _ := Account{Identities: of}.AppendBinary(nil)
+		if err := new(Account).UnmarshalBinary(b); (err == nil) != whole {
+			t.Errorf("%q: %v", of, err)
 		}
 	}
 }

@@ -73,9 +73,9 @@ func (r Request) checkKeys(bad *InvalidError) {
 	if !r.Encrypted() {
 		return
 	}
-	if _, err := endtoend.NewPublicKeys(r.P256, nil); err != nil {
+	if err := endtoend.CheckPublicKeys(r.P256, nil); err != nil {
 		bad.Add(FieldP256, "must be a public key of that curve: not every browser has X25519")
-	} else if _, err := endtoend.NewPublicKeys(r.P256, r.X25519); err != nil {
+	} else if err := endtoend.CheckPublicKeys(r.P256, r.X25519); err != nil {
 		bad.Add(FieldX25519, "must be a public key of that curve")
 	}
 }
@@ -188,9 +188,9 @@ func (s *Store) EndRequest(ctx context.Context, by Actor, id RequestID) (Request
 	return s.openRequest(r, at)
 }
 
-// FindRequest returns a live request for the sender of an answer. ErrNotFound if there is none, it
-// has ended, or its owner may not act: only of one that is there, it then returns the ID. ErrClock if a jump of the clock leaves open whether it
-// has ended.
+// FindRequest returns a live request for the sender of an answer. ErrNotFound if there is
+// none, it has ended, or its owner may not act; the ID is returned then, too, if the
+// request exists. ErrClock if a jump of the clock leaves open whether it has ended.
 func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, error) {
 	if t.IsZero() {
 		return RequestInfo{}, ErrNotFound

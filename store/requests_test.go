@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/wraptest"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -174,15 +175,8 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 	}
 	own := p.PublicKey().Bytes()
 	sealed := asks(t, f, ann, func(in *store.NewRequest) { in.P256, in.MaxAnswers = own, &most })
-	public, err := endtoend.NewPublicKeys(own, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
 	pushKey := endtoend.NewKey()
-	key, err := public.Wrap(pushKey)
-	if err != nil {
-		t.Fatal(err)
-	}
+	key := wraptest.Wrap(t, pushKey.Fragment(), own, wraptest.Ephemeral(t, own))
 	secretText, err := pushKey.Seal(endtoend.Content{Text: secret.New("x")})
 	if err != nil {
 		t.Fatal(err)
@@ -227,7 +221,13 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 	}
 	got, err := f.Request(ctx, ann, sealed.ID)
 	if err != nil || len(got.Pushes) != 1 || !got.Pushes[0].ClientEncrypted || !bytes.Equal(got.Pushes[0].WrappedKey, key) {
-		t.Errorf("the encrypted answer is %+v, %v", got.Pushes, err)
+		t.Fatalf("the encrypted answer is %+v, %v", got.Pushes, err)
+	}
+	if _, err := f.DeletePush(ctx, ann, got.Pushes[0].Token); err != nil {
+		t.Fatal(err)
+	}
+	if p, err := f.Engine().Push(ctx, got.Pushes[0].ID); err != nil || p.WrappedKey != nil {
+		t.Errorf("the record of the ended answer has the wrapped key %x, %v", p.WrappedKey, err)
 	}
 }
 

@@ -14,11 +14,11 @@ func (p Push) due(at clock.Instant) (ended, doubtful bool) {
 	return ended, doubtful
 }
 
-// end makes a live push one that expired at expiredAt, and removes its key and its
+// end makes a live push one that expired at expiredAt, and removes its keys and its
 // link.
 func (p *Push) end(s State, expiredAt, now time.Time) {
 	p.State, p.ExpiredAt, p.UpdatedAt = s, expiredAt, now
-	p.Wrap, p.Link = nil, nil
+	p.Wrap, p.Link, p.WrappedKey = nil, nil, nil
 	p.Frozen = false
 }
 

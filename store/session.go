@@ -35,6 +35,9 @@ type Session struct {
 	ExpiresAt  time.Time // however much it is used; zero: never
 	Pending    bool      // it waits for the code of the second factor
 	Sealed     []byte    // the IP address and the user agent that it began with
+	Via        Identity  // by which its user signed in; zero: with a password
+	ViaName    string    // of Via: what the provider calls its own session; may be empty
+	Strong     bool      // of Via: the provider asked for a second factor
 }
 
 // A SessionInfo is an opened session.
@@ -49,6 +52,7 @@ type SessionInfo struct {
 
 	Unconfirmed bool // the address of the account is not confirmed
 	Admin       bool // the account administers
+	NoPassword  bool // the account signs in elsewhere
 	Own         bool // in Sessions: it is the caller's
 }
 
@@ -111,14 +115,27 @@ const (
 	RevokeNone   Revoke = iota
 	RevokeOwn           // the caller's
 	RevokeOthers        // all but the caller's; all if the caller has none
+	RevokeVia           // those that SessionChange.Via selects
 )
+
+// A ViaSelection selects sessions that began at a provider by a moment.
+type ViaSelection struct {
+	Of   Identity
+	Name string // the provider's name of the session; empty: all of the identity's
+	By   time.Time
+}
+
+func (v ViaSelection) has(s Session) bool {
+	return s.Via == v.Of && (v.Name == "" || s.ViaName == v.Name) && !s.CreatedAt.After(v.By)
+}
 
 // A SessionChange is what a change of an account does to its sessions and API tokens, and
 // the mail that it sends.
 type SessionChange struct {
 	Revoke Revoke
-	Begin  *Session // a session that begins, under a new ID; nil: none
-	Most   int      // how many sessions as pending as Begin may then exist: the oldest go
+	Via    ViaSelection // for RevokeVia
+	Begin  *Session     // a session that begins, under a new ID; nil: none
+	Most   int          // how many sessions as pending as Begin may then exist: the oldest go
 
 	EndTokens bool      // all of its API tokens end
 	Token     *APIToken // one that begins, under a new ID; nil: none

@@ -106,9 +106,10 @@ func (s *Store) signedIn(ctx context.Context, by Actor, session secret.Text) (ca
 }
 
 // startSession begins a session by a change of its account, in place of the session
-// asks, unless that is zero. how is the detail of the event. ErrClock while the clock is in
+// asks, unless that is zero. how is the detail of the event, and via notes the
+// provider that the user came from, if there is one. ErrClock while the clock is in
 // doubt.
-func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks SessionDigest, how string, r startRule) (NewSession, error) {
+func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks SessionDigest, how string, via func(*Session), r startRule) (NewSession, error) {
 	return sealing(ctx, s, func(ctx context.Context) (NewSession, error) {
 		at := s.time.Read()
 		if at.Jumped {
@@ -122,6 +123,9 @@ func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks Ses
 				return a, SessionChange{}, full, err
 			}
 			one := begins
+			if via != nil {
+				via(&one)
+			}
 			one.Pending = pending
 			one = s.options().Sessions.start(one, at.Now)
 			if pending {
@@ -162,7 +166,7 @@ func (s *Store) sealOrigin(d SessionDigest, by Actor) []byte {
 func (s *Store) sessionInfo(of Session, a Account) (SessionInfo, error) {
 	plain, err := s.ring.Load().OpenAccount(of.Digest[:], of.Sealed)
 	r := reader{b: plain}
-	info := SessionInfo{Session: of, IP: string(r.bytes()), UserAgent: string(r.bytes()), Email: a.Email, MFA: a.MFA(), RecoveryCodes: len(a.Recovery) / recoverySize, Unconfirmed: a.Unconfirmed, Admin: a.Administers()}
+	info := SessionInfo{Session: of, IP: string(r.bytes()), UserAgent: string(r.bytes()), Email: a.Email, MFA: a.MFA(), RecoveryCodes: len(a.Recovery) / recoverySize, Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere()}
 	if err != nil || r.end() != nil {
 		return SessionInfo{}, fmt.Errorf("%w: the origin of session %d does not open", ErrCorrupt, of.ID)
 	}

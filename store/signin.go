@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"pushbox/internal/secret"
 	"pushbox/store/seal"
@@ -33,7 +34,7 @@ func (s *Store) SignIn(ctx context.Context, by Actor, email string, password sec
 		if seal.IsBcrypt(a.PasswordHash) {
 			hash = seal.HashPassword(password)
 		}
-		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, "", signInRule(a, hash))
+		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, "", nil, signInRule(a, hash))
 		return instead(err, ErrNotFound, ErrCredentials)
 	})
 	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
@@ -80,7 +81,7 @@ func (s *Store) SignInCode(ctx context.Context, by Actor, pending, code secret.T
 		if err != nil {
 			return err
 		}
-		n, err = s.startSession(ctx, c.by, c.account, c.session.Digest, p.name(), p.rule)
+		n, err = s.startSession(ctx, c.by, c.account, c.session.Digest, p.name(), c.session.sameVia, p.rule)
 		return err
 	})
 	return n, s.refused(ctx, by, AdminSignInRefused, c.account, err) // without the code, the client has not proved the account
@@ -91,7 +92,8 @@ func (s *Store) SignInCode(ctx context.Context, by Actor, pending, code secret.T
 // too. A new session begins.
 //
 // Errors: ErrSession; *InvalidError; ErrCredentials if old is not the password;
-// *LockedError after too many tries; ErrBusy; ErrClock while the clock is in doubt.
+// *LockedError after too many tries; ErrBusy; ErrDenied for an account that signs in elsewhere;
+// ErrClock while the clock is in doubt.
 func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new secret.Text, endTokens bool) (NewSession, error) {
 	var bad InvalidError
 	checkPassword(new, &bad)
@@ -101,6 +103,9 @@ func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new 
 	c, err := s.proven(ctx, by, session, old)
 	if err != nil {
 		return NewSession{}, err
+	}
+	if c.account.SignsInElsewhere() {
+		return NewSession{}, ErrDenied
 	}
 	var hashed Account
 	if err := s.hashPassword(ctx, by, &hashed, new); err != nil {
@@ -112,15 +117,29 @@ func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new 
 	})
 }
 
+// freshFor is how long a sign-in at a provider proves as much as a password that is given again.
+const freshFor = 10 * time.Minute
+
+// check checks a password that the caller gives again. Without a password the caller must have
+// signed in just now.
+func (c caller) check(password secret.Text) error {
+	switch {
+	case !c.account.SignsInElsewhere():
+		return checkCredentials(c.account, password)
+	case c.at.Now.Sub(c.session.CreatedAt) > freshFor:
+		return ErrStale
+	default:
+		return nil
+	}
+}
+
 // proven is signedIn for a caller who gives the password again.
 func (s *Store) proven(ctx context.Context, by Actor, session, password secret.Text) (caller, error) {
 	c, err := s.signedIn(ctx, by, session)
 	if err != nil {
 		return caller{}, err
 	}
-	err = s.attempt(ctx, c.trier(), func() error {
-		return checkCredentials(c.account, password)
-	})
+	err = s.attempt(ctx, c.trier(), func() error { return c.check(password) })
 	return c, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
 }
 
@@ -137,7 +156,7 @@ func (s *Store) provenTwice(ctx context.Context, by Actor, session, password, co
 	}
 	var p proof
 	err = s.attempt(ctx, c.trier(), func() error {
-		if err := checkCredentials(c.account, password); err != nil || !c.account.MFA() {
+		if err := c.check(password); err != nil || !c.account.MFA() {
 			return err
 		}
 		var err error
@@ -174,10 +193,11 @@ func (s *Store) renew(ctx context.Context, c caller, k AdminKind, endTokens bool
 		}
 		n, begins := s.newSession(c.by)
 		begins = s.options().Sessions.start(begins, c.at.Now)
+		c.session.sameVia(&begins)
 		ends := SessionChange{Revoke: RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
 		_, err := s.changeOwn(ctx, c, k, endsTokens(ends), func(a *Account) (SessionChange, error) {
 			err := change(a)
-			n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), Unconfirmed: a.Unconfirmed, Admin: a.Administers()}
+			n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere()}
 			return ends, err
 		})
 		if err != nil {
@@ -190,7 +210,7 @@ func (s *Store) renew(ctx context.Context, c caller, k AdminKind, endTokens bool
 // checkCredentials runs Argon2. ErrCredentials if the account may not act or the
 // password is wrong.
 func checkCredentials(a Account, password secret.Text) error {
-	if a.Invited() {
+	if a.PasswordHash == "" {
 		seal.HashPassword(password) // else the time would tell
 		return ErrCredentials
 	}

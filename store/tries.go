@@ -105,16 +105,34 @@ func asKnown(by, client string) trier { return trier{client, by, by} }
 func (s *Store) attempt(ctx context.Context, who trier, try func() error) error {
 	most, wrong := s.opts.Load().SignIns.PerClient, s.wrongOf(who)
 	return s.queued(ctx, s.clientTallies(signInsOfClient, "", who.tries, most, signInsPerClientWindow), LimitSignInsPerClient, who, func() error {
-		return s.guess.inTurn(who.wrong, func() error {
-			if err := s.countTry(ctx, LimitSignInsPerAccount, wrong); err != nil {
-				return err
-			}
-			err := try()
-			if !errors.Is(err, ErrCredentials) {
-				s.uncountTry(ctx, wrong)
-			}
+		return s.tryInTurn(ctx, who, wrong, try)
+	})
+}
+
+// attemptElsewhere is attempt for a password that another server checks: it takes no place
+// in the queue of passwords.
+func (s *Store) attemptElsewhere(ctx context.Context, who trier, try func() error) error {
+	most, wrong := s.opts.Load().SignIns.PerClient, s.wrongOf(who)
+	if err := s.lookTries(ctx, LimitSignInsPerAccount, wrong); err != nil {
+		return err
+	}
+	if err := s.countTry(ctx, LimitSignInsPerClient, s.clientTallies(signInsOfClient, "", who.tries, most, signInsPerClientWindow)); err != nil {
+		return err
+	}
+	return s.tryInTurn(ctx, who, wrong, try)
+}
+
+// tryInTurn runs try behind the others of the same trier, and counts it if it is wrong.
+func (s *Store) tryInTurn(ctx context.Context, who trier, wrong []limit.Tally, try func() error) error {
+	return s.guess.inTurn(who.wrong, func() error {
+		if err := s.countTry(ctx, LimitSignInsPerAccount, wrong); err != nil {
 			return err
-		})
+		}
+		err := try()
+		if !errors.Is(err, ErrCredentials) {
+			s.uncountTry(ctx, wrong)
+		}
+		return err
 	})
 }
 

@@ -48,6 +48,8 @@ func codes() []code {
 		{"quota", store.ErrQuota},
 		{"unconfirmed", store.ErrUnconfirmed},
 		{"code", store.ErrCode},
+		{"identity-taken", store.ErrIdentityTaken},
+		{"stale", store.ErrStale},
 		{"tokens", store.ErrTokens},
 		{"last-admin", store.ErrLastAdmin},
 		{"room", store.ErrRoom},

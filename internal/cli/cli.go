@@ -86,7 +86,7 @@ server and without one.`,
 	section(root, "Run a server:", a.serve(), a.reload(), a.healthcheck(), a.doctor(), a.config())
 	section(root, "Accounts and notifications:", a.user(), a.token(), a.webhook(), a.mail())
 	section(root, "Look after the data:", a.backup(), a.restore(), a.check(), a.compact(), a.purge(), a.move(), a.key(), a.events(), a.imports())
-	section(root, "Push and retrieve, with any server:", a.push(), a.get(), a.expire())
+	section(root, "Push and retrieve, with any server:", a.push(), a.get(), a.expire(), a.answers())
 	root.AddCommand(a.version(), a.completion())
 	return root
 }

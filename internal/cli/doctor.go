@@ -102,6 +102,15 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 	if s.Config.Mail.Enabled() {
 		s.Mail = checkMail(s.Config)
 	}
+	if s.Config.LDAP.Enabled() {
+		s.People = func(ctx context.Context) error {
+			people, err := daemon.OpenDirectory(s.Config.LDAP)
+			if err != nil {
+				return err
+			}
+			return people.Check(ctx)
+		}
+	}
 	if !s.Config.Webhooks.URL.IsZero() {
 		s.Hook = daemon.CheckInstanceHook(s.Config.Webhooks)
 	}

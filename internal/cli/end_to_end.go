@@ -54,9 +54,25 @@ func linkWithKey(link secret.Text, key endtoend.Key) string {
 	return address + "#" + key.Fragment().Reveal()
 }
 
-// readLink reads the argument LINK of get, or the link itself from standard input if
-// that is "-". The key is zero if the link has none.
+// readLink reads the argument LINK of get, or standard input if that is "-". The key is
+// zero if the link has none.
 func (a *app) readLink(ctx context.Context, arg string) (l client.Link, key endtoend.Key, err error) {
+	address, fragment, has, err := a.readAddress(ctx, arg)
+	if err != nil {
+		return l, key, err
+	}
+	if l, err = parseLink(address); err != nil || !has {
+		return l, key, err
+	}
+	if key, err = endtoend.ParseFragment(fragment); err != nil {
+		err = hint.With(err, "copy the whole link, in quotes, or ask the sender for it; nothing was retrieved yet")
+	}
+	return l, key, err
+}
+
+// readAddress splits an argument, or the link on standard input if that is "-", at "#".
+// has reports whether there is a fragment.
+func (a *app) readAddress(ctx context.Context, arg string) (address, fragment string, has bool, err error) {
 	if arg == "-" {
 		var text secret.Text
 		if a.console.terminal {
@@ -65,18 +81,12 @@ func (a *app) readLink(ctx context.Context, arg string) (l client.Link, key endt
 			err = hint.With(fmt.Errorf("the link on standard input: %w", err), "pass the link alone, in one line")
 		}
 		if err != nil {
-			return l, key, err
+			return "", "", false, err
 		}
 		arg = text.Reveal()
 	}
-	address, fragment, has := strings.Cut(arg, "#")
-	if l, err = parseLink(address); err != nil || !has {
-		return l, key, err
-	}
-	if key, err = endtoend.ParseFragment(fragment); err != nil {
-		err = hint.With(err, "copy the whole link, in quotes, or ask the sender for it; nothing was retrieved yet")
-	}
-	return l, key, err
+	address, fragment, has = strings.Cut(arg, "#")
+	return address, fragment, has, nil
 }
 
 // decryptPush replaces what a server has of a push by what the sender encrypted.

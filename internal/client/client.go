@@ -93,10 +93,16 @@ func (c *Client) request(ctx context.Context, method string, u *url.URL, body io
 	return req, nil
 }
 
-// apiRequest makes a request to the API of a server. It carries the token if the token belongs
-// to that server.
+// Collections of the API.
+const (
+	pushes   = "pushes"
+	requests = "requests"
+)
+
+// apiRequest makes a request to the API of a server, for a path that begins with a
+// collection. It carries the token if the token belongs to that server.
 func (c *Client) apiRequest(ctx context.Context, method string, s Server, body io.Reader, path ...string) (*http.Request, error) {
-	req, err := c.request(ctx, method, s.url(append([]string{"api", "v2", "pushes"}, path...)...), body)
+	req, err := c.request(ctx, method, s.url(append([]string{"api", "v2"}, path...)...), body)
 	if err != nil {
 		return nil, err
 	}

@@ -70,7 +70,7 @@ func (c *Client) createRequest(ctx context.Context, w *watch, in NewPush, p Prog
 		if err != nil {
 			return nil, nil, err
 		}
-		req, err = c.apiRequest(ctx, http.MethodPost, c.opt.Home, bytes.NewReader(text))
+		req, err = c.apiRequest(ctx, http.MethodPost, c.opt.Home, bytes.NewReader(text), pushes)
 		if err == nil {
 			req.Header.Set("Content-Type", "application/json")
 		}
@@ -80,7 +80,7 @@ func (c *Client) createRequest(ctx context.Context, w *watch, in NewPush, p Prog
 	if err != nil {
 		return nil, nil, errors.Join(err, closeAll(in.Files))
 	}
-	req, err = c.apiRequest(ctx, http.MethodPost, c.opt.Home, form)
+	req, err = c.apiRequest(ctx, http.MethodPost, c.opt.Home, form, pushes)
 	if err != nil {
 		return nil, nil, errors.Join(err, form.Close())
 	}

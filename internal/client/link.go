@@ -62,7 +62,7 @@ func cutToken(parts []string) (base []string, token string, ok bool) {
 	}
 	front, token := parts[:last], parts[last]
 	switch kind := front[last-1]; {
-	case last >= 3 && slices.Equal(front[last-3:], []string{"api", "v2", "pushes"}):
+	case last >= 3 && slices.Equal(front[last-3:], []string{"api", "v2", pushes}):
 		return front[:last-3], token, true
 	case kind != "p" && kind != "f" && kind != "r":
 		return nil, "", false

@@ -54,7 +54,7 @@ func (c *Client) Retrieve(ctx context.Context, l Link, passphrase secret.Text) (
 func (c *Client) retrieve(ctx context.Context, l Link, passphrase secret.Text, inHeader bool) (Push, error) {
 	ctx, w := newWatch(ctx, answerTimeout)
 	defer w.stop()
-	req, err := c.apiRequest(ctx, http.MethodGet, l.Server, nil, l.token.Reveal())
+	req, err := c.apiRequest(ctx, http.MethodGet, l.Server, nil, pushes, l.token.Reveal())
 	if err != nil {
 		return Push{}, err
 	}
@@ -88,7 +88,7 @@ func fitsHeader(passphrase string) bool {
 func (c *Client) Expire(ctx context.Context, l Link) error {
 	ctx, w := newWatch(ctx, answerTimeout)
 	defer w.stop()
-	req, err := c.apiRequest(ctx, http.MethodDelete, l.Server, nil, l.token.Reveal())
+	req, err := c.apiRequest(ctx, http.MethodDelete, l.Server, nil, pushes, l.token.Reveal())
 	if err != nil {
 		return err
 	}

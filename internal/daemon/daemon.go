@@ -38,6 +38,7 @@ type daemon struct {
 	tls       tlsSetup
 
 	webhooks *webhook.Dispatcher // nil: no webhooks are sent
+	people   *directoryLink      // nil: no directory is asked
 	mail     *mail.Mailer        // nil: no mail is sent
 	backups  *backups
 	watch    *watch
@@ -108,6 +109,7 @@ func (d *daemon) beginWork(ctx context.Context) (work []*task) {
 	for _, w := range []func(context.Context) error{
 		d.tell,
 		d.sendMail,
+		d.people.follow,
 		d.backups.keep,
 		func(ctx context.Context) error { return loop(ctx, d.log, "a compaction", nil, d.store.CompactIfNeeded) },
 		func(ctx context.Context) error { return loop(ctx, d.log, "sealing anew", nil, d.store.RenewIfNeeded) },

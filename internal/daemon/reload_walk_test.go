@@ -24,7 +24,7 @@ func walked(k config.Setting) string {
 		"limits.request_timeout": "5m", "limits.drain_timeout": "1m", "limits.stall_timeout": "5m",
 		"files.max_file_size": "1KiB", "files.download_window": "1h",
 		"public_listen": "127.0.0.1:2", "listen_mode": `"0600"`, "base_path": "/walked", "allowed_hosts": "[walked.example]",
-		"tls.hsts": "1d", "mail.tls": "implicit", "mail.give_up": "1h", "mail.from": "push@walked.example", "metrics.listen": "127.0.0.1:3", "limits.stop_delay": "1m", "webhooks.queue": "100", "webhooks.give_up": "1h", "backup.schedule": "24h", "backup.dir": "/some/where", "backup.recipients": "[age1abc]", "backup.after": "[/bin/true]",
+		"tls.hsts": "1d", "mail.tls": "implicit", "mail.give_up": "1h", "mail.from": "push@walked.example", "metrics.listen": "127.0.0.1:3", "limits.stop_delay": "1m", "ldap.check_every": "1h", "webhooks.queue": "100", "webhooks.give_up": "1h", "backup.schedule": "24h", "backup.dir": "/some/where", "backup.recipients": "[age1abc]", "backup.after": "[/bin/true]",
 		"require_mfa_tokens_from": "2099-01-31", "sessions.idle_timeout": "2d", "sessions.max_age": "90d",
 	}
 	v, ok := special[k.Key]
@@ -53,6 +53,7 @@ var together = map[string]string{
 	"webhooks.secret_file":   "webhooks: {url: 'https://hooks.example/', secret_file: /s}",
 	"webhooks.events":        "webhooks: {events: [view]}",
 	"webhooks.allow":         "webhooks: {allow: [10.1.0.0/16]}",
+	"ldap.url":               "ldap: {url: 'ldaps://dc.walked.example', base: 'dc=walked,dc=example'}",
 	"tls.cert_file":          "tls: {cert_file: /c.pem, key_file: /k.pem}",
 	"tls.key_file":           "tls: {cert_file: /c.pem, key_file: /k.pem}",
 	"tls.redirect_listen":    "tls: {acme: {domains: [walked.example]}, redirect_listen: ':80'}",

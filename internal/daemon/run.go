@@ -72,7 +72,10 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 	if err != nil {
 		return d, err
 	}
-	handler, first, err := newHandler(ctx, o, d.store, log, d.watch.options)
+	if d.people, err = newDirectoryLink(d.cfg.LDAP, d.store, log); err != nil {
+		return d, err
+	}
+	handler, first, err := newHandler(ctx, o, d.store, log, d.watch.options, d.people.options)
 	if err != nil {
 		return d, err
 	}

@@ -60,6 +60,7 @@ type Subject struct {
 	URL     *url.URL                                       // at which clients reach the server; nil: not given
 	CAFile  string                                         // certificate authorities to trust, beside those of the system
 	Mail    func(context.Context) error                    // connects to the mail server and signs in; nil: no mail is sent
+	People  func(context.Context) error                    // asks the directory; nil: there is none
 	Hook    error                                          // why nothing can be sent to webhooks.url; nil: it can, as far as is known
 	Network bool                                           // base_url may be asked for the time
 }
@@ -118,6 +119,7 @@ func checks() []check {
 		{name: "files of secrets", look: checkSecrets},
 		{name: "metrics", look: checkMetrics},
 		{name: "mail", look: checkMail},
+		{name: "directory", look: checkDirectory},
 		{name: "messages", look: checkMessages, asks: true},
 		{name: "webhook of the server", look: checkHook},
 		{name: "certificate", look: checkCertificate},

@@ -23,6 +23,7 @@ func checkSecrets(_ context.Context, s *Subject) (all []Finding) {
 		{"metrics.token_file", s.Config.Metrics.TokenFile},
 		{"webhooks.secret_file", s.Config.Webhooks.SecretFile},
 		{"mail.password_file", s.Config.Mail.PasswordFile},
+		{"ldap.bind_password_file", s.Config.LDAP.BindPasswordFile},
 	} {
 		if at.path != "" {
 			all = append(all, judgeSecret(at.setting, at.path))

@@ -193,3 +193,13 @@ func checkMail(ctx context.Context, s *Subject) []Finding {
 	}
 	return one(fine("%s can be reached, and accepts the sign-in", s.Config.Mail.Host))
 }
+
+func checkDirectory(ctx context.Context, s *Subject) []Finding {
+	if s.People == nil {
+		return one(skipped("off; to let people of an LDAP directory sign in, set ldap.url"))
+	}
+	if err := s.People(ctx); err != nil {
+		return one(problem("see docs/sign-in.md", "%s: %v", s.Config.LDAP.URL, err))
+	}
+	return one(fine("%s can be reached, and shows %s", s.Config.LDAP.URL, s.Config.LDAP.Base))
+}

@@ -1,9 +1,7 @@
 package endtoend
 
 import (
-	"crypto/cipher"
 	"crypto/ecdh"
-	"crypto/rand"
 	"errors"
 
 	"pushbox/internal/secret"
@@ -25,13 +23,6 @@ type curve struct {
 
 var curves = [...]curve{{ecdh.X25519(), "x25519", 1, keySize}, {ecdh.P256(), "p256", 2, p256PublicSize}}
 
-func curveOf(c ecdh.Curve) curve {
-	if c == ecdh.P256() {
-		return curves[1]
-	}
-	return curves[0]
-}
-
 // ErrPublicKeys says that bytes are not the public keys of a request.
 var ErrPublicKeys = errors.New("these are no public keys")
 
@@ -45,67 +36,27 @@ func IsWrappedKey(wrapped []byte) bool {
 	return false
 }
 
-// PublicKeys are the keys of a request to which its answers are encrypted: one of each
-// curve, or of P-256 alone.
-type PublicKeys struct{ p256, x25519 *ecdh.PublicKey }
-
-// NewPublicKeys reads the keys from their bytes. x25519 may be empty. The error is
-// ErrPublicKeys.
-func NewPublicKeys(p256, x25519 []byte) (p PublicKeys, err error) {
-	if p.p256, err = ecdh.P256().NewPublicKey(p256); err != nil {
-		return PublicKeys{}, ErrPublicKeys
+// CheckPublicKeys reads the public keys of a request: one of each curve, or of P-256
+// alone, with x25519 empty. The error is ErrPublicKeys.
+func CheckPublicKeys(p256, x25519 []byte) error {
+	if _, err := ecdh.P256().NewPublicKey(p256); err != nil {
+		return ErrPublicKeys
 	}
 	if len(x25519) == 0 {
-		return p, nil
+		return nil
 	}
-	if p.x25519, err = ecdh.X25519().NewPublicKey(x25519); err != nil {
-		return PublicKeys{}, ErrPublicKeys
+	if _, err := ecdh.X25519().NewPublicKey(x25519); err != nil {
+		return ErrPublicKeys
 	}
-	return p, nil
-}
-
-// Wrap encrypts the key of a push for the owner of the request: over X25519 if the
-// request has a key for it.
-func (p PublicKeys) Wrap(k Key) ([]byte, error) {
-	to := p.x25519
-	if to == nil {
-		to = p.p256
-	}
-	ephemeral, err := to.Curve().GenerateKey(rand.Reader)
-	if err != nil {
-		return nil, err
-	}
-	return wrap(k, ephemeral, to)
-}
-
-func wrap(k Key, ephemeral *ecdh.PrivateKey, to *ecdh.PublicKey) ([]byte, error) {
-	a, err := wrapCipher(ephemeral, to, ephemeral.PublicKey(), to)
-	if err != nil {
-		return nil, err
-	}
-	wrapped := append([]byte{curveOf(to.Curve()).number}, ephemeral.PublicKey().Bytes()...)
-	return a.Seal(wrapped, make([]byte, nonceSize), []byte(k.bytes.Reveal()), nil), nil
-}
-
-// wrapCipher returns AES-256-GCM under the key on which both sides agree. It encrypts once,
-// so its nonce is always the same.
-func wrapCipher(own *ecdh.PrivateKey, other, ephemeral, to *ecdh.PublicKey) (cipher.AEAD, error) {
-	shared, err := own.ECDH(other)
-	if err != nil {
-		return nil, err
-	}
-	info := wrapLabel + curveOf(to.Curve()).name + " " + string(ephemeral.Bytes()) + string(to.Bytes())
-	return newCipher(shared, info), nil
+	return nil
 }
 
 // A RequestKey opens the answers to a request: a private key of each curve, or of P-256
 // alone. The zero value is none.
 type RequestKey struct{ p256, x25519 secret.Text }
 
-// Fragment is the part behind "#" of the link that the owner of the request keeps.
-func (k RequestKey) Fragment() secret.Text {
-	return fragment([]byte(k.p256.Reveal()+k.x25519.Reveal()), requestLabel)
-}
+// IsZero reports whether k is no key.
+func (k RequestKey) IsZero() bool { return k.p256.IsZero() }
 
 // ParseRequestFragment reads the part of that link behind "#". The error does not
 // contain it.
@@ -133,17 +84,6 @@ func (k RequestKey) private(c ecdh.Curve) (*ecdh.PrivateKey, error) {
 	return c.NewPrivateKey([]byte(key.Reveal()))
 }
 
-// Public returns the keys that the request has.
-func (k RequestKey) Public() (p PublicKeys) {
-	if key, err := k.private(ecdh.P256()); err == nil {
-		p.p256 = key.PublicKey()
-	}
-	if key, err := k.private(ecdh.X25519()); err == nil {
-		p.x25519 = key.PublicKey()
-	}
-	return p
-}
-
 // Unwrap decrypts the key of an answer. The error is ErrNotEncrypted or ErrOpen.
 func (k RequestKey) Unwrap(wrapped []byte) (Key, error) {
 	if !IsWrappedKey(wrapped) {
@@ -156,11 +96,12 @@ func (k RequestKey) Unwrap(wrapped []byte) (Key, error) {
 	if errors.Join(err1, err2) != nil {
 		return Key{}, ErrOpen
 	}
-	a, err := wrapCipher(own, ephemeral, ephemeral, own.PublicKey())
+	shared, err := own.ECDH(ephemeral)
 	if err != nil {
 		return Key{}, ErrOpen
 	}
-	key, err := a.Open(nil, make([]byte, nonceSize), sealed, nil)
+	wrapping := newCipher(shared, wrapLabel+c.name+" "+string(public)+string(own.PublicKey().Bytes()))
+	key, err := wrapping.Open(nil, make([]byte, nonceSize), sealed, nil) // it encrypted once, so the nonce is always the same
 	if err != nil {
 		return Key{}, ErrOpen
 	}

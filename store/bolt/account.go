@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/binary"
@@ -35,12 +36,18 @@ func (t *tx) createAccount(a store.Account, e store.AdminEvent) (store.AccountID
 	if t.has(emails, []byte(a.Email)) {
 		return 0, store.ErrExists
 	}
+	if err := t.wantFree(0, a); err != nil {
+		return 0, err
+	}
 	n, err := t.nextID(accounts)
 	if err != nil {
 		return 0, err
 	}
 	a.ID = store.AccountID(n)
 	if err := t.put(emails, []byte(a.Email), uint64Key(n)); err != nil {
+		return 0, err
+	}
+	if err := t.putIdentities("", a); err != nil {
 		return 0, err
 	}
 	if err := t.putAccount(a); err != nil {
@@ -58,16 +65,26 @@ func (db *DB) Account(ctx context.Context, id store.AccountID) (store.Account, e
 // AccountByEmail returns the account with that address, or store.ErrNotFound.
 func (db *DB) AccountByEmail(ctx context.Context, email string) (store.Account, error) {
 	return viewed(ctx, db, func(t *tx) (store.Account, error) {
-		v := t.get(emails, []byte(email))
-		if v == nil {
-			return store.Account{}, store.ErrNotFound
-		}
-		id, err := number(emails, v)
-		if err != nil {
-			return store.Account{}, err
-		}
-		return t.account(store.AccountID(id))
+		return t.accountAt(emails, []byte(email))
 	})
+}
+
+// AccountByIdentity returns the account with that identity, or store.ErrNotFound.
+func (db *DB) AccountByIdentity(ctx context.Context, d store.IdentityDigest) (store.Account, error) {
+	return viewed(ctx, db, func(t *tx) (store.Account, error) { return t.accountAt(identities, d[:]) })
+}
+
+// accountAt returns the account that a row of an index leads to, or store.ErrNotFound.
+func (t *tx) accountAt(b bucket, key []byte) (store.Account, error) {
+	v := t.get(b, key)
+	if v == nil {
+		return store.Account{}, store.ErrNotFound
+	}
+	id, err := number(b, v)
+	if err != nil {
+		return store.Account{}, err
+	}
+	return t.account(store.AccountID(id))
 }
 
 // Accounts lists accounts by ID, from the first after the one given.
@@ -114,6 +131,9 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 	if renamed && t.has(emails, []byte(c.Account.Email)) {
 		return store.AccountChange{}, store.ErrExists
 	}
+	if err := t.wantFree(id, c.Account); err != nil {
+		return store.AccountChange{}, err
+	}
 	if old.Administers() && !c.Account.Administers() && !change.EvenLast {
 		if err := t.wantOtherAdmin(id); err != nil {
 			return store.AccountChange{}, err
@@ -154,12 +174,43 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 		}
 	}
 	if c.Account != old {
+		if err := t.putIdentities(old.Identities, c.Account); err != nil {
+			return c, err
+		}
 		if err := t.putAccount(c.Account); err != nil {
 			return c, err
 		}
 	}
 	c.Session, err = t.replaceSessions(id, gone, change.Begin)
 	return c, err
+}
+
+// wantFree returns store.ErrIdentityTaken if an account other than id has an identity of a.
+func (t *tx) wantFree(id store.AccountID, a store.Account) error {
+	for _, d := range a.Identities.Digests() {
+		if v := t.get(identities, d[:]); v != nil && !bytes.Equal(v, uint64Key(uint64(id))) {
+			return store.ErrIdentityTaken
+		}
+	}
+	return nil
+}
+
+// putIdentities makes the identities of an account, which had others before, lead to it.
+func (t *tx) putIdentities(before store.Identities, a store.Account) error {
+	if before == a.Identities {
+		return nil
+	}
+	for _, d := range before.Digests() {
+		if err := t.delete(identities, d[:]); err != nil {
+			return err
+		}
+	}
+	for _, d := range a.Identities.Digests() {
+		if err := t.put(identities, bytes.Clone(d[:]), uint64Key(uint64(a.ID))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // wantOtherAdmin returns store.ErrLastAdmin if no other account administers.
@@ -227,6 +278,9 @@ func (t *tx) removeAccount(a store.Account) error {
 		return err
 	}
 	if err := t.delete(emails, []byte(a.Email)); err != nil {
+		return err
+	}
+	if err := t.putIdentities(a.Identities, store.Account{ID: a.ID}); err != nil {
 		return err
 	}
 	return t.delete(accounts, owner)

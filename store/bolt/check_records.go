@@ -2,6 +2,7 @@ package bolt
 
 import (
 	"bytes"
+	"slices"
 
 	"pushbox/store"
 )
@@ -48,6 +49,11 @@ func (c *checker) accounts() error {
 		case !bytes.Equal(c.get(emails, []byte(a.Email)), k):
 			c.notef("account %d: its address does not lead to it", a.ID)
 		}
+		for _, d := range a.Identities.Digests() {
+			if !bytes.Equal(c.get(identities, d[:]), uint64Key(uint64(a.ID))) {
+				c.notef("account %d: an identity does not lead to it", a.ID)
+			}
+		}
 		return nil
 	})
 	if err != nil {
@@ -72,6 +78,22 @@ func (c *checker) emails() error {
 		a, err := c.account(store.AccountID(id))
 		if err != nil || a.Email != string(k) {
 			c.notef("emails: an address leads to account %d, which does not have that address", id)
+		}
+		return nil
+	})
+}
+
+// identities reports identities that lead to no account.
+func (c *checker) identities() error {
+	return c.each(identities, func(k, v []byte) error {
+		id, err := number(identities, v)
+		if err != nil {
+			c.notef("identities: a row does not hold an account ID")
+			return nil
+		}
+		a, err := c.account(store.AccountID(id))
+		if err != nil || !slices.ContainsFunc(a.Identities.Digests(), func(d store.IdentityDigest) bool { return string(d[:]) == string(k) }) {
+			c.notef("identities: a row leads to account %d, which does not have that identity", id)
 		}
 		return nil
 	})

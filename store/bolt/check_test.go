@@ -17,12 +17,15 @@ const testEmail = "marker@example.org"
 var (
 	testDigest  = store.TokenDigest{0xd1, 31: 0x9e}
 	testSession = store.SessionDigest{0xd1, 31: 0x9f}
+
+	testIdentity = store.Identity{Issuer: "https://id.example.org", Subject: "1"}
+	testPerson   = testIdentity.Digest()
 )
 
 // plant stores one push of an account, which has a token and a session.
 func plant(t *testing.T, db *DB) {
 	t.Helper()
-	owner, err := db.CreateAccount(t.Context(), store.Account{Email: testEmail}, conformance.Told)
+	owner, err := db.CreateAccount(t.Context(), store.Account{Email: testEmail, Identities: store.Identities("").With(testIdentity)}, conformance.Told)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,13 +200,18 @@ var faults = map[string]struct {
 		[]string{
 			"push 0000: its owner does not exist",
 			"emails: an address leads to account 1, which does not have that address",
+			"identities: a row leads to account 1, which does not have that identity",
 			"token 1: account 1, its owner, does not exist",
 			"session 1: account 1, its owner, does not exist",
 		},
 	},
 	"a malformed account": {
 		func(t *tx) error { return t.put(accounts, uint64Key(1), []byte("?")) },
-		[]string{"accounts: a record is malformed", "emails: an address leads to account 1, which does not have that address"},
+		[]string{
+			"accounts: a record is malformed",
+			"emails: an address leads to account 1, which does not have that address",
+			"identities: a row leads to account 1, which does not have that identity",
+		},
 	},
 	"an account under another key": {
 		func(t *tx) error { return t.put(accounts, uint64Key(2), slices.Clone(t.get(accounts, uint64Key(1)))) },
@@ -220,6 +228,18 @@ var faults = map[string]struct {
 	"a malformed address": {
 		func(t *tx) error { return t.put(emails, []byte("other."+testEmail), []byte("?")) },
 		[]string{"emails: a row does not hold an account ID"},
+	},
+	"an identity gone": {
+		func(t *tx) error { return t.delete(identities, testPerson[:]) },
+		[]string{"account 1: an identity does not lead to it"},
+	},
+	"an identity too many": {
+		func(t *tx) error { return t.put(identities, make([]byte, digestLen), uint64Key(1)) },
+		[]string{"identities: a row leads to account 1, which does not have that identity"},
+	},
+	"a malformed identity": {
+		func(t *tx) error { return t.put(identities, make([]byte, digestLen), []byte("?")) },
+		[]string{"identities: a row does not hold an account ID"},
 	},
 	"a token gone": {
 		func(t *tx) error { return t.delete(tokens, testDigest[:]) },

@@ -311,6 +311,9 @@ func (t *tx) loadRecord(r store.DumpRecord) error {
 		if err := t.put(emails, []byte(a.Email), bytes.Clone(r.Key)); err != nil {
 			return err
 		}
+		if err := t.putIdentities("", a); err != nil {
+			return err
+		}
 		return t.put(accounts, r.Key, r.Value)
 	case store.RecordSession:
 		return t.loadSession(r)

@@ -91,7 +91,7 @@ func (d delta) applyTo(p *store.Push) {
 	if !d.ended() {
 		return
 	}
-	p.ExpiredAt, p.Wrap, p.Link = timeOf(d.expired), nil, nil
+	p.ExpiredAt, p.Wrap, p.Link, p.WrappedKey = timeOf(d.expired), nil, nil, nil
 	if !d.files {
 		p.Files, p.Stored = nil, 0
 	}

@@ -13,7 +13,7 @@ import (
 const oldestSchema = 4
 
 // madeIn has the schemas in which buckets were added since the oldest one.
-var madeIn = map[bucket]uint32{outbox: 5, hooks: 5, quotas: 5, requests: 6, requestOwners: 6, room: 6, events: 6}
+var madeIn = map[bucket]uint32{outbox: 5, hooks: 5, quotas: 5, requests: 6, requestOwners: 6, identities: 6, room: 6, events: 6}
 
 // readSchema returns the schema of a file, or store.ErrSchema where that cannot be
 // upgraded.

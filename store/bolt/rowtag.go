@@ -19,7 +19,7 @@ const tagLen = store.TagLen
 var tagged = [bucketCount]bool{
 	pushes: true, audit: true, journalRows: true,
 	grants: true, grantPushes: true,
-	accounts: true, emails: true,
+	accounts: true, emails: true, identities: true,
 	tokens: true, tokenIDs: true, tokenOwners: true,
 	sessions: true, sessionOwners: true,
 	outbox: true, hooks: true, requests: true, requestOwners: true, quotas: true, room: true, events: true,

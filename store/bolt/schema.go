@@ -30,6 +30,7 @@ const (
 	grantPushes                 // ID, digest → when the grant ends, as uint64
 	accounts                    // account ID → record; its sequence gives IDs out
 	emails                      // address → account ID
+	identities                  // digest of an identity → account ID
 	tokens                      // digest → record; its sequence gives IDs out
 	tokenIDs                    // token ID → digest
 	tokenOwners                 // owner as uint64, token ID → digest
@@ -59,6 +60,7 @@ var bucketNames = [bucketCount][]byte{
 	grantPushes:   []byte("grant_pushes"),
 	accounts:      []byte("accounts"),
 	emails:        []byte("emails"),
+	identities:    []byte("identities"),
 	tokens:        []byte("tokens"),
 	tokenIDs:      []byte("token_ids"),
 	tokenOwners:   []byte("token_owners"),

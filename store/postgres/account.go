@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -13,13 +14,14 @@ import (
 	"pushbox/store"
 )
 
-const accountColumns = "id, email, value"
+const accountColumns = "a.id, a.email, a.identities, a.value"
 
 // scanAccount reads the columns of an account, which must agree, and its row.
 func (s sealer) scanAccount(r pgx.Row) (a store.Account, stored []byte, err error) {
 	var id int64
 	var email []byte
-	if err := r.Scan(&id, &email, &stored); err != nil {
+	var identities [][]byte
+	if err := r.Scan(&id, &email, &identities, &stored); err != nil {
 		return a, nil, err
 	}
 	if err := s.read(tableAccount, uint64Key(uint64(id)), stored, &a); err != nil {
@@ -31,6 +33,9 @@ func (s sealer) scanAccount(r pgx.Row) (a store.Account, stored []byte, err erro
 	if a.Email != string(email) {
 		return store.Account{}, nil, mismatch(tableAccount, "email")
 	}
+	if !slices.EqualFunc(identitiesOf(a), identities, bytes.Equal) {
+		return store.Account{}, nil, mismatch(tableAccount, "identities")
+	}
 	return a, stored, nil
 }
 
@@ -39,9 +44,31 @@ func (s sealer) listedAccount(r pgx.CollectableRow) (store.Account, error) {
 	return a, err
 }
 
+// identitiesOf is the column identities of an account.
+func identitiesOf(a store.Account) [][]byte {
+	all := [][]byte{}
+	for _, d := range a.Identities.Digests() {
+		all = append(all, bytes.Clone(d[:]))
+	}
+	return all
+}
+
+// wantFree returns store.ErrIdentityTaken if an account other than id has an identity of a.
+func wantFree(ctx context.Context, c *pgxpool.Conn, id store.AccountID, a store.Account) error {
+	if a.Identities == "" {
+		return nil
+	}
+	var taken bool
+	err := c.QueryRow(ctx, "select exists (select from account where identities && $1 and id <> $2)", identitiesOf(a), int64(id)).Scan(&taken)
+	if err == nil && taken {
+		err = decide(store.ErrIdentityTaken)
+	}
+	return err
+}
+
 // account reads an account and its row, or returns store.ErrNotFound.
 func (s sealer) account(ctx context.Context, c *pgxpool.Conn, id store.AccountID) (store.Account, []byte, error) {
-	a, stored, err := s.scanAccount(c.QueryRow(ctx, "select "+accountColumns+" from account where id = $1", int64(id)))
+	a, stored, err := s.scanAccount(c.QueryRow(ctx, "select "+accountColumns+" from account a where id = $1", int64(id)))
 	if errors.Is(err, pgx.ErrNoRows) {
 		err = decide(store.ErrNotFound)
 	}
@@ -72,6 +99,9 @@ func (db *DB) createAccount(ctx context.Context, account store.Account, e store.
 		if there {
 			return decide(store.ErrExists)
 		}
+		if err := wantFree(ctx, c, 0, account); err != nil {
+			return err
+		}
 		a.head.account++
 		id = store.AccountID(a.head.account)
 		account.ID, e.Account = id, id
@@ -79,7 +109,7 @@ func (db *DB) createAccount(ctx context.Context, account store.Account, e store.
 		if err != nil {
 			return decide(err)
 		}
-		a.insert(tableAccount, [][2]string{{"id", "bigint"}, {"email", "bytea"}, {"value", "bytea"}}, int64(id), []byte(account.Email), stored)
+		a.insert(tableAccount, [][2]string{{"id", "bigint"}, {"email", "bytea"}, {"identities", "bytea[]"}, {"value", "bytea"}}, int64(id), []byte(account.Email), identitiesOf(account), stored)
 		return a.tell(e)
 	})
 	if err != nil {
@@ -96,12 +126,17 @@ func (db *DB) LastAccount(ctx context.Context) (store.AccountID, error) {
 
 // Account returns the account, or store.ErrNotFound.
 func (db *DB) Account(ctx context.Context, id store.AccountID) (store.Account, error) {
-	return one(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account where id = $1", int64(id))
+	return one(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account a where id = $1", int64(id))
 }
 
 // AccountByEmail returns the account with that address, or store.ErrNotFound.
 func (db *DB) AccountByEmail(ctx context.Context, email string) (store.Account, error) {
-	return one(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account where email = $1", []byte(email))
+	return one(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account a where email = $1", []byte(email))
+}
+
+// AccountByIdentity returns the account with that identity, or store.ErrNotFound.
+func (db *DB) AccountByIdentity(ctx context.Context, d store.IdentityDigest) (store.Account, error) {
+	return one(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account a where identities @> $1", [][]byte{d[:]})
 }
 
 // one is listed for a single row; store.ErrNotFound if there is none.
@@ -123,7 +158,7 @@ func (db *DB) Accounts(ctx context.Context, after store.AccountID, limit int) ([
 	if !ok {
 		limit = 0
 	}
-	return listed(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account where id > $1 order by id limit $2", first, limit)
+	return listed(ctx, db, sealer.listedAccount, "select "+accountColumns+" from account a where id > $1 order by id limit $2", first, limit)
 }
 
 // ChangeAccount applies r to the account and to its sessions; the ID stays as it is.
@@ -168,6 +203,11 @@ func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.Ac
 			return done, decide(store.ErrExists)
 		}
 	}
+	if done.Account.Identities != old.Identities {
+		if err := wantFree(ctx, c, id, done.Account); err != nil {
+			return done, err
+		}
+	}
 	if old.Administers() && !done.Account.Administers() && !change.EvenLast {
 		if err := a.wantOtherAdmin(ctx, c, id); err != nil {
 			return done, err
@@ -210,7 +250,7 @@ func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.Ac
 // wantOtherAdmin returns store.ErrLastAdmin if no other account administers. Only the
 // records say which do, so it reads them all.
 func (a *change) wantOtherAdmin(ctx context.Context, c *pgxpool.Conn, id store.AccountID) error {
-	rows, err := c.Query(ctx, "select "+accountColumns+" from account where id <> $1", int64(id))
+	rows, err := c.Query(ctx, "select "+accountColumns+" from account a where id <> $1", int64(id))
 	if err != nil {
 		return err
 	}
@@ -229,7 +269,7 @@ func (a *change) putAccount(account store.Account) error {
 	if err != nil {
 		return decide(err)
 	}
-	a.write("update account set email = $2::bytea, value = $3::bytea where id = $4::bigint", []byte(account.Email), stored, int64(account.ID))
+	a.write("update account set email = $2::bytea, identities = $3::bytea[], value = $4::bytea where id = $5::bigint", []byte(account.Email), identitiesOf(account), stored, int64(account.ID))
 	return nil
 }
 

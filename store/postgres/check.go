@@ -352,9 +352,9 @@ func (c *checker) checkRooms() error {
 }
 
 func (c *checker) accounts() error {
-	err := eachRow(c, "select "+accountColumns+" from account", func(r pgx.Rows) error {
+	err := eachRow(c, "select "+accountColumns+" from account a", func(r pgx.Rows) error {
 		var a accountRow
-		if err := r.Scan(&a.id, &a.email, &a.value); err != nil {
+		if err := r.Scan(&a.id, &a.email, &a.identities, &a.value); err != nil {
 			return err
 		}
 		_, _, err := c.scanAccount(a)

@@ -407,10 +407,10 @@ func signed(b []byte) int64 { return int64(binary.BigEndian.Uint64(b)) }
 
 // loadTables are the tables of records of which there may be many.
 var loadTables = map[store.RecordKind]loadTable{
-	store.RecordAccount: {tableAccount, []string{"id", "email", "value"}, 8, func(l *load, k, v []byte) ([]any, error) {
+	store.RecordAccount: {tableAccount, []string{"id", "email", "identities", "value"}, 8, func(l *load, k, v []byte) ([]any, error) {
 		var a store.Account
 		err := a.UnmarshalBinary(v)
-		return []any{signed(k), []byte(a.Email), l.sealValue(tableAccount, k, v)}, err
+		return []any{signed(k), []byte(a.Email), identitiesOf(a), l.sealValue(tableAccount, k, v)}, err
 	}},
 	store.RecordSession: {tableSession, []string{"digest", "id", "owner", "value"}, digestLen, func(l *load, k, v []byte) ([]any, error) {
 		var s store.Session

@@ -86,7 +86,12 @@ create table grants (
 );
 create index grants_digest on grants (digest);
 
-create table account (id bigint primary key, email bytea not null unique, value bytea not null);
+create table account (
+	id bigint primary key, email bytea not null unique,
+	identities bytea[] not null, -- their digests
+	value bytea not null
+);
+create index account_identities on account using gin (identities);
 create table session (digest bytea primary key, id bigint not null, owner bigint not null, value bytea not null);
 create index session_owner on session (owner, id);
 create table token (digest bytea primary key, id bigint not null unique, owner bigint not null, value bytea not null);

@@ -600,6 +600,7 @@ func TestForgedRowsAreNotBelieved(t *testing.T) {
 		"a payload that is gone":   {"delete from payload", nil, "no payload"},
 		"an account":               {"update account set value = set_byte(value, 2, get_byte(value, 2) # 1)", account, "account 1"},
 		"an address":               {"update account set email = 'b'", account, "the column email"},
+		"an identity":              {"update account set identities = array['\\x00'::bytea]", account, "the column identities"},
 		"an event":                 {"delete from event where number = 1", nil, "event 1: it is missing"},
 		"a quota":                  {"update quota set value = set_byte(value, 12, 1)", mail, "quotas"},
 		"a quota of another":       {"update quota set of = set_byte(of, 2, 9)", nil, "quotas"},

@@ -49,11 +49,11 @@ func (s sealer) listedSession(r pgx.CollectableRow) (store.Session, error) {
 func (db *DB) Session(ctx context.Context, d store.SessionDigest) (v store.Session, owner store.Account, err error) {
 	_, err = one(ctx, db, func(s sealer, r pgx.CollectableRow) (_ struct{}, err error) {
 		var a accountRow
-		if v, _, err = s.scanSession(r, &a.id, &a.email, &a.value); err == nil {
+		if v, _, err = s.scanSession(r, &a.id, &a.email, &a.identities, &a.value); err == nil {
 			owner, _, err = s.scanAccount(a)
 		}
 		return struct{}{}, err
-	}, "select "+sessionColumns+", a.id, a.email, a.value from session s join account a on a.id = s.owner where s.digest = $1", d[:])
+	}, "select "+sessionColumns+", "+accountColumns+" from session s join account a on a.id = s.owner where s.digest = $1", d[:])
 	if err != nil {
 		return store.Session{}, store.Account{}, err
 	}
@@ -64,11 +64,12 @@ func (db *DB) Session(ctx context.Context, d store.SessionDigest) (v store.Sessi
 type accountRow struct {
 	id           int64
 	email, value []byte
+	identities   [][]byte
 }
 
 // Scan copies the columns.
 func (a accountRow) Scan(to ...any) error {
-	*to[0].(*int64), *to[1].(*[]byte), *to[2].(*[]byte) = a.id, a.email, a.value
+	*to[0].(*int64), *to[1].(*[]byte), *to[2].(*[][]byte), *to[3].(*[]byte) = a.id, a.email, a.identities, a.value
 	return nil
 }
 

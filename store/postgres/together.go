@@ -160,7 +160,7 @@ func (s sealer) withOwners(ctx context.Context, c *pgxpool.Conn, all []*creation
 			return ownerRow{}, err
 		}
 		return ownerRow{a.ID, stored}, nil
-	}, "select "+accountColumns+" from account where id = any ($1)", ids)
+	}, "select "+accountColumns+" from account a where id = any ($1)", ids)
 	for _, n := range all {
 		if n.push.Owner == 0 || slices.ContainsFunc(accounts, func(a ownerRow) bool { return a.id == n.push.Owner }) {
 			some = append(some, n)

@@ -94,11 +94,11 @@ func (a *change) createToken(ctx context.Context, c *pgxpool.Conn, t store.APITo
 func (db *DB) Token(ctx context.Context, d store.TokenDigest) (v store.APIToken, owner store.Account, err error) {
 	_, err = one(ctx, db, func(s sealer, r pgx.CollectableRow) (_ struct{}, err error) {
 		var a accountRow
-		if v, _, err = s.scanToken(r, &a.id, &a.email, &a.value); err == nil {
+		if v, _, err = s.scanToken(r, &a.id, &a.email, &a.identities, &a.value); err == nil {
 			owner, _, err = s.scanAccount(a)
 		}
 		return struct{}{}, err
-	}, "select "+tokenColumns+", a.id, a.email, a.value from token t join account a on a.id = t.owner where t.digest = $1", d[:])
+	}, "select "+tokenColumns+", "+accountColumns+" from token t join account a on a.id = t.owner where t.digest = $1", d[:])
 	if err != nil {
 		return store.APIToken{}, store.Account{}, err
 	}

@@ -16,6 +16,8 @@ import (
 
 	"github.com/emersion/go-sasl"
 	"github.com/emersion/go-smtp"
+
+	"pushbox/internal/testkit/certtest"
 )
 
 // A Setup configures a server. The zero value accepts all mail, without encryption.
@@ -75,7 +77,7 @@ func New(t testing.TB, setup Setup) *Server {
 	if setup.Address == "" {
 		setup.Address = "127.0.0.1:0"
 	}
-	certificate, authority := newCertificate(t, setup.Name)
+	certificate, authority := certtest.New(t, setup.Name)
 	s := &Server{setup: setup, asked: make(map[string]int), fresh: make(chan struct{}, 1), PEM: authority, Roots: x509.NewCertPool()}
 	s.Roots.AppendCertsFromPEM(authority)
 	s.server = smtp.NewServer(backend{s})

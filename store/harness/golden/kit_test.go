@@ -89,6 +89,15 @@ type account struct {
 	Token           string // of the API
 	Revoked         string `json:",omitempty"` // a token that was revoked
 	Disabled        bool
+	Subject         string `json:",omitempty"` // by which a provider of sign-ins knows the account
+}
+
+// external is what the provider says of the account's user.
+func (a account) external() store.External {
+	return store.External{
+		Identity: store.Identity{Issuer: "https://id.example.com", Subject: a.Subject}, Provider: "Golden",
+		Email: a.Email, Verified: true, Link: true,
+	}
 }
 
 func readExpectation(t *testing.T, dir string) (g expectation) {

@@ -84,6 +84,12 @@ func (m *maker) accounts() {
 			m.t.Fatal(err)
 		}
 		a.Session = n.Secret.Reveal()
+		if !a.Disabled {
+			a.Subject = "0123456789"
+			if _, err := m.SignInAs(ctx, storetest.Anonymous, a.external()); err != nil {
+				m.t.Fatal(err)
+			}
+		}
 		m.token(&a.Token, a.Email)
 		if a.Disabled {
 			if err := m.SetDisabled(ctx, storetest.Operator, a.Email, true); err != nil {

@@ -285,6 +285,13 @@ func (w opened) wantAccounts() {
 			w.t.Errorf("%s: %d sessions, %v", a.Email, len(list), err)
 		}
 		w.wantSignIn(a)
+		if a.Subject != "" {
+			x := a.external()
+			x.Link = false
+			if n, err := w.SignInAs(ctx, storetest.Anonymous, x); err != nil || n.Email != a.Email {
+				w.t.Errorf("%s: the provider's user got %q, %v", a.Email, n.Email, err)
+			}
+		}
 	}
 }
 

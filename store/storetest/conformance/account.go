@@ -16,6 +16,7 @@ var accountSuite = suite{
 	"a first account is kept only where there is none":         keepsTheFirstAccount,
 	"a changed account keeps its ID":                           changesAccounts,
 	"an account is found by its new address alone":             renamesAccounts,
+	"an account is found by each of its identities":            findsIdentities,
 	"the last account that administers stays":                  keepsTheLastAdmin,
 	"an account that owns pushes is not removed":               keepsOwners,
 	"a removed account is removed with all that belongs to it": removesAccounts,
@@ -46,6 +47,56 @@ func keepsAccounts(t *testing.T, e store.Engine) {
 		_, err = e.AccountByEmail(t.Context(), email)
 		wantErr(t, err, store.ErrNotFound)
 	}
+}
+
+// identity is one of a provider.
+func identity(subject string) store.Identity {
+	return store.Identity{Issuer: "https://id.example.org", Subject: subject}
+}
+
+func findsIdentities(t *testing.T, e store.Engine) {
+	want := func(subject string, id store.AccountID) {
+		t.Helper()
+		got, err := e.AccountByIdentity(t.Context(), identity(subject).Digest())
+		if id == 0 {
+			wantErr(t, err, store.ErrNotFound)
+			return
+		}
+		must(t, err)
+		same(t, "account of "+subject, got.ID, id)
+	}
+	of := func(subjects ...string) (all store.Identities) {
+		for _, s := range subjects {
+			all = all.With(identity(s))
+		}
+		return all
+	}
+	a, err := e.CreateAccount(t.Context(), store.Account{Email: "a@example.org", Identities: of("a", "b")}, Told)
+	must(t, err)
+	b := account(t, e, "b@example.org")
+	want("a", a)
+	want("b", a)
+	want("c", 0)
+	for _, taken := range []store.Identities{of("b"), of("c", "a")} {
+		_, err = e.CreateAccount(t.Context(), store.Account{Email: "c@example.org", Identities: taken}, Told)
+		wantErr(t, err, store.ErrIdentityTaken)
+		_, err = e.ChangeAccount(t.Context(), b, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			a.Identities = taken
+			return a, store.SessionChange{}, Told, nil
+		})
+		wantErr(t, err, store.ErrIdentityTaken)
+	}
+	want("c", 0)
+	same(t, "identities", alter(t, e, a, func(a *store.Account) { a.Identities = of("c", "a") }).Identities, of("c", "a"))
+	want("b", 0)
+	want("c", a)
+	alter(t, e, b, func(a *store.Account) { a.Identities = of("b") })
+	want("b", b)
+	must(t, e.RemoveAccount(t.Context(), a, Told))
+	want("a", 0)
+	alter(t, e, b, func(b *store.Account) { b.Identities = of("a") })
+	want("a", b)
+	want("b", 0)
 }
 
 func knowsTheLastAccount(t *testing.T, e store.Engine) {

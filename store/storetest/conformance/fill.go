@@ -10,6 +10,7 @@ import (
 func Fill(t *testing.T, e store.Engine) {
 	t.Helper()
 	owner := account(t, e, "owner@example.org")
+	alter(t, e, owner, func(a *store.Account) { a.Identities = a.Identities.With(identity("owner")) })
 	for n := range 30 {
 		create(t, e, n, []store.AccountID{0, owner}[n%2])
 	}

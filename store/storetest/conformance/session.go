@@ -13,6 +13,7 @@ var sessionSuite = suite{
 	"sessions are kept and found with their account":         keepsSessions,
 	"sessions are listed newest first":                       listsSessions,
 	"a change of an account ends the sessions that it names": endsSessions,
+	"a change ends the sessions of an identity":              endsSessionsOfIdentities,
 	"a change by a session that does not exist is refused":   refusesStrangeSessions,
 	"a new session replaces the oldest":                      replacesOldSessions,
 	"a session records when it was used":                     touchesSessions,
@@ -53,6 +54,28 @@ func begin(t *testing.T, e store.Engine, owner store.AccountID, n int, pending b
 	c, err := changeSessions(t, e, owner, 0, store.SessionChange{Begin: newSession(n, pending), Most: 100})
 	must(t, err)
 	return c.Session
+}
+
+func endsSessionsOfIdentities(t *testing.T, e store.Engine) {
+	id := account(t, e, "a@example.org")
+	for n, via := range []store.Session{{}, {Via: identity("a"), ViaName: "x"}, {Via: identity("a"), ViaName: "y", Strong: true}, {Via: identity("b"), ViaName: "x"}} {
+		s := newSession(n+1, false)
+		s.Via, s.ViaName, s.Strong = via.Via, via.ViaName, via.Strong
+		_, err := changeSessions(t, e, id, 0, store.SessionChange{Begin: s, Most: 100})
+		must(t, err)
+		got, _, err := e.Session(t.Context(), s.Digest)
+		must(t, err)
+		same(t, "origin", [3]any{got.Via, got.ViaName, got.Strong}, [3]any{s.Via, s.ViaName, s.Strong})
+	}
+	end := func(v store.ViaSelection, left ...int) {
+		t.Helper()
+		_, err := changeSessions(t, e, id, 0, store.SessionChange{Revoke: store.RevokeVia, Via: v})
+		must(t, err)
+		wantSessions(t, e, id, left...)
+	}
+	end(store.ViaSelection{Of: identity("a"), By: epoch.Add(-1)}, 4, 3, 2, 1)
+	end(store.ViaSelection{Of: identity("a"), Name: "x", By: epoch}, 4, 3, 1)
+	end(store.ViaSelection{Of: identity("a"), By: epoch}, 4, 1)
 }
 
 // wantSessions fails the test unless these are the sessions of an account,

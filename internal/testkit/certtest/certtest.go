@@ -1,4 +1,5 @@
-package mailtest
+// Package certtest makes certificates for servers of tests.
+package certtest
 
 import (
 	"crypto/ecdsa"
@@ -14,9 +15,9 @@ import (
 	"time"
 )
 
-// newCertificate makes a certificate authority, and a certificate for a name or an
+// New makes a certificate authority, and a certificate for a name or an
 // address that it signs.
-func newCertificate(t testing.TB, name string) (certificate tls.Certificate, authority []byte) {
+func New(t testing.TB, name string) (certificate tls.Certificate, authority []byte) {
 	t.Helper()
 	must := func(err error) {
 		t.Helper()

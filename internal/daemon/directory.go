@@ -1,0 +1,184 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/certs"
+	"pushbox/internal/directory"
+	"pushbox/internal/instance"
+	"pushbox/internal/secret"
+	"pushbox/server"
+	"pushbox/store"
+)
+
+// The directory in identities and in the instance log.
+const (
+	ldapIssuer = "ldap"
+	ldapName   = "the directory"
+)
+
+// fewPeople is how many people at most a check disables, whatever part of all they are.
+const fewPeople = 3
+
+// A directoryLink lets people sign in whom an LDAP directory knows, and disables the accounts
+// of those whom it does not know any more.
+type directoryLink struct {
+	people *directory.Directory
+	cfg    config.LDAP
+	store  *store.Store
+	log    zerolog.Logger
+	away   atomic.Bool // the last question had no answer
+}
+
+// newDirectoryLink returns nil if the settings name no directory.
+func newDirectoryLink(cfg config.LDAP, s *store.Store, log zerolog.Logger) (*directoryLink, error) {
+	if !cfg.Enabled() {
+		return nil, nil
+	}
+	people, err := OpenDirectory(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return &directoryLink{people: people, cfg: cfg, store: s, log: log}, nil
+}
+
+// OpenDirectory returns the directory of the settings. It reads the files that they name,
+// and asks nothing.
+func OpenDirectory(cfg config.LDAP) (*directory.Directory, error) {
+	o := directory.Options{
+		URL: cfg.URL, BindDN: cfg.BindDN, BindPassword: cfg.BindPassword, Base: cfg.Base, Filter: cfg.Filter,
+		LoginAttributes: cfg.LoginAttributes, IDAttribute: cfg.IDAttribute, EmailAttribute: cfg.EmailAttribute,
+		GroupBase: cfg.GroupBase, MemberAttributes: cfg.MemberAttributes, AllowedGroups: cfg.AllowedGroups, AdminGroups: cfg.AdminGroups,
+	}
+	var err error
+	if cfg.BindPasswordFile != "" {
+		if o.BindPassword, err = instance.ReadSecretFile(cfg.BindPasswordFile); err != nil {
+			return nil, fmt.Errorf("the setting ldap.bind_password_file: %w", err)
+		}
+	}
+	if cfg.CAFile != "" {
+		if o.Roots, err = certs.ReadRoots(cfg.CAFile, false); err != nil {
+			return nil, fmt.Errorf("the setting ldap.ca_file: %w", err)
+		}
+	}
+	d, err := directory.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("the setting ldap.%w", err)
+	}
+	return d, nil
+}
+
+// options lets people sign in by the directory.
+func (d *directoryLink) options(o *server.Options) {
+	if d != nil {
+		o.Directory = d.signIn
+	}
+}
+
+// signIn asks the directory for a password. The errors are store.ErrCredentials and
+// server.ErrAway.
+func (d *directoryLink) signIn(ctx context.Context, login string, password secret.Text) (store.External, error) {
+	p, err := d.people.SignIn(ctx, login, password)
+	d.noteState(ctx, err)
+	switch {
+	case errors.Is(err, directory.ErrNotAllowed):
+		x := d.external(p)
+		x.Denied = true
+		return x, nil
+	case errors.Is(err, directory.ErrCredentials):
+		return store.External{}, store.ErrCredentials
+	case err != nil:
+		return store.External{}, server.ErrAway
+	}
+	return d.external(p), nil
+}
+
+// external is what the directory and the settings say of a person.
+func (d *directoryLink) external(p directory.Person) store.External {
+	x := store.External{
+		Identity: store.Identity{Issuer: ldapIssuer, Subject: p.ID}, Provider: ldapName,
+		Email: p.Email, Verified: true, Link: d.cfg.LinkByEmail, Create: d.cfg.CreateAccounts,
+	}
+	if len(d.cfg.AdminGroups) > 0 {
+		x.Admin = &p.Admin
+	}
+	return x
+}
+
+// noteState logs when the directory stops answering, and when it answers again.
+func (d *directoryLink) noteState(ctx context.Context, err error) {
+	var unavailable *directory.UnavailableError
+	switch away := errors.As(err, &unavailable); {
+	case away && ctx.Err() == nil && !d.away.Swap(true):
+		d.log.Warn().Err(err).Msg("people whom the directory knows cannot sign in")
+	case !away && d.away.Swap(false):
+		d.log.Info().Msg("the directory answers again")
+	}
+}
+
+// follow asks the directory for the people who signed in by it, until ctx ends.
+func (d *directoryLink) follow(ctx context.Context) error {
+	if d == nil {
+		return nil
+	}
+	tick := time.NewTicker(d.cfg.CheckEvery)
+	defer tick.Stop()
+	for {
+		if err := d.check(ctx); err != nil && ctx.Err() == nil {
+			d.log.Error().Err(err).Msg("the accounts of the directory could not be checked")
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// check asks the directory once for each account. If it does not answer, nothing changes; nor if
+// it lacks more than half of many people, which is rather a mistake in the settings.
+func (d *directoryLink) check(ctx context.Context) error {
+	accounts, err := d.store.Accounts(ctx)
+	if err != nil {
+		return err
+	}
+	asked, gone := 0, []store.External(nil)
+	for _, a := range accounts {
+		for _, i := range a.Identities.List() {
+			if i.Issuer != ldapIssuer || !a.Active() {
+				continue
+			}
+			asked++
+			p, err := d.people.Find(ctx, i.Subject)
+			d.noteState(ctx, err)
+			switch {
+			case errors.Is(err, directory.ErrGone), errors.Is(err, directory.ErrNotAllowed):
+				gone = append(gone, store.External{Identity: i, Provider: ldapName, Denied: true})
+				continue
+			case err != nil:
+				return nil // noteState has logged it
+			}
+			if _, err := d.store.Recheck(ctx, d.external(p)); err != nil {
+				return err
+			}
+		}
+	}
+	if len(gone) > fewPeople && 2*len(gone) > asked {
+		return fmt.Errorf("the directory lacks %d of %d people, or they are in no allowed group: no account was disabled; check base, filter and allowed_groups", len(gone), asked)
+	}
+	for _, x := range gone {
+		if _, err := d.store.Recheck(ctx, x); errors.Is(err, store.ErrLastAdmin) {
+			d.log.Warn().Msg("the directory does not know the last administrator any more; the account stays enabled")
+		} else if err != nil {
+			return err
+		}
+	}
+	return nil
+}

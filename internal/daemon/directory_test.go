@@ -1,0 +1,234 @@
+package daemon
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rs/zerolog"
+
+	"pushbox/config"
+	"pushbox/internal/secret"
+	"pushbox/internal/testkit/ldaptest"
+	"pushbox/store"
+)
+
+// A directorySite is a server whose people are in a directory.
+type directorySite struct {
+	t      *testing.T
+	ldap   *ldaptest.Server
+	link   *directoryLink
+	store  *store.Store
+	url    string
+	log    bytes.Buffer
+	client http.Client
+}
+
+// newDirectorySite has ann, bob and cas in a directory, all in the group staff, cas in admins,
+// too; and an administrator with a password here.
+func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySite {
+	t.Helper()
+	var entries, staff strings.Builder
+	for _, name := range []string{"ann", "bob", "cas", "dan", "eve"} {
+		fmt.Fprintf(&entries, "dn: uid=%s,%s\nobjectClass: inetOrgPerson\ncn: %[1]s\nsn: %[1]s\nmail: %[1]s@example.com\nuserPassword: right-%[1]s\n\n", name, ldaptest.People)
+		fmt.Fprintf(&staff, "member: uid=%s,%s\n", name, ldaptest.People)
+	}
+	fmt.Fprintf(&entries, "dn: cn=staff,%s\nobjectClass: groupOfNames\n%s\ndn: cn=admins,%[1]s\nobjectClass: groupOfNames\nmember: uid=cas,%[3]s\n", ldaptest.Groups, staff.String(), ldaptest.People)
+	d := &directorySite{t: t, ldap: ldaptest.New(t, entries.String()), client: http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}}
+	cfg := config.Default()
+	cfg.DataDir = t.TempDir()
+	cfg.Limits.SignInsPerClient, cfg.Limits.SignInsPerAccount = 1000, 3
+	file := func(name, text string) string {
+		path := filepath.Join(t.TempDir(), name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	cfg.LDAP.URL, cfg.LDAP.CAFile = d.ldap.URL, file("ca.pem", string(d.ldap.Authority))
+	cfg.LDAP.BindDN, cfg.LDAP.BindPasswordFile = ldaptest.Searcher, file("password", ldaptest.Password+"\n")
+	cfg.LDAP.Base, cfg.LDAP.GroupBase = ldaptest.People, ldaptest.Groups
+	cfg.LDAP.AllowedGroups, cfg.LDAP.AdminGroups = []string{"cn=staff," + ldaptest.Groups}, []string{"cn=admins," + ldaptest.Groups}
+	for _, change := range changes {
+		change(&cfg.LDAP)
+	}
+	d.store = opened(t, cfg)
+	if _, err := d.store.AddAdmin(t.Context(), store.Actor{Role: store.Operator}, "root@example.com", secret.New("a local password")); err != nil {
+		t.Fatal(err)
+	}
+	log := zerolog.New(&d.log)
+	var err error
+	if d.link, err = newDirectoryLink(cfg.LDAP, d.store, log); err != nil {
+		t.Fatal(err)
+	}
+	handler, _, err := newHandler(t.Context(), optionsFor(cfg), d.store, log, d.link.options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(handler)
+	t.Cleanup(web.Close)
+	d.url = web.URL
+	return d
+}
+
+// signIn returns the status of a sign-in, 303 for one that succeeds, and its cookie.
+func (d *directorySite) signIn(login, password string) (status int, cookie string) {
+	d.t.Helper()
+	res, err := d.client.PostForm(d.url+"/users/sign_in", url.Values{"email": {login}, "password": {password}})
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }() // only the header is read
+	for _, c := range res.Cookies() {
+		if strings.Contains(c.Name, "session") {
+			cookie = c.Name + "=" + c.Value
+		}
+	}
+	return res.StatusCode, cookie
+}
+
+func (d *directorySite) want(login, password string, status int) (cookie string) {
+	d.t.Helper()
+	got, cookie := d.signIn(login, password)
+	if got != status {
+		d.t.Errorf("%s with %s: status %d, not %d", login, password, got, status)
+	}
+	return cookie
+}
+
+// sees reports whether a session sees a page.
+func (d *directorySite) sees(cookie, path string) bool {
+	d.t.Helper()
+	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+path, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	req.Header.Set("Cookie", cookie)
+	res, err := d.client.Do(req)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	return res.StatusCode == http.StatusOK
+}
+
+func (d *directorySite) check() error {
+	d.t.Helper()
+	return d.link.check(d.t.Context())
+}
+
+func TestPeopleOfADirectorySignIn(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t)
+	ann := d.want("ann", "right-ann", http.StatusSeeOther)
+	d.want("ANN@example.com", "right-ann", http.StatusSeeOther)
+	cas := d.want("cas", "right-cas", http.StatusSeeOther)
+	if !d.sees(ann, "/p") || d.sees(ann, "/admin") || !d.sees(cas, "/admin") {
+		t.Error("the roles are not those of the directory")
+	}
+	if accounts, err := d.store.Accounts(t.Context()); err != nil || len(accounts) != 3 {
+		t.Errorf("there are %d accounts, %v", len(accounts), err)
+	}
+	d.want("root@example.com", "a local password", http.StatusSeeOther)
+	d.want("root@example.com", "right-ann", http.StatusForbidden)
+	for range 3 {
+		d.want("bob", "wrong", http.StatusForbidden)
+	}
+	d.want("bob", "right-bob", http.StatusTooManyRequests)
+	d.want("*", "right-ann", http.StatusForbidden)
+	d.want("ann", "", http.StatusForbidden)
+	if strings.Contains(d.log.String(), "right-") {
+		t.Error("the log has a password")
+	}
+}
+
+func TestAnAccountOfAnAddressIsThePersonsOnlyIfTheSettingsSaySo(t *testing.T) {
+	t.Parallel()
+	for _, link := range []bool{false, true} {
+		d := newDirectorySite(t, func(c *config.LDAP) { c.LinkByEmail, c.CreateAccounts = link, false })
+		if _, err := d.store.Invite(t.Context(), store.Actor{Role: store.Operator}, "ann@example.com", false); err != nil {
+			t.Fatal(err)
+		}
+		want := http.StatusForbidden
+		if link {
+			want = http.StatusSeeOther
+		}
+		d.want("ann", "right-ann", want)
+		d.want("bob", "right-bob", http.StatusForbidden) // without an account
+	}
+}
+
+func TestWhoLeavesTheDirectoryIsDisabled(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t)
+	cookies := make(map[string]string)
+	for _, name := range []string{"ann", "bob", "cas", "dan", "eve"} {
+		cookies[name] = d.want(name, "right-"+name, http.StatusSeeOther)
+	}
+	if err := d.check(); err != nil {
+		t.Fatal(err)
+	}
+	d.ldap.Remove("uid=ann," + ldaptest.People)
+	d.ldap.Set("cn=admins,"+ldaptest.Groups, "member", "uid=bob,"+ldaptest.People)
+	if err := d.check(); err != nil {
+		t.Fatal(err)
+	}
+	if d.sees(cookies["ann"], "/p") {
+		t.Error("who has left is still signed in")
+	}
+	if !d.sees(cookies["bob"], "/admin") || d.sees(cookies["cas"], "/admin") || !d.sees(cookies["cas"], "/p") {
+		t.Error("the roles do not follow the groups")
+	}
+	d.want("ann", "right-ann", http.StatusForbidden)
+
+	d.ldap.Set("cn=staff,"+ldaptest.Groups, "member", "uid=nobody,"+ldaptest.People) // cas, dan and eve are in no group
+	d.ldap.Set("cn=admins,"+ldaptest.Groups, "member", "uid=nobody,"+ldaptest.People)
+	if err := d.check(); err == nil || !strings.Contains(err.Error(), "lacks 4 of 4 people") {
+		t.Errorf("a directory without people: %v", err)
+	}
+	if !d.sees(cookies["dan"], "/p") {
+		t.Error("a mistake in the directory disabled an account")
+	}
+}
+
+func TestADirectoryThatIsAwayLetsOthersSignIn(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t)
+	ann := d.want("ann", "right-ann", http.StatusSeeOther)
+	d.ldap.Stop()
+	d.want("ann", "right-ann", http.StatusServiceUnavailable)
+	d.want("bob", "right-bob", http.StatusServiceUnavailable)
+	d.want("root@example.com", "a local password", http.StatusSeeOther)
+	if err := d.check(); err != nil || !d.sees(ann, "/p") {
+		t.Errorf("while the directory is away: %v", err)
+	}
+	if n := strings.Count(d.log.String(), "people whom the directory knows cannot sign in"); n != 1 {
+		t.Errorf("%d lines say so: %s", n, d.log.String())
+	}
+}
+
+// A try that the directory did not answer is no wrong password.
+func TestTriesCountOnlyWhereTheDirectoryAnswers(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t)
+	asked := 0
+	for range 5 {
+		_, err := d.store.SignInAt(t.Context(), store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, "ann", secret.New("right-ann"), func(context.Context) (store.External, error) {
+			asked++
+			return store.External{}, context.DeadlineExceeded
+		})
+		if err != context.DeadlineExceeded {
+			t.Fatal(err)
+		}
+	}
+	if d.want("ann", "right-ann", http.StatusSeeOther); asked != 5 {
+		t.Errorf("asked %d times", asked)
+	}
+}

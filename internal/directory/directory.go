@@ -1,0 +1,356 @@
+// Package directory asks an LDAP server, such as OpenLDAP or Active Directory, who
+// people are: it checks their passwords and reads their groups.
+//
+// Connections are encrypted, by LDAPS or StartTLS (RFC 4513), and each serves one
+// question. What people type is escaped (RFC 4515), and an empty password is refused,
+// since servers take a bind without a password for an anonymous one that succeeds (RFC
+// 4513, 5.1.2). Referrals are not followed.
+package directory
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/go-ldap/ldap/v3"
+
+	"pushbox/internal/secret"
+)
+
+const (
+	dialTimeout   = 5 * time.Second
+	answerTimeout = 10 * time.Second // of each operation
+	maxLogin      = 256              // bytes
+	maxPassword   = 1024             // bytes
+	maxGroups     = 1000             // that one person may be in, also by way of other groups
+	maxDepth      = 16               // groups within groups
+)
+
+// Options say where the directory is and how its entries look.
+type Options struct {
+	URL              string         // ldaps://HOST, or ldap://HOST, which begins with StartTLS
+	Roots            *x509.CertPool // of certificate authorities; nil: those that the system trusts
+	BindDN           string         // what searches; empty: an anonymous bind
+	BindPassword     secret.Text
+	Base             string   // where people are
+	Filter           string   // which entries are people who may sign in
+	LoginAttributes  []string // what people may type: one of these attributes has it
+	IDAttribute      string   // what names a person for good, such as entryUUID; objectGUID is read as bytes
+	EmailAttribute   string
+	GroupBase        string   // where groups are; empty: Base
+	MemberAttributes []string // of groups: they have the DNs of their members
+	AllowedGroups    []string // DNs; people in none of them are refused; none: all people may sign in
+	AdminGroups      []string // DNs; people in one of them are administrators; none: the directory does not say
+}
+
+var attributeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9;-]*$`)
+
+// A Person is an entry of the directory.
+type Person struct {
+	ID    string // the value of IDAttribute; in hexadecimal if it is objectGUID
+	Email string // in lower case
+	Admin bool   // in one of AdminGroups
+}
+
+var (
+	// ErrCredentials says that the login or the password is wrong.
+	ErrCredentials = errors.New("the directory refuses these credentials")
+
+	// ErrNotAllowed says that the person is in none of the allowed groups.
+	ErrNotAllowed = errors.New("the person is in none of the allowed groups of the directory")
+
+	// ErrGone says that the directory has no such person, or not any more.
+	ErrGone = errors.New("the directory has no such person")
+)
+
+// An UnavailableError says that the directory could not be asked. The cause names neither
+// people nor passwords.
+type UnavailableError struct{ cause error }
+
+func (e *UnavailableError) Error() string { return "the directory does not answer: " + e.cause.Error() }
+
+// Unwrap returns the cause.
+func (e *UnavailableError) Unwrap() error { return e.cause }
+
+// A Directory asks an LDAP server. It is safe for concurrent use.
+type Directory struct {
+	opt     Options
+	address string
+	host    string
+	tls     bool // from the first byte on
+}
+
+// New checks the options. Their errors name the option.
+func New(o Options) (*Directory, error) {
+	u, err := url.Parse(o.URL)
+	if err != nil || u.Hostname() == "" || u.Scheme != "ldap" && u.Scheme != "ldaps" || strings.Trim(u.Path, "/") != "" || u.User != nil {
+		return nil, errors.New("url must be ldaps://HOST or ldap://HOST, perhaps with a port")
+	}
+	for name, dns := range map[string][]string{"bind_dn": {o.BindDN}, "base": {o.Base}, "group_base": {o.GroupBase}, "allowed_groups": o.AllowedGroups, "admin_groups": o.AdminGroups} {
+		for _, dn := range dns {
+			if _, err := ldap.ParseDN(dn); err != nil {
+				return nil, fmt.Errorf("%s must be a distinguished name such as ou=people,dc=example,dc=com: %w", name, err)
+			}
+		}
+	}
+	for name, attributes := range map[string][]string{"login_attributes": o.LoginAttributes, "id_attribute": {o.IDAttribute}, "email_attribute": {o.EmailAttribute}, "member_attributes": o.MemberAttributes} {
+		for _, a := range attributes {
+			if !attributeName.MatchString(a) {
+				return nil, fmt.Errorf("%s must be names of attributes, such as uid", name)
+			}
+		}
+	}
+	if _, err := ldap.CompileFilter(o.Filter); err != nil {
+		return nil, fmt.Errorf("filter must be an LDAP filter such as (objectClass=person): %w", err)
+	}
+	port := u.Port()
+	if port == "" {
+		port = map[string]string{"ldap": "389", "ldaps": "636"}[u.Scheme]
+	}
+	if o.GroupBase == "" {
+		o.GroupBase = o.Base
+	}
+	return &Directory{opt: o, address: net.JoinHostPort(u.Hostname(), port), host: u.Hostname(), tls: u.Scheme == "ldaps"}, nil
+}
+
+// Check asks the server for the base, as the account that searches.
+func (d *Directory) Check(ctx context.Context) error {
+	return d.ask(ctx, func(c *ldap.Conn) error {
+		_, err := d.search(c, d.opt.Base, ldap.ScopeBaseObject, "(objectClass=*)", 1, "1.1")
+		return err
+	})
+}
+
+// SignIn checks a login and its password. The errors are ErrCredentials, ErrNotAllowed, with
+// which the person is returned, too, and *UnavailableError.
+func (d *Directory) SignIn(ctx context.Context, login string, password secret.Text) (p Person, err error) {
+	if login == "" || len(login) > maxLogin || !utf8.ValidString(login) || password.IsZero() || password.Len() > maxPassword {
+		return p, ErrCredentials
+	}
+	return p, d.ask(ctx, func(c *ldap.Conn) error {
+		e, err := d.find(c, anyOf(d.opt.LoginAttributes, login))
+		dn := "cn=unknown," + d.opt.Base // asked for, too, else the time would tell
+		switch {
+		case err == nil:
+			dn = e.DN
+		case !errors.Is(err, ErrGone):
+			return err
+		}
+		if bound := c.Bind(dn, password.Reveal()); err != nil || bound != nil {
+			if bound != nil && !refuses(bound) {
+				return bound
+			}
+			return ErrCredentials
+		}
+		if err := d.bind(c); err != nil { // people may not be allowed to read groups
+			return err
+		}
+		p, err = d.person(c, e)
+		return err
+	})
+}
+
+// Find reads the person of an ID again. The errors are ErrGone, ErrNotAllowed, and
+// *UnavailableError.
+func (d *Directory) Find(ctx context.Context, id string) (p Person, err error) {
+	value := ldap.EscapeFilter(id)
+	if d.binaryID() {
+		b, err := hex.DecodeString(id)
+		if err != nil {
+			return p, ErrGone
+		}
+		value = ""
+		for _, c := range b {
+			value += fmt.Sprintf(`\%02x`, c)
+		}
+	}
+	return p, d.ask(ctx, func(c *ldap.Conn) error {
+		e, err := d.find(c, "("+d.opt.IDAttribute+"="+value+")")
+		if err != nil {
+			return err
+		}
+		p, err = d.person(c, e)
+		return err
+	})
+}
+
+func (d *Directory) binaryID() bool { return strings.EqualFold(d.opt.IDAttribute, "objectGUID") }
+
+// anyOf is a filter for entries that have the value in one of the attributes.
+func anyOf(attributes []string, value string) string {
+	var f strings.Builder
+	for _, name := range attributes {
+		f.WriteString("(" + name + "=" + ldap.EscapeFilter(value) + ")")
+	}
+	return "(|" + f.String() + ")"
+}
+
+// ask connects, binds as the account that searches, and calls f. Errors of the connection
+// become an *UnavailableError.
+func (d *Directory) ask(ctx context.Context, f func(*ldap.Conn) error) error {
+	c, err := d.connect(ctx)
+	if err != nil {
+		return &UnavailableError{err}
+	}
+	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends what waits
+	defer func() {
+		stop()
+		_ = c.Close() // it was only asked
+	}()
+	if err = d.bind(c); err == nil {
+		err = f(c)
+	}
+	switch {
+	case err == nil, errors.Is(err, ErrCredentials), errors.Is(err, ErrNotAllowed), errors.Is(err, ErrGone):
+		return err
+	case ctx.Err() != nil:
+		return &UnavailableError{context.Cause(ctx)}
+	default:
+		return &UnavailableError{err}
+	}
+}
+
+func (d *Directory) connect(ctx context.Context) (*ldap.Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	t := &tls.Config{ServerName: d.host, RootCAs: d.opt.Roots, MinVersion: tls.VersionTLS12}
+	raw, err := (&net.Dialer{}).DialContext(ctx, "tcp", d.address)
+	if err != nil {
+		return nil, err
+	}
+	if d.tls {
+		secured := tls.Client(raw, t)
+		if err := secured.HandshakeContext(ctx); err != nil {
+			_ = raw.Close()
+			return nil, err
+		}
+		raw = secured
+	}
+	c := ldap.NewConn(raw, d.tls)
+	c.SetTimeout(answerTimeout)
+	c.Start()
+	if !d.tls {
+		if err := c.StartTLS(t); err != nil {
+			_ = c.Close()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// bind makes the account that searches that of the connection.
+func (d *Directory) bind(c *ldap.Conn) error {
+	if d.opt.BindDN == "" {
+		return c.UnauthenticatedBind("")
+	}
+	if err := c.Bind(d.opt.BindDN, d.opt.BindPassword.Reveal()); err != nil {
+		return fmt.Errorf("the account that searches cannot bind: %w", err)
+	}
+	return nil
+}
+
+// refuses reports whether the server refused a password, or the account of it.
+func refuses(err error) bool {
+	return ldap.IsErrorAnyOf(err, ldap.LDAPResultInvalidCredentials, ldap.LDAPResultInappropriateAuthentication, ldap.LDAPResultInvalidDNSyntax,
+		ldap.LDAPResultNoSuchObject, ldap.LDAPResultUnwillingToPerform, ldap.LDAPResultConstraintViolation, ldap.LDAPResultInsufficientAccessRights)
+}
+
+// find returns the one person that the filter fits. ErrGone if there is none, or if there
+// are several, which names no one.
+func (d *Directory) find(c *ldap.Conn, filter string) (*ldap.Entry, error) {
+	found, err := d.search(c, d.opt.Base, ldap.ScopeWholeSubtree, "(&"+d.opt.Filter+filter+")", 2, d.opt.IDAttribute, d.opt.EmailAttribute)
+	if err != nil && !ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded) {
+		return nil, err
+	}
+	if len(found) != 1 {
+		return nil, ErrGone
+	}
+	return found[0], nil
+}
+
+func (d *Directory) search(c *ldap.Conn, base string, scope int, filter string, most int, attributes ...string) ([]*ldap.Entry, error) {
+	res, err := c.Search(ldap.NewSearchRequest(base, scope, ldap.NeverDerefAliases, most, int(answerTimeout/time.Second), false, filter, attributes, nil))
+	if err != nil && (res == nil || !ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded)) {
+		return nil, err
+	}
+	return res.Entries, err
+}
+
+// person reads an entry and its groups.
+func (d *Directory) person(c *ldap.Conn, e *ldap.Entry) (Person, error) {
+	id := e.GetRawAttributeValue(d.opt.IDAttribute)
+	p := Person{ID: string(id), Email: strings.ToLower(e.GetAttributeValue(d.opt.EmailAttribute))}
+	if d.binaryID() {
+		p.ID = hex.EncodeToString(id)
+	}
+	if p.ID == "" || !utf8.ValidString(p.ID) {
+		return Person{}, fmt.Errorf("an entry has no %s", d.opt.IDAttribute)
+	}
+	if len(d.opt.AllowedGroups)+len(d.opt.AdminGroups) == 0 {
+		return p, nil
+	}
+	groups, err := d.groups(c, e.DN)
+	if err != nil {
+		return Person{}, err
+	}
+	p.Admin = meets(groups, d.opt.AdminGroups)
+	if len(d.opt.AllowedGroups) > 0 && !p.Admin && !meets(groups, d.opt.AllowedGroups) {
+		return p, ErrNotAllowed
+	}
+	return p, nil
+}
+
+// groups returns the groups of an entry, and theirs, by their DNs.
+func (d *Directory) groups(c *ldap.Conn, dn string) (map[string]bool, error) {
+	known, next := make(map[string]bool), []string{dn}
+	for range maxDepth {
+		if len(next) == 0 {
+			break
+		}
+		var found []string
+		for _, member := range next {
+			entries, err := d.search(c, d.opt.GroupBase, ldap.ScopeWholeSubtree, anyOf(d.opt.MemberAttributes, member), maxGroups, "1.1")
+			if err != nil {
+				return nil, fmt.Errorf("the groups: %w", err)
+			}
+			for _, e := range entries {
+				if name := normal(e.DN); !known[name] {
+					known[name] = true
+					found = append(found, e.DN)
+				}
+			}
+			if len(known) > maxGroups {
+				return nil, fmt.Errorf("a person is in more than %d groups", maxGroups)
+			}
+		}
+		next = found
+	}
+	return known, nil
+}
+
+func meets(groups map[string]bool, wanted []string) bool {
+	for _, dn := range wanted {
+		if groups[normal(dn)] {
+			return true
+		}
+	}
+	return false
+}
+
+// normal is the one form of a DN by which DNs are compared.
+func normal(dn string) string {
+	parsed, err := ldap.ParseDN(dn)
+	if err != nil {
+		return dn
+	}
+	return strings.ToLower(parsed.String())
+}

@@ -1,0 +1,213 @@
+package directory_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"strings"
+	"testing"
+
+	"pushbox/internal/directory"
+	"pushbox/internal/secret"
+	"pushbox/internal/testkit/ldaptest"
+)
+
+func person(name, more string) string {
+	return "dn: uid=" + name + "," + ldaptest.People + "\nobjectClass: inetOrgPerson\ncn: " + name + "\nsn: " + name + "\nmail: " + name + "@Example.com\nuserPassword: right-" + name + "\n" + more + "\n"
+}
+
+func group(name string, members ...string) string {
+	return "dn: cn=" + name + "," + ldaptest.Groups + "\nobjectClass: groupOfNames\nmember: " + strings.Join(members, "\nmember: ") + "\n\n"
+}
+
+func personDN(name string) string { return "uid=" + name + "," + ldaptest.People }
+func groupDN(name string) string  { return "cn=" + name + "," + ldaptest.Groups }
+
+// an office: ann is in staff by way of two groups that contain each other, cas is an
+// administrator, dan has left, and eve is in no group.
+func office() string {
+	return person("ann", "") + person("bob", "") + person("cas", "") + person("dan", "employeeType: left\n") + person("eve", "") + person(`o\2a(neil)`, "") +
+		group("staff", personDN("bob"), groupDN("team"), personDN("dan")) + group("team", groupDN("circle")) + group("circle", groupDN("team"), personDN("ann")) + group("admins", personDN("cas"))
+}
+
+func options(s *ldaptest.Server) directory.Options {
+	return directory.Options{
+		URL: s.URL, Roots: s.Roots(), BindDN: ldaptest.Searcher, BindPassword: secret.New(ldaptest.Password), Base: ldaptest.People,
+		Filter: "(&(objectClass=inetOrgPerson)(!(employeeType=left)))", LoginAttributes: []string{"uid", "mail"}, IDAttribute: "entryUUID", EmailAttribute: "mail",
+		GroupBase: ldaptest.Groups, MemberAttributes: []string{"member"},
+	}
+}
+
+func open(t *testing.T, o directory.Options) *directory.Directory {
+	t.Helper()
+	d, err := directory.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func TestPeopleSignInWithTheirPasswords(t *testing.T) {
+	t.Parallel()
+	s := ldaptest.New(t, office())
+	secure := options(s)
+	secure.URL = s.SecureURL
+	for _, o := range []directory.Options{options(s), secure} {
+		d := open(t, o)
+		if err := d.Check(t.Context()); err != nil {
+			t.Fatalf("%s: %v", o.URL, err)
+		}
+		for name, c := range map[string]struct {
+			login, password string
+			want            error
+		}{
+			"by name":            {"ann", "right-ann", nil},
+			"by address":         {"ANN@example.com", "right-ann", nil},
+			"a wrong password":   {"ann", "right-bob", directory.ErrCredentials},
+			"no password":        {"ann", "", directory.ErrCredentials},
+			"no login":           {"", "right-ann", directory.ErrCredentials},
+			"unknown":            {"zoe", "right-zoe", directory.ErrCredentials},
+			"who has left":       {"dan", "right-dan", directory.ErrCredentials},
+			"any":                {"*", "right-ann", directory.ErrCredentials},
+			"a prefix":           {"an*", "right-ann", directory.ErrCredentials},
+			"another filter":     {"ann)(objectClass=*", "right-ann", directory.ErrCredentials},
+			"an attribute":       {"x)(|(uid=ann)", "right-ann", directory.ErrCredentials},
+			"a zero byte":        {"ann\x00", "right-ann", directory.ErrCredentials},
+			"no UTF-8":           {"ann\xff", "right-ann", directory.ErrCredentials},
+			"a DN":               {personDN("ann"), "right-ann", directory.ErrCredentials},
+			"odd characters":     {"o*(neil)", `right-o\2a(neil)`, nil},
+			"a long login":       {strings.Repeat("a", 257), "right-ann", directory.ErrCredentials},
+			"a long password":    {"ann", strings.Repeat("a", 1025), directory.ErrCredentials},
+			"the searcher's own": {ldaptest.Searcher, ldaptest.Password, directory.ErrCredentials},
+		} {
+			p, err := d.SignIn(t.Context(), c.login, secret.New(c.password))
+			if !errors.Is(err, c.want) || (err == nil) != (p.ID != "") {
+				t.Errorf("%s: %+v, %v", name, p, err)
+			}
+			if name == "by address" && p.Email != "ann@example.com" {
+				t.Errorf("the address is %q", p.Email)
+			}
+		}
+	}
+}
+
+func TestGroupsWithinGroupsCount(t *testing.T) {
+	t.Parallel()
+	s := ldaptest.New(t, office())
+	o := options(s)
+	o.AllowedGroups, o.AdminGroups = []string{"CN=Staff, " + ldaptest.Groups}, []string{groupDN("admins")}
+	d := open(t, o)
+	for name, want := range map[string]struct {
+		err   error
+		admin bool
+	}{"ann": {nil, false}, "bob": {nil, false}, "cas": {nil, true}, "dan": {directory.ErrCredentials, false}, "eve": {directory.ErrNotAllowed, false}} {
+		p, err := d.SignIn(t.Context(), name, secret.New("right-"+name))
+		if !errors.Is(err, want.err) || p.Admin != want.admin {
+			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+}
+
+func TestWhoLeavesIsGone(t *testing.T) {
+	t.Parallel()
+	s := ldaptest.New(t, office())
+	o := options(s)
+	o.AllowedGroups = []string{groupDN("staff")}
+	d := open(t, o)
+	ids := make(map[string]string)
+	for _, name := range []string{"ann", "bob"} {
+		p, err := d.SignIn(t.Context(), name, secret.New("right-"+name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := d.Find(t.Context(), p.ID); err != nil || again != p {
+			t.Errorf("%s: %+v, %v", name, again, err)
+		}
+		ids[name] = p.ID
+	}
+	s.Set(personDN("ann"), "employeeType", "left")
+	s.Set(groupDN("staff"), "member", groupDN("team"))
+	if _, err := d.Find(t.Context(), ids["ann"]); !errors.Is(err, directory.ErrGone) {
+		t.Errorf("who has left: %v", err)
+	}
+	if _, err := d.Find(t.Context(), ids["bob"]); !errors.Is(err, directory.ErrNotAllowed) {
+		t.Errorf("who is in no allowed group: %v", err)
+	}
+	s.Set(personDN("ann"), "employeeType")
+	if _, err := d.Find(t.Context(), ids["ann"]); err != nil {
+		t.Errorf("who came back: %v", err)
+	}
+	s.Remove(personDN("ann"))
+	for _, id := range []string{ids["ann"], "", "*", "x)(uid=bob"} {
+		if _, err := d.Find(t.Context(), id); !errors.Is(err, directory.ErrGone) {
+			t.Errorf("%q: %v", id, err)
+		}
+	}
+}
+
+func TestADirectoryThatCannotBeAskedIsUnavailable(t *testing.T) {
+	t.Parallel()
+	s := ldaptest.New(t, office())
+	silent, err := net.Listen("tcp", "127.0.0.1:0") // takes connections and never answers
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = silent.Close() })
+	for name, change := range map[string]func(*directory.Options){
+		"another authority":        func(o *directory.Options) { o.Roots = nil },
+		"another authority, LDAPS": func(o *directory.Options) { o.URL, o.Roots = s.SecureURL, nil },
+		"a wrong password":         func(o *directory.Options) { o.BindPassword = secret.New("wrong-marker") },
+		"a base of another":        func(o *directory.Options) { o.Base = "dc=example,dc=net" },
+		"no server":                func(o *directory.Options) { o.URL = "ldap://127.0.0.1:1" },
+		"no TLS at the port":       func(o *directory.Options) { o.URL = "ldaps://" + strings.TrimPrefix(s.URL, "ldap://") },
+		"a silent server":          func(o *directory.Options) { o.URL = "ldap://" + silent.Addr().String() },
+	} {
+		o := options(s)
+		change(&o)
+		ctx, cancel := context.WithCancel(t.Context())
+		if name == "a silent server" {
+			go func() {
+				if c, err := silent.Accept(); err == nil {
+					cancel()
+					_ = c.Close()
+				}
+			}()
+		}
+		d, unavailable := open(t, o), (*directory.UnavailableError)(nil)
+		_, err := d.SignIn(ctx, "ann", secret.New("right-ann"))
+		if !errors.As(err, &unavailable) || strings.Contains(err.Error(), "right-ann") || strings.Contains(err.Error(), "marker") {
+			t.Errorf("%s: %v", name, err)
+		}
+		cancel()
+	}
+	d := open(t, options(s))
+	s.Stop()
+	if err := d.Check(t.Context()); err == nil {
+		t.Error("a server that has ended answers")
+	}
+}
+
+func TestWrongOptionsAreNamed(t *testing.T) {
+	t.Parallel()
+	good := directory.Options{URL: "ldaps://dc.example.com", Base: "dc=example,dc=com", Filter: "(objectClass=person)", LoginAttributes: []string{"uid"}, IDAttribute: "entryUUID", EmailAttribute: "mail", MemberAttributes: []string{"member"}}
+	for name, change := range map[string]func(*directory.Options){
+		"url ":             func(o *directory.Options) { o.URL = "https://dc.example.com" },
+		"url  ":            func(o *directory.Options) { o.URL = "ldap://" },
+		"base":             func(o *directory.Options) { o.Base = "example.com" },
+		"bind_dn":          func(o *directory.Options) { o.BindDN = "ann" },
+		"allowed_groups":   func(o *directory.Options) { o.AllowedGroups = []string{"staff"} },
+		"admin_groups":     func(o *directory.Options) { o.AdminGroups = []string{"staff"} },
+		"id_attribute":     func(o *directory.Options) { o.IDAttribute = "" },
+		"login_attributes": func(o *directory.Options) { o.LoginAttributes = []string{"uid=ann)(uid"} },
+		"filter":           func(o *directory.Options) { o.Filter = "objectClass=person)" },
+	} {
+		o := good
+		change(&o)
+		if _, err := directory.New(o); err == nil || !strings.HasPrefix(err.Error(), strings.TrimSpace(name)+" ") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := directory.New(good); err != nil {
+		t.Error(err)
+	}
+}

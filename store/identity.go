@@ -1,0 +1,74 @@
+package store
+
+import (
+	"crypto/sha256"
+	"slices"
+)
+
+// Limits of identities.
+const (
+	MaxIdentities = 8    // of an account
+	maxIssuerURL  = 1024 // bytes
+	maxSubject    = 512  // bytes
+)
+
+// An Identity names a person at a provider of sign-ins. Two that differ in a letter's case are
+// two people.
+type Identity struct {
+	Issuer  string // the provider: an address, or a word of pushbox's own
+	Subject string // the person, for that provider
+}
+
+// An IdentityDigest is what engines find an account by.
+type IdentityDigest [32]byte
+
+// append appends the identity to b.
+func (i Identity) append(b []byte) []byte { return appendBytes(appendBytes(b, i.Issuer), i.Subject) }
+
+// Digest returns the identity's digest.
+func (i Identity) Digest() IdentityDigest { return sha256.Sum256(i.append(nil)) }
+
+// valid reports whether an account can have the identity.
+func (i Identity) valid() bool {
+	return i.Issuer != "" && i.Subject != "" && len(i.Issuer) <= maxIssuerURL && len(i.Subject) <= maxSubject
+}
+
+// Identities are those of an account, one after the other. No other account has one of them.
+type Identities string
+
+// List returns each of them.
+func (l Identities) List() (all []Identity) {
+	for r := (reader{b: []byte(l)}); len(r.b) > 0 && !r.bad; {
+		all = append(all, Identity{string(r.bytes()), string(r.bytes())})
+	}
+	return all
+}
+
+// Has reports whether the identity is one of them.
+func (l Identities) Has(i Identity) bool { return slices.Contains(l.List(), i) }
+
+// Digests returns the digest of each.
+func (l Identities) Digests() []IdentityDigest {
+	list := l.List()
+	all := make([]IdentityDigest, len(list))
+	for n, i := range list {
+		all[n] = i.Digest()
+	}
+	return all
+}
+
+// With returns them with one more.
+func (l Identities) With(i Identity) Identities { return Identities(i.append([]byte(l))) }
+
+// wellFormed reports whether they are as With makes them.
+func (l Identities) wellFormed() bool {
+	var again Identities
+	list := l.List()
+	for _, i := range list {
+		if !i.valid() || again.Has(i) {
+			return false
+		}
+		again = again.With(i)
+	}
+	return again == l && len(list) <= MaxIdentities
+}

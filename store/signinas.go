@@ -1,0 +1,243 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"pushbox/internal/email"
+	"pushbox/internal/secret"
+)
+
+// An External is what a provider says of a person who signed in there, and what the settings
+// make of it.
+type External struct {
+	Identity
+	Provider string // its name, for the instance log
+	Name     string // what the provider calls its session: Session.ViaName; may be empty
+	Email    string // may be empty
+	Verified bool   // the provider says that the address is the person's
+	Admin    *bool  // whether the person administers; nil: the provider does not decide it
+	Strong   bool   // the provider asked for a second factor
+
+	Denied bool // the settings do not let the person in
+	Link   bool // an account with a verified address may be the person's
+	Create bool // a person without an account gets one
+}
+
+// SignInAs begins a session for a person whom a provider vouches for: of the account that has
+// the identity; else of the account with the address, if that may be linked; else of a new
+// account. It is pending if the account has a second factor and the provider asked for none.
+//
+// An account whose address is not confirmed is never linked: another person may have made it,
+// and knows its password. What the provider decides of the role does not take the last
+// administrator away.
+//
+// Errors: ErrCredentials if the person may not sign in; ErrFull; ErrClock while the clock is in
+// doubt.
+func (s *Store) SignInAs(ctx context.Context, by Actor, x External) (NewSession, error) {
+	n, a, err := s.signInAs(ctx, by, x)
+	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+}
+
+// signInAs returns the account, too, if there is one.
+func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSession, a Account, err error) {
+	a, err = s.accountFor(ctx, by, x)
+	if err == nil && x.Admin != nil && *x.Admin != a.Admin {
+		a, err = s.setRole(ctx, by, a, x)
+	}
+	if err == nil {
+		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, x.by(), x.note, x.rule)
+	}
+	return n, a, instead(err, ErrNotFound, ErrCredentials)
+}
+
+// SignInAt is SignIn for a person whose password a provider checks, such as a directory: ask
+// asks it. But where the account of an address has a password here, that alone decides. A
+// try that ends with ErrCredentials counts as a wrong password; what a slow provider holds up
+// is no other sign-in than those to the same address.
+//
+// Errors: those of SignIn, and any other of ask.
+func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password secret.Text, ask func(context.Context) (External, error)) (n NewSession, err error) {
+	a, err := s.account(ctx, login)
+	switch {
+	case err == nil && a.PasswordHash != "":
+		return s.SignIn(ctx, by, login, password)
+	case err != nil && !errors.Is(err, ErrNotFound):
+		return NewSession{}, err
+	}
+	err = s.attemptElsewhere(ctx, s.trier(by, a, accountKey(login)), func() error {
+		x, err := ask(ctx)
+		if err == nil {
+			n, a, err = s.signInAs(ctx, by, x)
+		}
+		return err
+	})
+	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+}
+
+// Recheck applies what a provider says now of a person who has an account: one who is denied
+// has no use of it any more until an administrator enables it, and the role follows. An identity
+// without an account is no error. changed reports whether something changed.
+//
+// Errors: ErrLastAdmin if the account that is to be disabled is the last administrator's.
+func (s *Store) Recheck(ctx context.Context, x External) (changed bool, err error) {
+	a, err := s.engine.AccountByIdentity(ctx, x.Digest())
+	switch {
+	case err != nil:
+		return false, instead(err, ErrNotFound, nil)
+	case !a.Active():
+		return false, nil
+	case x.Denied:
+		return true, s.changeHooks(ctx, func(*subscriptions) error {
+			return s.disableFor(ctx, a, x)
+		})
+	case x.Admin != nil && *x.Admin != a.Admin:
+		after, err := s.setRole(ctx, Actor{Role: System}, a, x)
+		return after.Admin != a.Admin, err
+	}
+	return false, nil
+}
+
+func (s *Store) disableFor(ctx context.Context, a Account, x External) error {
+	return s.keeping(ctx, func(ctx context.Context) error {
+		system := s.as(Actor{Role: System})
+		event := system.event(AdminAccountDisable, about(a).with(x.by()))
+		_, err := system.changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			a.Disabled = true
+			return a, SessionChange{Revoke: RevokeOthers}, event, nil
+		})
+		return err
+	})
+}
+
+// rule is a startRule for an account that has the identity.
+func (x External) rule(a Account) (Account, bool, error) {
+	if !a.Active() || !a.Identities.Has(x.Identity) {
+		return a, false, ErrCredentials
+	}
+	return a, a.MFA() && !x.Strong, nil
+}
+
+// note notes in a session that it is the person's.
+func (x External) note(s *Session) { s.Via, s.ViaName, s.Strong = x.Identity, x.Name, x.Strong }
+
+// sameVia notes in a session that its user came the same way as to this one.
+func (s Session) sameVia(next *Session) {
+	next.Via, next.ViaName, next.Strong = s.Via, s.ViaName, s.Strong
+}
+
+// by is the detail of events.
+func (x External) by() string { return "by " + x.Provider }
+
+// accountFor returns the account of the person, which it may link or create.
+func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, error) {
+	if !x.valid() {
+		return Account{}, ErrCredentials
+	}
+	a, err := s.engine.AccountByIdentity(ctx, x.Digest())
+	switch {
+	case err == nil && (x.Denied || !a.Active()):
+		return a, ErrCredentials
+	case !errors.Is(err, ErrNotFound):
+		return a, err
+	case x.Denied:
+		return Account{}, ErrCredentials
+	case s.time.Read().Jumped:
+		return Account{}, ErrClock
+	}
+	address := accountKey(x.Email)
+	switch a, err = s.account(ctx, address); {
+	case err == nil:
+		return s.link(ctx, by, a, x)
+	case !errors.Is(err, ErrNotFound):
+		return Account{}, err
+	case !x.Create || !email.IsAddress(address):
+		return Account{}, ErrCredentials
+	}
+	a = Account{Email: address, CreatedAt: s.time.Read().Now, Unconfirmed: !x.Verified, Identities: Identities("").With(x.Identity)}
+	a.ID, err = s.as(by).createAccountBy(ctx, a, x.by())
+	if errors.Is(err, ErrExists) || errors.Is(err, ErrIdentityTaken) { // another request was faster
+		return s.engine.AccountByIdentity(ctx, x.Digest())
+	}
+	return a, err
+}
+
+// link gives the account with the person's address the identity, if that is allowed.
+func (s *Store) link(ctx context.Context, by Actor, a Account, x External) (Account, error) {
+	if !x.Link || !x.Verified {
+		return a, ErrCredentials
+	}
+	return s.changeBy(ctx, by, a, AdminIdentityLink, x, func(a *Account) error {
+		if !a.Active() || a.Unconfirmed || a.Email != accountKey(x.Email) || len(a.Identities.List()) >= MaxIdentities {
+			return ErrCredentials
+		}
+		if !a.Identities.Has(x.Identity) {
+			a.Identities = a.Identities.With(x.Identity)
+		}
+		return nil
+	})
+}
+
+// setRole makes the account what the provider says: an administrator's, or a member's.
+func (s *Store) setRole(ctx context.Context, by Actor, a Account, x External) (Account, error) {
+	kind := AdminRevoke
+	if *x.Admin {
+		kind = AdminGrant
+	}
+	changed, err := s.changeBy(ctx, by, a, kind, x, func(a *Account) error {
+		a.Admin = *x.Admin
+		return nil
+	})
+	if errors.Is(err, ErrLastAdmin) {
+		return a, nil
+	}
+	return changed, err
+}
+
+// changeBy changes an account on the word of a provider.
+func (s *Store) changeBy(ctx context.Context, by Actor, a Account, k AdminKind, x External, change func(*Account) error) (Account, error) {
+	by.Role = System
+	return sealing(ctx, s, func(ctx context.Context) (Account, error) {
+		event := s.as(by).event(k, about(a).with(x.by()))
+		c, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			err := change(&a)
+			return a, SessionChange{}, event, err
+		})
+		return c.Account, err
+	})
+}
+
+// EndSessionsOf ends the sessions that a provider says have ended: those of an identity, or
+// those that the provider calls by that name, or those to which both apply. Sessions that began
+// after that moment stay, so the message may come again. An identity without an account, or
+// a name without a session, is no error. provider is the provider's name, for the instance log.
+func (s *Store) EndSessionsOf(ctx context.Context, of Identity, name string, at time.Time, provider string) error {
+	if of.Subject != "" {
+		a, err := s.engine.AccountByIdentity(ctx, of.Digest())
+		if err != nil {
+			return instead(err, ErrNotFound, nil)
+		}
+		return s.endSessionsOf(ctx, a, ViaSelection{of, name, at}, provider)
+	}
+	accounts, err := s.Accounts(ctx)
+	for _, a := range accounts {
+		for _, i := range a.Identities.List() {
+			if err == nil && i.Issuer == of.Issuer {
+				err = s.endSessionsOf(ctx, a, ViaSelection{i, name, at}, provider)
+			}
+		}
+	}
+	return err
+}
+
+func (s *Store) endSessionsOf(ctx context.Context, a Account, v ViaSelection, provider string) error {
+	return s.keeping(ctx, func(ctx context.Context) error {
+		system := s.as(Actor{Role: System})
+		event := system.event(AdminProviderSignOut, about(a).with("by "+provider))
+		_, err := system.changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			return a, SessionChange{Revoke: RevokeVia, Via: v}, event, nil
+		})
+		return instead(err, ErrNotFound, nil)
+	})
+}

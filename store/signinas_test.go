@@ -1,0 +1,288 @@
+package store_test
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// person is one whom a provider vouches for, and whom the settings let in.
+func person(change ...func(*store.External)) store.External {
+	x := store.External{
+		Identity: store.Identity{Issuer: "https://id.example.com", Subject: "1234"}, Provider: "Office", Name: "sid-1",
+		Email: email, Verified: true, Link: true, Create: true,
+	}
+	for _, c := range change {
+		c(&x)
+	}
+	return x
+}
+
+func signInAs(t *testing.T, f *storetest.Fixture, change ...func(*store.External)) store.NewSession {
+	t.Helper()
+	n, err := f.SignInAs(ctx, storetest.Anonymous, person(change...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func wantRefused(t *testing.T, f *storetest.Fixture, change ...func(*store.External)) {
+	t.Helper()
+	if _, err := f.SignInAs(ctx, storetest.Anonymous, person(change...)); !errors.Is(err, store.ErrCredentials) {
+		t.Errorf("%+v: %v, not ErrCredentials", person(change...), err)
+	}
+}
+
+// kinds lists the kinds of the last n events, with their details.
+func lastKinds(t *testing.T, f *storetest.Fixture, n int) (all []string) {
+	t.Helper()
+	list := eventsAfter(t, f, 0)
+	for _, e := range list[max(0, len(list)-n):] {
+		all = append(all, strings.TrimSpace(e.Kind.String()+" "+e.Detail))
+	}
+	return all
+}
+
+func TestAPersonOfAProviderGetsAnAccountAndFindsItAgain(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	first := signInAs(t, f)
+	if first.Email != email || first.Unconfirmed || first.Admin || !first.NoPassword || first.Via != person().Identity || first.ViaName != "sid-1" {
+		t.Errorf("the first session is %+v", first.SessionInfo)
+	}
+	if got, want := lastKinds(t, f, 2), []string{"account_create by Office", "sign_in by Office"}; !slices.Equal(got, want) {
+		t.Errorf("the log says %q", got)
+	}
+	again := signInAs(t, f, func(x *store.External) { x.Email, x.Create, x.Link = "renamed@example.com", false, false })
+	if again.Owner != first.Owner || again.Email != email {
+		t.Errorf("the second session is of account %d, %s", again.Owner, again.Email)
+	}
+	other := signInAs(t, f, func(x *store.External) { x.Subject, x.Email, x.Verified = "1235", "other@example.com", false })
+	if other.Owner == first.Owner || !other.Unconfirmed {
+		t.Errorf("another person got %+v", other.SessionInfo)
+	}
+	f.Reopen()
+	if signInAs(t, f).Owner != first.Owner {
+		t.Error("after a restart another account was found")
+	}
+	f.Check()
+}
+
+func TestWhomTheSettingsDoNotLetInIsRefused(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	wantRefused(t, f, func(x *store.External) { x.Denied = true })
+	if got := lastKinds(t, f, 1); got[0] != "sign_in_refused" {
+		t.Errorf("the log says %q", got)
+	}
+	wantRefused(t, f, func(x *store.External) { x.Create = false })
+	wantRefused(t, f, func(x *store.External) { x.Email = "" })
+	wantRefused(t, f, func(x *store.External) { x.Email = "not an address" })
+	wantRefused(t, f, func(x *store.External) { x.Subject = "" })
+	wantRefused(t, f, func(x *store.External) { x.Subject = strings.Repeat("x", 513) })
+	if has, err := f.HasAccounts(ctx); has || err != nil {
+		t.Errorf("there is an account: %v", err)
+	}
+	a := signInAs(t, f)
+	wantRefused(t, f, func(x *store.External) { x.Denied = true })
+	for _, end := range []func() error{
+		func() error { return f.SetDisabled(ctx, storetest.Operator, email, true) },
+		func() error { return f.RemoveAccount(ctx, storetest.Operator, email) },
+	} {
+		if err := end(); err != nil {
+			t.Fatal(err)
+		}
+		wantRefused(t, f, func(x *store.External) { x.Create = false })
+	}
+	if n := signInAs(t, f); n.Owner == a.Owner {
+		t.Error("the removed account is used again")
+	}
+}
+
+// Whoever makes an account for the address of another person, and whoever gives a provider the
+// address of another person, gets nothing of that person's.
+func TestAnAccountIsNotTakenOverByAnUnverifiedAddress(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	storetest.AddMember(t, f, email)
+	wantRefused(t, f, func(x *store.External) { x.Verified = false })
+	wantRefused(t, f, func(x *store.External) { x.Link = false })
+	if _, err := f.SignUp(ctx, storetest.Anonymous, "victim@example.com", secret.New(right)); err != nil {
+		t.Fatal(err)
+	}
+	wantRefused(t, f, func(x *store.External) { x.Email = "victim@example.com" })
+	list, err := f.Accounts(ctx)
+	for _, a := range list {
+		if a.Identities != "" {
+			t.Errorf("%s is linked", a.Email)
+		}
+	}
+	if err != nil || len(list) != 2 {
+		t.Errorf("%d accounts, %v", len(list), err)
+	}
+}
+
+func TestAVerifiedAddressLinksWhereThatIsAllowed(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	member := storetest.AddMember(t, f, email)
+	n := signInAs(t, f, func(x *store.External) { x.Email = strings.ToUpper(email) })
+	if n.Owner != member.ID || n.NoPassword {
+		t.Errorf("the session is %+v", n.SessionInfo)
+	}
+	if got, want := lastKinds(t, f, 2), []string{"identity_link by Office", "sign_in by Office"}; !slices.Equal(got, want) {
+		t.Errorf("the log says %q", got)
+	}
+	if err := signsIn(f, email, right); err != nil {
+		t.Errorf("its password: %v", err)
+	}
+	for i := range store.MaxIdentities - 1 {
+		signInAs(t, f, func(x *store.External) { x.Subject = strings.Repeat("x", i+1) })
+	}
+	wantRefused(t, f, func(x *store.External) { x.Subject = "one too many" })
+	if _, err := f.Invite(ctx, storetest.Operator, "new@example.com", true); err != nil {
+		t.Fatal(err)
+	}
+	invited := signInAs(t, f, func(x *store.External) { x.Subject, x.Email = "new", "new@example.com" })
+	if !invited.Admin {
+		t.Error("an invited administrator does not administer")
+	}
+}
+
+func TestGroupsDecideTheRoleAndKeepTheLastAdministrator(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	role := func(admin bool) func(*store.External) { return func(x *store.External) { x.Admin = &admin } }
+	if !signInAs(t, f, role(true)).Admin {
+		t.Error("the role was not given")
+	}
+	if !signInAs(t, f, role(false)).Admin {
+		t.Error("the last administrator was taken away")
+	}
+	signInAs(t, f, role(true), func(x *store.External) { x.Subject, x.Email = "b", "b@example.com" })
+	if signInAs(t, f, role(false)).Admin {
+		t.Error("the role was not taken away")
+	}
+	if got, want := lastKinds(t, f, 2), []string{"admin_revoke by Office", "sign_in by Office"}; !slices.Equal(got, want) {
+		t.Errorf("the log says %q", got)
+	}
+	if err := f.SetAdmin(ctx, storetest.Operator, email, true, false); err != nil {
+		t.Fatal(err)
+	}
+	if !signInAs(t, f).Admin {
+		t.Error("a provider that does not decide the role has changed it")
+	}
+}
+
+func TestASecondFactorIsAskedForUnlessTheProviderAskedForOne(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	storetest.AddMember(t, f, email)
+	session := storetest.SignIn(t, f)
+	key, _ := storetest.EnableTOTP(t, f, &session)
+	pending := signInAs(t, f)
+	if !pending.Pending {
+		t.Fatal("no code is asked for")
+	}
+	f.Clock.Advance(time.Minute)
+	n, err := f.SignInCode(ctx, storetest.Anonymous, pending.Secret, storetest.Code(t, f, key, 0))
+	if err != nil || n.Via != person().Identity || n.ViaName != "sid-1" || n.Strong {
+		t.Errorf("after the code: %+v, %v", n.SessionInfo, err)
+	}
+	if strong := signInAs(t, f, func(x *store.External) { x.Strong = true }); strong.Pending || !strong.Strong {
+		t.Errorf("with the provider's: %+v", strong.SessionInfo)
+	}
+}
+
+func TestASignInOfLateStandsForAPassword(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	n := signInAs(t, f)
+	create := func() error {
+		_, err := f.CreateOwnToken(ctx, storetest.Anonymous, n.Secret, secret.Text{}, secret.Text{}, store.TokenTerms{Label: "x"})
+		return err
+	}
+	if err := create(); err != nil {
+		t.Errorf("at once: %v", err)
+	}
+	f.Clock.Advance(10*time.Minute + time.Second)
+	if err := create(); !errors.Is(err, store.ErrStale) {
+		t.Errorf("later: %v", err)
+	}
+	n = signInAs(t, f)
+	if _, err := f.ChangePassword(ctx, storetest.Anonymous, n.Secret, secret.Text{}, secret.New(another), false); !errors.Is(err, store.ErrDenied) {
+		t.Errorf("a password in place of the provider: %v", err)
+	}
+	for _, password := range []string{"", right} {
+		if err := signsIn(f, email, password); !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("the password %q: %v", password, err)
+		}
+	}
+}
+
+// A provider ends the sessions that it began, and no others. What it said once ends nothing
+// that began later.
+func TestAProviderEndsItsSessions(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	storetest.AddMember(t, f, email)
+	own := storetest.SignIn(t, f)
+	one, two := signInAs(t, f), signInAs(t, f, func(x *store.External) { x.Name = "sid-2" })
+	stranger := signInAs(t, f, func(x *store.External) { x.Subject, x.Email = "b", "b@example.com" })
+	end := func(of store.Identity, name string, at time.Time) {
+		t.Helper()
+		if err := f.EndSessionsOf(ctx, of, name, at, "Office"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	id, now := person().Identity, f.Clock.Now()
+	end(id, "sid-3", now)
+	end(store.Identity{Issuer: "https://other.example.com", Subject: id.Subject}, "", now)
+	end(store.Identity{Issuer: id.Issuer, Subject: "nobody"}, "", now)
+	end(id, "", now.Add(-time.Second))
+	for _, n := range []store.NewSession{own, one, two, stranger} {
+		wantResume(t, f, n, nil)
+	}
+	end(store.Identity{Issuer: id.Issuer}, "sid-2", now)
+	wantResume(t, f, two, store.ErrSession)
+	wantResume(t, f, one, nil)
+	if got := lastKinds(t, f, 1); got[0] != "provider_sign_out by Office" {
+		t.Errorf("the log says %q", got)
+	}
+	end(id, "", now)
+	wantResume(t, f, one, store.ErrSession)
+	wantResume(t, f, own, nil)
+	f.Clock.Advance(time.Minute)
+	later := signInAs(t, f)
+	end(id, "sid-1", now) // it is said again
+	wantResume(t, f, later, nil)
+	end(store.Identity{Issuer: id.Issuer}, "sid-1", f.Clock.Now())
+	wantResume(t, f, later, store.ErrSession)
+	wantResume(t, f, stranger, store.ErrSession) // the provider called its session by the same name
+}
+
+// At once two requests of a new person make one account.
+func TestTwoFirstSignInsMakeOneAccount(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	got := make(chan store.AccountID, 2)
+	for range 2 {
+		go func() {
+			n, err := f.SignInAs(ctx, storetest.Anonymous, person())
+			if err != nil {
+				t.Error(err)
+			}
+			got <- n.Owner
+		}()
+	}
+	if a, b := <-got, <-got; a != b {
+		t.Errorf("accounts %d and %d", a, b)
+	}
+}
