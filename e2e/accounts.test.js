@@ -58,6 +58,21 @@ for (const script of [true, false]) {
     assert.equal(await isSignedIn(guest), false)
   })
 
+  test(`the first empty field of a sign-in has the focus, but not on a phone${how}`, async (t) => {
+    const account = await scene.account()
+    for (const touch of [false, true]) {
+      const guest = await scene.guest(t, { script, touch })
+      guest.foresee(403)
+      await guest.go('/users/sign_in')
+      const focused = async (id) => guest.page.locator(`#${id}`).evaluate((field) => field === document.activeElement)
+      assert.equal(await focused('email'), script && !touch)
+      await signIn(guest, { ...account, password: 'something else altogether' })
+      await guest.page.getByRole('alert').waitFor()
+      assert.equal(await focused('password'), script && !touch)
+      await guest.leave()
+    }
+  })
+
   test(`an API token is created, works, and is revoked${how}`, async (t) => {
     const guest = await scene.guest(t, { script })
     const account = await scene.account()

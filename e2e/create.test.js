@@ -4,7 +4,7 @@ import { test } from 'node:test'
 import { arriveSignedIn, chooseKind, fillPush, madeLink, makePush, opened, sendPush, skipChecks, tokenOf } from './lib/acts.js'
 import { setScene } from './lib/scene.js'
 import { codeOf } from './lib/totp.js'
-import { say } from './lib/words.js'
+import { languages, say } from './lib/words.js'
 
 const scene = setScene({ PUSHBOX_FILES_MAX_FILE_SIZE: '64MiB' })
 
@@ -149,6 +149,7 @@ test('sending files needs an account', async (t) => {
   await fillPush(guest, { payload: 'kept' })
   await chooseKind(guest, 'file')
   await guest.page.getByText(say('create_files_need_account')).waitFor()
+  await guest.page.getByText(say('create_files_need_typed')).waitFor()
   assert.equal(await guest.page.locator('.send').isVisible(), false)
   await chooseKind(guest, 'text')
   assert.equal(await guest.page.locator('#payload').inputValue(), 'kept')
@@ -165,9 +166,36 @@ for (const { width, height } of [
     await guest.go('/')
     assert.ok((await bottom()) <= height)
     await arriveSignedIn(guest, await scene.account())
-    await guest.go('/')
-    assert.ok((await bottom()) <= height)
+    for (const tag of languages) {
+      await guest.go(`/?lang=${tag}`)
+      assert.ok((await bottom()) <= height, `text in ${tag}`)
+      await guest.page.locator('[for=kind-file]').click()
+      assert.ok((await bottom()) <= height, `files in ${tag}`)
+    }
   })
+
+test('fields side by side begin at the same height', async (t) => {
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, await scene.account())
+  await guest.go('/')
+  await guest.page.getByText(say('create_options')).click()
+  const [name, note] = await Promise.all(['name', 'note'].map((id) => guest.page.locator(`[for=${id}]`).boundingBox()))
+  assert.equal(name.y, note.y)
+})
+
+test('the form says where the content is encrypted, and which step that brings', async (t) => {
+  const told = async (guest) => [await guest.page.getByText(say('create_sealed')).isVisible(), await guest.page.getByText(say('create_sealed_encrypted')).isVisible()]
+  const guest = await scene.guest(t)
+  await guest.go('/')
+  assert.deepEqual(await told(guest), [true, false])
+  await fillPush(guest, { step: false, encrypt: true })
+  assert.deepEqual(await told(guest), [false, true])
+  assert.equal(await guest.page.locator('#step').isVisible(), false)
+  assert.ok((await guest.page.locator('.set').innerText()).includes(say('create_set_step')))
+  await chooseKind(guest, 'qr')
+  assert.deepEqual(await told(guest), [true, false])
+  assert.equal(await guest.page.locator('#step').isVisible(), true)
+})
 
 test('the folded options say what is set', async (t) => {
   const guest = await scene.guest(t)

@@ -77,8 +77,25 @@ test('files that are dropped by an anonymous client lead to the sign-in', async 
   await guest.go('/')
   await drop(guest, { name: 'dropped.txt', text: 'x' })
   await guest.page.getByText(say('create_files_need_account')).waitFor()
+  assert.equal(await guest.page.getByText(say('create_files_need_typed')).isVisible(), false)
   await guest.page.locator('main').getByRole('link', { name: say('create_sign_in') }).click()
   await guest.wholePage({ name: say('sign_in_title') })
+  const { email, password } = await scene.account()
+  await guest.page.getByLabel(say('sign_in_email')).fill(email)
+  await guest.page.getByLabel(say('sign_in_password'), { exact: true }).fill(password)
+  await guest.press(say('sign_in_go'), guest.page.locator('main'))
+  await guest.page.locator('#kind-file:checked').waitFor({ state: 'attached' })
+  assert.equal(await guest.page.locator('.drop').isVisible(), true)
+})
+
+test('an address leads to the form for files, with sizes in its language', async (t) => {
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, await scene.account())
+  await guest.go('/?kind=file&lang=fr')
+  assert.equal(await guest.page.locator('#files').evaluate((field) => field === document.activeElement), true)
+  await guest.page.locator('#files').setInputFiles([file('a.txt', 'x'.repeat(1536))])
+  assert.equal(await guest.page.locator('#chosen .size').textContent(), '1,5\u00a0Kio')
+  assert.match(await guest.page.locator('#files-hint').innerText(), /32\sMio/)
 })
 
 test('files are dropped, picked, removed and sent', async (t) => {
@@ -183,7 +200,7 @@ for (const script of [true, false]) {
     await guest.go(scene.link(await scene.pushbox.push(...sent)))
     await guest.press(say('step_open'))
     await guest.wholePage({ name: say('reveal_files') })
-    assert.deepEqual(await guest.page.locator('.files .size').allTextContents(), ['8 B', '3 MiB'])
+    assert.deepEqual(await guest.page.locator('.files .size').allTextContents(), ['8\u00a0B', '3\u00a0MiB'])
     for (const { name, content } of sent) {
       const download = await guest.download(() =>
         guest.page.getByRole('link', { name: say('reveal_download_name', { name }), exact: true }).click(),

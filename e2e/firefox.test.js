@@ -53,7 +53,7 @@ test('a request made in Firefox is answered there, and the answer is read', asyn
   await signIn(fox, account)
   await fox.go('/requests/new')
   await fox.fill({ '#text': 'What I need' })
-  await fox.press('#encrypt', '.send button')
+  await fox.press('.more > summary', '#encrypt', '.send button')
   await fox.see(say('request_title'))
   const own = fox.page.url()
   assert.match(new URL(own).hash, /^#a[\w-]{48,91}$/)

@@ -1,14 +1,12 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { madeLink, opened } from './lib/acts.js'
+import { arriveSignedIn, fillPush, madeLink, opened, sendPush } from './lib/acts.js'
 import { fits } from './lib/look.js'
 import { setScene } from './lib/scene.js'
-import { say } from './lib/words.js'
+import { languages, say } from './lib/words.js'
 
-const scene = setScene({})
-
-const languages = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt', 'pl', 'cs', 'sv', 'ja', 'zh']
+const scene = setScene({ PUSHBOX_ENABLE_REQUESTS: 'true', PUSHBOX_ENABLE_SIGNUPS: 'true', PUSHBOX_SIGNUP_EMAIL_REGEXP: String.raw`.+@example\.com` })
 
 test('pages are in the language that the browser asks for', async (t) => {
   for (const tag of languages) {
@@ -30,6 +28,44 @@ test('in every language the pages fit a small window', async (t) => {
     }
     await guest.leave()
   }
+})
+
+test('on a phone the header has at most two rows in every language', async (t) => {
+  const guest = await scene.guest(t)
+  const account = await scene.account()
+  for (const signedIn of [false, true]) {
+    if (signedIn) await arriveSignedIn(guest, account)
+    for (const width of [320, 375]) {
+      await guest.page.setViewportSize({ width, height: 667 })
+      for (const tag of languages) {
+        await guest.go(`/?lang=${tag}`)
+        const tops = await guest.page.locator('header').evaluate((header) => {
+          const parts = header.querySelectorAll('.brand, .links a, .menu > summary, nav > .button')
+          return [...new Set([...parts].map((part) => part.getBoundingClientRect()).map(({ top, bottom }) => Math.round((top + bottom) / 20)))]
+        })
+        assert.ok(tops.length <= 2, `${tag} at ${width}: ${tops}`)
+      }
+    }
+    await guest.go('/?lang=en')
+  }
+})
+
+test('a language is chosen beside a form with errors, which stays as it is', async (t) => {
+  const guest = await scene.guest(t)
+  guest.foresee(422)
+  await guest.go('/')
+  await guest.page.locator('#create').evaluate((form) => { form.noValidate = true })
+  await fillPush(guest, { payload: 'typed with care', views: 1000 })
+  await sendPush(guest)
+  await guest.page.getByRole('alert').waitFor()
+  await guest.page.locator('.language summary').click()
+  await guest.page.getByText(say('frame_language_apart')).waitFor()
+  const [other] = await Promise.all([guest.context.waitForEvent('page'), guest.page.locator('.language a[hreflang=sv]').click()])
+  await other.getByRole('heading', { level: 1, name: say('create_heading', {}, 'sv') }).waitFor()
+  assert.equal(await guest.page.locator('#payload').inputValue(), 'typed with care')
+  await fillPush(guest, { views: 10 })
+  await sendPush(guest)
+  await guest.wholePage({ level: 1, name: say('made_heading', {}, 'sv') })
 })
 
 for (const script of [true, false]) {
@@ -172,6 +208,17 @@ test('times are shown in the time zone and language of the reader', async (t) =>
     ...{ timeZone: 'America/New_York', timeZoneName: 'short' },
   })
   assert.equal(await guest.page.locator('main time').textContent(), format.format(new Date(push.expires_at)))
+})
+
+test('the documentation of the API fits on two screens, and a link to a part unfolds it', async (t) => {
+  const guest = await scene.guest(t)
+  await guest.go('/help/api')
+  assert.ok((await guest.page.evaluate(() => document.documentElement.scrollHeight)) <= 1600)
+  await guest.go('about:blank')
+  await guest.go('/help/api#create')
+  const part = guest.page.locator('#create')
+  await part.getByRole('button', { name: /^Copy the command/ }).waitFor()
+  await part.getByText('expire_after_days', { exact: true }).waitFor()
 })
 
 test('every page has the headers that isolate it', async (t) => {

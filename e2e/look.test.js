@@ -338,7 +338,7 @@ const pages = {
   ask: async (guest) => {
     await signedIn(guest, 'busy')
     await guest.go('/requests/new')
-    await guest.page.getByText(say('create_options'), { exact: true }).click()
+    await guest.page.getByText(say('create_options')).click()
   },
   'ask-problems': async (guest) => {
     guest.foresee(422)
@@ -383,6 +383,7 @@ const pages = {
   },
   api: async (guest) => {
     await guest.go('/help/api')
+    for (const part of await guest.page.locator('.endpoint > summary').all()) await part.click()
   },
   'admin-accounts': async (guest) => {
     await arriveSignedIn(guest, await scene.administrator())

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { answer, arriveSignedIn, askFor, opened, sent, unveil } from './lib/acts.js'
 import { texts } from './lib/corpus.js'
 import { setScene } from './lib/scene.js'
-import { say } from './lib/words.js'
+import { languages, say } from './lib/words.js'
 
 const scene = setScene({
   PUSHBOX_ENABLE_REQUESTS: 'true', PUSHBOX_FILES_MAX_FILE_SIZE: '8MiB', PUSHBOX_FILES_MAX_FILE_UPLOADS: '3',
@@ -248,6 +248,43 @@ test('without scripts or HTTPS an encrypted request says what is missing', async
   assert.ok(own.includes('#'))
 })
 
+test('the form of a request is short, says what is folded, and waits for what is needed', async (t) => {
+  const { guest } = await arrive(t)
+  await guest.page.setViewportSize({ width: 1366, height: 650 })
+  for (const tag of languages) {
+    await guest.go(`/requests/new?lang=${tag}`)
+    assert.ok((await guest.page.locator('.send button').evaluate((button) => button.getBoundingClientRect().bottom)) <= 650, tag)
+  }
+  await guest.go('/requests/new?lang=en')
+  assert.equal(await guest.page.evaluate(() => document.activeElement.id), 'text')
+  const told = guest.page.getByText(say('ask_set_encrypt'))
+  assert.equal(await told.isVisible(), false)
+  await guest.page.getByText(say('create_options')).click()
+  await guest.page.locator('#encrypt').check()
+  assert.equal(await told.isVisible(), true)
+})
+
+test('the message to pass on has the time in the zone of its sender', async (t) => {
+  const { guest } = await arrive(t, { zone: 'America/New_York' })
+  await askFor(guest, {})
+  const [own, utc] = await guest.page.locator('main time[data-zone]').evaluate((time) => [time.textContent, time.title])
+  assert.match(utc, /UTC$/)
+  const words = await guest.page.locator('#words').inputValue()
+  assert.ok(words.includes(`${own} (${utc})`), words)
+  assert.equal(await guest.page.locator('[href^="mailto:"]').getAttribute('href'), `mailto:?body=${encodeURIComponent(words)}`)
+})
+
+test('only where there is a mouse can files be dropped', async (t) => {
+  const { guest } = await arrive(t)
+  const { link } = await askFor(guest, {})
+  for (const touch of [true, false]) {
+    const sender = await scene.guest(t, { touch, width: touch ? 375 : 1280 })
+    await sender.go(link)
+    await sender.page.getByText(say('create_files'), { exact: true }).waitFor()
+    assert.equal(await sender.page.getByText(say('create_files_drop')).isVisible(), !touch)
+  }
+})
+
 test('a form that comes back keeps the files and the text, and is encrypted again', async (t) => {
   const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
   const { own, link } = await askFor(guest, { encrypt: true })
@@ -273,6 +310,8 @@ test('another request after going back has other keys, or none', async (t) => {
     await guest.page.goBack({ waitUntil: 'commit' })
     await guest.wholePage({ level: 1, name: say('ask_title') })
     await guest.page.getByLabel(say('ask_text')).fill('again')
+    const options = guest.page.locator('details.more')
+    if (!(await options.evaluate((more) => more.open))) await options.locator('summary').click()
     await guest.page.locator('#encrypt').setChecked(encrypt)
     await guest.press(say('create_submit'))
     await guest.wholePage({ level: 1, name: say('request_title') })
@@ -286,6 +325,7 @@ test('a click too many makes one request and one answer', async (t) => {
   const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
   await guest.go('/requests/new')
   await guest.page.getByLabel(say('ask_text')).fill('once')
+  await guest.page.getByText(say('create_options')).click()
   await guest.page.locator('#encrypt').check()
   await guest.page.getByRole('button', { name: say('create_submit') }).dblclick()
   await guest.wholePage({ level: 1, name: say('request_title') })

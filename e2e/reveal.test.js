@@ -3,7 +3,7 @@ import { test } from 'node:test'
 
 import { arriveSignedIn, openPush, opened, unveil } from './lib/acts.js'
 import { setScene } from './lib/scene.js'
-import { say } from './lib/words.js'
+import { languages, say } from './lib/words.js'
 
 const scene = setScene(
   { PUSHBOX_LIMITS_UNKNOWN_TOKENS_PER_MINUTE: '1000' },
@@ -208,6 +208,28 @@ test('to programs too, unknown, expired and deleted pushes look the same, whatev
     for (const answer of answers) assert.deepEqual(answer, answers[0], asked)
   }
 })
+
+for (const [width, height] of [[1366, 650], [375, 667]])
+  test(`the passphrase and the button are on the first screen of ${width} by ${height}, in every language`, async (t) => {
+    const guest = await scene.guest(t)
+    guest.foresee(403)
+    await guest.page.setViewportSize({ width, height })
+    for (const tag of languages) {
+      const push = await scene.pushbox.create({ payload: 'x', passphrase: 'open sesame', expire_after_views: 1 })
+      await guest.go(`${scene.link(push)}?lang=${tag}`)
+      for (const wrong of [false, true]) {
+        if (wrong) {
+          await guest.page.keyboard.type('wrong')
+          await guest.page.keyboard.press('Enter')
+          await guest.page.getByRole('alert').waitFor()
+        }
+        const seen = await guest.page.evaluate(() => ({
+          focus: document.activeElement.id, scrolled: scrollY, bottom: document.querySelector('main form .buttons button').getBoundingClientRect().bottom,
+        }))
+        assert.ok(seen.focus === 'passphrase' && seen.scrolled === 0 && seen.bottom <= height, `${tag}, ${wrong}: ${JSON.stringify(seen)}`)
+      }
+    }
+  })
 
 test('after a lock the form works again by itself', async (t) => {
   const guest = await scene.guest(t)

@@ -53,7 +53,7 @@ func TestTheLimitOfAnEncryptedTextIsToldForTheTextItself(t *testing.T) {
 	longest := envelope(t, strings.Repeat("x", endtoend.MaxText))
 	a.SendForm(servertest.Typed(map[string]string{"payload": longest})).PushToken()
 	longer := a.SendForm(servertest.Typed(map[string]string{"payload": envelope(t, strings.Repeat("x", endtoend.MaxText+1024))}))
-	if told := strings.Join(longer.Problems(), ""); !strings.Contains(told, "at most 767 KiB") {
+	if told := strings.Join(longer.Problems(), ""); !strings.Contains(told, "at most 767\u00a0KiB") {
 		t.Error(told)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pushbox/internal/humanize"
 	"pushbox/internal/lang"
 	"pushbox/server/web"
 	"pushbox/store"
@@ -38,6 +39,13 @@ func (s *Server) siteFor(r *request) web.Site {
 	}
 	site.Bare = r.entry.recipients || r.route != nil && r.route.has(forRecipients) && (r.route.guessable() || r.route.word != "")
 	return site
+}
+
+// size writes a number of bytes in the reader's language, on one line.
+func (r *request) size(bytes int64) string {
+	number, unit := humanize.SizeParts(bytes)
+	units := strings.Fields(r.locale.Text("size_units"))
+	return strings.Replace(number, ".", r.locale.Text("size_point"), 1) + "\u00a0" + units[unit]
 }
 
 // sendBytes writes a body. For a HEAD request it sends only the body's length.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"net/http"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -106,14 +107,20 @@ func (b *pageBuffer) free() {
 }
 
 // mayLeave reports whether the reader may switch the language of a page: its address has a
-// page to read, and the answer to a form shows nothing that is shown only once, or that the
-// reader has typed.
+// page to read, and the answer to a form shows nothing that is shown only once. An opened push
+// is such an answer. Its other language would be that of the step, where another opening uses
+// another view, so the language is chosen there.
 func (s *Server) mayLeave(r *request, rep *reply) bool {
 	if r.Method != http.MethodPost {
 		return true
 	}
 	page, _ := r.entry.router.find(http.MethodGet, r.URL.Path)
-	return page != nil && rep.status >= http.StatusBadRequest && rep.template != "create"
+	return page != nil && rep.status >= http.StatusBadRequest
+}
+
+// hasInput reports whether a page shows again what the reader has typed into a long form.
+func (rep *reply) hasInput() bool {
+	return rep.status == http.StatusUnprocessableEntity && slices.Contains([]string{"create", "ask", "answer"}, rep.template)
 }
 
 // render renders the page of a reply that has one. Nothing is written to the
@@ -129,7 +136,7 @@ func (s *Server) render(r *request, rep *reply) (err error) {
 	b := newPageBuffer(ctx, &r.memory, rep.reserved)
 	v := &web.View{
 		Template: rep.template, Locale: r.locale, Site: s.siteFor(r), Account: r.session.Email, Admin: r.session.Admin,
-		Where: r.where(), Switch: s.mayLeave(r, rep), Page: rep.body,
+		Where: r.where(), Switch: s.mayLeave(r, rep), Apart: rep.hasInput(), Page: rep.body,
 	}
 	var shown *http.Cookie
 	v.Notice, shown = s.takeNotice(r)

@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"pushbox/internal/humanize"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -110,7 +109,7 @@ func (s *Server) listAccounts(r *request, status int, v accountsView) (reply, er
 		return reply{}, err
 	}
 	for _, a := range found {
-		v.Rows = append(v.Rows, newAccountRow(a, rooms[a.ID], r.actor.Account))
+		v.Rows = append(v.Rows, newAccountRow(r, a, rooms[a.ID]))
 	}
 	v.Words, v.All = q.words, rest == 0 && q.before == 0
 	if rest != 0 {
@@ -137,7 +136,7 @@ func (s *Server) findAccounts(r *request, q accountQuery) (found []store.Account
 	return found, rooms, rest, err
 }
 
-func newAccountRow(a store.Account, takes store.Room, own store.AccountID) accountRow {
+func newAccountRow(r *request, a store.Account, takes store.Room) accountRow {
 	state := "active"
 	switch {
 	case a.Removing:
@@ -148,8 +147,8 @@ func newAccountRow(a store.Account, takes store.Room, own store.AccountID) accou
 		state = "invited"
 	}
 	return accountRow{
-		ID: a.ID, Email: a.Email, Admin: a.Admin, MFA: a.MFA(), Own: a.ID == own, State: state, Confirmed: !a.Unconfirmed,
-		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: humanize.Size(takes.Bytes),
+		ID: a.ID, Email: a.Email, Admin: a.Admin, MFA: a.MFA(), Own: a.ID == r.actor.Account, State: state, Confirmed: !a.Unconfirmed,
+		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: r.size(takes.Bytes),
 	}
 }
 
@@ -271,7 +270,7 @@ func (s *Server) showAccount(r *request, status int, v managedView) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	v.accountRow, v.Created, v.Tokens = newAccountRow(a, rooms[a.ID], r.actor.Account), display.NewTime(a.CreatedAt), len(tokens)
+	v.accountRow, v.Created, v.Tokens = newAccountRow(r, a, rooms[a.ID]), display.NewTime(a.CreatedAt), len(tokens)
 	for _, act := range accountActs {
 		if !a.Removing && act.fits(a) {
 			v.Acts = append(v.Acts, act)

@@ -44,13 +44,13 @@ func (s *Server) answerForm(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return show(http.StatusOK, "answer", s.newAnswerView(q)), nil
+	return show(http.StatusOK, "answer", s.newAnswerView(r, q)), nil
 }
 
-func (s *Server) newAnswerView(q store.RequestInfo) answerView {
+func (s *Server) newAnswerView(r *request, q store.RequestInfo) answerView {
 	return answerView{
 		Path: secret.New(display.RequestLink("", q.Token.Reveal())), Asker: q.Asker, Asked: q.Text, Texts: q.Texts, Files: q.Files,
-		publicKeys: newPublicKeys(q), uploadView: s.newUploadView(),
+		publicKeys: newPublicKeys(q), uploadView: s.newUploadView(r),
 	}
 }
 
@@ -77,8 +77,8 @@ func (s *Server) makeAnswer(r *request) (reply, error) {
 // answerViewAgain returns the form with the text that was typed and its problems.
 func (s *Server) answerViewAgain(q store.RequestInfo, c *createRequest, invalid *store.InvalidError) answerView {
 	text := c.fields.text(store.FieldPayload)
-	v := s.newAnswerView(q)
-	bad := s.payloadProblem(store.Text, text)
+	v := s.newAnswerView(c.r, q)
+	bad := c.r.payloadProblem(store.Text, text)
 	_, badFiles := invalid.Fields[store.FieldFiles]
 	switch {
 	case badFiles || !q.Texts:

@@ -21,12 +21,12 @@ func TestTextThatIsTooLongIsNotShownAgain(t *testing.T) {
 		most                  int
 		says                  string
 	}{
-		{"payload", "payload", "text", `"`, store.MaxText, "The text is too long: at most 1 MiB."},
-		{"payload", "payload", "file", `"`, store.MaxText, "The text is too long: at most 1 MiB."},
-		{"payload", "url", "url", `"`, store.MaxText, "The text is too long: at most 1 MiB."},
+		{"payload", "payload", "text", `"`, store.MaxText, "The text is too long: at most 1\u00a0MiB."},
+		{"payload", "payload", "file", `"`, store.MaxText, "The text is too long: at most 1\u00a0MiB."},
+		{"payload", "url", "url", `"`, store.MaxText, "The text is too long: at most 1\u00a0MiB."},
 		{"payload", "payload", "qr", "é", store.MaxQR, "The text is too long for a QR code: at most 1024 characters."},
 		{"name", "name", "text", `"`, store.MaxName, "The name is too long: at most 255 bytes."},
-		{"note", "note", "text", `"`, store.MaxNote, "The note is too long: at most 10 KiB."},
+		{"note", "note", "text", `"`, store.MaxNote, "The note is too long: at most 10\u00a0KiB."},
 		{"expire_after_views", "views", "text", `"`, 64, "Views must be a whole number from 1 to 100."},
 		{"expire_after_days", "days", "text", `"`, 64, "Days must be a whole number from 1 to 90."},
 	} {

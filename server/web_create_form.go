@@ -6,7 +6,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
@@ -42,9 +41,9 @@ type uploadView struct {
 	MaxSizeText string
 }
 
-func (s *Server) newUploadView() uploadView {
+func (s *Server) newUploadView(r *request) uploadView {
 	largest := int64(s.cfg.Files.MaxFileSize)
-	return uploadView{s.cfg.Files.MaxFileUploads, largest, humanize.Size(largest)}
+	return uploadView{s.cfg.Files.MaxFileUploads, largest, r.size(largest)}
 }
 
 // A kindChoice is a kind that can be chosen, with its terms in the form that the script
@@ -59,12 +58,13 @@ type kindChoice struct {
 // emptyCreateView returns the form before it is filled in.
 func (s *Server) emptyCreateView(r *request) createView {
 	all := s.kinds()
-	return s.newCreateView(r, all, all[0], fields{
-		store.FieldDays:          textValue(strconv.Itoa(all[0].Days.Default)),
-		store.FieldDuration:      textValue(codeOf(all[0].Days.Default)),
-		store.FieldViews:         textValue(strconv.Itoa(all[0].Views.Default)),
-		store.FieldRetrievalStep: textValue(flagText(all[0].RetrievalStep.Default)),
-		store.FieldDeletable:     textValue(flagText(all[0].Deletable.Default)),
+	t := named(all, r.URL.Query().Get(kindName))
+	return s.newCreateView(r, all, t, fields{
+		store.FieldDays:          textValue(strconv.Itoa(t.Days.Default)),
+		store.FieldDuration:      textValue(codeOf(t.Days.Default)),
+		store.FieldViews:         textValue(strconv.Itoa(t.Views.Default)),
+		store.FieldRetrievalStep: textValue(flagText(t.RetrievalStep.Default)),
+		store.FieldDeletable:     textValue(flagText(t.Deletable.Default)),
 	})
 }
 
@@ -72,12 +72,7 @@ func (s *Server) emptyCreateView(r *request) createView {
 // with its problems.
 func (s *Server) createViewAgain(c *createRequest, invalid *store.InvalidError) createView {
 	all := s.kinds()
-	t := all[0]
-	for _, other := range all {
-		if other.kind.String() == c.fields.text(store.FieldKind) {
-			t = other
-		}
-	}
+	t := named(all, c.fields.text(store.FieldKind))
 	if !c.bodyRead || c.fields.text(store.FieldDuration) != "" { // a field that was not read, or is not in use, gets its default
 		c.fields.fill(store.FieldDays, strconv.Itoa(t.Days.Default))
 	}
@@ -141,7 +136,7 @@ func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f 
 		Note:       f[store.FieldNote].Text,
 		Encryption: s.cfg.ClientEncryption,
 		MaxQR:      store.MaxQR,
-		uploadView: s.newUploadView(),
+		uploadView: s.newUploadView(r),
 	}
 	page.Mail = s.newMailForm(r, f)
 	if chosen.kind == store.URL {

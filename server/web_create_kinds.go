@@ -27,6 +27,11 @@ func (s *Server) kinds() (all []kindTerms) {
 	return all
 }
 
+// named returns the kind of that name; the first one if it is not among them.
+func named(all []kindTerms, name string) kindTerms {
+	return all[max(0, slices.IndexFunc(all, func(t kindTerms) bool { return t.kind.String() == name }))]
+}
+
 // Each of these selects one of the terms, for newNumberField or newCheckbox.
 
 func (t kindTerms) daysRange() store.Range { return t.Days }

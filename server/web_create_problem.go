@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"pushbox/internal/endtoend"
-	"pushbox/internal/humanize"
 	"pushbox/store"
 )
 
@@ -34,7 +33,7 @@ func (p problemsView) Problem(field string) *formProblem {
 // formProblems lists what is wrong with a push of these terms, in the order of the
 // form.
 func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.InvalidError) (all []formProblem) {
-	text, days, views := s.payloadProblem(t.kind, c.fields.text(store.FieldPayload)), t.Days, t.Views
+	text, days, views := c.r.payloadProblem(t.kind, c.fields.text(store.FieldPayload)), t.Days, t.Views
 	if c.fields.sendsLogin() {
 		text.Field = "login-user"
 	}
@@ -57,7 +56,7 @@ func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.Inva
 		{store.FieldViews, between("views", "create_bad_views", views)},
 		{store.FieldPassphrase, formProblem{Field: "passphrase", Key: "create_bad_passphrase", Max: strconv.Itoa(store.MaxPassphrase)}},
 		{store.FieldName, formProblem{Field: "name", Key: "create_bad_name", Max: strconv.Itoa(store.MaxName)}},
-		{store.FieldNote, formProblem{Field: "note", Key: "create_bad_note", Max: humanize.Size(store.MaxNote)}},
+		{store.FieldNote, formProblem{Field: "note", Key: "create_bad_note", Max: c.r.size(store.MaxNote)}},
 		{store.FieldMailTo, formProblem{Field: mailID, Key: "create_bad_mail", Max: strconv.Itoa(s.cfg.Mail.MaxRecipients)}},
 		{store.FieldMailLanguage, formProblem{Field: mailLanguageID, Key: "create_bad_mail_language"}},
 		{quotaField, formProblem{Field: mailID, Key: "create_bad_mail_limit"}},
@@ -76,8 +75,8 @@ func between(field, key string, r store.Range) formProblem {
 }
 
 // payloadProblem says what can be wrong with the text of a push of that kind.
-func (s *Server) payloadProblem(k store.Kind, text string) formProblem {
-	p := formProblem{Field: "payload", Key: "create_bad_long", Max: humanize.Size(store.MaxText)}
+func (r *request) payloadProblem(k store.Kind, text string) formProblem {
+	p := formProblem{Field: "payload", Key: "create_bad_long", Max: r.size(store.MaxText)}
 	if k == store.URL {
 		p.Field = "url"
 	}
@@ -87,7 +86,7 @@ func (s *Server) payloadProblem(k store.Kind, text string) formProblem {
 	case k == store.URL && len(text) <= store.MaxText:
 		p.Key = "create_bad_url"
 	case endtoend.IsEnvelope(text):
-		p.Max = humanize.Size(endtoend.MaxText)
+		p.Max = r.size(endtoend.MaxText)
 	case k == store.QR:
 		p.Key, p.Max = "create_bad_qr", strconv.Itoa(store.MaxQR)
 	}

@@ -155,7 +155,7 @@ func TestALoginIsSentAsOneText(t *testing.T) {
 		t.Error(again.Body)
 	}
 	login["login_note"] = strings.Repeat("x", 1<<20)
-	if long := a.SendForm(servertest.Typed(login)); !strings.Contains(strings.Join(long.Problems(), ""), "at most 1 MiB") || len(long.Body) > 64<<10 {
+	if long := a.SendForm(servertest.Typed(login)); !strings.Contains(strings.Join(long.Problems(), ""), "at most 1\u00a0MiB") || len(long.Body) > 64<<10 {
 		t.Errorf("a page of %d bytes: %q", len(long.Body), long.Problems())
 	}
 	delete(login, "login_note")
@@ -204,10 +204,10 @@ func TestBothSidesOfEachBound(t *testing.T) {
 		{"expire_after_duration", "text", []string{"0", "17"}, map[string]string{"18": "between 1 and 90 days", "-1": "between 1 and 90 days", "x": "between 1 and 90 days"}},
 		{"passphrase", "text", []string{"p", x("p", 1024), " "}, map[string]string{x("p", 1025): "at most 1024 bytes"}},
 		{"name", "text", []string{"", x("n", 255)}, map[string]string{x("n", 256): "at most 255 bytes"}},
-		{"note", "text", []string{"", x("n", 10<<10), x("\r\n", 10<<10)}, map[string]string{x("n", 10<<10+1): "at most 10 KiB"}},
-		{"payload", "text", []string{"x", x("x", 1<<20)}, map[string]string{"": "nothing to send", " \r\n": "nothing to send", x("x", 1<<20+1): "at most 1 MiB"}},
+		{"note", "text", []string{"", x("n", 10<<10), x("\r\n", 10<<10)}, map[string]string{x("n", 10<<10+1): "at most 10\u00a0KiB"}},
+		{"payload", "text", []string{"x", x("x", 1<<20)}, map[string]string{"": "nothing to send", " \r\n": "nothing to send", x("x", 1<<20+1): "at most 1\u00a0MiB"}},
 		{"payload", "qr", []string{"x", x("ü", 1024)}, map[string]string{"": "nothing to send", x("ü", 1025): "at most 1024 characters"}},
-		{"payload", "url", []string{"http://a"}, map[string]string{"": "nothing to send", "ftp://a": "begins with http", "https://u:p@a": "begins with http", "a\r\nb": "begins with http", "https://a/" + x("x", 1<<20): "at most 1 MiB"}},
+		{"payload", "url", []string{"http://a"}, map[string]string{"": "nothing to send", "ftp://a": "begins with http", "https://u:p@a": "begins with http", "a\r\nb": "begins with http", "https://a/" + x("x", 1<<20): "at most 1\u00a0MiB"}},
 		{"kind", "text", []string{"text", ""}, map[string]string{"secret": "cannot be sent here", "File": "cannot be sent here"}},
 	} {
 		fields := map[string]string{"kind": test.kind, "name": "", "note": ""}
@@ -325,7 +325,7 @@ func TestTheFormHasTheTermsOfEachKind(t *testing.T) {
 	}
 	for _, want := range []string{
 		`<option value="9" data-days="4" selected>4 days</option>`,
-		`<div class="for text file url"><label class="check switch">`, `<div class="for text file"><label class="check switch">`,
+		`<div class="for unencrypted text file url"><label class="check switch">`, `<div class="for text file"><label class="check switch">`,
 	} {
 		if !strings.Contains(form.Body, want) {
 			t.Errorf("no %s", want)

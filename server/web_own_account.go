@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 
-	"pushbox/internal/humanize"
 	"pushbox/server/display"
 	"pushbox/store"
 )
@@ -40,7 +39,7 @@ func (s *Server) ownAccount(r *request) (page ownAccountView, err error) {
 	takes := rooms[a.ID]
 	return ownAccountView{
 		Email: a.Email, Confirmed: !a.Unconfirmed, Admin: a.Admin, MFA: a.MFA(), Created: display.NewTime(a.CreatedAt),
-		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: humanize.Size(takes.Bytes),
+		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: r.size(takes.Bytes),
 	}, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/lang"
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
@@ -35,7 +36,7 @@ func TestTheRevealPageDependsOnItsReader(t *testing.T) {
 		}}
 		p.Files = make([]store.FileInfo, test.files)
 		s := &Server{cfg: config.Default()}
-		r := &request{Request: new(http.Request), actor: store.Actor{Account: test.by}}
+		r := &request{Request: new(http.Request), locale: lang.New().Nearest("en", ""), actor: store.Actor{Account: test.by}}
 		got := s.newRevealView(r, store.Viewing{PushInfo: p})
 		if got.Own != test.own || got.Last != test.last || got.Deletable != test.ends {
 			t.Errorf("%s: %+v", name, got)

@@ -140,3 +140,8 @@ func requestProblems(err error, text secret.Text) (all []formProblem) {
 	}
 	return all
 }
+
+// Unfold reports whether the folded options hold a problem.
+func (v requestFormView) Unfold() bool {
+	return v.Problem("kinds") != nil || v.Problem("keep") != nil || v.Problem("encrypt") != nil
+}

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -85,7 +84,7 @@ func (s *Server) newRevealView(r *request, v store.Viewing) revealView {
 	p, own := v.PushInfo, r.owns(v.PushInfo)
 	page := revealView{
 		Path: revealPath(p.Token), Step: stepPath(p.Token), Kind: p.Kind.String(), Encrypted: p.ClientEncrypted,
-		Files: fileRows(p), Keep: newTimeLeft(min(s.cfg.Files.DownloadWindow, p.ExpiresAt.Sub(p.At))), Renew: renewal(s.cfg.Files.DownloadWindow),
+		Files: fileRows(r, p), Keep: newTimeLeft(min(s.cfg.Files.DownloadWindow, p.ExpiresAt.Sub(p.At))), Renew: renewal(s.cfg.Files.DownloadWindow),
 		Limits: newLimitsView(p), Before: newViewHistory(v.Before), Own: own, Last: p.ViewsRemaining() == 0,
 		Covered: r.Method == http.MethodGet,
 	}
@@ -122,9 +121,9 @@ const renewals = 5
 
 func renewal(window time.Duration) int { return max(1, int(window.Seconds())/renewals) }
 
-func fileRows(p store.PushInfo) (rows []fileRow) {
+func fileRows(r *request, p store.PushInfo) (rows []fileRow) {
 	for i, f := range p.Files {
-		rows = append(rows, fileRow{Name: f.Name.Reveal(), Size: humanize.Size(f.Size), Bytes: f.Size, Path: downloadPath(p.Grant, i)})
+		rows = append(rows, fileRow{Name: f.Name.Reveal(), Size: r.size(f.Size), Bytes: f.Size, Path: downloadPath(p.Grant, i)})
 	}
 	return rows
 }

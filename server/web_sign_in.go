@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"strings"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -11,11 +12,11 @@ import (
 
 // signInView is the form of an address and its password.
 type signInView struct {
-	Email  string // as it was typed
-	Mail   bool   // a forgotten password can be set by a mailed link
-	Wanted bool   // it leads to the page that the user wanted to see
-	Names  bool   // a directory takes user names, too
-	Error  formError
+	Email string // as it was typed
+	Mail  bool   // a forgotten password can be set by a mailed link
+	Why   string // the key of a message: why to sign in; empty: for nothing in particular
+	Names bool   // a directory takes user names, too
+	Error formError
 }
 
 // signInCodeView is the form of the second factor's code.
@@ -29,12 +30,16 @@ func (s *Server) signInForm(r *request) (reply, error) {
 	case r.pending:
 		return show(http.StatusOK, "sign_in_code", signInCodeView{}), nil
 	default:
-		return show(http.StatusOK, "sign_in", s.newSignInView(r)), nil
+		wanted, kept := s.wanted(r), (*http.Cookie)(nil)
+		if r.URL.RawQuery == strings.TrimPrefix(wantedFiles, "/?") {
+			wanted, kept = wantedFiles, s.keepWanted(r, wantedFiles)
+		}
+		return show(http.StatusOK, "sign_in", s.newSignInView(wanted)).with(kept), nil
 	}
 }
 
-func (s *Server) newSignInView(r *request) signInView {
-	return signInView{Mail: s.cfg.Mail.Enabled(), Wanted: s.wanted(r) != "", Names: s.directory != nil}
+func (s *Server) newSignInView(wanted string) signInView {
+	return signInView{Mail: s.cfg.Mail.Enabled(), Why: whySignIn(wanted), Names: s.directory != nil}
 }
 
 // signIn checks an address, or the user name of a directory, and its password.
@@ -43,7 +48,7 @@ func (s *Server) signIn(r *request, f webForm) (reply, error) {
 	if err == nil {
 		return s.begin(r, n)
 	}
-	page := s.newSignInView(r)
+	page := s.newSignInView(s.wanted(r))
 	page.Email = shownAgain(f.text("email"), store.MaxEmail)
 	if errors.Is(err, ErrAway) {
 		page.Error = formError{Message: "sign_in_away"}

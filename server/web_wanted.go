@@ -16,6 +16,12 @@ const (
 	maxWanted    = 1024    // bytes of path and query
 )
 
+// kindName is the name of the field of the query that chooses a kind of the form for a new push.
+const kindName = "kind"
+
+// wantedFiles is the only wanted page that needs no sign-in: its files do.
+const wantedFiles = "/?" + kindName + "=file"
+
 // wantedPaths are the paths that a sign-in may lead to, if they are also those of a page for
 // signed-in users. They have neither escapes nor dots, and no host can be read into them.
 var wantedPaths = regexp.MustCompile(`^(/[0-9A-Za-z_-]+)+$`)
@@ -27,6 +33,10 @@ func (s *Server) newWantedCookie(r *request) *http.Cookie {
 	if r.Method != http.MethodGet || path == "" {
 		return nil
 	}
+	return s.keepWanted(r, path)
+}
+
+func (s *Server) keepWanted(r *request, path string) *http.Cookie {
 	c := s.cookie(r, wantedCookie, base64.RawURLEncoding.EncodeToString([]byte(path)))
 	c.MaxAge = wantedFor
 	return c
@@ -56,8 +66,11 @@ func (s *Server) noWantedCookie(r *request) *http.Cookie {
 }
 
 // checkWanted returns a path and its query, written anew, if it is that of a page for
-// signed-in users; else an empty text.
+// signed-in users, or wantedFiles; else an empty text.
 func (s *Server) checkWanted(text string) string {
+	if text == wantedFiles {
+		return text
+	}
 	path, query, _ := strings.Cut(text, "?")
 	if len(text) > maxWanted || !wantedPaths.MatchString(path) {
 		return ""
@@ -71,4 +84,16 @@ func (s *Server) checkWanted(text string) string {
 		return path
 	}
 	return path + "?" + values.Encode()
+}
+
+// whySignIn returns the key of the message that says why to sign in, for a wanted page.
+func whySignIn(wanted string) string {
+	switch wanted {
+	case "":
+		return ""
+	case wantedFiles:
+		return "create_files_need_account"
+	default:
+		return "sign_in_wanted"
+	}
 }

@@ -35,12 +35,31 @@ func TestSigningInLeadsToThePageThatWasWanted(t *testing.T) {
 	}
 }
 
+func TestASignInForFilesLeadsBackToThem(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t)
+	b := a.Browser()
+	at := b.Get("/").Page().Find(func(n servertest.Node) bool { return strings.Contains(servertest.Attr(n, "href"), "kind=file") })
+	if len(at) != 1 {
+		t.Fatalf("%d links", len(at))
+	}
+	b.Get(servertest.Attr(at[0], "href")).Want(http.StatusOK).Says("Sign in to send files.")
+	b.SignIn(servertest.AnnEmail, "not the password").Want(http.StatusForbidden).Says("Sign in to send files.")
+	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/?kind=file")
+	if form := b.Get("/?kind=file").Want(http.StatusOK); !strings.Contains(form.Tag("kind-file"), " checked") || strings.Contains(form.Tag("kind-text"), " checked") {
+		t.Error("another kind is chosen")
+	}
+	if form := b.Get("/?kind=unknown").Want(http.StatusOK); !strings.Contains(form.Tag("kind-text"), " checked") {
+		t.Error("no kind is chosen")
+	}
+}
+
 func TestNoCookieLeadsASignInElsewhere(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t)
 	for _, path := range []string{
 		"//evil.example", "//p", "/\\evil.example", "\\\\evil.example", "https://evil.example/p", "/%2f%2fevil.example", "/%5cevil.example", "//evil.example/..%2fp",
-		"/p/../../evil", "/./p", "/p\r\nSet-Cookie: a=b", "/p\t", "/p@evil.example", "/@evil.example", "javascript:alert(1)", "p", "", "?", "?//evil.example", "/p#x",
+		"/p/../../evil", "/./p", "/p\r\nSet-Cookie: a=b", "/p\t", "/p@evil.example", "/@evil.example", "javascript:alert(1)", "p", "", "/?kind=file&x=y", "/?kind=text", "?", "?//evil.example", "/p#x",
 		"/users/sign_out", "/users/pushes/delete", "/assets/app.js", "/api/v2/pushes/active", "/healthz", "/p/x/preview", "/nowhere", "/p;evil", "/P",
 	} {
 		b := a.Browser()

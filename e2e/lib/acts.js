@@ -74,10 +74,10 @@ export async function askFor(guest, { text = 'The password of web-03', answers, 
   await guest.go('/requests/new')
   await page.getByLabel(say('ask_text')).fill(text)
   if (answers !== undefined) await page.getByLabel(say('ask_answers')).fill(String(answers))
-  if (encrypt !== undefined) await page.locator('#encrypt').setChecked(encrypt)
-  if (kinds !== undefined) {
-    await page.getByText(say('create_options'), { exact: true }).click()
-    await page.getByLabel(say('ask_kinds')).selectOption(kinds)
+  if (encrypt !== undefined || kinds !== undefined) {
+    await page.getByText(say('create_options')).click()
+    if (encrypt !== undefined) await page.locator('#encrypt').setChecked(encrypt)
+    if (kinds !== undefined) await page.getByLabel(say('ask_kinds')).selectOption(kinds)
   }
   await guest.press(say('create_submit'))
   await guest.wholePage({ level: 1, name: say('request_title') })

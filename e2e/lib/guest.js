@@ -22,13 +22,16 @@ export class Guest extends Visitor {
   //   home: the origins that requests may go to, if more than at
   //   script: whether scripts run
   //   width: of the window
+  //   touch: whether the device is a phone, without a mouse
   //   locale, zone, theme, motion: the preferences of the browser
   static async arrive(browser, options) {
-    const { at, home = [at], script = true, width = 1280 } = options
+    const { at, home = [at], script = true, width = 1280, touch = false } = options
     const { locale = 'en-GB', zone = 'UTC', theme = 'light', motion = 'no-preference' } = options
     const window = {
       javaScriptEnabled: script,
       viewport: { width, height: 800 },
+      isMobile: touch,
+      hasTouch: touch,
       locale,
       timezoneId: zone,
       colorScheme: theme,

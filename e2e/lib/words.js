@@ -4,6 +4,9 @@ import path from 'node:path'
 const folder = path.resolve(import.meta.dirname, '../../internal/lang/messages')
 const catalogs = {}
 
+// languages are the tags of the languages of the pages.
+export const languages = ['en', 'de', 'fr', 'es', 'it', 'nl', 'pt', 'pl', 'cs', 'sv', 'ja', 'zh']
+
 // say returns a message as pages show it, in English by default.
 export function say(key, values = {}, tag = 'en') {
   catalogs[tag] ??= JSON.parse(readFileSync(path.join(folder, `${tag}.json`), 'utf8'))

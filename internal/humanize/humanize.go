@@ -11,18 +11,24 @@ import (
 // Day is the unit of times that are longer than hours.
 const Day = 24 * time.Hour
 
-// Size writes a number of bytes in the largest fitting binary unit: up to 1023, with
-// one decimal below 100.
+// Size writes a number of bytes in English.
 func Size(bytes int64) string {
 	units := [...]string{"B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"}
-	x, u := float64(bytes), 0
-	for x >= 1023.5 && u < len(units)-1 { // which rounds to 1024
-		x, u = x/1024, u+1
+	number, unit := SizeParts(bytes)
+	return number + " " + units[unit]
+}
+
+// SizeParts returns a number of bytes in the largest fitting binary unit, and how many
+// times 1024 that unit is: up to 1023, with one decimal below 100.
+func SizeParts(bytes int64) (number string, unit int) {
+	x := float64(bytes)
+	for x >= 1023.5 { // which rounds to 1024
+		x, unit = x/1024, unit+1
 	}
-	if u == 0 || x >= 99.95 {
-		return strconv.FormatFloat(x, 'f', 0, 64) + " " + units[u]
+	if unit == 0 || x >= 99.95 {
+		return strconv.FormatFloat(x, 'f', 0, 64), unit
 	}
-	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0") + " " + units[u]
+	return strings.TrimSuffix(strconv.FormatFloat(x, 'f', 1, 64), ".0"), unit
 }
 
 // Count writes a number with its noun, in the singular or the plural.

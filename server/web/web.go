@@ -107,7 +107,8 @@ type View struct {
 	Account  string  // the address of the signed-in account; empty: none
 	Admin    bool    // the account administers
 	Where    string  // names the page in the navigation
-	Switch   bool    // the page is available in other languages at its address, and losing this one loses nothing
+	Switch   bool    // the page is available in other languages at its address
+	Apart    bool    // losing this one would lose what the reader has typed: the others open in a new tab
 	Notice   *Notice // nil: none
 	Page     any     // what the template shows
 }

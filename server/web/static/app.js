@@ -32,7 +32,6 @@ for (const choice of all('input[name=theme]')) {
   })
 }
 
-
 // What a time shows, beside the date: with data-exact seconds, with data-zone the time zone;
 // with data-brief no year.
 function parts({ brief, exact, zone }) {
@@ -52,8 +51,20 @@ function complete() {
   }
 }
 
+// A message to pass on has a time in UTC: puts that of the sender in front of it.
+function addZone() {
+  const [words, time, mail] = ['#words', 'time[data-zone]', '[href^="mailto:"]'].map(one)
+  if (!words || !time || !new Date(time.dateTime).getTimezoneOffset()) return
+  words.value = words.value.replace(time.title, () => `${time.textContent} (${time.title})`)
+  if (mail) mail.href = `mailto:?body=${encodeURIComponent(words.value)}`
+}
+
 complete()
+addZone()
 document.addEventListener('redrawn', complete)
+
+// On a touch screen, a focus would open the keyboard over the form.
+if (matchMedia('(hover: hover)').matches) one('[data-focus]')?.focus()
 
 // Shows a button's data-done in place of its text for two seconds, and announces it.
 function done(button) {

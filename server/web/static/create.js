@@ -69,7 +69,8 @@ function recall() {
   if (!kept) return
   one('#remember').checked = true
   if (one('.problems')) return
-  for (const radio of all('.kinds input:enabled')) radio.checked ||= radio.value === kept.kind
+  // The address may name the kind.
+  if (!location.search.includes('kind=')) for (const radio of all('.kinds input:enabled')) radio.checked ||= radio.value === kept.kind
   for (const input of all(settings)) input[what(input)] = kept[input.id] ?? input[what(input)]
   one('#more').open ||= kept.more
 }
@@ -193,4 +194,4 @@ function start() {
 start()
 main.addEventListener('redrawn', start)
 // On a touch screen, a focus would open the keyboard over the form.
-if (matchMedia('(hover: hover)').matches && !one('[autofocus]')) one(kind().value === 'url' ? '#url' : '#payload').focus()
+if (matchMedia('(hover: hover)').matches && !one('[autofocus]')) one({ url: '#url', file: '#files' }[kind().value] ?? '#payload')?.focus()

@@ -1,5 +1,4 @@
-// The receipt of a push: it gives the link its key, shows times in the sender's zone, and looks
-// for news.
+// The receipt of a push: it gives the link its key, and looks for news.
 
 const main = document.querySelector('main')
 const one = (selector) => main.querySelector(selector)
@@ -31,15 +30,6 @@ async function draw(text) {
   for (const part of [svg, light]) for (const side of ['width', 'height']) part.setAttribute(side, size)
   dark.setAttribute('d', data.flatMap((row, y) => row.flatMap((on, x) => on ? `M${x} ${y}h1v1h-1z` : [])).join(''))
   box.hidden = false
-}
-
-// The message has the time in UTC: puts that of the sender in front of it.
-function addZone() {
-  const { dateTime, title, textContent } = one('#ends time')
-  if (!new Date(dateTime).getTimezoneOffset()) return
-  words.value = words.value.replace(title, () => `${textContent} (${title})`)
-  const mail = one('[href^="mailto:"]')
-  if (mail) mail.href = `mailto:?body=${encodeURIComponent(words.value)}`
 }
 
 // Asks for this page again while it is seen: after 15 seconds, and then less and less often,
@@ -84,7 +74,6 @@ document.addEventListener('visibilitychange', () => {
 })
 
 if (one('#keyless')) addKey()
-addZone()
 look()
 
 if (navigator.share) {

@@ -13,9 +13,11 @@ let leaving = false // the form is being sent
 let fragment // with the key of the push that is being sent, if that is encrypted here
 
 const size = (n) => {
+  const units = form.dataset.units.split(' ')
   let unit = 0
-  for (; n >= 1023.95 && unit < 3; unit++) n /= 1024
-  return `${+n.toFixed(n < 100 && unit ? 1 : 0)} ${['B', 'KiB', 'MiB', 'GiB'][unit]}`
+  for (; n >= 1023.95; unit++) n /= 1024
+  const format = new Intl.NumberFormat(document.documentElement.lang, { maximumFractionDigits: n < 100 ? 1 : 0, useGrouping: false })
+  return `${format.format(n)}\u00a0${units[unit]}`
 }
 
 // A form without a choice of kinds takes a text and files.
