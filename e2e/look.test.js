@@ -417,6 +417,13 @@ const pages = {
     await guest.press(say('password_go'))
     await guest.page.getByRole('alert').waitFor()
   },
+  'admin-activity': async (guest) => {
+    const account = await scene.administrator()
+    await arriveSignedIn(guest, account)
+    await scene.pushbox.create({ payload: 'text' })
+    await guest.go('/admin/activity')
+    await guest.page.locator('main summary').click()
+  },
   'admin-health': async (guest) => {
     await arriveSignedIn(guest, await scene.administrator())
     await guest.go('/admin/health')

@@ -11,6 +11,7 @@ const (
 	accountsPath = adminPath + "/accounts/"
 	logPath      = adminPath + "/log"
 	logLinesPath = logPath + linesSuffix
+	activityPath = adminPath + "/activity"
 	findingsPath = adminPath + "/health"
 	settingsPath = adminPath + "/settings"
 )
@@ -47,6 +48,7 @@ func (s *Server) routesAdmin() []route {
 		{name: "account_page", method: get, pattern: accountsPath + ":" + nameParam, action: s.accountPage},
 		{name: "account_changed", method: post, pattern: accountsPath + ":" + nameParam, traits: hasLinks, action: s.withForm(s.changeAccount)},
 		{name: "log_page", method: get, pattern: logPath, action: s.logPage},
+		{name: "activity_page", method: get, pattern: activityPath, action: s.activityPage},
 		{name: "findings_page", method: get, pattern: findingsPath, action: s.findingsPage},
 		{name: "settings_page", method: get, pattern: settingsPath, action: s.settingsPage},
 		{name: "log_lines", method: get, pattern: logLinesPath, traits: hasFiles, action: s.logLines},

@@ -76,6 +76,7 @@ type Server struct {
 	tokensFrom  time.Time      // when require_mfa begins to hold for API tokens
 
 	probes *probes
+	recent *recent
 }
 
 // New returns a server over an open store. An error is about a setting that is not
@@ -93,6 +94,7 @@ func New(o Options) (*Server, error) {
 	if s.monitoring = o.Monitoring; s.monitoring.Observer == nil {
 		s.monitoring.Observer = unobserved{}
 	}
+	s.recent = newRecent(s)
 	s.latest.Store(s)
 	return s, s.configure(o.Config, o.Logo)
 }

@@ -61,6 +61,7 @@ var accountMatrix = []struct {
 	{"GET", "/admin/accounts/1", nil, [people]int{303, 303, 404, 404}},
 	{"POST", "/admin/accounts/1", []string{"do", "disable"}, [people]int{303, 303, 404, 404}},
 	{"GET", "/admin/log", nil, [people]int{303, 303, 404, 404}},
+	{"GET", "/admin/activity", nil, [people]int{303, 303, 404, 404}},
 	{"GET", "/admin/health", nil, [people]int{303, 303, 404, 404}},
 	{"GET", "/admin/settings", nil, [people]int{303, 303, 404, 404}},
 	{"GET", "/admin/log.jsonl", nil, [people]int{303, 303, 404, 404}},

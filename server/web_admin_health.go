@@ -30,7 +30,7 @@ func (s *Server) findings(r *request) ([]Finding, error) {
 	if s.monitoring.Findings == nil {
 		return nil, store.ErrNotFound
 	}
-	return s.monitoring.Findings(r.Context())
+	return s.recent.findings(r.Context())
 }
 
 func countGrade(all []Finding, grade string) (n int) {

@@ -268,3 +268,25 @@ func TestAFilterOfTheLogReadsABoundedNumberOfEvents(t *testing.T) {
 	got := admin.Get("/admin/log?event=admin_grant").Says("There are no such events")
 	admin.Get(got.Page().Link("Older")).Says("Became administrator").Says("Newest")
 }
+
+func TestTheActivityIsShownAsChartsAndAsATable(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t)
+	token := a.AddToken(bobEmail)
+	for range 3 {
+		a.Create(`"payload":"marker-text"`, token)
+	}
+	a.Create(`"payload":"marker-text"`)
+	today := a.Store.Clock.Now().UTC().Format(time.DateOnly)
+	page := admin.Get("/admin/activity").Want(http.StatusOK).Says("Pushes created by accounts").Says("at most 3 a day").Lacks("marker").Lacks("Some numbers are missing")
+	for _, want := range []string{"<title>" + today + ": 3</title>", `<title id="chart-0">Pushes created by accounts: 3</title>`, `<th scope="row">` + today + `</th>`} {
+		if !strings.Contains(page.Body, want) {
+			t.Errorf("the page lacks %s", want)
+		}
+	}
+	if got := strings.Count(page.Body, `<th scope="row">`); got != 30 {
+		t.Errorf("the table has %d days", got)
+	}
+	_, short := administered(t, func(c *config.Config) { c.PurgeAfter = 24 * time.Hour })
+	short.Get("/admin/activity").Says("Some numbers are missing").Lacks("Pushes created").Says("Refused sign-ins")
+}

@@ -2,7 +2,6 @@ package daemon
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"pushbox/config"
@@ -20,13 +19,9 @@ func (d *daemon) inside(o Options) func(*server.Options) {
 			_, values := d.reloads.inForce()
 			return values
 		}
-		of.Monitoring.Findings = remembered(keepFindings, func(ctx context.Context) []server.Finding { return d.findings(ctx, o.Source.Path()) })
+		of.Monitoring.Findings = func(ctx context.Context) ([]server.Finding, error) { return d.findings(ctx, o.Source.Path()), nil }
 	}
 }
-
-// keepFindings is how long administrators see the same findings: to look at the disk and the
-// database is work.
-const keepFindings = 10 * time.Second
 
 // findings examines the installation, as `pushbox doctor` does without a URL.
 func (d *daemon) findings(ctx context.Context, file string) (all []server.Finding) {
@@ -52,28 +47,4 @@ func (d *daemon) findings(ctx context.Context, file string) (all []server.Findin
 		all = append(all, server.Finding{Check: f.Check, Grade: string(f.Grade), Text: f.Text, Cure: f.Cure})
 	}
 	return all
-}
-
-// remembered returns a function that returns what find returned last, for that long. Only one
-// call of find runs at a time; one that was cut short is not kept.
-func remembered[T any](long time.Duration, find func(context.Context) T) func(context.Context) (T, error) {
-	var mu sync.Mutex
-	var last T
-	var until time.Time
-	return func(ctx context.Context) (T, error) {
-		mu.Lock()
-		defer mu.Unlock()
-		if err := ctx.Err(); err != nil {
-			return last, err
-		}
-		if time.Now().Before(until) {
-			return last, nil
-		}
-		found := find(ctx)
-		if err := ctx.Err(); err != nil {
-			return found, err
-		}
-		last, until = found, time.Now().Add(long)
-		return last, nil
-	}
 }

@@ -1,10 +1,8 @@
 package daemon
 
 import (
-	"context"
 	"slices"
 	"testing"
-	"time"
 
 	"github.com/rs/zerolog"
 
@@ -41,30 +39,6 @@ func TestAServerExaminesItself(t *testing.T) {
 	}
 	if grades["free space"] == "" || grades["control socket"] == "problem" {
 		t.Errorf("the grades are %v", grades)
-	}
-}
-
-// Findings are looked for once at a time, and kept a moment; not if the client has gone.
-func TestFindingsAreRemembered(t *testing.T) {
-	t.Parallel()
-	n := 0
-	find := func(context.Context) int { n++; return n }
-	kept := remembered(time.Hour, find)
-	gone, cancel := context.WithCancel(t.Context())
-	cancel()
-	if _, err := kept(gone); err == nil || n != 0 {
-		t.Error("a client that has gone is looked for")
-	}
-	for range 3 {
-		if got, err := kept(t.Context()); got != 1 || err != nil {
-			t.Errorf("%d, %v", got, err)
-		}
-	}
-	fresh := remembered(0, find)
-	for want := 2; want < 4; want++ {
-		if got, err := fresh(t.Context()); got != want || err != nil {
-			t.Errorf("%d, %v", got, err)
-		}
 	}
 }
 
