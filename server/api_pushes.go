@@ -90,7 +90,7 @@ func (s *Server) auditPush(r *request) (reply, error) {
 		at := Stamp(e.At)
 		body.Logs[i] = entryJSON{
 			IP: e.IP, UserAgent: e.UserAgent, Referrer: e.Referrer.Reveal(),
-			Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at,
+			Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at, RequestID: requestIDText(e.Request),
 		}
 	}
 	return ok(body), nil

@@ -84,6 +84,7 @@ type entryJSON struct {
 	Kind      string `json:"kind"`
 	CreatedAt string `json:"created_at"`
 	UpdatedAt string `json:"updated_at"`
+	RequestID string `json:"request_id,omitempty"`
 }
 
 // newPushJSON renders a push without its content. Its links begin with base.

@@ -32,10 +32,12 @@ type revealView struct {
 
 	Limits    limitsView
 	Before    viewHistory
-	Own       bool // the reader sent it: no view was counted
-	Last      bool // this was the last view
-	Deletable bool // something is left that the reader may delete
-	Covered   bool // the text is covered at first: no button stood before it
+	Own       bool   // the reader owns it: no view was counted
+	Request   string // the path of the reader's request that it answers; empty: of none
+	Returns   bool   // it was opened on the page of that request, whose address may have keys
+	Last      bool   // this was the last view
+	Deletable bool   // something is left that the reader may delete
+	Covered   bool   // the text is covered at first: no button stood before it
 }
 
 // A fileRow is a file to download.
@@ -45,8 +47,8 @@ type fileRow struct {
 	Path       string
 }
 
-// reveal opens a push.
-func (s *Server) reveal(r *request, passphrase secret.Text) (reply, error) {
+// reveal opens a push. returns says that the page of a request has the form that opens it.
+func (s *Server) reveal(r *request, passphrase secret.Text, returns bool) (reply, error) {
 	v, err := s.store.Reveal(r.Context(), r.actor, r.urlToken, passphrase, s.reserveAnswer(r, pageFactor))
 	if a, ok := newAttempt(err, passphrase.IsZero()); ok {
 		s.noteLimit(err)
@@ -58,7 +60,9 @@ func (s *Server) reveal(r *request, passphrase secret.Text) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	rep := show(http.StatusOK, "reveal", s.newRevealView(r, v))
+	page := s.newRevealView(r, v)
+	page.Returns = returns
+	rep := show(http.StatusOK, "reveal", page)
 	rep.reserved = true
 	rep = rep.with(s.newKnownPushCookie(r, v.PushInfo))
 	if opensAtOnce(v.PushInfo) {
@@ -91,6 +95,9 @@ func (s *Server) newRevealView(r *request, v store.Viewing) revealView {
 	}
 	if len(p.Files) > 1 && !p.ClientEncrypted { // an archive of encrypted files is of no use
 		page.All = archivePath(p.Grant)
+	}
+	if own && p.IsAnswer() {
+		page.Request = requestPath(p.Request)
 	}
 	page.Deletable = (own || p.DeletableByViewer) && (!page.Last || len(p.Files) > 0)
 	text := p.Payload.Reveal()

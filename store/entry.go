@@ -80,4 +80,5 @@ type LogEntry struct {
 	Referrer  secret.Text // at most 255 characters; it may hold a link
 
 	Recipients secret.Text // of EntryMail: addresses, separated by commas
+	Request    RequestID   // of EntryCreation: the request that the push answers; zero: none
 }

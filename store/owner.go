@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/internal/secret"
 	"pushbox/store/clock"
 )
 
@@ -63,9 +64,10 @@ func (s *Store) thawPush(ctx context.Context, by Actor, n Name) (PushInfo, error
 // A History is a push for its owner, with a page of its audit log.
 type History struct {
 	PushInfo
-	Log         []LogEntry // oldest first; PushInfo.Seq counts all entries
-	Summary     *Summary   // nil: the log has more than MaxSummed entries
-	Days, Views Range      // what EditPush accepts; the defaults are the limits in force
+	Log         []LogEntry  // oldest first; PushInfo.Seq counts all entries
+	Asked       secret.Text // the title of the request that the push answers; empty: of none, or it is gone
+	Summary     *Summary    // nil: the log has more than MaxSummed entries
+	Days, Views Range       // what EditPush accepts; the defaults are the limits in force
 }
 
 // MaxSummed is how many entries a log may have that is summed up.
@@ -117,13 +119,16 @@ func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (Histor
 		return History{}, err
 	}
 	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: n.token(), Name: d.name, Note: d.note}}
+	if h.Asked, err = s.asked(ctx, p); err != nil {
+		return History{}, err
+	}
 	h.Days, h.Views = p.editBounds(s.options().Terms[p.Kind], at)
 	skip := (page - 1) * PageSize
 	if p.Seq > MaxSummed {
-		h.Log, err = s.entries(ctx, p.ID, skip, PageSize)
+		h.Log, err = s.entries(ctx, p, skip, PageSize)
 		return h, err
 	}
-	whole, err := s.entries(ctx, p.ID, 0, MaxSummed)
+	whole, err := s.entries(ctx, p, 0, MaxSummed)
 	h.Summary = sumUp(whole)
 	h.Log = whole[min(skip, len(whole)):min(skip+PageSize, len(whole))]
 	return h, err
@@ -154,13 +159,16 @@ const (
 	LastView // it is live and was opened, and one view is left
 )
 
+// opened reports whether a recipient has opened the push. That of an answer is its owner.
+func (p Push) opened() bool { return p.Views > 0 || !p.ReadAt.IsZero() }
+
 // Has reports whether the push has that news.
 func (p PushInfo) Has(n News) bool {
 	switch n {
 	case NotOpened:
-		return p.Views == 0
+		return !p.opened()
 	case Opened:
-		return p.Views > 0
+		return p.opened()
 	case Guessed:
 		return p.Failed > 0
 	case EndsSoon:

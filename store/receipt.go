@@ -43,6 +43,6 @@ func (s *Store) Receipt(ctx context.Context, by Actor, t Token, page int) (Histo
 		return History{}, err
 	}
 	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: t}}
-	h.Log, err = s.entries(ctx, p.ID, (page-1)*PageSize, PageSize)
+	h.Log, err = s.entries(ctx, p, (page-1)*PageSize, PageSize)
 	return h, err
 }

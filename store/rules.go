@@ -79,6 +79,9 @@ func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *NewGrant) Ru
 			e.Kind = EntryFailedView
 		case p.ownedBy(by):
 			e.Kind = EntryOwnerView
+			if p.IsAnswer() && p.ReadAt.IsZero() {
+				p.ReadAt = at.Now
+			}
 		default:
 			p.Views++
 		}

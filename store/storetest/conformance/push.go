@@ -25,6 +25,7 @@ var pushSuite = suite{
 	"a purged push is removed with all its rows":                      purges,
 	"results are copies":                                              returnsCopies,
 	"a new push may have two entries":                                 createsWithTwoEntries,
+	"pushes are found by their IDs, in that order":                    findsByID,
 	"an owner's pushes are listed newest first":                       listsPushes,
 	"pushes move between the lists":                                   movesBetweenLists,
 	"entries are listed oldest first":                                 listsEntries,
@@ -51,6 +52,19 @@ func keepsAPush(t *testing.T, e store.Engine) {
 	_, size, err = e.PushAndSize(t.Context(), p.ID)
 	must(t, err)
 	same(t, "size of no payload", size, 0)
+}
+
+func findsByID(t *testing.T, e store.Engine) {
+	owner := account(t, e, "owner@example.org")
+	first, second := create(t, e, 1, owner), create(t, e, 2, 0)
+	seen, gone := change(t, e, first.ID, view).Push, create(t, e, 3, owner)
+	change(t, e, gone.ID, purge)
+	list, err := e.PushesByID(t.Context(), []store.ID{second.ID, pushID(9), gone.ID, seen.ID})
+	must(t, err)
+	same(t, "pushes", list, []store.Push{second, seen})
+	list, err = e.PushesByID(t.Context(), nil)
+	must(t, err)
+	same(t, "number of pushes", len(list), 0)
 }
 
 func refusesATakenID(t *testing.T, e store.Engine) {
