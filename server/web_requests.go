@@ -74,7 +74,8 @@ type requestView struct {
 	Link        secret.Text
 	QR          *display.QR
 	Ends, Ended display.Time
-	Left        int // answers that it still takes
+	Left        timeLeft
+	Takes       int // further answers
 	Answers     []answerRow
 	publicKeys
 }
@@ -118,7 +119,7 @@ func (s *Server) requestPage(r *request) (reply, error) {
 	}
 	v := requestView{
 		Path: requestPath(q.ID), Text: q.Text, Live: q.Live(), State: stateOfRequest(q),
-		Ends: display.NewTime(q.ExpiresAt), Ended: display.NewTime(q.EndedAt), Left: q.MaxAnswers - len(q.Answers), publicKeys: newPublicKeys(q),
+		Ends: display.NewTime(q.ExpiresAt), Ended: display.NewTime(q.EndedAt), Left: newTimeLeft(q.ExpiresAt.Sub(q.At)), Takes: q.MaxAnswers - len(q.Answers), publicKeys: newPublicKeys(q),
 	}
 	if q.EndedAt.IsZero() {
 		v.Ended = v.Ends

@@ -71,8 +71,10 @@ function redraw(page) {
   if (!next || (live && next.childElementCount === now.childElementCount)) return
   wait = first
   const focused = main.contains(document.activeElement)
-  if (live) now.replaceWith(next)
-  else main.replaceChildren(...page.querySelector('main').childNodes)
+  if (live) {
+    now.replaceWith(next)
+    one('.used').replaceWith(page.querySelector('.used'))
+  } else main.replaceChildren(...page.querySelector('main').childNodes)
   main.dispatchEvent(new Event('redrawn', { bubbles: true }))
   if (focused && !live) one('h1').focus()
   document.querySelector('#said').textContent = next.lastElementChild.firstElementChild.textContent
