@@ -39,7 +39,7 @@ func TestAPageTellsOnceWhatAnActionDid(t *testing.T) {
 
 	edited := "/p/" + mine("router")
 	b.Post(edited+"/edit", "days", "8", "views", "6").To(edited + "/audit")
-	wantNotice(t, b, edited+"/audit", "The limits were changed.")
+	wantNotice(t, b, edited+"/audit", "The changes were saved.")
 
 	b.Post("/users/pushes/delete", "push-"+mine("root of <web-03>"), "on", "back", "order=end&q=web&news=soon&page=3&kind=text").
 		To("/p?kind=text&news=soon&order=end&page=3&q=web")

@@ -33,8 +33,10 @@ type receiptView struct {
 	Encrypted bool // by the sender: a script adds the key to the link
 	Step      bool
 	Deletable bool
-	Owned     bool
-	Mailed    int // the number of mails with the link
+	Owned     bool // by the reader
+	Mailed    int  // the number of mails with the link
+	Code      secret.Text
+	Edit      editForm // of an owner: name and note
 
 	Log   []receiptRow
 	Pages pager
@@ -72,7 +74,7 @@ func (s *Server) receiptPage(r *request) (reply, error) {
 		Kind: h.Kind.String(), Live: h.Live(), State: stateName(h.Push),
 		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt),
 		Left: newTimeLeft(h.ExpiresAt.Sub(h.At)), Views: h.Push.Views, Limit: h.ViewLimit,
-		Protected: h.Protected, Encrypted: h.ClientEncrypted, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: h.Owner != 0,
+		Protected: h.Protected, Encrypted: h.ClientEncrypted, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: r.owns(h.PushInfo), Code: r.name, Edit: newEditForm(h),
 		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
 	}
 	if v.QR = display.LinkQR(link); v.Encrypted { // the code would lack the key

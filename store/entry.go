@@ -21,7 +21,7 @@ const (
 	EntryExpire // by a delete
 	EntryFailedPassphrase
 	EntryOwnerView
-	EntryEdit   // of the limits
+	EntryEdit   // of limits, name or note
 	EntryMail   // the link goes out by mail
 	EntryFreeze // a wrong passphrase, after which the push is frozen
 	EntryThaw   // the owner lets a frozen push be opened again

@@ -12,14 +12,16 @@ import (
 	"pushbox/store/clock"
 )
 
-// A PushEdit is new limits of a push. What is nil stays.
+// A PushEdit is new limits of a push, and other words for its owner. What is nil stays.
 type PushEdit struct {
 	Days  *int // from its creation on
 	Views *int // in all
+
+	Name, Note *secret.Text
 }
 
-// EditPush changes the limits of a live push and returns it. The new limits must be
-// within the terms of its kind, end in the future, and leave a view. Grants for its
+// EditPush changes limits, name and note of a live push and returns it. The new limits must
+// be within the terms of its kind, end in the future, and leave a view. Grants for its
 // files end no later than the push. A push that has expired stays as it is, which is no
 // error.
 //
@@ -38,8 +40,27 @@ func (s *Store) editPush(ctx context.Context, by Actor, n Name, e PushEdit) (Pus
 	if at.Jumped {
 		return PushInfo{}, ErrClock
 	}
-	c, err := s.change(ctx, id, editRule(by, at, s.sealActor(id, by), s.options().Terms, e))
+	c, err := s.change(ctx, id, editRule(by, at, s.sealActor(id, by), s.options().Terms, e, s.rename))
 	return PushInfo{Push: c.Push, At: at.Now, Token: n.token()}, err
+}
+
+// rename returns the sealed details of a push with other words, and whether they differ.
+func (s *Store) rename(p Push, e PushEdit) (sealed []byte, changed bool, err error) {
+	if e.Name == nil && e.Note == nil {
+		return p.Details, false, nil
+	}
+	d, err := s.openDetails(p)
+	next := d
+	if e.Name != nil {
+		next.name = *e.Name
+	}
+	if e.Note != nil {
+		next.note = *e.Note
+	}
+	if err != nil || next.name.Reveal() == d.name.Reveal() && next.note.Reveal() == d.note.Reveal() {
+		return p.Details, false, err
+	}
+	return next.seal(s.ring.Load(), p.ID), true, nil
 }
 
 // ThawPush lets a push that wrong passphrases have frozen be opened again, and returns it.

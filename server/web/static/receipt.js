@@ -18,6 +18,7 @@ function addKey() {
   const plain = link.value
   for (const field of [link, words]) field.value = field.value.replace(plain, plain + hash)
   for (const other of main.querySelectorAll('a[target], #again')) other.hash = hash
+  for (const form of main.querySelectorAll('#naming')) form.action += hash // it leads back here
   draw(link.value)
 }
 

@@ -16,6 +16,7 @@ var pushSuite = suite{
 	"a missing push, account, session or token is not found":          findsNothing,
 	"a change is applied with its entry":                              appliesAChange,
 	"a count of wrong passphrases and a freeze are kept":              keepsAFreeze,
+	"a push gets other details, which stay when it ends":              keepsDetails,
 	"a change without an entry appends none":                          appliesASilentChange,
 	"a rule that changes nothing writes nothing":                      leavesAlone,
 	"an error of a rule is returned and changes nothing":              returnsRuleErrors,
@@ -149,6 +150,23 @@ func keepsAFreeze(t *testing.T, e store.Engine) {
 		same(t, "wrong passphrases", got.Failed, n+1)
 		same(t, "frozen", got.Frozen, n >= 1)
 	}
+}
+
+func keepsDetails(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, account(t, e, "owner@example.org"))
+	for _, details := range [][]byte{[]byte("sealed anew, and longer than before"), nil, []byte("short")} {
+		change(t, e, p.ID, view)
+		want := change(t, e, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+			p, entry, err := fail(p)
+			p.Details, entry.Kind = details, store.EntryEdit
+			return p, entry, err
+		}).Push
+		got, err := e.Push(t.Context(), p.ID)
+		must(t, err)
+		same(t, "push", got, want)
+		same(t, "details", string(got.Details), string(details))
+	}
+	same(t, "details of the ended push", string(change(t, e, p.ID, end(store.Deleted)).Push.Details), "short")
 }
 
 func appliesASilentChange(t *testing.T, e store.Engine) {
