@@ -123,7 +123,8 @@ func TestAnAnswerIsShownAsOne(t *testing.T) {
 	}
 	audit := opens[0] + "/audit"
 	details := ann.Get(audit).Says(own).Page().
-		Has("Answer to your request: The password of web-03", "Sent as an answer to your request", "Not read yet").Lacks("Not opened yet")
+		Has("Answer to your request: The password of web-03", "Sent as an answer to your request", "Not read yet",
+			"Active 0 of 5 views used", "(7 days left) or after 5 views, whichever comes first.", "Text Passphrase: none “Open” button first").Lacks("Not opened yet", "Key in the link")
 	if got := answersOn(details); !slices.Equal(got, opens[:1]) {
 		t.Errorf("the page of the answer opens %v", got)
 	}
