@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"pushbox/internal/endtoend"
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
 	"pushbox/server/display"
@@ -42,9 +43,10 @@ type revealView struct {
 
 // A fileRow is a file to download.
 type fileRow struct {
-	Name, Size string
-	Bytes      int64
-	Path       string
+	Name  string // empty: it is encrypted
+	Size  string // of its content
+	Bytes int64  // that are downloaded
+	Path  string
 }
 
 // reveal opens a push. returns says that the page of a request has the form that opens it.
@@ -131,7 +133,11 @@ func renewal(window time.Duration) int { return max(1, int(window.Seconds())/ren
 
 func fileRows(p store.PushInfo) (rows []fileRow) {
 	for i, f := range p.Files {
-		rows = append(rows, fileRow{Name: f.Name.Reveal(), Size: humanize.Size(f.Size), Bytes: f.Size, Path: downloadPath(p.Grant, i)})
+		row := fileRow{Name: f.Name.Reveal(), Size: humanize.Size(f.Size), Bytes: f.Size, Path: downloadPath(p.Grant, i)}
+		if p.ClientEncrypted {
+			row.Name, row.Size = "", humanize.Size(endtoend.DecryptedSize(f.Size))
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }
