@@ -69,7 +69,7 @@ func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 
 	a.Get(link).Want(http.StatusOK).Page().
 		Has("ann@example.com asks you for this:", "<b>and</b> the codes", "What you send goes to ann@example.com alone.").
-		Lacks("My pushes", "Sign in")
+		Lacks("My secrets", "Sign in")
 	sent := answer(a, link, "hunter2\r\n")
 	sent.To("/q/sent")
 	if sent.Body != "" || len(sent.Cookies()) > 0 {
@@ -84,8 +84,8 @@ func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 	if len(answers) != 2 {
 		t.Fatalf("the page leads to %v", answers)
 	}
-	ann.Get(answers[0]+"/r").Want(http.StatusOK).Page().Has("This is an answer to your request.").Lacks("Someone has sent you", "your own push")
-	ann.Post(answers[0]).Want(http.StatusOK).Says("hunter2", "No view was used.", "Back to the request", own).Lacks("your own push")
+	ann.Get(answers[0]+"/r").Want(http.StatusOK).Page().Has("This is an answer to your request.").Lacks("Someone has sent you", "your own secret")
+	ann.Post(answers[0]).Want(http.StatusOK).Says("hunter2", "No view was used.", "Back to the request", own).Lacks("your own secret")
 	ann.Post(answers[1]).Want(http.StatusOK).Says("codes.txt")
 	ann.Get("/requests").Page().Has("The password of web-03", "2 of 2", "All answers received")
 	ann.Get("/p").Says("The password of web-03")
@@ -326,7 +326,7 @@ func TestTheFormForARequestSaysWhatIsWrong(t *testing.T) {
 	for range store.MaxRequests {
 		askFor(t, ann)
 	}
-	if got := ann.Post("/requests/new", typedRequest()...).Problems(); !strings.Contains(got[0], "100 open requests") {
+	if got := ann.Post("/requests/new", typedRequest()...).Problems(); !strings.Contains(got[0], "100 active requests") {
 		t.Errorf("one too many: %q", got)
 	}
 	ann.Get("/requests").Want(http.StatusOK).Says("Page 1")
