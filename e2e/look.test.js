@@ -355,7 +355,7 @@ const pages = {
     await answer(guest, link, { text: 'x' })
     await sent(guest)
     await guest.go(own)
-    await guest.page.getByRole('link', { name: say('step_open') }).waitFor()
+    await guest.page.getByRole('button', { name: say('step_open') }).waitFor()
     await guest.page.getByText(say('made_qr'), { exact: true }).click()
     await guest.page.getByText(say('request_end'), { exact: true }).click()
   },

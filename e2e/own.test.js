@@ -164,7 +164,10 @@ test('the log says who opened a push, when and from where, and can be downloaded
     )
   const { logs } = await scene.pushbox.audit(pushed, account)
   const time = rows(guest).first().locator('time')
-  const shown = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium', timeZone: 'Asia/Tokyo' })
+  const shown = new Intl.DateTimeFormat('en', {
+    ...{ year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', second: '2-digit' },
+    ...{ timeZone: 'Asia/Tokyo', timeZoneName: 'short' },
+  })
   const all = logs.map((entry) => shown.format(new Date(entry.created_at)).replaceAll('\u202f', ' '))
   assert.ok(all.includes((await time.textContent()).replaceAll('\u202f', ' ')), await time.textContent())
   const download = await guest.download(() => guest.page.getByRole('link', { name: say('audit_csv') }).click())

@@ -14,7 +14,7 @@ const scene = setScene({
 })
 
 const file = (name, content = `in ${name}`) => ({ name, mimeType: 'text/plain', buffer: Buffer.from(content) })
-const openLinks = (guest) => guest.page.getByRole('link', { name: say('step_open'), exact: true })
+const openers = (guest) => guest.page.getByRole('button', { name: say('step_open'), exact: true })
 
 // arrive returns a guest who is signed in to an account of their own.
 async function arrive(t, options) {
@@ -28,8 +28,7 @@ async function arrive(t, options) {
 async function open(guest, own, which = 0) {
   await guest.go('about:blank')
   await guest.go(own)
-  await openLinks(guest).nth(which).click()
-  await guest.press(say('step_open'))
+  await openers(guest).nth(which).click()
   await opened(guest)
 }
 
@@ -159,25 +158,27 @@ test('the page of an encrypted request keeps its key, and says when it is missin
     await guest.go('about:blank')
     await guest.go(own.replace(/#.*/, hash))
     await guest.page.getByText(say(message)).waitFor()
-    assert.equal(await openLinks(guest).count(), 0)
+    assert.equal(await openers(guest).count(), 0)
   }
   await guest.go('about:blank')
   await guest.go(own.replace(/#.*/, new URL(other.own).hash))
   await guest.page.getByText(say('request_unreadable')).waitFor()
   // the rest of the address can be pasted
   await guest.page.evaluate((hash) => { location.hash = hash }, new URL(own).hash)
-  await openLinks(guest).waitFor()
+  await openers(guest).waitFor()
   await guest.page.evaluate(() => { window.before = true })
   await guest.page.getByRole('link', { name: say('receipt_again') }).click()
   await guest.page.waitForFunction(() => !window.before)
-  await openLinks(guest).waitFor()
+  await openers(guest).waitFor()
   await guest.page.getByText(say('request_end'), { exact: true }).click()
   await guest.press(say('request_end_now'))
   await guest.page.getByText(say('notice_request_ended')).waitFor()
   assert.equal(guest.page.url(), own)
-  await openLinks(guest).click()
-  await guest.press(say('step_open'))
+  await openers(guest).click()
   await opened(guest)
+  await guest.page.getByRole('link', { name: say('request_back') }).click()
+  await openers(guest).waitFor() // the address has its key
+  assert.equal(guest.page.url(), own)
 })
 
 test('the key of a request survives a sign-in and another language', async (t) => {
@@ -200,7 +201,7 @@ test('the key of a request survives a sign-in and another language', async (t) =
   assert.equal(guest.page.url(), own)
   await guest.page.locator('.language summary').click()
   await guest.page.getByRole('link', { name: 'Deutsch' }).click()
-  await guest.page.getByRole('link', { name: say('step_open', {}, 'de'), exact: true }).waitFor()
+  await guest.page.getByRole('button', { name: say('step_open', {}, 'de'), exact: true }).waitFor()
   assert.equal(new URL(guest.page.url()).hash, new URL(own).hash)
 })
 
@@ -267,7 +268,7 @@ test('the form of a request is short, says what is folded, and waits for what is
 test('the message to pass on has the time in the zone of its sender', async (t) => {
   const { guest } = await arrive(t, { zone: 'America/New_York' })
   await askFor(guest, {})
-  const [own, utc] = await guest.page.locator('main time[data-zone]').evaluate((time) => [time.textContent, time.title])
+  const [own, utc] = await guest.page.locator('#ends time').evaluate((time) => [time.textContent, time.title])
   assert.match(utc, /UTC$/)
   const words = await guest.page.locator('#words').inputValue()
   assert.ok(words.includes(`${own} (${utc})`), words)

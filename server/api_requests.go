@@ -204,6 +204,14 @@ func kindsText(r store.Request) string {
 	}
 }
 
+// requestIDText is the ID of a request; empty for none.
+func requestIDText(id store.RequestID) string {
+	if id == (store.RequestID{}) {
+		return ""
+	}
+	return id.String()
+}
+
 // keyText is a key in base64url; nil for none.
 func keyText(key []byte) *string {
 	if key == nil {

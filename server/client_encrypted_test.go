@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"io"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
+	"pushbox/store"
 )
 
 // envelope is the text of a push that its sender encrypted.
@@ -43,6 +45,28 @@ func TestAPushThatItsSenderEncryptedSaysSo(t *testing.T) {
 		}
 		a.Do("DELETE", at, "", ann).Want(http.StatusOK).Has(map[string]string{"client_encrypted": want})
 		a.Get(at).Want(http.StatusOK).Has(map[string]string{"client_encrypted": want, "payload": "null"})
+	}
+}
+
+// The page of a push that its sender encrypted tells the sizes of what the files hold. Their
+// names are not known here.
+func TestThePageTellsTheSizesOfEncryptedFiles(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	sealed, err := io.ReadAll(endtoend.NewKey().Encrypt(1, strings.NewReader(strings.Repeat("x", 20))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for payload, want := range map[string][2]string{envelope(t, "x"): {"Encrypted file 20 B", "43 B"}, "in clear": {"1.bin 43 B", "Encrypted"}} {
+		p := a.PushNamed("ann@example.com", func(in *store.NewPush, u *store.Upload) {
+			in.Payload = secret.New(payload)
+			u.Describe("1.bin", "")
+		}, sealed)
+		page := a.Send("/p/"+p.Token.Reveal(), nil).Want(http.StatusOK).Page()
+		page.Has(want[0]).Lacks(want[1])
+		if links := page.Find(func(n servertest.Node) bool { return servertest.Attr(n, "data-size") == "43" }); len(links) != 1 {
+			t.Errorf("%s: the script learns no length of the download", want[0])
+		}
 	}
 }
 

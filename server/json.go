@@ -84,13 +84,14 @@ type entryJSON struct {
 	Kind      string `json:"kind"`
 	CreatedAt string `json:"created_at"`
 	UpdatedAt string `json:"updated_at"`
+	RequestID string `json:"request_id,omitempty"`
 }
 
 func newEntryJSON(e store.LogEntry) entryJSON {
 	at := Stamp(e.At)
 	return entryJSON{
 		IP: e.IP, UserAgent: e.UserAgent, Referrer: e.Referrer.Reveal(),
-		Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at,
+		Kind: e.Kind.String(), CreatedAt: at, UpdatedAt: at, RequestID: requestIDText(e.Request),
 	}
 }
 

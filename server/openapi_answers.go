@@ -122,6 +122,7 @@ var keyTexts = map[string]openapi.KeyText{
 	"entryJSON.kind":        {Text: "What happened.", Words: words(store.EntryKind.String)},
 	"entryJSON.created_at":  {Text: "When it happened.", Format: formatTime, Pattern: stampPattern},
 	"entryJSON.updated_at":  {Text: "The same.", Format: formatTime, Pattern: stampPattern},
+	"entryJSON.request_id":  {Text: "The request for secrets that the push answers; only in the entry of the creation of such a push."},
 
 	"requestJSON.id":                        {Text: "Its name in the API, for its owner alone; it opens nothing.", Pattern: "^[a-z2-7]{36}$"},
 	"requestJSON.html_url":                  {Text: "The link to give to the person who is asked; null once the request has ended.", Format: formatURI},

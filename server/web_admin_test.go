@@ -116,7 +116,7 @@ func TestAnAdministratorChangesAnAccount(t *testing.T) {
 	a.Browser().SignIn(bobEmail, servertest.AnnPassword).Want(http.StatusForbidden)
 	a.Get(link).Want(http.StatusOK)
 	did("enable", "The account is enabled.")
-	did("expire", "All active pushes of the account have ended.")
+	did("expire", "All active secrets of the account have ended.")
 	a.Get(link).Want(http.StatusNotFound)
 	did("grant", "The account is an administrator's now.")
 	offers("password", "revoke", "sign_out", "tokens", "disable", "expire", "remove")

@@ -13,6 +13,7 @@ import (
 type auditView struct {
 	ownRow
 	Note      string
+	Asked     string       // the title of the request that it answers; empty: it answers none, or that is gone
 	Ends      display.Time // when its time limit is reached
 	Step      bool         // its link leads to a page with a button first
 	Deletable bool         // by recipients, who have the link
@@ -37,6 +38,7 @@ type auditSum struct {
 type auditRow struct {
 	When     display.Time
 	Kind     string // of a message, audit_kind_...
+	Answer   bool   // it is of the creation, of an answer to a request
 	IP       string
 	Agent    string
 	Program  display.Agent // what the agent names
@@ -64,7 +66,7 @@ func (s *Server) auditPage(r *request) (reply, error) {
 func showHistory(status int, h store.History, edit editForm, page int, base string) (reply, error) {
 	at := func(page int) string { return pagePath(ownerPath(h.PushInfo)+"/audit", url.Values{}, page) }
 	p := auditView{
-		ownRow: newOwnRow(h.PushInfo, base), Note: h.Note.Reveal(), Ends: display.NewTime(h.ExpiresAt),
+		ownRow: newOwnRow(h.PushInfo, base), Note: h.Note.Reveal(), Asked: h.Asked.Reveal(), Ends: display.NewTime(h.ExpiresAt),
 		Step: h.RetrievalStep, Deletable: h.DeletableByViewer,
 		Log: make([]auditRow, len(h.Log)), Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, at),
 		CSV: at(1) + ".csv", Edit: edit,
@@ -74,7 +76,7 @@ func showHistory(status int, h store.History, edit editForm, page int, base stri
 	}
 	for i, e := range h.Log {
 		p.Log[i] = auditRow{
-			When: display.NewExactTime(e.At), Kind: e.Kind.String(), IP: e.IP,
+			When: display.NewExactTime(e.At), Kind: e.Kind.String(), Answer: e.Request != store.RequestID{}, IP: e.IP,
 			Agent: e.UserAgent, Program: display.ParseAgent(e.UserAgent), Referrer: e.Referrer, To: e.Recipients,
 		}
 	}

@@ -14,7 +14,7 @@ import (
 const csvName = "audit-log.csv"
 
 // csvHead is the first row: the names of the same keys in the API.
-var csvHead = []string{"created_at", "kind", "ip", "user_agent", "referrer"}
+var csvHead = []string{"created_at", "kind", "ip", "user_agent", "referrer", "request_id"}
 
 // maxCSV is the most pages of a log that go into a file. No log has more: it has at
 // most one entry for each view that a push may have, and the minor entries.
@@ -33,7 +33,7 @@ func (s *Server) auditCSV(r *request) (reply, error) {
 			return reply{}, err
 		}
 		for _, e := range log {
-			rows = append(rows, []string{Stamp(e.At), e.Kind.String(), escapeFormulas(e.IP), escapeFormulas(e.UserAgent), escapeFormulas(e.Referrer.Reveal())})
+			rows = append(rows, []string{Stamp(e.At), e.Kind.String(), escapeFormulas(e.IP), escapeFormulas(e.UserAgent), escapeFormulas(e.Referrer.Reveal()), requestIDText(e.Request)})
 		}
 		if err := w.WriteAll(rows); err != nil {
 			return reply{}, err

@@ -67,7 +67,7 @@ func TestEditingAPushWithATimeInHoursOrAnEndedOne(t *testing.T) {
 	path := "/p/" + p.Token.Reveal()
 	a.Get(path+"/audit", ann).Says("Leave this empty", `max="90" value=""`)
 	a.SendOwn(path+"/edit", map[string]string{"days": "", "views": "9"}, ann).Want(303)
-	a.Get(path+"/audit", ann).Says("0 of 9", "60 minutes", "Limits changed")
+	a.Get(path+"/audit", ann).Says("0 of 9", "60 minutes", "Name or limits changed")
 	a.SendOwn(path+"/edit", map[string]string{"days": "1", "views": "9"}, ann).Want(303)
 	a.Get(path+"/audit", ann).Says("24 hours").Lacks("Leave this empty")
 	a.Store.Clock.Advance(day)
@@ -79,6 +79,32 @@ func TestEditingAPushWithATimeInHoursOrAnEndedOne(t *testing.T) {
 		t.Errorf("JSON: %d", got.Status)
 	}
 	a.Do(http.MethodPost, path+"/edit", "days=1&days=2", ann, http.Header{"Sec-Fetch-Site": {"same-origin"}, "Content-Type": {"application/x-www-form-urlencoded"}}).Want(400)
+}
+
+// The owner names a push on its receipt or on its page. No other reader of the receipt can.
+func TestANameIsGivenAfterwards(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann := a.AddSessionUser("ann@example.com")
+	receipt := a.NewReceipt(ann)
+	path := strings.Split(receipt, "/receipt/")[0]
+	code := strings.TrimPrefix(receipt, path+"/receipt/")
+	a.Get(receipt, ann).Says("Name it, to find it again", `action="`+path+`/edit"`)
+	a.Get(receipt).Lacks("Name it", "See it in my pushes")
+	saved := a.SendOwn(path+"/edit", map[string]string{"name": "root <of> web-03", "note": "first\r\nsecond", "receipt": code}, ann).Want(303)
+	if at := saved.Header.Get("Location"); at != receipt {
+		t.Errorf("it leads to %s", at)
+	}
+	a.Get(receipt, ann).Says("root <of> web-03", "first\nsecond")
+	a.Get(receipt).Lacks("root <of> web-03", "first\nsecond")
+	a.Get("/p", ann).Says("root <of> web-03")
+	a.SendOwn(path+"/edit", map[string]string{"views": "9"}, ann).To(path + "/audit")
+	a.Get(path+"/audit", ann).Says("root <of> web-03", "first\nsecond", "Name or limits changed")
+	a.SendOwn(path+"/edit", map[string]string{"name": strings.Repeat("é", 128), "note": strings.Repeat("x", store.MaxNote+1), "days": "9"}, ann).
+		Want(422).Says("Nothing was changed", "The name is too long: at most 255 bytes.", "The note is too long: at most 10 KiB.")
+	a.SendOwn(path+"/edit", map[string]string{"name": " ", "note": ""}, ann).To(path + "/audit")
+	a.Get(path+"/audit", ann).Says("7 days").Lacks("root <of> web-03", "second")
+	a.Send(path+"/edit", map[string]string{"name": "of another", "receipt": code}).To("/users/sign_in")
 }
 
 func TestEditsAndViewsRace(t *testing.T) {

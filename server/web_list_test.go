@@ -86,8 +86,8 @@ func TestTheListShowsOwnPushesNewestFirstWithTheirRemainingLimits(t *testing.T) 
 	a := servertest.New(t)
 	ann, by := a.AddSessionUser("ann@example.com"), a.Actor("ann@example.com")
 	bob := a.Actor("bob@example.com")
-	a.Get("/p", ann).Want(200).Says("No active pushes")
-	a.Get("/p?state=expired", ann).Want(200).Says("No expired pushes")
+	a.Get("/p", ann).Want(200).Says("No active secrets")
+	a.Get("/p?state=expired", ann).Want(200).Says("No ended secrets")
 	a.Mine(bob, servertest.Called("bob's"))
 	old := a.Mine(by, servertest.Called("old"))
 	a.Store.Clock.Advance(time.Hour)
@@ -108,7 +108,7 @@ func TestTheListShowsOwnPushesNewestFirstWithTheirRemainingLimits(t *testing.T) 
 	a.Mine(by, servertest.Called("brief"), func(in *store.NewPush) { in.Lifetime = 15 * time.Minute })
 	a.Get("/p", ann).Says("15 minutes")
 	a.Store.Clock.Advance(15 * time.Minute)
-	a.Get("/p", ann).Says("No active pushes")
+	a.Get("/p", ann).Says("No active secrets")
 	a.Get("/p?state=expired", ann).Says("Deleted", "All views used", "Time is up", "5 of 5").Lacks(`name="push-`)
 }
 
@@ -251,7 +251,7 @@ func TestTheListTellsWhatIsNewAndIsFiltered(t *testing.T) {
 	for range 2 {
 		a.Get(pushes + "/" + last.Reveal()).Want(200)
 	}
-	a.Get("/p", ann).Want(200).Says("Not opened yet", "Opened 2 times", "Last view left", "Expires within a day", `Active<span class="total"> 3</span>`, `Expired<span class="total"> 0</span>`)
+	a.Get("/p", ann).Want(200).Says("Not opened yet", "Opened 2 times", "Last view left", "Expires within a day", `Active<span class="total"> 3</span>`, `Ended<span class="total"> 0</span>`)
 	for query, want := range map[string]string{
 		"": "brief|last|quiet", "?kind=url": "brief", "?kind=text&news=unopened": "quiet", "?news=last": "last", "?news=soon": "brief", "?news=opened&q=la": "last",
 		"?order=end": "brief|quiet|last", "?kind=&news=&order=&q=": "brief|last|quiet", "?news=guessed": "",
@@ -264,8 +264,8 @@ func TestTheListTellsWhatIsNewAndIsFiltered(t *testing.T) {
 			got.Says("1 found")
 		}
 	}
-	a.Get("/p?news=guessed", ann).Says("No push on this tab matches the filter.", `href="/p"`)
-	a.Get("/p?q=gone&order=end", ann).Says("No active push has these words", `href="/p?order=end&q=gone&state=expired">Search the expired ones`, `href="/p?order=end"`)
+	a.Get("/p?news=guessed", ann).Says("No secret on this tab matches the filter.", `href="/p"`)
+	a.Get("/p?q=gone&order=end", ann).Says("No active secret has these words", `href="/p?order=end&q=gone&state=expired">Search the ended ones`, `href="/p?order=end"`)
 	for _, query := range []string{"kind=x", "news=x", "news=opened&news=last", "kind=text&kind=url"} {
 		a.Get("/p?"+query, ann).Want(400)
 	}

@@ -54,15 +54,18 @@ func TestWhatThePageOfANewPushSays(t *testing.T) {
 		button = "“Open” button first"
 		deadly = "recipients may delete it"
 	)
+	envelope := "pushbox-end-to-end.1." + strings.Repeat("A", 40) + "." + strings.Repeat("A", 40)
 	for name, test := range map[string]struct {
 		fields    map[string]string
 		caller    http.Header
 		has, hasn []string
 	}{
-		"plain":        {nil, nil, []string{button, deadly, "Passphrase: none", "or after 5 views", "uses up a view"}, []string{apart, other, audit}},
+		"plain":        {nil, nil, []string{button, deadly, "Passphrase: none", "(7 days left) or after 5 views", "uses up a view", "0 of 5 views used"}, []string{apart, other, audit, "uses no view", "encrypted in this browser"}},
 		"a passphrase": {map[string]string{"passphrase": "open sesame"}, nil, []string{apart, other, "Passphrase: set"}, []string{"open sesame", audit}},
-		"an owner's":   {map[string]string{"name": "n"}, ann, []string{audit, "under My pushes"}, []string{apart}},
-		"one view":     {map[string]string{"expire_after_views": "1"}, nil, []string{once, "or after one view"}, nil},
+		"an owner's":   {map[string]string{"name": "n"}, ann, []string{audit, "under My secrets", "uses no view"}, []string{apart, "uses up a view"}},
+		"encrypted":    {map[string]string{"payload": envelope}, nil, []string{"encrypted in this browser", "Only this link and the address of this page have the key", "uses up a view"}, []string{"nothing can show it again"}},
+		"its owner's":  {map[string]string{"payload": envelope}, ann, []string{"encrypted in this browser", "uses no view"}, []string{"uses up a view", "under My secrets"}},
+		"one view":     {map[string]string{"expire_after_views": "1"}, nil, []string{once, "or after one view", "0 of 1 view used"}, nil},
 		"no button":    {map[string]string{"retrieval_step": servertest.Unticked, "deletable_by_viewer": servertest.Unticked}, nil, nil, []string{button, deadly}},
 		"a URL":        {map[string]string{"kind": "url", "payload": "https://a"}, nil, []string{"Web address"}, []string{deadly}},
 	} {

@@ -39,17 +39,17 @@ func TestAPageTellsOnceWhatAnActionDid(t *testing.T) {
 
 	edited := "/p/" + mine("router")
 	b.Post(edited+"/edit", "days", "8", "views", "6").To(edited + "/audit")
-	wantNotice(t, b, edited+"/audit", "The limits were changed.")
+	wantNotice(t, b, edited+"/audit", "The changes were saved.")
 
 	b.Post("/users/pushes/delete", "push-"+mine("root of <web-03>"), "on", "back", "order=end&q=web&news=soon&page=3&kind=text").
 		To("/p?kind=text&news=soon&order=end&page=3&q=web")
 	wantNotice(t, b, "/p", "“root of <web-03>” was deleted.")
 	b.Post("/users/pushes/delete", "push-"+mine(""), "on", "back", "state=expired").To("/p?state=expired")
-	wantNotice(t, b, "/p", "The push was deleted.")
+	wantNotice(t, b, "/p", "The secret was deleted.")
 	b.Post("/users/pushes/delete", "push-"+mine("a"), "on", "push-"+mine("b"), "on", "push-x", "on", "back", "//evil.example").To("/p")
-	wantNotice(t, b, "/p", "2 pushes were deleted.")
+	wantNotice(t, b, "/p", "2 secrets were deleted.")
 	b.Post("/users/pushes/delete", "back", "page=0").To("/p")
-	wantNotice(t, b, "/p", "Nothing was deleted: no active push was selected.")
+	wantNotice(t, b, "/p", "Nothing was deleted: no active secret was selected.")
 	logged := mine("logged")
 	log := b.Post("/users/pushes/delete", "push-"+logged, "on", "log", "on").Want(http.StatusSeeOther).Header.Get("Location")
 	if log != "/p/"+a.Handle(logged)+"/audit" {
@@ -99,8 +99,8 @@ func TestACookieNamesNoticesAndNothingElse(t *testing.T) {
 		t.Fatal(err)
 	}
 	for value, want := range map[string]string{
-		"deleted.<b>": "The push was deleted.", "deleted." + bobs.Handle().String(): "The push was deleted.",
-		"deleted_several.9999999999999999999999": "9223372036854775807 pushes were deleted.",
+		"deleted.<b>": "The secret was deleted.", "deleted." + bobs.Handle().String(): "The secret was deleted.",
+		"deleted_several.9999999999999999999999": "9223372036854775807 secrets were deleted.",
 		"problem_internal_title":                 "", "": "", ".": "", "first_lead": "",
 	} {
 		b.Cookies["notice"] = value

@@ -198,8 +198,11 @@ type ownRow struct {
 	Views, Limit int
 	Protected    bool
 	Token        string // that names it in forms, for its owner
-	Encrypted    bool   // by the owner: the link here lacks the key
+	Encrypted    bool   // by the sender: the link here lacks the key
 	Link         string
+	Request      string        // the path of the request that it answers; empty: it answers none
+	Read         *display.Time // when the owner first opened such an answer; nil: not yet
+	Opens        string        // where a form opens it
 	Audit        string
 	Thaw         string
 	Frozen       bool
@@ -252,16 +255,19 @@ func newOwnRow(p store.PushInfo, base string) ownRow {
 		Views: p.Views, Limit: p.ViewLimit, Protected: p.Protected, Encrypted: p.ClientEncrypted, Token: p.URLToken(),
 		Link: htmlURL(p, base), Audit: path + "/audit", Thaw: path + "/thaw", Frozen: p.Frozen,
 	}
+	if p.IsAnswer() {
+		row.Request, row.Read, row.Opens = requestPath(p.Request), display.OptionalTime(p.ReadAt), revealPath(p.Token)
+	}
 	if !p.Live() {
 		row.Ended = display.NewTime(p.ExpiredAt)
 	}
 	return row
 }
 
-// newsOf returns the badges of a push.
+// newsOf returns the badges of a push. Whether an answer was read is not among them.
 func newsOf(p store.PushInfo) (all []news) {
 	for _, n := range newsNames {
-		if !p.Has(n.news) {
+		if !p.Has(n.news) || p.IsAnswer() && (n.news == store.NotOpened || p.Views == 0 && n.news == store.Opened) {
 			continue
 		}
 		badge := news{Name: n.name, Warn: n.news > store.Opened}

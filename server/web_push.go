@@ -31,7 +31,7 @@ func (s *Server) pushPage(r *request) (reply, error) {
 	if !opensAtOnce(v.PushInfo) {
 		return newStepPage(r, v, noAttempt), nil
 	}
-	return s.reveal(r, secret.Text{})
+	return s.reveal(r, secret.Text{}, false)
 }
 
 // opensAtOnce reports whether a visit is enough to open the push. For one that its sender
@@ -63,6 +63,10 @@ func (s *Server) newOpenedCookie(r *request) *http.Cookie {
 	return c
 }
 
+// returnsField is the name of a field of the form that opens an answer on the page of its
+// request: going back leads there.
+const returnsField = "returns"
+
 // revealPush opens a push for a reader who pressed the button.
 func (s *Server) revealPush(r *request, f webForm) (reply, error) {
 	passphrase := f.Text(passphraseField)
@@ -72,7 +76,7 @@ func (s *Server) revealPush(r *request, f webForm) (reply, error) {
 	if strings.TrimSpace(passphrase.Reveal()) == "" { // no push has such a passphrase: it is no attempt
 		passphrase = secret.Text{}
 	}
-	return s.reveal(r, passphrase)
+	return s.reveal(r, passphrase, f.checked(returnsField))
 }
 
 // deletedView is the page after a delete. It shows nothing of the push.

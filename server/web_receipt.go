@@ -26,13 +26,17 @@ type receiptView struct {
 	State     string       // as in lists
 	Ends      display.Time // when its time limit is reached
 	Ended     display.Time
-	Views     int  // that it allows
+	Left      timeLeft
+	Views     int  // that were used
+	Limit     int  // of views
 	Protected bool // by a passphrase
 	Encrypted bool // by the sender: a script adds the key to the link
 	Step      bool
 	Deletable bool
-	Owned     bool
-	Mailed    int // the number of mails with the link
+	Owned     bool // by the reader
+	Mailed    int  // the number of mails with the link
+	Code      secret.Text
+	Edit      editForm // of an owner: name and note
 
 	Log   []receiptRow
 	Pages pager
@@ -68,8 +72,9 @@ func (s *Server) receiptPage(r *request) (reply, error) {
 	v := receiptView{
 		Link: secret.New(link), Path: secret.New(revealPath(h.Token)), Here: secret.New(here),
 		Kind: h.Kind.String(), Live: h.Live(), State: stateName(h.Push),
-		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt), Views: h.ViewLimit,
-		Protected: h.Protected, Encrypted: h.ClientEncrypted, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: h.Owner != 0,
+		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt),
+		Left: newTimeLeft(h.ExpiresAt.Sub(h.At)), Views: h.Push.Views, Limit: h.ViewLimit,
+		Protected: h.Protected, Encrypted: h.ClientEncrypted, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: r.owns(h.PushInfo), Code: r.name, Edit: newEditForm(h),
 		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
 	}
 	if v.QR = display.LinkQR(link); v.Encrypted { // the code would lack the key

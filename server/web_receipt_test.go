@@ -22,7 +22,7 @@ func TestAReceiptShowsWhatHappened(t *testing.T) {
 	chrome := http.Header{"User-Agent": {"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/140.0.0.0 Safari/537.36"}, "X-Forwarded-For": {"203.0.113.77"}}
 	a.Get(pushes+"/"+token, chrome).Has(map[string]string{"payload": "hunter2"})
 	seen := a.Get(receipt).Want(http.StatusOK)
-	if !strings.Contains(seen.Body, "Chrome on Windows") || strings.Contains(seen.Body, "203.0.113.77") {
+	if !strings.Contains(seen.Body, "Chrome on Windows") || !strings.Contains(seen.Body, "1 of 5 views used") || strings.Contains(seen.Body, "203.0.113.77") {
 		t.Errorf("after a view: %s", seen.Body)
 	}
 	if got := a.Send(receipt, nil).Want(http.StatusSeeOther).Header.Get("Location"); got != receipt {

@@ -85,7 +85,7 @@ func (s *Server) makeRequest(r *request, form webForm) (reply, error) {
 	f := fields(form.Form)
 	q, err := s.requestOf(r, f)
 	if err == nil {
-		return goTo(requestPath(q)), nil
+		return goTo(requestPath(q.ID)), nil
 	}
 	text := f[store.FieldText].Text
 	v := s.newRequestForm(s.answerKinds(), f.text(store.FieldDuration), f.text(store.FieldAnswerDuration), f.text(store.FieldKinds))

@@ -25,6 +25,7 @@ type requestRow struct {
 	Encrypted     bool // the link here lacks the key
 	Created, Ends display.Time
 	Answers, Most int
+	New           int // answers that the owner has not read
 }
 
 // requestsPage lists the requests of the account.
@@ -40,15 +41,15 @@ func (s *Server) requestsPage(r *request) (reply, error) {
 	v := requestsView{Pages: newPager(page, len(list) == store.PageSize, func(page int) string { return pagePath(requestsPath, url.Values{}, page) })}
 	for _, q := range list {
 		v.Rows = append(v.Rows, requestRow{
-			Title: q.Title(), Path: requestPath(q), State: stateOfRequest(q), Live: q.Live(), Encrypted: q.Encrypted(),
-			Created: display.NewTime(q.CreatedAt), Ends: display.NewTime(q.ExpiresAt), Answers: len(q.Answers), Most: q.MaxAnswers,
+			Title: q.Title(), Path: requestPath(q.ID), State: stateOfRequest(q), Live: q.Live(), Encrypted: q.Encrypted(),
+			Created: display.NewTime(q.CreatedAt), Ends: display.NewTime(q.ExpiresAt), Answers: len(q.Answers), Most: q.MaxAnswers, New: q.Unread,
 		})
 	}
 	return show(http.StatusOK, "requests", v), nil
 }
 
 // requestPath returns the path of the page of a request.
-func requestPath(q store.RequestInfo) string { return requestsPath + "/" + q.ID.String() }
+func requestPath(id store.RequestID) string { return requestsPath + "/" + id.String() }
 
 // stateOfRequest names the state of a request, for its message: live, or why it has ended.
 func stateOfRequest(q store.RequestInfo) string {
@@ -73,7 +74,8 @@ type requestView struct {
 	Link        secret.Text
 	QR          *display.QR
 	Ends, Ended display.Time
-	Left        int // answers that it still takes
+	Left        timeLeft
+	Takes       int // further answers
 	Answers     []answerRow
 	publicKeys
 }
@@ -84,8 +86,9 @@ type answerRow struct {
 	Live    bool
 	State   string // of a message, list_state_...
 	Came    display.Time
+	Read    *display.Time // when the owner first opened it; nil: not yet
 	Left    timeLeft
-	Path    secret.Text // where it opens
+	Opens   secret.Text // where a form opens it
 	Audit   string
 	Wrapped string // its key, for the script; empty: it is not encrypted
 }
@@ -115,8 +118,8 @@ func (s *Server) requestPage(r *request) (reply, error) {
 		return reply{}, err
 	}
 	v := requestView{
-		Path: requestPath(q), Text: q.Text, Live: q.Live(), State: stateOfRequest(q),
-		Ends: display.NewTime(q.ExpiresAt), Ended: display.NewTime(q.EndedAt), Left: q.MaxAnswers - len(q.Answers), publicKeys: newPublicKeys(q),
+		Path: requestPath(q.ID), Text: q.Text, Live: q.Live(), State: stateOfRequest(q),
+		Ends: display.NewTime(q.ExpiresAt), Ended: display.NewTime(q.EndedAt), Left: newTimeLeft(q.ExpiresAt.Sub(q.At)), Takes: q.MaxAnswers - len(q.Answers), publicKeys: newPublicKeys(q),
 	}
 	if q.EndedAt.IsZero() {
 		v.Ended = v.Ends
@@ -132,14 +135,11 @@ func (s *Server) requestPage(r *request) (reply, error) {
 }
 
 func newAnswerRow(p store.PushInfo) answerRow {
-	row := answerRow{
+	return answerRow{
 		Kind: p.Kind.String(), Live: p.Live(), State: stateName(p.Push), Came: display.NewTime(p.CreatedAt),
+		Read: display.OptionalTime(p.ReadAt), Opens: secret.New(revealPath(p.Token)),
 		Left: newTimeLeft(p.ExpiresAt.Sub(p.At)), Audit: ownerPath(p) + "/audit", Wrapped: base64.RawURLEncoding.EncodeToString(p.WrappedKey),
 	}
-	if p.Live() {
-		row.Path = secret.New(htmlURL(p, ""))
-	}
-	return row
 }
 
 // endOwnRequest ends a request for its owner.
@@ -152,5 +152,5 @@ func (s *Server) endOwnRequest(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	return s.goToTell(r, requestPath(q), noticeRequestEnded), nil
+	return s.goToTell(r, requestPath(q.ID), noticeRequestEnded), nil
 }

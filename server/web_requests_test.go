@@ -50,11 +50,11 @@ func answer(a *servertest.Server, link, text string, files ...servertest.File) s
 	return a.Do(http.MethodPost, link, body+"--b--\r\n", servertest.Multi)
 }
 
-// answersOn returns the paths at which the answers open that the page of a request shows.
+// answersOn returns the paths to which the forms lead that open answers on a page.
 func answersOn(page servertest.Page) (paths []string) {
-	for _, n := range page.Elements("a") {
-		if servertest.TextOf(n) == "Open" {
-			paths = append(paths, servertest.Attr(n, "href"))
+	for _, action := range page.Forms() {
+		if token, ok := strings.CutPrefix(action, "post /p/"); ok && !strings.Contains(token, "/") {
+			paths = append(paths, "/p/"+token)
 		}
 	}
 	return paths
@@ -70,7 +70,7 @@ func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 
 	a.Get(link).Want(http.StatusOK).Page().
 		Has("ann@example.com asks you for this:", "<b>and</b> the codes", "What you send goes to ann@example.com alone.").
-		Lacks("My pushes", "Sign in")
+		Lacks("My secrets", "Sign in")
 	sent := answer(a, link, "hunter2\r\n")
 	sent.To("/q/sent")
 	if sent.Body != "" || len(sent.Cookies()) > 0 {
@@ -85,9 +85,9 @@ func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 	if len(answers) != 2 {
 		t.Fatalf("the page leads to %v", answers)
 	}
-	ann.Get(answers[0]).Want(http.StatusOK).Says("This is your own push")
-	ann.Post(strings.TrimSuffix(answers[0], "/r")).Want(http.StatusOK).Says("hunter2")
-	ann.Post(strings.TrimSuffix(answers[1], "/r")).Want(http.StatusOK).Says("codes.txt")
+	ann.Get(answers[0]+"/r").Want(http.StatusOK).Page().Has("This is an answer to your request.").Lacks("Someone has sent you", "your own secret")
+	ann.Post(answers[0]).Want(http.StatusOK).Says("hunter2", "No view was used.", "Back to the request", own).Lacks("your own secret")
+	ann.Post(answers[1]).Want(http.StatusOK).Says("codes.txt")
 	ann.Get("/requests").Page().Has("The password of web-03", "2 of 2", "All answers received")
 	ann.Get("/p").Says("The password of web-03")
 	for _, n := range page.Elements("a") {
@@ -103,6 +103,48 @@ func TestAPersonWithoutAnAccountAnswersARequest(t *testing.T) {
 		if strings.Contains(a.Log.String(), token) {
 			t.Error("a link is in the log")
 		}
+	}
+}
+
+// An answer is shown to its owner as one: whether it was read, and what it answers. It opens
+// with one click, which counts no view.
+func TestAnAnswerIsShownAsOne(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	own, link := askFor(t, ann, "max_answers", "3")
+	for _, text := range []string{"hunter2", "hunter3"} {
+		answer(a, link, text).To("/q/sent")
+		a.Store.Clock.Advance(time.Minute)
+	}
+	ann.Get("/requests").Says("2 new answers")
+	opens := answersOn(ann.Get("/p").Says("Answer", "Not read yet", own).Lacks("Read on", ">Not opened yet</span>").Page())
+	if len(opens) != 2 {
+		t.Fatalf("the list opens %v", opens)
+	}
+	audit := opens[0] + "/audit"
+	details := ann.Get(audit).Says(own).Page().
+		Has("Answer to your request: The password of web-03", "Sent as an answer to your request", "Not read yet",
+			"Active 0 of 5 views used", "(7 days left) or after 5 views, whichever comes first.", "Text Passphrase: none “Open” button first").Lacks("Not opened yet", "Key in the link")
+	if got := answersOn(details); !slices.Equal(got, opens[:1]) {
+		t.Errorf("the page of the answer opens %v", got)
+	}
+	ann.Post(opens[0]).Want(http.StatusOK).Says("hunter3")
+	ann.Get(audit).Page().Has("Read on 2026-01-01 00:02 UTC", "0 of 5").Lacks("Not read yet")
+	ann.Get("/p").Page().Has("Not read yet", "Read on 2026-01-01 00:02 UTC")
+	ann.Get("/p?news=unopened").Says("1 found")
+	ann.Get("/requests").Says("1 new answer").Lacks("1 new answers")
+	page := ann.Get(own).Page().Has("Received on 2026-01-01 00:00 UTC", "Read on 2026-01-01 00:02 UTC", "Not read yet").Words()
+	if question, shared, came := strings.Index(page, "The password of web-03"), strings.Index(page, "Link to pass on"), strings.Index(page, "Received on"); question > shared || shared > came {
+		t.Errorf("the page of the request has question, link and answers at %d, %d and %d", question, shared, came)
+	}
+	id := strings.TrimPrefix(own, "/requests/")
+	if csv := ann.Get(audit + ".csv").Body; !strings.Contains(csv, "request_id\r\n") || !strings.Contains(csv, ","+id+"\r\n") {
+		t.Errorf("the log as CSV: %s", csv)
+	}
+	log := a.Get("/api/v2/pushes"+strings.TrimPrefix(audit, "/p"), a.AddToken(servertest.AnnEmail)).Body
+	if strings.Count(log, "request_id") != 1 || !strings.Contains(log, `"request_id":"`+id+`"`) {
+		t.Errorf("the log of the API: %s", log)
 	}
 }
 
@@ -285,7 +327,7 @@ func TestTheFormForARequestSaysWhatIsWrong(t *testing.T) {
 	for range store.MaxRequests {
 		askFor(t, ann)
 	}
-	if got := ann.Post("/requests/new", typedRequest()...).Problems(); !strings.Contains(got[0], "100 open requests") {
+	if got := ann.Post("/requests/new", typedRequest()...).Problems(); !strings.Contains(got[0], "100 active requests") {
 		t.Errorf("one too many: %q", got)
 	}
 	ann.Get("/requests").Want(http.StatusOK).Says("Page 1")
@@ -345,9 +387,9 @@ func TestAnAnswerDecidesNothingButItsContent(t *testing.T) {
 		"push[deletable_by_viewer]": "on",
 	}, servertest.Far(9)).To("/q/sent")
 	open := answersOn(ann.Get(own).Page())
-	ann.Get(open[0]).Want(http.StatusOK).Lacks("Passphrase")
+	ann.Get(open[0] + "/r").Want(http.StatusOK).Lacks("Passphrase")
 	ann.Get("/p").Says("The password of web-03", "24 hours").Lacks("name-marker")
-	ann.Get(strings.TrimSuffix(open[0], "/r")+"/audit").Says("203.0.113.9").Lacks("note-marker", "eve@example.com")
+	ann.Get(open[0]+"/audit").Says("203.0.113.9").Lacks("note-marker", "eve@example.com")
 }
 
 func TestAnEncryptedRequestTakesEncryptedAnswersAlone(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -31,21 +32,24 @@ type revealView struct {
 
 	Limits    limitsView
 	Before    viewHistory
-	Own       bool // the reader sent it: no view was counted
-	Last      bool // this was the last view
-	Deletable bool // something is left that the reader may delete
-	Covered   bool // the text is covered at first: no button stood before it
+	Own       bool   // the reader owns it: no view was counted
+	Request   string // the path of the reader's request that it answers; empty: of none
+	Returns   bool   // it was opened on the page of that request, whose address may have keys
+	Last      bool   // this was the last view
+	Deletable bool   // something is left that the reader may delete
+	Covered   bool   // the text is covered at first: no button stood before it
 }
 
 // A fileRow is a file to download.
 type fileRow struct {
-	Name, Size string
-	Bytes      int64
-	Path       string
+	Name  string // empty: it is encrypted
+	Size  string // of its content
+	Bytes int64  // that are downloaded
+	Path  string
 }
 
-// reveal opens a push.
-func (s *Server) reveal(r *request, passphrase secret.Text) (reply, error) {
+// reveal opens a push. returns says that the page of a request has the form that opens it.
+func (s *Server) reveal(r *request, passphrase secret.Text, returns bool) (reply, error) {
 	v, err := s.store.Reveal(r.Context(), r.actor, r.urlToken, passphrase, s.reserveAnswer(r, pageFactor))
 	if a, ok := newAttempt(err, passphrase.IsZero()); ok {
 		s.noteLimit(err)
@@ -57,7 +61,9 @@ func (s *Server) reveal(r *request, passphrase secret.Text) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	rep := show(http.StatusOK, "reveal", s.newRevealView(r, v))
+	page := s.newRevealView(r, v)
+	page.Returns = returns
+	rep := show(http.StatusOK, "reveal", page)
 	rep.reserved = true
 	rep = rep.with(s.newKnownPushCookie(r, v.PushInfo))
 	if opensAtOnce(v.PushInfo) {
@@ -91,6 +97,9 @@ func (s *Server) newRevealView(r *request, v store.Viewing) revealView {
 	if len(p.Files) > 1 && !p.ClientEncrypted { // an archive of encrypted files is of no use
 		page.All = archivePath(p.Grant)
 	}
+	if own && p.IsAnswer() {
+		page.Request = requestPath(p.Request)
+	}
 	page.Deletable = (own || p.DeletableByViewer) && (!page.Last || len(p.Files) > 0)
 	text := p.Payload.Reveal()
 	switch p.Kind {
@@ -123,7 +132,11 @@ func renewal(window time.Duration) int { return max(1, int(window.Seconds())/ren
 
 func fileRows(r *request, p store.PushInfo) (rows []fileRow) {
 	for i, f := range p.Files {
-		rows = append(rows, fileRow{Name: f.Name.Reveal(), Size: r.size(f.Size), Bytes: f.Size, Path: downloadPath(p.Grant, i)})
+		row := fileRow{Name: f.Name.Reveal(), Size: r.size(f.Size), Bytes: f.Size, Path: downloadPath(p.Grant, i)}
+		if p.ClientEncrypted {
+			row.Name, row.Size = "", r.size(endtoend.DecryptedSize(f.Size))
+		}
+		rows = append(rows, row)
 	}
 	return rows
 }

@@ -19,7 +19,8 @@ type stepView struct {
 	Protected bool
 	Frozen    bool
 	Encrypted bool // by the sender: a script shows the form if the link has a key
-	Own       bool // the reader sent it: no view is counted
+	Own       bool // the reader owns it: no view is counted
+	Answer    bool // to a request
 	Attempt   attempt
 }
 
@@ -116,13 +117,13 @@ func newStepPage(r *request, v store.Viewing, a attempt) reply {
 	rep := show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
 		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
-		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: r.owns(v.PushInfo), Attempt: a,
+		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: r.owns(v.PushInfo), Answer: v.IsAnswer(), Attempt: a,
 	})
 	rep.header = problem{status: a.Status, retry: a.Wait}.headers()
 	return rep
 }
 
-// owns reports whether the reader sent the push.
+// owns reports whether the push is the reader's: one that the reader sent, or asked for.
 func (r *request) owns(p store.PushInfo) bool {
 	return r.actor.Account != 0 && r.actor.Account == p.Owner
 }

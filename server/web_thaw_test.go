@@ -41,10 +41,10 @@ func TestAFrozenPushIsThawedByItsOwner(t *testing.T) {
 					t.Errorf("%s: %s", query, got.Body)
 				}
 			}
-			a.Get("/p/" + token + "/r").Want(http.StatusOK).Says("This push is frozen")
-			a.Send("/p/"+token, map[string]string{"passphrase": "right"}).Want(http.StatusForbidden).Says("This push is frozen")
+			a.Get("/p/" + token + "/r").Want(http.StatusOK).Says("This secret is frozen")
+			a.Send("/p/"+token, map[string]string{"passphrase": "right"}).Want(http.StatusForbidden).Says("This secret is frozen")
 			a.Get("/p", session).Says("Frozen")
-			a.Get("/p/"+token+"/audit", session).Says("This push is frozen", "Wrong passphrase; frozen after it", "Let it be opened again")
+			a.Get("/p/"+token+"/audit", session).Says("This secret is frozen", "Wrong passphrase; frozen after it", "Let it be opened again")
 			thaw(a, token, session, bearer)
 			a.Get("/p/"+token+"/audit", session).Says("Opened again after a freeze").Lacks("Let it be opened again")
 			a.Get(path+"?passphrase=right", servertest.Far(9)).Want(http.StatusOK)

@@ -73,6 +73,8 @@ type PushEngine interface {
 	// PushAndSize is Push that also returns the length of the sealed payload in bytes;
 	// 0 if there is none.
 	PushAndSize(ctx context.Context, id ID) (p Push, payload int, err error)
+	// PushesByID returns those of the pushes that there are, in the order of the IDs.
+	PushesByID(ctx context.Context, ids []ID) ([]Push, error)
 	// Change applies r. ErrNotFound if there is no such push. An error of r is returned
 	// as it is, and nothing was changed. Messages without room are left out, and the
 	// change is made; mail that may not be sent refuses it, with the errors of CreatePush,

@@ -21,7 +21,7 @@ const (
 	EntryExpire // by a delete
 	EntryFailedPassphrase
 	EntryOwnerView
-	EntryEdit   // of the limits
+	EntryEdit   // of limits, name or note
 	EntryMail   // the link goes out by mail
 	EntryFreeze // a wrong passphrase, after which the push is frozen
 	EntryThaw   // the owner lets a frozen push be opened again
@@ -80,4 +80,5 @@ type LogEntry struct {
 	Referrer  secret.Text // at most 255 characters; it may hold a link
 
 	Recipients secret.Text // of EntryMail: addresses, separated by commas
+	Request    RequestID   // of EntryCreation: the request that the push answers; zero: none
 }

@@ -8,17 +8,20 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/internal/secret"
 	"pushbox/store/clock"
 )
 
-// A PushEdit is new limits of a push. What is nil stays.
+// A PushEdit is new limits of a push, and other words for its owner. What is nil stays.
 type PushEdit struct {
 	Days  *int // from its creation on
 	Views *int // in all
+
+	Name, Note *secret.Text
 }
 
-// EditPush changes the limits of a live push and returns it. The new limits must be
-// within the terms of its kind, end in the future, and leave a view. Grants for its
+// EditPush changes limits, name and note of a live push and returns it. The new limits must
+// be within the terms of its kind, end in the future, and leave a view. Grants for its
 // files end no later than the push. A push that has expired stays as it is, which is no
 // error.
 //
@@ -37,8 +40,27 @@ func (s *Store) editPush(ctx context.Context, by Actor, n Name, e PushEdit) (Pus
 	if at.Jumped {
 		return PushInfo{}, ErrClock
 	}
-	c, err := s.change(ctx, id, editRule(by, at, s.sealActor(id, by), s.options().Terms, e))
+	c, err := s.change(ctx, id, editRule(by, at, s.sealActor(id, by), s.options().Terms, e, s.rename))
 	return PushInfo{Push: c.Push, At: at.Now, Token: n.token()}, err
+}
+
+// rename returns the sealed details of a push with other words, and whether they differ.
+func (s *Store) rename(p Push, e PushEdit) (sealed []byte, changed bool, err error) {
+	if e.Name == nil && e.Note == nil {
+		return p.Details, false, nil
+	}
+	d, err := s.openDetails(p)
+	next := d
+	if e.Name != nil {
+		next.name = *e.Name
+	}
+	if e.Note != nil {
+		next.note = *e.Note
+	}
+	if err != nil || next.name.Reveal() == d.name.Reveal() && next.note.Reveal() == d.note.Reveal() {
+		return p.Details, false, err
+	}
+	return next.seal(s.ring.Load(), p.ID), true, nil
 }
 
 // ThawPush lets a push that wrong passphrases have frozen be opened again, and returns it.
@@ -63,9 +85,10 @@ func (s *Store) thawPush(ctx context.Context, by Actor, n Name) (PushInfo, error
 // A History is a push for its owner, with a page of its audit log.
 type History struct {
 	PushInfo
-	Log         []LogEntry // oldest first; PushInfo.Seq counts all entries
-	Summary     *Summary   // nil: the log has more than MaxSummed entries
-	Days, Views Range      // what EditPush accepts; the defaults are the limits in force
+	Log         []LogEntry  // oldest first; PushInfo.Seq counts all entries
+	Asked       secret.Text // the title of the request that the push answers; empty: of none, or it is gone
+	Summary     *Summary    // nil: the log has more than MaxSummed entries
+	Days, Views Range       // what EditPush accepts; the defaults are the limits in force
 }
 
 // MaxSummed is how many entries a log may have that is summed up.
@@ -117,13 +140,16 @@ func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (Histor
 		return History{}, err
 	}
 	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: n.token(), Name: d.name, Note: d.note}}
+	if h.Asked, err = s.asked(ctx, p); err != nil {
+		return History{}, err
+	}
 	h.Days, h.Views = p.editBounds(s.options().Terms[p.Kind], at)
 	skip := (page - 1) * PageSize
 	if p.Seq > MaxSummed {
-		h.Log, err = s.entries(ctx, p.ID, skip, PageSize)
+		h.Log, err = s.entries(ctx, p, skip, PageSize)
 		return h, err
 	}
-	whole, err := s.entries(ctx, p.ID, 0, MaxSummed)
+	whole, err := s.entries(ctx, p, 0, MaxSummed)
 	h.Summary = sumUp(whole)
 	h.Log = whole[min(skip, len(whole)):min(skip+PageSize, len(whole))]
 	return h, err
@@ -154,13 +180,16 @@ const (
 	LastView // it is live and was opened, and one view is left
 )
 
+// opened reports whether a recipient has opened the push. That of an answer is its owner.
+func (p Push) opened() bool { return p.Views > 0 || !p.ReadAt.IsZero() }
+
 // Has reports whether the push has that news.
 func (p PushInfo) Has(n News) bool {
 	switch n {
 	case NotOpened:
-		return p.Views == 0
+		return !p.opened()
 	case Opened:
-		return p.Views > 0
+		return p.opened()
 	case Guessed:
 		return p.Failed > 0
 	case EndsSoon:

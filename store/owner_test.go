@@ -48,6 +48,56 @@ func TestAnEditedPushEndsWhenItSays(t *testing.T) {
 	}
 }
 
+// Name and note can change as long as the push is live. They stay sealed, and outlive it.
+func TestNameAndNoteCanBeGivenLater(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	alice := f.Account("alice@example.com")
+	p := storetest.Push(t, f, alice, nil)
+	text := func(s string) *secret.Text { return ptr(secret.New(s)) }
+	for _, step := range []struct {
+		edit       store.PushEdit
+		name, note string
+		entries    string
+		wrong      string
+	}{
+		{store.PushEdit{Name: text("name-marker"), Note: text("note-marker")}, "name-marker", "note-marker", "creation edit ", ""},
+		{store.PushEdit{Name: text("name-marker")}, "name-marker", "note-marker", "creation edit ", ""},
+		{store.PushEdit{Name: text(strings.Repeat("n", store.MaxName+1)), Views: ptr(9)}, "name-marker", "note-marker", "creation edit ", store.FieldName},
+		{store.PushEdit{Note: text(strings.Repeat("n", store.MaxNote+1))}, "name-marker", "note-marker", "creation edit ", store.FieldNote},
+		{store.PushEdit{Note: text("second"), Views: ptr(9)}, "name-marker", "second", "creation edit edit ", ""},
+		{store.PushEdit{Name: text(""), Note: text("")}, "", "", "creation edit edit edit ", ""},
+		{store.PushEdit{Name: text("kept")}, "kept", "", "creation edit edit edit edit ", ""},
+	} {
+		_, err := f.EditPush(ctx, alice, p.Token, step.edit)
+		var invalid *store.InvalidError
+		if wrong := errors.As(err, &invalid); wrong != (step.wrong != "") || wrong && invalid.Fields[step.wrong] == nil || !wrong && err != nil {
+			t.Errorf("%+v: %v", step, err)
+		}
+		f.Reopen()
+		h, err := f.History(ctx, alice, p.Token, 1)
+		if err != nil || h.Name.Reveal() != step.name || h.Note.Reveal() != step.note {
+			t.Errorf("%+v: %q, %q, %v", step, h.Name.Reveal(), h.Note.Reveal(), err)
+		}
+		if got := storetest.EntryKinds(t, f, alice, p); got != step.entries {
+			t.Errorf("%+v: entries %s", step, got)
+		}
+	}
+	if h, _ := f.History(ctx, alice, p.Token, 1); h.ViewLimit != 9 {
+		t.Errorf("%d views", h.ViewLimit)
+	}
+	if _, err := f.DeletePush(ctx, alice, p.Token); err != nil {
+		t.Fatal(err)
+	}
+	if got, err := f.EditPush(ctx, alice, p.Token, store.PushEdit{Name: text("late")}); err != nil || got.Live() {
+		t.Errorf("after the end: %v", err)
+	}
+	ended, err := f.Pushes(ctx, alice, false, 1)
+	if err != nil || len(ended) != 1 || ended[0].Name.Reveal() != "kept" {
+		t.Errorf("after the end: %+v, %v", ended, err)
+	}
+}
+
 func TestWhoMayEditAndSeeAHistory(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)

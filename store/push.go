@@ -99,6 +99,7 @@ type Push struct {
 
 	Request    RequestID // of a push that answers a request; zero: it answers none
 	WrappedKey []byte    // the key of its envelope, which its sender encrypted for the owner of the request; nil: none
+	ReadAt     time.Time // when its owner first opened it; zero: never, or it answers none
 
 	Wrap    []byte // the sealed data encryption key; nil unless live
 	Link    []byte // the url_token, sealed for the owner; nil unless live and owned
@@ -115,6 +116,9 @@ func (p Push) Live() bool { return p.State == Live }
 
 // HoldsFiles reports whether the push has its files.
 func (p Push) HoldsFiles() bool { return p.Files != nil }
+
+// IsAnswer reports whether the push answers a request.
+func (p Push) IsAnswer() bool { return p.Request != RequestID{} }
 
 // ViewsRemaining is how many views are left.
 func (p Push) ViewsRemaining() int { return max(0, p.ViewLimit-p.Views) }

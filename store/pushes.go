@@ -194,19 +194,22 @@ func (s *Store) Audit(ctx context.Context, by Actor, n Name, page int) ([]LogEnt
 	if !p.ownedBy(by) {
 		return nil, ErrDenied
 	}
-	return s.entries(ctx, p.ID, (page-1)*PageSize, PageSize)
+	return s.entries(ctx, p, (page-1)*PageSize, PageSize)
 }
 
 // entries opens entries of a push's audit log, from skip on.
-func (s *Store) entries(ctx context.Context, id ID, skip, limit int) ([]LogEntry, error) {
-	es, err := s.engine.Entries(ctx, id, skip, limit)
+func (s *Store) entries(ctx context.Context, p Push, skip, limit int) ([]LogEntry, error) {
+	es, err := s.engine.Entries(ctx, p.ID, skip, limit)
 	if err != nil {
 		return nil, fmt.Errorf("audit log: %w", err)
 	}
 	log := make([]LogEntry, len(es))
 	for i, e := range es {
-		if log[i], err = s.openEntry(id, e); err != nil {
+		if log[i], err = s.openEntry(p.ID, e); err != nil {
 			return nil, err
+		}
+		if e.Kind == EntryCreation {
+			log[i].Request = p.Request
 		}
 	}
 	return log, nil

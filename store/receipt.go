@@ -28,7 +28,7 @@ func (p Push) sentBy(a Actor) bool {
 }
 
 // Receipt returns a push for its sender, with a page, from 1, of its audit log. Its name and
-// its note are for the owner alone. ErrNotFound if there is no such push, or the actor is not
+// its note are there for the owner alone. ErrNotFound if there is no such push, or the actor is not
 // its sender.
 func (s *Store) Receipt(ctx context.Context, by Actor, t Token, page int) (History, error) {
 	p, err := s.find(ctx, t)
@@ -43,6 +43,13 @@ func (s *Store) Receipt(ctx context.Context, by Actor, t Token, page int) (Histo
 		return History{}, err
 	}
 	h := History{PushInfo: PushInfo{Push: p, At: at.Now, Token: t}}
-	h.Log, err = s.entries(ctx, p.ID, (page-1)*PageSize, PageSize)
+	if p.ownedBy(by) {
+		d, err := s.openDetails(p)
+		if err != nil {
+			return History{}, err
+		}
+		h.Name, h.Note = d.name, d.note
+	}
+	h.Log, err = s.entries(ctx, p, (page-1)*PageSize, PageSize)
 	return h, err
 }

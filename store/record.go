@@ -34,6 +34,8 @@ const (
 	hasReceipt
 	hasRequest
 	hasWrappedKey
+	hasReadAt
+	allPushParts = hasHolder | hasReceipt | hasRequest | hasWrappedKey | hasReadAt
 )
 
 // AppendBinary appends the push's record to b. The ID is not part of it: it is the key.
@@ -59,13 +61,17 @@ func (p Push) AppendBinary(b []byte) ([]byte, error) {
 		b[at] |= hasReceipt
 		b = append(b, p.Receipt[:]...)
 	}
-	if p.Request != (RequestID{}) {
+	if p.IsAnswer() {
 		b[at] |= hasRequest
 		b = append(b, p.Request[:]...)
 	}
 	if p.WrappedKey != nil {
 		b[at] |= hasWrappedKey
 		b = appendBytes(b, p.WrappedKey)
+	}
+	if !p.ReadAt.IsZero() {
+		b[at] |= hasReadAt
+		b = appendTime(b, p.ReadAt)
 	}
 	return b, nil
 }
@@ -122,7 +128,7 @@ func (p *Push) unmarshal(b []byte, version byte) error {
 	q.Stored, q.GrantsEnd = int64(r.uvarint(1<<63-1)), r.time()
 	if version != firstPushVersion {
 		q.Size = int64(r.uvarint(1<<63 - 1))
-		has := r.flags(hasHolder | hasReceipt | hasRequest | hasWrappedKey)
+		has := r.flags(allPushParts)
 		if has&hasHolder != 0 {
 			q.Holder = Holder(r.take(len(Holder{})))
 			r.bad = r.bad || q.Holder == Holder{}
@@ -138,6 +144,10 @@ func (p *Push) unmarshal(b []byte, version byte) error {
 		if has&hasWrappedKey != 0 {
 			q.WrappedKey = r.bytes()
 			r.bad = r.bad || q.WrappedKey == nil
+		}
+		if has&hasReadAt != 0 {
+			q.ReadAt = r.time()
+			r.bad = r.bad || q.ReadAt.IsZero()
 		}
 	}
 	if err := r.end(); err != nil || q.Kind.String() == "" || q.State < Live || q.State > Deleted {

@@ -49,7 +49,7 @@ func records() map[string][2]record {
 			Owner: 1<<64 - 1, CreatedAt: at(1e6), ExpiresAt: at(2e6), EndedAt: at(3e6), Texts: true, Files: true, RetrievalStep: true, MaxAnswers: MaxAnswers,
 			Answers: []ID{{1}, {21: 2}}, Lifetime: 90 * day, Views: 100, X25519: []byte{1}, P256: []byte{2}, Sealed: []byte{3},
 		}, &Request{MaxAnswers: 1}},
-		"answer":  {&Push{Kind: Text, State: Live, Request: RequestID{1, 21: 2}, WrappedKey: []byte{7}}, &Push{Kind: Text, State: Live, Request: RequestID{9}}},
+		"answer":  {&Push{Kind: Text, State: Live, Request: RequestID{1, 21: 2}, WrappedKey: []byte{7}, ReadAt: at(5e6)}, &Push{Kind: Text, State: Live, Request: RequestID{9}}},
 		"message": {&Message{Route: ByWebhook, To: 1<<64 - 1, CreatedAt: at(1e6), Attempts: 1<<31 - 1, Sealed: []byte{3}}, &Message{Route: ByWebhook}},
 		"token":   {&APIToken{ID: 3, Digest: TokenDigest{1, 31: 2}, Owner: 4, Label: "ci", Scopes: ScopeCreate | ScopeManage, CreatedAt: at(0), ExpiresAt: at(1e9), LastUsedAt: at(6e10)}, &APIToken{}},
 	}

@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"pushbox/internal/endtoend"
+	"pushbox/internal/secret"
 	"pushbox/store/clock"
 )
 
@@ -124,12 +125,26 @@ func (s *Store) Requests(ctx context.Context, by Actor, page int) ([]RequestInfo
 	if err != nil {
 		return nil, err
 	}
-	at := s.time.Read()
+	var ids []ID
+	for _, r := range rs {
+		ids = append(ids, r.Answers...)
+	}
+	ps, err := s.engine.PushesByID(ctx, ids)
+	if err != nil {
+		return nil, err
+	}
+	at, unread := s.time.Read(), make(map[RequestID]int)
+	for _, p := range ps {
+		if over, _ := p.due(at); !over && p.Live() && p.ReadAt.IsZero() {
+			unread[p.Request]++
+		}
+	}
 	list := make([]RequestInfo, len(rs))
 	for i, r := range rs {
 		if list[i], err = s.openRequest(r, at); err != nil {
 			return nil, err
 		}
+		list[i].Unread = unread[r.ID]
 	}
 	return list, nil
 }
@@ -149,32 +164,46 @@ func (s *Store) Request(ctx context.Context, by Actor, id RequestID) (RequestInf
 	if err != nil {
 		return RequestInfo{}, err
 	}
-	for _, id := range r.Answers {
-		p, err := s.answer(ctx, r, id, at)
-		if errors.Is(err, ErrNotFound) {
+	ps, err := s.engine.PushesByID(ctx, r.Answers)
+	if err != nil {
+		return RequestInfo{}, err
+	}
+	for _, p := range ps {
+		if p.Request != r.ID || p.Owner != r.Owner {
 			continue
+		}
+		opened, err := s.answer(ctx, p, at)
+		if errors.Is(err, ErrNotFound) {
+			continue // it was purged meanwhile
 		}
 		if err != nil {
 			return RequestInfo{}, err
 		}
-		info.Pushes = append(info.Pushes, p)
+		info.Pushes = append(info.Pushes, opened)
 	}
 	return info, nil
 }
 
 // answer opens a push that answers a request, for its owner.
-func (s *Store) answer(ctx context.Context, r Request, id ID, at clock.Instant) (PushInfo, error) {
-	p, err := s.engine.Push(ctx, id)
-	if err == nil && (p.Request != r.ID || p.Owner != r.Owner) {
-		err = ErrNotFound
-	}
-	if err == nil {
-		p, err = s.ended(ctx, p, at)
-	}
+func (s *Store) answer(ctx context.Context, p Push, at clock.Instant) (PushInfo, error) {
+	p, err := s.ended(ctx, p, at)
 	if err != nil {
 		return PushInfo{}, err
 	}
 	return s.openOwn(p, at)
+}
+
+// asked returns the title of the request that a push answers, if it is there.
+func (s *Store) asked(ctx context.Context, p Push) (secret.Text, error) {
+	if !p.IsAnswer() {
+		return secret.Text{}, nil
+	}
+	r, err := s.engine.Request(ctx, p.Request)
+	if err != nil {
+		return secret.Text{}, instead(err, ErrNotFound, nil)
+	}
+	info, err := s.openRequest(r, s.time.Read())
+	return info.Title(), err
 }
 
 // EndRequest ends a request of the actor's account: no answer comes after it returns. What
@@ -357,13 +386,8 @@ func (s *Store) clearRequest(ctx context.Context, r Request, at clock.Instant, b
 
 // hasAnswer reports whether the record of a push that came is still there.
 func (s *Store) hasAnswer(ctx context.Context, r Request) (bool, error) {
-	for _, id := range r.Answers {
-		_, err := s.engine.Push(ctx, id)
-		if !errors.Is(err, ErrNotFound) {
-			return err == nil, err
-		}
-	}
-	return false, nil
+	ps, err := s.engine.PushesByID(ctx, r.Answers)
+	return len(ps) > 0, err
 }
 
 // endRequests ends all live requests: some may have been answered or ended since a backup

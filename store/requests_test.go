@@ -79,6 +79,64 @@ func TestARequestIsAnsweredWithAPushOfItsOwner(t *testing.T) {
 	}
 }
 
+// An answer is read once its owner has opened it. What else happens to it does not count.
+func TestAnAnswerIsReadWhenItsOwnerHasOpenedIt(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	ann := f.Account("ann@example.com")
+	three := 3
+	r := asks(t, f, ann, func(in *store.NewRequest) { in.MaxAnswers = &three })
+	for _, text := range []string{"first", "second", "third"} {
+		if _, err := answers(f, r.Token, text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	unread := func() int {
+		t.Helper()
+		list, err := f.Requests(ctx, ann, 1)
+		if err != nil || len(list) != 1 {
+			t.Fatalf("the requests are %+v, %v", list, err)
+		}
+		return list[0].Unread
+	}
+	all, err := f.Request(ctx, ann, r.ID)
+	if err != nil || unread() != 3 || !all.Pushes[0].Has(store.NotOpened) {
+		t.Fatalf("%d of %+v are not read, %v", unread(), all.Pushes, err)
+	}
+	read := f.Clock.Now()
+	for range 2 {
+		if _, err := f.Retrieve(ctx, ann, all.Pushes[0].Token, secret.Text{}, nil); err != nil {
+			t.Fatal(err)
+		}
+		f.Clock.Advance(time.Minute)
+	}
+	if _, err := f.Retrieve(ctx, anonymous, all.Pushes[1].Token, secret.Text{}, nil); err != nil {
+		t.Fatal(err)
+	}
+	f.Reopen()
+	h, err := f.History(ctx, ann, all.Pushes[0].Token, 1)
+	if err != nil || !h.ReadAt.Equal(read) || h.Push.Views != 0 || !h.Has(store.Opened) || h.Asked.Reveal() != r.Title().Reveal() {
+		t.Errorf("the answer that was read is %+v, %v", h, err)
+	}
+	if h.Log[0].Request != r.ID || h.Log[1].Request != (store.RequestID{}) {
+		t.Errorf("its audit log is %+v", h.Log)
+	}
+	if unread() != 2 {
+		t.Errorf("after one was read, %d are not", unread())
+	}
+	if _, err := f.DeletePush(ctx, ann, all.Pushes[1].Token); err != nil || unread() != 1 {
+		t.Errorf("after another was deleted, %d are not read, %v", unread(), err)
+	}
+	f.Clock.Advance(90 * 24 * time.Hour)
+	if unread() != 0 {
+		t.Errorf("after the time of the last one, %d are not read", unread())
+	}
+	own := storetest.Push(t, f, ann, nil)
+	if p, err := f.Retrieve(ctx, ann, own.Token, secret.Text{}, nil); err != nil || !p.ReadAt.IsZero() {
+		t.Errorf("a push that answers nothing is %+v, %v", p, err)
+	}
+}
+
 // A url_token finds no request, and the token of a request finds no push.
 func TestTokensOfRequestsAndPushesShareNothing(t *testing.T) {
 	t.Parallel()

@@ -79,6 +79,9 @@ func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *NewGrant) Ru
 			e.Kind = EntryFailedView
 		case p.ownedBy(by):
 			e.Kind = EntryOwnerView
+			if p.IsAnswer() && p.ReadAt.IsZero() {
+				p.ReadAt = at.Now
+			}
 		default:
 			p.Views++
 		}
@@ -213,10 +216,10 @@ func restoreRule(at clock.Instant, sealed []byte, keepLive bool) Rule {
 	}
 }
 
-// editRule changes the limits of a live push for its owner. A limit that does not
+// editRule changes limits, name and note of a live push for its owner. A limit that does not
 // change need not be within the terms, which may have been others when the push was
-// made. A push that has expired stays as it is.
-func editRule(by Actor, at clock.Instant, sealed []byte, terms map[Kind]Terms, e PushEdit) Rule {
+// made. A push that has expired stays as it is. rename returns the sealed details.
+func editRule(by Actor, at clock.Instant, sealed []byte, terms map[Kind]Terms, e PushEdit, rename func(Push, PushEdit) ([]byte, bool, error)) Rule {
 	return func(p Push) (Push, Entry, error) {
 		if !p.ownedBy(by) {
 			return p, Entry{}, ErrDenied
@@ -225,11 +228,19 @@ func editRule(by Actor, at clock.Instant, sealed []byte, terms map[Kind]Terms, e
 			return p, Entry{}, err
 		}
 		newDays, newViews := p.setsDays(e.Days), e.Views != nil && *e.Views != p.ViewLimit
-		if !p.Live() || !newDays && !newViews {
+		if !p.Live() {
 			return p, Entry{}, nil
+		}
+		details, renamed, err := rename(p, e)
+		if err != nil || !newDays && !newViews && !renamed {
+			return p, Entry{}, err
 		}
 		var bad InvalidError
 		next := p
+		if renamed {
+			next.Details = details
+			e.check(&bad)
+		}
 		days, views := p.editBounds(terms[p.Kind], at)
 		if newDays {
 			next.Days = days.pick(FieldDays, e.Days, &bad)
@@ -244,6 +255,16 @@ func editRule(by Actor, at clock.Instant, sealed []byte, terms map[Kind]Terms, e
 		next.log(EntryEdit, at)
 		next.UpdatedAt = at.Now // even if the log is full
 		return next, Entry{Kind: EntryEdit, At: at.Now, Sealed: sealed}, nil
+	}
+}
+
+// check refuses words that are too long.
+func (e PushEdit) check(bad *InvalidError) {
+	if e.Name != nil {
+		checkLength(FieldName, e.Name.Len(), MaxName, bad)
+	}
+	if e.Note != nil {
+		checkLength(FieldNote, e.Note.Len(), MaxNote, bad)
 	}
 }
 

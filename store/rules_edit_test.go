@@ -75,7 +75,7 @@ func TestAnEdit(t *testing.T) {
 			if test.views != 0 {
 				e.Views = &test.views
 			}
-			next, entry, err := editRule(test.by, at, []byte("who"), terms, e)(p)
+			next, entry, err := editRule(test.by, at, []byte("who"), terms, e, noWords)(p)
 			var invalid *InvalidError
 			if errors.As(err, &invalid) {
 				if got := fieldsOf(invalid); got != test.wrong {
@@ -102,6 +102,9 @@ func TestAnEdit(t *testing.T) {
 	}
 }
 
+// noWords leaves name and note as they are.
+func noWords(p Push, _ PushEdit) ([]byte, bool, error) { return p.Details, false, nil }
+
 func fieldsOf(e *InvalidError) (names string) {
 	for _, name := range []string{"expire_after_days", "expire_after_views"} {
 		if e.Fields[name] != nil {
@@ -118,7 +121,7 @@ func TestAnEditWaitsForAClearTimeWhereTheEndIsInDoubt(t *testing.T) {
 	t.Parallel()
 	terms, days := map[Kind]Terms{Text: {Days: Range{Max: 90}, Views: Range{Max: 100}}}, 80
 	rule := func(at clock.Instant) error {
-		_, _, err := editRule(owner, at, nil, terms, PushEdit{Days: &days})(livePush())
+		_, _, err := editRule(owner, at, nil, terms, PushEdit{Days: &days}, noWords)(livePush())
 		return err
 	}
 	if err := rule(clock.Instant{Now: newYear, Denies: newYear.Add(7 * day), Ends: newYear}); !errors.Is(err, ErrClock) {
@@ -134,7 +137,7 @@ func TestAFullLogDoesNotHoldAnEditUp(t *testing.T) {
 	terms, days, at := map[Kind]Terms{Text: {Days: Range{Max: 90}}}, 9, sureAt(newYear.Add(time.Hour))
 	p := livePush()
 	p.Minor = MaxMinorEntries
-	next, _, err := editRule(owner, at, nil, terms, PushEdit{Days: &days})(p)
+	next, _, err := editRule(owner, at, nil, terms, PushEdit{Days: &days}, noWords)(p)
 	if err != nil || next.Seq != p.Seq || next.Minor != p.Minor || next.Days != 9 || !next.UpdatedAt.Equal(at.Now) {
 		t.Errorf("%+v, %v", next, err)
 	}

@@ -23,6 +23,12 @@ func EncryptedSize(n int64) int64 {
 	return prefixSize + n + max(1, (n+chunkSize-1)/chunkSize)*tagSize
 }
 
+// DecryptedSize returns the length of a file whose encrypted form has n bytes.
+func DecryptedSize(n int64) int64 {
+	n -= prefixSize
+	return max(0, n-max(1, (n+sealedSize-1)/sealedSize)*tagSize)
+}
+
 // A stream encrypts or decrypts the chunks of a file in order: the STREAM construction.
 type stream struct {
 	aead  cipher.AEAD

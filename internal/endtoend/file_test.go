@@ -84,7 +84,7 @@ func FuzzFiles(f *testing.F) {
 		size, piece = max(0, size%(4*chunkSize)), max(1, piece%(2*sealedSize))
 		key := NewKey()
 		sealed, err := io.ReadAll(key.Encrypt(1, iotest.HalfReader(bytes.NewReader(pattern(size)))))
-		if err != nil || int64(len(sealed)) != EncryptedSize(int64(size)) {
+		if err != nil || int64(len(sealed)) != EncryptedSize(int64(size)) || DecryptedSize(int64(len(sealed))) != int64(size) {
 			t.Fatalf("%d bytes became %d, %v", size, len(sealed), err)
 		}
 		sealed[at%uint(len(sealed))] ^= flip

@@ -5,10 +5,10 @@
 // language (Unicode CLDR). The messages are in messages/TAG.json; English is
 // complete, and a test fails if another language lacks a message or a placeholder.
 //
-// The messages use one word for one thing: a push expires by views or time, and is
-// deleted by a person; a link leads to it; opening it uses a view; senders,
-// recipients and the administrator are called so. In a language that has no good word
-// for a push it is a secret, such as Geheimnis or シークレット.
+// The messages use one word for one thing: a push, as code and the API call it, is a
+// secret; it is active until it has ended; it expires by views or time, and is deleted by
+// a person; a link leads to it; opening it uses a view; an answer is read by who asked;
+// senders, recipients and the administrator are called so.
 package lang
 
 import (

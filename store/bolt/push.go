@@ -113,6 +113,23 @@ func (db *DB) PushAndSize(ctx context.Context, id store.ID) (p store.Push, paylo
 	return p, payload, err
 }
 
+// PushesByID returns those of the pushes that there are.
+func (db *DB) PushesByID(ctx context.Context, ids []store.ID) ([]store.Push, error) {
+	return viewed(ctx, db, func(t *tx) (list []store.Push, err error) {
+		for _, id := range ids {
+			p, err := t.push(id)
+			if errors.Is(err, store.ErrNotFound) {
+				continue
+			}
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, p)
+		}
+		return list, nil
+	})
+}
+
 // Change applies r to the push.
 func (db *DB) Change(ctx context.Context, id store.ID, r store.Rule) (store.Change, error) {
 	var c store.Change

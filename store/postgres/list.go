@@ -45,6 +45,16 @@ func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, skip
 		order by owner desc, live desc, id desc offset $3 limit $4`, int64(owner), live, skip, limit)
 }
 
+// PushesByID returns those of the pushes that there are.
+func (db *DB) PushesByID(ctx context.Context, ids []store.ID) ([]store.Push, error) {
+	keys := make([][]byte, len(ids))
+	for i := range ids {
+		keys[i] = ids[i][:]
+	}
+	return listed(ctx, db, sealer.listedPush, "select "+pushColumns+` from unnest($1::bytea[]) with ordinality as u (id, n)
+		join push p on p.id = u.id order by u.n`, keys)
+}
+
 // CountPushes counts an owner's live pushes, or the others, up to most, in the order of the
 // index that Pushes reads.
 func (db *DB) CountPushes(ctx context.Context, owner store.AccountID, live bool, most int) (int, error) {

@@ -32,12 +32,11 @@ for (const choice of all('input[name=theme]')) {
   })
 }
 
-// What a time shows, beside the date: with data-exact seconds, with data-zone the time zone;
-// with data-brief no year.
-function parts({ brief, exact, zone }) {
-  if (brief !== undefined) return { month: 'short', day: 'numeric', hour: 'numeric', minute: 'numeric' }
-  if (zone === undefined) return { dateStyle: 'medium', timeStyle: exact === undefined ? 'short' : 'medium' }
-  return { year: 'numeric', month: 'short', day: 'numeric', hour: 'numeric', minute: '2-digit', timeZoneName: 'short' }
+// What a time shows: with data-exact also seconds, with data-brief neither year nor time zone.
+function parts({ brief, exact }) {
+  const [minute, second] = ['2-digit', exact === undefined ? undefined : '2-digit']
+  const all = { month: 'short', day: 'numeric', hour: 'numeric', minute, second }
+  return brief === undefined ? { year: 'numeric', ...all, timeZoneName: 'short' } : all
 }
 
 // Completes a page, or what came new to it.
@@ -53,7 +52,7 @@ function complete() {
 
 // A message to pass on has a time in UTC: puts that of the sender in front of it.
 function addZone() {
-  const [words, time, mail] = ['#words', 'time[data-zone]', '[href^="mailto:"]'].map(one)
+  const [words, time, mail] = ['#words', '#ends time', '[href^="mailto:"]'].map(one)
   if (!words || !time || !new Date(time.dateTime).getTimezoneOffset()) return
   words.value = words.value.replace(time.title, () => `${time.textContent} (${time.title})`)
   if (mail) mail.href = `mailto:?body=${encodeURIComponent(words.value)}`

@@ -17,6 +17,7 @@ function addKey() {
   const plain = link.value
   for (const field of [link, words]) field.value = field.value.replace(plain, plain + hash)
   for (const other of main.querySelectorAll('a[target], #again')) other.hash = hash
+  for (const form of main.querySelectorAll('#naming')) form.action += hash // it leads back here
   draw(link.value)
 }
 
@@ -61,8 +62,10 @@ function redraw(page) {
   if (!next || (live && next.childElementCount === now.childElementCount)) return
   wait = first
   const focused = main.contains(document.activeElement)
-  if (live) now.replaceWith(next)
-  else main.replaceChildren(...page.querySelector('main').childNodes)
+  if (live) {
+    now.replaceWith(next)
+    one('.used').replaceWith(page.querySelector('.used'))
+  } else main.replaceChildren(...page.querySelector('main').childNodes)
   main.dispatchEvent(new Event('redrawn', { bubbles: true }))
   if (focused && !live) one('h1').focus()
   document.querySelector('#said').textContent = next.lastElementChild.firstElementChild.textContent

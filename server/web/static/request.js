@@ -5,14 +5,14 @@ const one = (selector) => document.querySelector(selector)
 const all = (selector) => document.querySelectorAll(selector)
 const note = one('#keyless')
 
-// Adds to the link of an answer the key of its push.
-async function unlock(link, keys) {
+// Adds the key of an answer to where its form leads.
+async function unlock(form, keys) {
   const { fragmentOf } = await import(note.dataset.module)
   const { unwrapKey } = await import(note.dataset.keys)
-  const hash = await unwrapKey(keys, note.dataset, link.dataset.wrapped).then(fragmentOf).catch(() => '')
-  link.hash = hash
-  link.hidden = !hash
-  link.parentElement.querySelector('.error').hidden = hash !== ''
+  const hash = await unwrapKey(keys, note.dataset, form.dataset.wrapped).then(fragmentOf).catch(() => '')
+  form.action = form.action.replace(/#.*|$/, `#${hash}`)
+  form.hidden = !hash
+  form.parentElement.querySelector('.error').hidden = hash !== ''
 }
 
 async function open() {
@@ -26,8 +26,8 @@ async function open() {
   if (!opens) return
   one('#mine').value = location.href
   for (const other of all('a[hreflang]')) other.hash = location.hash
-  for (const form of all('main form')) form.action = form.action.replace(/#.*|$/, location.hash)
-  for (const link of all('[data-wrapped]')) unlock(link, keys)
+  for (const form of all('main form:not([data-wrapped])')) form.action = form.action.replace(/#.*|$/, location.hash)
+  for (const form of all('[data-wrapped]')) unlock(form, keys)
 }
 
 addEventListener('hashchange', open)

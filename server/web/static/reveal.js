@@ -83,6 +83,12 @@ document.addEventListener('copy', (event) => {
   event.preventDefault()
 })
 
+// The address of the page that it was opened on may have a key, which the link lacks.
+one('#back')?.addEventListener('click', (event) => {
+  event.preventDefault()
+  history.back()
+})
+
 one('#print').addEventListener('click', () => print())
 
 // Files up to this many bytes are assembled here. For larger ones the browser shows the

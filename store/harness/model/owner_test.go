@@ -9,6 +9,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"pushbox/internal/secret"
 	"pushbox/store"
 )
 
@@ -46,6 +47,9 @@ func (m *model) edit(t *rapid.T) {
 	}
 	if rapid.Bool().Draw(t, "edits views") {
 		e.Views = new(rapid.IntRange(0, 6).Draw(t, "views"))
+	}
+	if rapid.Bool().Draw(t, "edits the name") {
+		e.Name = new(secret.New(rapid.SampledFrom(modelWords).Draw(t, "name")))
 	}
 	n, known := m.name(t, p, by)
 	got, err := m.f.EditPush(ctx, by.actor(), n, e)
@@ -86,6 +90,9 @@ func (p *push) edit(e store.PushEdit, now time.Time) bool {
 			return false
 		}
 		p.limit, changed = *e.Views, true
+	}
+	if e.Name != nil && e.Name.Reveal() != p.name {
+		p.name, changed = e.Name.Reveal(), true
 	}
 	if changed {
 		p.enter(store.EntryEdit, now)

@@ -16,6 +16,7 @@ var pushSuite = suite{
 	"a missing push, account, session or token is not found":          findsNothing,
 	"a change is applied with its entry":                              appliesAChange,
 	"a count of wrong passphrases and a freeze are kept":              keepsAFreeze,
+	"a push gets other details, which stay when it ends":              keepsDetails,
 	"a change without an entry appends none":                          appliesASilentChange,
 	"a rule that changes nothing writes nothing":                      leavesAlone,
 	"an error of a rule is returned and changes nothing":              returnsRuleErrors,
@@ -25,6 +26,7 @@ var pushSuite = suite{
 	"a purged push is removed with all its rows":                      purges,
 	"results are copies":                                              returnsCopies,
 	"a new push may have two entries":                                 createsWithTwoEntries,
+	"pushes are found by their IDs, in that order":                    findsByID,
 	"an owner's pushes are listed newest first":                       listsPushes,
 	"pushes move between the lists":                                   movesBetweenLists,
 	"entries are listed oldest first":                                 listsEntries,
@@ -51,6 +53,19 @@ func keepsAPush(t *testing.T, e store.Engine) {
 	_, size, err = e.PushAndSize(t.Context(), p.ID)
 	must(t, err)
 	same(t, "size of no payload", size, 0)
+}
+
+func findsByID(t *testing.T, e store.Engine) {
+	owner := account(t, e, "owner@example.org")
+	first, second := create(t, e, 1, owner), create(t, e, 2, 0)
+	seen, gone := change(t, e, first.ID, view).Push, create(t, e, 3, owner)
+	change(t, e, gone.ID, purge)
+	list, err := e.PushesByID(t.Context(), []store.ID{second.ID, pushID(9), gone.ID, seen.ID})
+	must(t, err)
+	same(t, "pushes", list, []store.Push{second, seen})
+	list, err = e.PushesByID(t.Context(), nil)
+	must(t, err)
+	same(t, "number of pushes", len(list), 0)
 }
 
 func refusesATakenID(t *testing.T, e store.Engine) {
@@ -135,6 +150,23 @@ func keepsAFreeze(t *testing.T, e store.Engine) {
 		same(t, "wrong passphrases", got.Failed, n+1)
 		same(t, "frozen", got.Frozen, n >= 1)
 	}
+}
+
+func keepsDetails(t *testing.T, e store.Engine) {
+	p := create(t, e, 1, account(t, e, "owner@example.org"))
+	for _, details := range [][]byte{[]byte("sealed anew, and longer than before"), nil, []byte("short")} {
+		change(t, e, p.ID, view)
+		want := change(t, e, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+			p, entry, err := fail(p)
+			p.Details, entry.Kind = details, store.EntryEdit
+			return p, entry, err
+		}).Push
+		got, err := e.Push(t.Context(), p.ID)
+		must(t, err)
+		same(t, "push", got, want)
+		same(t, "details", string(got.Details), string(details))
+	}
+	same(t, "details of the ended push", string(change(t, e, p.ID, end(store.Deleted)).Push.Details), "short")
 }
 
 func appliesASilentChange(t *testing.T, e store.Engine) {
