@@ -29,6 +29,7 @@ func (l *loader) check(cfg Config) {
 	l.checkTLS(cfg)
 	l.checkListeners(cfg)
 	l.checkWebhooks(cfg.Webhooks)
+	l.checkSignIn(cfg)
 	l.checkMail(cfg.Mail, cfg.BaseURL)
 	l.checkTerms("pw", cfg.PW.Terms)
 	l.checkTerms("url", cfg.URL)

@@ -20,6 +20,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/clientip"
 	"pushbox/internal/lang"
+	"pushbox/internal/openid"
 	"pushbox/server/web"
 	"pushbox/store"
 
@@ -35,6 +36,7 @@ type Options struct {
 	Clock      clock.Clock // for limits; nil: the machine's
 	Logo       *web.Logo   // nil: pushbox's
 	Monitoring Monitoring
+	Providers  []*openid.Provider // those of Config.SignIn.OIDC, in the same order
 }
 
 // A Server answers HTTP requests. It is an http.Handler, safe for concurrent
@@ -54,6 +56,7 @@ type Server struct {
 
 	limits     *limits
 	monitoring Monitoring
+	providers  []provider
 
 	full, recipients entryPoint // all routes, and only those for recipients
 
@@ -78,7 +81,7 @@ func New(o Options) (*Server, error) {
 		latest: new(atomic.Pointer[Server]), probes: newProbes(o.Clock.Elapsed),
 		store: o.Store.Snapshot(), log: o.Log, release: o.Version,
 		limits: newLimits(o.Config.Limits, o.Clock.Elapsed),
-		words:  lang.New(), clock: o.Clock,
+		words:  lang.New(), clock: o.Clock, providers: openProviders(o),
 	}
 	if s.monitoring = o.Monitoring; s.monitoring.Observer == nil {
 		s.monitoring.Observer = unobserved{}
@@ -139,7 +142,7 @@ func (s *Server) openPages(logo *web.Logo) (err error) {
 	brand := s.cfg.Brand
 	s.site = web.Site{
 		Title: brand.Title, Tagline: brand.Tagline, Footer: brand.Footer,
-		Logo: s.pages.LogoPath(), SignUps: s.cfg.EnableSignups, Requests: s.cfg.EnableRequests,
+		Logo: s.pages.LogoPath(), SignUps: s.signUps(), Requests: s.cfg.EnableRequests,
 	}
 	return nil
 }

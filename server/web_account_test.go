@@ -58,6 +58,10 @@ var accountMatrix = []struct {
 	{"GET", "/admin/accounts/1", nil, [people]int{303, 303, 404, 404}},
 	{"POST", "/admin/accounts/1", []string{"do", "disable"}, [people]int{303, 303, 404, 404}},
 	{"GET", "/admin/log", nil, [people]int{303, 303, 404, 404}},
+	{"GET", "/users/oidc/none", nil, [people]int{404, 404, 404, 404}}, // there is no such provider
+	{"GET", "/users/oidc/none/callback", nil, [people]int{404, 404, 404, 404}},
+	{"GET", "/users/oidc/none/sign_out", nil, [people]int{404, 404, 404, 404}},
+	{"POST", "/users/oidc/none/logout", nil, [people]int{404, 404, 404, 404}},
 	{"POST", "/users/sign_out", nil, [people]int{303, 303, 303, 303}},
 }
 

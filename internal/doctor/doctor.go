@@ -56,12 +56,14 @@ type Subject struct {
 	Postgres   *postgres.Inspection // of the database, where that is PostgreSQL; nil: there is none, for PostgresIs
 	PostgresIs error                // nil: the database is a file, or was inspected
 
-	Probe   func(context.Context) (path string, err error) // asks the server for one
-	URL     *url.URL                                       // at which clients reach the server; nil: not given
-	CAFile  string                                         // certificate authorities to trust, beside those of the system
-	Mail    func(context.Context) error                    // connects to the mail server and signs in; nil: no mail is sent
-	Hook    error                                          // why nothing can be sent to webhooks.url; nil: it can, as far as is known
-	Network bool                                           // base_url may be asked for the time
+	Probe        func(context.Context) (path string, err error) // asks the server for one
+	URL          *url.URL                                       // at which clients reach the server; nil: not given
+	CAFile       string                                         // certificate authorities to trust, beside those of the system
+	Mail         func(context.Context) error                    // connects to the mail server and signs in; nil: no mail is sent
+	Hook         error                                          // why nothing can be sent to webhooks.url; nil: it can, as far as is known
+	Providers    []Provider                                     // of sign-ins
+	ProvidersAre error                                          // why there are no Providers; nil: they are those of the settings
+	Network      bool                                           // base_url may be asked for the time
 }
 
 // An Upgrade is what the next start does to a database of an older schema.
@@ -118,6 +120,7 @@ func checks() []check {
 		{name: "files of secrets", look: checkSecrets},
 		{name: "metrics", look: checkMetrics},
 		{name: "mail", look: checkMail},
+		{name: "providers of sign-ins", look: checkProviders},
 		{name: "messages", look: checkMessages, asks: true},
 		{name: "webhook of the server", look: checkHook},
 		{name: "certificate", look: checkCertificate},
