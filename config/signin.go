@@ -278,7 +278,7 @@ func parseHeader(text string) (string, error) {
 func (l *loader) checkSignIn(cfg Config) {
 	s := cfg.SignIn
 	if !s.Passwords && len(s.OIDC) == 0 && s.Proxy.Header == "" {
-		l.relation("sign_in.passwords", "is false, so nobody could sign in without", "sign_in.oidc")
+		l.relation("sign_in.passwords", "is false, so no account could sign in without", "sign_in.oidc")
 	}
 	if s.Proxy.Header != "" && len(cfg.TrustedProxies) == 0 {
 		l.relation("sign_in.proxy.header", "counts only in requests of", "trusted_proxies")

@@ -152,7 +152,7 @@ func isOfDomain(domains []string, email string) bool {
 	return slices.Contains(domains, strings.ToLower(domain))
 }
 
-// failedOIDC leads to the form, which says why nobody was signed in. The log has more.
+// failedOIDC leads to the form, which says why the person is not signed in. The log has more.
 func (s *Server) failedOIDC(r *request, p provider, err error) (reply, error) {
 	var says notice
 	switch {

@@ -12,7 +12,7 @@ import (
 // proxyIssuer is the issuer of people whom a header of a proxy names.
 const proxyIssuer = "proxy"
 
-// A proxied is a person whom a header of a proxy names. The zero value is nobody.
+// A proxied is a person whom a header of a proxy names. The zero value is none.
 type proxied struct {
 	email  string
 	groups []string

@@ -34,7 +34,7 @@ type Claims map[string]any
 type Provider struct {
 	URL string // which is its issuer
 
-	Person    Claims              // that signs in; nil: nobody, so that it declines
+	Person    Claims              // that signs in; nil: it declines
 	ID        Claims              // replaces claims of the ID token; nil values remove some
 	More      Claims              // what the endpoint for persons says beside the subject; nil: there is no such endpoint
 	Discovery Claims              // replaces what it says of itself
