@@ -101,7 +101,7 @@ func (s *Server) makeToken(r *request, f webForm) (reply, error) {
 	}
 	page.Days = days
 	terms := store.TokenTerms{Label: label, Lifetime: time.Duration(days) * day, Scopes: scope}
-	t, err := s.store.CreateOwnToken(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), f.Text("code"), terms)
+	t, err := s.store.CreateOwnToken(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), store.Factor{Code: f.Text("code")}, terms)
 	if wrong, ok := wrongFields(err); ok {
 		page.Wrong = wrong
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)

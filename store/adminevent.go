@@ -58,6 +58,8 @@ const (
 	AdminRevoke
 	AdminAccessEnd
 	AdminPasswordLink
+	AdminPasskeyAdd
+	AdminPasskeyRemove
 	adminKindCount
 )
 
@@ -70,7 +72,7 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminAccountRemoved: {"account_removed", "the account is gone, with its pushes, tokens and webhooks"},
 	AdminPassword:       {"password_change", "an account got a new password, and its other sessions ended"},
 	AdminFactorAdd:      {"second_factor_add", "an account got a second factor"},
-	AdminFactorRemove:   {"second_factor_remove", "the second factor of an account was removed"},
+	AdminFactorRemove:   {"second_factor_remove", "a second factor of an account was removed"},
 	AdminRecoveryCodes:  {"recovery_codes", "an account got new recovery codes"},
 	AdminSignIn:         {"sign_in", "a session began"},
 	AdminFirstFactor:    {"first_factor", "the password was right, and the code of the second factor is still missing"},
@@ -103,6 +105,8 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminRevoke:         {"admin_revoke", "an account is an administrator's no more"},
 	AdminPasswordLink:   {"password_link", "a link was made that sets the password of an account"},
 	AdminAccessEnd:      {"access_end", "all sessions of an account were ended"},
+	AdminPasskeyAdd:     {"passkey_add", "an account got a passkey"},
+	AdminPasskeyRemove:  {"passkey_remove", "a passkey of an account was removed"},
 }
 
 // AdminKinds lists the kinds of event.

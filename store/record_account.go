@@ -13,7 +13,9 @@ const (
 	flagUnconfirmed
 	flagCode // the record has an AddressCode
 	flagAdmin
-	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn | flagUnconfirmed | flagCode | flagAdmin
+
+	flagPasskeys    = 1 << 7 // the record has passkeys
+	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn | flagUnconfirmed | flagCode | flagAdmin | flagPasskeys
 )
 
 // Flags of a session record.
@@ -43,6 +45,9 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	if a.Admin {
 		f |= flagAdmin
 	}
+	if a.Passkeys != "" {
+		f |= flagPasskeys
+	}
 	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(a.ID))
 	b = appendBytes(appendBytes(appendTime(b, a.CreatedAt), a.Email), a.PasswordHash)
 	b = binary.AppendUvarint(appendBytes(b, a.TOTP), uint64(a.TOTPStep))
@@ -52,6 +57,9 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	}
 	if a.Code != (AddressCode{}) {
 		b = a.Code.append(b)
+	}
+	if a.Passkeys != "" {
+		b = appendBytes(b, a.Passkeys)
 	}
 	return b, nil
 }
@@ -81,6 +89,11 @@ func (a *Account) UnmarshalBinary(b []byte) error {
 	if f&flagCode != 0 {
 		c.Code = r.addressCode()
 		r.bad = r.bad || !c.Unconfirmed
+	}
+	if f&flagPasskeys != 0 {
+		c.Passkeys = string(r.bytes())
+		keys, err := c.passkeys()
+		r.bad = r.bad || err != nil || len(keys) == 0
 	}
 	if err := r.end(); err != nil || len(c.Recovery)%recoverySize != 0 {
 		return errRecord
