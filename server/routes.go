@@ -79,6 +79,7 @@ const (
 	adminPath    = "/admin"
 
 	forgottenPath = passwordPath + "/forgotten"
+	passkeysPath  = mfaPath + "/passkeys"
 )
 
 // Parameters of patterns.
@@ -161,6 +162,7 @@ func (s *Server) table() []route {
 		{name: "sign_in_form", method: get, pattern: signInPath, access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.signInForm},
 		{name: "sign_in", method: post, pattern: signInPath, access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.withForm(s.signIn)},
 		{name: "sign_in_code", method: post, pattern: signInPath + "/code", access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.withForm(s.signInCode)},
+		{name: "sign_in_passkey", method: post, pattern: signInPath + "/passkey", access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.withForm(s.signInPasskey)},
 		{name: "sign_out", method: post, pattern: "/users/sign_out", access: optional, traits: isPage | beforeMFA, action: s.signOut},
 		{name: "sign_up_form", method: get, pattern: "/users/sign_up", access: optional, traits: isPage, nav: "sign_up", action: s.signUpForm},
 		{name: "sign_up", method: post, pattern: "/users/sign_up", access: optional, traits: isPage, nav: "sign_up", action: s.signUp},
@@ -184,6 +186,8 @@ func (s *Server) table() []route {
 		{name: "mfa_on", method: post, pattern: mfaPath, access: required, traits: isPage | beforeMFA, nav: "mfa", action: s.withForm(s.enableMFA)},
 		{name: "mfa_off", method: post, pattern: mfaPath + "/off", access: required, traits: isPage, action: s.withForm(s.disableMFA)},
 		{name: "mfa_codes", method: post, pattern: mfaPath + "/codes", access: required, traits: isPage, nav: "mfa", action: s.withForm(s.newRecoveryCodes)},
+		{name: "passkey_added", method: post, pattern: passkeysPath, access: required, traits: isPage | beforeMFA, nav: "mfa", action: s.withForm(s.addPasskey)},
+		{name: "passkey_removed", method: post, pattern: passkeysPath + "/remove", access: required, traits: isPage, nav: "mfa", action: s.withForm(s.removePasskey)},
 		{name: "admin", method: get, pattern: adminPath, access: administrating, traits: isPage, nav: "admin", action: s.accountsPage},
 		{name: "account_invited", method: post, pattern: adminPath, access: administrating, traits: isPage | hasLinks, nav: "admin", action: s.withForm(s.inviteAccount)},
 		{name: "admin_account", method: get, pattern: accountsPath + ":" + nameParam, access: administrating, traits: isPage, nav: "admin", action: s.accountPage},

@@ -118,7 +118,7 @@ func (s *Server) identify(r *request) error {
 		case err != nil:
 			return err
 		case i.Pending:
-			r.pending = true
+			r.pending, r.pendingTOTP = true, i.TOTP
 		default:
 			r.session, r.actor.Account = i, i.Owner
 		}
