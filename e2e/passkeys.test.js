@@ -2,36 +2,13 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
 import { arriveSignedIn, signIn } from './lib/acts.js'
+import { addDevice, addPasskey, touches } from './lib/device.js'
 import { setScene } from './lib/scene.js'
 import { codeOf } from './lib/totp.js'
 import { say } from './lib/words.js'
 
 const scene = setScene({})
 const password = 'correct horse battery'
-
-// addDevice gives a guest's browser a device: one that keeps passkeys and verifies its user, or an
-// old security key, which does neither.
-async function addDevice(guest, { old = false } = {}) {
-  await guest.devtools.send('WebAuthn.enable')
-  const { authenticatorId } = await guest.devtools.send('WebAuthn.addVirtualAuthenticator', {
-    options: {
-      protocol: old ? 'u2f' : 'ctap2', transport: old ? 'usb' : 'internal', hasResidentKey: !old, hasUserVerification: !old,
-      isUserVerified: !old, automaticPresenceSimulation: true,
-    },
-  })
-  guest.device = authenticatorId
-}
-
-// touches says whether the user touches the device as soon as the browser asks.
-const touches = (guest, enabled) => guest.devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: guest.device, enabled })
-
-// addPasskey adds a passkey on the page.
-async function addPasskey(guest, name) {
-  await guest.go('/users/mfa')
-  await guest.page.getByLabel(say('passkey_name_new')).fill(name)
-  await guest.page.locator('#passkey-password').fill(password)
-  await guest.press(say('passkey_add'))
-}
 
 const signedIn = (guest) => guest.page.getByRole('link', { name: say('frame_pushes'), exact: true }).waitFor()
 
