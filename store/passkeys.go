@@ -190,8 +190,10 @@ func (s *Store) SignInPasskey(ctx context.Context, by Actor, pending secret.Text
 // late or was used before; ErrBusy; ErrClock while the clock is in doubt.
 func (s *Store) SignInAlone(ctx context.Context, by Actor, browser secret.Text, in PasskeyAnswer) (n NewSession, err error) {
 	var a Account
-	err = s.attempt(ctx, asKnown("passkeys of "+by.Client, by.Client), func() error { // wrong ones lock no account
-		u, err := s.readUse(in, toSignIn, seal.Digest(browser))
+	holder := seal.Digest(browser)
+	who := trier{by.Client, by.Client, "browser without session " + string(holder[:])} // wrong passkeys lock no account
+	err = s.attempt(ctx, who, func() error {
+		u, err := s.readUse(in, toSignIn, holder)
 		if err != nil {
 			return err
 		}

@@ -422,3 +422,30 @@ func TestACopiedPasskeyIsAnEvent(t *testing.T) {
 		t.Errorf("%d events", copies)
 	}
 }
+
+// A client may try only so often, and locks out no one else.
+func TestPasskeysAreTriedWithinLimits(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(s *storetest.Setup) { s.SignIns = store.SignInLimits{PerClient: 5, PerAccount: 2} })
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
+	k := newKeyholder(t, f)
+	k.mustAdd(t, &n)
+	try := func(client, browser string) error {
+		_, err := f.SignInAlone(ctx, store.Actor{Client: client}, secret.New(browser), store.PasskeyAnswer{Site: k.site})
+		return err
+	}
+	for i, want := range []error{store.ErrCredentials, store.ErrCredentials, store.ErrLocked} {
+		if err := try("192.0.2.1", "x"); !errors.Is(err, want) {
+			t.Errorf("try %d: %v", i, err)
+		}
+	}
+	for i, want := range []error{store.ErrCredentials, store.ErrCredentials, store.ErrCredentials, store.ErrLocked} {
+		if err := try("192.0.2.1", fmt.Sprint(i)); !errors.Is(err, want) {
+			t.Errorf("with cookie %d: %v", i, err)
+		}
+	}
+	if err := k.alone(t); err != nil {
+		t.Errorf("from elsewhere: %v", err)
+	}
+}
