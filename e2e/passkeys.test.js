@@ -86,6 +86,18 @@ test('an old security key is a second factor', async (t) => {
   await signedIn(guest)
 })
 
+test('the browser suggests the passkey where the address is typed', async (t) => {
+  const account = await scene.account()
+  const guest = await scene.guest(t)
+  await addDevice(guest)
+  await arriveSignedIn(guest, account)
+  await addPasskey(guest, 'Laptop')
+  await guest.wholePage({ level: 1, name: say('mfa_codes_title') })
+  await guest.context.clearCookies()
+  await guest.go('/users/sign_in') // and the user takes the suggestion
+  await signedIn(guest)
+})
+
 test('an authenticator app and a passkey are each enough', async (t) => {
   const account = await scene.account()
   const guest = await scene.guest(t)
