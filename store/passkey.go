@@ -1,8 +1,8 @@
 package store
 
 import (
-	"bytes"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
@@ -161,7 +161,7 @@ func (s *Store) readChallenge(text, purpose string, holder SessionDigest) (chall
 		return nil, at, ErrCredentials
 	}
 	ms := int64(binary.BigEndian.Uint64(b))
-	if !bytes.Equal(b, s.challenge(purpose, holder, ms)) {
+	if subtle.ConstantTimeCompare(b, s.challenge(purpose, holder, ms)) != 1 {
 		return nil, at, ErrCredentials
 	}
 	if at = time.UnixMilli(ms); !s.time.Read().Denies.Before(at.Add(passkeyLasts)) {

@@ -141,6 +141,7 @@ func TestAForgedPasskeyIsRefused(t *testing.T) {
 		"the user was not verified":         {func(k *keyholder) { k.device.Flags = passkeytest.Present }, store.ErrCredentials, "alone"},
 		"verification is not a must":        {func(k *keyholder) { k.device.Flags = passkeytest.Present }, nil, "as second factor"},
 		"a handle of no account":            {func(k *keyholder) { k.device.Handle = make([]byte, 24) }, store.ErrCredentials, "alone"},
+		"a handle of another instance":      {func(k *keyholder) { k.device.Handle[20] ^= 1 }, store.ErrCredentials, "alone"},
 		"a short handle":                    {func(k *keyholder) { k.device.Handle = []byte("x") }, store.ErrCredentials, "alone"},
 		"no handle":                         {func(k *keyholder) { k.device.Handle = nil }, store.ErrCredentials, "alone"},
 		"another passkey's ID":              {func(k *keyholder) { k.device.ID = []byte("another") }, store.ErrCredentials, ""},
