@@ -131,8 +131,8 @@ type Config struct {
 	// lower case, must match, such as .+@example\.com
 	SignupEmailRegexp string `mapstructure:"signup_email_regexp" form:"regexp" reload:"yes"`
 
-	// Whether accounts need a second factor: to sign in on the pages, and for their API
-	// tokens.
+	// Whether accounts need a second factor, an authenticator app or a passkey: to sign in on
+	// the pages, and for their API tokens.
 	RequireMFA bool `mapstructure:"require_mfa" reload:"yes"`
 
 	// With require_mfa: the day, in UTC, from which API tokens of accounts without a second

@@ -239,7 +239,7 @@ test('hostile token labels and account addresses are shown literally', async (t)
     await guest.page.locator('#password').fill('correct horse battery')
     await guest.page
       .locator('main')
-      .getByRole('button', { name: say('sign_in_go') })
+      .getByRole('button', { name: say('sign_in_go'), exact: true })
       .click()
     await guest.page.getByRole('alert').waitFor()
     await safe(guest, text)

@@ -1,6 +1,7 @@
 import { test } from 'node:test'
 
 import { answer, arriveSignedIn, askFor, chooseKind, fillPush, makePush, openPush, sendPush, sent, signIn, skipChecks, tokenOf, unveil } from './lib/acts.js'
+import { addDevice, addPasskey, touches } from './lib/device.js'
 import { look } from './lib/look.js'
 import { setScene } from './lib/scene.js'
 import { codeOf } from './lib/totp.js'
@@ -38,6 +39,14 @@ async function turnOnMFA(guest) {
   await guest.page.locator('#code').fill(codeOf(secret))
   await guest.page.locator('#on-password').fill(password)
   await guest.press(say('mfa_go'))
+  await guest.wholePage({ name: say('mfa_codes_title') })
+}
+
+// withPasskey signs in an account that gets a passkey.
+async function withPasskey(guest, name) {
+  await addDevice(guest)
+  await arriveSignedIn(guest, await scene.account())
+  await addPasskey(guest, name)
   await guest.wholePage({ name: say('mfa_codes_title') })
 }
 
@@ -289,6 +298,28 @@ const pages = {
     await arriveSignedIn(guest, await scene.account())
     await turnOnMFA(guest)
     await guest.go('/users/mfa')
+  },
+  'mfa-passkeys': async (guest) => {
+    await withPasskey(guest, long.slice(0, 100))
+    await guest.go('/users/mfa')
+    await guest.page.getByText(say('mfa_app_add')).click()
+    await guest.page.locator('.pop summary').click()
+  },
+  'sign-in-passkey': async (guest) => {
+    const account = await scene.account()
+    await addDevice(guest)
+    await arriveSignedIn(guest, account)
+    await turnOnMFA(guest)
+    await addPasskey(guest, 'Phone')
+    await guest.page.getByText(say('notice_passkey_added')).waitFor()
+    await guest.context.clearCookies()
+    await touches(guest, false)
+    await signIn(guest, account)
+    await guest.page.getByRole('button', { name: say('passkey_use') }).waitFor()
+  },
+  'tokens-passkey': async (guest) => {
+    await withPasskey(guest, 'Phone')
+    await guest.go('/users/token')
   },
   'sign-in-code': async (guest) => {
     const account = await scene.account()

@@ -39,10 +39,12 @@ type request struct {
 	token     *store.APIToken   // nil: the request has none
 	session   store.SessionInfo // on pages: of the signed-in account
 	proxied   proxied           // the person whom a header of a proxy names
-	pending   bool              // on pages: the password was accepted, and the code is still missing
-	locale    *lang.Locale      // of texts for people
-	deadlines deadlines
-	memory    limit.Reservation // for its text, and then for its page; released after the answer
+	pending   bool              // on pages: the password was accepted, and the second factor is still missing
+	// with pending: the account has an authenticator app
+	pendingTOTP bool
+	locale      *lang.Locale // of texts for people
+	deadlines   deadlines
+	memory      limit.Reservation // for its text, and then for its page; released after the answer
 }
 
 // Context returns the context of the work for the request.

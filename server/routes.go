@@ -80,6 +80,7 @@ const (
 	adminPath      = "/admin"
 
 	forgottenPath = passwordPath + "/forgotten"
+	passkeysPath  = mfaPath + "/passkeys"
 )
 
 // Parameters of patterns.
@@ -164,6 +165,7 @@ func (s *Server) table() []route {
 		{name: "sign_in_form", method: get, pattern: signInPath, access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.signInForm},
 		{name: "sign_in", method: post, pattern: signInPath, access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.withForm(s.signIn)},
 		{name: "sign_in_code", method: post, pattern: signInPath + "/code", access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.withForm(s.signInCode)},
+		{name: "sign_in_passkey", method: post, pattern: signInPath + "/passkey", access: optional, traits: isPage | beforeMFA, nav: "sign_in", action: s.withForm(s.signInPasskey)},
 		{name: "oidc", method: get, pattern: display.ProviderPath + ":" + nameParam, access: optional, traits: isPage | hasLinks | beforeMFA, nav: "sign_in", action: s.beginOIDC},
 		{name: "oidc_back", method: get, pattern: display.ProviderPath + ":" + nameParam + "/callback", access: optional, traits: isPage | hasLinks | beforeMFA, nav: "sign_in", action: s.endOIDC},
 		{name: "oidc_sign_out", method: get, pattern: display.ProviderPath + ":" + nameParam + "/sign_out", access: optional, traits: isPage | hasLinks | beforeMFA, action: s.signOutOIDC},
@@ -194,6 +196,8 @@ func (s *Server) table() []route {
 		{name: "mfa_on", method: post, pattern: mfaPath, access: required, traits: isPage | beforeMFA, nav: "mfa", action: s.withForm(s.enableMFA)},
 		{name: "mfa_off", method: post, pattern: mfaPath + "/off", access: required, traits: isPage, action: s.withForm(s.disableMFA)},
 		{name: "mfa_codes", method: post, pattern: mfaPath + "/codes", access: required, traits: isPage, nav: "mfa", action: s.withForm(s.newRecoveryCodes)},
+		{name: "passkey_added", method: post, pattern: passkeysPath, access: required, traits: isPage | beforeMFA, nav: "mfa", action: s.withForm(s.addPasskey)},
+		{name: "passkey_removed", method: post, pattern: passkeysPath + "/remove", access: required, traits: isPage, nav: "mfa", action: s.withForm(s.removePasskey)},
 
 		{name: "api_help", method: get, pattern: helpPath, access: optional, traits: isPage | hasLinks | compressed, nav: "api", action: s.apiHelpPage},
 

@@ -131,7 +131,7 @@ func (s *Server) identify(r *request) error {
 			return err
 		case r.proxied.isOther(i):
 		case i.Pending:
-			r.pending = true
+			r.pending, r.pendingTOTP = true, i.TOTP
 		default:
 			r.session, r.actor.Account = i, i.Owner
 		}

@@ -55,6 +55,9 @@ var accountMatrix = []struct {
 	{"POST", "/users/mfa", []string{"password", "PASSWORD", "secret", "SECRET", "code", "wrong"}, [people]int{303, 303, 403, 403}},
 	{"POST", "/users/mfa", []string{"password", "PASSWORD", "secret", "x", "code", "wrong"}, [people]int{303, 303, 422, 422}},
 	{"POST", "/users/mfa/off", []string{"password", "wrong"}, [people]int{303, 303, 403, 403}},
+	{"POST", "/users/sign_in/passkey", []string{"challenge", "wrong", "passkey", "wrong"}, [people]int{403, 403, 403, 403}},
+	{"POST", "/users/mfa/passkeys", []string{"password", "wrong", "name", "x"}, [people]int{303, 303, 403, 403}},
+	{"POST", "/users/mfa/passkeys/remove", []string{"password", "wrong", "id", "x"}, [people]int{303, 303, 403, 403}},
 	{"POST", "/users/mfa/codes", []string{"password", "wrong"}, [people]int{303, 303, 303, 303}}, // they have none
 	{"GET", "/admin", nil, [people]int{303, 303, 404, 404}},                                      // none of them administers
 	{"POST", "/admin", []string{"email", "eve@example.com"}, [people]int{303, 303, 404, 404}},

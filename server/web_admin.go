@@ -233,7 +233,7 @@ var accountActs = []accountAct{
 	},
 	{
 		Name: "mfa", Danger: true, fits: store.Account.MFA,
-		do: (*store.Store).ResetTOTP,
+		do: (*store.Store).ResetFactors,
 	},
 	{
 		Name: "disable", Danger: true, fits: store.Account.Active,

@@ -123,6 +123,14 @@ func (e formError) rerender(template string, page any) reply {
 	return e.answer(show(http.StatusForbidden, template, page))
 }
 
+// status is rerender, or shows the form for the first time if there is no error.
+func (e formError) status(template string, page any) reply {
+	if e.Message == "" {
+		return show(http.StatusOK, template, page)
+	}
+	return e.rerender(template, page)
+}
+
 // answer gives the reply with the form the status of this error, and its header.
 func (e formError) answer(rep reply) reply {
 	if e.Until != nil {

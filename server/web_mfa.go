@@ -5,25 +5,48 @@ import (
 	"net/http"
 	"strings"
 
+	"pushbox/internal/passkey"
 	"pushbox/internal/secret"
 	"pushbox/server/display"
 	"pushbox/store"
 )
 
-// mfaView shows the second factor of an account: that it is on, or what is needed to
-// turn it on.
+// mfaView shows the second factors of an account: those that it has, and what is needed to
+// add one.
 type mfaView struct {
 	On       bool
+	TOTP     bool // one is an authenticator app
+	Passkeys []passkeyRow
 	Required bool        // every account must have one
 	Codes    int         // recovery codes that are left
 	Email    string      // for password managers
-	Secret   secret.Text // if it is off: the one that is offered
+	Secret   secret.Text // of the authenticator app that is offered, if there is none
 	QR       display.QR
+	New      passkeyView // the passkey that is offered
 	Error    formError
+}
+
+// A passkeyRow is a passkey in the list.
+type passkeyRow struct {
+	ID   store.PasskeyID
+	Name string
+	Made display.Time
+	Used *display.Time // nil: never
 }
 
 // AllCodes is how many recovery codes there are at first.
 func (mfaView) AllCodes() int { return store.RecoveryCodes }
+
+// MaxPasskeys is how many passkeys an account may have.
+func (mfaView) MaxPasskeys() int { return store.MaxPasskeys }
+
+// MaxName is how long the name of a passkey may be.
+func (mfaView) MaxName() int { return store.MaxLabel }
+
+// Stays reports whether the account has one factor alone, which the settings require.
+func (v mfaView) Stays() bool {
+	return v.Required && (v.TOTP && len(v.Passkeys) == 0 || !v.TOTP && len(v.Passkeys) == 1)
+}
 
 // mfaCodesView shows recovery codes, for the only time.
 type mfaCodesView struct {
@@ -31,18 +54,27 @@ type mfaCodesView struct {
 	New   bool // in place of older ones
 }
 
-// mfaPage shows the second factor of the account.
-func (s *Server) mfaPage(r *request) (reply, error) {
-	page, err := s.mfaState(r, secret.Text{})
-	return show(http.StatusOK, "mfa", page), err
-}
+// mfaPage shows the second factors of the account.
+func (s *Server) mfaPage(r *request) (reply, error) { return s.showMFA(r, formError{}, secret.Text{}) }
 
-// mfaState returns the page. If the factor is off, the page offers the given secret, or
-// a new one if that is zero.
+// mfaState returns the page. If the account has no authenticator app, the page offers the given
+// secret, or a new one if that is zero.
 func (s *Server) mfaState(r *request, offered secret.Text) (mfaView, error) {
-	page := mfaView{On: r.session.MFA, Required: s.cfg.RequireMFA, Codes: r.session.RecoveryCodes, Email: r.session.Email}
-	if page.On {
-		return page, nil
+	page := mfaView{On: r.session.MFA, TOTP: r.session.TOTP, Required: s.cfg.RequireMFA, Codes: r.session.RecoveryCodes, Email: r.session.Email}
+	list, err := s.store.Passkeys(r.Context(), s.sessionSecret(r))
+	if err != nil {
+		return page, err
+	}
+	for _, p := range list {
+		page.Passkeys = append(page.Passkeys, passkeyRow{p.ID, p.Name, display.NewTime(p.CreatedAt), display.OptionalTime(p.UsedAt)})
+	}
+	if len(list) < store.MaxPasskeys {
+		page.New, err = s.askPasskey(r, func(site passkey.Site) (store.PasskeyRequest, error) {
+			return s.store.NewPasskey(r.Context(), s.sessionSecret(r), site)
+		})
+	}
+	if page.TOTP || err != nil {
+		return page, err
 	}
 	setup, err := s.store.NewTOTP(r.Context(), s.sessionSecret(r))
 	if err != nil {
@@ -58,8 +90,8 @@ func (s *Server) mfaState(r *request, offered secret.Text) (mfaView, error) {
 	return page, err
 }
 
-// enableMFA turns on the second factor that was offered. A code proves that the user's
-// app has it, and the password that the account is theirs.
+// enableMFA adds the authenticator app that was offered. A code proves that it has the secret,
+// and the password that the account is the user's.
 func (s *Server) enableMFA(r *request, f webForm) (reply, error) {
 	offered := f.Text("secret")
 	n, codes, err := s.store.EnableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), offered, f.Text("code"))
@@ -69,18 +101,25 @@ func (s *Server) enableMFA(r *request, f webForm) (reply, error) {
 	if err != nil {
 		return s.rerenderMFA(r, err, "mfa_code_wrong", offered)
 	}
+	if codes == nil {
+		return s.goToTell(r, mfaPath, noticeAppAdded), nil
+	}
 	return show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes}).with(s.newSessionCookie(r, n)), nil
 }
 
-// disableMFA removes the second factor, unless the settings require one.
+// disableMFA removes the authenticator app, unless it is the last factor and the settings require
+// one.
 func (s *Server) disableMFA(r *request, f webForm) (reply, error) {
-	if s.cfg.RequireMFA {
-		page, err := s.mfaState(r, secret.Text{})
+	page, err := s.mfaState(r, secret.Text{})
+	if err != nil || page.Stays() {
 		page.Error = formError{Message: "mfa_stays"}
 		return page.Error.rerender("mfa", page), err
 	}
 	if err := s.store.DisableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.Text("password")); err != nil {
 		return s.rerenderMFA(r, err, "mfa_password_wrong", secret.Text{})
+	}
+	if len(page.Passkeys) > 0 {
+		return s.goToTell(r, mfaPath, noticeAppRemoved), nil
 	}
 	return s.goToTell(r, mfaPath, noticeNoMFA), nil
 }
@@ -103,7 +142,11 @@ func (s *Server) rerenderMFA(r *request, err error, message string, offered secr
 	if err != nil {
 		return reply{}, err
 	}
+	return s.showMFA(r, e, offered)
+}
+
+func (s *Server) showMFA(r *request, e formError, offered secret.Text) (reply, error) {
 	page, err := s.mfaState(r, offered)
 	page.Error = e
-	return e.rerender("mfa", page), err
+	return e.status("mfa", page), err
 }

@@ -34,6 +34,9 @@ const (
 	noticePassword     notice = "password"
 	noticeConfirmed    notice = "confirmed"
 	noticeNoMFA        notice = "mfa_off"
+	noticeAppAdded     notice = "mfa_app_on"
+	noticeAppRemoved   notice = "mfa_app_off"
+	noticePasskeyAdded notice = "passkey_added"
 	noticeSignedOut    notice = "signed_out"
 	noticeSignedUp     notice = "signed_up"
 	noticeLate         notice = "late" // no code came in time
@@ -48,6 +51,9 @@ const (
 	noticeProviderDeclined notice = "provider_declined"
 	noticeProviderFailed   notice = "provider_failed"
 	noticeProviderRefused  notice = "provider_refused"
+
+	noticePasskeyRemoved notice = "passkey_removed"
+	noticePasskeyLate    notice = "passkey_late" // no answer came in time, or it was used before
 )
 
 // notices are all of them, for a cookie can name no other message, and whether each is of
@@ -55,7 +61,8 @@ const (
 var notices = withActs(map[notice]bool{
 	noticeDeleted: false, noticeDeletedMany: false, noticeDeletedNone: true, noticeEdited: false, noticeThawed: false,
 	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
-	noticeNoMFA: false, noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
+	noticeNoMFA: false, noticeAppAdded: false, noticeAppRemoved: false, noticePasskeyAdded: false, noticePasskeyRemoved: false, noticePasskeyLate: true,
+	noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
 	noticeNewPassword: false, noticeRequestEnded: false, noticeAccountGone: false,
 	noticeSignedOutHere: false, noticeProviderDown: true, noticeProviderLate: true, noticeProviderDeclined: true, noticeProviderFailed: true, noticeProviderRefused: true,
 })

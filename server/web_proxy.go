@@ -65,10 +65,11 @@ func (s *Server) signInProxied(r *request) (reply, error) {
 		Link: true, Create: c.CreateAccounts,
 	})
 	if err != nil {
-		e, err := s.newFormError(err, "sign_in_refused")
 		page := s.newSignInView(s.wanted(r))
-		page.Error = e
-		return e.rerender("sign_in", page), err
+		if page.Error, err = s.newFormError(err, "sign_in_refused"); err != nil {
+			return reply{}, err
+		}
+		return s.showSignIn(r, page)
 	}
 	return s.begin(r, n)
 }

@@ -20,6 +20,7 @@ type signInView struct {
 	Providers []provider
 	Passwords bool // all accounts may sign in with one
 	Rescue    bool // some may
+	Passkey   passkeyView
 	Error     formError
 }
 
@@ -36,8 +37,12 @@ func (s *Server) mayUsePassword(email string) bool {
 	return s.cfg.SignIn.Passwords || slices.Contains(s.cfg.SignIn.BreakGlass, strings.ToLower(strings.TrimSpace(email)))
 }
 
-// signInCodeView is the form of the second factor's code.
-type signInCodeView struct{ Error formError }
+// signInCodeView is the form of the second factor.
+type signInCodeView struct {
+	TOTP    bool // the account has an authenticator app
+	Passkey passkeyView
+	Error   formError
+}
 
 // signInForm shows the form for the next factor.
 func (s *Server) signInForm(r *request) (reply, error) {
@@ -45,7 +50,7 @@ func (s *Server) signInForm(r *request) (reply, error) {
 	case r.actor.Account != 0:
 		return goTo("/"), nil
 	case r.pending:
-		return show(http.StatusOK, "sign_in_code", signInCodeView{}), nil
+		return s.showSignInCode(r, formError{})
 	case r.proxied.email != "" && r.Method == http.MethodGet && !isAhead(r.Header):
 		return s.signInProxied(r)
 	default:
@@ -53,8 +58,23 @@ func (s *Server) signInForm(r *request) (reply, error) {
 		if r.URL.RawQuery == strings.TrimPrefix(wantedFiles, "/?") {
 			wanted, kept = wantedFiles, s.keepWanted(r, wantedFiles)
 		}
-		return show(http.StatusOK, "sign_in", s.newSignInView(wanted)).with(kept), nil
+		rep, err := s.showSignIn(r, s.newSignInView(wanted))
+		return rep.with(kept), err
 	}
+}
+
+// showSignIn shows the form for an address and its password, which also offers to sign in with a
+// passkey.
+func (s *Server) showSignIn(r *request, page signInView) (reply, error) {
+	asked, c, err := s.askAnyPasskey(r)
+	page.Passkey = asked
+	return page.Error.status("sign_in", page).with(c), err
+}
+
+// showSignInCode shows the form for the second factor.
+func (s *Server) showSignInCode(r *request, e formError) (reply, error) {
+	asked, err := s.askSecondPasskey(r)
+	return e.status("sign_in_code", signInCodeView{TOTP: r.pendingTOTP, Passkey: asked, Error: e}), err
 }
 
 // signIn checks an address, or the user name of a directory, and its password.
@@ -67,10 +87,14 @@ func (s *Server) signIn(r *request, f webForm) (reply, error) {
 	page.Email = shownAgain(f.text("email"), store.MaxEmail)
 	if errors.Is(err, ErrAway) {
 		page.Error = formError{Message: "sign_in_away"}
-		return show(http.StatusServiceUnavailable, "sign_in", page), nil
+		rep, err := s.showSignIn(r, page)
+		rep.status = http.StatusServiceUnavailable
+		return rep, err
 	}
-	page.Error, err = s.newFormError(err, "sign_in_wrong")
-	return page.Error.rerender("sign_in", page), err
+	if page.Error, err = s.newFormError(err, "sign_in_wrong"); err != nil {
+		return reply{}, err
+	}
+	return s.showSignIn(r, page)
 }
 
 // checkPassword begins a session for an account with a password, or for a person whom the
@@ -96,7 +120,10 @@ func (s *Server) signInCode(r *request, f webForm) (reply, error) {
 	}
 	if err != nil {
 		e, err := s.newFormError(err, "sign_in_code_wrong")
-		return e.rerender("sign_in_code", signInCodeView{Error: e}), err
+		if err != nil {
+			return reply{}, err
+		}
+		return s.showSignInCode(r, e)
 	}
 	return s.begin(r, n)
 }

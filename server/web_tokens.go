@@ -25,7 +25,8 @@ const usualLifetime = 90
 type tokensView struct {
 	Tokens    []tokenRow
 	Email     string // for password managers
-	MFA       bool   // a new token takes a code, too
+	MFA       bool   // a new token takes a second factor, too
+	Passkey   passkeyView
 	Label     string // as it was typed
 	Days      int    // as it was chosen
 	Lifetimes []int
@@ -81,6 +82,9 @@ func (s *Server) showTokens(r *request, status int, page tokensView) (reply, err
 		})
 	}
 	page.Email, page.MFA = r.session.Email, r.session.MFA
+	if page.Passkey, err = s.askSecondPasskey(r); err != nil {
+		return reply{}, err
+	}
 	page.Lifetimes, page.Scopes, page.Base = lifetimes[:], scopes[:], s.home(r)
 	if r.session.Admin {
 		page.Scopes = append(page.Scopes[:len(scopes):len(scopes)], store.ScopeAdmin)
@@ -104,7 +108,7 @@ func (s *Server) makeToken(r *request, f webForm) (reply, error) {
 	}
 	page.Days = days
 	terms := store.TokenTerms{Label: label, Lifetime: time.Duration(days) * day, Scopes: scope}
-	t, err := s.store.CreateOwnToken(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), f.Text("code"), terms)
+	t, err := s.store.CreateOwnToken(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), store.Factor{Code: f.Text("code"), Passkey: s.passkeyAnswer(r, f)}, terms)
 	if wrong, ok := wrongFields(err); ok {
 		page.Wrong = wrong
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
@@ -113,15 +117,19 @@ func (s *Server) makeToken(r *request, f webForm) (reply, error) {
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
 	}
 	if err != nil {
-		return s.refuseToken(r, page, err)
+		return s.refuseToken(r, f, page, err)
 	}
 	return show(http.StatusCreated, "token_made", tokenMadeView{Label: t.Label, Secret: t.Secret, Ends: display.OptionalTime(t.ExpiresAt), Base: s.home(r)}), nil
 }
 
-// refuseToken shows the page again after a password or a code was refused.
-func (s *Server) refuseToken(r *request, page tokensView, err error) (reply, error) {
+// refuseToken shows the page again after a password or a second factor was refused.
+func (s *Server) refuseToken(r *request, f webForm, page tokensView, err error) (reply, error) {
 	message := "mfa_password_wrong"
-	if r.session.MFA {
+	switch {
+	case !f.Text("passkey").IsZero():
+		message = "token_passkey_wrong"
+		err = unlessLate(err)
+	case r.session.MFA:
 		message = "mfa_code_wrong"
 	}
 	if page.Error, err = s.newFormError(err, message); err != nil {

@@ -19,13 +19,14 @@ type Account struct {
 	Disabled     bool        // none of its tokens and sessions is valid
 	Removing     bool        // its pushes are being purged, and it goes after them
 	Admin        bool        // it is an administrator's: on the pages and by the API it manages accounts and the instance
-	TOTP         string      // the secret of its second factor, sealed; empty: it has none
+	TOTP         string      // the secret of its authenticator app, sealed; empty: it has none
 	TOTPStep     int64       // the last step whose code was accepted: steps are 30 seconds, counted since 1970
 	Recovery     string      // digests of the remaining recovery codes, concatenated
 	SignedInAt   time.Time   // the last sign-in on the pages; zero: none yet
 	Unconfirmed  bool        // its user signed up and has not shown that the address is theirs: it sends no mail
 	Code         AddressCode // of an address that is not confirmed
 	Identities   Identities  // by which providers of sign-ins know its user
+	Passkeys     string      // records of its passkeys, concatenated
 }
 
 // Active reports whether the account may act.
@@ -43,7 +44,7 @@ func (a Account) Invited() bool { return a.PasswordHash == "" && a.Identities ==
 func (a Account) SignsInElsewhere() bool { return a.PasswordHash == "" && a.Identities != "" }
 
 // MFA reports whether signing in takes a second factor.
-func (a Account) MFA() bool { return a.TOTP != "" }
+func (a Account) MFA() bool { return a.TOTP != "" || a.Passkeys != "" }
 
 // A TokenID names an API token; it is not a secret.
 type TokenID uint64

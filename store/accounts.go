@@ -229,19 +229,19 @@ func (s *Store) RemoveAccount(ctx context.Context, by Actor, email string) error
 }
 
 // RemoveOwnAccount is RemoveAccount for the account of a session. The password proves that
-// the account is the caller's, and so does a code if the account has a second factor.
+// the account is the caller's, and so does a second factor if the account has one.
 //
-// Errors: ErrSession; ErrCredentials, also for a wrong code; *LockedError after too many
+// Errors: ErrSession; ErrStale; ErrCredentials, also for a wrong factor; *LockedError after too many
 // tries; ErrLastAdmin; ErrBusy.
-func (s *Store) RemoveOwnAccount(ctx context.Context, by Actor, session, password, code secret.Text) error {
-	c, p, err := s.provenTwice(ctx, by, session, password, code)
+func (s *Store) RemoveOwnAccount(ctx context.Context, by Actor, session, password secret.Text, f Factor) error {
+	c, use, err := s.provenTwice(ctx, by, session, password, f)
 	if err != nil {
 		return err
 	}
 	err = s.changeHooks(ctx, func(*subscriptions) error {
 		_, err := s.changeOwn(ctx, c, AdminAccountRemove, "by its user", func(a *Account) (SessionChange, error) {
 			if c.account.MFA() || a.MFA() {
-				next, _, err := p.rule(*a)
+				next, _, err := use(*a)
 				if err != nil {
 					return SessionChange{}, err
 				}

@@ -60,6 +60,8 @@ const (
 	AdminPasswordLink
 	AdminIdentityLink
 	AdminProviderSignOut
+	AdminPasskeyAdd
+	AdminPasskeyRemove
 	adminKindCount
 )
 
@@ -72,11 +74,11 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminAccountRemoved:  {"account_removed", "the account is gone, with its pushes, tokens and webhooks"},
 	AdminPassword:        {"password_change", "an account got a new password, and its other sessions ended"},
 	AdminFactorAdd:       {"second_factor_add", "an account got a second factor"},
-	AdminFactorRemove:    {"second_factor_remove", "the second factor of an account was removed"},
+	AdminFactorRemove:    {"second_factor_remove", "a second factor of an account was removed"},
 	AdminRecoveryCodes:   {"recovery_codes", "an account got new recovery codes"},
 	AdminSignIn:          {"sign_in", "a session began"},
-	AdminFirstFactor:     {"first_factor", "the password was right, and the code of the second factor is still missing"},
-	AdminSignInRefused:   {"sign_in_refused", "a password or a code was wrong, or there were too many tries"},
+	AdminFirstFactor:     {"first_factor", "the password was right, and the second factor is still missing"},
+	AdminSignInRefused:   {"sign_in_refused", "a password, a code or a passkey was wrong, or there were too many tries"},
 	AdminSignOut:         {"sign_out", "a session ended, because its user signed out"},
 	AdminSessionEnd:      {"session_end", "a session was ended from the list of sessions"},
 	AdminTokenCreate:     {"token_create", "an API token was made"},
@@ -107,6 +109,8 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminAccessEnd:       {"access_end", "all sessions of an account were ended"},
 	AdminIdentityLink:    {"identity_link", "an account was linked to a person whom a sign-in provider knows"},
 	AdminProviderSignOut: {"provider_sign_out", "sessions ended, because a sign-in provider ended its own"},
+	AdminPasskeyAdd:      {"passkey_add", "an account got a passkey"},
+	AdminPasskeyRemove:   {"passkey_remove", "a passkey of an account was removed"},
 }
 
 // AdminKinds lists the kinds of event.

@@ -87,6 +87,17 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(f.EndSession(ctx, by, n.Secret, other.ID), "session_end: "+she)
 	_, err = f.NewRecoveryCodes(ctx, by, n.Secret, secret.New(pass))
 	want(err, "recovery_codes: "+she)
+	holder := newKeyholder(t, f)
+	q, err := f.NewPasskey(ctx, n.Secret, holder.site)
+	want(err)
+	_, _, err = f.AddPasskey(ctx, by, n.Secret, secret.New(pass), "laptop", store.PasskeyAnswer{Site: holder.site, Challenge: q.Challenge, Text: secret.New(holder.device.Create(q.Options))})
+	want(err, "passkey_add: "+she+"laptop")
+	q = f.AskAnyPasskey(holder.browser, holder.site)
+	alone, err := f.SignInAlone(ctx, by, holder.browser, store.PasskeyAnswer{Site: holder.site, Challenge: q.Challenge, Text: secret.New(holder.device.Get(q.Options))})
+	want(err, "sign_in: "+she+"with a passkey alone")
+	list, err := f.Passkeys(ctx, alone.Secret)
+	want(err)
+	want(f.RemovePasskey(ctx, by, n.Secret, secret.New(pass), list[0].ID), "passkey_remove: "+she+"laptop")
 	want(f.DisableTOTP(ctx, by, n.Secret, secret.New(pass)), "second_factor_remove: "+she)
 	n, err = f.ChangePassword(ctx, by, n.Secret, secret.New(pass), secret.New(pass+" 2"), false)
 	want(err, "password_change: "+she)
@@ -97,7 +108,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	_, err = f.SignIn(ctx, by, ann, secret.New(pass))
 	want(refusedAs(err, store.ErrCredentials), "sign_in_refused: client 0 from 192.0.2.7 Browser/1.0, "+hers)
 	want(f.SetPassword(ctx, storetest.Operator, ann, secret.New(pass), false), "password_change: "+operator+hers)
-	want(f.ResetTOTP(ctx, storetest.Operator, ann)) // there is none
+	want(f.ResetFactors(ctx, storetest.Operator, ann)) // there is none
 	want(f.SetDisabled(ctx, storetest.Operator, ann, true), "account_disable: "+operator+hers)
 	want(f.SetDisabled(ctx, storetest.Operator, ann, true)) // it is
 	want(f.SetDisabled(ctx, storetest.Operator, ann, false), "account_enable: "+operator+hers)

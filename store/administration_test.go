@@ -43,7 +43,7 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 			return err
 		},
 		"remove an account": func(by store.Actor) error { return f.RemoveAccount(ctx, by, his) },
-		"reset a factor":    func(by store.Actor) error { return f.ResetTOTP(ctx, by, his) },
+		"reset a factor":    func(by store.Actor) error { return f.ResetFactors(ctx, by, his) },
 		"create a token": func(by store.Actor) error {
 			_, err := f.CreateToken(ctx, by, his, store.TokenTerms{})
 			return err

@@ -47,17 +47,17 @@ func (s *Store) CreateToken(ctx context.Context, by Actor, email string, in Toke
 }
 
 // CreateOwnToken makes an API token for the account of a session. The password proves
-// that the account is the caller's, and so does a code if the account has a second
-// factor; the code is then used up. Only the token's digest is kept.
+// that the account is the caller's, and so does a second factor if it has one; that is
+// then used up. Only the token's digest is kept.
 //
-// Errors: as those of ChangePassword, ErrCredentials also for a wrong code; ErrTokens; a
+// Errors: as those of ChangePassword, ErrCredentials also for a wrong factor; ErrTokens; a
 // *LockedError also if the account made too many tokens.
-func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password, code secret.Text, in TokenTerms) (NewAPIToken, error) {
+func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password secret.Text, f Factor, in TokenTerms) (NewAPIToken, error) {
 	t, err := s.newToken(in)
 	if err != nil {
 		return NewAPIToken{}, err
 	}
-	c, p, err := s.provenTwice(ctx, by, session, password, code)
+	c, use, err := s.provenTwice(ctx, by, session, password, f)
 	if err != nil {
 		return NewAPIToken{}, err
 	}
@@ -72,7 +72,7 @@ func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password,
 	done, err := s.changeOwn(ctx, c, AdminTokenCreate, t.says(), func(a *Account) (SessionChange, error) {
 		err := error(nil)
 		if c.account.MFA() || a.MFA() {
-			*a, _, err = p.rule(*a)
+			*a, _, err = use(*a)
 		}
 		return SessionChange{Token: &t.APIToken}, err
 	})

@@ -19,7 +19,7 @@ func TestAnAccountMakesSoManyTokensInAnHour(t *testing.T) {
 	n := storetest.SignIn(t, f)
 	made := func() error {
 		t.Helper()
-		token, err := f.CreateOwnToken(ctx, anonymous, n.Secret, secret.New(right), secret.Text{}, store.TokenTerms{})
+		token, err := f.CreateOwnToken(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, store.TokenTerms{})
 		if err == nil {
 			err = f.RevokeToken(ctx, storetest.Operator, token.ID)
 		}
@@ -81,7 +81,7 @@ func TestATokenOfOnesOwnTakesThePasswordAndTheCode(t *testing.T) {
 	n := storetest.SignIn(t, f)
 	terms := store.TokenTerms{Label: "laptop", Scopes: store.ScopeCreate}
 	made := func(password string, code secret.Text) (store.NewAPIToken, error) {
-		return f.CreateOwnToken(ctx, anonymous, n.Secret, secret.New(password), code, terms)
+		return f.CreateOwnToken(ctx, anonymous, n.Secret, secret.New(password), store.Factor{Code: code}, terms)
 	}
 	if _, err := made("wrong", secret.Text{}); !errors.Is(err, store.ErrCredentials) {
 		t.Errorf("a wrong password: %v", err)

@@ -37,6 +37,10 @@ func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
 		t.Fatal(err)
 	}
 	key, recovery := storetest.EnableTOTP(t, f, &n)
+	k := newKeyholder(t, f)
+	if _, _, err := k.add(n.Secret, "canary-passkey-77d0"); err != nil {
+		t.Fatal(err)
+	}
 	pending, err := f.SignIn(ctx, by, email, secret.New(right))
 	if err != nil {
 		t.Fatal(err)
@@ -50,7 +54,7 @@ func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
 		t.Fatal(err)
 	}
 	markers := []string{
-		right, by.IP, by.UserAgent, by.Referrer.Reveal(), key.Reveal(),
+		right, by.IP, by.UserAgent, by.Referrer.Reveal(), key.Reveal(), "canary-passkey-77d0", string(k.device.ID),
 		n.Secret.Reveal(), pending.Secret.Reveal(), full.Secret.Reveal(), again.Secret.Reveal(),
 	}
 	for _, c := range recovery {

@@ -23,14 +23,14 @@ func (s *Store) NewTOTP(ctx context.Context, session secret.Text) (TOTPSetup, er
 	return TOTPSetup{Secret: key, URL: totpURL(issuer(s.options().Issuer), c.account.Email, key)}, nil
 }
 
-// EnableTOTP gives the account of a session a second factor and returns its recovery
-// codes, which cannot be seen again. code must be a valid code of the new factor. All
-// sessions of the account end, the caller's too, since a password alone opened them. A
-// new one begins in their place.
+// EnableTOTP gives the account of a session an authenticator app as second factor. code must
+// be a valid code of it. If the account has no other, recovery codes come with it, which cannot
+// be seen again, and all sessions of the account end, the caller's too, since a password alone
+// opened them. A new one begins in their place. Else n and recovery are zero.
 //
 // Errors: as those of ChangePassword, ErrCredentials also for a wrong code;
 // *InvalidError if totpSecret is not in the form of NewTOTP; ErrExists if the account
-// has a second factor.
+// has an authenticator app.
 func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password, totpSecret, code secret.Text) (n NewSession, recovery []secret.Text, err error) {
 	n, err = sealing(ctx, s, func(ctx context.Context) (n NewSession, err error) {
 		n, recovery, err = s.enableTOTP(ctx, by, session, password, totpSecret, code)
@@ -45,18 +45,17 @@ func (s *Store) enableTOTP(ctx context.Context, by Actor, session, password, tot
 	if err != nil {
 		return NewSession{}, nil, err
 	}
-	recovery, digests := newRecovery(c.account.ID)
 	sealed, step := s.sealTOTP(c.account.ID, key), totpStep(key, cleanCode(code), s.time.Read().Now, 0)
-	n, err = s.renew(ctx, c, AdminFactorAdd, false, func(a *Account) error {
+	n, recovery, err = s.addFactor(ctx, c, AdminFactorAdd, "", func(a *Account) error {
 		switch {
 		case badKey != nil:
 			return badKey
-		case a.MFA():
+		case a.TOTP != "":
 			return ErrExists
 		case step == 0:
 			return ErrCredentials
 		}
-		a.TOTP, a.TOTPStep, a.Recovery = sealed, step, digests
+		a.TOTP, a.TOTPStep = sealed, step
 		return nil
 	})
 	if err != nil {
@@ -65,8 +64,36 @@ func (s *Store) enableTOTP(ctx context.Context, by Actor, session, password, tot
 	return n, recovery, nil
 }
 
-// DisableTOTP removes the second factor and its recovery codes of the account of a
-// session. Errors as those of ChangePassword.
+// addFactor gives the account of a proven caller a factor beside the password. If it is the
+// first one, recovery codes come with it, and a new session takes the place of all others; else
+// n and recovery are zero. ErrExists if another one became the first meanwhile.
+func (s *Store) addFactor(ctx context.Context, c caller, k AdminKind, detail string, add func(*Account) error) (n NewSession, recovery []secret.Text, err error) {
+	if c.account.MFA() {
+		_, err = s.changeOwn(ctx, c, k, detail, func(a *Account) (SessionChange, error) {
+			if !a.MFA() {
+				return SessionChange{}, ErrSession
+			}
+			return SessionChange{}, add(a)
+		})
+		return NewSession{}, nil, err
+	}
+	recovery, digests := newRecovery(c.account.ID)
+	n, err = s.renew(ctx, c, k, detail, false, func(a *Account) error {
+		if a.MFA() {
+			return ErrExists
+		}
+		err := add(a)
+		a.Recovery = digests
+		return err
+	})
+	if err != nil {
+		return NewSession{}, nil, err
+	}
+	return n, recovery, nil
+}
+
+// DisableTOTP removes the authenticator app of the account of a session; with its last factor
+// beside the password go the recovery codes. Errors as those of ChangePassword.
 func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password secret.Text) error {
 	c, err := s.proven(ctx, by, session, password)
 	if err != nil {
@@ -100,10 +127,13 @@ func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, passwor
 	return recovery, nil
 }
 
-// ResetTOTP removes the second factor and its recovery codes of an account, for a
-// person who lost both. Its sessions go on. ErrNotFound; ErrDenied for a client.
-func (s *Store) ResetTOTP(ctx context.Context, by Actor, email string) error {
-	_, err := s.changeAccount(ctx, by, email, AdminFactorRemove, SessionChange{}, (*Account).dropTOTP)
+// ResetFactors removes the authenticator app, the passkeys and the recovery codes of an
+// account, for a person who lost them. Its sessions go on. ErrNotFound; ErrDenied for a client.
+func (s *Store) ResetFactors(ctx context.Context, by Actor, email string) error {
+	_, err := s.changeAccount(ctx, by, email, AdminFactorRemove, SessionChange{}, func(a *Account) {
+		a.Passkeys = ""
+		a.dropTOTP()
+	})
 	return err
 }
 
@@ -121,4 +151,14 @@ func issuer(name string) string {
 	return name
 }
 
-func (a *Account) dropTOTP() { a.TOTP, a.TOTPStep, a.Recovery = "", 0, "" }
+func (a *Account) dropTOTP() {
+	a.TOTP, a.TOTPStep = "", 0
+	a.dropRecovery()
+}
+
+// dropRecovery removes the recovery codes of an account that has nothing to recover.
+func (a *Account) dropRecovery() {
+	if !a.MFA() {
+		a.Recovery = ""
+	}
+}

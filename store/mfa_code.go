@@ -47,6 +47,9 @@ func (s *Store) readCode(a Account, typed secret.Text) (proof, error) {
 	p := proof{totp: a.TOTP}
 	switch code.Len() {
 	case totpDigits:
+		if a.TOTP == "" {
+			break
+		}
 		key, err := s.openTOTP(a)
 		if err != nil {
 			return proof{}, err

@@ -89,7 +89,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 			return f.DisableTOTP(ctx, anonymous, s, secret.New(right))
 		},
 		"by command": func(f *storetest.Fixture, _ secret.Text) error {
-			return f.ResetTOTP(ctx, storetest.Operator, " ANN@example.com")
+			return f.ResetFactors(ctx, storetest.Operator, " ANN@example.com")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -123,7 +123,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 		})
 	}
 	f := storetest.New(t)
-	if err := f.ResetTOTP(ctx, storetest.Operator, email); !errors.Is(err, store.ErrNotFound) {
+	if err := f.ResetFactors(ctx, storetest.Operator, email); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("of no account: %v", err)
 	}
 }

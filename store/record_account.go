@@ -14,7 +14,8 @@ const (
 	flagCode // the record has an AddressCode
 	flagAdmin
 	flagIdentities  // the record has Identities
-	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn | flagUnconfirmed | flagCode | flagAdmin | flagIdentities
+	flagPasskeys    // the record has passkeys
+	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn | flagUnconfirmed | flagCode | flagAdmin | flagIdentities | flagPasskeys
 )
 
 // Flags of a session record.
@@ -49,6 +50,9 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	if a.Identities != "" {
 		f |= flagIdentities
 	}
+	if a.Passkeys != "" {
+		f |= flagPasskeys
+	}
 	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(a.ID))
 	b = appendBytes(appendBytes(appendTime(b, a.CreatedAt), a.Email), a.PasswordHash)
 	b = binary.AppendUvarint(appendBytes(b, a.TOTP), uint64(a.TOTPStep))
@@ -61,6 +65,9 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	}
 	if a.Identities != "" {
 		b = appendBytes(b, a.Identities)
+	}
+	if a.Passkeys != "" {
+		b = appendBytes(b, a.Passkeys)
 	}
 	return b, nil
 }
@@ -94,6 +101,11 @@ func (a *Account) UnmarshalBinary(b []byte) error {
 	if f&flagIdentities != 0 {
 		c.Identities = Identities(r.bytes())
 		r.bad = r.bad || c.Identities == "" || !c.Identities.wellFormed()
+	}
+	if f&flagPasskeys != 0 {
+		c.Passkeys = string(r.bytes())
+		keys, err := c.passkeys()
+		r.bad = r.bad || err != nil || len(keys) == 0
 	}
 	if err := r.end(); err != nil || len(c.Recovery)%recoverySize != 0 {
 		return errRecord

@@ -39,6 +39,7 @@ func records() map[string][2]record {
 			TOTP: "sealed", TOTPStep: 1<<63 - 1, Recovery: strings.Repeat("0123456789abcdef", 10),
 			SignedInAt: at(7e9), Unconfirmed: true, Code: AddressCode{Sum: [16]byte{1, 15: 2}, SentAt: at(8e9), Wrong: CodeTries, Sent: codesPerDay},
 			Identities: Identities("").With(Identity{"i", "s"}).With(Identity{"i", "t"}),
+			Passkeys:   passkeyBytes + passkeyBytes,
 		}, &Account{}},
 		"session": {&Session{
 			ID: 1<<64 - 1, Owner: 7, CreatedAt: at(1e6), LastUsedAt: at(2e6), ExpiresAt: at(3e9), Pending: true, Sealed: []byte{1, 2},
@@ -211,6 +212,27 @@ func TestIdentitiesAreKeptWhole(t *testing.T) {
 		if err := new(Account).UnmarshalBinary(b); (err == nil) != whole {
 			t.Errorf("%q: %v", of, err)
 		}
+	}
+}
+
+// passkeyBytes are the record of a passkey.
+const passkeyBytes = "0123456789abcdef\x03key\x07\x01\x02\x06sealed"
+
+func TestPasskeysAreKeptWhole(t *testing.T) {
+	t.Parallel()
+	for text, whole := range map[string]bool{
+		passkeyBytes: true, passkeyBytes + passkeyBytes[:20]: false, passkeyBytes[1:]: false, passkeyBytes + "x": false,
+		strings.Repeat(passkeyBytes, MaxPasskeys): true, strings.Repeat(passkeyBytes, MaxPasskeys+1): false,
+	} {
+		b, _ := Account{Passkeys: text}.AppendBinary(nil)
+		if err := new(Account).UnmarshalBinary(b); (err == nil) != whole {
+			t.Errorf("%q: %v", text, err)
+		}
+	}
+	b, _ := Account{}.AppendBinary(nil)
+	b[1] |= flagPasskeys
+	if new(Account).UnmarshalBinary(append(b, 0)) == nil {
+		t.Error("none is accepted as some")
 	}
 }
 

@@ -72,6 +72,8 @@ func (r *refusals) count(now bool) (left int) {
 func (s *Store) refused(ctx context.Context, by Actor, k AdminKind, of Account, err error) error {
 	var why string
 	switch {
+	case errors.Is(err, errCopied):
+		why = errCopied.Error()
 	case errors.Is(err, ErrCredentials), errors.Is(err, ErrToken):
 	case errors.Is(err, ErrLocked):
 		why = ErrLocked.Error()

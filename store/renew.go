@@ -201,10 +201,20 @@ func (r resealer) ResealEntry(id ID, e Entry) (next Entry, err error) {
 	return e, err
 }
 
-// ResealAccount seals the secret of the second factor anew.
+// ResealAccount seals the secret of the authenticator app and the names of passkeys anew.
 func (r resealer) ResealAccount(a Account) (Account, error) {
 	sealed, err := r.part(binary.BigEndian.AppendUint64(nil, uint64(a.ID)), []byte(a.TOTP))
+	if err != nil {
+		return a, err
+	}
 	a.TOTP = string(sealed)
+	keys, err := a.passkeys()
+	for i := 0; i < len(keys) && err == nil; i++ {
+		keys[i].sealed, err = r.part(keys[i].place(a.ID), keys[i].sealed)
+	}
+	if err == nil {
+		a.setPasskeys(keys)
+	}
 	return a, err
 }
 

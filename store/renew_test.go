@@ -35,6 +35,9 @@ func newFurnished(t *testing.T) *furnished {
 	f.ann = store.Actor{Account: storetest.AddMember(t, f.Fixture, storetest.Email).ID, IP: "192.0.2.1", Client: "192.0.2.1"}
 	f.session = storetest.SignIn(t, f.Fixture)
 	f.totp, _ = storetest.EnableTOTP(t, f.Fixture, &f.session)
+	if _, _, err := newKeyholder(t, f.Fixture).add(f.session.Secret, "laptop"); err != nil {
+		t.Fatal(err)
+	}
 	addHook(t, f.Fixture, storetest.Email, store.EventView)
 	f.request = asks(t, f.Fixture, f.ann, func(in *store.NewRequest) { in.Days = ptr(90) })
 	for n := range 5 {
@@ -88,6 +91,9 @@ func (f *furnished) wantAll() {
 	}
 	if r, err := f.Request(ctx, f.ann, f.request.ID); err != nil || r.Text.Reveal() != f.request.Text.Reveal() || r.Token.Reveal() != f.request.Token.Reveal() {
 		f.t.Errorf("the request: %+v, %v", r, err)
+	}
+	if keys, err := f.Passkeys(ctx, f.session.Secret); err != nil || len(keys) != 1 || keys[0].Name != "laptop" {
+		f.t.Errorf("passkeys: %+v, %v", keys, err)
 	}
 	for _, m := range f.messages {
 		if _, err := f.OpenNotice(ctx, m); err != nil {

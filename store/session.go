@@ -47,6 +47,7 @@ type SessionInfo struct {
 	UserAgent string // that it began with
 	Email     string // of the account
 	MFA       bool   // the account has a second factor
+	TOTP      bool   // one of them is an authenticator app
 
 	RecoveryCodes int // that it has left
 

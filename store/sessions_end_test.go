@@ -72,7 +72,7 @@ func TestWhatEndsAllSessionsOfAnAccount(t *testing.T) {
 		}, store.ErrSession},
 		"removal":      {func(f *storetest.Fixture) error { return f.RemoveAccount(ctx, storetest.Operator, email) }, store.ErrSession},
 		"enable":       {func(f *storetest.Fixture) error { return f.SetDisabled(ctx, storetest.Operator, email, false) }, nil},
-		"reset of MFA": {func(f *storetest.Fixture) error { return f.ResetTOTP(ctx, storetest.Operator, email) }, nil},
+		"reset of MFA": {func(f *storetest.Fixture) error { return f.ResetFactors(ctx, storetest.Operator, email) }, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -66,7 +66,11 @@ func signInRule(known Account, hash string) startRule {
 //
 // Errors: ErrCredentials; *LockedError after too many tries; ErrSession if the pending
 // session has ended; ErrBusy; ErrClock while the clock is in doubt.
-func (s *Store) SignInCode(ctx context.Context, by Actor, pending, code secret.Text) (n NewSession, err error) {
+func (s *Store) SignInCode(ctx context.Context, by Actor, pending, code secret.Text) (NewSession, error) {
+	return s.signInSecond(ctx, by, pending, Factor{Code: code})
+}
+
+func (s *Store) signInSecond(ctx context.Context, by Actor, pending secret.Text, f Factor) (n NewSession, err error) {
 	c, err := s.caller(ctx, by, pending)
 	switch {
 	case err != nil:
@@ -77,11 +81,11 @@ func (s *Store) SignInCode(ctx context.Context, by Actor, pending, code secret.T
 		return NewSession{}, ErrClock
 	}
 	err = s.attempt(ctx, s.trier(by, c.account, c.account.Email), func() error {
-		p, err := s.readCode(c.account, code)
+		how, r, err := s.readFactor(c, f)
 		if err != nil {
 			return err
 		}
-		n, err = s.startSession(ctx, c.by, c.account, c.session.Digest, p.name(), c.session.sameVia, p.rule)
+		n, err = s.startSession(ctx, c.by, c.account, c.session.Digest, how, c.session.sameVia, r)
 		return err
 	})
 	return n, s.refused(ctx, by, AdminSignInRefused, c.account, err) // without the code, the client has not proved the account
@@ -111,7 +115,7 @@ func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new 
 	if err := s.hashPassword(ctx, by, &hashed, new); err != nil {
 		return NewSession{}, err
 	}
-	return s.renew(ctx, c, AdminPassword, endTokens, func(a *Account) error {
+	return s.renew(ctx, c, AdminPassword, "", endTokens, func(a *Account) error {
 		a.PasswordHash = hashed.PasswordHash
 		return nil
 	})
@@ -147,23 +151,23 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 // its tries.
 func (c caller) trier() trier { return asKnown("session "+string(c.session.Digest[:]), c.by.Client) }
 
-// provenTwice is proven for a caller who also gives a code, if the account has a second
-// factor. What the code proves is used up by the rule of the proof.
-func (s *Store) provenTwice(ctx context.Context, by Actor, session, password, code secret.Text) (caller, proof, error) {
+// provenTwice is proven for a caller who also gives a second factor, if the account has one. The
+// rule uses it up.
+func (s *Store) provenTwice(ctx context.Context, by Actor, session, password secret.Text, f Factor) (caller, startRule, error) {
 	c, err := s.signedIn(ctx, by, session)
 	if err != nil {
-		return caller{}, proof{}, err
+		return caller{}, nil, err
 	}
-	var p proof
+	r := proof{}.rule
 	err = s.attempt(ctx, c.trier(), func() error {
 		if err := c.check(password); err != nil || !c.account.MFA() {
 			return err
 		}
 		var err error
-		p, err = s.readCode(c.account, code)
+		_, r, err = s.readFactor(c, f)
 		return err
 	})
-	return c, p, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
+	return c, r, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
 }
 
 // changeOwn changes the account of a proven caller, unless its session has ended or its
@@ -186,7 +190,7 @@ func (s *Store) changeOwn(ctx context.Context, c caller, k AdminKind, detail str
 
 // renew is changeOwn that also ends all sessions of the account, since another person
 // may know them, and begins a new one. With endTokens its API tokens end, too.
-func (s *Store) renew(ctx context.Context, c caller, k AdminKind, endTokens bool, change func(*Account) error) (NewSession, error) {
+func (s *Store) renew(ctx context.Context, c caller, k AdminKind, detail string, endTokens bool, change func(*Account) error) (NewSession, error) {
 	return sealing(ctx, s, func(ctx context.Context) (NewSession, error) {
 		if c.at.Jumped {
 			return NewSession{}, ErrClock
@@ -195,9 +199,9 @@ func (s *Store) renew(ctx context.Context, c caller, k AdminKind, endTokens bool
 		begins = s.options().Sessions.start(begins, c.at.Now)
 		c.session.sameVia(&begins)
 		ends := SessionChange{Revoke: RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
-		_, err := s.changeOwn(ctx, c, k, endsTokens(ends), func(a *Account) (SessionChange, error) {
+		_, err := s.changeOwn(ctx, c, k, cmp.Or(detail, endsTokens(ends)), func(a *Account) (SessionChange, error) {
 			err := change(a)
-			n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere()}
+			n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere()}
 			return ends, err
 		})
 		if err != nil {

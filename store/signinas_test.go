@@ -204,7 +204,7 @@ func TestASignInOfLateStandsForAPassword(t *testing.T) {
 	f := storetest.New(t)
 	n := signInAs(t, f)
 	create := func() error {
-		_, err := f.CreateOwnToken(ctx, storetest.Anonymous, n.Secret, secret.Text{}, secret.Text{}, store.TokenTerms{Label: "x"})
+		_, err := f.CreateOwnToken(ctx, storetest.Anonymous, n.Secret, secret.Text{}, store.Factor{}, store.TokenTerms{Label: "x"})
 		return err
 	}
 	if err := create(); err != nil {

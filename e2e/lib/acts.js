@@ -9,7 +9,7 @@ export async function signIn(guest, { email, password }) {
   await guest.page.getByLabel(say('sign_in_password'), { exact: true }).fill(password)
   await guest.page
     .locator('main')
-    .getByRole('button', { name: say('sign_in_go') })
+    .getByRole('button', { name: say('sign_in_go'), exact: true })
     .click()
 }
 

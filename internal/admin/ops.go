@@ -154,7 +154,7 @@ func userPasswd(ctx context.Context, s *store.Store, in Credentials) (None, erro
 }
 
 func userResetMFA(ctx context.Context, s *store.Store, in Address) (None, error) {
-	return None{}, s.ResetTOTP(ctx, operator, in.Email)
+	return None{}, s.ResetFactors(ctx, operator, in.Email)
 }
 
 func userInvite(ctx context.Context, s *store.Store, in Invitation) (PasswordLink, error) {

@@ -187,9 +187,9 @@ func (a *app) accountCommand(o admin.Op[admin.Address, admin.None], did string, 
 func (a *app) userResetMFA() *cobra.Command {
 	return a.accountCommand(admin.UserResetMFA, "removed any second factor of the account ", &cobra.Command{
 		Use:   "reset-mfa EMAIL",
-		Short: "Remove the second factor of an account",
-		Long: `Remove the second factor and its recovery codes from an account, when its user has
-lost both. Afterwards the password is enough to sign in. Sessions and API tokens stay
+		Short: "Remove the second factors of an account",
+		Long: `Remove the authenticator app, the passkeys and the recovery codes from an account,
+when its user has lost them. Afterwards the password is enough to sign in. Sessions and API tokens stay
 valid.`,
 		Example: `  pushbox user reset-mfa alice@example.com`,
 	})

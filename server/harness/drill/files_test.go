@@ -109,7 +109,7 @@ func drillEndlessBodies(t *testing.T) {
 	var wg sync.WaitGroup
 	for _, path := range []string{
 		pushes, "/", "/p/" + token, "/p/" + token + "/expire", "/p/" + token + "/edit", "/users/sign_in", "/users/sign_in/code", "/users/sign_up", "/users/first/x", "/users/token",
-		"/users/token/revoke", "/users/password", "/users/sessions/end", "/users/address", "/users/address/code", "/users/mfa", "/users/mfa/off", "/users/mfa/codes", "/users/sign_out", "/nowhere", pushes + "/" + token,
+		"/users/token/revoke", "/users/password", "/users/sessions/end", "/users/address", "/users/address/code", "/users/mfa", "/users/mfa/off", "/users/mfa/codes", "/users/mfa/passkeys", "/users/mfa/passkeys/remove", "/users/sign_in/passkey", "/users/sign_out", "/nowhere", pushes + "/" + token,
 	} {
 		for _, begin := range []struct{ media, text string }{
 			{"application/json", `{"push":{"payload":"`}, {"application/x-www-form-urlencoded", "push[payload]="}, {servertest.Multi.Get("Content-Type"), "--b\r\nContent-Disposition: form-data; name=\"push[payload]\"\r\n\r\n"},

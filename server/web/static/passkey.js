@@ -1,0 +1,58 @@
+// Passkeys: asks the browser for one when a form of the class passkey is sent, and sends what it
+// answers along.
+
+const toBytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0))
+const toText = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '')
+
+// Reads the options that the server wrote.
+function read(options) {
+  options.challenge = toBytes(options.challenge)
+  if (options.user) options.user.id = toBytes(options.user.id)
+  for (const known of options.allowCredentials ?? options.excludeCredentials) known.id = toBytes(known.id)
+  return options
+}
+
+// Writes a passkey as PublicKeyCredential.toJSON does, which not every browser has yet.
+function write({ id, rawId, type, response }) {
+  const parts = { transports: response.getTransports?.() }
+  for (const name of ['clientDataJSON', 'attestationObject', 'authenticatorData', 'signature', 'userHandle']) {
+    if (response[name]) parts[name] = toText(response[name])
+  }
+  return JSON.stringify({ id, rawId: toText(rawId), type, response: parts, clientExtensionResults: {} })
+}
+
+let waiting = new AbortController() // for a choice among the suggestions for the address
+
+async function ask(field, mediation) {
+  waiting.abort()
+  waiting = new AbortController()
+  const publicKey = read(JSON.parse(field.dataset.options))
+  const what = publicKey.user ? 'create' : 'get'
+  field.value = write(await navigator.credentials[what]({ publicKey, mediation, signal: waiting.signal }))
+  field.form.requestSubmit()
+}
+
+for (const form of document.querySelectorAll('.passkey')) {
+  const field = form.elements.passkey
+  if (!window.PublicKeyCredential || location.origin !== field.dataset.origin) continue
+  form.hidden = false
+  for (const note of document.querySelectorAll('[data-passkey=none]')) note.hidden = true
+  form.addEventListener('submit', async (event) => {
+    if (field.value || form.elements.code?.value) return
+    event.preventDefault()
+    const failed = form.querySelector('[role=alert]')
+    failed.hidden = true
+    await ask(field).catch(() => { failed.hidden = false })
+  })
+}
+
+// A reader who comes back needs another answer.
+addEventListener('pageshow', () => {
+  for (const form of document.querySelectorAll('.passkey')) form.elements.passkey.value = ''
+})
+
+// The browser also suggests passkeys where the address is typed.
+const typed = document.querySelector('[autocomplete~=webauthn]')
+if (typed && await window.PublicKeyCredential?.isConditionalMediationAvailable?.()) {
+  ask(document.querySelector('.passkey').elements.passkey, 'conditional').catch(() => {})
+}

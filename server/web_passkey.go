@@ -1,0 +1,166 @@
+package server
+
+import (
+	"crypto/rand"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"pushbox/internal/passkey"
+	"pushbox/internal/secret"
+	"pushbox/store"
+)
+
+// passkeyCookie is the name of a cookie of a browser that is asked for a passkey before it has a
+// session. The answer counts only together with it.
+const (
+	passkeyCookie = "passkey"
+	passkeyKept   = 5 * 60 // seconds
+)
+
+// passkeyView is what the script of a page needs to ask for a passkey. Without a Request there is
+// nothing to ask for.
+type passkeyView struct {
+	store.PasskeyRequest
+	Origin string // where the passkeys are: at another address the script leaves the form hidden
+}
+
+// passkeySite returns the site of passkeys at this entry point; false if there can be none.
+func (s *Server) passkeySite(r *request) (passkey.Site, bool) {
+	at := s.cfg.BaseURL
+	if at == "" || !r.entry.named {
+		var err error
+		if at, err = s.requestBase(r); err != nil {
+			return passkey.Site{}, false
+		}
+	}
+	u, err := url.Parse(at)
+	if err != nil {
+		return passkey.Site{}, false
+	}
+	return passkey.SiteOf(originOf(u))
+}
+
+// askPasskey returns the view of what ask asks for; zero if this site has no passkeys.
+func (s *Server) askPasskey(r *request, ask func(passkey.Site) (store.PasskeyRequest, error)) (passkeyView, error) {
+	site, ok := s.passkeySite(r)
+	if !ok {
+		return passkeyView{}, nil
+	}
+	q, err := ask(site)
+	return passkeyView{q, site.Origin()}, err
+}
+
+// askSecondPasskey asks for a passkey of the session's account.
+func (s *Server) askSecondPasskey(r *request) (passkeyView, error) {
+	return s.askPasskey(r, func(site passkey.Site) (store.PasskeyRequest, error) {
+		return s.store.AskPasskey(r.Context(), s.sessionSecret(r), site)
+	})
+}
+
+// askAnyPasskey asks for a passkey of any account, with the cookie that the answer needs; for
+// none where providers alone let people in.
+func (s *Server) askAnyPasskey(r *request) (passkeyView, *http.Cookie, error) {
+	if !s.cfg.SignIn.Passwords {
+		return passkeyView{}, nil, nil
+	}
+	browser := s.passkeyBrowser(r)
+	if browser.IsZero() {
+		browser = secret.New(rand.Text())
+	}
+	v, err := s.askPasskey(r, func(site passkey.Site) (store.PasskeyRequest, error) {
+		return s.store.AskAnyPasskey(browser, site), nil
+	})
+	if err != nil || v.Options == "" {
+		return v, nil, err
+	}
+	c := s.cookie(r, passkeyCookie, browser.Reveal())
+	c.MaxAge, c.SameSite = passkeyKept, http.SameSiteStrictMode
+	return v, c, nil
+}
+
+// passkeyBrowser is the secret in the browser's cookie; zero if it has none.
+func (s *Server) passkeyBrowser(r *request) secret.Text {
+	c, err := r.Cookie(passkeyCookie)
+	if err != nil {
+		return secret.Text{}
+	}
+	return secret.New(c.Value)
+}
+
+// passkeyAnswer reads what the script put into the form.
+func (s *Server) passkeyAnswer(r *request, f webForm) store.PasskeyAnswer {
+	site, _ := s.passkeySite(r)
+	return store.PasskeyAnswer{Site: site, Challenge: f.text("challenge"), Text: f.Text("passkey")}
+}
+
+// signInPasskey signs in with a passkey: alone, or after the password.
+func (s *Server) signInPasskey(r *request, f webForm) (reply, error) {
+	var n store.NewSession
+	var err error
+	if r.pending {
+		n, err = s.store.SignInPasskey(r.Context(), r.actor, s.sessionSecret(r), s.passkeyAnswer(r, f))
+	} else if !s.cfg.SignIn.Passwords {
+		err = store.ErrCredentials
+	} else {
+		n, err = s.store.SignInAlone(r.Context(), r.actor, s.passkeyBrowser(r), s.passkeyAnswer(r, f))
+	}
+	if errors.Is(err, store.ErrSession) {
+		return s.goToTell(r, signInPath, noticePasskeyLate), nil
+	}
+	if err != nil {
+		e, err := s.newFormError(err, "passkey_wrong")
+		if err != nil {
+			return reply{}, err
+		}
+		if r.pending {
+			return s.showSignInCode(r, e)
+		}
+		page := s.newSignInView(s.wanted(r))
+		page.Error = e
+		return s.showSignIn(r, page)
+	}
+	return s.begin(r, n)
+}
+
+// unlessLate returns err, or for the answer of a passkey that came too late store.ErrCredentials.
+func unlessLate(err error) error {
+	if errors.Is(err, store.ErrSession) {
+		return store.ErrCredentials
+	}
+	return err
+}
+
+// addPasskey gives the account a passkey that the browser made.
+func (s *Server) addPasskey(r *request, f webForm) (reply, error) {
+	n, codes, err := s.store.AddPasskey(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), f.text("name"), s.passkeyAnswer(r, f))
+	var invalid *store.InvalidError
+	switch {
+	case errors.As(err, &invalid), errors.Is(err, store.ErrExists):
+		return s.showMFA(r, formError{Message: "passkey_not_added"}, secret.Text{})
+	case err != nil:
+		return s.rerenderMFA(r, err, "mfa_password_wrong", secret.Text{})
+	case codes == nil:
+		return s.goToTell(r, mfaPath, noticePasskeyAdded), nil
+	default:
+		return show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes}).with(s.newSessionCookie(r, n)), nil
+	}
+}
+
+// removePasskey removes a passkey of the account, unless it is the last factor and the settings
+// require one.
+func (s *Server) removePasskey(r *request, f webForm) (reply, error) {
+	page, err := s.mfaState(r, secret.Text{})
+	if err != nil {
+		return reply{}, err
+	}
+	if page.Stays() {
+		page.Error = formError{Message: "mfa_stays"}
+		return page.Error.rerender("mfa", page), nil
+	}
+	err = s.store.RemovePasskey(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), store.ParsePasskeyID(f.text("id")))
+	if unlessGone(err) != nil {
+		return s.rerenderMFA(r, err, "mfa_password_wrong", secret.Text{})
+	}
+	return s.goToTell(r, mfaPath, noticePasskeyRemoved), nil
+}

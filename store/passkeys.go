@@ -1,0 +1,302 @@
+package store
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pushbox/internal/passkey"
+	"pushbox/internal/secret"
+	"pushbox/store/seal"
+)
+
+// Passkeys lists the passkeys of the account of a session, oldest first. ErrSession.
+func (s *Store) Passkeys(ctx context.Context, session secret.Text) ([]PasskeyInfo, error) {
+	c, err := s.signedIn(ctx, Actor{}, session)
+	if err != nil {
+		return nil, err
+	}
+	all, err := c.account.passkeys()
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]PasskeyInfo, len(all))
+	for i, p := range all {
+		d, err := s.openPasskey(c.account.ID, p)
+		if err != nil {
+			return nil, err
+		}
+		infos[i] = PasskeyInfo{p.id, d.name, p.created, p.used}
+	}
+	return infos, nil
+}
+
+// NewPasskey asks the browser of a session for a new passkey. ErrSession.
+func (s *Store) NewPasskey(ctx context.Context, session secret.Text, site passkey.Site) (PasskeyRequest, error) {
+	c, err := s.signedIn(ctx, Actor{}, session)
+	if err != nil {
+		return PasskeyRequest{}, err
+	}
+	known, err := s.passkeyRefs(c.account)
+	if err != nil {
+		return PasskeyRequest{}, err
+	}
+	return s.request(toAdd, c.session.Digest, func(challenge []byte) string {
+		return site.Creation(challenge, passkey.User{Handle: s.handle(c.account.ID), Name: c.account.Email}, known)
+	}), nil
+}
+
+// AskPasskey asks the browser of a session, pending or not, for a passkey of its account as
+// second factor. The request is zero if the account has none. ErrSession.
+func (s *Store) AskPasskey(ctx context.Context, session secret.Text, site passkey.Site) (PasskeyRequest, error) {
+	c, err := s.caller(ctx, Actor{}, session)
+	if err != nil {
+		return PasskeyRequest{}, err
+	}
+	known, err := s.passkeyRefs(c.account)
+	if err != nil || len(known) == 0 {
+		return PasskeyRequest{}, err
+	}
+	return s.request(toProve, c.session.Digest, func(challenge []byte) string { return site.Request(challenge, known) }), nil
+}
+
+// AskAnyPasskey asks a browser, which has a secret of its own, for any passkey of the site.
+func (s *Store) AskAnyPasskey(browser secret.Text, site passkey.Site) PasskeyRequest {
+	return s.request(toSignIn, seal.Digest(browser), func(challenge []byte) string { return site.Request(challenge, nil) })
+}
+
+func (s *Store) request(purpose string, holder SessionDigest, options func(challenge []byte) string) PasskeyRequest {
+	challenge := s.challenge(purpose, holder, s.time.Read().Now.UnixMilli())
+	return PasskeyRequest{fmt.Sprintf("%x", challenge), options(challenge)}
+}
+
+func (s *Store) passkeyRefs(a Account) (refs []passkey.Ref, err error) {
+	all, err := a.passkeys()
+	for _, p := range all {
+		d, err := s.openPasskey(a.ID, p)
+		if err != nil {
+			return nil, err
+		}
+		refs = append(refs, d.ref)
+	}
+	return refs, err
+}
+
+// AddPasskey gives the account of a session a passkey, under a name that its user chose. If it
+// is the first factor beside the password, the account also gets recovery codes, and its
+// sessions end, as in EnableTOTP: n is the new one. Else n and recovery are zero.
+//
+// Errors: as those of ChangePassword; *InvalidError for the name, for an answer that is not
+// valid or came too late, or if the account has MaxPasskeys; ErrExists if it has this one.
+func (s *Store) AddPasskey(ctx context.Context, by Actor, session, password secret.Text, name string, in PasskeyAnswer) (n NewSession, recovery []secret.Text, err error) {
+	n, err = sealing(ctx, s, func(ctx context.Context) (n NewSession, err error) {
+		n, recovery, err = s.addPasskey(ctx, by, session, password, strings.TrimSpace(name), in)
+		return n, err
+	})
+	return n, recovery, err
+}
+
+func (s *Store) addPasskey(ctx context.Context, by Actor, session, password secret.Text, name string, in PasskeyAnswer) (n NewSession, recovery []secret.Text, err error) {
+	if err := checkPasskeyName(name); err != nil {
+		return NewSession{}, nil, err
+	}
+	c, err := s.proven(ctx, by, session, password)
+	if err != nil {
+		return NewSession{}, nil, err
+	}
+	challenge, _, err := s.readChallenge(in.Challenge, toAdd, c.session.Digest)
+	if err != nil {
+		return NewSession{}, nil, invalidField("passkey", "came too late, or is for another session")
+	}
+	made, err := in.Site.Made(in.Text, challenge)
+	if err != nil {
+		return NewSession{}, nil, invalidField("passkey", "is not what was asked for")
+	}
+	one := passkeyRecord{id: passkeyID(made.ID), key: made.Key, count: made.Count, created: c.at.Now}
+	one.sealed = s.sealPasskey(c.account.ID, one, passkeyDetails{name, made.Ref})
+	return s.addFactor(ctx, c, AdminPasskeyAdd, name, func(a *Account) error { return a.addPasskey(one) })
+}
+
+func (a *Account) addPasskey(one passkeyRecord) error {
+	all, at, err := a.findPasskey(one.id)
+	switch {
+	case err != nil:
+		return err
+	case at >= 0:
+		return ErrExists
+	case len(all) >= MaxPasskeys:
+		return invalidField("passkeys", fmt.Sprintf("are as many as an account may have (%d)", MaxPasskeys))
+	}
+	a.setPasskeys(append(all, one))
+	return nil
+}
+
+func checkPasskeyName(name string) error {
+	var bad InvalidError
+	switch {
+	case name == "":
+		bad.Add("name", "is missing")
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl):
+		bad.Add("name", "has characters that cannot be shown")
+	}
+	checkLength("name", len(name), MaxLabel, &bad)
+	return bad.Err()
+}
+
+// RemovePasskey removes a passkey of the account of a session; with its last factor beside
+// the password go the recovery codes. Errors as those of ChangePassword, and ErrNotFound if the
+// account has no such passkey.
+func (s *Store) RemovePasskey(ctx context.Context, by Actor, session, password secret.Text, id PasskeyID) error {
+	c, err := s.proven(ctx, by, session, password)
+	if err != nil {
+		return err
+	}
+	all, at, err := c.account.findPasskey(id)
+	if err != nil || at < 0 {
+		return cmp.Or(err, ErrNotFound)
+	}
+	d, err := s.openPasskey(c.account.ID, all[at])
+	if err != nil {
+		return err
+	}
+	_, err = s.changeOwn(ctx, c, AdminPasskeyRemove, d.name, func(a *Account) (SessionChange, error) {
+		all, at, err := a.findPasskey(id)
+		if err == nil && at >= 0 {
+			a.setPasskeys(slices.Delete(all, at, at+1))
+		}
+		return SessionChange{}, err
+	})
+	return err
+}
+
+// SignInPasskey is SignInCode with a passkey in place of the code. ErrSession also if the answer
+// came too late or was used before.
+func (s *Store) SignInPasskey(ctx context.Context, by Actor, pending secret.Text, in PasskeyAnswer) (NewSession, error) {
+	return s.signInSecond(ctx, by, pending, Factor{Passkey: in})
+}
+
+// SignInAlone begins a session by a passkey alone, which names the account. Its device has
+// verified the user, so that it counts as two factors. An account that a provider of sign-ins
+// knows is refused: the provider decides whether its user may sign in. browser is the secret that AskAnyPasskey
+// got.
+//
+// Errors: ErrCredentials; *LockedError after too many tries; ErrSession if the answer came too
+// late or was used before; ErrBusy; ErrClock while the clock is in doubt.
+func (s *Store) SignInAlone(ctx context.Context, by Actor, browser secret.Text, in PasskeyAnswer) (n NewSession, err error) {
+	var a Account
+	holder := seal.Digest(browser)
+	who := trier{by.Client, by.Client, "browser without session " + string(holder[:])} // wrong passkeys lock no account
+	err = s.attempt(ctx, who, func() error {
+		u, err := s.readUse(in, toSignIn, holder)
+		if err != nil {
+			return err
+		}
+		if a, err = s.byHandle(ctx, u.Handle); err != nil {
+			return err
+		}
+		r, err := u.prove(a, true)
+		if err != nil {
+			return err
+		}
+		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, "with a passkey alone", nil, r)
+		return instead(err, ErrNotFound, ErrCredentials)
+	})
+	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+}
+
+// byHandle returns the account that a handle is of, or ErrCredentials.
+func (s *Store) byHandle(ctx context.Context, handle []byte) (Account, error) {
+	if len(handle) < 8 {
+		return Account{}, ErrCredentials
+	}
+	id := AccountID(binary.BigEndian.Uint64(handle))
+	if !bytes.Equal(handle, s.handle(id)) {
+		return Account{}, ErrCredentials
+	}
+	a, err := s.engine.Account(ctx, id)
+	return a, instead(err, ErrNotFound, ErrCredentials)
+}
+
+// A passkeyUse is an answer to a challenge that is the store's.
+type passkeyUse struct {
+	passkey.Use
+	site      passkey.Site
+	challenge []byte
+	asked, at time.Time
+}
+
+// readUse returns ErrCredentials if the answer is none, or not to a challenge of the store, and
+// ErrSession if it came too late.
+func (s *Store) readUse(in PasskeyAnswer, purpose string, holder SessionDigest) (u passkeyUse, err error) {
+	u.site, u.at = in.Site, s.time.Read().Now
+	if u.challenge, u.asked, err = s.readChallenge(in.Challenge, purpose, holder); err != nil {
+		return u, err
+	}
+	if u.Use, err = passkey.ReadUse(in.Text); err != nil {
+		return u, ErrCredentials
+	}
+	return u, nil
+}
+
+// prove checks that a passkey of the account gave the answer, and with alone that its device
+// verified the user. The rule uses the answer up.
+func (u passkeyUse) prove(a Account, alone bool) (startRule, error) {
+	known, at, err := a.findPasskey(passkeyID(u.ID))
+	if err != nil || at < 0 {
+		return nil, cmp.Or(err, ErrCredentials)
+	}
+	count, err := u.Check(u.site, u.challenge, known[at].key, alone)
+	if err != nil {
+		return nil, ErrCredentials
+	}
+	return func(a Account) (Account, bool, error) {
+		if alone && a.Identities != "" { // else a person whom the provider does not know any more would sign in
+			return a, false, ErrCredentials
+		}
+		all, at, err := a.findPasskey(passkeyID(u.ID))
+		switch {
+		case err != nil:
+			return a, false, err
+		case !a.Active(), at < 0:
+			return a, false, ErrCredentials
+		case !u.asked.After(all[at].used): // used before, or it may have been
+			return a, false, ErrSession
+		case count != 0 && count <= all[at].count, count == 0 && all[at].count != 0:
+			return a, false, errCopied
+		}
+		all[at].count, all[at].used = count, later(u.asked, u.at) // servers with one database have clocks of their own
+		a.setPasskeys(all)
+		return a, false, nil
+	}, nil
+}
+
+// errCopied says that two devices seem to have one passkey, of a sort that cannot be copied.
+var errCopied = fmt.Errorf("%w: the passkey counts fewer uses than before, so there may be a copy", ErrCredentials)
+
+// A Factor is what proves an account beside its password: a code, or if Passkey has a text, a
+// passkey.
+type Factor struct {
+	Code    secret.Text
+	Passkey PasskeyAnswer
+}
+
+// readFactor returns the rule that uses a factor up, and what it is, for the instance log.
+func (s *Store) readFactor(c caller, f Factor) (how string, r startRule, err error) {
+	if f.Passkey.Text.IsZero() {
+		p, err := s.readCode(c.account, f.Code)
+		return p.name(), p.rule, err
+	}
+	u, err := s.readUse(f.Passkey, toProve, c.session.Digest)
+	if err != nil {
+		return "", nil, err
+	}
+	r, err = u.prove(c.account, false)
+	return "with a passkey as second factor", r, err
+}
