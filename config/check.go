@@ -30,6 +30,7 @@ func (l *loader) check(cfg Config) {
 	l.checkTLS(cfg)
 	l.checkListeners(cfg)
 	l.checkWebhooks(cfg.Webhooks)
+	l.checkSignIn(cfg)
 	l.checkMail(cfg.Mail, cfg.BaseURL)
 	l.checkLDAP(cfg.LDAP)
 	l.checkTerms("pw", cfg.PW.Terms)

@@ -139,6 +139,10 @@ type Config struct {
 	// factor are refused, such as 2027-01-31. Empty: at once.
 	RequireMFATokensFrom string `mapstructure:"require_mfa_tokens_from" form:"day" reload:"yes"`
 
+	// How people sign in: with passwords, at providers of OpenID Connect, or by a header of a
+	// proxy.
+	SignIn SignIn `mapstructure:"sign_in"`
+
 	// Language of the pages if the browser asks for none of the available languages.
 	DefaultLocale string `mapstructure:"default_locale" oneof:"en de fr es it nl pt pl cs sv ja zh" reload:"yes"`
 

@@ -26,6 +26,7 @@ func Default() Config {
 		ClientEncryption:  "offered",
 		DefaultLocale:     "en",
 		SignupEmailRegexp: ".+",
+		SignIn:            defaultSignIn(),
 		Backup:            defaultBackup(),
 		Brand:             Brand{Title: "pushbox"},
 		PurgeAfter:        365 * day,

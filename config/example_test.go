@@ -158,6 +158,9 @@ func (w *exampleWriter) fields(s *ast.StructType, prefix string) error {
 		w.comment(f, prefix+key)
 		if section == nil {
 			fmt.Fprintf(w, "%s%s: %s\n", indent(prefix), key, w.keys[prefix+key].Default)
+			if list, ok := f.Type.(*ast.ArrayType); ok {
+				w.entries(w.structs[fmt.Sprint(list.Elt)], prefix)
+			}
 			continue
 		}
 		fmt.Fprintf(w, "%s%s:\n", indent(prefix), key)
@@ -166,6 +169,22 @@ func (w *exampleWriter) fields(s *ast.StructType, prefix string) error {
 		}
 	}
 	return nil
+}
+
+// entries writes, as a comment, the keys of an entry of a list; s is nil for a list of values.
+func (w *exampleWriter) entries(s *ast.StructType, prefix string) {
+	if s == nil || s.Fields.List[0].Tag == nil {
+		return
+	}
+	w.WriteString(indent(prefix) + "# Its entries have these keys:\n")
+	for _, f := range s.Fields.List {
+		key, _ := keyOf(f)
+		fmt.Fprintf(w, "%s#\n", indent(prefix))
+		for line := range strings.Lines(f.Doc.Text()) {
+			w.WriteString(indent(prefix) + "#   # " + line)
+		}
+		fmt.Fprintf(w, "%s#   %s: …\n", indent(prefix), key)
+	}
 }
 
 // comment writes the meaning and the values of a field, unless a section of the same

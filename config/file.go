@@ -115,6 +115,9 @@ func (f configFile) leaf(s setting, n *yaml.Node, place string) {
 	if len(s.tags) == 0 {
 		text, ok = list(n)
 	}
+	if s.nested {
+		text, ok = yamlText(n)
+	}
 	if !ok {
 		f.problem(s.key, place, "must be %s", s.what)
 		return

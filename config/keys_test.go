@@ -21,6 +21,8 @@ func sample(k config.Setting) string {
 		"tls.redirect_listen": ":80", "tls.hsts": "1h", "tls.acme.domains": "a.example", "tls.acme.email": "ann@example.com",
 		"tls.acme.directory_url": "https://ca.example/acme/acme/directory",
 		"webhooks.events":        "view,expire", "webhooks.allow": "public,10.1.0.0/16,*.example.com", "ldap.url": "ldaps://dc.example.com", "ldap.check_every": "1h", "webhooks.queue": "100", "webhooks.give_up": "1h",
+		"sign_in.break_glass": "ann@example.com", "sign_in.oidc": `[{name: office, issuer: "https://id.example.com", client_id: pushbox}]`,
+		"sign_in.proxy.header": "Remote-Email", "sign_in.proxy.groups_header": "Remote-Groups",
 		"mail.host": "mail.example.com", "mail.tls": "implicit", "mail.give_up": "1h",
 	}
 	if v, ok := special[k.Key]; ok {
@@ -47,6 +49,10 @@ func beside(k config.Setting) []string {
 		return []string{"PUSHBOX_TLS_CERT_FILE=c"}
 	case k.Key == "tls.redirect_listen", strings.HasPrefix(k.Key, "tls.acme.") && k.Key != "tls.acme.domains":
 		return []string{"PUSHBOX_TLS_ACME_DOMAINS=b.example"}
+	case k.Key == "sign_in.passwords":
+		return []string{"PUSHBOX_SIGN_IN_PROXY_HEADER=Remote-Email"}
+	case strings.HasPrefix(k.Key, "sign_in.proxy.") && strings.HasSuffix(k.Key, "_groups"):
+		return []string{"PUSHBOX_SIGN_IN_PROXY_GROUPS_HEADER=Remote-Groups"}
 	case k.Key == "mail.host":
 		return []string{"PUSHBOX_MAIL_FROM=push@example.com", "PUSHBOX_BASE_URL=https://push.example.com"}
 	case k.Key == "webhooks.url":

@@ -19,10 +19,11 @@ import (
 
 // A kind is a type of setting: how it is read from text and written in YAML.
 type kind struct {
-	what  string   // for "must be …"
-	tags  []string // the YAML tags of a scalar that may be one; none: it is a list
-	parse func(text string) (any, error)
-	print func(value any) string
+	what   string   // for "must be …"
+	tags   []string // the YAML tags of a scalar that may be one; none: it is a list
+	nested bool     // it is a list of mappings, and its text is YAML
+	parse  func(text string) (any, error)
+	print  func(value any) string
 }
 
 func newKind[T any](what string, parse func(string) (T, error), print func(T) string, tags ...string) kind {
@@ -72,6 +73,18 @@ func kindOf(f reflect.StructField) kind {
 		return newKind("a list of a program and its arguments", parseCommand, printList(text))
 	case form == "names":
 		return newKind("a list of names", parseList(parseText), printList(text))
+	case form == "emails":
+		return newKind("a list of addresses", parseList(parseAccount), printList(text))
+	case form == "word":
+		return newKind("a word", parseWord, strconv.Quote, tagText)
+	case form == "words":
+		return newKind("a list of words", parseList(parseScope), printList(text))
+	case form == "texts":
+		return newKind("a list of texts", parseList(parseGroup), printList(text))
+	case form == "issuer":
+		return newKind("a URL such as https://id.example.com", parseIssuer, strconv.Quote, tagText)
+	case form == "header":
+		return newKind("the name of a header", parseHeader, strconv.Quote, tagText)
 	case form == "recipients":
 		return newKind("a list of age recipients", parseList(parseRecipient), printList(text))
 	}
@@ -93,6 +106,10 @@ func kindOf(f reflect.StructField) kind {
 		return newKind("text", parseSecret, printSecret, tagText)
 	case reflect.TypeFor[[]netip.Prefix]():
 		return newKind("a list of addresses and networks", parseList(parsePrefix), printList(netip.Prefix.String))
+	case reflect.TypeFor[[]OIDC]():
+		k := newKind(providerForms, parseProviders, printProviders)
+		k.nested = true
+		return k
 	case reflect.TypeFor[[]HookHost]():
 		return newKind("a list of hosts and networks", parseList(parseHookHost), printList(HookHost.String))
 	default:

@@ -62,6 +62,16 @@ enable_signups: false                            # default
 signup_email_regexp: ".+"                        # default
 require_mfa: false                               # default
 require_mfa_tokens_from: ""                      # default
+sign_in:
+  passwords: true                                # default; needs a restart
+  break_glass: []                                # default; needs a restart
+  oidc: []                                       # default; needs a restart
+  proxy:
+    header: ""                                   # default; needs a restart
+    groups_header: ""                            # default; needs a restart
+    create_accounts: false                       # default; needs a restart
+    allowed_groups: []                           # default; needs a restart
+    admin_groups: []                             # default; needs a restart
 default_locale: en                               # default
 purge_after: 1d                                  # file ` + name + `
 max_store_size: 2GiB                             # environment PUSHBOX_MAX_STORE_SIZE

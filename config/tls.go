@@ -135,6 +135,9 @@ func parseEmail(text string) (string, error) {
 	return text, nil
 }
 
+// parseAccount reads the address of an account, in the form in which accounts have it.
+func parseAccount(text string) (string, error) { return parseEmail(strings.ToLower(text)) }
+
 // parseDomains reads domains, separated by commas. It refuses a domain that is there twice.
 func parseDomains(text string) ([]string, error) {
 	var seen []string

@@ -38,6 +38,7 @@ type request struct {
 	actor     store.Actor
 	token     *store.APIToken   // nil: the request has none
 	session   store.SessionInfo // on pages: of the signed-in account
+	proxied   proxied           // the person whom a header of a proxy names
 	pending   bool              // on pages: the password was accepted, and the code is still missing
 	locale    *lang.Locale      // of texts for people
 	deadlines deadlines

@@ -44,6 +44,7 @@ func (s *Server) serve(recipients bool, w http.ResponseWriter, hr *http.Request)
 
 func (s *Server) newRequest(e *entryPoint, w http.ResponseWriter, hr *http.Request) *request {
 	r := &request{Request: hr, entry: e, Body: body.NewReader(hr), ctx: hr.Context(), id: strconv.FormatUint(rand.Uint64(), 36)}
+	r.proxied = s.takeProxied(e, hr)
 	r.memory = s.limits.requestMemory.Reserve()
 	r.deadlines = deadlines{*http.NewResponseController(w), s.cfg.Limits.StallTimeout, s.cfg.Limits.RequestTimeout}
 	if isPlain(hr.URL.EscapedPath()) {

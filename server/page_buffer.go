@@ -135,7 +135,7 @@ func (s *Server) render(r *request, rep *reply) (err error) {
 	defer cancel()
 	b := newPageBuffer(ctx, &r.memory, rep.reserved)
 	v := &web.View{
-		Template: rep.template, Locale: r.locale, Site: s.siteFor(r), Account: r.session.Email, Admin: r.session.Admin,
+		Template: rep.template, Locale: r.locale, Site: s.siteFor(r), Account: r.session.Email, Admin: r.session.Admin, NoPassword: r.session.NoPassword,
 		Where: r.where(), Switch: s.mayLeave(r, rep), Apart: rep.hasInput(), Page: rep.body,
 	}
 	var shown *http.Cookie

@@ -21,6 +21,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/clientip"
 	"pushbox/internal/lang"
+	"pushbox/internal/openid"
 	"pushbox/internal/secret"
 	"pushbox/server/web"
 	"pushbox/store"
@@ -37,6 +38,7 @@ type Options struct {
 	Clock      clock.Clock // for limits; nil: the machine's
 	Logo       *web.Logo   // nil: pushbox's
 	Monitoring Monitoring
+	Providers  []*openid.Provider // those of Config.SignIn.OIDC, in the same order
 
 	// Directory checks passwords of people whose accounts have none here; nil: there is no
 	// directory. Its errors are store.ErrCredentials and ErrAway.
@@ -64,6 +66,7 @@ type Server struct {
 	limits     *limits
 	monitoring Monitoring
 	directory  func(ctx context.Context, login string, password secret.Text) (store.External, error)
+	providers  []provider
 
 	full, recipients entryPoint // all routes, and only those for recipients
 
@@ -89,7 +92,7 @@ func New(o Options) (*Server, error) {
 		latest: new(atomic.Pointer[Server]), probes: newProbes(o.Clock.Elapsed),
 		store: o.Store.Snapshot(), log: o.Log, release: o.Version,
 		limits: newLimits(o.Config.Limits, o.Clock.Elapsed),
-		words:  lang.New(), clock: o.Clock, directory: o.Directory,
+		words:  lang.New(), clock: o.Clock, directory: o.Directory, providers: openProviders(o),
 	}
 	if s.monitoring = o.Monitoring; s.monitoring.Observer == nil {
 		s.monitoring.Observer = unobserved{}
@@ -151,7 +154,7 @@ func (s *Server) openPages(logo *web.Logo) (err error) {
 	brand := s.cfg.Brand
 	s.site = web.Site{
 		Title: brand.Title, Tagline: brand.Tagline, Footer: brand.Footer,
-		Logo: s.pages.LogoPath(), SignUps: s.cfg.EnableSignups, Requests: s.cfg.EnableRequests,
+		Logo: s.pages.LogoPath(), SignUps: s.signUps(), Requests: s.cfg.EnableRequests,
 	}
 	return nil
 }

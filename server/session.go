@@ -55,6 +55,18 @@ func (s *Server) sessionCookieName(r *request) string {
 	}
 }
 
+// guardedName is the name of a cookie that over TLS only this host can set.
+func (s *Server) guardedName(r *request, name string) string {
+	switch {
+	case !s.isSecure(r):
+		return name
+	case s.cfg.BasePath != "":
+		return "__Secure-" + name
+	default:
+		return "__Host-" + name
+	}
+}
+
 // newSessionCookie returns the cookie of a session. It lasts as long as the session
 // can; the store may end the session sooner.
 func (s *Server) newSessionCookie(r *request, n store.NewSession) *http.Cookie {
@@ -117,6 +129,7 @@ func (s *Server) identify(r *request) error {
 		case errors.Is(err, store.ErrSession):
 		case err != nil:
 			return err
+		case r.proxied.isOther(i):
 		case i.Pending:
 			r.pending = true
 		default:
@@ -136,7 +149,7 @@ func (s *Server) mayEnter(r *request) error {
 		return errSignIn
 	case administers && !r.session.Admin:
 		return store.ErrNotFound
-	case signedIn && s.cfg.RequireMFA && !r.session.MFA && (members || r.route.access == creating) && !r.route.has(beforeMFA):
+	case signedIn && s.cfg.RequireMFA && !r.session.MFA && !r.session.Strong && (members || r.route.access == creating) && !r.route.has(beforeMFA):
 		return errMFA
 	}
 	if administers {

@@ -65,6 +65,10 @@ var accountMatrix = []struct {
 	{"GET", "/admin/health", nil, [people]int{303, 303, 404, 404}},
 	{"GET", "/admin/settings", nil, [people]int{303, 303, 404, 404}},
 	{"GET", "/admin/log.jsonl", nil, [people]int{303, 303, 404, 404}},
+	{"GET", "/users/oidc/none", nil, [people]int{404, 404, 404, 404}}, // there is no such provider
+	{"GET", "/users/oidc/none/callback", nil, [people]int{404, 404, 404, 404}},
+	{"GET", "/users/oidc/none/sign_out", nil, [people]int{404, 404, 404, 404}},
+	{"POST", "/users/oidc/none/logout", nil, [people]int{404, 404, 404, 404}},
 	{"POST", "/users/sign_out", nil, [people]int{303, 303, 303, 303}},
 }
 

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -177,6 +178,7 @@ type managedView struct {
 	accountRow
 	Created display.Time
 	Tokens  int
+	SignsIn []string // the providers at which its user signs in
 	Acts    []accountAct
 	Wrong   bool // the address was not typed as it is
 	Last    bool // it is the last administrator's
@@ -271,6 +273,9 @@ func (s *Server) showAccount(r *request, status int, v managedView) (reply, erro
 		return reply{}, err
 	}
 	v.accountRow, v.Created, v.Tokens = newAccountRow(r, a, rooms[a.ID]), display.NewTime(a.CreatedAt), len(tokens)
+	for _, i := range a.Identities.List() {
+		v.SignsIn = append(v.SignsIn, cmp.Or(s.titleOfIssuer(i.Issuer), i.Issuer))
+	}
 	for _, act := range accountActs {
 		if !a.Removing && act.fits(a) {
 			v.Acts = append(v.Acts, act)

@@ -18,14 +18,20 @@ type forgottenView struct {
 
 // forgottenForm shows the form, if the server sends mail.
 func (s *Server) forgottenForm(*request) (reply, error) {
-	if !s.cfg.Mail.Enabled() {
+	if !s.mailsPasswords() {
 		return reply{}, store.ErrNotFound
 	}
 	return show(http.StatusOK, "forgotten", forgottenView{}), nil
 }
 
+// mailsPasswords reports whether people can ask for links that set a password.
+func (s *Server) mailsPasswords() bool { return s.cfg.Mail.Enabled() && s.cfg.SignIn.Passwords }
+
 // forgotten mails a link. The answer is the same whether the address has an account or not.
 func (s *Server) forgotten(r *request, f webForm) (reply, error) {
+	if !s.mailsPasswords() {
+		return reply{}, store.ErrNotFound
+	}
 	email := f.text("email")
 	page := forgottenView{Email: shownAgain(email, store.MaxEmail), Minutes: int(store.ResetLasts.Minutes())}
 	err := s.store.AskForPassword(r.Context(), r.actor, email, s.cfg.BaseURL, r.locale.Tag)

@@ -102,6 +102,8 @@ func (s *Server) newFormError(err error, message string) (formError, error) {
 	switch {
 	case errors.Is(err, store.ErrCredentials):
 		return formError{Message: message}, nil
+	case errors.Is(err, store.ErrStale):
+		return formError{Message: "proof_stale"}, nil
 	case errors.As(err, &locked):
 		s.noteLimit(err)
 		return s.tooManyAttempts(locked.RetryAfter), nil

@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pushbox/server/display"
 	"pushbox/server/web"
 	"pushbox/store"
 )
@@ -40,6 +41,13 @@ const (
 	noticeNewPassword  notice = "new_password"
 	noticeRequestEnded notice = "request_ended"
 	noticeAccountGone  notice = "account_gone"
+
+	noticeSignedOutHere    notice = "signed_out_here" // the cookie names the provider, as those below
+	noticeProviderDown     notice = "provider_down"
+	noticeProviderLate     notice = "provider_late"
+	noticeProviderDeclined notice = "provider_declined"
+	noticeProviderFailed   notice = "provider_failed"
+	noticeProviderRefused  notice = "provider_refused"
 )
 
 // notices are all of them, for a cookie can name no other message, and whether each is of
@@ -49,6 +57,7 @@ var notices = withActs(map[notice]bool{
 	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
 	noticeNoMFA: false, noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
 	noticeNewPassword: false, noticeRequestEnded: false, noticeAccountGone: false,
+	noticeSignedOutHere: false, noticeProviderDown: true, noticeProviderLate: true, noticeProviderDeclined: true, noticeProviderFailed: true, noticeProviderRefused: true,
 })
 
 // withActs adds the notices of what administrators do to accounts.
@@ -89,6 +98,13 @@ func (s *Server) takeNotice(r *request) (*web.Notice, *http.Cookie) {
 	case noticeDeleted:
 		if shown.Name = s.nameOf(r, about); shown.Name == "" {
 			shown.Message += "_untitled"
+		}
+	case noticeSignedOutHere, noticeProviderDown, noticeProviderLate, noticeProviderDeclined, noticeProviderFailed, noticeProviderRefused:
+		if shown.Name = s.titleOf(about); shown.Name == "" {
+			return nil, used
+		}
+		if n == noticeSignedOutHere {
+			shown.SignOut = display.ProviderPath + about + "/sign_out"
 		}
 	case noticeDeletedMany:
 		shown.Count, _ = strconv.Atoi(about)

@@ -17,7 +17,7 @@ func TestUsersDeleteTheirOwnAccounts(t *testing.T) {
 	bob := a.SignedIn("bob@example.com", servertest.AnnPassword)
 	token := a.AddToken("bob@example.com")
 	kept, gone := a.Create(`"payload":"x"`, a.AddToken(servertest.AnnEmail)), a.Create(`"payload":"x"`, token)
-	bob.Get("/users/account").Want(http.StatusOK).Says("bob@example.com", "Active pushes", "Delete my account")
+	bob.Get("/users/account").Want(http.StatusOK).Says("bob@example.com", "Active secrets", "Delete my account")
 
 	bob.Post("/users/account/remove", "password", "wrong").Want(http.StatusForbidden).Says("Nothing was deleted")
 	a.Get("/p/" + gone).Want(http.StatusOK)

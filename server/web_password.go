@@ -26,12 +26,18 @@ type passwordView struct {
 }
 
 func (s *Server) passwordForm(r *request) (reply, error) {
+	if r.session.NoPassword {
+		return reply{}, store.ErrNotFound
+	}
 	return show(http.StatusOK, "password", passwordView{Email: r.session.Email}), nil
 }
 
 // changePassword replaces the password of the account, and ends its other sessions, and
 // its API tokens if that box is ticked.
 func (s *Server) changePassword(r *request, f webForm) (reply, error) {
+	if r.session.NoPassword {
+		return reply{}, store.ErrNotFound
+	}
 	page := passwordView{Email: r.session.Email, Keep: !f.checked("end_tokens")}
 	if page.Differ = f.text("new") != f.text("again"); page.Differ {
 		return show(http.StatusUnprocessableEntity, "password", page), nil

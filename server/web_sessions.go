@@ -21,6 +21,7 @@ type sessionRow struct {
 	IP          string
 	Begun, Used display.Time
 	Own         bool
+	Via         string // the provider at which it began, as pages call it; empty: none
 }
 
 // sessionsPage shows the sessions of the account.
@@ -32,7 +33,7 @@ func (s *Server) sessionsPage(r *request) (reply, error) {
 	page := sessionsView{Others: len(list) > 1}
 	for _, i := range list {
 		page.Sessions = append(page.Sessions, sessionRow{
-			ID: i.ID, Agent: display.ParseAgent(i.UserAgent), IP: i.IP, Own: i.Own,
+			ID: i.ID, Agent: display.ParseAgent(i.UserAgent), IP: i.IP, Own: i.Own, Via: s.titleOfIssuer(i.Via.Issuer),
 			Begun: display.NewTime(i.CreatedAt), Used: display.NewTime(i.LastUsedAt),
 		})
 	}

@@ -19,7 +19,7 @@ type accountView struct {
 
 // signUpForm shows the form, if sign-ups are enabled.
 func (s *Server) signUpForm(*request) (reply, error) {
-	if !s.cfg.EnableSignups {
+	if !s.signUps() {
 		return reply{}, store.ErrNotFound
 	}
 	return show(http.StatusOK, "sign_up", accountView{}), nil
@@ -28,7 +28,7 @@ func (s *Server) signUpForm(*request) (reply, error) {
 // signUp makes an account. If the address has one already, the answer is the same, and
 // does not tell who has an account.
 func (s *Server) signUp(r *request) (reply, error) {
-	if !s.cfg.EnableSignups {
+	if !s.signUps() {
 		return reply{}, store.ErrNotFound
 	}
 	f, err := s.readForm(r)
@@ -57,6 +57,9 @@ func (s *Server) signUp(r *request) (reply, error) {
 	}
 	return s.goToTell(r, signInPath, noticeSignedUp), nil
 }
+
+// signUps reports whether people can make accounts for themselves.
+func (s *Server) signUps() bool { return s.cfg.EnableSignups && s.cfg.SignIn.Passwords }
 
 // maySignUp reports whether an address, in the form in which the store keeps it, may
 // sign up.

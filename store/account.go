@@ -35,8 +35,8 @@ func (a Account) Active() bool { return !a.Disabled && !a.Removing }
 // before its user can sign in.
 func (a Account) Administers() bool { return a.Admin && a.Active() && !a.Invited() }
 
-// Invited reports whether nobody has signed in to the account yet: it has no password, and
-// no provider knows its user.
+// Invited reports whether the account has no way to sign in yet: it has no password, and no
+// provider knows its user.
 func (a Account) Invited() bool { return a.PasswordHash == "" && a.Identities == "" }
 
 // SignsInElsewhere reports whether the account has no password, and a provider in its place.

@@ -42,6 +42,7 @@ func (s *Store) SignInAs(ctx context.Context, by Actor, x External) (NewSession,
 
 // signInAs returns the account, too, if there is one.
 func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSession, a Account, err error) {
+	by = by.proved(0) // who was signed in before does not matter
 	a, err = s.accountFor(ctx, by, x)
 	if err == nil && x.Admin != nil && *x.Admin != a.Admin {
 		a, err = s.setRole(ctx, by, a, x)
@@ -53,15 +54,15 @@ func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSessio
 }
 
 // SignInAt is SignIn for a person whose password a provider checks, such as a directory: ask
-// asks it. But where the account of an address has a password here, that alone decides. A
-// try that ends with ErrCredentials counts as a wrong password; what a slow provider holds up
+// asks it. With local, where the account of an address has a password here, that alone
+// decides. A try that ends with ErrCredentials counts as a wrong password; what a slow provider holds up
 // is no other sign-in than those to the same address.
 //
 // Errors: those of SignIn, and any other of ask.
-func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password secret.Text, ask func(context.Context) (External, error)) (n NewSession, err error) {
+func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password secret.Text, local bool, ask func(context.Context) (External, error)) (n NewSession, err error) {
 	a, err := s.account(ctx, login)
 	switch {
-	case err == nil && a.PasswordHash != "":
+	case err == nil && local && a.PasswordHash != "":
 		return s.SignIn(ctx, by, login, password)
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return NewSession{}, err

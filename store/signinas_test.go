@@ -106,8 +106,6 @@ func TestWhomTheSettingsDoNotLetInIsRefused(t *testing.T) {
 	}
 }
 
-// Whoever makes an account for the address of another person, and whoever gives a provider the
-// address of another person, gets nothing of that person's.
 func TestAnAccountIsNotTakenOverByAnUnverifiedAddress(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)

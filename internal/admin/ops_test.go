@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"os"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -67,14 +68,14 @@ func TestAnAccountLives(t *testing.T) {
 		who := admin.Address{Email: alice}
 		u := must(t, r, admin.UserAdd, admin.Credentials{Email: "Alice@example.com", Password: clear(password)})
 		want := admin.User{ID: 1, Email: alice, CreatedAt: r.f.Clock.Now(), Confirmed: true}
-		if u != want {
+		if !reflect.DeepEqual(u, want) {
 			t.Errorf("added %+v, want %+v", u, want)
 		}
 		must(t, r, admin.UserPasswd, admin.Credentials{Email: alice, Password: clear(password + "!")})
 		must(t, r, admin.UserResetMFA, who)
 		must(t, r, admin.UserRole, admin.Role{Email: alice, Admin: true})
 		want.Admin = true
-		if list := must(t, r, admin.UserList, admin.None{}); !slices.Equal(list, []admin.User{want}) {
+		if list := must(t, r, admin.UserList, admin.None{}); !reflect.DeepEqual(list, []admin.User{want}) {
 			t.Errorf("as an administrator: %+v", list)
 		}
 		wantErr(t, r, admin.UserRole, admin.Role{Email: alice}, store.ErrLastAdmin)
@@ -82,13 +83,21 @@ func TestAnAccountLives(t *testing.T) {
 		want.Admin = false
 		must(t, r, admin.UserDisable, who)
 		want.Disabled = true
-		if list := must(t, r, admin.UserList, admin.None{}); !slices.Equal(list, []admin.User{want}) {
+		if list := must(t, r, admin.UserList, admin.None{}); !reflect.DeepEqual(list, []admin.User{want}) {
 			t.Errorf("after disable the list is %+v", list)
 		}
 		must(t, r, admin.UserEnable, who)
 		want.Disabled = false
-		if list := must(t, r, admin.UserList, admin.None{}); !slices.Equal(list, []admin.User{want}) {
+		if list := must(t, r, admin.UserList, admin.None{}); !reflect.DeepEqual(list, []admin.User{want}) {
 			t.Errorf("after enable the list is %+v", list)
+		}
+		outside := store.External{Identity: store.Identity{Issuer: "https://id.example.com", Subject: "7"}, Email: alice, Verified: true, Link: true}
+		if _, err := r.f.SignInAs(t.Context(), store.Actor{}, outside); err != nil {
+			t.Fatal(err)
+		}
+		want.Identities, want.LastSignInAt = []admin.Identity{{Issuer: "https://id.example.com", Subject: "7"}}, r.f.Clock.Now()
+		if list := must(t, r, admin.UserList, admin.None{}); !reflect.DeepEqual(list, []admin.User{want}) {
+			t.Errorf("linked: %+v", list)
 		}
 		if _, err := r.f.SignUp(t.Context(), store.Actor{Client: "192.0.2.9"}, "new@example.com", secret.New(password)); err != nil {
 			t.Fatal(err)

@@ -58,17 +58,28 @@ type User struct {
 	Confirmed    bool            `json:"confirmed"`                // its address
 	SecondFactor bool            `json:"second_factor"`
 	Admin        bool            `json:"admin"`
-	Invited      bool            `json:"invited"` // it has no password yet
+	Invited      bool            `json:"invited"` // it has no way to sign in yet
 	Disabled     bool            `json:"disabled"`
 	Removing     bool            `json:"removing"` // its removal was interrupted; the next sweep finishes it
 	Room         store.Room      `json:"room"`     // what its live pushes take
+	Identities   []Identity      `json:"identities,omitempty"`
+}
+
+// An Identity is that by which a provider of sign-ins knows the account's user.
+type Identity struct {
+	Issuer  string `json:"issuer"`
+	Subject string `json:"subject"`
 }
 
 func newUser(a store.Account, takes store.Room) User {
-	return User{
+	u := User{
 		ID: a.ID, Email: a.Email, CreatedAt: a.CreatedAt, LastSignInAt: a.SignedInAt,
 		Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin, Invited: a.Invited(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
 	}
+	for _, i := range a.Identities.List() {
+		u.Identities = append(u.Identities, Identity(i))
+	}
+	return u
 }
 
 // A TokenRequest asks for an API token.

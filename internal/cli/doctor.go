@@ -20,6 +20,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
+	"pushbox/server/display"
 	"pushbox/store"
 	"pushbox/store/bolt"
 )
@@ -109,6 +110,12 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 			}
 			return people.Check(ctx)
 		}
+	}
+	providers, err := instance.Providers(s.Config, time.Now)
+	s.ProvidersAre = err
+	for i, p := range providers {
+		name := s.Config.SignIn.OIDC[i].Name
+		s.Providers = append(s.Providers, doctor.Provider{Name: name, Back: display.BackPath(name), Ask: p.Ask})
 	}
 	if !s.Config.Webhooks.URL.IsZero() {
 		s.Hook = daemon.CheckInstanceHook(s.Config.Webhooks)

@@ -112,6 +112,9 @@ func (p Proxies) Client(remoteAddr string, h http.Header) Client {
 	return c
 }
 
+// TrustsPeer reports whether remoteAddr, as in http.Request, is that of a trusted proxy.
+func (p Proxies) TrustsPeer(remoteAddr string) bool { return p.peer(remoteAddr).trusted }
+
 // Trusts reports whether the address is that of a trusted proxy.
 func (p Proxies) Trusts(addr netip.Addr) bool { return p.trusts(addr.Unmap()) }
 

@@ -220,7 +220,7 @@ func TestTriesCountOnlyWhereTheDirectoryAnswers(t *testing.T) {
 	d := newDirectorySite(t)
 	asked := 0
 	for range 5 {
-		_, err := d.store.SignInAt(t.Context(), store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, "ann", secret.New("right-ann"), func(context.Context) (store.External, error) {
+		_, err := d.store.SignInAt(t.Context(), store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, "ann", secret.New("right-ann"), true, func(context.Context) (store.External, error) {
 			asked++
 			return store.External{}, context.DeadlineExceeded
 		})

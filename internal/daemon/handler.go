@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"pushbox/internal/durable"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
+	"pushbox/internal/instance"
 	"pushbox/server"
 	"pushbox/server/web"
 	"pushbox/store"
@@ -42,6 +44,9 @@ func newHandler(ctx context.Context, opts Options, s *store.Store, log zerolog.L
 		log.Info().Msg("api_v1_cors has no effect, since create_networks is set")
 	}
 	o := server.Options{Config: opts.Config, Store: s, Log: log, Version: opts.Version, Logo: logo}
+	if o.Providers, err = instance.Providers(opts.Config, time.Now); err != nil {
+		return nil, "", err
+	}
 	code, err := s.FirstCode(ctx)
 	if err != nil {
 		return nil, "", err

@@ -25,6 +25,7 @@ func walked(k config.Setting) string {
 		"files.max_file_size": "1KiB", "files.download_window": "1h",
 		"public_listen": "127.0.0.1:2", "listen_mode": `"0600"`, "base_path": "/walked", "allowed_hosts": "[walked.example]",
 		"tls.hsts": "1d", "mail.tls": "implicit", "mail.give_up": "1h", "mail.from": "push@walked.example", "metrics.listen": "127.0.0.1:3", "limits.stop_delay": "1m", "ldap.check_every": "1h", "webhooks.queue": "100", "webhooks.give_up": "1h", "backup.schedule": "24h", "backup.dir": "/some/where", "backup.recipients": "[age1abc]", "backup.after": "[/bin/true]",
+		"sign_in.break_glass":     "[ann@walked.example]",
 		"require_mfa_tokens_from": "2099-01-31", "sessions.idle_timeout": "2d", "sessions.max_age": "90d",
 	}
 	v, ok := special[k.Key]
@@ -48,19 +49,26 @@ func walked(k config.Setting) string {
 
 // together are settings that are not allowed without others, and a file that has both.
 var together = map[string]string{
-	"mail.host":              "mail: {host: mail.example, from: push@walked.example}",
-	"webhooks.url":           "webhooks: {url: 'https://hooks.example/', secret_file: /s}",
-	"webhooks.secret_file":   "webhooks: {url: 'https://hooks.example/', secret_file: /s}",
-	"webhooks.events":        "webhooks: {events: [view]}",
-	"webhooks.allow":         "webhooks: {allow: [10.1.0.0/16]}",
-	"ldap.url":               "ldap: {url: 'ldaps://dc.walked.example', base: 'dc=walked,dc=example'}",
-	"tls.cert_file":          "tls: {cert_file: /c.pem, key_file: /k.pem}",
-	"tls.key_file":           "tls: {cert_file: /c.pem, key_file: /k.pem}",
-	"tls.redirect_listen":    "tls: {acme: {domains: [walked.example]}, redirect_listen: ':80'}",
-	"tls.acme.domains":       "tls: {acme: {domains: [walked.example]}}",
-	"tls.acme.directory_url": "tls: {acme: {domains: [walked.example], directory_url: 'https://ca.example/directory'}}",
-	"tls.acme.ca_file":       "tls: {acme: {domains: [walked.example], ca_file: /ca.pem}}",
-	"tls.acme.email":         "tls: {acme: {domains: [walked.example], email: ann@walked.example}}",
+	"mail.host":                     "mail: {host: mail.example, from: push@walked.example}",
+	"webhooks.url":                  "webhooks: {url: 'https://hooks.example/', secret_file: /s}",
+	"webhooks.secret_file":          "webhooks: {url: 'https://hooks.example/', secret_file: /s}",
+	"webhooks.events":               "webhooks: {events: [view]}",
+	"webhooks.allow":                "webhooks: {allow: [10.1.0.0/16]}",
+	"sign_in.passwords":             "sign_in: {passwords: false, proxy: {header: Remote-Email}}",
+	"sign_in.oidc":                  "sign_in: {oidc: [{name: walked, issuer: 'https://id.walked.example', client_id: x}]}",
+	"sign_in.proxy.header":          "sign_in: {proxy: {header: Remote-Email}}",
+	"sign_in.proxy.groups_header":   "sign_in: {proxy: {groups_header: Remote-Groups}}",
+	"sign_in.proxy.create_accounts": "sign_in: {proxy: {create_accounts: true}}",
+	"sign_in.proxy.allowed_groups":  "sign_in: {proxy: {groups_header: Remote-Groups, allowed_groups: [a]}}",
+	"sign_in.proxy.admin_groups":    "sign_in: {proxy: {groups_header: Remote-Groups, admin_groups: [a]}}",
+	"tls.cert_file":                 "tls: {cert_file: /c.pem, key_file: /k.pem}",
+	"tls.key_file":                  "tls: {cert_file: /c.pem, key_file: /k.pem}",
+	"tls.redirect_listen":           "tls: {acme: {domains: [walked.example]}, redirect_listen: ':80'}",
+	"tls.acme.domains":              "tls: {acme: {domains: [walked.example]}}",
+	"tls.acme.directory_url":        "tls: {acme: {domains: [walked.example], directory_url: 'https://ca.example/directory'}}",
+	"tls.acme.ca_file":              "tls: {acme: {domains: [walked.example], ca_file: /ca.pem}}",
+	"tls.acme.email":                "tls: {acme: {domains: [walked.example], email: ann@walked.example}}",
+	"ldap.url":                      "ldap: {url: 'ldaps://dc.walked.example', base: 'dc=walked,dc=example'}",
 }
 
 // yamlOf is a file that sets one key, and what has to come with it.

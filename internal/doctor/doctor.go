@@ -56,14 +56,16 @@ type Subject struct {
 	Postgres   *postgres.Inspection // of the database, where that is PostgreSQL; nil: there is none, for PostgresIs
 	PostgresIs error                // nil: the database is a file, or was inspected
 
-	Probe   func(context.Context) (path string, err error) // asks the server for one
-	URL     *url.URL                                       // at which clients reach the server; nil: not given
-	CAFile  string                                         // certificate authorities to trust, beside those of the system
-	Mail    func(context.Context) error                    // connects to the mail server and signs in; nil: no mail is sent
-	People  func(context.Context) error                    // asks the directory; nil: there is none
-	Hook    error                                          // why nothing can be sent to webhooks.url; nil: it can, as far as is known
-	Network bool                                           // base_url may be asked for the time
-	Inside  bool                                           // the server itself asks, and checks of what others are to it are left out
+	Probe        func(context.Context) (path string, err error) // asks the server for one
+	URL          *url.URL                                       // at which clients reach the server; nil: not given
+	CAFile       string                                         // certificate authorities to trust, beside those of the system
+	Mail         func(context.Context) error                    // connects to the mail server and signs in; nil: no mail is sent
+	People       func(context.Context) error                    // asks the directory; nil: there is none
+	Hook         error                                          // why nothing can be sent to webhooks.url; nil: it can, as far as is known
+	Providers    []Provider                                     // of sign-ins
+	ProvidersAre error                                          // why there are no Providers; nil: they are those of the settings
+	Network      bool                                           // base_url may be asked for the time
+	Inside       bool                                           // the server itself asks, and checks of what others are to it are left out
 }
 
 // An Upgrade is what the next start does to a database of an older schema.
@@ -122,6 +124,7 @@ func checks() []check {
 		{name: "metrics", look: checkMetrics},
 		{name: "mail", look: checkMail, away: true},
 		{name: "directory", look: checkDirectory, away: true},
+		{name: "providers of sign-ins", look: checkProviders, away: true},
 		{name: "messages", look: checkMessages, asks: true},
 		{name: "webhook of the server", look: checkHook},
 		{name: "certificate", look: checkCertificate},

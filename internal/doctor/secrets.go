@@ -17,14 +17,19 @@ const othersAll fs.FileMode = 0o007
 // checkSecrets reports who can open the files with secrets that settings name, except
 // the master key. Certificates and tokens are often shared with a group.
 func checkSecrets(_ context.Context, s *Subject) (all []Finding) {
-	for _, at := range []struct{ setting, path string }{
+	type secretFile struct{ setting, path string }
+	files := []secretFile{
 		{"database_url_file", s.Config.DatabaseURLFile},
 		{"tls.key_file", s.Config.TLS.KeyFile},
 		{"metrics.token_file", s.Config.Metrics.TokenFile},
 		{"webhooks.secret_file", s.Config.Webhooks.SecretFile},
 		{"mail.password_file", s.Config.Mail.PasswordFile},
 		{"ldap.bind_password_file", s.Config.LDAP.BindPasswordFile},
-	} {
+	}
+	for _, p := range s.Config.SignIn.OIDC {
+		files = append(files, secretFile{"client_secret_file of " + p.Name, p.ClientSecretFile})
+	}
+	for _, at := range files {
 		if at.path != "" {
 			all = append(all, judgeSecret(at.setting, at.path))
 		}

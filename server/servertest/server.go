@@ -99,8 +99,12 @@ func (a *Server) Beside(changes ...func(*config.Config)) *Server {
 func start(t *testing.T, cfg config.Config, f *storetest.Fixture) *Server {
 	t.Helper()
 	a := &Server{T: t, Log: new(Log), Store: f}
+	providers, err := instance.Providers(cfg, a.Store.Clock.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
 	handler, err := server.New(server.Options{
-		Config: cfg, Store: a.Store.Store, Log: zerolog.New(a.Log), Version: "3.0.0", Clock: a.Store.Clock,
+		Config: cfg, Providers: providers, Store: a.Store.Store, Log: zerolog.New(a.Log), Version: "3.0.0", Clock: a.Store.Clock,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -97,20 +97,22 @@ type Notice struct {
 	Warning bool
 	First   bool   // it greets the first account
 	Account string // that is signed in
+	SignOut string // path at which the reader signs out of the provider Name; empty: none
 }
 
 // A View is one page: its template, what it shows, and for which reader.
 type View struct {
-	Template string
-	Locale   *lang.Locale
-	Site     Site
-	Account  string  // the address of the signed-in account; empty: none
-	Admin    bool    // the account administers
-	Where    string  // names the page in the navigation
-	Switch   bool    // the page is available in other languages at its address
-	Apart    bool    // losing this one would lose what the reader has typed: the others open in a new tab
-	Notice   *Notice // nil: none
-	Page     any     // what the template shows
+	Template   string
+	Locale     *lang.Locale
+	Site       Site
+	Account    string  // the address of the signed-in account; empty: none
+	Admin      bool    // the account administers
+	NoPassword bool    // the account signs in at a provider
+	Where      string  // names the page in the navigation
+	Switch     bool    // the page is available in other languages at its address
+	Apart      bool    // losing this one would lose what the reader has typed: the others open in a new tab
+	Notice     *Notice // nil: none
+	Page       any     // what the template shows
 }
 
 // T translates a message, as lang.Locale.Text does.

@@ -1,0 +1,36 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+)
+
+// A Provider is one of sign-ins.
+type Provider struct {
+	Name string
+	Back string                      // the path to which it sends browsers back
+	Ask  func(context.Context) error // returns an error unless it answers as a provider
+}
+
+// checkProviders reports whether each provider of sign-ins answers, and the address that it must
+// know.
+func checkProviders(ctx context.Context, s *Subject) (all []Finding) {
+	switch {
+	case s.ProvidersAre != nil:
+		return one(problem("let the server's user read the file; or change sign_in.oidc", "%v", s.ProvidersAre))
+	case len(s.Providers) == 0:
+		return one(skipped("off; to sign in with accounts of your own, see docs/sign-in.md"))
+	}
+	for _, p := range s.Providers {
+		if err := p.Ask(ctx); err != nil {
+			all = append(all, problem("make its issuer answer this machine: see docs/sign-in.md", "%s: %v", p.Name, err))
+			continue
+		}
+		base := s.Config.BaseURL
+		if base == "" || s.Config.PublicListen != "" {
+			base = "the address of this server and "
+		}
+		all = append(all, fine("%s answers; there, the redirect URI of pushbox must be %s", p.Name, fmt.Sprint(base, p.Back)))
+	}
+	return all
+}

@@ -1,0 +1,22 @@
+package doctor
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+func TestProvidersOfSignInsAreToAnswer(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	const name = "providers of sign-ins"
+	wants(t, "none", of(t, s, name), Skipped, "docs/sign-in.md")
+	s.Providers = []Provider{{Name: "office", Back: "/users/oidc/office/callback", Ask: func(context.Context) error { return nil }}}
+	wants(t, "a good one", of(t, s, name), OK, "the address of this server and /users/oidc/office/callback")
+	s.Config.BaseURL = "https://push.example.com"
+	wants(t, "with base_url", of(t, s, name), OK, "https://push.example.com/users/oidc/office/callback")
+	s.Providers[0].Ask = func(context.Context) error { return errors.New("it is asleep") }
+	wants(t, "a bad one", of(t, s, name), Problem, "office: it is asleep")
+	s.ProvidersAre = errors.New("no such file")
+	wants(t, "a file that is missing", of(t, s, name), Problem, "no such file")
+}

@@ -1,0 +1,50 @@
+package instance
+
+import (
+	"fmt"
+	"time"
+
+	"pushbox/config"
+	"pushbox/internal/durable"
+	"pushbox/internal/openid"
+)
+
+// maxAuthorities is the largest file with certificates of authorities, in bytes.
+const maxAuthorities = 1 << 20
+
+// Providers makes the providers of sign_in.oidc, in their order. It reads the files that the
+// settings name, and asks no provider for anything.
+func Providers(cfg config.Config, now func() time.Time) ([]*openid.Provider, error) {
+	all := make([]*openid.Provider, len(cfg.SignIn.OIDC))
+	for i, c := range cfg.SignIn.OIDC {
+		p, err := newProvider(c, now)
+		if err != nil {
+			return nil, fmt.Errorf("sign_in.oidc, %s: %w", c.Name, err)
+		}
+		all[i] = p
+	}
+	return all, nil
+}
+
+func newProvider(c config.OIDC, now func() time.Time) (*openid.Provider, error) {
+	o := openid.Options{Issuer: c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: c.Scopes, Now: now}
+	if len(c.AllowedGroups)+len(c.AdminGroups) > 0 {
+		o.Groups = c.GroupsClaim
+	}
+	var err error
+	if c.ClientSecretFile != "" {
+		if o.Secret, err = ReadSecretFile(c.ClientSecretFile); err != nil {
+			return nil, fmt.Errorf("client_secret_file: %w", err)
+		}
+	}
+	if c.CAFile != "" {
+		if o.Authorities, err = durable.ReadBounded(c.CAFile, maxAuthorities); err != nil {
+			return nil, fmt.Errorf("ca_file: %w", err)
+		}
+	}
+	p, err := openid.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("ca_file: %w", err)
+	}
+	return p, nil
+}

@@ -1,0 +1,207 @@
+package openid
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"pushbox/internal/secret"
+)
+
+// A Person is what a provider says of the person who signed in.
+type Person struct {
+	Subject  string
+	Session  string // what the provider calls its session; may be empty
+	Email    string // may be empty
+	Verified bool   // the provider says that the address is the person's
+	Groups   []string
+}
+
+// claims are what is read of an ID token and of the answer of the endpoint for users.
+type claims struct {
+	Party    string `json:"azp"`
+	Session  string `json:"sid"`
+	Email    string `json:"email"`
+	Verified truth  `json:"email_verified"`
+	all      map[string]json.RawMessage
+}
+
+// A truth is a claim that is true or false; some providers send it as a text.
+type truth bool
+
+// UnmarshalJSON reads it. What is neither is false.
+func (t *truth) UnmarshalJSON(b []byte) error {
+	*t = string(b) == "true" || string(b) == `"true"`
+	return nil
+}
+
+// Finish ends a sign-in with the answer that the provider sent through the browser. It takes
+// each code once, since the provider does.
+//
+// Errors: ErrFlow, ErrDeclined, ErrDown, ErrToken. None has a token, a code or a claim in it.
+func (p *Provider) Finish(ctx context.Context, back string, f Flow, answer url.Values) (Person, error) {
+	state := []byte(p.state(f))
+	if !f.isFlow() || subtle.ConstantTimeCompare([]byte(answer.Get("state")), state) != 1 {
+		return Person{}, ErrFlow
+	}
+	ctx, cancel := p.context(ctx)
+	defer cancel()
+	d, err := p.find(ctx)
+	if err != nil {
+		return Person{}, err
+	}
+	if iss := answer.Get("iss"); iss != p.opts.Issuer && (iss != "" || d.SaysIssuer) {
+		return Person{}, fmt.Errorf("%w: it is of another provider", ErrFlow)
+	}
+	if answer.Get("error") != "" || answer.Get("code") == "" {
+		return Person{}, ErrDeclined
+	}
+	tokens, err := p.config(d, back).Exchange(ctx, answer.Get("code"), oauth2.VerifierOption(p.verifier(f)))
+	if err != nil {
+		return Person{}, exchangeError(err)
+	}
+	return p.read(ctx, d, f, tokens)
+}
+
+// read reads the tokens of a sign-in.
+func (p *Provider) read(ctx context.Context, d *found, f Flow, tokens *oauth2.Token) (Person, error) {
+	raw, _ := tokens.Extra("id_token").(string)
+	id, err := d.verifier.Verify(ctx, raw)
+	if err != nil {
+		return Person{}, tokenError(err)
+	}
+	c, err := readClaims(id)
+	switch {
+	case err != nil:
+		return Person{}, err
+	case subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(p.nonce(f))) != 1:
+		return Person{}, fmt.Errorf("%w: it has another nonce", ErrToken)
+	case c.Party != "" && c.Party != p.opts.ClientID, c.Party == "" && len(id.Audience) > 1:
+		return Person{}, fmt.Errorf("%w: it is for another party", ErrToken)
+	case id.Subject == "":
+		return Person{}, fmt.Errorf("%w: it has no subject", ErrToken)
+	case p.isFuture(id.IssuedAt):
+		return Person{}, fmt.Errorf("%w: it is of the future: the clocks differ", ErrToken)
+	}
+	who := Person{Subject: id.Subject, Session: c.Session, Email: c.Email, Verified: bool(c.Verified), Groups: c.texts(p.opts.Groups)}
+	if d.Persons != "" && (who.Email == "" || p.opts.Groups != "" && c.all[p.opts.Groups] == nil) {
+		err = p.askMore(ctx, d, tokens, &who)
+	}
+	return who, err
+}
+
+// askMore asks the provider for what its ID token lacks.
+func (p *Provider) askMore(ctx context.Context, d *found, tokens *oauth2.Token, who *Person) error {
+	info, err := d.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
+	if err != nil {
+		return fmt.Errorf("%w: its userinfo_endpoint says nothing", ErrDown)
+	}
+	if info.Subject != who.Subject {
+		return fmt.Errorf("%w: the userinfo_endpoint tells of another person", ErrToken)
+	}
+	c, err := readClaims(info)
+	if err != nil {
+		return err
+	}
+	if who.Email == "" {
+		who.Email, who.Verified = c.Email, bool(c.Verified)
+	}
+	if who.Groups == nil {
+		who.Groups = c.texts(p.opts.Groups)
+	}
+	return nil
+}
+
+func (p *Provider) isFuture(t time.Time) bool { return t.After(p.opts.Now().Add(skew)) }
+
+// readClaims reads the claims of a token or an answer whose signature or source was checked.
+func readClaims(of interface{ Claims(any) error }) (c claims, err error) {
+	if of.Claims(&c) != nil || of.Claims(&c.all) != nil {
+		return c, fmt.Errorf("%w: its claims are malformed", ErrToken)
+	}
+	return c, nil
+}
+
+// texts returns the texts of a claim: of a list, or a single one.
+func (c claims) texts(name string) (list []string) {
+	var one string
+	if raw := c.all[name]; json.Unmarshal(raw, &list) != nil && json.Unmarshal(raw, &one) == nil {
+		return []string{one}
+	}
+	return list
+}
+
+// A SignedOut is what a provider says of a session of its own that has ended: of a person, or
+// by its name, or both.
+type SignedOut struct {
+	Subject, Session string
+	At               time.Time // sessions that began later go on
+}
+
+// ReadSignOut reads a logout token. Errors: ErrDown, ErrToken.
+func (p *Provider) ReadSignOut(ctx context.Context, token secret.Text) (SignedOut, error) {
+	ctx, cancel := p.context(ctx)
+	defer cancel()
+	d, err := p.find(ctx)
+	if err != nil {
+		return SignedOut{}, err
+	}
+	t, err := d.verifier.VerifyLogout(ctx, token.Reveal())
+	if err != nil {
+		return SignedOut{}, tokenError(err)
+	}
+	if p.isFuture(t.IssuedAt) || t.Subject == "" && t.SessionID == "" {
+		return SignedOut{}, ErrToken
+	}
+	return SignedOut{Subject: t.Subject, Session: t.SessionID, At: t.IssuedAt.Add(skew)}, nil
+}
+
+// exchangeError is the error of a code that gave no tokens. What the provider sent is no part
+// of it.
+func exchangeError(err error) error {
+	var refused *oauth2.RetrieveError
+	if errors.As(err, &refused) && refused.Response != nil && refused.Response.StatusCode < 500 {
+		return fmt.Errorf("%w: it gives no tokens for the code: status %d, %q", ErrToken, refused.Response.StatusCode, short(refused.ErrorCode))
+	}
+	return fmt.Errorf("%w: it gives no tokens: %s", ErrDown, reason(err))
+}
+
+// tokenError is the error of a token that was not accepted.
+func tokenError(err error) error {
+	var expired *oidc.TokenExpiredError
+	if errors.As(err, &expired) {
+		return fmt.Errorf("%w: it has expired", ErrToken)
+	}
+	return fmt.Errorf("%w: it is malformed, of another issuer, for another client, or signed by a key or an algorithm that is not the provider's", ErrToken)
+}
+
+// reason says why the provider could not be asked. Errors of the libraries may have whole
+// answers in them.
+func reason(err error) string {
+	var network *url.Error
+	var other *oidc.IssuerMismatchError
+	switch {
+	case errors.As(err, &network):
+		return short(network.Err.Error())
+	case errors.As(err, &other):
+		return "it calls itself " + short(other.Discovered)
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		return "it took too long"
+	default:
+		return "it does not answer as a provider does"
+	}
+}
+
+// short returns the beginning of a text of another program.
+func short(text string) string {
+	const most = 200
+	return strings.ToValidUTF8(text[:min(most, len(text))], "")
+}

@@ -1,0 +1,240 @@
+// Package openid signs people in at providers of OpenID Connect: with the code flow and PKCE
+// (OpenID Connect Core 1.0, RFC 7636), and RFC 9207 against providers that are mixed up. It
+// reads what providers say when their own sessions end (Back-Channel Logout 1.0).
+//
+// A Flow is all that binds a sign-in to the browser that began it. State, nonce and code
+// verifier come from it and from the provider, so an answer of one provider fits no sign-in
+// with another.
+package openid
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"pushbox/internal/secret"
+)
+
+const (
+	// skew is how far the clocks of provider and server may differ.
+	skew = time.Minute
+	// patience is how long everything together takes that a sign-in asks a provider for.
+	patience = 10 * time.Second
+)
+
+// Errors of a sign-in.
+var (
+	// ErrDown says that the provider does not answer, or not as one.
+	ErrDown = errors.New("the provider does not answer")
+	// ErrFlow says that an answer is not to a sign-in that this browser began.
+	ErrFlow = errors.New("the answer is not to a sign-in of this browser")
+	// ErrDeclined says that the provider, or the person there, ended the sign-in.
+	ErrDeclined = errors.New("the provider declined")
+	// ErrToken says that a token of the provider is not valid.
+	ErrToken = errors.New("the token is not valid")
+)
+
+// Options say what provider it is, and as which client it knows pushbox.
+type Options struct {
+	Issuer      string // its address
+	ClientID    string
+	Secret      secret.Text // zero: a public client
+	Scopes      []string    // beside openid
+	Groups      string      // the claim that has the groups of a person; empty: none is read
+	Authorities []byte      // certificates that may sign the provider's, in PEM; nil: those of the system
+	Now         func() time.Time
+}
+
+// A Provider signs people in. It is safe for concurrent use.
+type Provider struct {
+	opts   Options
+	client *http.Client
+	asking chan struct{} // holds a value while one asks what the provider offers
+	found  *found        // nil until it was asked; guarded by asking
+}
+
+// A found is what a provider offers.
+type found struct {
+	*oidc.Provider
+	verifier *oidc.IDTokenVerifier
+	endpoints
+}
+
+// endpoints are what the provider says of itself, as far as package oidc does not read it.
+type endpoints struct {
+	Authorization string   `json:"authorization_endpoint"`
+	Token         string   `json:"token_endpoint"`
+	Persons       string   `json:"userinfo_endpoint"`
+	Keys          string   `json:"jwks_uri"`
+	EndSession    string   `json:"end_session_endpoint"`
+	SaysIssuer    bool     `json:"authorization_response_iss_parameter_supported"`
+	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
+}
+
+// algorithms are those with which tokens may be signed.
+var algorithms = []string{oidc.RS256, oidc.PS256, oidc.ES256, oidc.EdDSA}
+
+// New returns a provider. It asks it for nothing yet. An error is about the certificates.
+func New(o Options) (*Provider, error) {
+	client, err := newClient(o.Authorities)
+	return &Provider{opts: o, client: client, asking: make(chan struct{}, 1)}, err
+}
+
+// Ask returns ErrDown unless the provider answers as one, and offers what is needed.
+func (p *Provider) Ask(ctx context.Context) error {
+	ctx, cancel := p.context(ctx)
+	defer cancel()
+	_, err := p.find(ctx)
+	return err
+}
+
+// context returns the context of what is asked of the provider.
+func (p *Provider) context(ctx context.Context) (context.Context, context.CancelFunc) {
+	return context.WithTimeout(oidc.ClientContext(ctx, p.client), patience)
+}
+
+// find returns what the provider offers. Until it has answered once, each call asks it.
+func (p *Provider) find(ctx context.Context) (*found, error) {
+	select {
+	case p.asking <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: others wait for it, too", ErrDown)
+	}
+	defer func() { <-p.asking }()
+	if p.found != nil {
+		return p.found, nil
+	}
+	d, err := oidc.NewProvider(ctx, p.opts.Issuer)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s", ErrDown, reason(err))
+	}
+	f := &found{Provider: d}
+	if err := d.Claims(&f.endpoints); err != nil {
+		return nil, fmt.Errorf("%w: its description is malformed", ErrDown)
+	}
+	if err := p.check(f.endpoints); err != nil {
+		return nil, err
+	}
+	f.verifier = d.Verifier(&oidc.Config{
+		ClientID: p.opts.ClientID, SupportedSigningAlgs: f.offered(),
+		Now: func() time.Time { return p.opts.Now().Add(-skew) }, // only whether a token has expired depends on it
+	})
+	p.found = f
+	return f, nil
+}
+
+// offered lists the algorithms that the provider has and pushbox accepts: RS256 is the one that
+// each provider has.
+func (e endpoints) offered() []string {
+	return slices.DeleteFunc(slices.Clone(algorithms), func(name string) bool {
+		return !slices.Contains(e.Algorithms, name) && (name != oidc.RS256 || len(e.Algorithms) > 0)
+	})
+}
+
+// check refuses a provider that lacks what a sign-in takes, or has it where others can read it.
+func (p *Provider) check(e endpoints) error {
+	plain := isPlain(p.opts.Issuer)
+	for name, address := range map[string]string{"authorization_endpoint": e.Authorization, "token_endpoint": e.Token, "jwks_uri": e.Keys} {
+		if address == "" {
+			return fmt.Errorf("%w: it has no %s", ErrDown, name)
+		}
+	}
+	for _, address := range []string{e.Authorization, e.Token, e.Keys, e.Persons, e.EndSession} {
+		if u, err := url.Parse(address); err != nil || address != "" && u.Scheme != "https" && (!plain || u.Scheme != "http") {
+			return fmt.Errorf("%w: one of its addresses is not https", ErrDown)
+		}
+	}
+	if len(e.offered()) == 0 {
+		return fmt.Errorf("%w: it signs with no algorithm of %v", ErrDown, algorithms)
+	}
+	return nil
+}
+
+func isPlain(address string) bool {
+	u, err := url.Parse(address)
+	return err == nil && u.Scheme == "http"
+}
+
+// A Flow is the secret of one sign-in, for the browser that began it.
+type Flow struct{ secret secret.Text }
+
+const flowSize = 32 // bytes
+
+// ReadFlow returns the flow whose text a browser sent.
+func ReadFlow(text secret.Text) Flow { return Flow{text} }
+
+// Text is what the browser keeps of the flow.
+func (f Flow) Text() secret.Text { return f.secret }
+
+func newFlow() Flow {
+	b := make([]byte, flowSize)
+	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	return Flow{secret.New(base64.RawURLEncoding.EncodeToString(b))}
+}
+
+// isFlow reports whether the flow has the form of one that was begun.
+func (f Flow) isFlow() bool {
+	b, err := base64.RawURLEncoding.Strict().DecodeString(f.secret.Reveal())
+	return err == nil && len(b) == flowSize
+}
+
+// part derives a part of the flow for the provider.
+func (p *Provider) part(f Flow, name string) string {
+	sum := sha256.Sum256(fmt.Appendf(nil, "%s\x00%s\x00%s\x00%s", name, p.opts.Issuer, p.opts.ClientID, f.secret.Reveal()))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+func (p *Provider) state(f Flow) string    { return p.part(f, "state") }
+func (p *Provider) nonce(f Flow) string    { return p.part(f, "nonce") }
+func (p *Provider) verifier(f Flow) string { return p.part(f, "verifier") }
+
+// config returns the client of the provider that answers are sent to that address for.
+func (p *Provider) config(f *found, back string) *oauth2.Config {
+	return &oauth2.Config{
+		ClientID: p.opts.ClientID, ClientSecret: p.opts.Secret.Reveal(), Endpoint: f.Endpoint(), RedirectURL: back,
+		Scopes: append([]string{oidc.ScopeOpenID}, p.opts.Scopes...),
+	}
+}
+
+// Begin begins a sign-in. The browser goes to the address that it returns, and the provider
+// sends it back to the address back. ErrDown.
+func (p *Provider) Begin(ctx context.Context, back string) (to string, f Flow, err error) {
+	ctx, cancel := p.context(ctx)
+	defer cancel()
+	d, err := p.find(ctx)
+	if err != nil {
+		return "", Flow{}, err
+	}
+	f = newFlow()
+	return p.config(d, back).AuthCodeURL(p.state(f), oidc.Nonce(p.nonce(f)), oauth2.S256ChallengeOption(p.verifier(f))), f, nil
+}
+
+// SignOut returns the address at which a person signs out of the provider, which sends the
+// browser back to the address back; empty if it has none. ErrDown.
+func (p *Provider) SignOut(ctx context.Context, back string) (string, error) {
+	ctx, cancel := p.context(ctx)
+	defer cancel()
+	d, err := p.find(ctx)
+	if err != nil || d.EndSession == "" {
+		return "", err
+	}
+	u, err := url.Parse(d.EndSession)
+	if err != nil {
+		return "", fmt.Errorf("%w: its end_session_endpoint is malformed", ErrDown)
+	}
+	q := u.Query()
+	q.Set("client_id", p.opts.ClientID)
+	q.Set("post_logout_redirect_uri", back)
+	u.RawQuery = q.Encode()
+	return u.String(), nil
+}

@@ -1,0 +1,251 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+
+	"pushbox/config"
+	"pushbox/internal/openid"
+	"pushbox/internal/secret"
+	"pushbox/server/display"
+	"pushbox/store"
+)
+
+// The cookie that binds a sign-in at a provider to the browser that began it: the provider's
+// name, and the text of the flow.
+const (
+	flowCookie = "pushbox_flow"
+	flowFor    = 10 * 60 // seconds
+)
+
+// A provider is one of OpenID Connect, with its settings.
+type provider struct {
+	config.OIDC
+	*openid.Provider
+}
+
+// openProviders joins the providers with their settings.
+func openProviders(o Options) (all []provider) {
+	for i, p := range o.Providers {
+		all = append(all, provider{o.Config.SignIn.OIDC[i], p})
+	}
+	return all
+}
+
+// provider returns the provider that the path names, or store.ErrNotFound.
+func (s *Server) provider(name string) (provider, error) {
+	i := slices.IndexFunc(s.providers, func(p provider) bool { return p.Name == name })
+	if i < 0 {
+		return provider{}, store.ErrNotFound
+	}
+	return s.providers[i], nil
+}
+
+// isMeant reports whether a person asks for the page: a GET that leads to a provider takes
+// nothing less.
+func isMeant(r *request) bool {
+	return r.Method == http.MethodGet && r.Header.Get("Sec-Fetch-Site") != "cross-site" && !isAhead(r.Header)
+}
+
+// goAway redirects the browser to an address that a provider has given itself.
+func goAway(to string) reply {
+	return reply{status: http.StatusSeeOther, header: [][2]string{{"Location", to}}}
+}
+
+func (s *Server) callback(r *request, p provider) string {
+	return s.home(r) + display.BackPath(p.Name)
+}
+
+// beginOIDC sends the browser to a provider. Another site cannot begin a sign-in: its reader gets
+// the form in place of it.
+func (s *Server) beginOIDC(r *request) (reply, error) {
+	p, err := s.provider(r.name.Reveal())
+	switch {
+	case err != nil:
+		return reply{}, err
+	case r.actor.Account != 0 || !isMeant(r):
+		return goTo(signInPath), nil
+	}
+	to, flow, err := p.Begin(r.Context(), s.callback(r, p))
+	if err != nil {
+		return s.failedOIDC(r, p, err)
+	}
+	c := s.cookie(r, s.guardedName(r, flowCookie), p.Name+"."+flow.Text().Reveal())
+	c.MaxAge = flowFor
+	return goAway(to).with(c), nil
+}
+
+// endOIDC ends a sign-in: the provider has sent the browser back. The address has a code in it,
+// so each answer leads to another page.
+func (s *Server) endOIDC(r *request) (reply, error) {
+	p, err := s.provider(r.name.Reveal())
+	switch {
+	case err != nil:
+		return reply{}, err
+	case r.Method != http.MethodGet || isAhead(r.Header):
+		return goTo(signInPath), nil
+	}
+	none := s.cookie(r, s.guardedName(r, flowCookie), "")
+	none.MaxAge = -1
+	rep, err := s.finishOIDC(r, p)
+	if err != nil {
+		rep, err = s.failedOIDC(r, p, err)
+	}
+	return rep.with(none), err
+}
+
+func (s *Server) finishOIDC(r *request, p provider) (reply, error) {
+	who, err := p.Finish(r.Context(), s.callback(r, p), s.flow(r, p), r.URL.Query())
+	if err != nil {
+		return reply{}, err
+	}
+	n, err := s.store.SignInAs(r.Context(), r.actor, p.external(who))
+	if err != nil {
+		return reply{}, err
+	}
+	return s.begin(r, n)
+}
+
+// flow returns the flow that the browser began with the provider; zero if it began none.
+func (s *Server) flow(r *request, p provider) openid.Flow {
+	c, err := r.Cookie(s.guardedName(r, flowCookie))
+	if err != nil {
+		return openid.Flow{}
+	}
+	name, text, _ := strings.Cut(c.Value, ".")
+	if name != p.Name {
+		return openid.Flow{}
+	}
+	return openid.ReadFlow(secret.New(text))
+}
+
+// external is what the settings make of a person.
+func (p provider) external(who openid.Person) store.External {
+	x := store.External{
+		Identity: store.Identity{Issuer: p.Issuer, Subject: who.Subject}, Provider: p.Shown(), Name: who.Session,
+		Email: who.Email, Verified: who.Email != "" && (who.Verified || p.TrustEmail), Strong: p.TrustMFA,
+		Link: p.LinkByEmail, Create: p.CreateAccounts,
+	}
+	x.Admin = administers(p.AdminGroups, who.Groups)
+	x.Denied = !isAllowed(p.AllowedGroups, who.Groups) || len(p.AllowedDomains) > 0 && !(x.Verified && isOfDomain(p.AllowedDomains, who.Email))
+	return x
+}
+
+// administers reports whether one of a person's groups administers; nil if the settings leave
+// that open.
+func administers(admins, groups []string) *bool {
+	if len(admins) == 0 {
+		return nil
+	}
+	return new(isAllowed(admins, groups))
+}
+
+// isAllowed reports whether one of a person's groups is allowed. None in the settings allow all.
+func isAllowed(allowed, groups []string) bool {
+	return len(allowed) == 0 || slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(allowed, g) })
+}
+
+func isOfDomain(domains []string, email string) bool {
+	_, domain, _ := strings.Cut(email, "@")
+	return slices.Contains(domains, strings.ToLower(domain))
+}
+
+// failedOIDC leads to the form, which says why the person is not signed in. The log has more.
+func (s *Server) failedOIDC(r *request, p provider, err error) (reply, error) {
+	var says notice
+	switch {
+	case errors.Is(err, openid.ErrDown):
+		says = noticeProviderDown
+	case errors.Is(err, openid.ErrFlow):
+		says = noticeProviderLate
+	case errors.Is(err, openid.ErrDeclined):
+		says = noticeProviderDeclined
+	case errors.Is(err, openid.ErrToken):
+		says = noticeProviderFailed
+	case errors.Is(err, store.ErrCredentials):
+		says = noticeProviderRefused
+	default:
+		return reply{}, err
+	}
+	if says == noticeProviderDown || says == noticeProviderFailed {
+		s.log.Warn().Str("provider", p.Name).Str("request", r.id).Err(err).Msg("a sign-in at a provider failed")
+	}
+	return s.goToTell(r, signInPath, says, p.Name), nil
+}
+
+// signOutOIDC sends the browser to the provider, to sign out there, too.
+func (s *Server) signOutOIDC(r *request) (reply, error) {
+	p, err := s.provider(r.name.Reveal())
+	switch {
+	case err != nil:
+		return reply{}, err
+	case !isMeant(r):
+		return goTo(signInPath), nil
+	}
+	to, err := p.SignOut(r.Context(), s.home(r)+signInPath)
+	if err != nil {
+		return s.failedOIDC(r, p, err)
+	}
+	if to == "" {
+		return goTo(signInPath), nil
+	}
+	return goAway(to), nil
+}
+
+// signsOutAt returns the provider at which the user of a session can sign out, too.
+func (s *Server) signsOutAt(r *request) (name string) {
+	for _, p := range s.providers {
+		if p.Issuer == r.session.Via.Issuer {
+			if to, err := p.SignOut(r.Context(), s.home(r)+signInPath); err == nil && to != "" {
+				return p.Name
+			}
+		}
+	}
+	return ""
+}
+
+// errLogoutToken refuses what a provider, or another program, says of sessions.
+const errLogoutToken = badRequest("The logout token is not valid.")
+
+// endSessionsOIDC ends the sessions of which a provider says that they have ended (OpenID Connect
+// Back-Channel Logout 1.0).
+func (s *Server) endSessionsOIDC(r *request) (reply, error) {
+	p, err := s.provider(r.name.Reveal())
+	if err != nil {
+		return reply{}, err
+	}
+	f, err := s.readForm(r)
+	if err != nil {
+		return reply{}, err
+	}
+	ended, err := p.ReadSignOut(r.Context(), f.Text("logout_token"))
+	if errors.Is(err, openid.ErrToken) {
+		return reply{}, errLogoutToken
+	}
+	if err != nil {
+		return reply{}, err
+	}
+	of := store.Identity{Issuer: p.Issuer, Subject: ended.Subject}
+	return reply{status: http.StatusOK}, s.store.EndSessionsOf(r.Context(), of, ended.Session, ended.At, p.Shown())
+}
+
+// titleOfIssuer is what pages call the provider of an issuer; empty if it is none.
+func (s *Server) titleOfIssuer(issuer string) string {
+	for _, p := range s.providers {
+		if p.Issuer == issuer {
+			return p.Shown()
+		}
+	}
+	return ""
+}
+
+// titleOf is what pages call a provider; empty if there is none of that name.
+func (s *Server) titleOf(name string) string {
+	p, err := s.provider(name)
+	if err != nil {
+		return ""
+	}
+	return p.Shown()
+}

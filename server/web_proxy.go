@@ -1,0 +1,74 @@
+package server
+
+import (
+	"net/http"
+	"net/textproto"
+	"strings"
+
+	"pushbox/internal/email"
+	"pushbox/store"
+)
+
+// proxyIssuer is the issuer of people whom a header of a proxy names.
+const proxyIssuer = "proxy"
+
+// A proxied is a person whom a header of a proxy names. The zero value is none.
+type proxied struct {
+	email  string
+	groups []string
+}
+
+// takeProxied returns whom the proxy names, and removes the headers, so that nothing else sees
+// them. They count in requests of trusted proxies alone, and not at the entry point for
+// recipients. A header that came twice counts for nothing: a proxy that adds to what a client
+// sent does not protect it.
+func (s *Server) takeProxied(e *entryPoint, hr *http.Request) (who proxied) {
+	c := s.cfg.SignIn.Proxy
+	if c.Header == "" {
+		return proxied{}
+	}
+	take := func(name string) (value string) {
+		key := textproto.CanonicalMIMEHeaderKey(name)
+		if values := hr.Header[key]; len(values) == 1 {
+			value = values[0]
+		}
+		delete(hr.Header, key)
+		return value
+	}
+	address, groups := strings.ToLower(strings.TrimSpace(take(c.Header))), take(c.GroupsHeader)
+	if e.recipients || !s.proxies.TrustsPeer(hr.RemoteAddr) || !email.IsAddress(address) {
+		return proxied{}
+	}
+	for _, g := range strings.FieldsFunc(groups, func(c rune) bool { return c == ',' || c == '|' }) {
+		who.groups = append(who.groups, strings.TrimSpace(g))
+	}
+	who.email = address
+	return who
+}
+
+// identity is that of the person.
+func (p proxied) identity() store.Identity {
+	return store.Identity{Issuer: proxyIssuer, Subject: p.email}
+}
+
+// isOther reports whether a session is of a person whom the proxy does not name any more.
+func (p proxied) isOther(i store.SessionInfo) bool {
+	return i.Via.Issuer == proxyIssuer && i.Via != p.identity()
+}
+
+// signInProxied begins a session for the person whom the proxy names.
+func (s *Server) signInProxied(r *request) (reply, error) {
+	c := s.cfg.SignIn.Proxy
+	n, err := s.store.SignInAs(r.Context(), r.actor, store.External{
+		Identity: r.proxied.identity(), Provider: "the proxy", Email: r.proxied.email, Verified: true,
+		Admin: administers(c.AdminGroups, r.proxied.groups), Denied: !isAllowed(c.AllowedGroups, r.proxied.groups),
+		Link: true, Create: c.CreateAccounts,
+	})
+	if err != nil {
+		e, err := s.newFormError(err, "sign_in_refused")
+		page := s.newSignInView(s.wanted(r))
+		page.Error = e
+		return e.rerender("sign_in", page), err
+	}
+	return s.begin(r, n)
+}
