@@ -278,8 +278,8 @@ func TestTheActivityIsShownAsChartsAndAsATable(t *testing.T) {
 	}
 	a.Create(`"payload":"marker-text"`)
 	today := a.Store.Clock.Now().UTC().Format(time.DateOnly)
-	page := admin.Get("/admin/activity").Want(http.StatusOK).Says("Pushes created by accounts").Says("at most 3 a day").Lacks("marker").Lacks("Some numbers are missing")
-	for _, want := range []string{"<title>" + today + ": 3</title>", `<title id="chart-0">Pushes created by accounts: 3</title>`, `<th scope="row">` + today + `</th>`} {
+	page := admin.Get("/admin/activity").Want(http.StatusOK).Says("Secrets created by accounts").Says("at most 3 a day").Lacks("marker").Lacks("Some numbers are missing")
+	for _, want := range []string{"<title>" + today + ": 3</title>", `<title id="chart-0">Secrets created by accounts: 3</title>`, `<th scope="row">` + today + `</th>`} {
 		if !strings.Contains(page.Body, want) {
 			t.Errorf("the page lacks %s", want)
 		}
