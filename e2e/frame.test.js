@@ -30,6 +30,16 @@ test('in every language the pages fit a small window', async (t) => {
   }
 })
 
+test('in every language the pages of an administrator fit a small window', async (t) => {
+  const guest = await scene.guest(t, { width: 320 })
+  await arriveSignedIn(guest, await scene.administrator())
+  for (const tag of languages)
+    for (const path of ['/users/account', '/users/token', '/users/mfa', '/admin', '/admin/accounts/1', '/admin/activity']) {
+      await guest.go(`${path}?lang=${tag}`)
+      await fits(guest, `${path} in ${tag}`)
+    }
+})
+
 test('on a phone the header has at most two rows in every language', async (t) => {
   const guest = await scene.guest(t)
   const account = await scene.account()

@@ -36,7 +36,7 @@ func TestAForgottenPasswordIsSetByAMailedLink(t *testing.T) {
 	b.Post(path, "new", "short", "again", "short").Want(http.StatusUnprocessableEntity).Says("At least 10")
 	b.Post(path, "new", chosen, "again", chosen, "end_tokens", "on").To("/users/sign_in")
 	b.Get("/users/sign_in").Says("The password is set. Sign in with it.")
-	b.Get(path).Want(http.StatusNotFound).Says("This link does not work any more")
+	b.Get(path).Want(http.StatusNotFound).Says("This link no longer works")
 	b.Post(path, "new", chosen, "again", chosen).Want(http.StatusNotFound)
 	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).Want(http.StatusForbidden)
 	b.SignIn(servertest.AnnEmail, chosen).To("/")

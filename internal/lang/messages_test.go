@@ -73,3 +73,33 @@ func TestNoLanguageIsListedTwice(t *testing.T) {
 		t.Errorf("%v", tags)
 	}
 }
+
+func TestEveryLanguageAddressesItsReadersInOneWay(t *testing.T) {
+	t.Parallel()
+	c := load(t)
+	for tag, other := range map[string]string{
+		"es": `(?i)\busted\b|\bhaga\b|inténtelo`,
+		"nl": `(?i)\buw?\b`,
+		"pt": `(?i)palavra-passe|utilizador|\bsobre si\b|eliminad`,
+	} {
+		for key, texts := range c.Choose(tag, "", "").Messages() {
+			for _, text := range texts {
+				if found := regexp.MustCompile(other).FindString(text); found != "" {
+					t.Errorf("%s, %s: %q in %q", tag, key, found, text)
+				}
+			}
+		}
+	}
+}
+
+// A line must not begin with a colon.
+func TestFrenchSignsStayWithTheirWords(t *testing.T) {
+	t.Parallel()
+	for key, texts := range load(t).Choose("fr", "", "").Messages() {
+		for _, text := range texts {
+			if regexp.MustCompile(`« | [»:;?!]`).MatchString(text) {
+				t.Errorf("%s: %q", key, text)
+			}
+		}
+	}
+}
