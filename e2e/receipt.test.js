@@ -84,3 +84,10 @@ test('the message is shared where the browser can share', async (t) => {
   await button.click()
   assert.deepEqual(await guest.page.evaluate(() => window.shared), { text: await guest.page.locator('#words').inputValue() })
 })
+
+test('back from the receipt the form is empty, so that nothing is sent twice', async (t) => {
+  const guest = await scene.guest(t)
+  await makePush(guest, { payload: 'once only' })
+  await guest.page.goBack()
+  await guest.page.waitForFunction(() => document.querySelector('#payload')?.value === '')
+})

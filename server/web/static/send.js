@@ -222,6 +222,11 @@ addEventListener('beforeunload', (event) => {
   if (!leaving && (upload || files.length || [...all(typed)].some((field) => field.value))) event.preventDefault()
 })
 
-addEventListener('pageshow', () => { leaving = false })
+// Back from the receipt: what was sent must not be sent again.
+addEventListener('pageshow', ({ persisted }) => {
+  leaving = false
+  if (persisted && sessionStorage.sent) location.reload()
+  delete sessionStorage.sent
+})
 
 start()
