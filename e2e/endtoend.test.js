@@ -176,6 +176,9 @@ test('files and their names are encrypted, and saved as they were', async (t) =>
     assert.deepEqual([state, path.basename(filePath)], ['completed', name])
     assert.deepEqual(await readFile(filePath), contents[i])
   }
+  await recipient.page.evaluate(() => document.querySelectorAll('.files .had').forEach((had) => { had.hidden = true }))
+  await recipient.press(say('reveal_download_each'))
+  await recipient.page.waitForFunction(() => [...document.querySelectorAll('.files .had')].every((had) => !had.hidden))
   const there = await stored(link)
   assert.deepEqual(there.files.map(({ filename, size }) => [filename, size]), contents.map(({ length }, i) => [`${i + 1}.bin`, 7 + length + 16 * Math.max(1, Math.ceil(length / 65536))]))
   scene.unheard('name-marker', 'type-marker', 'second-marker', 'text-marker', new URL(link).hash.slice(1), contents[0].subarray(1000, 1032))

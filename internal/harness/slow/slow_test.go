@@ -21,7 +21,7 @@ import (
 const (
 	slowMedian = 100 * time.Millisecond
 	slowWorst  = 5 * time.Second
-	slowMemory = 128 // MiB
+	slowMemory = 136 // MiB, with some 22 MiB of the program itself
 	slowLarge  = 256 // MiB, where limits.body_memory or limits.downloads bound how much is read at once
 )
 

@@ -159,6 +159,16 @@ for (const link of links) {
   })
 }
 
+// Encrypted files are decrypted here, so the server cannot put them into one archive. A browser
+// lets a click choose the place of one large file only.
+const each = one('#each')
+if (links.some(({ dataset: { size } }) => size > largest)) each?.remove()
+each?.addEventListener('click', async () => {
+  each.disabled = true
+  for (const link of links) if (link.ariaBusy !== 'true') await download(link)
+  each.disabled = false
+})
+
 // Asking for one byte renews the grant, which keeps all files available.
 const any = links.find((link) => link.dataset.size > 0)
 if (any) {
