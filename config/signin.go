@@ -17,7 +17,7 @@ import (
 // SignIn says how people sign in, beside passwords.
 type SignIn struct {
 	// Whether people sign in with passwords of pushbox, sign up, and ask for links that set a
-	// password. If false, they need oidc or proxy.
+	// password. If false, they need oidc, proxy or ldap.
 	Passwords bool `mapstructure:"passwords"`
 
 	// If passwords is false: the addresses of accounts whose passwords work all the same, such

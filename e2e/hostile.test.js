@@ -61,7 +61,7 @@ for (const script of [true, false]) {
     for (const { text, push } of pushes) {
       await guest.go(`/p/${push.url_token}/audit`)
       assert.equal(await guest.page.getByRole('heading', { level: 1 }).textContent(), text)
-      assert.equal(await guest.page.locator('pre').first().textContent(), `${text}\n${text}`)
+      assert.equal(await guest.page.locator('#note').inputValue(), `${text}\n${text}`)
       await safe(guest, text)
     }
   })

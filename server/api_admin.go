@@ -9,8 +9,7 @@ import (
 	"pushbox/store"
 )
 
-// accountJSON is an account as administrators see it. Its keys are those that
-// `pushbox user list --json` prints.
+// accountJSON is an account as administrators see it.
 type accountJSON struct {
 	ID           store.AccountID `json:"id"`
 	Email        string          `json:"email"`

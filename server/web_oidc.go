@@ -130,8 +130,16 @@ func (p provider) external(who openid.Person) store.External {
 	}
 	x.Admin = administers(p.AdminGroups, who.Groups)
 	x.Denied = !isAllowed(p.AllowedGroups, who.Groups) || len(p.AllowedDomains) > 0 && !(x.Verified && isOfDomain(p.AllowedDomains, who.Email))
+	if p.Issuer == googleIssuer && len(p.AllowedDomains) > 0 && !slices.Contains(p.AllowedDomains, strings.ToLower(who.Hosted)) {
+		x.Denied = true
+	}
 	return x
 }
+
+// googleIssuer is Google's. A person can make an account there with any address that is theirs
+// then; which organisation an account belongs to is in a claim of its own, hd
+// (https://developers.google.com/identity/openid-connect/openid-connect#an-id-tokens-payload).
+const googleIssuer = "https://accounts.google.com"
 
 // administers reports whether one of a person's groups administers; nil if the settings leave
 // that open.

@@ -13,13 +13,26 @@ import (
 // An exportLine is one thing that is kept about an account: one of the fields is set. An
 // export has nothing that opens something: no links, no tokens, no secrets, no contents.
 type exportLine struct {
-	Account *accountJSON     `json:"account,omitempty"`
-	Session *exportedSession `json:"session,omitempty"`
-	Token   *exportedToken   `json:"token,omitempty"`
-	Webhook *exportedHook    `json:"webhook,omitempty"`
-	Push    *exportedPush    `json:"push,omitempty"`
-	Request *exportedRequest `json:"request,omitempty"`
-	Event   *store.AdminLine `json:"event,omitempty"` // of the instance log, by the account or about it
+	Account *accountJSON      `json:"account,omitempty"`
+	SignsIn *exportedIdentity `json:"identity,omitempty"` // by which a provider of sign-ins knows its user
+	Passkey *exportedPasskey  `json:"passkey,omitempty"`
+	Session *exportedSession  `json:"session,omitempty"`
+	Token   *exportedToken    `json:"token,omitempty"`
+	Webhook *exportedHook     `json:"webhook,omitempty"`
+	Push    *exportedPush     `json:"push,omitempty"`
+	Request *exportedRequest  `json:"request,omitempty"`
+	Event   *store.AdminLine  `json:"event,omitempty"` // of the instance log, by the account or about it
+}
+
+type exportedIdentity struct {
+	Issuer  string `json:"issuer"`
+	Subject string `json:"subject"`
+}
+
+type exportedPasskey struct {
+	Name       string  `json:"name"`
+	CreatedAt  string  `json:"created_at"`
+	LastUsedAt *string `json:"last_used_at"`
 }
 
 type exportedSession struct {
@@ -87,7 +100,7 @@ func (s *Server) exportOwnAccount(r *request) (reply, error) {
 		status: http.StatusOK, header: [][2]string{{"Content-Disposition", `attachment; filename="pushbox-account.jsonl"`}},
 		lines: func(write func(any) error) error {
 			err := write(exportLine{Account: &j})
-			for _, part := range []func(*request, store.Account, func(any) error) error{s.exportSessions, s.exportTokens, s.exportHooks, s.exportPushes, s.exportRequests, s.exportOwnEvents} {
+			for _, part := range []func(*request, store.Account, func(any) error) error{s.exportFactors, s.exportSessions, s.exportTokens, s.exportHooks, s.exportPushes, s.exportRequests, s.exportOwnEvents} {
 				if err == nil {
 					err = part(r, a, write)
 				}
@@ -105,6 +118,17 @@ func writeEach[T any](list []T, err error, write func(any) error, line func(T) e
 		}
 	}
 	return err
+}
+
+func (s *Server) exportFactors(r *request, a store.Account, write func(any) error) error {
+	err := writeEach(a.Identities.List(), nil, write, func(i store.Identity) exportLine { return exportLine{SignsIn: &exportedIdentity{i.Issuer, i.Subject}} })
+	if err != nil {
+		return err
+	}
+	list, err := s.store.Passkeys(r.Context(), s.sessionSecret(r))
+	return writeEach(list, err, write, func(k store.PasskeyInfo) exportLine {
+		return exportLine{Passkey: &exportedPasskey{k.Name, Stamp(k.CreatedAt), stampOrNone(k.UsedAt)}}
+	})
 }
 
 func (s *Server) exportSessions(r *request, _ store.Account, write func(any) error) error {
@@ -217,6 +241,12 @@ func (s *Server) exportOwnEvents(r *request, a store.Account, write func(any) er
 	}
 	return s.exportEvents(r, logQuery{account: a.ID, before: last + 1}, func(line any) error {
 		event := line.(store.AdminLine)
+		if event.ActorID != a.ID { // of an administrator, whose it is
+			event.ActorID, event.IP, event.UserAgent = 0, "", ""
+		}
+		if event.AccountID != a.ID {
+			event.Account = ""
+		}
 		return write(exportLine{Event: &event})
 	})
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // proxyIssuer is the issuer of people whom a header of a proxy names.
-const proxyIssuer = "proxy"
+const proxyIssuer = store.ByProxy
 
 // A proxied is a person whom a header of a proxy names. The zero value is none.
 type proxied struct {

@@ -51,7 +51,7 @@ func (s *Server) signInForm(r *request) (reply, error) {
 		return goTo("/"), nil
 	case r.pending:
 		return s.showSignInCode(r, formError{})
-	case r.proxied.email != "" && r.Method == http.MethodGet && !isAhead(r.Header):
+	case r.proxied.email != "" && isMeant(r):
 		return s.signInProxied(r)
 	default:
 		wanted, kept := s.wanted(r), (*http.Cookie)(nil)

@@ -169,7 +169,7 @@ func (s *Store) RenameAccount(ctx context.Context, by Actor, email, to string) e
 	return s.keeping(ctx, func(ctx context.Context) error {
 		event := s.as(by).event(AdminAccountRename, matter{account: a.ID, email: to, detail: "it was " + a.Email})
 		_, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			a.Email = to
+			a.Email, a.Identities = to, a.Identities.Without(ByProxy)
 			a.confirm()
 			return a, SessionChange{}, event, nil
 		})

@@ -12,6 +12,10 @@ const (
 	maxSubject    = 512  // bytes
 )
 
+// ByProxy is the issuer of identities that a header of a proxy names. Their subject is an
+// address, so they end when the account gets another one.
+const ByProxy = "proxy"
+
 // An Identity names a person at a provider of sign-ins. Two that differ in a letter's case are
 // two people.
 type Identity struct {
@@ -59,6 +63,16 @@ func (l Identities) Digests() []IdentityDigest {
 
 // With returns them with one more.
 func (l Identities) With(i Identity) Identities { return Identities(i.append([]byte(l))) }
+
+// Without returns them without those of a provider.
+func (l Identities) Without(issuer string) (kept Identities) {
+	for _, i := range l.List() {
+		if i.Issuer != issuer {
+			kept = kept.With(i)
+		}
+	}
+	return kept
+}
 
 // wellFormed reports whether they are as With makes them.
 func (l Identities) wellFormed() bool {

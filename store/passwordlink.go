@@ -46,7 +46,7 @@ func (s *Store) passwordLink(a Account, now time.Time) PasswordLink {
 }
 
 func (s *Store) passwordSum(a Account, until time.Time) [16]byte {
-	return s.ring.Load().MAC(fmt.Sprintf("password of account %d at %s until %d, before %s", a.ID, a.Email, until.Unix(), a.PasswordHash)) // no url_token has a space
+	return s.ring.Load().MAC(fmt.Sprintf("password of account %d at %s until %d, before %s %q", a.ID, a.Email, until.Unix(), a.PasswordHash, string(a.Identities))) // no url_token has a space
 }
 
 // passwordCode reads a code. ok is false for a text that is none.

@@ -198,6 +198,9 @@ func (s *Store) renew(ctx context.Context, c caller, k AdminKind, detail string,
 		n, begins := s.newSession(c.by)
 		begins = s.options().Sessions.start(begins, c.at.Now)
 		c.session.sameVia(&begins)
+		if c.account.SignsInElsewhere() {
+			begins.CreatedAt = c.session.CreatedAt // what proves the account is the sign-in there
+		}
 		ends := SessionChange{Revoke: RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
 		_, err := s.changeOwn(ctx, c, k, cmp.Or(detail, endsTokens(ends)), func(a *Account) (SessionChange, error) {
 			err := change(a)

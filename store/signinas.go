@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"pushbox/internal/email"
@@ -30,7 +31,8 @@ type External struct {
 // account. It is pending if the account has a second factor and the provider asked for none.
 //
 // An account whose address is not confirmed is never linked: another person may have made it,
-// and knows its password. What the provider decides of the role does not take the last
+// and knows its password. Nor is one that the provider knows already, as another person; nor one
+// with a second factor, unless the provider asked for one. What the provider decides of the role does not take the last
 // administrator away.
 //
 // Errors: ErrCredentials if the person may not sign in; ErrFull; ErrClock while the clock is in
@@ -79,25 +81,22 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 
 // Recheck applies what a provider says now of a person who has an account: one who is denied
 // has no use of it any more until an administrator enables it, and the role follows. An identity
-// without an account is no error. changed reports whether something changed.
+// without an account is no error.
 //
 // Errors: ErrLastAdmin if the account that is to be disabled is the last administrator's.
-func (s *Store) Recheck(ctx context.Context, x External) (changed bool, err error) {
+func (s *Store) Recheck(ctx context.Context, x External) error {
 	a, err := s.engine.AccountByIdentity(ctx, x.Digest())
 	switch {
 	case err != nil:
-		return false, instead(err, ErrNotFound, nil)
+		return instead(err, ErrNotFound, nil)
 	case !a.Active():
-		return false, nil
+		return nil
 	case x.Denied:
-		return true, s.changeHooks(ctx, func(*subscriptions) error {
-			return s.disableFor(ctx, a, x)
-		})
+		return s.changeHooks(ctx, func(*subscriptions) error { return s.disableFor(ctx, a, x) })
 	case x.Admin != nil && *x.Admin != a.Admin:
-		after, err := s.setRole(ctx, Actor{Role: System}, a, x)
-		return after.Admin != a.Admin, err
+		_, err = s.setRole(ctx, Actor{Role: System}, a, x)
 	}
-	return false, nil
+	return err
 }
 
 func (s *Store) disableFor(ctx context.Context, a Account, x External) error {
@@ -138,7 +137,9 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, 
 	}
 	a, err := s.engine.AccountByIdentity(ctx, x.Digest())
 	switch {
-	case err == nil && (x.Denied || !a.Active()):
+	case err == nil && x.Denied:
+		return a, s.deny(ctx, by, a, x)
+	case err == nil && !a.Active():
 		return a, ErrCredentials
 	case !errors.Is(err, ErrNotFound):
 		return a, err
@@ -164,18 +165,38 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, 
 	return a, err
 }
 
+// deny takes from a person who may not sign in any more what an earlier sign-in gave: the
+// sessions, and the role if the provider decides it. It returns ErrCredentials.
+func (s *Store) deny(ctx context.Context, by Actor, a Account, x External) error {
+	if x.Admin != nil && a.Admin {
+		x.Admin = new(bool)
+		if _, err := s.setRole(ctx, by, a, x); err != nil {
+			return err
+		}
+	}
+	if err := s.endSessionsOf(ctx, a, ViaSelection{Of: x.Identity, By: s.time.Read().Now}, x.Provider); err != nil {
+		return err
+	}
+	return ErrCredentials
+}
+
 // link gives the account with the person's address the identity, if that is allowed.
 func (s *Store) link(ctx context.Context, by Actor, a Account, x External) (Account, error) {
 	if !x.Link || !x.Verified {
 		return a, ErrCredentials
 	}
 	return s.changeBy(ctx, by, a, AdminIdentityLink, x, func(a *Account) error {
-		if !a.Active() || a.Unconfirmed || a.Email != accountKey(x.Email) || len(a.Identities.List()) >= MaxIdentities {
+		switch {
+		case !a.Active() || a.Unconfirmed || a.Email != accountKey(x.Email) || len(a.Identities.List()) >= MaxIdentities:
+			return ErrCredentials
+		case a.Identities.Has(x.Identity):
+			return nil
+		case a.Identities.Without(x.Issuer) != a.Identities: // the provider knows its user as another person
+			return ErrCredentials
+		case a.MFA() && !x.Strong: // the link would be made before the second factor is given
 			return ErrCredentials
 		}
-		if !a.Identities.Has(x.Identity) {
-			a.Identities = a.Identities.With(x.Identity)
-		}
+		a.Identities = a.Identities.With(x.Identity)
 		return nil
 	})
 }
@@ -225,11 +246,20 @@ func (s *Store) EndSessionsOf(ctx context.Context, of Identity, name string, at 
 	for _, a := range accounts {
 		for _, i := range a.Identities.List() {
 			if err == nil && i.Issuer == of.Issuer {
-				err = s.endSessionsOf(ctx, a, ViaSelection{i, name, at}, provider)
+				err = s.endNamed(ctx, a, ViaSelection{i, name, at}, provider)
 			}
 		}
 	}
 	return err
+}
+
+// endNamed is endSessionsOf for an account that may have no such session.
+func (s *Store) endNamed(ctx context.Context, a Account, v ViaSelection, provider string) error {
+	list, err := s.engine.Sessions(ctx, a.ID, MaxSessions)
+	if err != nil || !slices.ContainsFunc(list, v.has) {
+		return err
+	}
+	return s.endSessionsOf(ctx, a, v, provider)
 }
 
 func (s *Store) endSessionsOf(ctx context.Context, a Account, v ViaSelection, provider string) error {

@@ -184,6 +184,7 @@ func TestASecondFactorIsAskedForUnlessTheProviderAskedForOne(t *testing.T) {
 	f := storetest.New(t)
 	storetest.AddMember(t, f, email)
 	session := storetest.SignIn(t, f)
+	signInAs(t, f) // which links the account
 	key, _ := storetest.EnableTOTP(t, f, &session)
 	pending := signInAs(t, f)
 	if !pending.Pending {
@@ -282,5 +283,77 @@ func TestTwoFirstSignInsMakeOneAccount(t *testing.T) {
 	}
 	if a, b := <-got, <-got; a != b {
 		t.Errorf("accounts %d and %d", a, b)
+	}
+}
+
+func TestAnotherPersonDoesNotGetAnAccountByItsAddress(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	first := signInAs(t, f)
+	wantRefused(t, f, func(x *store.External) { x.Subject = "5678" }) // who has the address of a person that left
+	if n := signInAs(t, f); n.Owner != first.Owner {
+		t.Errorf("the person is account %d", n.Owner)
+	}
+	other := signInAs(t, f, func(x *store.External) { x.Issuer = "https://other.example.com" })
+	if other.Owner != first.Owner {
+		t.Error("another provider that verified the address was not linked")
+	}
+	if err := f.RenameAccount(ctx, storetest.Operator, email, "new@example.com"); err != nil {
+		t.Fatal(err)
+	}
+	proxied := func(x *store.External) {
+		x.Issuer, x.Subject = store.ByProxy, "new@example.com"
+		x.Email = "new@example.com"
+	}
+	if n := signInAs(t, f, proxied); n.Owner != first.Owner {
+		t.Error("the proxy names another account")
+	}
+	if err := f.RenameAccount(ctx, storetest.Operator, "new@example.com", email); err != nil {
+		t.Fatal(err)
+	}
+	if n := signInAs(t, f, proxied); n.Owner == first.Owner {
+		t.Error("the next person with the address got the account")
+	}
+}
+
+func TestAnAccountWithASecondFactorIsNotLinkedBeforeItIsGiven(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
+	storetest.EnableTOTP(t, f, &n)
+	wantRefused(t, f)
+	if n := signInAs(t, f, func(x *store.External) { x.Strong = true }); n.Email != email || n.Pending {
+		t.Errorf("by a provider that asked for a second factor: %+v", n.SessionInfo)
+	}
+}
+
+func TestWhatAPersonHadGoesWhenTheProviderRefusesThem(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	yes, no := true, false
+	if _, err := f.AddAdmin(ctx, storetest.Operator, "root@example.com", secret.New("a long password")); err != nil {
+		t.Fatal(err)
+	}
+	n := signInAs(t, f, func(x *store.External) { x.Admin = &yes })
+	wantRefused(t, f, func(x *store.External) { x.Admin, x.Denied = &no, true })
+	if _, err := f.Resume(ctx, n.Secret); !errors.Is(err, store.ErrSession) {
+		t.Errorf("the session: %v", err)
+	}
+	if a, err := f.AccountByID(ctx, n.Owner); err != nil || a.Admin {
+		t.Errorf("the account is %+v, %v", a, err)
+	}
+}
+
+func TestAnInvitationEndsWhenAProviderKnowsItsUser(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	l, err := f.Invite(ctx, storetest.Operator, email, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	signInAs(t, f)
+	if _, err := f.ReadPasswordLink(ctx, l.Code); !errors.Is(err, store.ErrCode) {
+		t.Errorf("the link: %v", err)
 	}
 }

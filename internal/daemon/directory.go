@@ -24,6 +24,12 @@ const (
 	ldapName   = "the directory"
 )
 
+// Bounds of a check.
+const (
+	findTime  = 30 * time.Second // for one person
+	mostFails = 3                // people in a row for whom the directory does not answer, before a check ends
+)
+
 // fewPeople is how many people at most a check disables, whatever part of all they are.
 const fewPeople = 3
 
@@ -118,7 +124,7 @@ func (d *directoryLink) noteState(ctx context.Context, err error) {
 	switch away := errors.As(err, &unavailable); {
 	case away && ctx.Err() == nil && !d.away.Swap(true):
 		d.log.Warn().Err(err).Msg("people whom the directory knows cannot sign in")
-	case !away && d.away.Swap(false):
+	case err == nil && d.away.Swap(false): // other errors may come without a question
 		d.log.Info().Msg("the directory answers again")
 	}
 }
@@ -142,30 +148,32 @@ func (d *directoryLink) follow(ctx context.Context) error {
 	}
 }
 
-// check asks the directory once for each account. If it does not answer, nothing changes; nor if
-// it lacks more than half of many people, which is rather a mistake in the settings.
+// check asks the directory once for each account. A person for whom it does not answer stays as
+// they are, and no account is disabled if it lacks more than half of many people, which is
+// rather a mistake in the settings.
 func (d *directoryLink) check(ctx context.Context) error {
 	accounts, err := d.store.Accounts(ctx)
 	if err != nil {
 		return err
 	}
-	asked, gone := 0, []store.External(nil)
+	asked, fails, gone := 0, 0, []store.Identity(nil)
 	for _, a := range accounts {
 		for _, i := range a.Identities.List() {
-			if i.Issuer != ldapIssuer || !a.Active() {
+			if i.Issuer != ldapIssuer || !a.Active() || fails == mostFails {
 				continue
 			}
 			asked++
-			p, err := d.people.Find(ctx, i.Subject)
-			d.noteState(ctx, err)
+			x, err := d.find(ctx, i)
 			switch {
-			case errors.Is(err, directory.ErrGone), errors.Is(err, directory.ErrNotAllowed):
-				gone = append(gone, store.External{Identity: i, Provider: ldapName, Denied: true})
-				continue
 			case err != nil:
-				return nil // noteState has logged it
+				fails++
+				continue
+			case x.Denied:
+				gone = append(gone, i)
+			default:
+				err = d.store.Recheck(ctx, x)
 			}
-			if _, err := d.store.Recheck(ctx, d.external(p)); err != nil {
+			if fails = 0; err != nil {
 				return err
 			}
 		}
@@ -173,12 +181,28 @@ func (d *directoryLink) check(ctx context.Context) error {
 	if len(gone) > fewPeople && 2*len(gone) > asked {
 		return fmt.Errorf("the directory lacks %d of %d people, or they are in no allowed group: no account was disabled; check base, filter and allowed_groups", len(gone), asked)
 	}
-	for _, x := range gone {
-		if _, err := d.store.Recheck(ctx, x); errors.Is(err, store.ErrLastAdmin) {
+	for _, i := range gone {
+		x, err := d.find(ctx, i) // the check may have taken long
+		if err != nil || !x.Denied {
+			continue
+		}
+		if err := d.store.Recheck(ctx, x); errors.Is(err, store.ErrLastAdmin) {
 			d.log.Warn().Msg("the directory does not know the last administrator any more; the account stays enabled")
 		} else if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// find asks the directory for a person again. An error is logged already.
+func (d *directoryLink) find(ctx context.Context, i store.Identity) (store.External, error) {
+	ctx, cancel := context.WithTimeout(ctx, findTime)
+	defer cancel()
+	p, err := d.people.Find(ctx, i.Subject)
+	d.noteState(ctx, err)
+	if errors.Is(err, directory.ErrGone) || errors.Is(err, directory.ErrNotAllowed) {
+		return store.External{Identity: i, Provider: ldapName, Denied: true}, nil
+	}
+	return d.external(p), err
 }

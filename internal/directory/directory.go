@@ -33,6 +33,7 @@ const (
 	maxPassword   = 1024             // bytes
 	maxGroups     = 1000             // that one person may be in, also by way of other groups
 	maxDepth      = 16               // groups within groups
+	maxQuestions  = 16               // at the same time
 )
 
 // Options say where the directory is and how its entries look.
@@ -86,7 +87,8 @@ type Directory struct {
 	opt     Options
 	address string
 	host    string
-	tls     bool // from the first byte on
+	tls     bool          // from the first byte on
+	asking  chan struct{} // has room for as many questions as there may be at the same time
 }
 
 // New checks the options. Their errors name the option.
@@ -119,7 +121,7 @@ func New(o Options) (*Directory, error) {
 	if o.GroupBase == "" {
 		o.GroupBase = o.Base
 	}
-	return &Directory{opt: o, address: net.JoinHostPort(u.Hostname(), port), host: u.Hostname(), tls: u.Scheme == "ldaps"}, nil
+	return &Directory{opt: o, address: net.JoinHostPort(u.Hostname(), port), host: u.Hostname(), tls: u.Scheme == "ldaps", asking: make(chan struct{}, maxQuestions)}, nil
 }
 
 // Check asks the server for the base, as the account that searches.
@@ -197,6 +199,12 @@ func anyOf(attributes []string, value string) string {
 // ask connects, binds as the account that searches, and calls f. Errors of the connection
 // become an *UnavailableError.
 func (d *Directory) ask(ctx context.Context, f func(*ldap.Conn) error) error {
+	select {
+	case d.asking <- struct{}{}:
+		defer func() { <-d.asking }()
+	case <-ctx.Done():
+		return &UnavailableError{context.Cause(ctx)}
+	}
 	c, err := d.connect(ctx)
 	if err != nil {
 		return &UnavailableError{err}
@@ -227,6 +235,8 @@ func (d *Directory) connect(ctx context.Context) (*ldap.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	stop := context.AfterFunc(ctx, func() { _ = raw.Close() }) // StartTLS has no deadline of its own
+	defer stop()
 	if d.tls {
 		secured := tls.Client(raw, t)
 		if err := secured.HandshakeContext(ctx); err != nil {

@@ -23,6 +23,7 @@ type Person struct {
 	Email    string // may be empty
 	Verified bool   // the provider says that the address is the person's
 	Groups   []string
+	Hosted   string // of Google: the domain of the organisation that the account belongs to; empty: none
 }
 
 // claims are what is read of an ID token and of the answer of the endpoint for users.
@@ -31,6 +32,7 @@ type claims struct {
 	Session  string `json:"sid"`
 	Email    string `json:"email"`
 	Verified truth  `json:"email_verified"`
+	Hosted   string `json:"hd"`
 	all      map[string]json.RawMessage
 }
 
@@ -91,7 +93,7 @@ func (p *Provider) read(ctx context.Context, d *found, f Flow, tokens *oauth2.To
 	case p.isFuture(id.IssuedAt):
 		return Person{}, fmt.Errorf("%w: it is of the future: the clocks differ", ErrToken)
 	}
-	who := Person{Subject: id.Subject, Session: c.Session, Email: c.Email, Verified: bool(c.Verified), Groups: c.texts(p.opts.Groups)}
+	who := Person{Subject: id.Subject, Session: c.Session, Email: c.Email, Verified: bool(c.Verified), Groups: c.texts(p.opts.Groups), Hosted: c.Hosted}
 	if d.Persons != "" && (who.Email == "" || p.opts.Groups != "" && c.all[p.opts.Groups] == nil) {
 		err = p.askMore(ctx, d, tokens, &who)
 	}

@@ -53,6 +53,6 @@ addEventListener('pageshow', () => {
 
 // The browser also suggests passkeys where the address is typed.
 const typed = document.querySelector('[autocomplete~=webauthn]')
-if (typed && await window.PublicKeyCredential?.isConditionalMediationAvailable?.()) {
+if (typed && location.origin === document.querySelector('.passkey').elements.passkey.dataset.origin && await window.PublicKeyCredential?.isConditionalMediationAvailable?.()) {
   ask(document.querySelector('.passkey').elements.passkey, 'conditional').catch(() => {})
 }

@@ -224,8 +224,8 @@ addEventListener('beforeunload', (event) => {
 
 // Back from the receipt: what was sent must not be sent again.
 addEventListener('pageshow', ({ persisted }) => {
-  leaving = false
-  if (persisted && sessionStorage.sent) location.reload()
+  leaving = persisted && 'sent' in sessionStorage
+  if (leaving) location.reload()
   delete sessionStorage.sent
 })
 
