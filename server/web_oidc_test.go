@@ -306,6 +306,8 @@ func TestTheSecondFactorIsAskedForAfterAProvider(t *testing.T) {
 	t.Parallel()
 	p, a := officeOf(t)
 	p.Person["email"] = servertest.AnnEmail
+	linked := a.Browser()
+	linked.Get(atProvider(linked, "office")).To("/")
 	totp, _ := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword).EnableMFA()
 	b := a.Browser()
 	b.Get(atProvider(b, "office")).To("/users/sign_in")

@@ -155,10 +155,10 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(f.SetAdmin(ctx, storetest.Operator, eve, false, true), "admin_revoke: "+operator+theirs)
 	link, err := f.MakePasswordLink(ctx, storetest.Operator, eve)
 	want(err, "password_link: "+operator+theirs)
+	want(f.SetPasswordByLink(ctx, by, link.Code, secret.New(pass+" 3"), false), "password_change: "+them+"by a link")
 	_, err = f.SignInAs(ctx, by, store.External{Identity: store.Identity{Issuer: "i", Subject: "s"}, Provider: "Office", Email: link.Email, Verified: true, Link: true})
 	want(err, "identity_link: system 0 from 192.0.2.7 Browser/1.0, "+theirs+"by Office", "sign_in: "+them+"by Office")
 	want(f.EndSessionsOf(ctx, store.Identity{Issuer: "i", Subject: "s"}, "", f.Clock.Now(), "Office"), "provider_sign_out: system 0 from  , "+theirs+"by Office")
-	want(f.SetPasswordByLink(ctx, by, link.Code, secret.New(pass+" 3"), false), "password_change: "+them+"by a link")
 	want(f.AskForPassword(ctx, by, eve, "https://push.example.com", ""), "password_link: client 0 from 192.0.2.7 Browser/1.0, "+theirs+"by mail")
 	want(f.AskForPassword(ctx, by, "unknown@example.com", "https://push.example.com", ""))
 

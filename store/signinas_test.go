@@ -142,9 +142,9 @@ func TestAVerifiedAddressLinksWhereThatIsAllowed(t *testing.T) {
 		t.Errorf("its password: %v", err)
 	}
 	for i := range store.MaxIdentities - 1 {
-		signInAs(t, f, func(x *store.External) { x.Subject = strings.Repeat("x", i+1) })
+		signInAs(t, f, func(x *store.External) { x.Issuer = strings.Repeat("x", i+1) })
 	}
-	wantRefused(t, f, func(x *store.External) { x.Subject = "one too many" })
+	wantRefused(t, f, func(x *store.External) { x.Issuer = "one too many" })
 	if _, err := f.Invite(ctx, storetest.Operator, "new@example.com", true); err != nil {
 		t.Fatal(err)
 	}
