@@ -61,7 +61,7 @@ test('a person who leaves the provider is signed out here', async (t) => {
   assert.equal(path(guest), '/users/sign_in')
 })
 
-test('an answer of the provider signs nobody in who did not ask', async (t) => {
+test('an answer of the provider is refused in a browser that did not ask for it', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/users/oidc/office/callback?code=stolen&state=stolen')
   assert.equal(path(guest), '/users/sign_in')
