@@ -27,7 +27,8 @@ type directorySite struct {
 	link   *directoryLink
 	store  *store.Store
 	url    string
-	log    bytes.Buffer
+	web    *httptest.Server
+	log    bytes.Buffer // see logged
 	client http.Client
 }
 
@@ -63,7 +64,7 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 	if _, err := d.store.AddAdmin(t.Context(), store.Actor{Role: store.Operator}, "root@example.com", secret.New("a local password")); err != nil {
 		t.Fatal(err)
 	}
-	log := zerolog.New(&d.log)
+	log := zerolog.New(zerolog.SyncWriter(&d.log))
 	var err error
 	if d.link, err = newDirectoryLink(cfg.LDAP, d.store, log); err != nil {
 		t.Fatal(err)
@@ -72,9 +73,9 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 	if err != nil {
 		t.Fatal(err)
 	}
-	web := httptest.NewServer(handler)
-	t.Cleanup(web.Close)
-	d.url = web.URL
+	d.web = httptest.NewServer(handler)
+	t.Cleanup(d.web.Close)
+	d.url = d.web.URL
 	return d
 }
 
@@ -101,6 +102,12 @@ func (d *directorySite) want(login, password string, status int) (cookie string)
 		d.t.Errorf("%s with %s: status %d, not %d", login, password, got, status)
 	}
 	return cookie
+}
+
+// logged ends the server, and returns its log.
+func (d *directorySite) logged() string {
+	d.web.Close()
+	return d.log.String()
 }
 
 // sees reports whether a session sees a page.
@@ -144,7 +151,7 @@ func TestPeopleOfADirectorySignIn(t *testing.T) {
 	d.want("bob", "right-bob", http.StatusTooManyRequests)
 	d.want("*", "right-ann", http.StatusForbidden)
 	d.want("ann", "", http.StatusForbidden)
-	if strings.Contains(d.log.String(), "right-") {
+	if strings.Contains(d.logged(), "right-") {
 		t.Error("the log has a password")
 	}
 }
@@ -209,8 +216,9 @@ func TestADirectoryThatIsAwayLetsOthersSignIn(t *testing.T) {
 	if err := d.check(); err != nil || !d.sees(ann, "/p") {
 		t.Errorf("while the directory is away: %v", err)
 	}
-	if n := strings.Count(d.log.String(), "people whom the directory knows cannot sign in"); n != 1 {
-		t.Errorf("%d lines say so: %s", n, d.log.String())
+	log := d.logged()
+	if n := strings.Count(log, "people whom the directory knows cannot sign in"); n != 1 {
+		t.Errorf("%d lines say so: %s", n, log)
 	}
 }
 
