@@ -177,7 +177,7 @@ func (s *soak) await(ctx context.Context, what string, try func() error) {
 		case <-tick.C:
 			err = try()
 		case <-ctx.Done():
-			s.t.Error(fmt.Errorf("P12: %s: not within %v: %w", what, proctest.Patience, err))
+			s.t.Error(fmt.Errorf("P12: %s: not in time: %w", what, err))
 			return
 		}
 	}

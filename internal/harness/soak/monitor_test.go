@@ -114,7 +114,8 @@ func (w *monitor) tell(ctx context.Context, log *os.File) {
 }
 
 // awaitMemory waits until the server, which has no more requests, gives the memory of
-// the load back. It does so a few seconds after a commit; a last push makes sure of one.
+// the load back. It does so a few seconds after its last commit, and it commits while
+// grants of the load end. A last push makes sure of one commit.
 func (s *soak) awaitMemory(w *monitor) {
 	s.t.Helper()
 	if env.UnderRace {
@@ -130,7 +131,7 @@ func (s *soak) awaitMemory(w *monitor) {
 	if err != nil {
 		s.t.Error(err)
 	}
-	ctx, cancel := context.WithTimeout(s.t.Context(), proctest.Patience)
+	ctx, cancel := context.WithTimeout(s.t.Context(), soakWindow+proctest.Patience)
 	defer cancel()
 	s.await(ctx, "memory comes back", func() error {
 		if now := s.read(); now.anon > w.first.anon+mostStays {

@@ -17,7 +17,7 @@ import (
 const (
 	soakRate    = 12 // pushes a second: 1,036,800 in a day
 	soakClients = 16
-	soakWindow  = time.Minute      // how long a grant is valid
+	soakWindow  = time.Minute      // how long a grant is valid: the shortest that there is
 	soakTwice   = 90 * time.Second // from this length on a server checks twice whether to compact
 	soakLong    = 10 * time.Minute // from this length on the mean shows whether memory grows
 )
