@@ -27,6 +27,10 @@ type Account struct {
 	Code         AddressCode // of an address that is not confirmed
 	Identities   Identities  // by which providers of sign-ins know its user
 	Passkeys     string      // records of its passkeys, concatenated
+	Name         string      // what recipients see of its user; empty: nothing
+	Language     string      // of its pages and mails; empty: that of the browser
+	Mails        EventSet    // which events of its pushes are mailed to it
+	Policy       string      // the name of its policy in the settings; empty: none but that for all
 }
 
 // Active reports whether the account may act.
