@@ -13,6 +13,8 @@ import (
 type accountJSON struct {
 	ID           store.AccountID `json:"id"`
 	Email        string          `json:"email"`
+	Name         string          `json:"name"`     // that recipients see
+	Language     string          `json:"language"` // empty: that of the browser
 	CreatedAt    string          `json:"created_at"`
 	LastSignInAt *string         `json:"last_sign_in_at"`
 	Confirmed    bool            `json:"confirmed"`
@@ -39,7 +41,7 @@ type changedAccountJSON struct {
 
 func newAccountJSON(a store.Account, takes store.Room) accountJSON {
 	j := accountJSON{
-		ID: a.ID, Email: a.Email, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
+		ID: a.ID, Email: a.Email, Name: a.Name, Language: a.Language, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
 		Invited: a.Invited(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
 	}
 	if !a.SignedInAt.IsZero() {

@@ -90,7 +90,7 @@ func Limits() []string {
 	return []string{
 		limitAnonymous, limitToken, limitUnknown, limitQueue, limitBodyMemory, limitUploads, limitDownloads, limitSpace, limitRoom,
 		store.LimitPassphrasesPerClient, store.LimitPassphrasesPerPush, store.LimitSignInsPerClient, store.LimitSignInsPerAccount, store.LimitSignUps,
-		store.LimitTokensPerAccount, store.LimitCodesPerAccount,
+		store.LimitTokensPerAccount, store.LimitCodesPerAccount, store.LimitChangesPerAccount,
 	}
 }
 

@@ -177,6 +177,14 @@ func TestAnObserverIsToldWhichLimitRefused(t *testing.T) {
 			b.Post("/users/address/code").To("/users/address")
 			b.Post("/users/address/code").Want(http.StatusTooManyRequests)
 		}},
+		"changes_per_account": {func(*config.Config) {}, func(a *servertest.Server) {
+			a.AddAccount(servertest.AnnEmail, servertest.AnnPassword)
+			b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+			for n := range store.ChangesPerAccount {
+				b.Post("/users/account", "name", fmt.Sprint("Ann ", n)).To("/users/account")
+			}
+			b.Post("/users/account", "name", "Ann").Want(http.StatusTooManyRequests)
+		}},
 		"room": {func(c *config.Config) { c.Limits.AnonymousPushes = 2 }, func(a *servertest.Server) {
 			for range 3 {
 				a.Do("POST", pushes, `{"push":{"payload":"x"}}`, servertest.Far(1))

@@ -144,13 +144,25 @@ const languageKept = 365 * 24 * 60 * 60
 // chooseLocale chooses the language of the answer: the one that the reader switched
 // to, now or before, else the one that the browser asks for.
 func (s *Server) chooseLocale(r *request) *lang.Locale {
+	return s.words.Choose(s.switchedLanguage(r), r.Header.Get("Accept-Language"), s.cfg.DefaultLocale)
+}
+
+// switchedLanguage returns the tag of the language that the reader switched to, now or
+// before; empty if it is none of the pages'.
+func (s *Server) switchedLanguage(r *request) string {
 	wanted := s.askedLanguage(r)
-	if wanted == "" {
-		if c, err := r.Cookie(languageName); err == nil {
-			wanted = c.Value
-		}
+	if c, err := r.Cookie(languageName); wanted == "" && err == nil && s.words.Speaks(c.Value) {
+		wanted = c.Value
 	}
-	return s.words.Choose(wanted, r.Header.Get("Accept-Language"), s.cfg.DefaultLocale)
+	return wanted
+}
+
+// speakTo answers a page in the language of the reader's account, unless the reader
+// switched to another one in this browser.
+func (s *Server) speakTo(r *request, language string) {
+	if r.locale != nil && s.words.Speaks(language) && s.switchedLanguage(r) == "" {
+		r.locale = s.words.Choose(language, "", "")
+	}
 }
 
 // askedLanguage returns the tag of the language that the query asks for, or of the
@@ -172,4 +184,11 @@ func (s *Server) languageCookie(r *request) *http.Cookie {
 		return c
 	}
 	return nil
+}
+
+// noLanguageCookie removes that cookie.
+func (s *Server) noLanguageCookie(r *request) *http.Cookie {
+	c := s.cookie(r, languageName, "")
+	c.MaxAge = -1
+	return c
 }

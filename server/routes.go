@@ -187,6 +187,7 @@ func (s *Server) table() []route {
 		{name: "sessions", method: get, pattern: sessionsPath, access: required, traits: isPage, nav: "sessions", action: s.sessionsPage},
 		{name: "session_ended", method: post, pattern: sessionsPath + "/end", access: required, traits: isPage, action: s.withForm(s.endSession)},
 		{name: "own_account", method: get, pattern: ownAccountPath, access: required, traits: isPage, nav: "account", action: s.ownAccountPage},
+		{name: "own_account_saved", method: post, pattern: ownAccountPath, access: required, traits: isPage, nav: "account", action: s.withForm(s.saveOwnAccount)},
 		{name: "own_account_export", method: get, pattern: ownAccountPath + "/export", access: required, traits: isPage | hasFiles, action: s.exportOwnAccount},
 		{name: "own_account_removed", method: post, pattern: ownAccountPath + "/remove", access: required, traits: isPage, nav: "account", action: s.withForm(s.removeOwnAccount)},
 		{name: "address", method: get, pattern: addressPath, access: required, traits: isPage, nav: "account", action: s.addressPage},

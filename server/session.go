@@ -134,6 +134,7 @@ func (s *Server) identify(r *request) error {
 			r.pending, r.pendingTOTP = true, i.TOTP
 		default:
 			r.session, r.actor.Account = i, i.Owner
+			s.speakTo(r, i.Language)
 		}
 	}
 	return nil

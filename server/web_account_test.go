@@ -45,6 +45,7 @@ var accountMatrix = []struct {
 	{"POST", "/users/password/new/canary-new", []string{"new", "a new password", "again", "a new password"}, [people]int{404, 404, 404, 404}},
 	{"GET", "/users/sessions", nil, [people]int{303, 303, 200, 200}},
 	{"GET", "/users/account", nil, [people]int{303, 303, 200, 200}},
+	{"POST", "/users/account", []string{"name", "Ann <b>"}, [people]int{303, 303, 422, 422}},
 	{"GET", "/users/account/export", nil, [people]int{303, 303, 200, 200}},
 	{"POST", "/users/account/remove", []string{"password", "wrong"}, [people]int{303, 303, 403, 403}},
 	{"GET", "/users/address", nil, [people]int{303, 303, 200, 200}},

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 
+	"pushbox/internal/lang"
 	"pushbox/server/display"
 	"pushbox/store"
 )
@@ -19,9 +20,16 @@ type ownAccountView struct {
 	Pushes    int           // live ones, and those with files that can still be downloaded
 	Size      string        // that these take
 	Last      bool          // it is the last administrator's
-	Passkey   passkeyView   // in place of the code
+	Name      string        // as it is, or as it was typed
+	Language  string        // its tag; empty: that of the browser
+	Languages []lang.Language
+	Wrong     map[string]bool // fields whose value was refused
+	Passkey   passkeyView     // in place of the code
 	Error     formError
 }
+
+// MaxName is the most characters of the name that recipients see.
+func (ownAccountView) MaxName() int { return store.MaxAccountName }
 
 func (s *Server) ownAccountPage(r *request) (reply, error) {
 	page, err := s.ownAccount(r)
@@ -45,7 +53,39 @@ func (s *Server) ownAccount(r *request) (page ownAccountView, err error) {
 	return ownAccountView{
 		Email: a.Email, Confirmed: !a.Unconfirmed, Admin: a.Admin, MFA: a.MFA(), Created: display.NewTime(a.CreatedAt),
 		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: r.size(takes.Bytes), Passkey: asked,
+		Name: a.Name, Language: a.Language, Languages: lang.Languages(),
 	}, nil
+}
+
+// saveOwnAccount keeps what the user wishes. A new language takes the place of one that this
+// browser was switched to before.
+func (s *Server) saveOwnAccount(r *request, f webForm) (reply, error) {
+	wishes := store.Wishes{Name: f.text("name"), Language: f.text("language")}
+	wrong := map[string]bool{store.FieldLanguage: wishes.Language != "" && !s.words.Speaks(wishes.Language)}
+	var err error
+	if !wrong[store.FieldLanguage] {
+		err = s.store.SetWishes(r.Context(), r.actor, s.sessionSecret(r), wishes)
+	}
+	if err == nil && !wrong[store.FieldLanguage] {
+		saved := s.goToTell(r, ownAccountPath, noticeEdited)
+		if wishes.Language != r.session.Language {
+			saved = saved.with(s.noLanguageCookie(r))
+		}
+		return saved, nil
+	}
+	page, failed := s.ownAccount(r)
+	if failed != nil {
+		return reply{}, failed
+	}
+	page.Name, page.Language = shownAgain(wishes.Name, smallBody), wishes.Language
+	if bad, is := wrongFields(err); is {
+		wrong, err = bad, nil
+	}
+	if page.Wrong = wrong; err == nil {
+		return show(http.StatusUnprocessableEntity, "account", page), nil
+	}
+	page.Error, err = s.newFormError(err, "")
+	return page.Error.rerender("account", page), err
 }
 
 // removeOwnAccount removes the account, with all that belongs to it.

@@ -76,3 +76,37 @@ func TestUsersDownloadWhatIsKeptAboutThem(t *testing.T) {
 	}
 	ann.Get("/users/account/export").Want(http.StatusOK).Says("of ann").Lacks("a note")
 }
+
+func TestAnAccountHasANameForRecipients(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	url := a.Create(`"payload":"x"`, a.AddToken(servertest.AnnEmail))
+	a.Get("/p/" + url + "/r").Want(http.StatusOK).Lacks(servertest.AnnEmail)
+	ann.Post("/users/account", "name", "Ann & Sons").To("/users/account")
+	ann.Get("/users/account").Says("The changes were saved.", `value="Ann & Sons"`)
+	a.Get("/p/"+url+"/r").Want(http.StatusOK).Says("From", "Ann & Sons", "("+servertest.AnnEmail+")")
+
+	ann.Post("/users/account", "name", "<b>Bank</b>").Want(http.StatusUnprocessableEntity).Says("A name has at most 64", "<b>Bank</b>")
+	a.Get("/p/" + url + "/r").Want(http.StatusOK).Says("Ann & Sons")
+	ann.Get("/users/account/export").Says(`"name":"Ann & Sons"`)
+	ann.Post("/users/account", "name", "").To("/users/account")
+	a.Get("/p/" + url + "/r").Want(http.StatusOK).Lacks(servertest.AnnEmail)
+}
+
+func TestTheLanguageOfAnAccountIsThatOfItsPages(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	ann.Post("/users/account", "language", "xx").Want(http.StatusUnprocessableEntity)
+	ann.Get("/?lang=fr").Says(`<html lang="fr">`)
+	ann.Post("/users/account", "language", "de").To("/users/account")
+	ann.Get("/users/account").Says(`<html lang="de">`) // it takes the place of the choice before
+	ann.Get("/").Says(`<html lang="de">`)
+	ann.Get("/?lang=fr").Says(`<html lang="fr">`)
+	ann.Get("/").Says(`<html lang="fr">`) // a choice by hand comes first
+	ann.Post("/users/account", "name", "Ann", "language", "de").To("/users/account")
+	ann.Get("/").Says(`<html lang="fr">`) // a new name leaves it
+	a.SignedIn(servertest.AnnEmail, servertest.AnnPassword).Get("/p").Says(`<html lang="de">`)
+	a.Get("/").Says(`<html lang="en">`)
+}

@@ -18,9 +18,10 @@ type stepView struct {
 	Before    viewHistory
 	Protected bool
 	Frozen    bool
-	Encrypted bool // by the sender: a script shows the form if the link has a key
-	Own       bool // the reader owns it: no view is counted
-	Answer    bool // to a request
+	Encrypted bool         // by the sender: a script shows the form if the link has a key
+	Own       bool         // the reader owns it: no view is counted
+	Answer    bool         // to a request
+	Sender    store.Sender // zero: the page does not tell
 	Attempt   attempt
 }
 
@@ -117,7 +118,7 @@ func newStepPage(r *request, v store.Viewing, a attempt) reply {
 	rep := show(a.Status, "step", stepView{
 		Path: revealPath(v.Token), Kind: v.Kind.String(),
 		Limits: newLimitsView(v.PushInfo), Before: newViewHistory(v.Before),
-		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: r.owns(v.PushInfo), Answer: v.IsAnswer(), Attempt: a,
+		Protected: v.Protected, Frozen: v.Frozen, Encrypted: v.ClientEncrypted, Own: r.owns(v.PushInfo), Answer: v.IsAnswer(), Sender: v.Sender, Attempt: a,
 	})
 	rep.header = problem{status: a.Status, retry: a.Wait}.headers()
 	return rep

@@ -150,7 +150,7 @@ func (s *Store) SetDisabled(ctx context.Context, by Actor, email string, disable
 }
 
 // RenameAccount gives an account another address, which counts as confirmed; all that
-// belongs to it stays.
+// belongs to it stays, except for what its user wished: the address may be of another person.
 // *InvalidError; ErrNotFound; ErrExists if another account has that address; ErrDenied for
 // a client.
 func (s *Store) RenameAccount(ctx context.Context, by Actor, email, to string) error {
@@ -171,6 +171,7 @@ func (s *Store) RenameAccount(ctx context.Context, by Actor, email, to string) e
 		_, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
 			a.Email, a.Identities = to, a.Identities.Without(ByProxy)
 			a.confirm()
+			a.forget()
 			return a, SessionChange{}, event, nil
 		})
 		return err

@@ -113,6 +113,11 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(f.SetDisabled(ctx, storetest.Operator, ann, true)) // it is
 	want(f.SetDisabled(ctx, storetest.Operator, ann, false), "account_enable: "+operator+hers)
 
+	n, err = f.SignIn(ctx, by, ann, secret.New(pass))
+	want(err, "sign_in: "+she)
+	want(f.SetWishes(ctx, by, n.Secret, store.Wishes{Name: "Ann"}), "account_edit: "+she)
+	want(f.SetWishes(ctx, by, n.Secret, store.Wishes{Name: " Ann "})) // it is
+
 	want(f.RenameAccount(ctx, storetest.Operator, ann, "Eve@example.com"), "account_rename: "+operator+"account 1 eve@example.com, subject 0, it was "+ann)
 	want(f.RenameAccount(ctx, storetest.Operator, "eve@example.com", "eve@example.com")) // it has it
 	want(f.RenameAccount(ctx, storetest.Operator, "eve@example.com", ann), "account_rename: "+operator+hers+"it was eve@example.com")

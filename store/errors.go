@@ -129,6 +129,7 @@ const (
 	LimitSignUps              = "sign_ups"
 	LimitTokensPerAccount     = "tokens_per_account"
 	LimitCodesPerAccount      = "codes_per_account"
+	LimitChangesPerAccount    = "changes_per_account"
 )
 
 func (*LockedError) Error() string { return ErrLocked.Error() }

@@ -15,6 +15,7 @@ const (
 	FieldRetrievalStep = "retrieval_step"
 	FieldDeletable     = "deletable_by_viewer"
 	FieldMailTo        = "notify_emails_to"
+	FieldLanguage      = "language"
 	FieldMailLanguage  = "notify_emails_to_locale"
 )
 

@@ -138,7 +138,7 @@ type Mail struct {
 	Code     secret.Text // of MailCode, or of the link of MailPassword
 
 	Push   PushInfo // of a link with its Token
-	Sender string   // of a link: the address of the push's owner
+	Sender string   // of a link: the owner of the push, as Sender.String
 }
 
 // sealMail makes the message with a mail of an account, which may be about a push. It
@@ -186,6 +186,9 @@ func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, e
 	if err != nil {
 		return Mail{}, false, instead(err, ErrNotFound, nil)
 	}
+	if a.Language != "" && l.About != MailLink && l.About != MailCode { // which the browser asked for has its language
+		l.Language = a.Language
+	}
 	if l.About == MailPassword {
 		l.To = secret.New(a.Email)
 		id, until, sum, ok := passwordCode(l.Code)
@@ -224,7 +227,7 @@ func (s *Store) aboutPush(ctx context.Context, l Mail, push ID, owner Account) (
 		l.To = secret.New(owner.Email)
 		return l, true, nil
 	}
-	l.Sender = owner.Email
+	l.Sender = Sender{owner.Name, owner.Email}.String()
 	if l.Push.Token, err = s.openLink(p); err != nil {
 		return Mail{}, false, err
 	}

@@ -53,7 +53,7 @@ func (s *Store) Reveal(ctx context.Context, by Actor, t Token, passphrase secret
 	if info.Live() && !info.ownedBy(by) {
 		before.Count-- // this one
 	}
-	return Viewing{info, before}, nil
+	return Viewing{PushInfo: info, Before: before}, nil
 }
 
 // sized returns a push, and the length of its sealed payload in bytes.

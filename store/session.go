@@ -54,7 +54,9 @@ type SessionInfo struct {
 	Unconfirmed bool // the address of the account is not confirmed
 	Admin       bool // the account administers
 	NoPassword  bool // the account signs in elsewhere
-	Own         bool // in Sessions: it is the caller's
+
+	Language string // of the account; empty: that of the browser
+	Own      bool   // in Sessions: it is the caller's
 }
 
 // A NewSession is a session at its beginning, the only time that its secret can be

@@ -166,7 +166,7 @@ func (s *Store) sealOrigin(d SessionDigest, by Actor) []byte {
 func (s *Store) sessionInfo(of Session, a Account) (SessionInfo, error) {
 	plain, err := s.ring.Load().OpenAccount(of.Digest[:], of.Sealed)
 	r := reader{b: plain}
-	info := SessionInfo{Session: of, IP: string(r.bytes()), UserAgent: string(r.bytes()), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", RecoveryCodes: len(a.Recovery) / recoverySize, Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere()}
+	info := SessionInfo{Session: of, IP: string(r.bytes()), UserAgent: string(r.bytes()), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", RecoveryCodes: len(a.Recovery) / recoverySize, Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere(), Language: a.Language}
 	if err != nil || r.end() != nil {
 		return SessionInfo{}, fmt.Errorf("%w: the origin of session %d does not open", ErrCorrupt, of.ID)
 	}

@@ -18,6 +18,7 @@ const (
 	signUpsOfClient
 	wrongCredentials // by address, browser or session
 	tokensOfAccount
+	changesOfAccount
 )
 
 // tally returns the tally of a sort for a key.

@@ -20,6 +20,7 @@ type ViewHistory struct {
 type Viewing struct {
 	PushInfo
 	Before ViewHistory
+	Sender Sender // only from Look; zero: recipients see none
 }
 
 // Look returns a push without its payload, for a page that may say that it has expired:
@@ -35,7 +36,11 @@ func (s *Store) Look(ctx context.Context, t Token) (Viewing, error) {
 		return Viewing{}, err
 	}
 	before, err := s.views(ctx, p)
-	return Viewing{PushInfo{Push: p, At: at.Now, Token: t}, before}, err
+	if err != nil {
+		return Viewing{}, err
+	}
+	sender, err := s.sender(ctx, p)
+	return Viewing{PushInfo{Push: p, At: at.Now, Token: t}, before, sender}, err
 }
 
 // views reads the view history of a push from its audit log, page by page from the end.

@@ -1,0 +1,125 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"pushbox/internal/limit"
+	"pushbox/internal/secret"
+)
+
+const (
+	// MaxAccountName is the most characters of the name that recipients see.
+	MaxAccountName = 64
+
+	maxLanguage = 16 // bytes
+
+	// ChangesPerAccount is how many changes of its wishes and webhooks a client can make for its
+	// account in an hour: each is an event, and no account must push the events of others out of
+	// the instance log.
+	ChangesPerAccount = 30
+
+	changesWindow = time.Hour
+)
+
+// Wishes are what the user of an account chooses for it.
+type Wishes struct {
+	Name     string // what recipients see of the user; empty: nothing
+	Language string // the tag of that of its pages and mails; empty: that of the browser
+}
+
+// SetWishes replaces the wishes of the account of a session.
+//
+// Errors: *InvalidError; ErrSession; *LockedError after too many changes.
+func (s *Store) SetWishes(ctx context.Context, by Actor, session secret.Text, w Wishes) error {
+	var bad InvalidError
+	w.Name = strings.Join(strings.Fields(w.Name), " ")
+	checkAccountName(w.Name, &bad)
+	checkLength(FieldLanguage, len(w.Language), maxLanguage, &bad)
+	if err := bad.Err(); err != nil {
+		return err
+	}
+	c, err := s.signedIn(ctx, by, session)
+	if err != nil {
+		return err
+	}
+	if w == (Wishes{c.account.Name, c.account.Language}) {
+		return nil
+	}
+	if err := s.countChange(ctx, c.account.ID); err != nil {
+		return err
+	}
+	_, err = s.changeOwn(ctx, c, AdminAccountEdit, "", func(a *Account) (SessionChange, error) {
+		a.Name, a.Language = w.Name, w.Language
+		return SessionChange{}, nil
+	})
+	return instead(err, ErrCredentials, ErrSession) // the password has changed since
+}
+
+// countChange counts a change that a client makes for its account.
+func (s *Store) countChange(ctx context.Context, of AccountID) error {
+	made := s.tally(changesOfAccount, strconv.FormatUint(uint64(of), 10), ChangesPerAccount, changesWindow)
+	return s.countTry(ctx, LimitChangesPerAccount, []limit.Tally{made})
+}
+
+// checkAccountName refuses a name that could pass for more than a name: for markup, for an
+// address, or for a text that runs the other way. It is shown with the address of its account.
+func checkAccountName(name string, bad *InvalidError) {
+	unseen := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	switch {
+	case !utf8.ValidString(name) || strings.ContainsFunc(name, unseen):
+		bad.Add(FieldName, "has characters that cannot be shown")
+	case strings.ContainsAny(name, `<>()[]@/\`) || slices.ContainsFunc(strings.Fields(name), isLikeHost):
+		bad.Add(FieldName, "must not have an address or one of these characters: < > ( ) [ ] @ / \\")
+	case utf8.RuneCountInString(name) > MaxAccountName:
+		bad.Add(FieldName, "is too long (maximum is 64 characters)")
+	}
+}
+
+// isLikeHost reports whether mail programs may make a link of a word: it has a dot between
+// letters, two at least on each side. J.R. is an initial.
+func isLikeHost(word string) bool {
+	labels := strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '-' })
+	return slices.ContainsFunc(labels, func(l string) bool {
+		for before, after, found := strings.Cut(l, "."); found; before, after, found = strings.Cut(after, ".") {
+			next, _, _ := strings.Cut(after, ".")
+			if utf8.RuneCountInString(before) > 1 && utf8.RuneCountInString(next) > 1 {
+				return true
+			}
+		}
+		return false
+	})
+}
+
+// A Sender is how recipients see an account. The name is not checked by anyone, so it never
+// stands without the address.
+type Sender struct{ Name, Email string }
+
+// String is the address, behind the name if there is one.
+func (s Sender) String() string {
+	if s.Name == "" {
+		return s.Email
+	}
+	return s.Name + " (" + s.Email + ")"
+}
+
+// sender is whom recipients of a push see before they open it: no one, unless the account of
+// its owner has a name and a confirmed address.
+func (s *Store) sender(ctx context.Context, p Push) (Sender, error) {
+	if p.Owner == 0 || p.IsAnswer() {
+		return Sender{}, nil
+	}
+	a, err := s.engine.Account(ctx, p.Owner)
+	if err != nil || a.Name == "" || a.Unconfirmed || !a.Active() {
+		return Sender{}, instead(err, ErrNotFound, nil)
+	}
+	return Sender{a.Name, a.Email}, nil
+}
+
+// forget removes what only the person of the account's address wished.
+func (a *Account) forget() { a.Name, a.Language, a.Mails = "", "", 0 }
