@@ -15,6 +15,7 @@ type accountJSON struct {
 	Email        string          `json:"email"`
 	Name         string          `json:"name"`     // that recipients see
 	Language     string          `json:"language"` // empty: that of the browser
+	Mails        []string        `json:"mails"`    // events of its pushes that are mailed to it
 	CreatedAt    string          `json:"created_at"`
 	LastSignInAt *string         `json:"last_sign_in_at"`
 	Confirmed    bool            `json:"confirmed"`
@@ -41,8 +42,11 @@ type changedAccountJSON struct {
 
 func newAccountJSON(a store.Account, takes store.Room) accountJSON {
 	j := accountJSON{
-		ID: a.ID, Email: a.Email, Name: a.Name, Language: a.Language, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
+		ID: a.ID, Email: a.Email, Name: a.Name, Language: a.Language, Mails: []string{}, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
 		Invited: a.Invited(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+	}
+	for _, e := range a.Mails.Events() {
+		j.Mails = append(j.Mails, e.String())
 	}
 	if !a.SignedInAt.IsZero() {
 		j.LastSignInAt = new(Stamp(a.SignedInAt))

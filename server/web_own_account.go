@@ -23,6 +23,8 @@ type ownAccountView struct {
 	Name      string        // as it is, or as it was typed
 	Language  string        // its tag; empty: that of the browser
 	Languages []lang.Language
+	Mails     []mailChoice
+	CanMail   bool            // the server can send mail to the address
 	Wrong     map[string]bool // fields whose value was refused
 	Passkey   passkeyView     // in place of the code
 	Error     formError
@@ -53,14 +55,42 @@ func (s *Server) ownAccount(r *request) (page ownAccountView, err error) {
 	return ownAccountView{
 		Email: a.Email, Confirmed: !a.Unconfirmed, Admin: a.Admin, MFA: a.MFA(), Created: display.NewTime(a.CreatedAt),
 		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: r.size(takes.Bytes), Passkey: asked,
-		Name: a.Name, Language: a.Language, Languages: lang.Languages(),
+		Name: a.Name, Language: a.Language, Languages: lang.Languages(), Mails: mailChoices(a.Mails), CanMail: s.store.CanMail(a),
 	}, nil
+}
+
+// A mailChoice is a tick for the mail about an event.
+type mailChoice struct {
+	Event string // also of a message, own_account_mail_...
+	On    bool
+}
+
+// Field is the name of the tick in the form.
+func (m mailChoice) Field() string { return mailField + m.Event }
+
+const mailField = "mail_"
+
+func mailChoices(on store.EventSet) (all []mailChoice) {
+	for _, e := range store.MailedEvents() {
+		all = append(all, mailChoice{e.String(), on.Has(e)})
+	}
+	return all
+}
+
+// mailsIn are the events whose mail the form asks for.
+func mailsIn(f webForm) (on store.EventSet) {
+	for _, e := range store.MailedEvents() {
+		if f.checked(mailField + e.String()) {
+			on |= store.NewEventSet(e)
+		}
+	}
+	return on
 }
 
 // saveOwnAccount keeps what the user wishes. A new language takes the place of one that this
 // browser was switched to before.
 func (s *Server) saveOwnAccount(r *request, f webForm) (reply, error) {
-	wishes := store.Wishes{Name: f.text("name"), Language: f.text("language")}
+	wishes := store.Wishes{Name: f.text("name"), Language: f.text("language"), Mails: mailsIn(f)}
 	wrong := map[string]bool{store.FieldLanguage: wishes.Language != "" && !s.words.Speaks(wishes.Language)}
 	var err error
 	if !wrong[store.FieldLanguage] {
@@ -77,7 +107,7 @@ func (s *Server) saveOwnAccount(r *request, f webForm) (reply, error) {
 	if failed != nil {
 		return reply{}, failed
 	}
-	page.Name, page.Language = shownAgain(wishes.Name, smallBody), wishes.Language
+	page.Name, page.Language, page.Mails = shownAgain(wishes.Name, smallBody), wishes.Language, mailChoices(wishes.Mails)
 	if bad, is := wrongFields(err); is {
 		wrong, err = bad, nil
 	}

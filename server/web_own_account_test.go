@@ -110,3 +110,23 @@ func TestTheLanguageOfAnAccountIsThatOfItsPages(t *testing.T) {
 	a.SignedIn(servertest.AnnEmail, servertest.AnnPassword).Get("/p").Says(`<html lang="de">`)
 	a.Get("/").Says(`<html lang="en">`)
 }
+
+func TestTheAccountChoosesItsMail(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, sendsMail)
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	ann.Get("/users/account").Says("When a secret expires").Lacks("No mail is sent to you now", " checked")
+	ann.Post("/users/account", "mail_view", "on").To("/users/account")
+	ann.Get("/users/account").Says(`name="mail_view" checked`).Lacks(`name="mail_expire" checked`)
+	url := a.Create(`"payload":"x"`, a.AddToken(servertest.AnnEmail))
+	a.Get(pushes + "/" + url).Want(http.StatusOK)
+	if got := lettersOf(a); len(got) != 1 || got[0].About != store.MailFirstView || got[0].To.Reveal() != servertest.AnnEmail {
+		t.Errorf("the mails are %v", got)
+	}
+	ann.Get("/users/account/export").Says(`"mails":["view"]`)
+}
+
+func TestAServerWithoutMailSaysSoOnThePageOfAnAccount(t *testing.T) {
+	t.Parallel()
+	servertest.NewSite(t).SignedIn(servertest.AnnEmail, servertest.AnnPassword).Get("/users/account").Says("No mail is sent to you now")
+}

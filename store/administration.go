@@ -94,6 +94,7 @@ func (a administration) changeAccount(ctx context.Context, id AccountID, session
 		if err := a.may(id); err != nil {
 			return AccountChange{}, err
 		}
+		defer a.store.watchers.forget(id)
 		return a.store.engine.ChangeAccount(ctx, id, session, r)
 	})
 }

@@ -11,7 +11,7 @@ const (
 )
 
 // Follow takes over what other servers have changed of what this one has in memory: the
-// webhooks, with whether their accounts may act, and how many messages wait. The engine
+// webhooks, with whether their accounts may act, which mails accounts want, and how many messages wait. The engine
 // follows the key ring. It returns how long to wait before the next call: a second, or more
 // where many messages wait. A store that no other server shares has nothing to follow.
 func (s *Store) Follow(ctx context.Context) (wait time.Duration, err error) {
@@ -37,6 +37,7 @@ func (s *Store) followHooks(ctx context.Context) error {
 	if err != nil || last == s.followed.Load() {
 		return err
 	}
+	s.watchers.forgetAll()
 	s.hooking.Lock()
 	defer s.hooking.Unlock()
 	if err := s.loadHooks(ctx); err != nil {

@@ -120,11 +120,15 @@ type MailSubject uint8
 
 // What mails are about. The numbers are stored.
 const (
-	MailLink     MailSubject = 1 + iota // the link of a push, to its recipients
-	MailFreeze                          // that a push is frozen, to its owner
-	MailCode                            // the code that confirms an address, to the account
-	MailAnswer                          // that a request was answered, to its owner
-	MailPassword                        // the link that sets a password, to the account
+	MailLink      MailSubject = 1 + iota // the link of a push, to its recipients
+	MailFreeze                           // that a push is frozen, to its owner
+	MailCode                             // the code that confirms an address, to the account
+	MailAnswer                           // that a request was answered, to its owner
+	MailPassword                         // the link that sets a password, to the account
+	MailFirstView                        // the first view of a push, to its owner
+	MailLastView                         // its last view, to its owner
+	MailExpired                          // that its views or its time are over, to its owner
+	MailGuessed                          // a wrong passphrase, to its owner
 	mailSubjectCount
 )
 
@@ -136,6 +140,7 @@ type Mail struct {
 	Base     string      // of a link: the address of the server, with which it begins
 	Language string      // empty: that of the instance
 	Code     secret.Text // of MailCode, or of the link of MailPassword
+	At       time.Time   // when it was put into the outbox
 
 	Push   PushInfo // of a link with its Token
 	Sender string   // of a link: the owner of the push, as Sender.String
@@ -186,6 +191,7 @@ func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, e
 	if err != nil {
 		return Mail{}, false, instead(err, ErrNotFound, nil)
 	}
+	l.At = m.CreatedAt
 	if a.Language != "" && l.About != MailLink && l.About != MailCode { // which the browser asked for has its language
 		l.Language = a.Language
 	}
@@ -200,6 +206,11 @@ func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, e
 	if l.About == MailCode {
 		l.To = secret.New(a.Email)
 		return l, s.isCode(a, l.Code, s.time.Read()), nil
+	}
+	for event, about := range newsSubjects {
+		if about == l.About {
+			return s.openNews(ctx, l, push, a, event)
+		}
 	}
 	return s.aboutPush(ctx, l, push, a)
 }
@@ -233,6 +244,9 @@ func (s *Store) aboutPush(ctx context.Context, l Mail, push ID, owner Account) (
 	}
 	return l, true, nil
 }
+
+// CanMail reports whether mail about its pushes can be sent to an account.
+func (s *Store) CanMail(a Account) bool { return !a.Unconfirmed && s.canMail(a) }
 
 // canMail reports whether mail can be sent to an account: an account may have an address
 // that links are not sent to either.
@@ -286,7 +300,7 @@ func (s *Store) freeze(ctx context.Context, p Push, r Rule, at clock.Instant) (c
 		})
 		return err
 	})
-	if err == nil && mail != nil && c.Entry.Mail == nil { // it went without the mail, or froze nothing
+	if err == nil && mail != nil && c.Entry.Mail != mail { // it went without the mail, or froze nothing
 		s.outbox.release(len(mail.Messages))
 	}
 	return c, err

@@ -127,12 +127,24 @@ func (s *Store) view(ctx context.Context, by Actor, o opening) (PushInfo, error)
 func (s *Store) change(ctx context.Context, id ID, r Rule) (Change, error) {
 	return sealing(ctx, s, func(ctx context.Context) (Change, error) {
 		r, n := s.notify(r)
+		w := s.news()
 		held := false
-		c, err := s.engine.Change(ctx, id, func(p Push) (Push, Entry, error) {
+		run := func(p Push) (Push, Entry, error) {
 			held = p.HoldsFiles()
-			return r(p)
-		})
+			next, e, err := r(p)
+			if err == nil {
+				err = w.about(p, next, &e)
+			}
+			return next, e, err
+		}
+		c, err := s.engine.Change(ctx, id, run)
+		if errors.Is(err, errOwner) {
+			if err = w.ask(ctx); err == nil {
+				c, err = s.engine.Change(ctx, id, run)
+			}
+		}
 		n.end(c, err)
+		w.end(c, err)
 		if err == nil && (!c.Push.HoldsFiles() || c.Push.State == Purged) {
 			s.downloads.end(id)
 			if held {

@@ -31,9 +31,10 @@ type shared struct {
 	refusals *refusals
 	opts     atomic.Pointer[Options] // in force
 
-	hooks   atomic.Pointer[subscriptions]
-	hooking sync.Mutex // held while webhooks change, and what they depend on
-	outbox  *outbox
+	hooks    atomic.Pointer[subscriptions]
+	hooking  sync.Mutex // held while webhooks change, and what they depend on
+	outbox   *outbox
+	watchers watchers
 
 	followed atomic.Uint64 // the event of the instance log up to which other servers were followed
 

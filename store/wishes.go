@@ -29,8 +29,9 @@ const (
 
 // Wishes are what the user of an account chooses for it.
 type Wishes struct {
-	Name     string // what recipients see of the user; empty: nothing
-	Language string // the tag of that of its pages and mails; empty: that of the browser
+	Name     string   // what recipients see of the user; empty: nothing
+	Language string   // the tag of that of its pages and mails; empty: that of the browser
+	Mails    EventSet // of MailedEvents
 }
 
 // SetWishes replaces the wishes of the account of a session.
@@ -41,6 +42,9 @@ func (s *Store) SetWishes(ctx context.Context, by Actor, session secret.Text, w 
 	w.Name = strings.Join(strings.Fields(w.Name), " ")
 	checkAccountName(w.Name, &bad)
 	checkLength(FieldLanguage, len(w.Language), maxLanguage, &bad)
+	if w.Mails&^NewEventSet(MailedEvents()...) != 0 {
+		bad.Add("mails", "has an event that is not mailed")
+	}
 	if err := bad.Err(); err != nil {
 		return err
 	}
@@ -48,14 +52,14 @@ func (s *Store) SetWishes(ctx context.Context, by Actor, session secret.Text, w 
 	if err != nil {
 		return err
 	}
-	if w == (Wishes{c.account.Name, c.account.Language}) {
+	if w == (Wishes{c.account.Name, c.account.Language, c.account.Mails}) {
 		return nil
 	}
 	if err := s.countChange(ctx, c.account.ID); err != nil {
 		return err
 	}
 	_, err = s.changeOwn(ctx, c, AdminAccountEdit, "", func(a *Account) (SessionChange, error) {
-		a.Name, a.Language = w.Name, w.Language
+		a.Name, a.Language, a.Mails = w.Name, w.Language, w.Mails
 		return SessionChange{}, nil
 	})
 	return instead(err, ErrCredentials, ErrSession) // the password has changed since

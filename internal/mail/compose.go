@@ -53,6 +53,14 @@ func (m *Mailer) textOf(l store.Mail) text {
 		return freezeText(l, words, m.Brand, m.Base)
 	case store.MailAnswer:
 		return answerText(l, words, m.Brand, m.Base)
+	case store.MailFirstView:
+		return newsText(l, words, m.Brand, m.Base, "mail_first_view")
+	case store.MailLastView:
+		return newsText(l, words, m.Brand, m.Base, "mail_last_view")
+	case store.MailExpired:
+		return newsText(l, words, m.Brand, m.Base, "mail_expired")
+	case store.MailGuessed:
+		return newsText(l, words, m.Brand, m.Base, "mail_guessed")
 	default:
 		return letterText(l, words, m.Brand)
 	}
@@ -107,6 +115,22 @@ func answerText(l store.Mail, words *lang.Locale, brand, base string) text {
 		before:  []string{words.Text("mail_answer_intro", "at", display.NewTime(l.Push.CreatedAt).Text, "until", display.NewTime(l.Push.ExpiresAt).Text)},
 		after:   []string{words.Text("mail_sent_by", "brand", brand)},
 	}
+}
+
+// newsText returns the text for the owner of a push about which there is news. It names the
+// push, and has a link to the list of pushes alone.
+func newsText(l store.Mail, words *lang.Locale, brand, base, key string) text {
+	t := text{
+		id: l.ID, to: l.To, link: secret.New(base + "/p"), language: words.Tag,
+		subject: words.Text(key),
+		before:  []string{words.Text(key)},
+		after:   []string{words.Text("mail_sent_by", "brand", brand)},
+	}
+	if name := l.Push.Name.Reveal(); name != "" {
+		t.before = append(t.before, words.Text("mail_news_name", "name", name))
+	}
+	t.before = append(t.before, words.Text("mail_news_when", "at", display.NewTime(l.At).Text, "made", display.NewTime(l.Push.CreatedAt).Text), words.Text("mail_news_more"))
+	return t
 }
 
 // letterText returns the text for a recipient of the link of a push.

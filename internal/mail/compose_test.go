@@ -161,6 +161,33 @@ func TestAMailAboutAnAnswerLeadsToTheRequestAlone(t *testing.T) {
 	}
 }
 
+func TestNewsNamesThePushAndHasNoLinkOfIt(t *testing.T) {
+	t.Parallel()
+	for _, tag := range lang.Tags() {
+		seen := make(map[string]bool)
+		for _, about := range []store.MailSubject{store.MailFirstView, store.MailLastView, store.MailExpired, store.MailGuessed} {
+			l := letterOf("ann@example.com")
+			l.About, l.Base, l.Language, l.Push.Name = about, "", tag, secret.New("the <b>name</b>")
+			l.Push.CreatedAt, l.At = time.Date(2026, 11, 21, 8, 4, 0, 0, time.UTC), time.Date(2026, 11, 22, 9, 5, 0, 0, time.UTC)
+			m := written(t, writer().textOf(l))
+			plain, html := parts(t, m)["text/plain"], parts(t, m)["text/html"]
+			for _, want := range []string{"\n\nhttps://push.example/a&b/p\n\n", "2026-11-21 08:04 UTC", "2026-11-22 09:05 UTC", "Push & Co", "the <b>name</b>"} {
+				if !strings.Contains(plain, want) {
+					t.Errorf("%s: the text has no %q:\n%s", tag, want, plain)
+				}
+			}
+			whole := subject(t, m) + plain
+			if strings.ContainsAny(whole, "{}") || strings.Contains(whole, "mail_") || strings.Contains(whole, "/p/") || strings.Contains(subject(t, m), "name</b>") || seen[subject(t, m)] {
+				t.Errorf("%s: it is\n%s", tag, whole)
+			}
+			seen[subject(t, m)] = true
+			if !strings.Contains(html, `<html lang="`+tag+`">`) || strings.Contains(html, "<b>") {
+				t.Errorf("%s: the page is\n%s", tag, html)
+			}
+		}
+	}
+}
+
 func TestAMailSaysOnceAndLeavesThePassphraseOut(t *testing.T) {
 	t.Parallel()
 	l := letterOf("bob@example.net")

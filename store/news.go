@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"pushbox/internal/email"
+	"pushbox/internal/secret"
+	"pushbox/store/clock"
+)
+
+// MailedEvents lists the events of its pushes that an account can have mailed to it: the
+// first view of a push, the last one, its end by views or time, and the first wrong
+// passphrase.
+func MailedEvents() []Event {
+	return []Event{EventView, EventLastView, EventExpire, EventFailedPassphrase}
+}
+
+// newsSubjects are what the mails about these events are about.
+var newsSubjects = map[Event]MailSubject{
+	EventView: MailFirstView, EventLastView: MailLastView, EventExpire: MailExpired, EventFailedPassphrase: MailGuessed,
+}
+
+// newsOf returns the events of a change that its owner may want mail about, the one that
+// says most first.
+func newsOf(before, after Push, e Entry) (all []Event) {
+	for _, o := range occurrences(before, after, e) {
+		switch {
+		case o.Event == EventView && after.Views == 1,
+			o.Event == EventLastView,
+			o.Event == EventExpire && (o.cause == CauseTime || o.cause == CauseViews),
+			o.Event == EventFailedPassphrase && e.Kind != EntryFreeze && before.Failed == 0: // a freeze has a mail of its own
+			all = append(all, o.Event)
+		}
+	}
+	order := []Event{EventLastView, EventView, EventExpire, EventFailedPassphrase}
+	slices.SortFunc(all, func(a, b Event) int { return slices.Index(order, a) - slices.Index(order, b) })
+	return all
+}
+
+// A watcher is an account as the mail about its pushes sees it.
+type watcher struct {
+	email  string
+	events EventSet // 0 also for an account that gets no mail
+}
+
+// watchers are the accounts that were asked for since they changed last.
+type watchers struct {
+	mu  sync.Mutex
+	era uint64 // rises with each change
+	of  map[AccountID]watcher
+}
+
+const mostWatchers = 10_000
+
+func (ws *watchers) find(id AccountID) (r watcher, era uint64, known bool) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	r, known = ws.of[id]
+	return r, ws.era, known
+}
+
+// keep keeps a watcher that was read in that era, unless an account has changed since.
+func (ws *watchers) keep(id AccountID, r watcher, era uint64) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	if ws.era != era {
+		return
+	}
+	if ws.of == nil || len(ws.of) >= mostWatchers {
+		ws.of = make(map[AccountID]watcher)
+	}
+	ws.of[id] = r
+}
+
+// forget forgets accounts that may have changed.
+func (ws *watchers) forget(ids ...AccountID) {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.era++
+	for _, id := range ids {
+		delete(ws.of, id)
+	}
+}
+
+func (ws *watchers) forgetAll() {
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	ws.era++
+	clear(ws.of)
+}
+
+// news is the mail about one change of a push, which goes with the change.
+type news struct {
+	store *Store
+	at    clock.Instant
+	owner AccountID // that was asked for; 0: none yet
+	to    watcher   // that account
+	batch *MailBatch
+}
+
+// errOwner says that a change needs the account of the push's owner: a rule cannot ask
+// for it.
+var errOwner = errors.New("the owner of the push is not known")
+
+// news returns none where no mail is sent, or the day by which mails count is in doubt.
+func (s *Store) news() *news {
+	at := s.time.Read()
+	if len(s.options().Mail.Languages) == 0 || at.Jumped {
+		return nil
+	}
+	return &news{store: s, at: at}
+}
+
+// about adds the mail to what a rule did. errOwner if ask has to come before.
+func (w *news) about(before, after Push, e *Entry) error {
+	if w == nil {
+		return nil
+	}
+	w.drop()
+	happened := newsOf(before, after, *e)
+	if before.Owner == 0 || e.Mail != nil || len(happened) == 0 {
+		return nil
+	}
+	if w.owner != before.Owner {
+		r, _, known := w.store.watchers.find(before.Owner)
+		if w.owner = before.Owner; !known {
+			return errOwner
+		}
+		w.to = r
+	}
+	for _, event := range happened {
+		if w.to.events.Has(event) {
+			l := Mail{About: newsSubjects[event]}
+			w.batch = &MailBatch{
+				Messages: []Message{w.store.sealMail(w.owner, w.at.Now, before.ID, l)},
+				Quotas:   w.store.quotas(w.owner, w.at.Now, w.to.email), Sender: w.owner, Optional: true,
+			}
+			w.store.outbox.waiting.Add(1)
+			e.Mail = w.batch
+			return nil
+		}
+	}
+	return nil
+}
+
+// ask reads the account that about needs.
+func (w *news) ask(ctx context.Context) error {
+	_, era, _ := w.store.watchers.find(w.owner)
+	a, err := w.store.engine.Account(ctx, w.owner)
+	if instead(err, ErrNotFound, nil) != nil {
+		return err
+	}
+	w.to = watcher{}
+	if err == nil && a.Active() && !a.Unconfirmed && email.IsSendable(a.Email) {
+		w.to = watcher{a.Email, a.Mails}
+	}
+	w.store.watchers.keep(w.owner, w.to, era)
+	return nil
+}
+
+// drop gives up the room of the last run.
+func (w *news) drop() {
+	if w.batch != nil {
+		w.store.outbox.release(len(w.batch.Messages))
+		w.batch = nil
+	}
+}
+
+// end tells the sender of mail, unless the mail was left out.
+func (w *news) end(c Change, err error) {
+	switch {
+	case w == nil || w.batch == nil:
+	case err != nil || c.Entry.Mail != w.batch:
+		w.drop()
+	default:
+		signal(w.store.outbox.changed[ByMail])
+	}
+}
+
+// openNews is OpenMail for a mail about an event of a push, which may have ended.
+func (s *Store) openNews(ctx context.Context, l Mail, push ID, owner Account, event Event) (_ Mail, wanted bool, err error) {
+	p, err := s.engine.Push(ctx, push)
+	if err != nil {
+		return Mail{}, false, instead(err, ErrNotFound, nil)
+	}
+	if p.Owner != owner.ID || !owner.Mails.Has(event) {
+		return Mail{}, false, nil
+	}
+	l.To, l.Push = secret.New(owner.Email), PushInfo{Push: p, At: s.time.Read().Now}
+	if d, err := s.openDetails(p); err == nil { // else the mail is sent without the name
+		l.Push.Name = d.name
+	}
+	return l, true, nil
+}
