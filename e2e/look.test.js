@@ -281,6 +281,10 @@ const pages = {
     await guest.go('/users/account')
     await guest.page.getByText(say('own_account_remove')).first().click()
   },
+  webhooks: async (guest) => {
+    await signedIn(guest, 'busy')
+    await guest.go('/users/webhooks')
+  },
   sessions: async (guest) => {
     await signedIn(guest, 'busy')
     await guest.go('/users/sessions')

@@ -76,6 +76,7 @@ const (
 	sessionsPath   = "/users/sessions"
 	addressPath    = "/users/address"
 	ownAccountPath = "/users/account"
+	hooksPath      = "/users/webhooks"
 	helpPath       = "/help/api"
 	adminPath      = "/admin"
 
@@ -190,6 +191,10 @@ func (s *Server) table() []route {
 		{name: "own_account_saved", method: post, pattern: ownAccountPath, access: required, traits: isPage, nav: "account", action: s.withForm(s.saveOwnAccount)},
 		{name: "own_account_export", method: get, pattern: ownAccountPath + "/export", access: required, traits: isPage | hasFiles, action: s.exportOwnAccount},
 		{name: "own_account_removed", method: post, pattern: ownAccountPath + "/remove", access: required, traits: isPage, nav: "account", action: s.withForm(s.removeOwnAccount)},
+		{name: "hooks", method: get, pattern: hooksPath, access: required, traits: isPage, nav: "webhooks", action: s.hooksPage},
+		{name: "hook_added", method: post, pattern: hooksPath, access: required, traits: isPage, nav: "webhooks", action: s.withForm(s.addHook)},
+		{name: "hook_tested", method: post, pattern: hooksPath + "/test", access: required, traits: isPage, nav: "webhooks", action: s.withForm(s.testHook)},
+		{name: "hook_removed", method: post, pattern: hooksPath + "/remove", access: required, traits: isPage, action: s.withForm(s.removeHook)},
 		{name: "address", method: get, pattern: addressPath, access: required, traits: isPage, nav: "account", action: s.addressPage},
 		{name: "address_confirmed", method: post, pattern: addressPath, access: required, traits: isPage, nav: "account", action: s.withForm(s.confirmAddress)},
 		{name: "address_code", method: post, pattern: addressPath + "/code", access: required, traits: isPage, nav: "account", action: s.mailCode},

@@ -38,6 +38,7 @@ type Options struct {
 	Clock      clock.Clock // for limits; nil: the machine's
 	Logo       *web.Logo   // nil: pushbox's
 	Monitoring Monitoring
+	Webhooks   Webhooks
 	Providers  []*openid.Provider // those of Config.SignIn.OIDC, in the same order
 
 	// Directory checks passwords of people whose accounts have none here; nil: there is no
@@ -65,6 +66,7 @@ type Server struct {
 
 	limits     *limits
 	monitoring Monitoring
+	webhooks   Webhooks
 	directory  func(ctx context.Context, login string, password secret.Text) (store.External, error)
 	providers  []provider
 
@@ -92,7 +94,7 @@ func New(o Options) (*Server, error) {
 		latest: new(atomic.Pointer[Server]), probes: newProbes(o.Clock.Elapsed),
 		store: o.Store.Snapshot(), log: o.Log, release: o.Version,
 		limits: newLimits(o.Config.Limits, o.Clock.Elapsed),
-		words:  lang.New(), clock: o.Clock, directory: o.Directory, providers: openProviders(o),
+		words:  lang.New(), clock: o.Clock, webhooks: o.Webhooks, directory: o.Directory, providers: openProviders(o),
 	}
 	if s.monitoring = o.Monitoring; s.monitoring.Observer == nil {
 		s.monitoring.Observer = unobserved{}

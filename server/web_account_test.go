@@ -48,6 +48,10 @@ var accountMatrix = []struct {
 	{"POST", "/users/account", []string{"name", "Ann <b>"}, [people]int{303, 303, 422, 422}},
 	{"GET", "/users/account/export", nil, [people]int{303, 303, 200, 200}},
 	{"POST", "/users/account/remove", []string{"password", "wrong"}, [people]int{303, 303, 403, 403}},
+	{"GET", "/users/webhooks", nil, [people]int{303, 303, 200, 200}},
+	{"POST", "/users/webhooks", []string{"url", "https://hooks.example", "event_view", "on", "password", "wrong"}, [people]int{303, 303, 403, 403}},
+	{"POST", "/users/webhooks/test", []string{"id", "1"}, [people]int{303, 303, 303, 303}},
+	{"POST", "/users/webhooks/remove", []string{"id", "1"}, [people]int{303, 303, 303, 303}},
 	{"GET", "/users/address", nil, [people]int{303, 303, 200, 200}},
 	{"POST", "/users/address", []string{"code", "wrong"}, [people]int{303, 303, 303, 303}}, // theirs are confirmed
 	{"POST", "/users/address/code", nil, [people]int{303, 303, 404, 404}},                  // the server sends no mail

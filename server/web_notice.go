@@ -52,6 +52,10 @@ const (
 	noticeProviderFailed   notice = "provider_failed"
 	noticeProviderRefused  notice = "provider_refused"
 
+	noticeHookTested  notice = "hook_tested"
+	noticeHookFailed  notice = "hook_failed"
+	noticeHookRemoved notice = "hook_removed"
+
 	noticePasskeyRemoved notice = "passkey_removed"
 	noticePasskeyLate    notice = "passkey_late" // no answer came in time, or it was used before
 )
@@ -63,7 +67,7 @@ var notices = withActs(map[notice]bool{
 	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
 	noticeNoMFA: false, noticeAppAdded: false, noticeAppRemoved: false, noticePasskeyAdded: false, noticePasskeyRemoved: false, noticePasskeyLate: true,
 	noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
-	noticeNewPassword: false, noticeRequestEnded: false, noticeAccountGone: false,
+	noticeNewPassword: false, noticeRequestEnded: false, noticeAccountGone: false, noticeHookTested: false, noticeHookFailed: true, noticeHookRemoved: false,
 	noticeSignedOutHere: false, noticeProviderDown: true, noticeProviderLate: true, noticeProviderDeclined: true, noticeProviderFailed: true, noticeProviderRefused: true,
 })
 

@@ -55,6 +55,14 @@ type exportedHook struct {
 	Events    []string `json:"events"`
 	CreatedAt string   `json:"created_at"`
 	Disabled  bool     `json:"disabled"`
+
+	Deliveries []exportedDelivery `json:"deliveries"`
+}
+
+type exportedDelivery struct {
+	Time   string `json:"time"`
+	Event  string `json:"event"`
+	Status int    `json:"status"` // 0: there was no answer
 }
 
 type exportedPush struct {
@@ -148,9 +156,12 @@ func (s *Server) exportTokens(r *request, a store.Account, write func(any) error
 func (s *Server) exportHooks(r *request, a store.Account, write func(any) error) error {
 	list, err := s.store.Hooks(r.Context(), a.Email)
 	return writeEach(list, err, write, func(h store.HookInfo) exportLine {
-		x := exportedHook{Host: hostIn(h.URL), CreatedAt: Stamp(h.CreatedAt), Disabled: h.Disabled}
+		x := exportedHook{Host: hostIn(h.URL), CreatedAt: Stamp(h.CreatedAt), Disabled: h.Disabled, Deliveries: []exportedDelivery{}}
 		for _, e := range h.Events.Events() {
 			x.Events = append(x.Events, e.String())
+		}
+		for _, d := range h.Tried {
+			x.Deliveries = append(x.Deliveries, exportedDelivery{Stamp(d.At), d.Event.String(), d.Status})
 		}
 		return exportLine{Webhook: &x}
 	})

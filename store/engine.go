@@ -197,6 +197,8 @@ type HookEngine interface {
 	Hooks(ctx context.Context, owner AccountID, after HookID, limit int) ([]Hook, error)
 	// SetHook replaces the webhook with the same owner and ID, or returns ErrNotFound.
 	SetHook(ctx context.Context, h Hook, e AdminEvent) error
+	// NoteDeliveries changes a webhook as Hook.With does, if it still exists.
+	NoteDeliveries(ctx context.Context, owner AccountID, id HookID, tried []Delivery) error
 	// RemoveHook returns ErrNotFound if that account has no such webhook.
 	RemoveHook(ctx context.Context, owner AccountID, id HookID, e AdminEvent) error
 }

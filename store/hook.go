@@ -32,13 +32,15 @@ type Hook struct {
 	Owner     AccountID
 	CreatedAt time.Time
 	Events    EventSet
-	Disabled  bool   // its receiver answered that it is gone, so it is sent nothing
-	Sealed    []byte // the address and the signing secret
+	Disabled  bool       // its receiver answered that it is gone, so it is sent nothing
+	Sealed    []byte     // the address and the signing secret
+	Tried     []Delivery // the last tries to send it something, oldest first
 }
 
 const (
-	flagHookDisabled = 1
-	allHookFlags     = flagHookDisabled
+	flagHookDisabled = 1 << iota
+	flagHookTried    // the record has Tried
+	allHookFlags     = flagHookDisabled | flagHookTried
 )
 
 // AppendBinary appends the webhook's record to b. Owner and ID are not part of it:
@@ -48,8 +50,17 @@ func (h Hook) AppendBinary(b []byte) ([]byte, error) {
 	if h.Disabled {
 		f = flagHookDisabled
 	}
+	if len(h.Tried) > 0 {
+		f |= flagHookTried
+	}
 	b = appendTime(append(b, recordVersion, f, byte(h.Events)), h.CreatedAt)
-	return appendBytes(b, h.Sealed), nil
+	if b = appendBytes(b, h.Sealed); len(h.Tried) > 0 {
+		b = append(b, byte(len(h.Tried)))
+		for _, d := range h.Tried {
+			b = d.append(b)
+		}
+	}
+	return b, nil
 }
 
 // UnmarshalBinary reads a record and leaves owner and ID as they are. The webhook
@@ -57,8 +68,16 @@ func (h Hook) AppendBinary(b []byte) ([]byte, error) {
 func (h *Hook) UnmarshalBinary(b []byte) error {
 	r := reader{b: b}
 	r.version()
-	n := Hook{ID: h.ID, Owner: h.Owner, Disabled: r.flags(allHookFlags) != 0, Events: EventSet(r.byte())}
+	f := r.flags(allHookFlags)
+	n := Hook{ID: h.ID, Owner: h.Owner, Disabled: f&flagHookDisabled != 0, Events: EventSet(r.byte())}
 	n.CreatedAt, n.Sealed = r.time(), r.bytes()
+	if f&flagHookTried != 0 {
+		count := int(r.byte())
+		r.bad = r.bad || count == 0 || count > MaxDeliveries
+		for range min(count, MaxDeliveries) {
+			n.Tried = append(n.Tried, r.delivery())
+		}
+	}
 	if err := r.end(); err != nil {
 		return err
 	}

@@ -131,8 +131,15 @@ func (s *Store) Hooks(ctx context.Context, email string) ([]HookInfo, error) {
 	if err != nil {
 		return nil, err
 	}
+	kept, err := s.engine.Hooks(ctx, a.ID, 0, MaxHooks) // with what was tried last
+	if err != nil {
+		return nil, err
+	}
 	var list []HookInfo
-	for _, h := range s.hooks.Load().of(a.ID) {
+	for _, h := range kept {
+		if h.Owner != a.ID {
+			break
+		}
 		info, err := s.openHook(h)
 		if err != nil {
 			return nil, err
@@ -182,6 +189,14 @@ func (s *Store) DisableHook(ctx context.Context, by Actor, id HookID, disabled b
 		if !ok {
 			return ErrNotFound
 		}
+		kept, err := s.engine.Hooks(ctx, h.Owner, h.ID-1, 1) // with what was tried last
+		if err != nil {
+			return err
+		}
+		if len(kept) == 0 || kept[0].ID != h.ID {
+			return ErrNotFound
+		}
+		h = kept[0]
 		h.Disabled = disabled
 		return s.as(by).setHook(ctx, h)
 	})

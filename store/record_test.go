@@ -48,7 +48,7 @@ func records() map[string][2]record {
 			ID: 1<<64 - 1, Owner: 7, CreatedAt: at(1e6), LastUsedAt: at(2e6), ExpiresAt: at(3e9), Pending: true, Sealed: []byte{1, 2},
 			Via: Identity{"i", "s"}, ViaName: "sid", Strong: true,
 		}, &Session{}},
-		"webhook": {&Hook{CreatedAt: at(1e6), Events: NewEventSet(Events()...), Disabled: true, Sealed: []byte{1, 2}}, &Hook{}},
+		"webhook": {&Hook{CreatedAt: at(1e6), Events: NewEventSet(Events()...), Disabled: true, Sealed: []byte{1, 2}, Tried: []Delivery{{At: at(2e6), Event: EventView, Status: 204}, {At: at(3e6), Fault: FaultSlow}}}, &Hook{}},
 		"request": {&Request{
 			Owner: 1<<64 - 1, CreatedAt: at(1e6), ExpiresAt: at(2e6), EndedAt: at(3e6), Texts: true, Files: true, RetrievalStep: true, MaxAnswers: MaxAnswers,
 			Answers: []ID{{1}, {21: 2}}, Lifetime: 90 * day, Views: 100, X25519: []byte{1}, P256: []byte{2}, Sealed: []byte{3},

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -11,6 +12,7 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/internal/secret"
 	"pushbox/internal/webhook"
+	"pushbox/server"
 	"pushbox/store"
 )
 
@@ -106,4 +108,17 @@ func (d *daemon) tell(ctx context.Context) error {
 		return nil
 	}
 	return d.webhooks.Run(ctx)
+}
+
+// accountWebhooks is how pages check the webhooks of accounts, and test them.
+func accountWebhooks(w config.Webhooks) server.Webhooks {
+	return server.Webhooks{
+		Check: func(address secret.Text) error { return CheckWebhook(w, address) },
+		Send: func(ctx context.Context, to store.HookTarget) (int, store.Fault) {
+			sender := NewWebhookSender(w)
+			defer sender.Close()
+			status, err := sender.Send(ctx, to, webhook.TestNotice(time.Now()))
+			return status, webhook.FaultOf(err)
+		},
+	}
 }

@@ -16,11 +16,13 @@ const storeTimeout = 5 * time.Second // for the store, when a turn ends
 // working ends. Delivered messages leave the outbox in one step.
 func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store.HookTarget, ms []store.Message) {
 	var done []store.Message
+	var tried []store.Delivery
 	for end := time.Now().Add(d.tuning.turn); len(ms) > 0 && ctx.Err() == nil && time.Now().Before(end); ms = ms[1:] {
-		status, err := d.send(working, to, ms[0])
+		event, status, err := d.send(working, to, ms[0])
 		if working.Err() != nil && err != nil {
 			break // the next run tries again; the receiver did not fail
 		}
+		tried = append(tried, store.Delivery{At: time.Now().UTC().Truncate(time.Millisecond), Event: event, Status: status, Fault: FaultOf(err)})
 		if err != nil || !Delivered(status) {
 			d.failed(l, ms[0], status, err)
 			break
@@ -30,6 +32,9 @@ func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
 	defer cancel()
+	if err := d.Store.NoteDeliveries(ctx, store.HookID(l.to), tried); err != nil {
+		d.Log.Warn().Uint64("webhook", l.to).Err(err).Msg("the tries to send a webhook messages could not be kept")
+	}
 	if err := d.Store.EndMessages(ctx, done); err != nil {
 		d.Log.Error().Err(err).Msg("delivered messages could not be removed from the outbox: they will be sent again")
 		d.pause(l)
@@ -38,16 +43,17 @@ func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store
 
 // send sends one message. A message that does not open counts as delivered: no later try
 // could succeed. Its push is read only now, so that no link waits in the outbox.
-func (d *Dispatcher) send(ctx context.Context, to store.HookTarget, m store.Message) (status int, err error) {
+func (d *Dispatcher) send(ctx context.Context, to store.HookTarget, m store.Message) (e store.Event, status int, err error) {
 	n, err := d.Store.OpenNotice(ctx, m)
 	switch {
 	case errors.Is(err, store.ErrCorrupt):
 		d.Log.Error().Err(err).Msg("a message is dropped")
-		return http.StatusNoContent, nil
+		return 0, http.StatusNoContent, nil
 	case err != nil:
-		return 0, err
+		return 0, 0, err
 	default:
-		return d.Sender.Send(ctx, to, n)
+		status, err := d.Sender.Send(ctx, to, n)
+		return n.Event, status, err
 	}
 }
 

@@ -120,6 +120,32 @@ func (s *Sender) Close() { s.client.CloseIdleConnections() }
 // Delivered reports whether a status says that the message was taken.
 func Delivered(status int) bool { return status/100 == 2 }
 
+// A fault is why a message could not be sent. Its text has nothing of the URL.
+type fault struct {
+	kind store.Fault
+	text string
+}
+
+func (f *fault) Error() string { return f.text }
+
+// FaultOf returns the kind of an error of Send.
+func FaultOf(err error) store.Fault {
+	var (
+		no *DeniedError
+		f  *fault
+	)
+	switch {
+	case err == nil:
+		return store.FaultNone
+	case errors.As(err, &f):
+		return f.kind
+	case errors.As(err, &no), errors.Is(err, errURL):
+		return store.FaultDenied
+	default:
+		return store.FaultBroken
+	}
+}
+
 var errStopped = errors.New("the server is stopping")
 
 // reasonOf returns why a message could not be sent. Unlike the errors of net/http, its
@@ -140,20 +166,20 @@ func reasonOf(ctx context.Context, err error) error {
 	case errors.As(err, &no):
 		return no
 	case errors.As(err, &lookup) && lookup.IsNotFound:
-		return errors.New("its host's name does not resolve")
+		return &fault{store.FaultName, "its host's name does not resolve"}
 	case errors.As(err, &lookup):
-		return errors.New("its host's name could not be looked up")
+		return &fault{store.FaultName, "its host's name could not be looked up"}
 	case errors.As(err, &cert), errors.As(err, &unknown):
-		return errors.New("its certificate is not valid, or its authority is not trusted here")
+		return &fault{store.FaultTLS, "its certificate is not valid, or its authority is not trusted here"}
 	case errors.As(err, &header), errors.As(err, &alert), errors.Is(err, http.ErrSchemeMismatch):
-		return errors.New("it does not speak TLS correctly")
+		return &fault{store.FaultTLS, "it does not speak TLS correctly"}
 	case errors.As(err, &slow) && slow.Timeout(), errors.Is(err, os.ErrDeadlineExceeded):
-		return errors.New("it did not answer within 10 seconds")
+		return &fault{store.FaultSlow, "it did not answer within 10 seconds"}
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return errors.New("it refuses connections")
+		return &fault{store.FaultUnreachable, "it refuses connections"}
 	case errors.Is(err, syscall.ENETUNREACH), errors.Is(err, syscall.EHOSTUNREACH):
-		return errors.New("it cannot be reached from here")
+		return &fault{store.FaultUnreachable, "it cannot be reached from here"}
 	default:
-		return errors.New("the connection broke before it answered")
+		return &fault{store.FaultBroken, "the connection broke before it answered"}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -21,6 +22,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/instance"
+	"pushbox/internal/secret"
 	"pushbox/server"
 	"pushbox/store"
 	"pushbox/store/storetest"
@@ -104,7 +106,7 @@ func start(t *testing.T, cfg config.Config, f *storetest.Fixture) *Server {
 		t.Fatal(err)
 	}
 	handler, err := server.New(server.Options{
-		Config: cfg, Providers: providers, Store: a.Store.Store, Log: zerolog.New(a.Log), Version: "3.0.0", Clock: a.Store.Clock,
+		Config: cfg, Providers: providers, Store: a.Store.Store, Log: zerolog.New(a.Log), Version: "3.0.0", Clock: a.Store.Clock, Webhooks: webhooks,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -311,4 +313,21 @@ func (a *Server) Raw(request string) string {
 		a.T.Fatalf("no answer: %v", err)
 	}
 	return line
+}
+
+// webhooks allows addresses over https, and sends nothing: each takes a test, except for one
+// whose host begins with "down".
+var webhooks = server.Webhooks{
+	Check: func(address secret.Text) error {
+		if !strings.HasPrefix(address.Reveal(), "https://") {
+			return errors.New("it is not allowed")
+		}
+		return nil
+	},
+	Send: func(_ context.Context, to store.HookTarget) (int, store.Fault) {
+		if strings.HasPrefix(to.URL.Reveal(), "https://down") {
+			return 0, store.FaultUnreachable
+		}
+		return http.StatusNoContent, store.FaultNone
+	},
 }

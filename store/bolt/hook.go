@@ -64,6 +64,22 @@ func (db *DB) SetHook(ctx context.Context, h store.Hook, e store.AdminEvent) err
 	})
 }
 
+// NoteDeliveries adds tries to a webhook, if it still exists.
+func (db *DB) NoteDeliveries(ctx context.Context, owner store.AccountID, id store.HookID, tried []store.Delivery) error {
+	return db.do(ctx, 0, func(t *tx) error {
+		key := hookKey(owner, id)
+		stored := t.get(hooks, key)
+		if stored == nil {
+			return nil
+		}
+		h, err := readHook(key, stored)
+		if err != nil {
+			return err
+		}
+		return t.putHook(h.With(tried))
+	})
+}
+
 // RemoveHook removes a webhook; store.ErrNotFound if that account has no webhook of
 // that ID.
 func (db *DB) RemoveHook(ctx context.Context, owner store.AccountID, id store.HookID, e store.AdminEvent) error {

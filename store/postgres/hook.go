@@ -78,6 +78,21 @@ func (db *DB) SetHook(ctx context.Context, h store.Hook, e store.AdminEvent) err
 	})
 }
 
+// NoteDeliveries adds tries to a webhook, if it still exists.
+func (db *DB) NoteDeliveries(ctx context.Context, owner store.AccountID, id store.HookID, tried []store.Delivery) error {
+	return db.touch(ctx, func(ctx context.Context, c *pgxpool.Conn, s sealer) (before, after []byte, err error) {
+		h := store.Hook{Owner: owner, ID: id}
+		if err := c.QueryRow(ctx, "select value from hook where owner = $1 and id = $2", int64(owner), int64(id)).Scan(&before); err != nil {
+			return nil, nil, err
+		}
+		if err := s.read(tableHook, hookKey(h), before, &h); err != nil {
+			return nil, nil, err
+		}
+		after, err = s.seal(tableHook, hookKey(h), h.With(tried))
+		return before, after, err
+	}, "update hook set value = $3::bytea where owner = $1::bigint and id = $5::bigint and value = $2::bytea and (select floor from ring) <= $4::bigint", int64(owner), int64(id))
+}
+
 // RemoveHook removes a webhook; store.ErrNotFound if that account has no webhook of that
 // ID.
 func (db *DB) RemoveHook(ctx context.Context, owner store.AccountID, id store.HookID, e store.AdminEvent) error {

@@ -93,7 +93,7 @@ func (db *DB) TouchSession(ctx context.Context, d store.SessionDigest, at time.T
 
 // touch changes one row that nothing else depends on, if it exists. read returns the row
 // as it is and as it shall be.
-func (db *DB) touch(ctx context.Context, read func(context.Context, *pgxpool.Conn, sealer) (before, after []byte, err error), query string, key []byte) error {
+func (db *DB) touch(ctx context.Context, read func(context.Context, *pgxpool.Conn, sealer) (before, after []byte, err error), query string, key any, more ...any) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
@@ -107,7 +107,7 @@ func (db *DB) touch(ctx context.Context, read func(context.Context, *pgxpool.Con
 		case err != nil:
 			return err
 		}
-		t, err := c.Exec(ctx, query, key, before, after, s.version)
+		t, err := c.Exec(ctx, query, append([]any{key, before, after, s.version}, more...)...)
 		if err == nil && t.RowsAffected() == 0 {
 			return db.touchedElsewhere(ctx, c, s)
 		}

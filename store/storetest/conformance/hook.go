@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"testing"
+	"time"
 
 	"pushbox/store"
 )
@@ -9,6 +10,7 @@ import (
 var hookSuite = suite{
 	"webhooks are kept and listed by owner":                   keepsHooks,
 	"a webhook of an owner who may not act is refused":        refusesAHook,
+	"a webhook keeps its last tries":                          keepsDeliveries,
 	"a removed webhook is gone, and its ID is not used again": removesHooks,
 }
 
@@ -41,6 +43,23 @@ func keepsHooks(t *testing.T, e store.Engine) {
 	wantErr(t, e.SetHook(t.Context(), second, Told), store.ErrNotFound)
 	scribble(allHooks(t, e)[0].Sealed)
 	same(t, "webhook after its copy was changed", allHooks(t, e)[0], first)
+}
+
+func keepsDeliveries(t *testing.T, e store.Engine) {
+	ann := account(t, e, "a@example.org")
+	first, other := keepHook(t, e, ann), keepHook(t, e, ann)
+	for n := range store.MaxDeliveries + 2 {
+		tried := []store.Delivery{{At: epoch.Add(time.Duration(n) * time.Second), Event: store.EventView, Status: 200 + n}, {At: epoch, Fault: store.FaultSlow}}
+		must(t, e.NoteDeliveries(t.Context(), ann, first.ID, tried))
+		first = first.With(tried)
+	}
+	if len(first.Tried) != store.MaxDeliveries {
+		t.Errorf("it keeps %d", len(first.Tried))
+	}
+	same(t, "webhooks", allHooks(t, e), []store.Hook{first, other})
+	must(t, e.RemoveHook(t.Context(), ann, first.ID, Told))
+	must(t, e.NoteDeliveries(t.Context(), ann, first.ID, first.Tried))
+	same(t, "webhooks without it", allHooks(t, e), []store.Hook{other})
 }
 
 func refusesAHook(t *testing.T, e store.Engine) {

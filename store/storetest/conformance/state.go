@@ -131,6 +131,9 @@ var methods = map[string]func(context.Context, store.Engine) error{
 		return err
 	},
 	"Tokens": func(ctx context.Context, e store.Engine) error { _, err := e.Tokens(ctx, 1, 0, 9); return err },
+	"NoteDeliveries": func(ctx context.Context, e store.Engine) error {
+		return e.NoteDeliveries(ctx, 1, 1, []store.Delivery{{At: epoch, Status: 204}})
+	},
 	"TouchToken": func(ctx context.Context, e store.Engine) error {
 		return e.TouchToken(ctx, apiToken(1, 1).Digest, epoch)
 	},

@@ -1,0 +1,167 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+	"slices"
+
+	"pushbox/internal/secret"
+	"pushbox/server/display"
+	"pushbox/store"
+)
+
+// Webhooks are how the server reaches the webhooks of accounts.
+type Webhooks struct {
+	Check func(address secret.Text) error                                            // refuses one that the settings do not allow
+	Send  func(ctx context.Context, to store.HookTarget) (status int, f store.Fault) // sends a test
+}
+
+// hooksView is the list of an account's webhooks, with the form of a new one.
+type hooksView struct {
+	Hooks       []hookRow
+	Events      []hookEvent
+	Email       string // for password managers
+	MFA         bool   // a new webhook takes a second factor, too
+	Passkey     passkeyView
+	Unconfirmed bool // the address of the account
+	Error       formError
+	Wrong       map[string]bool
+}
+
+// MaxHooks is how many webhooks an account can have.
+func (hooksView) MaxHooks() int { return store.MaxHooks }
+
+// MaxURL is the most bytes of an address.
+func (hooksView) MaxURL() int { return store.MaxHookURL }
+
+// A hookEvent is an event to choose.
+type hookEvent struct {
+	Name string
+	On   bool
+}
+
+// A hookRow is a webhook in the list. The rest of its address may be a secret.
+type hookRow struct {
+	ID       store.HookID
+	Host     string
+	Events   []string
+	Made     display.Time
+	Disabled bool
+	Tried    []triedRow // the newest first
+}
+
+// A triedRow is a try to send a message.
+type triedRow struct {
+	At        display.Time
+	Event     string
+	Status    int
+	Fault     string // of a message, hooks_fault_...; empty: there was an answer
+	Delivered bool
+}
+
+// hookMadeView shows the secret of a webhook, for the only time.
+type hookMadeView struct {
+	Host   string
+	Secret secret.Text
+}
+
+const hookField = "event_"
+
+// hooksPage shows the webhooks of the account.
+func (s *Server) hooksPage(r *request) (reply, error) {
+	return s.showHooks(r, http.StatusOK, hooksView{}, store.Events())
+}
+
+// showHooks adds the list to a page, with these events chosen.
+func (s *Server) showHooks(r *request, status int, page hooksView, chosen []store.Event) (reply, error) {
+	list, err := s.store.Hooks(r.Context(), r.session.Email)
+	if err != nil {
+		return reply{}, err
+	}
+	for _, h := range list {
+		page.Hooks = append(page.Hooks, newHookRow(h))
+	}
+	for _, e := range store.Events() {
+		page.Events = append(page.Events, hookEvent{e.String(), slices.Contains(chosen, e)})
+	}
+	page.Email, page.MFA, page.Unconfirmed = r.session.Email, r.session.MFA, r.session.Unconfirmed
+	page.Passkey, err = s.askSecondPasskey(r)
+	return show(status, "hooks", page), err
+}
+
+func newHookRow(h store.HookInfo) hookRow {
+	row := hookRow{ID: h.ID, Host: hostIn(h.URL), Made: display.NewTime(h.CreatedAt), Disabled: h.Disabled}
+	for _, e := range h.Events.Events() {
+		row.Events = append(row.Events, e.String())
+	}
+	for _, d := range slices.Backward(h.Tried) {
+		row.Tried = append(row.Tried, triedRow{display.NewExactTime(d.At), d.Event.String(), d.Status, d.Fault.String(), d.Delivered()})
+	}
+	return row
+}
+
+// addHook makes a webhook, and shows its secret once.
+func (s *Server) addHook(r *request, f webForm) (reply, error) {
+	var chosen []store.Event
+	for _, e := range store.Events() {
+		if f.checked(hookField + e.String()) {
+			chosen = append(chosen, e)
+		}
+	}
+	var page hooksView
+	address := f.Text("url")
+	if _, err := url.Parse(address.Reveal()); err != nil || s.webhooks.Check == nil || s.webhooks.Check(address) != nil {
+		page.Wrong = map[string]bool{"url": true, "events": len(chosen) == 0}
+		return s.showHooks(r, http.StatusUnprocessableEntity, page, chosen)
+	}
+	h, err := s.store.AddOwnHook(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), store.Factor{Code: f.Text("code"), Passkey: s.passkeyAnswer(r, f)}, address, chosen)
+	if wrong, is := wrongFields(err); is {
+		page.Wrong = wrong
+		return s.showHooks(r, http.StatusUnprocessableEntity, page, chosen)
+	}
+	if errors.Is(err, store.ErrUnconfirmed) { // the page says so
+		return s.showHooks(r, http.StatusForbidden, page, chosen)
+	}
+	if err == nil {
+		return show(http.StatusCreated, "hook_made", hookMadeView{hostIn(h.URL), h.Secret}), nil
+	}
+	if page.Error, err = s.newFormError(unlessLate(err), "hooks_wrong"); err != nil {
+		return reply{}, err
+	}
+	rep, err := s.showHooks(r, http.StatusForbidden, page, chosen)
+	return page.Error.answer(rep), err
+}
+
+// testHook sends a webhook a test.
+func (s *Server) testHook(r *request, f webForm) (reply, error) {
+	if s.webhooks.Send == nil {
+		return reply{}, store.ErrNotFound
+	}
+	d, err := s.store.TestHook(r.Context(), r.actor, store.HookID(f.number("id")), s.webhooks.Send)
+	switch {
+	case errors.Is(err, store.ErrNotFound): // it was removed meanwhile
+		return goTo(hooksPath), nil
+	case errors.Is(err, store.ErrLocked):
+		var page hooksView
+		if page.Error, err = s.newFormError(err, ""); err != nil {
+			return reply{}, err
+		}
+		rep, err := s.showHooks(r, http.StatusForbidden, page, store.Events())
+		return page.Error.answer(rep), err
+	case d.Delivered():
+		return s.goToTell(r, hooksPath, noticeHookTested), err
+	default:
+		return s.goToTell(r, hooksPath, noticeHookFailed), err
+	}
+}
+
+// removeHook removes a webhook of the account.
+func (s *Server) removeHook(r *request, f webForm) (reply, error) {
+	err := s.store.RemoveHook(r.Context(), r.actor, store.HookID(f.number("id")))
+	if errors.Is(err, store.ErrDenied) { // another account's is as one that is not there
+		return goTo(hooksPath), nil
+	}
+	return s.goToTell(r, hooksPath, noticeHookRemoved), unlessGone(err)
+}
