@@ -3,13 +3,17 @@ package webhook
 import (
 	"bytes"
 	"context"
+	"crypto/x509"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -296,5 +300,43 @@ func TestAStopLosesNothing(t *testing.T) {
 	w.wantLog()
 	if told.Load() != 3 {
 		t.Errorf("%d messages came", told.Load())
+	}
+}
+
+func TestAWebhookKeepsWhatWasTriedLast(t *testing.T) {
+	t.Parallel()
+	r := newReceiver(t, func(_ post, n int) int {
+		if n == 1 {
+			return http.StatusServiceUnavailable
+		}
+		return http.StatusNoContent
+	})
+	w := newWorld(t)
+	w.hook(r.URL)
+	w.start()
+	w.views(1)
+	w.drained()
+	w.stop()
+	list, err := w.Hooks(t.Context(), "ann@example.com")
+	if err != nil || len(list) != 1 || len(list[0].Tried) != 2 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for i, want := range []int{http.StatusServiceUnavailable, http.StatusNoContent} {
+		if d := list[0].Tried[i]; d.Status != want || d.Event != store.EventView || d.Fault != store.FaultNone || d.At.IsZero() {
+			t.Errorf("try %d is %+v", i, d)
+		}
+	}
+}
+
+func TestEachReasonIsAFault(t *testing.T) {
+	t.Parallel()
+	for want, err := range map[store.Fault]error{
+		store.FaultNone: nil, store.FaultDenied: denied("no"), store.FaultUnreachable: reasonOf(t.Context(), syscall.ECONNREFUSED),
+		store.FaultSlow: reasonOf(t.Context(), os.ErrDeadlineExceeded), store.FaultBroken: reasonOf(t.Context(), io.ErrUnexpectedEOF),
+		store.FaultName: reasonOf(t.Context(), &net.DNSError{IsNotFound: true}), store.FaultTLS: reasonOf(t.Context(), x509.UnknownAuthorityError{}),
+	} {
+		if got := FaultOf(err); got != want {
+			t.Errorf("%v is %d, not %d", err, got, want)
+		}
 	}
 }
