@@ -272,3 +272,14 @@ func (s *Store) endSessionsOf(ctx context.Context, a Account, v ViaSelection, pr
 		return instead(err, ErrNotFound, nil)
 	})
 }
+
+// Unlink removes the identities of an account, so that no provider knows its user any more, and
+// ends its sessions. An account that has no password needs a link that sets one, or its user
+// signs in at a provider that may link its address again.
+//
+// Errors: ErrNotFound; ErrDenied for a client; ErrLastAdmin if the last administrator could not
+// sign in any more.
+func (s *Store) Unlink(ctx context.Context, by Actor, email string) error {
+	_, err := s.changeAccount(ctx, by, email, AdminIdentityUnlink, SessionChange{Revoke: RevokeOthers}, func(a *Account) { a.Identities = "" })
+	return err
+}
