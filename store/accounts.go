@@ -240,15 +240,9 @@ func (s *Store) RemoveOwnAccount(ctx context.Context, by Actor, session, passwor
 	}
 	err = s.changeHooks(ctx, func(*subscriptions) error {
 		_, err := s.changeOwn(ctx, c, AdminAccountRemove, "by its user", func(a *Account) (SessionChange, error) {
-			if c.account.MFA() || a.MFA() {
-				next, _, err := use(*a)
-				if err != nil {
-					return SessionChange{}, err
-				}
-				*a = next
-			}
+			err := use(a)
 			a.Removing = true
-			return SessionChange{Revoke: RevokeOthers}, nil
+			return SessionChange{Revoke: RevokeOthers}, err
 		})
 		return err
 	})

@@ -92,23 +92,17 @@ func (s *Store) Recheck(ctx context.Context, x External) error {
 	case !a.Active():
 		return nil
 	case x.Denied:
-		return s.changeHooks(ctx, func(*subscriptions) error { return s.disableFor(ctx, a, x) })
+		return s.changeHooks(ctx, func(*subscriptions) error {
+			_, err := s.changeBy(ctx, Actor{}, a, AdminAccountDisable, x.by(), func(a *Account) (SessionChange, error) {
+				a.Disabled = true
+				return SessionChange{Revoke: RevokeOthers}, nil
+			})
+			return err
+		})
 	case x.Admin != nil && *x.Admin != a.Admin:
-		_, err = s.setRole(ctx, Actor{Role: System}, a, x)
+		_, err = s.setRole(ctx, Actor{}, a, x)
 	}
 	return err
-}
-
-func (s *Store) disableFor(ctx context.Context, a Account, x External) error {
-	return s.keeping(ctx, func(ctx context.Context) error {
-		system := s.as(Actor{Role: System})
-		event := system.event(AdminAccountDisable, about(a).with(x.by()))
-		_, err := system.changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			a.Disabled = true
-			return a, SessionChange{Revoke: RevokeOthers}, event, nil
-		})
-		return err
-	})
 }
 
 // rule is a startRule for an account that has the identity.
@@ -174,7 +168,7 @@ func (s *Store) deny(ctx context.Context, by Actor, a Account, x External) error
 			return err
 		}
 	}
-	if err := s.endSessionsOf(ctx, a, ViaSelection{Of: x.Identity, By: s.time.Read().Now}, x.Provider); err != nil {
+	if err := s.endSessionsOf(ctx, a, ViaSelection{Of: x.Identity, By: s.time.Read().Now}, x.by()); err != nil {
 		return err
 	}
 	return ErrCredentials
@@ -185,19 +179,19 @@ func (s *Store) link(ctx context.Context, by Actor, a Account, x External) (Acco
 	if !x.Link || !x.Verified {
 		return a, ErrCredentials
 	}
-	return s.changeBy(ctx, by, a, AdminIdentityLink, x, func(a *Account) error {
+	return s.changeBy(ctx, by, a, AdminIdentityLink, x.by(), func(a *Account) (SessionChange, error) {
 		switch {
 		case !a.Active() || a.Unconfirmed || a.Email != accountKey(x.Email) || len(a.Identities.List()) >= MaxIdentities:
-			return ErrCredentials
+			return SessionChange{}, ErrCredentials
 		case a.Identities.Has(x.Identity):
-			return nil
+			return SessionChange{}, nil
 		case a.Identities.Without(x.Issuer) != a.Identities: // the provider knows its user as another person
-			return ErrCredentials
+			return SessionChange{}, ErrCredentials
 		case a.MFA() && !x.Strong: // the link would be made before the second factor is given
-			return ErrCredentials
+			return SessionChange{}, ErrCredentials
 		}
 		a.Identities = a.Identities.With(x.Identity)
-		return nil
+		return SessionChange{}, nil
 	})
 }
 
@@ -207,9 +201,9 @@ func (s *Store) setRole(ctx context.Context, by Actor, a Account, x External) (A
 	if *x.Admin {
 		kind = AdminGrant
 	}
-	changed, err := s.changeBy(ctx, by, a, kind, x, func(a *Account) error {
+	changed, err := s.changeBy(ctx, by, a, kind, x.by(), func(a *Account) (SessionChange, error) {
 		a.Admin = *x.Admin
-		return nil
+		return SessionChange{}, nil
 	})
 	if errors.Is(err, ErrLastAdmin) {
 		return a, nil
@@ -217,14 +211,15 @@ func (s *Store) setRole(ctx context.Context, by Actor, a Account, x External) (A
 	return changed, err
 }
 
-// changeBy changes an account on the word of a provider.
-func (s *Store) changeBy(ctx context.Context, by Actor, a Account, k AdminKind, x External, change func(*Account) error) (Account, error) {
+// changeBy changes an account on the word of a provider. The event is of that kind, with that
+// detail.
+func (s *Store) changeBy(ctx context.Context, by Actor, a Account, k AdminKind, detail string, change func(*Account) (SessionChange, error)) (Account, error) {
 	by.Role = System
 	return sealing(ctx, s, func(ctx context.Context) (Account, error) {
-		event := s.as(by).event(k, about(a).with(x.by()))
+		event := s.as(by).event(k, about(a).with(detail))
 		c, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			err := change(&a)
-			return a, SessionChange{}, event, err
+			sessions, err := change(&a)
+			return a, sessions, event, err
 		})
 		return c.Account, err
 	})
@@ -240,37 +235,29 @@ func (s *Store) EndSessionsOf(ctx context.Context, of Identity, name string, at 
 		if err != nil {
 			return instead(err, ErrNotFound, nil)
 		}
-		return s.endSessionsOf(ctx, a, ViaSelection{of, name, at}, provider)
+		return s.endSessionsOf(ctx, a, ViaSelection{of, name, at}, "by "+provider)
 	}
 	accounts, err := s.Accounts(ctx)
 	for _, a := range accounts {
 		for _, i := range a.Identities.List() {
 			if err == nil && i.Issuer == of.Issuer {
-				err = s.endNamed(ctx, a, ViaSelection{i, name, at}, provider)
+				err = s.endSessionsOf(ctx, a, ViaSelection{i, name, at}, "by "+provider)
 			}
 		}
 	}
 	return err
 }
 
-// endNamed is endSessionsOf for an account that may have no such session.
-func (s *Store) endNamed(ctx context.Context, a Account, v ViaSelection, provider string) error {
-	list, err := s.engine.Sessions(ctx, a.ID, MaxSessions)
+// endSessionsOf ends the selected sessions of an account. Without one there is no event.
+func (s *Store) endSessionsOf(ctx context.Context, a Account, v ViaSelection, detail string) error {
+	list, err := s.engine.Sessions(ctx, a.ID, MaxSessions+maxPending)
 	if err != nil || !slices.ContainsFunc(list, v.has) {
 		return err
 	}
-	return s.endSessionsOf(ctx, a, v, provider)
-}
-
-func (s *Store) endSessionsOf(ctx context.Context, a Account, v ViaSelection, provider string) error {
-	return s.keeping(ctx, func(ctx context.Context) error {
-		system := s.as(Actor{Role: System})
-		event := system.event(AdminProviderSignOut, about(a).with("by "+provider))
-		_, err := system.changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			return a, SessionChange{Revoke: RevokeVia, Via: v}, event, nil
-		})
-		return instead(err, ErrNotFound, nil)
+	_, err = s.changeBy(ctx, Actor{}, a, AdminProviderSignOut, detail, func(*Account) (SessionChange, error) {
+		return SessionChange{Revoke: RevokeVia, Via: v}, nil
 	})
+	return instead(err, ErrNotFound, nil)
 }
 
 // Unlink removes the identities of an account, so that no provider knows its user any more, and

@@ -343,6 +343,10 @@ func TestWhatAPersonHadGoesWhenTheProviderRefusesThem(t *testing.T) {
 	if a, err := f.AccountByID(ctx, n.Owner); err != nil || a.Admin {
 		t.Errorf("the account is %+v, %v", a, err)
 	}
+	wantRefused(t, f, func(x *store.External) { x.Denied = true })
+	if got, want := lastKinds(t, f, 3), []string{"provider_sign_out by Office", "sign_in_refused", "sign_in_refused"}; !slices.Equal(got, want) {
+		t.Errorf("the log says %q", got)
+	}
 }
 
 func TestAnInvitationEndsWhenAProviderKnowsItsUser(t *testing.T) {
