@@ -361,3 +361,34 @@ func TestAnInvitationEndsWhenAProviderKnowsItsUser(t *testing.T) {
 		t.Errorf("the link: %v", err)
 	}
 }
+
+// A provider knows the user of an account no more once its links are removed, and the last
+// administrator keeps a way to sign in.
+func TestAnAccountIsUnlinked(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	n := signInAs(t, f)
+	if err := f.Unlink(ctx, storetest.Operator, email); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Resume(ctx, n.Secret); !errors.Is(err, store.ErrSession) {
+		t.Errorf("a session from before: %v", err)
+	}
+	wantRefused(t, f, func(x *store.External) { x.Link, x.Create = false, false })
+	if again := signInAs(t, f); again.Owner != n.Owner { // linked by its address
+		t.Errorf("account %d, not %d", again.Owner, n.Owner)
+	}
+	if err := f.SetAdmin(ctx, storetest.Operator, email, true, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Unlink(ctx, storetest.Operator, email); !errors.Is(err, store.ErrLastAdmin) {
+		t.Errorf("the last administrator: %v", err)
+	}
+	if err := f.SetPassword(ctx, storetest.Operator, email, secret.New(right), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Unlink(ctx, storetest.Operator, email); err != nil {
+		t.Errorf("the last administrator, who has a password: %v", err)
+	}
+	f.Check()
+}
