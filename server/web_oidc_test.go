@@ -191,7 +191,7 @@ func TestAnAnswerIsGoodOnceAndForItsBrowserAlone(t *testing.T) {
 	b, thief := a.Browser(), a.Browser()
 	back := atProvider(b, "office")
 	thief.Get(back).To("/users/sign_in") // login CSRF: a link that signs another person in
-	thief.Get("/users/sign_in").Says("This sign-in was not begun in this browser")
+	thief.Get("/users/sign_in").Says("This sign-in was begun in another browser, or took longer")
 	atProvider(thief, "office")
 	thief.Get(back).To("/users/sign_in") // with a flow of its own
 	wantSignedOut(thief)

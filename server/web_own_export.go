@@ -14,7 +14,7 @@ import (
 // export has nothing that opens something: no links, no tokens, no secrets, no contents.
 type exportLine struct {
 	Account *accountJSON      `json:"account,omitempty"`
-	SignsIn *exportedIdentity `json:"identity,omitempty"` // by which a provider of sign-ins knows its user
+	SignsIn *exportedIdentity `json:"identity,omitempty"` // by which a sign-in provider knows its user
 	Passkey *exportedPasskey  `json:"passkey,omitempty"`
 	Session *exportedSession  `json:"session,omitempty"`
 	Token   *exportedToken    `json:"token,omitempty"`

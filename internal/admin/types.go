@@ -71,7 +71,7 @@ type User struct {
 	Identities   []Identity      `json:"identities,omitempty"`
 }
 
-// An Identity is that by which a provider of sign-ins knows the account's user.
+// An Identity is that by which a sign-in provider knows the account's user.
 type Identity struct {
 	Issuer  string `json:"issuer"`
 	Subject string `json:"subject"`

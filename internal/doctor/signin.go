@@ -12,7 +12,7 @@ type Provider struct {
 	Ask  func(context.Context) error // returns an error unless it answers as a provider
 }
 
-// checkProviders reports whether each provider of sign-ins answers, and the address that it must
+// checkProviders reports whether each sign-in provider answers, and the address that it must
 // know.
 func checkProviders(ctx context.Context, s *Subject) (all []Finding) {
 	switch {
