@@ -173,11 +173,7 @@ type logJSON struct {
 
 // logAPI lists events of the instance log, newest first.
 func (s *Server) logAPI(r *request) (reply, error) {
-	q, err := readLogQuery(r.URL.RawQuery)
-	if err != nil {
-		return reply{}, err
-	}
-	found, rest, err := s.findEvents(r, q)
+	_, found, rest, err := s.findEvents(r)
 	if err != nil {
 		return reply{}, err
 	}

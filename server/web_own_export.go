@@ -239,8 +239,7 @@ func (s *Server) exportOwnEvents(r *request, a store.Account, write func(any) er
 	if err != nil {
 		return err
 	}
-	return s.exportEvents(r, logQuery{account: a.ID, before: last + 1}, func(line any) error {
-		event := line.(store.AdminLine)
+	return s.exportEvents(r, logQuery{account: a.ID, before: last + 1}, func(event store.AdminLine) error {
 		if event.ActorID != a.ID { // of an administrator, whose it is
 			event.ActorID, event.IP, event.UserAgent = 0, "", ""
 		}
