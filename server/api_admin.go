@@ -38,14 +38,11 @@ type changedAccountJSON struct {
 }
 
 func newAccountJSON(a store.Account, takes store.Room) accountJSON {
-	j := accountJSON{
+	return accountJSON{
 		ID: a.ID, Email: a.Email, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
 		Invited: a.Invited(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+		LastSignInAt: stampOrNone(a.SignedInAt),
 	}
-	if !a.SignedInAt.IsZero() {
-		j.LastSignInAt = new(Stamp(a.SignedInAt))
-	}
-	return j
 }
 
 // newChangedJSON renders an account after an act, with the link that the act made, if any.

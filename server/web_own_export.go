@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"time"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -75,14 +74,6 @@ type exportedRequest struct {
 	CreatedAt string `json:"created_at"`
 	ExpiresAt string `json:"expires_at"`
 	Answered  int    `json:"answered"`
-}
-
-// stampOrNone is nil for the zero time.
-func stampOrNone(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	return new(Stamp(t))
 }
 
 // exportOwnAccount answers with all that is kept about the account, as JSON lines. It reads
