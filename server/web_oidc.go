@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"pushbox/config"
 	"pushbox/internal/openid"
@@ -15,10 +16,7 @@ import (
 
 // The cookie that binds a sign-in at a provider to the browser that began it: the provider's
 // name, and the text of the flow.
-const (
-	flowCookie = "pushbox_flow"
-	flowFor    = 10 * 60 // seconds
-)
+const flowCookie = "pushbox_flow"
 
 // A provider is one of OpenID Connect, with its settings.
 type provider struct {
@@ -73,7 +71,7 @@ func (s *Server) beginOIDC(r *request) (reply, error) {
 		return s.failedOIDC(r, p, err)
 	}
 	c := s.cookie(r, s.guardedName(r, flowCookie), p.Name+"."+flow.Text().Reveal())
-	c.MaxAge = flowFor
+	c.MaxAge = int(openid.FlowLasts / time.Second)
 	return goAway(to).with(c), nil
 }
 

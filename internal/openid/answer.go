@@ -51,7 +51,7 @@ func (t *truth) UnmarshalJSON(b []byte) error {
 // Errors: ErrFlow, ErrDeclined, ErrDown, ErrToken. None has a token, a code or a claim in it.
 func (p *Provider) Finish(ctx context.Context, back string, f Flow, answer url.Values) (Person, error) {
 	state := []byte(p.state(f))
-	if !f.isFlow() || subtle.ConstantTimeCompare([]byte(answer.Get("state")), state) != 1 {
+	if !f.lasts(p.opts.Now()) || subtle.ConstantTimeCompare([]byte(answer.Get("state")), state) != 1 {
 		return Person{}, ErrFlow
 	}
 	ctx, cancel := p.context(ctx)

@@ -192,6 +192,20 @@ func TestClocksMayDifferALittle(t *testing.T) {
 	}
 }
 
+func TestASignInLastsTenMinutes(t *testing.T) {
+	t.Parallel()
+	for late, want := range map[time.Duration]error{10*time.Minute - time.Second: nil, 10 * time.Minute: openid.ErrFlow, -2 * time.Minute: openid.ErrFlow} {
+		p, now := oidctest.New(t), time.Now()
+		p.Now = func() time.Time { return now }
+		c := client(t, p, func(o *openid.Options) { o.Now = p.Now })
+		to, f := begin(t, c)
+		answer := visit(t, to)
+		now = now.Add(late)
+		_, err := c.Finish(t.Context(), back, f, answer)
+		wantErr(t, err, want)
+	}
+}
+
 func TestACodeAndAStateAreGoodOnce(t *testing.T) {
 	t.Parallel()
 	p := oidctest.New(t)
