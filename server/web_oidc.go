@@ -176,9 +176,14 @@ func (s *Server) failedOIDC(r *request, p provider, err error) (reply, error) {
 		return reply{}, err
 	}
 	if says == noticeProviderDown || says == noticeProviderFailed {
-		s.log.Warn().Str("provider", p.Name).Str("request", r.id).Err(err).Msg("a sign-in at a provider failed")
+		s.warnOf(r, p, err, "a sign-in at a provider failed")
 	}
 	return s.goToTell(r, signInPath, says, p.Name), nil
+}
+
+// warnOf logs why a provider could not be used.
+func (s *Server) warnOf(r *request, p provider, err error, what string) {
+	s.log.Warn().Str("provider", p.Name).Str("request", r.id).Err(err).Msg(what)
 }
 
 // signOutOIDC sends the browser to the provider, to sign out there, too.
@@ -231,6 +236,7 @@ func (s *Server) endSessionsOIDC(r *request) (reply, error) {
 		return reply{}, errLogoutToken
 	}
 	if err != nil {
+		s.warnOf(r, p, err, "a sign-out by a provider failed")
 		return reply{}, err
 	}
 	of := store.Identity{Issuer: p.Issuer, Subject: ended.Subject}

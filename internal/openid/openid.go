@@ -67,7 +67,8 @@ type Provider struct {
 // A found is what a provider offers.
 type found struct {
 	*oidc.Provider
-	verifier *oidc.IDTokenVerifier
+	keys   oidc.KeySet
+	config *oidc.Config
 	endpoints
 }
 
@@ -126,10 +127,11 @@ func (p *Provider) find(ctx context.Context) (*found, error) {
 	if err := p.check(f.endpoints); err != nil {
 		return nil, err
 	}
-	f.verifier = d.Verifier(&oidc.Config{
+	f.keys = oidc.NewRemoteKeySet(ctx, f.Keys)
+	f.config = &oidc.Config{
 		ClientID: p.opts.ClientID, SupportedSigningAlgs: f.offered(),
 		Now: func() time.Time { return p.opts.Now().Add(-skew) }, // only whether a token has expired depends on it
-	})
+	}
 	p.found = f
 	return f, nil
 }

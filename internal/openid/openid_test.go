@@ -292,6 +292,22 @@ func TestAProviderIsDownAtTheStartAndInUse(t *testing.T) {
 	wantErr(t, client(t, p).Ask(gone), openid.ErrDown)
 }
 
+func TestKeysThatCannotBeReadAreNoFaultOfTheToken(t *testing.T) {
+	t.Parallel()
+	for _, keys := range []string{"http://127.0.0.1:1/keys", "/no-keys"} {
+		p := oidctest.New(t)
+		if strings.HasPrefix(keys, "/") {
+			keys = p.URL + keys
+		}
+		p.Discovery = oidctest.Claims{"jwks_uri": keys}
+		c := client(t, p)
+		_, err := signIn(t, c)
+		wantErr(t, err, openid.ErrDown)
+		_, err = c.ReadSignOut(t.Context(), secret.New(p.Signed(p.SignOutToken(nil))))
+		wantErr(t, err, openid.ErrDown)
+	}
+}
+
 func TestWhatIsNoProviderIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]oidctest.Claims{
