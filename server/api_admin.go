@@ -39,14 +39,11 @@ type changedAccountJSON struct {
 }
 
 func newAccountJSON(a store.Account, takes store.Room) accountJSON {
-	j := accountJSON{
+	return accountJSON{
 		ID: a.ID, Email: a.Email, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
 		Invited: a.Invited(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+		LastSignInAt: stampOrNone(a.SignedInAt),
 	}
-	if !a.SignedInAt.IsZero() {
-		j.LastSignInAt = new(Stamp(a.SignedInAt))
-	}
-	return j
 }
 
 // newChangedJSON renders an account after an act, with the link that the act made, if any.
@@ -180,11 +177,7 @@ type logJSON struct {
 
 // logAPI lists events of the instance log, newest first.
 func (s *Server) logAPI(r *request) (reply, error) {
-	q, err := readLogQuery(r.URL.RawQuery)
-	if err != nil {
-		return reply{}, err
-	}
-	found, rest, err := s.findEvents(r, q)
+	_, found, rest, err := s.findEvents(r)
 	if err != nil {
 		return reply{}, err
 	}

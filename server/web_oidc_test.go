@@ -365,6 +365,17 @@ func TestAProviderEndsSessions(t *testing.T) {
 	a.Do(http.MethodPost, "/users/oidc/nobody/logout", "", http.Header{}).Want(http.StatusNotFound)
 }
 
+func TestAProviderWithoutKeysEndsNoSessions(t *testing.T) {
+	t.Parallel()
+	p, a := officeOf(t)
+	p.Discovery = oidctest.Claims{"jwks_uri": p.URL + "/no-keys"}
+	body := url.Values{"logout_token": {p.Signed(p.SignOutToken(nil))}}.Encode()
+	a.Do(http.MethodPost, "/users/oidc/office/logout", body, http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}).Want(http.StatusServiceUnavailable)
+	if log := a.Log.String(); !strings.Contains(log, "its keys cannot be read") {
+		t.Errorf("the log says %s", log)
+	}
+}
+
 func TestSigningOutOffersToSignOutAtTheProvider(t *testing.T) {
 	t.Parallel()
 	p, a := officeOf(t)

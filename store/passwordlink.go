@@ -121,7 +121,8 @@ func (s *Store) Invite(ctx context.Context, by Actor, email string, admin bool) 
 }
 
 // AskForPassword mails a link that sets the password of an account. Where there is no such
-// account, or it may not act or signs in elsewhere, it does as if it had. base is the address of the server.
+// account, or it may not act or signs in elsewhere, it does as if it had. base is the address of
+// the server.
 //
 // Errors: ErrNotFound if the server sends no mail; *LockedError after too many for a client; a
 // *QuotaError; ErrBusy; ErrFull; ErrClock while the clock is in doubt.

@@ -32,8 +32,8 @@ type External struct {
 //
 // An account whose address is not confirmed is never linked: another person may have made it,
 // and knows its password. Nor is one that the provider knows already, as another person; nor one
-// with a second factor, unless the provider asked for one. What the provider decides of the role does not take the last
-// administrator away.
+// with a second factor, unless the provider asked for one. What the provider decides of the role
+// does not take the last administrator away.
 //
 // Errors: ErrCredentials if the person may not sign in; ErrFull; ErrClock while the clock is in
 // doubt.
@@ -57,8 +57,8 @@ func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSessio
 
 // SignInAt is SignIn for a person whose password a provider checks, such as a directory: ask
 // asks it. With local, where the account of an address has a password here, that alone
-// decides. A try that ends with ErrCredentials counts as a wrong password; what a slow provider holds up
-// is no other sign-in than those to the same address.
+// decides. A try that ends with ErrCredentials counts as a wrong password; what a slow provider
+// holds up is no other sign-in than those to the same address.
 //
 // Errors: those of SignIn, and any other of ask.
 func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password secret.Text, local bool, ask func(context.Context) (External, error)) (n NewSession, err error) {

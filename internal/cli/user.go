@@ -189,8 +189,8 @@ func (a *app) userResetMFA() *cobra.Command {
 		Use:   "reset-mfa EMAIL",
 		Short: "Remove the second factors of an account",
 		Long: `Remove the authenticator app, the passkeys and the recovery codes from an account,
-when its user has lost them. Afterwards the password is enough to sign in. Sessions and API tokens stay
-valid.`,
+when its user has lost them. Afterwards the password is enough to sign in. Sessions
+and API tokens stay valid.`,
 		Example: `  pushbox user reset-mfa alice@example.com`,
 	})
 }
