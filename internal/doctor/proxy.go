@@ -75,7 +75,7 @@ func (e *otherError) Error() string {
 // notReached is the finding if no report came back.
 func notReached(err error) Finding {
 	if other := (*otherError)(nil); errors.As(err, &other) {
-		return problem("let the proxy pass all paths to this server, and check that --url is the server's whole address", "%v", err)
+		return problem("let the proxy pass all paths to this server, and /doctor/… without a sign-in; check that --url is the server's whole address", "%v", err)
 	}
 	if errors.Is(err, admin.ErrUnknown) {
 		return problem("restart the server, so that it runs the version of this command", "%v", err)

@@ -173,7 +173,10 @@ func (p *Provider) ReadSignOut(ctx context.Context, token secret.Text) (SignedOu
 func exchangeError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.Response != nil && refused.Response.StatusCode < 500 {
-		return fmt.Errorf("%w: it gives no tokens for the code: status %d, %q", ErrToken, refused.Response.StatusCode, short(refused.ErrorCode))
+		if refused.ErrorCode == "invalid_client" {
+			return fmt.Errorf("%w: the provider refuses client_id with its client_secret", ErrToken)
+		}
+		return fmt.Errorf("%w: the provider gives none for the code: status %d, %q", ErrToken, refused.Response.StatusCode, short(refused.ErrorCode))
 	}
 	return fmt.Errorf("%w: it gives no tokens: %s", ErrDown, reason(err))
 }

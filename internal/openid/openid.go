@@ -11,6 +11,7 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
@@ -47,13 +48,13 @@ var (
 
 // Options say what provider it is, and as which client it knows pushbox.
 type Options struct {
-	Issuer      string // its address
-	ClientID    string
-	Secret      secret.Text // zero: a public client
-	Scopes      []string    // beside openid
-	Groups      string      // the claim that has the groups of a person; empty: none is read
-	Authorities []byte      // certificates that may sign the provider's, in PEM; nil: those of the system
-	Now         func() time.Time
+	Issuer   string // its address
+	ClientID string
+	Secret   secret.Text    // zero: a public client
+	Scopes   []string       // beside openid
+	Groups   string         // the claim that has the groups of a person; empty: none is read
+	Roots    *x509.CertPool // of authorities that may sign the provider's certificate; nil: those of the system
+	Now      func() time.Time
 }
 
 // A Provider signs people in. It is safe for concurrent use.
@@ -80,16 +81,16 @@ type endpoints struct {
 	Keys          string   `json:"jwks_uri"`
 	EndSession    string   `json:"end_session_endpoint"`
 	SaysIssuer    bool     `json:"authorization_response_iss_parameter_supported"`
+	Scopes        []string `json:"scopes_supported"`
 	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
 }
 
 // algorithms are those with which tokens may be signed.
 var algorithms = []string{oidc.RS256, oidc.PS256, oidc.ES256, oidc.EdDSA}
 
-// New returns a provider. It asks it for nothing yet. An error is about the certificates.
-func New(o Options) (*Provider, error) {
-	client, err := newClient(o.Authorities)
-	return &Provider{opts: o, client: client, asking: make(chan struct{}, 1)}, err
+// New returns a provider. It asks it for nothing yet.
+func New(o Options) *Provider {
+	return &Provider{opts: o, client: newClient(o.Roots), asking: make(chan struct{}, 1)}
 }
 
 // Ask returns ErrDown unless the provider answers as one, and offers what is needed.
@@ -217,8 +218,19 @@ func (p *Provider) verifier(f Flow) string { return p.part(f, "verifier") }
 func (p *Provider) config(f *found, back string) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: p.opts.ClientID, ClientSecret: p.opts.Secret.Reveal(), Endpoint: f.Endpoint(), RedirectURL: back,
-		Scopes: append([]string{oidc.ScopeOpenID}, p.opts.Scopes...),
+		Scopes: append([]string{oidc.ScopeOpenID}, p.scopes(f)...),
 	}
+}
+
+// groupsScope is the scope with which some providers give the groups of a person.
+const groupsScope = "groups"
+
+// scopes are those of the options, and that of groups if they are read and the provider has it.
+func (p *Provider) scopes(f *found) []string {
+	if p.opts.Groups == "" || !slices.Contains(f.Scopes, groupsScope) || slices.Contains(p.opts.Scopes, groupsScope) {
+		return p.opts.Scopes
+	}
+	return append(slices.Clone(p.opts.Scopes), groupsScope)
 }
 
 // Begin begins a sign-in. The browser goes to the address that it returns, and the provider
