@@ -62,6 +62,7 @@ const (
 	AdminProviderSignOut
 	AdminPasskeyAdd
 	AdminPasskeyRemove
+	AdminPolicyChange
 	adminKindCount
 )
 
@@ -111,6 +112,7 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminProviderSignOut: {"provider_sign_out", "sessions ended, because a sign-in provider ended its own"},
 	AdminPasskeyAdd:      {"passkey_add", "an account got a passkey"},
 	AdminPasskeyRemove:   {"passkey_remove", "a passkey of an account was removed"},
+	AdminPolicyChange:    {"policy_change", "an account got another policy, or none"},
 }
 
 // AdminKinds lists the kinds of event.

@@ -161,6 +161,10 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(f.EndSessionsOf(ctx, store.Identity{Issuer: "i", Subject: "s"}, "", f.Clock.Now(), "Office"), "provider_sign_out: system 0 from  , "+theirs+"by Office")
 	want(f.AskForPassword(ctx, by, eve, "https://push.example.com", ""), "password_link: client 0 from 192.0.2.7 Browser/1.0, "+theirs+"by mail")
 	want(f.AskForPassword(ctx, by, "unknown@example.com", "https://push.example.com", ""))
+	f.Configure(store.Options{Terms: storetest.Terms(), Policies: []store.Policy{{Name: "finance", Groups: []string{"money"}}}})
+	want(f.SetPolicy(ctx, storetest.Operator, eve, "finance"), "policy_change: "+operator+theirs+"finance")
+	want(f.SetPolicy(ctx, storetest.Operator, eve, "finance")) // it has it
+	want(f.SetPolicy(ctx, storetest.Operator, eve, ""), "policy_change: "+operator+theirs+"none")
 
 	const whole = "account 0 , subject 0, "
 	r, err := f.RotateKey(ctx, storetest.Operator, true, quiet)

@@ -51,6 +51,7 @@ type Options struct {
 	Secret      secret.Text // zero: a public client
 	Scopes      []string    // beside openid
 	Groups      string      // the claim that has the groups of a person; empty: none is read
+	NeedsGroups func() bool // whether a token without that claim is not enough; nil: it is not
 	Authorities []byte      // certificates that may sign the provider's, in PEM; nil: those of the system
 	Now         func() time.Time
 }
