@@ -124,7 +124,7 @@ func (p provider) external(who openid.Person) store.External {
 	x := store.External{
 		Identity: store.Identity{Issuer: p.Issuer, Subject: who.Subject}, Provider: p.Shown(), Name: who.Session,
 		Email: who.Email, Verified: who.Email != "" && (who.Verified || p.TrustEmail), Strong: p.TrustMFA,
-		Link: p.LinkByEmail, Create: p.CreateAccounts,
+		Groups: who.Groups, Link: p.LinkByEmail, Create: p.CreateAccounts,
 	}
 	x.Admin = administers(p.AdminGroups, who.Groups)
 	x.Denied = !isAllowed(p.AllowedGroups, who.Groups) || len(p.AllowedDomains) > 0 && !(x.Verified && isOfDomain(p.AllowedDomains, who.Email))

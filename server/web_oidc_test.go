@@ -174,7 +174,7 @@ func TestTamperedAnswersSignNobodyIn(t *testing.T) {
 			change(p)
 			b := a.Browser()
 			b.Get(atProvider(b, "office")).To("/users/sign_in")
-			b.Get("/users/sign_in").Says("The answer of The Office was not valid")
+			b.Get("/users/sign_in").Says("The Office sent an answer that is not valid")
 			wantSignedOut(b)
 			if log := a.Log.String(); !strings.Contains(log, `"provider":"office"`) || strings.Contains(log, "canary") || strings.Contains(log, "eyJ") {
 				t.Errorf("the log says %s", log)

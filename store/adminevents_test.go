@@ -164,6 +164,10 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(f.Unlink(ctx, storetest.Operator, eve), "identity_unlink: "+operator+theirs)
 	want(f.Unlink(ctx, storetest.Operator, eve)) // it has none
 	want(f.AskForPassword(ctx, by, "unknown@example.com", "https://push.example.com", ""))
+	f.Configure(store.Options{Terms: storetest.Terms(), Policies: []store.Policy{{Name: "finance", Groups: []string{"money"}}}})
+	want(f.SetPolicy(ctx, storetest.Operator, eve, "finance"), "policy_change: "+operator+theirs+"finance")
+	want(f.SetPolicy(ctx, storetest.Operator, eve, "finance")) // it has it
+	want(f.SetPolicy(ctx, storetest.Operator, eve, ""), "policy_change: "+operator+theirs+"none")
 
 	const whole = "account 0 , subject 0, "
 	r, err := f.RotateKey(ctx, storetest.Operator, true, quiet)

@@ -14,12 +14,13 @@ import (
 // make of it.
 type External struct {
 	Identity
-	Provider string // its name, for the instance log
-	Name     string // what the provider calls its session: Session.ViaName; may be empty
-	Email    string // may be empty
-	Verified bool   // the provider says that the address is the person's
-	Admin    *bool  // whether the person administers; nil: the provider does not decide it
-	Strong   bool   // the provider asked for a second factor
+	Provider string   // its name, for the instance log
+	Name     string   // what the provider calls its session: Session.ViaName; may be empty
+	Email    string   // may be empty
+	Verified bool     // the provider says that the address is the person's
+	Groups   []string // those of the person that a policy may name
+	Admin    *bool    // whether the person administers; nil: the provider does not decide it
+	Strong   bool     // the provider asked for a second factor
 
 	Denied bool // the settings do not let the person in
 	Link   bool // an account with a verified address may be the person's
@@ -48,6 +49,9 @@ func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSessio
 	a, err = s.accountFor(ctx, by, x)
 	if err == nil && x.Admin != nil && *x.Admin != a.Admin {
 		a, err = s.setRole(ctx, by, a, x)
+	}
+	if err == nil {
+		err = s.followGroups(ctx, by, a, x)
 	}
 	if err == nil {
 		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, x.by(), x.note, x.rule)
@@ -80,7 +84,7 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 }
 
 // Recheck applies what a provider says now of a person who has an account: one who is denied
-// has no use of it any more until an administrator enables it, and the role follows. An identity
+// has no use of it any more until an administrator enables it, and role and policy follow. An identity
 // without an account is no error.
 //
 // Errors: ErrLastAdmin if the account that is to be disabled is the last administrator's.
@@ -101,6 +105,9 @@ func (s *Store) Recheck(ctx context.Context, x External) error {
 		})
 	case x.Admin != nil && *x.Admin != a.Admin:
 		_, err = s.setRole(ctx, Actor{}, a, x)
+	}
+	if err == nil {
+		err = s.followGroups(ctx, Actor{Role: System}, a, x)
 	}
 	return err
 }

@@ -48,7 +48,7 @@ func newDirectoryLink(cfg config.LDAP, s *store.Store, log zerolog.Logger) (*dir
 	if !cfg.Enabled() {
 		return nil, nil
 	}
-	people, err := OpenDirectory(cfg)
+	people, err := OpenDirectory(cfg, s.PolicyGroups)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +56,12 @@ func newDirectoryLink(cfg config.LDAP, s *store.Store, log zerolog.Logger) (*dir
 }
 
 // OpenDirectory returns the directory of the settings. It reads the files that they name,
-// and asks nothing.
-func OpenDirectory(cfg config.LDAP) (*directory.Directory, error) {
+// and asks nothing. groups lists others than those of the settings that people may be in.
+func OpenDirectory(cfg config.LDAP, groups func() []string) (*directory.Directory, error) {
 	o := directory.Options{
 		URL: cfg.URL, BindDN: cfg.BindDN, BindPassword: cfg.BindPassword, Base: cfg.Base, Filter: cfg.Filter,
 		LoginAttributes: cfg.LoginAttributes, IDAttribute: cfg.IDAttribute, EmailAttribute: cfg.EmailAttribute,
-		GroupBase: cfg.GroupBase, MemberAttributes: cfg.MemberAttributes, AllowedGroups: cfg.AllowedGroups, AdminGroups: cfg.AdminGroups,
+		GroupBase: cfg.GroupBase, MemberAttributes: cfg.MemberAttributes, AllowedGroups: cfg.AllowedGroups, AdminGroups: cfg.AdminGroups, OtherGroups: groups,
 	}
 	var err error
 	if cfg.BindPasswordFile != "" {
@@ -110,7 +110,7 @@ func (d *directoryLink) signIn(ctx context.Context, login string, password secre
 func (d *directoryLink) external(p directory.Person) store.External {
 	x := store.External{
 		Identity: store.Identity{Issuer: ldapIssuer, Subject: p.ID}, Provider: ldapName,
-		Email: p.Email, Verified: true, Link: d.cfg.LinkByEmail, Create: d.cfg.CreateAccounts,
+		Email: p.Email, Verified: true, Groups: p.Groups, Link: d.cfg.LinkByEmail, Create: d.cfg.CreateAccounts,
 	}
 	if len(d.cfg.AdminGroups) > 0 {
 		x.Admin = &p.Admin

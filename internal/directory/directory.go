@@ -17,6 +17,7 @@ import (
 	"net"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -47,19 +48,21 @@ type Options struct {
 	LoginAttributes  []string // what people may type: one of these attributes has it
 	IDAttribute      string   // what names a person for good, such as entryUUID; objectGUID is read as bytes
 	EmailAttribute   string
-	GroupBase        string   // where groups are; empty: Base
-	MemberAttributes []string // of groups: they have the DNs of their members
-	AllowedGroups    []string // DNs; people in none of them are refused; none: all people may sign in
-	AdminGroups      []string // DNs; people in one of them are administrators; none: the directory does not say
+	GroupBase        string          // where groups are; empty: Base
+	MemberAttributes []string        // of groups: they have the DNs of their members
+	AllowedGroups    []string        // DNs; people in none of them are refused; none: all people may sign in
+	AdminGroups      []string        // DNs; people in one of them are administrators; none: the directory does not say
+	OtherGroups      func() []string // texts that may be DNs: Person.Groups has those that the person is in; nil: none
 }
 
 var attributeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9;-]*$`)
 
 // A Person is an entry of the directory.
 type Person struct {
-	ID    string // the value of IDAttribute; in hexadecimal if it is objectGUID
-	Email string // in lower case
-	Admin bool   // in one of AdminGroups
+	ID     string   // the value of IDAttribute; in hexadecimal if it is objectGUID
+	Email  string   // in lower case
+	Admin  bool     // in one of AdminGroups
+	Groups []string // of OtherGroups
 }
 
 var (
@@ -305,7 +308,8 @@ func (d *Directory) person(c *ldap.Conn, e *ldap.Entry) (Person, error) {
 	if p.ID == "" || !utf8.ValidString(p.ID) {
 		return Person{}, fmt.Errorf("an entry has no %s", d.opt.IDAttribute)
 	}
-	if len(d.opt.AllowedGroups)+len(d.opt.AdminGroups) == 0 {
+	others := d.others()
+	if len(d.opt.AllowedGroups)+len(d.opt.AdminGroups)+len(others) == 0 {
 		return p, nil
 	}
 	groups, err := d.groups(c, e.DN)
@@ -313,10 +317,26 @@ func (d *Directory) person(c *ldap.Conn, e *ldap.Entry) (Person, error) {
 		return Person{}, err
 	}
 	p.Admin = meets(groups, d.opt.AdminGroups)
+	for _, dn := range others {
+		if groups[normal(dn)] {
+			p.Groups = append(p.Groups, dn)
+		}
+	}
 	if len(d.opt.AllowedGroups) > 0 && !p.Admin && !meets(groups, d.opt.AllowedGroups) {
 		return p, ErrNotAllowed
 	}
 	return p, nil
+}
+
+// others returns those of OtherGroups that are DNs.
+func (d *Directory) others() []string {
+	if d.opt.OtherGroups == nil {
+		return nil
+	}
+	return slices.DeleteFunc(d.opt.OtherGroups(), func(name string) bool {
+		_, err := ldap.ParseDN(name)
+		return err != nil
+	})
 }
 
 // groups returns the groups of an entry, and theirs, by their DNs.

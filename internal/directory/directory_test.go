@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -120,7 +121,7 @@ func TestWhoLeavesIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := d.Find(t.Context(), p.ID); err != nil || again != p {
+		if again, err := d.Find(t.Context(), p.ID); err != nil || !reflect.DeepEqual(again, p) {
 			t.Errorf("%s: %+v, %v", name, again, err)
 		}
 		ids[name] = p.ID

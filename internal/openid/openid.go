@@ -48,13 +48,14 @@ var (
 
 // Options say what provider it is, and as which client it knows pushbox.
 type Options struct {
-	Issuer   string // its address
-	ClientID string
-	Secret   secret.Text    // zero: a public client
-	Scopes   []string       // beside openid
-	Groups   string         // the claim that has the groups of a person; empty: none is read
-	Roots    *x509.CertPool // of authorities that may sign the provider's certificate; nil: those of the system
-	Now      func() time.Time
+	Issuer      string // its address
+	ClientID    string
+	Secret      secret.Text    // zero: a public client
+	Scopes      []string       // beside openid
+	Groups      string         // the claim that has the groups of a person; empty: none is read
+	NeedsGroups func() bool    // whether a token without that claim is not enough; nil: it is not
+	Roots       *x509.CertPool // of authorities that may sign the provider's certificate; nil: those of the system
+	Now         func() time.Time
 }
 
 // A Provider signs people in. It is safe for concurrent use.
