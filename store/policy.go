@@ -68,14 +68,17 @@ func (s *Store) PolicyOf(ctx context.Context, by Actor) (Policy, error) {
 	return s.Policy(a.Policy), instead(err, ErrNotFound, nil) // the change that follows refuses an account that is gone
 }
 
-// check adds to bad what the rules ask of a new push beyond the terms of its kind. An answer needs no passphrase, since only the owner of its request gets
-// the link; and the request says whether it is encrypted.
+// check adds to bad what the rules ask of a new push beyond the terms of its kind. They ask
+// nothing of an answer: only the owner of its request gets its link, and the request says
+// whether it is encrypted.
 func (r Rules) check(p Push, in NewPush, bad *InvalidError) {
-	answers := !in.Request.IsZero()
-	if r.Passphrase && !p.Protected && !answers {
+	if p.Kind == 0 || !in.Request.IsZero() { // such pushes are disabled, or it is an answer
+		return
+	}
+	if r.Passphrase && !p.Protected {
 		bad.Add(FieldPassphrase, "is required by this server's rules")
 	}
-	if r.Encryption && !p.ClientEncrypted && !answers {
+	if r.Encryption && !p.ClientEncrypted {
 		bad.Add(FieldPayload, "must be encrypted before it is sent, by this server's rules: use the page, or pushbox push --end-to-end")
 	}
 }
