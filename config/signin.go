@@ -82,11 +82,11 @@ type OIDC struct {
 	GroupsClaim string `mapstructure:"groups_claim"`
 
 	// Groups whose members may sign in. Empty: everyone may.
-	AllowedGroups []string `mapstructure:"allowed_groups" form:"texts"`
+	AllowedGroups []string `mapstructure:"allowed_groups" form:"names"`
 
 	// Groups whose members administer; all others who sign in here do not. Empty: the
 	// provider does not decide it.
-	AdminGroups []string `mapstructure:"admin_groups" form:"texts"`
+	AdminGroups []string `mapstructure:"admin_groups" form:"names"`
 }
 
 // ProxySignIn says which headers of a proxy tell who signs in. They count only in requests of
@@ -103,11 +103,11 @@ type ProxySignIn struct {
 	CreateAccounts bool `mapstructure:"create_accounts"`
 
 	// Groups whose members may sign in. Empty: everyone may.
-	AllowedGroups []string `mapstructure:"allowed_groups" form:"texts"`
+	AllowedGroups []string `mapstructure:"allowed_groups" form:"names"`
 
 	// Groups whose members administer; all others who sign in here do not. Empty: the proxy
 	// does not decide it.
-	AdminGroups []string `mapstructure:"admin_groups" form:"texts"`
+	AdminGroups []string `mapstructure:"admin_groups" form:"names"`
 }
 
 func defaultSignIn() SignIn {
@@ -245,8 +245,8 @@ func parseScope(text string) (string, error) {
 	return text, nil
 }
 
-// parseGroup reads a text that is not empty.
-func parseGroup(text string) (string, error) {
+// parseName reads a text that is not empty.
+func parseName(text string) (string, error) {
 	if text == "" {
 		return "", errors.New("is empty")
 	}

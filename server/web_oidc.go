@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"pushbox/config"
 	"pushbox/internal/openid"
@@ -15,10 +16,7 @@ import (
 
 // The cookie that binds a sign-in at a provider to the browser that began it: the provider's
 // name, and the text of the flow.
-const (
-	flowCookie = "pushbox_flow"
-	flowFor    = 10 * 60 // seconds
-)
+const flowCookie = "pushbox_flow"
 
 // A provider is one of OpenID Connect, with its settings.
 type provider struct {
@@ -73,7 +71,7 @@ func (s *Server) beginOIDC(r *request) (reply, error) {
 		return s.failedOIDC(r, p, err)
 	}
 	c := s.cookie(r, s.guardedName(r, flowCookie), p.Name+"."+flow.Text().Reveal())
-	c.MaxAge = flowFor
+	c.MaxAge = int(openid.FlowLasts / time.Second)
 	return goAway(to).with(c), nil
 }
 
@@ -194,9 +192,14 @@ func (s *Server) failedOIDC(r *request, p provider, err error) (reply, error) {
 		return reply{}, err
 	}
 	if says == noticeProviderDown || says == noticeProviderFailed {
-		s.log.Warn().Str("provider", p.Name).Str("request", r.id).Err(err).Msg("a sign-in at a provider failed")
+		s.warnOf(r, p, err, "a sign-in at a provider failed")
 	}
 	return s.goToTell(r, signInPath, says, p.Name), nil
+}
+
+// warnOf logs why a provider could not be used.
+func (s *Server) warnOf(r *request, p provider, err error, what string) {
+	s.log.Warn().Str("provider", p.Name).Str("request", r.id).Err(err).Msg(what)
 }
 
 // signOutOIDC sends the browser to the provider, to sign out there, too.
@@ -249,6 +252,7 @@ func (s *Server) endSessionsOIDC(r *request) (reply, error) {
 		return reply{}, errLogoutToken
 	}
 	if err != nil {
+		s.warnOf(r, p, err, "a sign-out by a provider failed")
 		return reply{}, err
 	}
 	of := store.Identity{Issuer: p.Issuer, Subject: ended.Subject}

@@ -191,7 +191,7 @@ func TestAnAnswerIsGoodOnceAndForItsBrowserAlone(t *testing.T) {
 	b, thief := a.Browser(), a.Browser()
 	back := atProvider(b, "office")
 	thief.Get(back).To("/users/sign_in") // login CSRF: a link that signs another person in
-	thief.Get("/users/sign_in").Says("This sign-in was not begun in this browser")
+	thief.Get("/users/sign_in").Says("This sign-in was begun in another browser, or took longer")
 	atProvider(thief, "office")
 	thief.Get(back).To("/users/sign_in") // with a flow of its own
 	wantSignedOut(thief)
@@ -363,6 +363,17 @@ func TestAProviderEndsSessions(t *testing.T) {
 	tell(token) // replayed
 	wantSignedIn(b, "pat@example.com")
 	a.Do(http.MethodPost, "/users/oidc/nobody/logout", "", http.Header{}).Want(http.StatusNotFound)
+}
+
+func TestAProviderWithoutKeysEndsNoSessions(t *testing.T) {
+	t.Parallel()
+	p, a := officeOf(t)
+	p.Discovery = oidctest.Claims{"jwks_uri": p.URL + "/no-keys"}
+	body := url.Values{"logout_token": {p.Signed(p.SignOutToken(nil))}}.Encode()
+	a.Do(http.MethodPost, "/users/oidc/office/logout", body, http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}).Want(http.StatusServiceUnavailable)
+	if log := a.Log.String(); !strings.Contains(log, "its keys cannot be read") {
+		t.Errorf("the log says %s", log)
+	}
 }
 
 func TestSigningOutOffersToSignOutAtTheProvider(t *testing.T) {

@@ -9,9 +9,6 @@ import (
 	"pushbox/store"
 )
 
-// proxyIssuer is the issuer of people whom a header of a proxy names.
-const proxyIssuer = store.ByProxy
-
 // A proxied is a person whom a header of a proxy names. The zero value is none.
 type proxied struct {
 	email  string
@@ -48,12 +45,12 @@ func (s *Server) takeProxied(e *entryPoint, hr *http.Request) (who proxied) {
 
 // identity is that of the person.
 func (p proxied) identity() store.Identity {
-	return store.Identity{Issuer: proxyIssuer, Subject: p.email}
+	return store.Identity{Issuer: store.ByProxy, Subject: p.email}
 }
 
 // isOther reports whether a session is of a person whom the proxy does not name any more.
 func (p proxied) isOther(i store.SessionInfo) bool {
-	return i.Via.Issuer == proxyIssuer && i.Via != p.identity()
+	return i.Via.Issuer == store.ByProxy && i.Via != p.identity()
 }
 
 // signInProxied begins a session for the person whom the proxy names.

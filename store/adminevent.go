@@ -62,6 +62,7 @@ const (
 	AdminProviderSignOut
 	AdminPasskeyAdd
 	AdminPasskeyRemove
+	AdminIdentityUnlink
 	adminKindCount
 )
 
@@ -111,6 +112,7 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminProviderSignOut: {"provider_sign_out", "sessions ended, because a sign-in provider ended its own"},
 	AdminPasskeyAdd:      {"passkey_add", "an account got a passkey"},
 	AdminPasskeyRemove:   {"passkey_remove", "a passkey of an account was removed"},
+	AdminIdentityUnlink:  {"identity_unlink", "the links of an account to sign-in providers were removed, and its sessions ended"},
 }
 
 // AdminKinds lists the kinds of event.

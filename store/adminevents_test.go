@@ -160,6 +160,9 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(err, "identity_link: system 0 from 192.0.2.7 Browser/1.0, "+theirs+"by Office", "sign_in: "+them+"by Office")
 	want(f.EndSessionsOf(ctx, store.Identity{Issuer: "i", Subject: "s"}, "", f.Clock.Now(), "Office"), "provider_sign_out: system 0 from  , "+theirs+"by Office")
 	want(f.AskForPassword(ctx, by, eve, "https://push.example.com", ""), "password_link: client 0 from 192.0.2.7 Browser/1.0, "+theirs+"by mail")
+	want(f.MailPasswordLink(ctx, storetest.Operator, eve, "https://push.example.com", ""), "password_link: "+operator+theirs+"by mail")
+	want(f.Unlink(ctx, storetest.Operator, eve), "identity_unlink: "+operator+theirs)
+	want(f.Unlink(ctx, storetest.Operator, eve)) // it has none
 	want(f.AskForPassword(ctx, by, "unknown@example.com", "https://push.example.com", ""))
 
 	const whole = "account 0 , subject 0, "

@@ -183,9 +183,9 @@ func (s *Store) SignInPasskey(ctx context.Context, by Actor, pending secret.Text
 }
 
 // SignInAlone begins a session by a passkey alone, which names the account. Its device has
-// verified the user, so that it counts as two factors. An account that a provider of sign-ins
-// knows is refused: the provider decides whether its user may sign in. browser is the secret that AskAnyPasskey
-// got.
+// verified the user, so that it counts as two factors. An account that a sign-in provider
+// knows is refused: the provider decides whether its user may sign in. browser is the secret
+// that AskAnyPasskey got.
 //
 // Errors: ErrCredentials; *LockedError after too many tries; ErrSession if the answer came too
 // late or was used before; ErrBusy; ErrClock while the clock is in doubt.

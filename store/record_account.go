@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Flags of an account record.
+// Flags of an account record, in the order in which AppendBinary sets them.
 const (
 	flagDisabled = 1 << iota
 	flagRemoving
@@ -13,9 +13,12 @@ const (
 	flagUnconfirmed
 	flagCode // the record has an AddressCode
 	flagAdmin
-	flagIdentities  // the record has Identities
-	flagPasskeys    // the record has passkeys
-	allAccountFlags = flagDisabled | flagRemoving | flagSignedIn | flagUnconfirmed | flagCode | flagAdmin | flagIdentities | flagPasskeys
+	flagIdentities // the record has Identities
+	flagPasskeys   // the record has passkeys
+	flagWishes     // the record has Name, Language and Mails
+	flagPolicy     // the record has Policy
+
+	allAccountFlags = 1<<iota - 1
 )
 
 // Flags of a session record.
@@ -28,32 +31,17 @@ const (
 
 // AppendBinary appends the account's record to b.
 func (a Account) AppendBinary(b []byte) ([]byte, error) {
-	var f byte
-	if a.Disabled {
-		f |= flagDisabled
+	wishes := a.Name != "" || a.Language != "" || a.Mails != 0
+	var f uint64
+	for i, set := range [...]bool{
+		a.Disabled, a.Removing, !a.SignedInAt.IsZero(), a.Unconfirmed, a.Code != (AddressCode{}), a.Admin,
+		a.Identities != "", a.Passkeys != "", wishes, a.Policy != "",
+	} {
+		if set {
+			f |= 1 << i
+		}
 	}
-	if a.Removing {
-		f |= flagRemoving
-	}
-	if !a.SignedInAt.IsZero() {
-		f |= flagSignedIn
-	}
-	if a.Unconfirmed {
-		f |= flagUnconfirmed
-	}
-	if a.Code != (AddressCode{}) {
-		f |= flagCode
-	}
-	if a.Admin {
-		f |= flagAdmin
-	}
-	if a.Identities != "" {
-		f |= flagIdentities
-	}
-	if a.Passkeys != "" {
-		f |= flagPasskeys
-	}
-	b = binary.AppendUvarint(append(b, recordVersion, f), uint64(a.ID))
+	b = binary.AppendUvarint(binary.AppendUvarint(append(b, recordVersion), f), uint64(a.ID))
 	b = appendBytes(appendBytes(appendTime(b, a.CreatedAt), a.Email), a.PasswordHash)
 	b = binary.AppendUvarint(appendBytes(b, a.TOTP), uint64(a.TOTPStep))
 	b = appendBytes(b, a.Recovery)
@@ -69,6 +57,12 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 	if a.Passkeys != "" {
 		b = appendBytes(b, a.Passkeys)
 	}
+	if wishes {
+		b = append(appendBytes(appendBytes(b, a.Name), a.Language), byte(a.Mails))
+	}
+	if a.Policy != "" {
+		b = appendBytes(b, a.Policy)
+	}
 	return b, nil
 }
 
@@ -76,7 +70,7 @@ func (a Account) AppendBinary(b []byte) ([]byte, error) {
 func (a *Account) UnmarshalBinary(b []byte) error {
 	r := reader{b: b}
 	r.version()
-	f := r.flags(allAccountFlags)
+	f := r.uvarint(allAccountFlags)
 	c := Account{
 		Disabled:     f&flagDisabled != 0,
 		Removing:     f&flagRemoving != 0,
@@ -106,6 +100,14 @@ func (a *Account) UnmarshalBinary(b []byte) error {
 		c.Passkeys = string(r.bytes())
 		keys, err := c.passkeys()
 		r.bad = r.bad || err != nil || len(keys) == 0
+	}
+	if f&flagWishes != 0 {
+		c.Name, c.Language, c.Mails = string(r.bytes()), string(r.bytes()), EventSet(r.byte())
+		r.bad = r.bad || c.Name == "" && c.Language == "" && c.Mails == 0
+	}
+	if f&flagPolicy != 0 {
+		c.Policy = string(r.bytes())
+		r.bad = r.bad || c.Policy == ""
 	}
 	if err := r.end(); err != nil || len(c.Recovery)%recoverySize != 0 {
 		return errRecord

@@ -3,7 +3,9 @@ package store
 import (
 	"bytes"
 	"encoding"
+	"encoding/binary"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -40,6 +42,7 @@ func records() map[string][2]record {
 			SignedInAt: at(7e9), Unconfirmed: true, Code: AddressCode{Sum: [16]byte{1, 15: 2}, SentAt: at(8e9), Wrong: CodeTries, Sent: codesPerDay},
 			Identities: Identities("").With(Identity{"i", "s"}).With(Identity{"i", "t"}),
 			Passkeys:   passkeyBytes + passkeyBytes,
+			Name:       "Ann", Language: "de", Mails: NewEventSet(EventLastView), Policy: "finance",
 		}, &Account{}},
 		"session": {&Session{
 			ID: 1<<64 - 1, Owner: 7, CreatedAt: at(1e6), LastUsedAt: at(2e6), ExpiresAt: at(3e9), Pending: true, Sealed: []byte{1, 2},
@@ -229,10 +232,23 @@ func TestPasskeysAreKeptWhole(t *testing.T) {
 			t.Errorf("%q: %v", text, err)
 		}
 	}
-	b, _ := Account{}.AppendBinary(nil)
-	b[1] |= flagPasskeys
-	if new(Account).UnmarshalBinary(append(b, 0)) == nil {
+	if new(Account).UnmarshalBinary(withFlags(flagPasskeys, 0)) == nil {
 		t.Error("none is accepted as some")
+	}
+}
+
+// withFlags is the record of an empty account with these flags and this end.
+func withFlags(flags uint64, end ...byte) []byte {
+	b, _ := Account{}.AppendBinary(nil)
+	return slices.Concat(b[:1], binary.AppendUvarint(nil, flags), b[2:], end)
+}
+
+func TestOptionalPartsOfAnAccountAreNotEmpty(t *testing.T) {
+	t.Parallel()
+	for flags, end := range map[uint64][]byte{flagWishes: {0, 0, 0}, flagPolicy: {0}, allAccountFlags + 1: {}} {
+		if new(Account).UnmarshalBinary(withFlags(flags, end...)) == nil {
+			t.Errorf("flags %#x with an empty part are accepted", flags)
+		}
 	}
 }
 

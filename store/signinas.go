@@ -33,8 +33,8 @@ type External struct {
 //
 // An account whose address is not confirmed is never linked: another person may have made it,
 // and knows its password. Nor is one that the provider knows already, as another person; nor one
-// with a second factor, unless the provider asked for one. What the provider decides of the role does not take the last
-// administrator away.
+// with a second factor, unless the provider asked for one. What the provider decides of the role
+// does not take the last administrator away.
 //
 // Errors: ErrCredentials if the person may not sign in; ErrFull; ErrClock while the clock is in
 // doubt.
@@ -58,8 +58,8 @@ func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSessio
 
 // SignInAt is SignIn for a person whose password a provider checks, such as a directory: ask
 // asks it. With local, where the account of an address has a password here, that alone
-// decides. A try that ends with ErrCredentials counts as a wrong password; what a slow provider holds up
-// is no other sign-in than those to the same address.
+// decides. A try that ends with ErrCredentials counts as a wrong password; what a slow provider
+// holds up is no other sign-in than those to the same address.
 //
 // Errors: those of SignIn, and any other of ask.
 func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password secret.Text, local bool, ask func(context.Context) (External, error)) (n NewSession, err error) {
@@ -93,23 +93,17 @@ func (s *Store) Recheck(ctx context.Context, x External) error {
 	case !a.Active():
 		return nil
 	case x.Denied:
-		return s.changeHooks(ctx, func(*subscriptions) error { return s.disableFor(ctx, a, x) })
+		return s.changeHooks(ctx, func(*subscriptions) error {
+			_, err := s.changeBy(ctx, Actor{}, a, AdminAccountDisable, x.by(), func(a *Account) (SessionChange, error) {
+				a.Disabled = true
+				return SessionChange{Revoke: RevokeOthers}, nil
+			})
+			return err
+		})
 	case x.Admin != nil && *x.Admin != a.Admin:
-		_, err = s.setRole(ctx, Actor{Role: System}, a, x)
+		_, err = s.setRole(ctx, Actor{}, a, x)
 	}
 	return err
-}
-
-func (s *Store) disableFor(ctx context.Context, a Account, x External) error {
-	return s.keeping(ctx, func(ctx context.Context) error {
-		system := s.as(Actor{Role: System})
-		event := system.event(AdminAccountDisable, about(a).with(x.by()))
-		_, err := system.changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			a.Disabled = true
-			return a, SessionChange{Revoke: RevokeOthers}, event, nil
-		})
-		return err
-	})
 }
 
 // rule is a startRule for an account that has the identity.
@@ -172,8 +166,7 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, 
 }
 
 // deny takes from a person who may not sign in any more what an earlier sign-in gave: the
-// sessions, and the role if the provider decides it. It returns a
-// *RefusedError.
+// sessions, and the role if the provider decides it. It returns a *RefusedError.
 func (s *Store) deny(ctx context.Context, by Actor, a Account, x External) error {
 	if x.Admin != nil && a.Admin {
 		x.Admin = new(bool)
@@ -181,7 +174,7 @@ func (s *Store) deny(ctx context.Context, by Actor, a Account, x External) error
 			return err
 		}
 	}
-	if err := s.endSessionsOf(ctx, a, ViaSelection{Of: x.Identity, By: s.time.Read().Now}, x.Provider); err != nil {
+	if err := s.endSessionsOf(ctx, a, ViaSelection{Of: x.Identity, By: s.time.Read().Now}, x.by()); err != nil {
 		return err
 	}
 	return x.refuse(x.Why)
@@ -195,21 +188,21 @@ func (s *Store) link(ctx context.Context, by Actor, a Account, x External) (Acco
 	case !x.Verified:
 		return a, x.refuse("the address has an account already, and is not verified there")
 	}
-	return s.changeBy(ctx, by, a, AdminIdentityLink, x, func(a *Account) error {
+	return s.changeBy(ctx, by, a, AdminIdentityLink, x.by(), func(a *Account) (SessionChange, error) {
 		switch {
 		case !a.Active() || a.Email != accountKey(x.Email) || len(a.Identities.List()) >= MaxIdentities:
-			return x.refuse("the account is disabled, or has too many identities")
+			return SessionChange{}, x.refuse("the account is disabled, or has too many identities")
 		case a.Unconfirmed:
-			return x.refuse("the address of the account is not confirmed")
+			return SessionChange{}, x.refuse("the address of the account is not confirmed")
 		case a.Identities.Has(x.Identity):
-			return nil
+			return SessionChange{}, nil
 		case a.Identities.Without(x.Issuer) != a.Identities:
-			return x.refuse("the account is another person's there")
+			return SessionChange{}, x.refuse("the account is another person's there")
 		case a.MFA() && !x.Strong: // the link would be made before the second factor is given
-			return x.refuse("the account has a second factor, and trust_mfa is off")
+			return SessionChange{}, x.refuse("the account has a second factor, and trust_mfa is off")
 		}
 		a.Identities = a.Identities.With(x.Identity)
-		return nil
+		return SessionChange{}, nil
 	})
 }
 
@@ -219,9 +212,9 @@ func (s *Store) setRole(ctx context.Context, by Actor, a Account, x External) (A
 	if *x.Admin {
 		kind = AdminGrant
 	}
-	changed, err := s.changeBy(ctx, by, a, kind, x, func(a *Account) error {
+	changed, err := s.changeBy(ctx, by, a, kind, x.by(), func(a *Account) (SessionChange, error) {
 		a.Admin = *x.Admin
-		return nil
+		return SessionChange{}, nil
 	})
 	if errors.Is(err, ErrLastAdmin) {
 		return a, nil
@@ -229,14 +222,15 @@ func (s *Store) setRole(ctx context.Context, by Actor, a Account, x External) (A
 	return changed, err
 }
 
-// changeBy changes an account on the word of a provider.
-func (s *Store) changeBy(ctx context.Context, by Actor, a Account, k AdminKind, x External, change func(*Account) error) (Account, error) {
+// changeBy changes an account on the word of a provider. The event is of that kind, with that
+// detail.
+func (s *Store) changeBy(ctx context.Context, by Actor, a Account, k AdminKind, detail string, change func(*Account) (SessionChange, error)) (Account, error) {
 	by.Role = System
 	return sealing(ctx, s, func(ctx context.Context) (Account, error) {
-		event := s.as(by).event(k, about(a).with(x.by()))
+		event := s.as(by).event(k, about(a).with(detail))
 		c, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			err := change(&a)
-			return a, SessionChange{}, event, err
+			sessions, err := change(&a)
+			return a, sessions, event, err
 		})
 		return c.Account, err
 	})
@@ -252,35 +246,38 @@ func (s *Store) EndSessionsOf(ctx context.Context, of Identity, name string, at 
 		if err != nil {
 			return instead(err, ErrNotFound, nil)
 		}
-		return s.endSessionsOf(ctx, a, ViaSelection{of, name, at}, provider)
+		return s.endSessionsOf(ctx, a, ViaSelection{of, name, at}, "by "+provider)
 	}
 	accounts, err := s.Accounts(ctx)
 	for _, a := range accounts {
 		for _, i := range a.Identities.List() {
 			if err == nil && i.Issuer == of.Issuer {
-				err = s.endNamed(ctx, a, ViaSelection{i, name, at}, provider)
+				err = s.endSessionsOf(ctx, a, ViaSelection{i, name, at}, "by "+provider)
 			}
 		}
 	}
 	return err
 }
 
-// endNamed is endSessionsOf for an account that may have no such session.
-func (s *Store) endNamed(ctx context.Context, a Account, v ViaSelection, provider string) error {
-	list, err := s.engine.Sessions(ctx, a.ID, MaxSessions)
+// endSessionsOf ends the selected sessions of an account. Without one there is no event.
+func (s *Store) endSessionsOf(ctx context.Context, a Account, v ViaSelection, detail string) error {
+	list, err := s.engine.Sessions(ctx, a.ID, MaxSessions+maxPending)
 	if err != nil || !slices.ContainsFunc(list, v.has) {
 		return err
 	}
-	return s.endSessionsOf(ctx, a, v, provider)
+	_, err = s.changeBy(ctx, Actor{}, a, AdminProviderSignOut, detail, func(*Account) (SessionChange, error) {
+		return SessionChange{Revoke: RevokeVia, Via: v}, nil
+	})
+	return instead(err, ErrNotFound, nil)
 }
 
-func (s *Store) endSessionsOf(ctx context.Context, a Account, v ViaSelection, provider string) error {
-	return s.keeping(ctx, func(ctx context.Context) error {
-		system := s.as(Actor{Role: System})
-		event := system.event(AdminProviderSignOut, about(a).with("by "+provider))
-		_, err := system.changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			return a, SessionChange{Revoke: RevokeVia, Via: v}, event, nil
-		})
-		return instead(err, ErrNotFound, nil)
-	})
+// Unlink removes the identities of an account, so that no provider knows its user any more, and
+// ends its sessions. An account that has no password needs a link that sets one, or its user
+// signs in at a provider that may link its address again.
+//
+// Errors: ErrNotFound; ErrDenied for a client; ErrLastAdmin if the last administrator could not
+// sign in any more.
+func (s *Store) Unlink(ctx context.Context, by Actor, email string) error {
+	_, err := s.changeAccount(ctx, by, email, AdminIdentityUnlink, SessionChange{Revoke: RevokeOthers}, func(a *Account) { a.Identities = "" })
+	return err
 }

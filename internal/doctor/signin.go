@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// A Provider is one of sign-ins.
+// A Provider is a sign-in provider.
 type Provider struct {
 	Name string
 	Back string                      // the path to which it sends browsers back
@@ -15,7 +15,7 @@ type Provider struct {
 // providerCure is what to do about a provider that cannot be asked.
 const providerCure = "open ISSUER/.well-known/openid-configuration from this machine: take issuer from it, to the letter, and name the authority of its certificate in ca_file, if it is one of your own (docs/sign-in.md)"
 
-// checkProviders reports whether each provider of sign-ins answers, and the address that it must
+// checkProviders reports whether each sign-in provider answers, and the address that it must
 // know.
 func checkProviders(ctx context.Context, s *Subject) (all []Finding) {
 	switch {

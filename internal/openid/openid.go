@@ -13,6 +13,7 @@ import (
 	"crypto/sha256"
 	"crypto/x509"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
@@ -67,7 +68,8 @@ type Provider struct {
 // A found is what a provider offers.
 type found struct {
 	*oidc.Provider
-	verifier *oidc.IDTokenVerifier
+	keys   oidc.KeySet
+	config *oidc.Config
 	endpoints
 }
 
@@ -126,10 +128,11 @@ func (p *Provider) find(ctx context.Context) (*found, error) {
 	if err := p.check(f.endpoints); err != nil {
 		return nil, err
 	}
-	f.verifier = d.Verifier(&oidc.Config{
+	f.keys = oidc.NewRemoteKeySet(ctx, f.Keys)
+	f.config = &oidc.Config{
 		ClientID: p.opts.ClientID, SupportedSigningAlgs: f.offered(),
 		Now: func() time.Time { return p.opts.Now().Add(-skew) }, // only whether a token has expired depends on it
-	})
+	}
 	p.found = f
 	return f, nil
 }
@@ -166,10 +169,17 @@ func isPlain(address string) bool {
 	return err == nil && u.Scheme == "http"
 }
 
-// A Flow is the secret of one sign-in, for the browser that began it.
+// FlowLasts is how long a person has to sign in at the provider.
+const FlowLasts = 10 * time.Minute
+
+// A Flow is the secret of one sign-in, for the browser that began it. It has the time at which
+// that began: with another one, state, nonce and code verifier would be others, too.
 type Flow struct{ secret secret.Text }
 
-const flowSize = 32 // bytes
+const (
+	flowTime = 8             // bytes of a flow for its time, in milliseconds
+	flowSize = flowTime + 32 // and the random ones
+)
 
 // ReadFlow returns the flow whose text a browser sent.
 func ReadFlow(text secret.Text) Flow { return Flow{text} }
@@ -177,16 +187,21 @@ func ReadFlow(text secret.Text) Flow { return Flow{text} }
 // Text is what the browser keeps of the flow.
 func (f Flow) Text() secret.Text { return f.secret }
 
-func newFlow() Flow {
+func newFlow(now time.Time) Flow {
 	b := make([]byte, flowSize)
-	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(b[flowTime:]) // never fails: crypto/rand ends the program instead
+	binary.BigEndian.PutUint64(b, uint64(now.UnixMilli()))
 	return Flow{secret.New(base64.RawURLEncoding.EncodeToString(b))}
 }
 
-// isFlow reports whether the flow has the form of one that was begun.
-func (f Flow) isFlow() bool {
+// lasts reports whether the flow has the form of one that was begun, not too long ago.
+func (f Flow) lasts(now time.Time) bool {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(f.secret.Reveal())
-	return err == nil && len(b) == flowSize
+	if err != nil || len(b) != flowSize {
+		return false
+	}
+	begun := time.UnixMilli(int64(binary.BigEndian.Uint64(b)))
+	return now.Sub(begun) < FlowLasts && begun.Sub(now) < skew
 }
 
 // part derives a part of the flow for the provider.
@@ -227,7 +242,7 @@ func (p *Provider) Begin(ctx context.Context, back string) (to string, f Flow, e
 	if err != nil {
 		return "", Flow{}, err
 	}
-	f = newFlow()
+	f = newFlow(p.opts.Now())
 	return p.config(d, back).AuthCodeURL(p.state(f), oidc.Nonce(p.nonce(f)), oauth2.S256ChallengeOption(p.verifier(f))), f, nil
 }
 

@@ -188,6 +188,20 @@ func TestClocksMayDifferALittle(t *testing.T) {
 	}
 }
 
+func TestASignInLastsTenMinutes(t *testing.T) {
+	t.Parallel()
+	for late, want := range map[time.Duration]error{10*time.Minute - time.Second: nil, 10 * time.Minute: openid.ErrFlow, -2 * time.Minute: openid.ErrFlow} {
+		p, now := oidctest.New(t), time.Now()
+		p.Now = func() time.Time { return now }
+		c := client(t, p, func(o *openid.Options) { o.Now = p.Now })
+		to, f := begin(t, c)
+		answer := visit(t, to)
+		now = now.Add(late)
+		_, err := c.Finish(t.Context(), back, f, answer)
+		wantErr(t, err, want)
+	}
+}
+
 func TestACodeAndAStateAreGoodOnce(t *testing.T) {
 	t.Parallel()
 	p := oidctest.New(t)
@@ -272,6 +286,22 @@ func TestAProviderIsDownAtTheStartAndInUse(t *testing.T) {
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	wantErr(t, client(t, p).Ask(gone), openid.ErrDown)
+}
+
+func TestKeysThatCannotBeReadAreNoFaultOfTheToken(t *testing.T) {
+	t.Parallel()
+	for _, keys := range []string{"http://127.0.0.1:1/keys", "/no-keys"} {
+		p := oidctest.New(t)
+		if strings.HasPrefix(keys, "/") {
+			keys = p.URL + keys
+		}
+		p.Discovery = oidctest.Claims{"jwks_uri": keys}
+		c := client(t, p)
+		_, err := signIn(t, c)
+		wantErr(t, err, openid.ErrDown)
+		_, err = c.ReadSignOut(t.Context(), secret.New(p.Signed(p.SignOutToken(nil))))
+		wantErr(t, err, openid.ErrDown)
+	}
 }
 
 func TestWhatIsNoProviderIsRefused(t *testing.T) {

@@ -183,6 +183,7 @@ func changesAccounts(t *testing.T, e store.Engine) {
 		ID: id, Email: "a@example.org", PasswordHash: "$other", CreatedAt: epoch, Removing: true,
 		TOTP: "sealed secret", TOTPStep: 58_000_000, Recovery: "0123456789abcdef", SignedInAt: epoch,
 		Passkeys: "0123456789abcdef\x03key\x07\x01\x02\x06sealed",
+		Name:     "Ann", Language: "de", Mails: store.NewEventSet(store.EventLastView), Policy: "finance",
 	}
 	got := alter(t, e, id, func(a *store.Account) {
 		*a = want
