@@ -234,7 +234,7 @@ func (d *Directory) ask(ctx context.Context, f func(*ldap.Conn) error) error {
 
 // cureOf is what to do about an error of a connection.
 func cureOf(err error) string {
-	if errors.As(err, new(x509.UnknownAuthorityError)) {
+	if strings.Contains(err.Error(), x509.UnknownAuthorityError{}.Error()) { // StartTLS has the text alone
 		return "name the certificate of the authority that signed the directory's in ldap.ca_file"
 	}
 	return "correct ldap.url: ldaps:// is for port 636, ldap:// for port 389, and the certificate must have the host's name"
