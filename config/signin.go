@@ -49,7 +49,8 @@ type OIDC struct {
 	// The secret itself. A file is safer.
 	ClientSecret secret.Text `mapstructure:"client_secret"`
 
-	// What pushbox asks for, beside openid. Default: profile and email.
+	// What pushbox asks for, beside openid. Default: profile and email. If groups count,
+	// it asks for groups, too, where the provider has such a scope.
 	Scopes []string `mapstructure:"scopes" form:"words"`
 
 	// File with certificates (PEM) of the authorities that may sign the provider's. Empty:

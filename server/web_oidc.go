@@ -127,11 +127,27 @@ func (p provider) external(who openid.Person) store.External {
 		Groups: who.Groups, Link: p.LinkByEmail, Create: p.CreateAccounts,
 	}
 	x.Admin = administers(p.AdminGroups, who.Groups)
-	x.Denied = !isAllowed(p.AllowedGroups, who.Groups) || len(p.AllowedDomains) > 0 && !(x.Verified && isOfDomain(p.AllowedDomains, who.Email))
-	if p.Issuer == googleIssuer && len(p.AllowedDomains) > 0 && !slices.Contains(p.AllowedDomains, strings.ToLower(who.Hosted)) {
-		x.Denied = true
-	}
+	x.Why = p.denies(x, who)
+	x.Denied = x.Why != ""
 	return x
+}
+
+// denies returns why the settings do not let a person in; empty if they do.
+func (p provider) denies(x store.External, who openid.Person) string {
+	switch {
+	case !isAllowed(p.AllowedGroups, who.Groups) && len(who.Groups) == 0:
+		return "it gives no groups in the claim " + p.GroupsClaim
+	case !isAllowed(p.AllowedGroups, who.Groups):
+		return "the person is in none of allowed_groups"
+	case len(p.AllowedDomains) == 0:
+		return ""
+	case !x.Verified:
+		return "it has not verified the address, as allowed_domains needs"
+	case !isOfDomain(p.AllowedDomains, who.Email),
+		p.Issuer == googleIssuer && !slices.Contains(p.AllowedDomains, strings.ToLower(who.Hosted)):
+		return "the account there is of none of allowed_domains"
+	}
+	return ""
 }
 
 // googleIssuer is Google's. A person can make an account there with any address that is theirs

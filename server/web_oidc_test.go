@@ -102,16 +102,16 @@ func TestSettingsDecideWhoSignsIn(t *testing.T) {
 	for name, c := range map[string]struct {
 		setting func(*config.OIDC)
 		person  oidctest.Claims
-		refused bool
+		refused string // why
 		admin   bool
 	}{
-		"no accounts are made":     {setting: func(o *config.OIDC) { o.CreateAccounts = false }, refused: true},
-		"another domain":           {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.org"} }, refused: true},
+		"no accounts are made":     {setting: func(o *config.OIDC) { o.CreateAccounts = false }, refused: "create_accounts is off"},
+		"another domain":           {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.org"} }, refused: "of none of allowed_domains"},
 		"its domain":               {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }},
-		"its domain, not verified": {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email_verified": false}, refused: true},
-		"a domain that ends so":    {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email": "pat@notexample.com"}, refused: true},
-		"no group":                 {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, refused: true},
-		"another group":            {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, person: oidctest.Claims{"groups": []string{"Staff"}}, refused: true},
+		"its domain, not verified": {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email_verified": false}, refused: "it has not verified the address"},
+		"a domain that ends so":    {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email": "pat@notexample.com"}, refused: "of none of allowed_domains"},
+		"no group":                 {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, refused: "it gives no groups in the claim groups"},
+		"another group":            {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, person: oidctest.Claims{"groups": []string{"Staff"}}, refused: "in none of allowed_groups"},
 		"a group":                  {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, person: oidctest.Claims{"groups": []string{"x", "staff"}}},
 		"an administrator":         {setting: func(o *config.OIDC) { o.AdminGroups = []string{"admins"} }, person: oidctest.Claims{"groups": []string{"admins"}}, admin: true},
 		"no administrator":         {setting: func(o *config.OIDC) { o.AdminGroups = []string{"admins"} }, person: oidctest.Claims{"groups": []string{"staff"}}},
@@ -125,10 +125,14 @@ func TestSettingsDecideWhoSignsIn(t *testing.T) {
 			}
 			b := a.Browser()
 			got := b.Get(atProvider(b, "office"))
-			if c.refused {
+			if c.refused != "" {
 				got.To("/users/sign_in")
 				b.Get("/users/sign_in").Says("The Office knows you, but you may not sign in here.")
 				wantSignedOut(b)
+				events, err := a.Store.AdminEvents(ctx, time.Time{}, 0, store.MaxAdminEvents)
+				if err != nil || !strings.Contains(events[len(events)-1].Detail, c.refused) {
+					t.Errorf("the log says %+v, %v", events[len(events)-1], err)
+				}
 				return
 			}
 			got.To("/")

@@ -56,11 +56,14 @@ func (p proxied) isOther(i store.SessionInfo) bool {
 // signInProxied begins a session for the person whom the proxy names.
 func (s *Server) signInProxied(r *request) (reply, error) {
 	c := s.cfg.SignIn.Proxy
-	n, err := s.store.SignInAs(r.Context(), r.actor, store.External{
+	x := store.External{
 		Identity: r.proxied.identity(), Provider: "the proxy", Email: r.proxied.email, Verified: true, Groups: r.proxied.groups,
-		Admin: administers(c.AdminGroups, r.proxied.groups), Denied: !isAllowed(c.AllowedGroups, r.proxied.groups),
-		Link: true, Create: c.CreateAccounts,
-	})
+		Admin: administers(c.AdminGroups, r.proxied.groups), Link: true, Create: c.CreateAccounts,
+	}
+	if !isAllowed(c.AllowedGroups, r.proxied.groups) {
+		x.Denied, x.Why = true, "the person is in none of allowed_groups"
+	}
+	n, err := s.store.SignInAs(r.Context(), r.actor, x)
 	if err != nil {
 		page := s.newSignInView(s.wanted(r))
 		if page.Error, err = s.newFormError(err, "sign_in_refused"); err != nil {

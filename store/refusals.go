@@ -71,7 +71,10 @@ func (r *refusals) count(now bool) (left int) {
 // the actor, it adds an event or counts it. What the client sent is no part of the event.
 func (s *Store) refused(ctx context.Context, by Actor, k AdminKind, of Account, err error) error {
 	var why string
+	var cause *RefusedError
 	switch {
+	case errors.As(err, &cause):
+		why = cause.Why
 	case errors.Is(err, errCopied):
 		why = errCopied.Error()
 	case errors.Is(err, ErrCredentials), errors.Is(err, ErrToken):

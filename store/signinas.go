@@ -22,9 +22,10 @@ type External struct {
 	Admin    *bool    // whether the person administers; nil: the provider does not decide it
 	Strong   bool     // the provider asked for a second factor
 
-	Denied bool // the settings do not let the person in
-	Link   bool // an account with a verified address may be the person's
-	Create bool // a person without an account gets one
+	Denied bool   // the settings do not let the person in
+	Why    string // of Denied, for the instance log
+	Link   bool   // an account with a verified address may be the person's
+	Create bool   // a person without an account gets one
 }
 
 // SignInAs begins a session for a person whom a provider vouches for: of the account that has
@@ -131,21 +132,24 @@ func (s Session) sameVia(next *Session) {
 // by is the detail of events.
 func (x External) by() string { return "by " + x.Provider }
 
+// refuse returns ErrCredentials with the cause.
+func (x External) refuse(why string) error { return &RefusedError{x.by() + ": " + why} }
+
 // accountFor returns the account of the person, which it may link or create.
 func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, error) {
 	if !x.valid() {
-		return Account{}, ErrCredentials
+		return Account{}, x.refuse("its subject is empty or too long")
 	}
 	a, err := s.engine.AccountByIdentity(ctx, x.Digest())
 	switch {
 	case err == nil && x.Denied:
 		return a, s.deny(ctx, by, a, x)
 	case err == nil && !a.Active():
-		return a, ErrCredentials
+		return a, x.refuse("the account is disabled")
 	case !errors.Is(err, ErrNotFound):
 		return a, err
 	case x.Denied:
-		return Account{}, ErrCredentials
+		return Account{}, x.refuse(x.Why)
 	case s.time.Read().Jumped:
 		return Account{}, ErrClock
 	}
@@ -155,8 +159,10 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, 
 		return s.link(ctx, by, a, x)
 	case !errors.Is(err, ErrNotFound):
 		return Account{}, err
-	case !x.Create || !email.IsAddress(address):
-		return Account{}, ErrCredentials
+	case !email.IsAddress(address):
+		return Account{}, x.refuse("it gives no e-mail address")
+	case !x.Create:
+		return Account{}, x.refuse("no account has the address, and create_accounts is off")
 	}
 	a = Account{Email: address, CreatedAt: s.time.Read().Now, Unconfirmed: !x.Verified, Identities: Identities("").With(x.Identity)}
 	a.ID, err = s.as(by).createAccountBy(ctx, a, x.by())
@@ -167,7 +173,7 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, 
 }
 
 // deny takes from a person who may not sign in any more what an earlier sign-in gave: the
-// sessions, and the role if the provider decides it. It returns ErrCredentials.
+// sessions, and the role if the provider decides it. It returns a *RefusedError.
 func (s *Store) deny(ctx context.Context, by Actor, a Account, x External) error {
 	if x.Admin != nil && a.Admin {
 		x.Admin = new(bool)
@@ -178,24 +184,29 @@ func (s *Store) deny(ctx context.Context, by Actor, a Account, x External) error
 	if err := s.endSessionsOf(ctx, a, ViaSelection{Of: x.Identity, By: s.time.Read().Now}, x.by()); err != nil {
 		return err
 	}
-	return ErrCredentials
+	return x.refuse(x.Why)
 }
 
 // link gives the account with the person's address the identity, if that is allowed.
 func (s *Store) link(ctx context.Context, by Actor, a Account, x External) (Account, error) {
-	if !x.Link || !x.Verified {
-		return a, ErrCredentials
+	switch {
+	case !x.Link:
+		return a, x.refuse("the address has an account already, and link_by_email is off")
+	case !x.Verified:
+		return a, x.refuse("the address has an account already, and is not verified there")
 	}
 	return s.changeBy(ctx, by, a, AdminIdentityLink, x.by(), func(a *Account) (SessionChange, error) {
 		switch {
-		case !a.Active() || a.Unconfirmed || a.Email != accountKey(x.Email) || len(a.Identities.List()) >= MaxIdentities:
-			return SessionChange{}, ErrCredentials
+		case !a.Active() || a.Email != accountKey(x.Email) || len(a.Identities.List()) >= MaxIdentities:
+			return SessionChange{}, x.refuse("the account is disabled, or has too many identities")
+		case a.Unconfirmed:
+			return SessionChange{}, x.refuse("the address of the account is not confirmed")
 		case a.Identities.Has(x.Identity):
 			return SessionChange{}, nil
-		case a.Identities.Without(x.Issuer) != a.Identities: // the provider knows its user as another person
-			return SessionChange{}, ErrCredentials
+		case a.Identities.Without(x.Issuer) != a.Identities:
+			return SessionChange{}, x.refuse("the account is another person's there")
 		case a.MFA() && !x.Strong: // the link would be made before the second factor is given
-			return SessionChange{}, ErrCredentials
+			return SessionChange{}, x.refuse("the account has a second factor, and trust_mfa is off")
 		}
 		a.Identities = a.Identities.With(x.Identity)
 		return SessionChange{}, nil

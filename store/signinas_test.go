@@ -78,8 +78,8 @@ func TestAPersonOfAProviderGetsAnAccountAndFindsItAgain(t *testing.T) {
 func TestWhomTheSettingsDoNotLetInIsRefused(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	wantRefused(t, f, func(x *store.External) { x.Denied = true })
-	if got := lastKinds(t, f, 1); got[0] != "sign_in_refused" {
+	wantRefused(t, f, func(x *store.External) { x.Denied, x.Why = true, "the group is wrong" })
+	if got := lastKinds(t, f, 1); got[0] != "sign_in_refused by Office: the group is wrong" {
 		t.Errorf("the log says %q", got)
 	}
 	wantRefused(t, f, func(x *store.External) { x.Create = false })
@@ -328,6 +328,30 @@ func TestAnAccountWithASecondFactorIsNotLinkedBeforeItIsGiven(t *testing.T) {
 	}
 }
 
+func TestTheInstanceLogSaysWhyAPersonIsRefused(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(*store.External){
+		"link_by_email is off":            func(x *store.External) { x.Link = false },
+		"not verified there":              func(x *store.External) { x.Verified = false },
+		"is not confirmed":                func(x *store.External) { x.Email = "new@example.com" },
+		"create_accounts is off":          func(x *store.External) { x.Email, x.Create = "another@example.com", false },
+		"it gives no e-mail address":      func(x *store.External) { x.Email = "" },
+		"its subject is empty":            func(x *store.External) { x.Subject = "" },
+		"the account is another person's": func(x *store.External) { x.Email = "known@example.com" },
+	} {
+		f := storetest.New(t)
+		storetest.AddMember(t, f, email)
+		if _, err := f.SignUp(ctx, storetest.Anonymous, "new@example.com", secret.New(right)); err != nil {
+			t.Fatal(err)
+		}
+		signInAs(t, f, func(x *store.External) { x.Subject, x.Email = "5678", "known@example.com" })
+		wantRefused(t, f, change)
+		if got := lastKinds(t, f, 1); !strings.HasPrefix(got[0], "sign_in_refused by Office: ") || !strings.Contains(got[0], want) {
+			t.Errorf("the log says %q, not %q", got, want)
+		}
+	}
+}
+
 func TestWhatAPersonHadGoesWhenTheProviderRefusesThem(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
@@ -336,15 +360,15 @@ func TestWhatAPersonHadGoesWhenTheProviderRefusesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := signInAs(t, f, func(x *store.External) { x.Admin = &yes })
-	wantRefused(t, f, func(x *store.External) { x.Admin, x.Denied = &no, true })
+	wantRefused(t, f, func(x *store.External) { x.Admin, x.Denied, x.Why = &no, true, "the group is wrong" })
 	if _, err := f.Resume(ctx, n.Secret); !errors.Is(err, store.ErrSession) {
 		t.Errorf("the session: %v", err)
 	}
 	if a, err := f.AccountByID(ctx, n.Owner); err != nil || a.Admin {
 		t.Errorf("the account is %+v, %v", a, err)
 	}
-	wantRefused(t, f, func(x *store.External) { x.Denied = true })
-	if got, want := lastKinds(t, f, 3), []string{"provider_sign_out by Office", "sign_in_refused", "sign_in_refused"}; !slices.Equal(got, want) {
+	wantRefused(t, f, func(x *store.External) { x.Denied, x.Why = true, "the group is wrong" })
+	if got, want := lastKinds(t, f, 3), []string{"provider_sign_out by Office", "sign_in_refused by Office: the group is wrong", "sign_in_refused by Office: the group is wrong"}; !slices.Equal(got, want) {
 		t.Errorf("the log says %q", got)
 	}
 }

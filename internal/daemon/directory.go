@@ -93,11 +93,14 @@ func (d *directoryLink) options(o *server.Options) {
 func (d *directoryLink) signIn(ctx context.Context, login string, password secret.Text) (store.External, error) {
 	p, err := d.people.SignIn(ctx, login, password)
 	d.noteState(ctx, err)
+	var refused *directory.RefusedError
 	switch {
 	case errors.Is(err, directory.ErrNotAllowed):
 		x := d.external(p)
-		x.Denied = true
+		x.Denied, x.Why = true, "the person is in none of allowed_groups"
 		return x, nil
+	case errors.As(err, &refused):
+		return store.External{}, &store.RefusedError{Why: "by " + ldapName + ": " + refused.Why}
 	case errors.Is(err, directory.ErrCredentials):
 		return store.External{}, store.ErrCredentials
 	case err != nil:

@@ -24,6 +24,7 @@ import (
 
 	"github.com/go-ldap/ldap/v3"
 
+	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 )
 
@@ -76,11 +77,19 @@ var (
 	ErrGone = errors.New("the directory has no such person")
 )
 
+// A RefusedError is ErrCredentials with the cause, which is not for the person who tries.
+type RefusedError struct{ Why string }
+
+func (e *RefusedError) Error() string { return ErrCredentials.Error() + ": " + e.Why }
+
+// Unwrap returns ErrCredentials.
+func (e *RefusedError) Unwrap() error { return ErrCredentials }
+
 // An UnavailableError says that the directory could not be asked. The cause names neither
 // people nor passwords.
 type UnavailableError struct{ cause error }
 
-func (e *UnavailableError) Error() string { return "the directory does not answer: " + e.cause.Error() }
+func (e *UnavailableError) Error() string { return "the directory cannot be asked: " + e.cause.Error() }
 
 // Unwrap returns the cause.
 func (e *UnavailableError) Unwrap() error { return e.cause }
@@ -127,16 +136,9 @@ func New(o Options) (*Directory, error) {
 	return &Directory{opt: o, address: net.JoinHostPort(u.Hostname(), port), host: u.Hostname(), tls: u.Scheme == "ldaps", asking: make(chan struct{}, maxQuestions)}, nil
 }
 
-// Check asks the server for the base, as the account that searches.
-func (d *Directory) Check(ctx context.Context) error {
-	return d.ask(ctx, func(c *ldap.Conn) error {
-		_, err := d.search(c, d.opt.Base, ldap.ScopeBaseObject, "(objectClass=*)", 1, "1.1")
-		return err
-	})
-}
-
-// SignIn checks a login and its password. The errors are ErrCredentials, ErrNotAllowed, with
-// which the person is returned, too, and *UnavailableError.
+// SignIn checks a login and its password. The errors are ErrCredentials, also as a
+// *RefusedError, ErrNotAllowed, with which the person is returned, too, and
+// *UnavailableError.
 func (d *Directory) SignIn(ctx context.Context, login string, password secret.Text) (p Person, err error) {
 	if login == "" || len(login) > maxLogin || !utf8.ValidString(login) || password.IsZero() || password.Len() > maxPassword {
 		return p, ErrCredentials
@@ -150,11 +152,14 @@ func (d *Directory) SignIn(ctx context.Context, login string, password secret.Te
 		case !errors.Is(err, ErrGone):
 			return err
 		}
-		if bound := c.Bind(dn, password.Reveal()); err != nil || bound != nil {
-			if bound != nil && !refuses(bound) {
-				return bound
-			}
-			return ErrCredentials
+		bound := c.Bind(dn, password.Reveal())
+		switch {
+		case bound != nil && !refuses(bound):
+			return bound
+		case err != nil:
+			return &RefusedError{err.Error()}
+		case bound != nil:
+			return &RefusedError{whyRefused(bound)}
 		}
 		if err := d.bind(c); err != nil { // people may not be allowed to read groups
 			return err
@@ -210,7 +215,7 @@ func (d *Directory) ask(ctx context.Context, f func(*ldap.Conn) error) error {
 	}
 	c, err := d.connect(ctx)
 	if err != nil {
-		return &UnavailableError{err}
+		return &UnavailableError{hint.With(err, "%s", cureOf(err))}
 	}
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends what waits
 	defer func() {
@@ -221,13 +226,21 @@ func (d *Directory) ask(ctx context.Context, f func(*ldap.Conn) error) error {
 		err = f(c)
 	}
 	switch {
-	case err == nil, errors.Is(err, ErrCredentials), errors.Is(err, ErrNotAllowed), errors.Is(err, ErrGone):
+	case err == nil, errors.Is(err, ErrCredentials), errors.Is(err, ErrNotAllowed), errors.Is(err, ErrGone), errors.Is(err, errUnfit):
 		return err
 	case ctx.Err() != nil:
 		return &UnavailableError{context.Cause(ctx)}
 	default:
 		return &UnavailableError{err}
 	}
+}
+
+// cureOf is what to do about an error of a connection.
+func cureOf(err error) string {
+	if strings.Contains(err.Error(), x509.UnknownAuthorityError{}.Error()) { // StartTLS has the text alone
+		return "name the certificate of the authority that signed the directory's in ldap.ca_file"
+	}
+	return "correct ldap.url: ldaps:// is for port 636, ldap:// for port 389, and the certificate must have the host's name"
 }
 
 func (d *Directory) connect(ctx context.Context) (*ldap.Conn, error) {
@@ -266,7 +279,7 @@ func (d *Directory) bind(c *ldap.Conn) error {
 		return c.UnauthenticatedBind("")
 	}
 	if err := c.Bind(d.opt.BindDN, d.opt.BindPassword.Reveal()); err != nil {
-		return fmt.Errorf("the account that searches cannot bind: %w", err)
+		return hint.With(fmt.Errorf("the account that searches cannot bind: %w", err), "correct ldap.bind_dn or its password")
 	}
 	return nil
 }
@@ -277,6 +290,24 @@ func refuses(err error) bool {
 		ldap.LDAPResultNoSuchObject, ldap.LDAPResultUnwillingToPerform, ldap.LDAPResultConstraintViolation, ldap.LDAPResultInsufficientAccessRights)
 }
 
+// ofActiveDirectory has what Active Directory says, beside wrong passwords, when it refuses one
+// (https://learn.microsoft.com/windows/win32/debug/system-error-codes--1300-1699-).
+var ofActiveDirectory = map[string]string{
+	"530": "the person may not sign in at this time", "531": "the person may not sign in at this computer",
+	"532": "the password has expired", "533": "the account there is disabled", "701": "the account there has expired",
+	"773": "the person must change the password first", "775": "the account there is locked",
+}
+
+var ofActiveDirectoryCode = regexp.MustCompile(`AcceptSecurityContext error, data ([0-9a-f]+)`)
+
+// whyRefused is the cause of a refused password.
+func whyRefused(err error) string {
+	if code := ofActiveDirectoryCode.FindStringSubmatch(err.Error()); code != nil && ofActiveDirectory[code[1]] != "" {
+		return ofActiveDirectory[code[1]]
+	}
+	return "the password is wrong"
+}
+
 // find returns the one person that the filter fits. ErrGone if there is none, or if there
 // are several, which names no one.
 func (d *Directory) find(c *ldap.Conn, filter string) (*ldap.Entry, error) {
@@ -284,10 +315,13 @@ func (d *Directory) find(c *ldap.Conn, filter string) (*ldap.Entry, error) {
 	if err != nil && !ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded) {
 		return nil, err
 	}
-	if len(found) != 1 {
+	switch len(found) {
+	case 0:
 		return nil, ErrGone
+	case 1:
+		return found[0], nil
 	}
-	return found[0], nil
+	return nil, fmt.Errorf("%w: several entries have what was typed", ErrGone)
 }
 
 func (d *Directory) search(c *ldap.Conn, base string, scope int, filter string, most int, attributes ...string) ([]*ldap.Entry, error) {

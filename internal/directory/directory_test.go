@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"pushbox/internal/directory"
+	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/ldaptest"
 )
@@ -185,6 +186,47 @@ func TestADirectoryThatCannotBeAskedIsUnavailable(t *testing.T) {
 	s.Stop()
 	if err := d.Check(t.Context()); err == nil {
 		t.Error("a server that has ended answers")
+	}
+}
+
+func TestACheckNamesTheOptionThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	s := ldaptest.New(t, office())
+	whole := options(s)
+	whole.AllowedGroups, whole.AdminGroups = []string{groupDN("staff")}, []string{groupDN("admins")}
+	if err := open(t, whole).Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*directory.Options){
+		"ldap.base":             func(o *directory.Options) { o.Base = "ou=nobody," + ldaptest.Base },
+		"ldap.group_base":       func(o *directory.Options) { o.GroupBase = "ou=nothing," + ldaptest.Base },
+		"ldap.allowed_groups":   func(o *directory.Options) { o.AllowedGroups = []string{groupDN("staff"), groupDN("staf")} },
+		"ldap.admin_groups":     func(o *directory.Options) { o.AdminGroups = []string{groupDN("admin")} },
+		"ldap.filter":           func(o *directory.Options) { o.Filter = "(objectClass=user)" },
+		"ldap.login_attributes": func(o *directory.Options) { o.LoginAttributes = []string{"sAMAccountName"} },
+		"ldap.id_attribute":     func(o *directory.Options) { o.IDAttribute = "objectGUID" },
+		"ldap.email_attribute":  func(o *directory.Options) { o.EmailAttribute = "mailPrimary" },
+		"ldap.bind_dn":          func(o *directory.Options) { o.BindPassword = secret.New("wrong") },
+		"ldap.ca_file":          func(o *directory.Options) { o.Roots = nil },
+		"ldap.url":              func(o *directory.Options) { o.URL = "ldaps://" + strings.TrimPrefix(s.URL, "ldap://") },
+	} {
+		o := whole
+		change(&o)
+		if err := open(t, o).Check(t.Context()); !strings.Contains(hint.Of(err), want) {
+			t.Errorf("%s: %v, %q", want, err, hint.Of(err))
+		}
+	}
+}
+
+func TestARefusalHasItsCause(t *testing.T) {
+	t.Parallel()
+	s := ldaptest.New(t, office()+strings.Replace(person("ann2", ""), "mail: ann2@", "mail: ann@", 1))
+	d := open(t, options(s))
+	for login, want := range map[string]string{"bob": "the password is wrong", "zoe": "no such person", "ann@example.com": "several entries"} {
+		var refused *directory.RefusedError
+		if _, err := d.SignIn(t.Context(), login, secret.New("wrong-marker")); !errors.As(err, &refused) || !errors.Is(err, directory.ErrCredentials) || !strings.Contains(refused.Why, want) {
+			t.Errorf("%s: %v", login, err)
+		}
 	}
 }
 

@@ -223,7 +223,7 @@ func reason(err error) string {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "it took too long"
 	default:
-		return "it does not answer as a provider does"
+		return "its answer is not that of a provider"
 	}
 }
 
