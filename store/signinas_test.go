@@ -226,6 +226,38 @@ func TestASignInOfLateStandsForAPassword(t *testing.T) {
 	}
 }
 
+// Without a password a session of late is all that proves an account, so it takes a factor to
+// lose one.
+func TestItTakesAFactorToLoseOneWithoutAPassword(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	n := signInAs(t, f)
+	key, _ := storetest.EnableTOTP(t, f, &n)
+	codes := func(given store.Factor) error {
+		_, err := f.NewRecoveryCodes(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given)
+		return err
+	}
+	off := func(given store.Factor) error {
+		return f.DisableTOTP(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given)
+	}
+	for name, lose := range map[string]func(store.Factor) error{
+		"recovery codes": codes, "the app": off,
+		"a passkey": func(given store.Factor) error {
+			return f.RemovePasskey(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given, store.PasskeyID{})
+		},
+	} {
+		if err := lose(store.Factor{}); !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("%s without a factor: %v", name, err)
+		}
+	}
+	for _, lose := range []func(store.Factor) error{codes, off} {
+		f.Clock.Advance(time.Minute)
+		if err := lose(store.Factor{Code: storetest.Code(t, f, key, 0)}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
 // A provider ends the sessions that it began, and no others. What it said once ends nothing
 // that began later.
 func TestAProviderEndsItsSessions(t *testing.T) {
