@@ -79,7 +79,7 @@ func TestWhomTheSettingsDoNotLetInIsRefused(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	wantRefused(t, f, func(x *store.External) { x.Denied = true })
-	if got := lastKinds(t, f, 1); got[0] != "sign_in_refused" {
+	if got := lastKinds(t, f, 1); got[0] != `sign_in_refused by Office, subject "1234"` {
 		t.Errorf("the log says %q", got)
 	}
 	wantRefused(t, f, func(x *store.External) { x.Create = false })
@@ -189,6 +189,9 @@ func TestASecondFactorIsAskedForUnlessTheProviderAskedForOne(t *testing.T) {
 	pending := signInAs(t, f)
 	if !pending.Pending {
 		t.Fatal("no code is asked for")
+	}
+	if got := lastKinds(t, f, 1); got[0] != "first_factor by Office" {
+		t.Errorf("the log says %q", got)
 	}
 	f.Clock.Advance(time.Minute)
 	n, err := f.SignInCode(ctx, storetest.Anonymous, pending.Secret, storetest.Code(t, f, key, 0))
@@ -376,7 +379,7 @@ func TestWhatAPersonHadGoesWhenTheProviderRefusesThem(t *testing.T) {
 		t.Errorf("the account is %+v, %v", a, err)
 	}
 	wantRefused(t, f, func(x *store.External) { x.Denied = true })
-	if got, want := lastKinds(t, f, 3), []string{"provider_sign_out by Office", "sign_in_refused", "sign_in_refused"}; !slices.Equal(got, want) {
+	if got, want := lastKinds(t, f, 3), []string{"provider_sign_out by Office", `sign_in_refused by Office, subject "1234"`, `sign_in_refused by Office, subject "1234"`}; !slices.Equal(got, want) {
 		t.Errorf("the log says %q", got)
 	}
 }
