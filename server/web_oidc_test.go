@@ -320,6 +320,19 @@ func TestTheSecondFactorIsAskedForAfterAProvider(t *testing.T) {
 	b.Post("/users/sign_in/code", "code", a.Code(totp, 0)).To("/users/token")
 }
 
+func TestTheSecondFactorOfAnAccountWithoutAPasswordIsNotTurnedOffWithoutIt(t *testing.T) {
+	t.Parallel()
+	_, a := officeOf(t)
+	b := a.Browser()
+	b.Get(atProvider(b, "office")).To("/")
+	totp, _ := b.EnableMFA()
+	for _, path := range []string{"/users/mfa/off", "/users/mfa/codes"} {
+		b.Post(path).Want(http.StatusForbidden).Says("the code is wrong")
+	}
+	a.Store.Clock.Advance(time.Minute)
+	b.Post("/users/mfa/off", "code", a.Code(totp, 0)).To("/users/mfa")
+}
+
 func TestAProviderCanAskForTheSecondFactor(t *testing.T) {
 	t.Parallel()
 	p := oidctest.New(t)

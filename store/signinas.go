@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -41,7 +42,7 @@ type External struct {
 // doubt.
 func (s *Store) SignInAs(ctx context.Context, by Actor, x External) (NewSession, error) {
 	n, a, err := s.signInAs(ctx, by, x)
-	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+	return n, s.refusedOf(ctx, by, AdminSignInRefused, about(a).with(x.whom()), err)
 }
 
 // signInAs returns the account, too, if there is one.
@@ -74,14 +75,14 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return NewSession{}, err
 	}
-	err = s.attemptElsewhere(ctx, s.trier(by, a, accountKey(login)), func() error {
-		x, err := ask(ctx)
-		if err == nil {
+	var x External
+	err = s.attemptElsewhere(ctx, s.trier(by, a, accountKey(login)), func() (err error) {
+		if x, err = ask(ctx); err == nil {
 			n, a, err = s.signInAs(ctx, by, x)
 		}
 		return err
 	})
-	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+	return n, s.refusedOf(ctx, by, AdminSignInRefused, about(a).with(x.whom()), err)
 }
 
 // Recheck applies what a provider says now of a person who has an account: one who is denied
@@ -133,7 +134,19 @@ func (s Session) sameVia(next *Session) {
 func (x External) by() string { return "by " + x.Provider }
 
 // refuse returns ErrCredentials with the cause.
-func (x External) refuse(why string) error { return &RefusedError{x.by() + ": " + why} }
+func (x External) refuse(why string) error { return &RefusedError{why} }
+
+// whom is the detail of refusals; empty if no provider named a person.
+func (x External) whom() string {
+	switch {
+	case x.Provider == "":
+		return ""
+	case x.Subject == "":
+		return x.by()
+	default:
+		return fmt.Sprintf("%s, subject %q", x.by(), x.Subject)
+	}
+}
 
 // accountFor returns the account of the person, which it may link or create.
 func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, error) {

@@ -159,6 +159,8 @@ func (d *directoryLink) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	line := d.people.Line()
+	defer line.Close()
 	asked, fails, gone := 0, 0, []store.Identity(nil)
 	for _, a := range accounts {
 		for _, i := range a.Identities.List() {
@@ -166,7 +168,7 @@ func (d *directoryLink) check(ctx context.Context) error {
 				continue
 			}
 			asked++
-			x, err := d.find(ctx, i)
+			x, err := d.find(ctx, line, i)
 			switch {
 			case err != nil:
 				fails++
@@ -185,7 +187,7 @@ func (d *directoryLink) check(ctx context.Context) error {
 		return fmt.Errorf("the directory lacks %d of %d people, or they are in no allowed group: no account was disabled; check base, filter and allowed_groups", len(gone), asked)
 	}
 	for _, i := range gone {
-		x, err := d.find(ctx, i) // the check may have taken long
+		x, err := d.find(ctx, line, i) // the check may have taken long
 		if err != nil || !x.Denied {
 			continue
 		}
@@ -199,10 +201,10 @@ func (d *directoryLink) check(ctx context.Context) error {
 }
 
 // find asks the directory for a person again. An error is logged already.
-func (d *directoryLink) find(ctx context.Context, i store.Identity) (store.External, error) {
+func (d *directoryLink) find(ctx context.Context, line *directory.Line, i store.Identity) (store.External, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
-	p, err := d.people.Find(ctx, i.Subject)
+	p, err := line.Find(ctx, i.Subject)
 	d.noteState(ctx, err)
 	if errors.Is(err, directory.ErrGone) || errors.Is(err, directory.ErrNotAllowed) {
 		return store.External{Identity: i, Provider: ldapName, Denied: true}, nil
