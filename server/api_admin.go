@@ -20,6 +20,7 @@ type accountJSON struct {
 	SecondFactor bool            `json:"second_factor"`
 	Admin        bool            `json:"admin"`
 	Invited      bool            `json:"invited"`
+	Policy       string          `json:"policy"`
 	Disabled     bool            `json:"disabled"`
 	Removing     bool            `json:"removing"`
 	Room         store.Room      `json:"room"`
@@ -41,7 +42,7 @@ type changedAccountJSON struct {
 func newAccountJSON(a store.Account, takes store.Room) accountJSON {
 	return accountJSON{
 		ID: a.ID, Email: a.Email, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
-		Invited: a.Invited(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+		Invited: a.Invited(), Policy: a.Policy, Disabled: a.Disabled, Removing: a.Removing, Room: takes,
 		LastSignInAt: stampOrNone(a.SignedInAt),
 	}
 }
@@ -153,6 +154,36 @@ func (s *Server) actAPI(r *request) (reply, error) {
 	j, err := s.accountNow(r, a)
 	return ok(newChangedJSON(j, l, s.home(r))), err
 }
+
+// policyAPI gives an account the policy that the path names, or none.
+func (s *Server) policyAPI(r *request) (reply, error) {
+	a, err := s.accountInPath(r)
+	if err != nil {
+		return reply{}, err
+	}
+	a.Policy = r.act
+	if r.act == noPolicy {
+		a.Policy = ""
+	}
+	if err := s.setPolicy(r, a.Email, a.Policy); err != nil {
+		return reply{}, err
+	}
+	j, err := s.accountNow(r, a)
+	return ok(j), err
+}
+
+// setPolicy gives an account a policy, or none. store.ErrNotFound also if the settings do not
+// have it.
+func (s *Server) setPolicy(r *request, email, name string) error {
+	err := s.store.SetPolicy(r.Context(), r.actor, email, name)
+	if unknown := (*store.InvalidError)(nil); errors.As(err, &unknown) {
+		return store.ErrNotFound
+	}
+	return err
+}
+
+// noPolicy is the word in paths for an account without a policy.
+const noPolicy = "none"
 
 // removeAPI removes an account with all that belongs to it, and answers with what it was.
 func (s *Server) removeAPI(r *request) (reply, error) {

@@ -150,6 +150,7 @@ var keyTexts = map[string]openapi.KeyText{
 	"accountJSON.second_factor":   {Text: "Whether it has a second factor."},
 	"accountJSON.admin":           {Text: "Whether it is an administrator's."},
 	"accountJSON.invited":         {Text: "Whether it has no password yet."},
+	"accountJSON.policy":          {Text: "The name of its policy; empty: none."},
 	"accountJSON.disabled":        {Text: "Whether its owner cannot sign in, and its API tokens do not work."},
 	"accountJSON.removing":        {Text: "Whether its removal was interrupted; the server finishes it."},
 	"accountJSON.room":            {Text: "What its live pushes take."},

@@ -226,6 +226,15 @@ var routeTexts = map[string]routeText{
 		example: (*Server).exampleActed,
 		errors:  append([]error{store.ErrLastAdmin, errNoLink, unmailable(), errAddresseeFull, store.ErrFull}, inAdmin...),
 	},
+	"admin_policy": {
+		summary: "Give an account a policy",
+		tag:     tagAdmin,
+		text:    "Gives an account a policy of the settings, or none. If the policy has groups, those of its user decide again at the next sign-in at a provider.",
+		done:    "The account.",
+		answer:  reflect.TypeFor[accountJSON](),
+		example: (*Server).exampleAccount,
+		errors:  append([]error{store.ErrFull}, inAdmin...),
+	},
 	"admin_remove": {
 		summary: "Remove an account",
 		tag:     tagAdmin,
@@ -312,6 +321,10 @@ var paramFields = map[string]apiField{
 	actParam: {
 		in: "path", required: true, text: "What to do.", bounds: "one of " + strings.Join(actNames(), ", "),
 		schema: &openapi.Schema{Type: openapi.Types{"string"}, Enum: actNames()},
+	},
+	policyParam: {
+		in: "path", required: true, text: "The name of a policy in the settings, or none.",
+		schema: openapi.Text(),
 	},
 	searchField: {
 		in: "query", text: "Only accounts whose addresses contain this.", bounds: bytesUpTo(maxSearch), schema: textUpTo(maxSearch),

@@ -40,6 +40,7 @@ type accountRow struct {
 	SignedIn   *display.Time // nil: never
 	Pushes     int
 	Size       string
+	Policy     string // empty: none
 }
 
 // An accountQuery is what a list of accounts shows.
@@ -153,6 +154,7 @@ func newAccountRow(r *request, a store.Account, takes store.Room) accountRow {
 	return accountRow{
 		ID: a.ID, Email: a.Email, Admin: a.Admin, MFA: a.MFA(), Own: a.ID == r.actor.Account, State: state, Confirmed: !a.Unconfirmed,
 		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: r.size(takes.Bytes),
+		Policy: a.Policy,
 	}
 }
 
@@ -183,8 +185,10 @@ type managedView struct {
 	Tokens  int
 	SignsIn []string // the providers at which its user signs in
 	Acts    []accountAct
-	Wrong   bool // the address was not typed as it is
-	Last    bool // it is the last administrator's
+	Lost    bool     // the settings do not have its policy
+	Choices []string // policies that it can have
+	Wrong   bool     // the address was not typed as it is
+	Last    bool     // it is the last administrator's
 }
 
 // An accountAct is what an administrator can do to an account. Its messages are
@@ -285,6 +289,10 @@ func (s *Server) showAccount(r *request, status int, v managedView) (reply, erro
 	for _, i := range a.Identities.List() {
 		v.SignsIn = append(v.SignsIn, cmp.Or(s.titleOfIssuer(i.Issuer), i.Issuer))
 	}
+	for _, p := range s.store.Policies() {
+		v.Choices = append(v.Choices, p.Name)
+	}
+	v.Lost = a.Policy != "" && !slices.Contains(v.Choices, a.Policy)
 	for _, act := range accountActs {
 		if !a.Removing && act.fits(a) && (s.cfg.Mail.Enabled() || !act.mails) {
 			v.Acts = append(v.Acts, act)
@@ -307,6 +315,10 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 	a, err := s.accountInPath(r)
 	if err != nil {
 		return reply{}, err
+	}
+	if f.text("do") == policyParam {
+		err := s.setPolicy(r, a.Email, f.text(policyParam))
+		return s.goToTell(r, accountsPath+r.name.Reveal(), noticePolicy), err
 	}
 	i := slices.IndexFunc(accountActs, func(act accountAct) bool { return act.Name == f.text("do") })
 	if i < 0 {

@@ -124,7 +124,7 @@ func (p provider) external(who openid.Person) store.External {
 	x := store.External{
 		Identity: store.Identity{Issuer: p.Issuer, Subject: who.Subject}, Provider: p.Shown(), Name: who.Session,
 		Email: who.Email, Verified: who.Email != "" && (who.Verified || p.TrustEmail), Strong: p.TrustMFA,
-		Link: p.LinkByEmail, Create: p.CreateAccounts,
+		Groups: who.Groups, Link: p.LinkByEmail, Create: p.CreateAccounts,
 	}
 	x.Admin = administers(p.AdminGroups, who.Groups)
 	x.Why = p.denies(x, who)
@@ -221,13 +221,12 @@ func (s *Server) signOutOIDC(r *request) (reply, error) {
 	return goAway(to), nil
 }
 
-// signsOutAt returns the provider at which the user of a session can sign out, too.
+// signsOutAt returns the provider at which the user of a session may be able to sign out, too. To
+// sign out here waits for no provider.
 func (s *Server) signsOutAt(r *request) (name string) {
 	for _, p := range s.providers {
-		if p.Issuer == r.session.Via.Issuer {
-			if to, err := p.SignOut(r.Context(), s.home(r)+signInPath); err == nil && to != "" {
-				return p.Name
-			}
+		if p.Issuer == r.session.Via.Issuer && p.MaySignOut() {
+			return p.Name
 		}
 	}
 	return ""

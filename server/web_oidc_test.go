@@ -178,7 +178,7 @@ func TestTamperedAnswersSignNobodyIn(t *testing.T) {
 			change(p)
 			b := a.Browser()
 			b.Get(atProvider(b, "office")).To("/users/sign_in")
-			b.Get("/users/sign_in").Says("The answer of The Office was not valid")
+			b.Get("/users/sign_in").Says("The Office sent an answer that is not valid")
 			wantSignedOut(b)
 			if log := a.Log.String(); !strings.Contains(log, `"provider":"office"`) || strings.Contains(log, "canary") || strings.Contains(log, "eyJ") {
 				t.Errorf("the log says %s", log)
@@ -318,6 +318,19 @@ func TestTheSecondFactorIsAskedForAfterAProvider(t *testing.T) {
 	b.Get("/users/token").To("/users/sign_in")
 	b.Get("/users/sign_in").Says("Now enter the code of your second factor.")
 	b.Post("/users/sign_in/code", "code", a.Code(totp, 0)).To("/users/token")
+}
+
+func TestTheSecondFactorOfAnAccountWithoutAPasswordIsNotTurnedOffWithoutIt(t *testing.T) {
+	t.Parallel()
+	_, a := officeOf(t)
+	b := a.Browser()
+	b.Get(atProvider(b, "office")).To("/")
+	totp, _ := b.EnableMFA()
+	for _, path := range []string{"/users/mfa/off", "/users/mfa/codes"} {
+		b.Post(path).Want(http.StatusForbidden).Says("the code is wrong")
+	}
+	a.Store.Clock.Advance(time.Minute)
+	b.Post("/users/mfa/off", "code", a.Code(totp, 0)).To("/users/mfa")
 }
 
 func TestAProviderCanAskForTheSecondFactor(t *testing.T) {

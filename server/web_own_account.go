@@ -19,6 +19,7 @@ type ownAccountView struct {
 	Pushes    int           // live ones, and those with files that can still be downloaded
 	Size      string        // that these take
 	Last      bool          // it is the last administrator's
+	Policy    string        // empty: none
 	Passkey   passkeyView   // in place of the code
 	Error     formError
 }
@@ -45,12 +46,13 @@ func (s *Server) ownAccount(r *request) (page ownAccountView, err error) {
 	return ownAccountView{
 		Email: a.Email, Confirmed: !a.Unconfirmed, Admin: a.Admin, MFA: a.MFA(), Created: display.NewTime(a.CreatedAt),
 		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: r.size(takes.Bytes), Passkey: asked,
+		Policy: s.store.Policy(a.Policy).Name,
 	}, nil
 }
 
 // removeOwnAccount removes the account, with all that belongs to it.
 func (s *Server) removeOwnAccount(r *request, f webForm) (reply, error) {
-	err := s.store.RemoveOwnAccount(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), store.Factor{Code: f.Text("code"), Passkey: s.passkeyAnswer(r, f)})
+	err := s.store.RemoveOwnAccount(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f))
 	if err == nil {
 		return s.goToTell(r, signInPath, noticeAccountGone).with(s.noSessionCookie(r)), nil
 	}

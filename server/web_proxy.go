@@ -57,7 +57,7 @@ func (p proxied) isOther(i store.SessionInfo) bool {
 func (s *Server) signInProxied(r *request) (reply, error) {
 	c := s.cfg.SignIn.Proxy
 	x := store.External{
-		Identity: r.proxied.identity(), Provider: "the proxy", Email: r.proxied.email, Verified: true,
+		Identity: r.proxied.identity(), Provider: "the proxy", Email: r.proxied.email, Verified: true, Groups: r.proxied.groups,
 		Admin: administers(c.AdminGroups, r.proxied.groups), Link: true, Create: c.CreateAccounts,
 	}
 	if !isAllowed(c.AllowedGroups, r.proxied.groups) {

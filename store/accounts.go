@@ -234,7 +234,7 @@ func (s *Store) RemoveAccount(ctx context.Context, by Actor, email string) error
 // Errors: ErrSession; ErrStale; ErrCredentials, also for a wrong factor; *LockedError after too
 // many tries; ErrLastAdmin; ErrBusy.
 func (s *Store) RemoveOwnAccount(ctx context.Context, by Actor, session, password secret.Text, f Factor) error {
-	c, use, err := s.provenTwice(ctx, by, session, password, f)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
 	if err != nil {
 		return err
 	}

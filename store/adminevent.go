@@ -63,6 +63,7 @@ const (
 	AdminPasskeyAdd
 	AdminPasskeyRemove
 	AdminIdentityUnlink
+	AdminPolicyChange
 	adminKindCount
 )
 
@@ -113,6 +114,7 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminPasskeyAdd:      {"passkey_add", "an account got a passkey"},
 	AdminPasskeyRemove:   {"passkey_remove", "a passkey of an account was removed"},
 	AdminIdentityUnlink:  {"identity_unlink", "the links of an account to sign-in providers were removed, and its sessions ended"},
+	AdminPolicyChange:    {"policy_change", "an account got another policy, or none"},
 }
 
 // AdminKinds lists the kinds of event.

@@ -57,7 +57,7 @@ func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password 
 	if err != nil {
 		return NewAPIToken{}, err
 	}
-	c, use, err := s.provenTwice(ctx, by, session, password, f)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
 	if err != nil {
 		return NewAPIToken{}, err
 	}

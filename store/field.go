@@ -37,5 +37,8 @@ const (
 // FieldWrappedKey is the field of an answer with the key of its envelope.
 const FieldWrappedKey = "wrapped_key"
 
+// FieldPolicy is the field of an account's policy in an *InvalidError.
+const FieldPolicy = "policy"
+
 // FieldPassword is the field of an account's password in an *InvalidError.
 const FieldPassword = "password"

@@ -37,6 +37,11 @@ func (s *Store) mailPush(ctx context.Context, by Actor, t Token, m MailRequest) 
 	var bad InvalidError
 	to := s.recipients(by, &m, &bad)
 	p.checkMail(to, &bad)
+	policy, err := s.PolicyOf(ctx, by)
+	if err != nil {
+		return PushInfo{}, err
+	}
+	policy.checkMail(to, &bad)
 	if len(to) == 0 && bad.Fields == nil {
 		bad.Add(FieldMailTo, "is required")
 	}

@@ -33,15 +33,19 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	}
 	var bad InvalidError
 	var asked RequestInfo
+	policy, err := s.PolicyOf(ctx, by)
 	if !in.Request.IsZero() {
-		var err error
-		if in, asked, err = s.answering(ctx, in, &bad); err != nil {
-			return PushInfo{}, err
-		}
+		in, asked, err = s.answering(ctx, in, &bad)
+		policy = asked.Policy
 	}
-	p := s.options().Terms[in.Kind].resolve(in, at, &bad)
+	if err != nil {
+		return PushInfo{}, err
+	}
+	p := policy.Terms[in.Kind].resolve(in, at, &bad)
 	to := s.recipients(by, in.Mail, &bad)
 	p.checkMail(to, &bad)
+	policy.checkMail(to, &bad)
+	policy.check(p, in, &bad)
 	if err := bad.Err(); err != nil {
 		return PushInfo{}, err
 	}
@@ -60,7 +64,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		code = seal.NewReceiptCode()
 		p.Receipt = seal.Digest(code)
 	}
-	e := Entry{Kind: EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by)}
+	e := Entry{Kind: EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by), Most: policy.Room}
 	p.log(e.Kind, at)
 	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to), ReceiptCode: code}
 	if len(to) > 0 {

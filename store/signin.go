@@ -151,16 +151,16 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 // its tries.
 func (c caller) trier() trier { return asKnown("session "+string(c.session.Digest[:]), c.by.Client) }
 
-// provenTwice is proven for a caller who also gives a second factor, if the account has one. In
+// provenTwice is proven for a caller who also gives a second factor, if the account needs one. In
 // the change that they prove, use uses the factor up.
-func (s *Store) provenTwice(ctx context.Context, by Actor, session, password secret.Text, f Factor) (c caller, use func(*Account) error, err error) {
+func (s *Store) provenTwice(ctx context.Context, by Actor, session, password secret.Text, f Factor, needs func(Account) bool) (c caller, use func(*Account) error, err error) {
 	c, err = s.signedIn(ctx, by, session)
 	if err != nil {
 		return caller{}, nil, err
 	}
 	r := proof{}.rule
 	err = s.attempt(ctx, c.trier(), func() error {
-		if err := c.check(password); err != nil || !c.account.MFA() {
+		if err := c.check(password); err != nil || !needs(c.account) {
 			return err
 		}
 		var err error
@@ -168,7 +168,7 @@ func (s *Store) provenTwice(ctx context.Context, by Actor, session, password sec
 		return err
 	})
 	use = func(a *Account) (err error) {
-		if c.account.MFA() || a.MFA() {
+		if needs(c.account) || needs(*a) {
 			*a, _, err = r(*a)
 		}
 		return err

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -14,12 +15,13 @@ import (
 // make of it.
 type External struct {
 	Identity
-	Provider string // its name, for the instance log
-	Name     string // what the provider calls its session: Session.ViaName; may be empty
-	Email    string // may be empty
-	Verified bool   // the provider says that the address is the person's
-	Admin    *bool  // whether the person administers; nil: the provider does not decide it
-	Strong   bool   // the provider asked for a second factor
+	Provider string   // its name, for the instance log
+	Name     string   // what the provider calls its session: Session.ViaName; may be empty
+	Email    string   // may be empty
+	Verified bool     // the provider says that the address is the person's
+	Groups   []string // those of the person that a policy may name
+	Admin    *bool    // whether the person administers; nil: the provider does not decide it
+	Strong   bool     // the provider asked for a second factor
 
 	Denied bool   // the settings do not let the person in
 	Why    string // of Denied, for the instance log
@@ -40,7 +42,7 @@ type External struct {
 // doubt.
 func (s *Store) SignInAs(ctx context.Context, by Actor, x External) (NewSession, error) {
 	n, a, err := s.signInAs(ctx, by, x)
-	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+	return n, s.refusedOf(ctx, by, AdminSignInRefused, about(a).with(x.whom()), err)
 }
 
 // signInAs returns the account, too, if there is one.
@@ -49,6 +51,9 @@ func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSessio
 	a, err = s.accountFor(ctx, by, x)
 	if err == nil && x.Admin != nil && *x.Admin != a.Admin {
 		a, err = s.setRole(ctx, by, a, x)
+	}
+	if err == nil {
+		err = s.followGroups(ctx, by, a, x)
 	}
 	if err == nil {
 		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, x.by(), x.note, x.rule)
@@ -70,18 +75,18 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return NewSession{}, err
 	}
-	err = s.attemptElsewhere(ctx, s.trier(by, a, accountKey(login)), func() error {
-		x, err := ask(ctx)
-		if err == nil {
+	var x External
+	err = s.attemptElsewhere(ctx, s.trier(by, a, accountKey(login)), func() (err error) {
+		if x, err = ask(ctx); err == nil {
 			n, a, err = s.signInAs(ctx, by, x)
 		}
 		return err
 	})
-	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+	return n, s.refusedOf(ctx, by, AdminSignInRefused, about(a).with(x.whom()), err)
 }
 
 // Recheck applies what a provider says now of a person who has an account: one who is denied
-// has no use of it any more until an administrator enables it, and the role follows. An identity
+// has no use of it any more until an administrator enables it, and role and policy follow. An identity
 // without an account is no error.
 //
 // Errors: ErrLastAdmin if the account that is to be disabled is the last administrator's.
@@ -102,6 +107,9 @@ func (s *Store) Recheck(ctx context.Context, x External) error {
 		})
 	case x.Admin != nil && *x.Admin != a.Admin:
 		_, err = s.setRole(ctx, Actor{}, a, x)
+	}
+	if err == nil {
+		err = s.followGroups(ctx, Actor{Role: System}, a, x)
 	}
 	return err
 }
@@ -126,7 +134,19 @@ func (s Session) sameVia(next *Session) {
 func (x External) by() string { return "by " + x.Provider }
 
 // refuse returns ErrCredentials with the cause.
-func (x External) refuse(why string) error { return &RefusedError{x.by() + ": " + why} }
+func (x External) refuse(why string) error { return &RefusedError{why} }
+
+// whom is the detail of refusals; empty if no provider named a person.
+func (x External) whom() string {
+	switch {
+	case x.Provider == "":
+		return ""
+	case x.Subject == "":
+		return x.by()
+	default:
+		return fmt.Sprintf("%s, subject %q", x.by(), x.Subject)
+	}
+}
 
 // accountFor returns the account of the person, which it may link or create.
 func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, error) {

@@ -79,7 +79,7 @@ func TestWhomTheSettingsDoNotLetInIsRefused(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	wantRefused(t, f, func(x *store.External) { x.Denied, x.Why = true, "the group is wrong" })
-	if got := lastKinds(t, f, 1); got[0] != "sign_in_refused by Office: the group is wrong" {
+	if got := lastKinds(t, f, 1); got[0] != `sign_in_refused by Office, subject "1234": the group is wrong` {
 		t.Errorf("the log says %q", got)
 	}
 	wantRefused(t, f, func(x *store.External) { x.Create = false })
@@ -190,6 +190,9 @@ func TestASecondFactorIsAskedForUnlessTheProviderAskedForOne(t *testing.T) {
 	if !pending.Pending {
 		t.Fatal("no code is asked for")
 	}
+	if got := lastKinds(t, f, 1); got[0] != "first_factor by Office" {
+		t.Errorf("the log says %q", got)
+	}
 	f.Clock.Advance(time.Minute)
 	n, err := f.SignInCode(ctx, storetest.Anonymous, pending.Secret, storetest.Code(t, f, key, 0))
 	if err != nil || n.Via != person().Identity || n.ViaName != "sid-1" || n.Strong {
@@ -222,6 +225,38 @@ func TestASignInOfLateStandsForAPassword(t *testing.T) {
 	for _, password := range []string{"", right} {
 		if err := signsIn(f, email, password); !errors.Is(err, store.ErrCredentials) {
 			t.Errorf("the password %q: %v", password, err)
+		}
+	}
+}
+
+// Without a password a session of late is all that proves an account, so it takes a factor to
+// lose one.
+func TestItTakesAFactorToLoseOneWithoutAPassword(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	n := signInAs(t, f)
+	key, _ := storetest.EnableTOTP(t, f, &n)
+	codes := func(given store.Factor) error {
+		_, err := f.NewRecoveryCodes(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given)
+		return err
+	}
+	off := func(given store.Factor) error {
+		return f.DisableTOTP(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given)
+	}
+	for name, lose := range map[string]func(store.Factor) error{
+		"recovery codes": codes, "the app": off,
+		"a passkey": func(given store.Factor) error {
+			return f.RemovePasskey(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given, store.PasskeyID{})
+		},
+	} {
+		if err := lose(store.Factor{}); !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("%s without a factor: %v", name, err)
+		}
+	}
+	for _, lose := range []func(store.Factor) error{codes, off} {
+		f.Clock.Advance(time.Minute)
+		if err := lose(store.Factor{Code: storetest.Code(t, f, key, 0)}); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -368,7 +403,8 @@ func TestWhatAPersonHadGoesWhenTheProviderRefusesThem(t *testing.T) {
 		t.Errorf("the account is %+v, %v", a, err)
 	}
 	wantRefused(t, f, func(x *store.External) { x.Denied, x.Why = true, "the group is wrong" })
-	if got, want := lastKinds(t, f, 3), []string{"provider_sign_out by Office", "sign_in_refused by Office: the group is wrong", "sign_in_refused by Office: the group is wrong"}; !slices.Equal(got, want) {
+	const refused = `sign_in_refused by Office, subject "1234": the group is wrong`
+	if got, want := lastKinds(t, f, 3), []string{"provider_sign_out by Office", refused, refused}; !slices.Equal(got, want) {
 		t.Errorf("the log says %q", got)
 	}
 }

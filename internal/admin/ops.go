@@ -36,6 +36,8 @@ var (
 	// UserRole makes an account an administrator's or a member's: store.ErrNotFound,
 	// store.ErrLastAdmin.
 	UserRole = Op[Role, None]{name: "user/role", do: userRole}
+	// UserPolicy gives an account a policy, or none: *store.InvalidError, store.ErrNotFound.
+	UserPolicy = Op[NewPolicy, None]{name: "user/policy", do: userPolicy}
 	// UserDisable makes every token and session of an account invalid:
 	// store.ErrNotFound, store.ErrLastAdmin.
 	UserDisable = Op[Address, None]{name: "user/disable", do: userDisable}
@@ -131,7 +133,7 @@ var operator = store.Actor{Role: store.Operator}
 // operations lists every operation that a server does to its store.
 func operations() []operation {
 	return []operation{
-		UserAdd, UserList, UserPasswd, UserResetMFA, UserUnlink, UserInvite, UserPasswordLink, UserMailLink, UserRole, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
+		UserAdd, UserList, UserPasswd, UserResetMFA, UserUnlink, UserInvite, UserPasswordLink, UserMailLink, UserRole, UserPolicy, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
 		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup, Purge,
 		KeyID, KeyRotate,
 		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
@@ -184,6 +186,10 @@ func userUnlink(ctx context.Context, s *store.Store, in Address) (None, error) {
 
 func userRole(ctx context.Context, s *store.Store, in Role) (None, error) {
 	return None{}, s.SetAdmin(ctx, operator, in.Email, in.Admin, in.EvenLast)
+}
+
+func userPolicy(ctx context.Context, s *store.Store, in NewPolicy) (None, error) {
+	return None{}, s.SetPolicy(ctx, operator, in.Email, in.Policy)
 }
 
 func userDisable(ctx context.Context, s *store.Store, in Address) (None, error) {

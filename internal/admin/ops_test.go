@@ -340,6 +340,10 @@ func TestEachChangeByACommandIsInTheLog(t *testing.T) {
 				t.Fatal(err)
 			}
 		}},
+		{"user/policy", func() {
+			r.f.Configure(store.Options{Policies: []store.Policy{{Name: "finance"}}})
+			must(t, r, admin.UserPolicy, admin.NewPolicy{Email: alice, Policy: "finance"})
+		}},
 		{"user/remove", func() { must(t, r, admin.UserRemove, who) }},
 	}
 	names := slices.DeleteFunc(admin.Changing(), func(name string) bool { return name == "key/rotate" }) // its key is in no file here

@@ -125,6 +125,7 @@ func checks() []check {
 		{name: "mail", look: checkMail, away: true},
 		{name: "directory", look: checkDirectory, away: true},
 		{name: "sign-in providers", look: checkProviders, away: true},
+		{name: "policies", look: checkPolicies, asks: true},
 		{name: "messages", look: checkMessages, asks: true},
 		{name: "webhook of the server", look: checkHook},
 		{name: "certificate", look: checkCertificate},

@@ -95,7 +95,8 @@ func (p *Provider) read(ctx context.Context, d *found, f Flow, tokens *oauth2.To
 		return Person{}, fmt.Errorf("%w: it is of the future: the clocks differ", ErrToken)
 	}
 	who := Person{Subject: id.Subject, Session: c.Session, Email: c.Email, Verified: bool(c.Verified), Groups: c.texts(p.opts.Groups), Hosted: c.Hosted}
-	if d.Persons != "" && (who.Email == "" || p.opts.Groups != "" && c.all[p.opts.Groups] == nil) {
+	lacks := p.opts.Groups != "" && c.all[p.opts.Groups] == nil && (p.opts.NeedsGroups == nil || p.opts.NeedsGroups())
+	if d.Persons != "" && (who.Email == "" || lacks) {
 		err = p.askMore(ctx, d, tokens, &who)
 	}
 	return who, err

@@ -19,6 +19,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -48,21 +49,22 @@ var (
 
 // Options say what provider it is, and as which client it knows pushbox.
 type Options struct {
-	Issuer   string // its address
-	ClientID string
-	Secret   secret.Text    // zero: a public client
-	Scopes   []string       // beside openid
-	Groups   string         // the claim that has the groups of a person; empty: none is read
-	Roots    *x509.CertPool // of authorities that may sign the provider's certificate; nil: those of the system
-	Now      func() time.Time
+	Issuer      string // its address
+	ClientID    string
+	Secret      secret.Text    // zero: a public client
+	Scopes      []string       // beside openid
+	Groups      string         // the claim that has the groups of a person; empty: none is read
+	NeedsGroups func() bool    // whether a token without that claim is not enough; nil: it is not
+	Roots       *x509.CertPool // of authorities that may sign the provider's certificate; nil: those of the system
+	Now         func() time.Time
 }
 
 // A Provider signs people in. It is safe for concurrent use.
 type Provider struct {
 	opts   Options
 	client *http.Client
-	asking chan struct{} // holds a value while one asks what the provider offers
-	found  *found        // nil until it was asked; guarded by asking
+	asking chan struct{}         // holds a value while one asks what the provider offers
+	found  atomic.Pointer[found] // nil until it has answered
 }
 
 // A found is what a provider offers.
@@ -114,8 +116,8 @@ func (p *Provider) find(ctx context.Context) (*found, error) {
 		return nil, fmt.Errorf("%w: others wait for it, too", ErrDown)
 	}
 	defer func() { <-p.asking }()
-	if p.found != nil {
-		return p.found, nil
+	if f := p.found.Load(); f != nil {
+		return f, nil
 	}
 	d, err := oidc.NewProvider(ctx, p.opts.Issuer)
 	if err != nil {
@@ -133,7 +135,7 @@ func (p *Provider) find(ctx context.Context) (*found, error) {
 		ClientID: p.opts.ClientID, SupportedSigningAlgs: f.offered(),
 		Now: func() time.Time { return p.opts.Now().Add(-skew) }, // only whether a token has expired depends on it
 	}
-	p.found = f
+	p.found.Store(f)
 	return f, nil
 }
 
@@ -244,6 +246,13 @@ func (p *Provider) Begin(ctx context.Context, back string) (to string, f Flow, e
 	}
 	f = newFlow(p.opts.Now())
 	return p.config(d, back).AuthCodeURL(p.state(f), oidc.Nonce(p.nonce(f)), oauth2.S256ChallengeOption(p.verifier(f))), f, nil
+}
+
+// MaySignOut reports whether a person may be able to sign out of the provider. It asks nothing, so
+// it does not know before the provider has answered once.
+func (p *Provider) MaySignOut() bool {
+	f := p.found.Load()
+	return f == nil || f.EndSession != ""
 }
 
 // SignOut returns the address at which a person signs out of the provider, which sends the

@@ -438,6 +438,23 @@ func TestAPersonSignsOutThere(t *testing.T) {
 	}
 }
 
+func TestWhereAPersonCanSignOutIsKnownWithoutAQuestion(t *testing.T) {
+	t.Parallel()
+	for _, ends := range []bool{true, false} {
+		p := oidctest.New(t)
+		if !ends {
+			p.Discovery = oidctest.Claims{"end_session_endpoint": nil}
+		}
+		c := client(t, p)
+		if !c.MaySignOut() || p.Visits() != 0 {
+			t.Errorf("before it was asked: %v, after %d visits", c.MaySignOut(), p.Visits())
+		}
+		if err := c.Ask(t.Context()); err != nil || c.MaySignOut() != ends {
+			t.Errorf("it ends sessions: %v, not %v, %v", c.MaySignOut(), ends, err)
+		}
+	}
+}
+
 func TestAProviderIsAskedOnce(t *testing.T) {
 	t.Parallel()
 	p := oidctest.New(t)
