@@ -63,6 +63,10 @@ func allBounds() map[string]bounds {
 		"limits.stop_delay":                {[]string{"0", "1s", "5m"}, []string{"999ms", "301s"}, "must be 0 or from 1s to 5m"},
 		"limits.drain_timeout":             {[]string{"1s", "10m"}, []string{"0", "999ms", "601s"}, "must be from 1s to 10m"},
 		"files.max_file_uploads":           atMost("100", "101"),
+		"policy.max_file_uploads":          {[]string{"0", "1", "100"}, []string{"-1", "101"}, "must be 0 or from 1 to 100"},
+		"policy.max_file_size":             {[]string{"0", "1KiB", "1TiB"}, []string{"1", "1023", "1099511627777"}, "must be 0 or from 1KiB to 1TiB"},
+		"policy.account_pushes":            orOff,
+		"policy.account_bytes":             {[]string{"0", "1MiB", "8388607TiB"}, []string{"1", "1048575"}, "must be 0 or at least 1MiB"},
 		"files.max_file_size":              {[]string{"1KiB", "400MiB", "1TiB"}, []string{"0", "1023", "1099511627777"}, "must be from 1KiB to 1TiB"},
 		"files.download_window":            {[]string{"1m", "1d"}, []string{"0", "59s", "24h1ns"}, "must be from 1m to 24h"},
 		"default_locale":                   {[]string{"en", "zh"}, []string{"EN", "xx"}, "must be en, de, fr, es, it, nl, pt, pl, cs, sv, ja or zh"},
@@ -78,6 +82,15 @@ func allBounds() map[string]bounds {
 		for _, end := range []string{"default", "min", "max"} {
 			all[section+"expire_after_days_"+end] = atMost("3650", "3651")
 			all[section+"expire_after_views_"+end] = atMost("100000", "100001")
+		}
+	}
+	for _, n := range []string{"days", "views"} {
+		most, over := "3650", "3651"
+		if n == "views" {
+			most, over = "100000", "100001"
+		}
+		for _, end := range []string{"default", "max"} {
+			all["policy.expire_after_"+n+"_"+end] = bounds{[]string{"0", "1", most}, []string{"-1", over}, "must be 0 or from 1 to " + most}
 		}
 	}
 	return all
@@ -99,6 +112,14 @@ func fitting(key, value string) []string {
 		return []string{env(key, value), env("sessions.idle_timeout", "5m")}
 	}
 	i := strings.LastIndex(key, "_")
+	if of, ok := strings.CutPrefix(key, "policy."); ok { // within what the other settings allow
+		all := []string{env(key, value), env("files.max_file_uploads", "100"), env("files.max_file_size", "1TiB")}
+		if strings.HasPrefix(of, "expire_after_") {
+			j := strings.LastIndex(of, "_")
+			all = append(all, env("pw."+of[:j]+"_max", map[bool]string{true: "3650", false: "100000"}[strings.Contains(of, "days")]))
+		}
+		return all
+	}
 	if !strings.Contains(key, ".expire_after_") {
 		return []string{env(key, value)}
 	}

@@ -37,6 +37,7 @@ func (l *loader) check(cfg Config) {
 	l.checkTerms("url", cfg.URL)
 	l.checkTerms("files", cfg.Files.Terms)
 	l.checkTerms("qr", cfg.QR.Terms)
+	l.checkPolicies(cfg)
 }
 
 func (l *loader) checkTerms(section string, t Terms) {

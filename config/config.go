@@ -196,6 +196,15 @@ type Config struct {
 
 	// Pushes that show a QR code. The settings mean what they mean under pw.
 	QR DeletableTerms `mapstructure:"qr" reload:"yes"`
+
+	// What holds for the pushes of all senders, within the other settings: for anonymous
+	// clients, and for accounts without a policy of their own.
+	Policy Policy `mapstructure:"policy" reload:"yes"`
+
+	// Policies that accounts can have, by group or by hand: a list of entries with name, groups
+	// and what differs from policy. docs/sign-in.md has an example. In the environment: the list
+	// as JSON or YAML.
+	Policies []NamedPolicy `mapstructure:"policies" reload:"yes"`
 }
 
 // Brand is what the pages show of the organisation that runs the server.

@@ -45,7 +45,9 @@ func Default() Config {
 			MaxFileSize:    gibibyte,
 			DownloadWindow: 15 * time.Minute,
 		},
-		QR: deletable,
+		QR:       deletable,
+		Policy:   defaultPolicy(),
+		Policies: []NamedPolicy{},
 	}
 }
 

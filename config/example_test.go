@@ -183,6 +183,9 @@ func (w *exampleWriter) entries(s *ast.StructType, prefix string) {
 		for line := range strings.Lines(f.Doc.Text()) {
 			w.WriteString(indent(prefix) + "#   # " + line)
 		}
+		if len(f.Names) == 0 { // the keys of a section that the file has elsewhere
+			continue
+		}
 		fmt.Fprintf(w, "%s#   %s: …\n", indent(prefix), key)
 	}
 }

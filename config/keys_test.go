@@ -23,6 +23,7 @@ func sample(k config.Setting) string {
 		"webhooks.events":        "view,expire", "webhooks.allow": "public,10.1.0.0/16,*.example.com", "ldap.url": "ldaps://dc.example.com", "ldap.check_every": "1h", "webhooks.queue": "100", "webhooks.give_up": "1h",
 		"sign_in.break_glass": "ann@example.com", "sign_in.oidc": `[{name: office, issuer: "https://id.example.com", client_id: pushbox}]`,
 		"sign_in.proxy.header": "Remote-Email", "sign_in.proxy.groups_header": "Remote-Groups",
+		"policy.kinds": "text,file", "policy.max_file_size": "1MiB", "policy.account_bytes": "1MiB", "policies": "[{name: office, groups: [staff], kinds: [text], require_passphrase: true}]",
 		"mail.host": "mail.example.com", "mail.tls": "implicit", "mail.give_up": "1h",
 	}
 	if v, ok := special[k.Key]; ok {
@@ -131,7 +132,7 @@ func TestKeysDescribeAllowedValues(t *testing.T) {
 		if section == "url" && strings.Contains(name, "deletable") {
 			t.Errorf("viewers never delete url pushes, but there is %s", k.Key)
 		}
-		if section != "files" && (strings.Contains(name, "max_file") || name == "download_window") {
+		if section != "files" && section != "policy" && (strings.Contains(name, "max_file") || name == "download_window") {
 			t.Errorf("no other push carries files, but there is %s", k.Key)
 		}
 		if w, ok := want[k.Key]; ok {

@@ -72,15 +72,15 @@ func kindOf(f reflect.StructField) kind {
 	case form == "command":
 		return newKind("a list of a program and its arguments", parseCommand, printList(text))
 	case form == "names":
-		return newKind("a list of names", parseList(parseText), printList(text))
+		return newKind("a list of names", parseList(parseName), printList(text))
 	case form == "emails":
 		return newKind("a list of addresses", parseList(parseAccount), printList(text))
 	case form == "word":
 		return newKind("a word", parseWord, strconv.Quote, tagText)
 	case form == "words":
 		return newKind("a list of words", parseList(parseScope), printList(text))
-	case form == "texts":
-		return newKind("a list of texts", parseList(parseGroup), printList(text))
+	case form == "kinds":
+		return newKind("a list of kinds", parseList(wordParser(pushKinds)), printList(text))
 	case form == "issuer":
 		return newKind("a URL such as https://id.example.com", parseIssuer, strconv.Quote, tagText)
 	case form == "header":
@@ -107,9 +107,11 @@ func kindOf(f reflect.StructField) kind {
 	case reflect.TypeFor[[]netip.Prefix]():
 		return newKind("a list of addresses and networks", parseList(parsePrefix), printList(netip.Prefix.String))
 	case reflect.TypeFor[[]OIDC]():
-		k := newKind(providerForms, parseProviders, printProviders)
-		k.nested = true
-		return k
+		return providerList.kind()
+	case reflect.TypeFor[[]NamedPolicy]():
+		return policyList.kind()
+	case reflect.TypeFor[Switch]():
+		return newKind("true or false", parseSwitch, func(s Switch) string { return string(s) }, tagBool)
 	case reflect.TypeFor[[]HookHost]():
 		return newKind("a list of hosts and networks", parseList(parseHookHost), printList(HookHost.String))
 	default:

@@ -62,7 +62,7 @@ func (l *loader) readEnvironment() {
 // nothing: Compose passes one where a variable of its own is not set.
 func (s setting) emptyIsUnset() bool {
 	switch s.initial.(type) {
-	case bool, int, Size, time.Duration:
+	case bool, Switch, int, Size, time.Duration:
 		return true
 	}
 	return false
@@ -71,7 +71,9 @@ func (s setting) emptyIsUnset() bool {
 // fromEnvironment returns the text of a variable with the words for switches that programs
 // and people use there, as true and false.
 func (s setting) fromEnvironment(text string) string {
-	if _, ok := s.initial.(bool); !ok {
+	switch s.initial.(type) {
+	case bool, Switch:
+	default:
 		return text
 	}
 	switch strings.ToLower(text) {

@@ -2,13 +2,8 @@ package config
 
 import (
 	"errors"
-	"fmt"
 	"net/url"
-	"reflect"
-	"slices"
 	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"pushbox/internal/clientip"
 	"pushbox/internal/secret"
@@ -54,7 +49,8 @@ type OIDC struct {
 	// The secret itself. A file is safer.
 	ClientSecret secret.Text `mapstructure:"client_secret"`
 
-	// What pushbox asks for, beside openid. Default: profile and email.
+	// What pushbox asks for, beside openid. Default: profile and email. If groups count,
+	// it asks for groups, too, where the provider has such a scope.
 	Scopes []string `mapstructure:"scopes" form:"words"`
 
 	// File with certificates (PEM) of the authorities that may sign the provider's. Empty:
@@ -82,11 +78,11 @@ type OIDC struct {
 	GroupsClaim string `mapstructure:"groups_claim"`
 
 	// Groups whose members may sign in. Empty: everyone may.
-	AllowedGroups []string `mapstructure:"allowed_groups" form:"texts"`
+	AllowedGroups []string `mapstructure:"allowed_groups" form:"names"`
 
 	// Groups whose members administer; all others who sign in here do not. Empty: the
 	// provider does not decide it.
-	AdminGroups []string `mapstructure:"admin_groups" form:"texts"`
+	AdminGroups []string `mapstructure:"admin_groups" form:"names"`
 }
 
 // ProxySignIn says which headers of a proxy tell who signs in. They count only in requests of
@@ -103,11 +99,11 @@ type ProxySignIn struct {
 	CreateAccounts bool `mapstructure:"create_accounts"`
 
 	// Groups whose members may sign in. Empty: everyone may.
-	AllowedGroups []string `mapstructure:"allowed_groups" form:"texts"`
+	AllowedGroups []string `mapstructure:"allowed_groups" form:"names"`
 
 	// Groups whose members administer; all others who sign in here do not. Empty: the proxy
 	// does not decide it.
-	AdminGroups []string `mapstructure:"admin_groups" form:"texts"`
+	AdminGroups []string `mapstructure:"admin_groups" form:"names"`
 }
 
 func defaultSignIn() SignIn {
@@ -132,100 +128,18 @@ func (o OIDC) Shown() string {
 	return o.Title
 }
 
-// providerForms is for "must be …".
-const providerForms = "a list of providers, each with name, issuer and client_id"
-
-// parseProviders reads a list of providers, in YAML or JSON. Its errors name the entry, and
-// have no value in them.
-func parseProviders(text string) ([]OIDC, error) {
-	var doc yaml.Node
-	if err := yaml.Unmarshal([]byte(text), &doc); err != nil || len(doc.Content) != 1 || doc.Content[0].Kind != yaml.SequenceNode {
-		return nil, errors.New("must be " + providerForms)
-	}
-	all := []OIDC{}
-	for i, n := range doc.Content[0].Content {
-		one, err := parseProvider(aliased(n))
-		if err == nil && slices.ContainsFunc(all, func(o OIDC) bool { return o.Name == one.Name }) {
-			err = errors.New("has the name of another one")
+// providerList is the form of sign_in.oidc.
+var providerList = entries[OIDC]{
+	what:     "a list of providers, each with name, issuer and client_id",
+	required: []string{"name", "issuer", "client_id"},
+	initial:  defaultOIDC,
+	name:     func(o OIDC) string { return o.Name },
+	check: func(o OIDC) error {
+		if !o.ClientSecret.IsZero() && o.ClientSecretFile != "" {
+			return errors.New("has both client_secret and client_secret_file")
 		}
-		if err != nil {
-			return nil, fmt.Errorf("entry %d %w", i+1, err)
-		}
-		all = append(all, one)
-	}
-	return all, nil
-}
-
-func parseProvider(n *yaml.Node) (OIDC, error) {
-	one := defaultOIDC()
-	fields := walk(nil, reflect.ValueOf(one), "", nil, false)
-	if n.Kind != yaml.MappingNode {
-		return one, errors.New("must have keys with values")
-	}
-	var known, given []string
-	for _, s := range fields {
-		known = append(known, s.key)
-	}
-	for i := 0; i+1 < len(n.Content); i += 2 {
-		key, value := n.Content[i].Value, aliased(n.Content[i+1])
-		at := slices.Index(known, key)
-		if at < 0 {
-			return one, fmt.Errorf("has %s, which is not a setting%s", shown(key), didYouMean(key, known))
-		}
-		if slices.Contains(given, key) {
-			return one, errors.New("has " + key + " twice")
-		}
-		v, err := fields[at].ofNode(value)
-		if err != nil {
-			return one, fmt.Errorf("has %s, which %w", key, err)
-		}
-		reflect.ValueOf(&one).Elem().FieldByIndex(fields[at].index).Set(reflect.ValueOf(v))
-		given = append(given, key)
-	}
-	for _, key := range []string{"name", "issuer", "client_id"} {
-		if !slices.Contains(given, key) {
-			return one, errors.New("must have " + key)
-		}
-	}
-	if !one.ClientSecret.IsZero() && one.ClientSecretFile != "" {
-		return one, errors.New("has both client_secret and client_secret_file")
-	}
-	return one, nil
-}
-
-// ofNode returns the value of a node.
-func (s setting) ofNode(n *yaml.Node) (any, error) {
-	text, ok := scalar(n, s.tags)
-	if len(s.tags) == 0 {
-		text, ok = list(n)
-	}
-	if !ok {
-		return nil, errors.New("must be " + s.what)
-	}
-	return s.read(text)
-}
-
-// printProviders writes the providers as a YAML list in one line, with what differs from the
-// defaults.
-func printProviders(all []OIDC) string {
-	fields := walk(nil, reflect.ValueOf(defaultOIDC()), "", nil, false)
-	items := make([]string, len(all))
-	for i, one := range all {
-		var parts []string
-		for _, s := range fields {
-			if v := s.print(reflect.ValueOf(one).FieldByIndex(s.index).Interface()); v != s.print(s.initial) {
-				parts = append(parts, s.key+": "+v)
-			}
-		}
-		items[i] = "{" + strings.Join(parts, ", ") + "}"
-	}
-	return "[" + strings.Join(items, ", ") + "]"
-}
-
-// yamlText returns a node as a text of its own.
-func yamlText(n *yaml.Node) (string, bool) {
-	b, err := yaml.Marshal(n)
-	return string(b), err == nil && n.Kind == yaml.SequenceNode
+		return nil
+	},
 }
 
 // parseWord reads a word for addresses.
@@ -245,8 +159,8 @@ func parseScope(text string) (string, error) {
 	return text, nil
 }
 
-// parseGroup reads a text that is not empty.
-func parseGroup(text string) (string, error) {
+// parseName reads a text that is not empty.
+func parseName(text string) (string, error) {
 	if text == "" {
 		return "", errors.New("is empty")
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"pushbox/internal/secret"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -22,6 +23,7 @@ type accountJSON struct {
 	SecondFactor bool            `json:"second_factor"`
 	Admin        bool            `json:"admin"`
 	Invited      bool            `json:"invited"`
+	Policy       string          `json:"policy"`
 	Disabled     bool            `json:"disabled"`
 	Removing     bool            `json:"removing"`
 	Room         store.Room      `json:"room"`
@@ -43,13 +45,11 @@ type changedAccountJSON struct {
 func newAccountJSON(a store.Account, takes store.Room) accountJSON {
 	j := accountJSON{
 		ID: a.ID, Email: a.Email, Name: a.Name, Language: a.Language, Mails: []string{}, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
-		Invited: a.Invited(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+		Invited: a.Invited(), Policy: a.Policy, Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+		LastSignInAt: stampOrNone(a.SignedInAt),
 	}
 	for _, e := range a.Mails.Events() {
 		j.Mails = append(j.Mails, e.String())
-	}
-	if !a.SignedInAt.IsZero() {
-		j.LastSignInAt = new(Stamp(a.SignedInAt))
 	}
 	return j
 }
@@ -108,7 +108,7 @@ const (
 
 const errNoAccount = badRequest("Send an object account with at least an email, such as {\"account\":{\"email\":\"ann@example.com\"}}, or account[email]=... in a form.")
 
-// inviteAPI makes an account without a password, and the link that sets one.
+// inviteAPI makes an account without a password, and mails or returns the link that sets one.
 func (s *Server) inviteAPI(r *request) (reply, error) {
 	f := make(body.Form)
 	err := body.Read(r.Context(), &r.Body, body.Options{Object: accountWrapper, Flat: true, JSON: true, Query: true, MaxText: smallBody}, f)
@@ -119,11 +119,14 @@ func (s *Server) inviteAPI(r *request) (reply, error) {
 		return reply{}, err
 	}
 	in := fieldReader{fields: fields(f)}
-	email, admin := in.secret(emailField).Reveal(), in.flag(adminField)
+	email, admin, mail := in.secret(emailField).Reveal(), in.flag(adminField), in.flag(store.FieldMail)
+	if mail != nil && *mail && !s.cfg.Mail.Enabled() {
+		in.bad.Add(store.FieldMail, "cannot be sent: this server sends no mail")
+	}
 	if err := in.bad.Err(); err != nil {
 		return reply{}, err
 	}
-	l, err := s.store.Invite(r.Context(), r.actor, email, admin != nil && *admin)
+	l, mailed, err := s.invite(r, email, admin != nil && *admin, mail != nil && *mail)
 	if errors.Is(err, store.ErrExists) {
 		in.bad.Add(emailField, "has an account already")
 		err = in.bad.Err()
@@ -132,6 +135,9 @@ func (s *Server) inviteAPI(r *request) (reply, error) {
 		return reply{}, err
 	}
 	a, err := s.store.AccountByID(r.Context(), l.Of)
+	if mailed {
+		l.Code = secret.Text{}
+	}
 	return created(newChangedJSON(newAccountJSON(a, store.Room{}), l, s.home(r))), err
 }
 
@@ -156,6 +162,36 @@ func (s *Server) actAPI(r *request) (reply, error) {
 	return ok(newChangedJSON(j, l, s.home(r))), err
 }
 
+// policyAPI gives an account the policy that the path names, or none.
+func (s *Server) policyAPI(r *request) (reply, error) {
+	a, err := s.accountInPath(r)
+	if err != nil {
+		return reply{}, err
+	}
+	a.Policy = r.act
+	if r.act == noPolicy {
+		a.Policy = ""
+	}
+	if err := s.setPolicy(r, a.Email, a.Policy); err != nil {
+		return reply{}, err
+	}
+	j, err := s.accountNow(r, a)
+	return ok(j), err
+}
+
+// setPolicy gives an account a policy, or none. store.ErrNotFound also if the settings do not
+// have it.
+func (s *Server) setPolicy(r *request, email, name string) error {
+	err := s.store.SetPolicy(r.Context(), r.actor, email, name)
+	if unknown := (*store.InvalidError)(nil); errors.As(err, &unknown) {
+		return store.ErrNotFound
+	}
+	return err
+}
+
+// noPolicy is the word in paths for an account without a policy.
+const noPolicy = "none"
+
 // removeAPI removes an account with all that belongs to it, and answers with what it was.
 func (s *Server) removeAPI(r *request) (reply, error) {
 	a, err := s.accountInPath(r)
@@ -179,11 +215,7 @@ type logJSON struct {
 
 // logAPI lists events of the instance log, newest first.
 func (s *Server) logAPI(r *request) (reply, error) {
-	q, err := readLogQuery(r.URL.RawQuery)
-	if err != nil {
-		return reply{}, err
-	}
-	found, rest, err := s.findEvents(r, q)
+	_, found, rest, err := s.findEvents(r)
 	if err != nil {
 		return reply{}, err
 	}

@@ -157,14 +157,14 @@ func (s *Server) curlCommand(e endpoint, base string) string {
 	switch e.method {
 	case http.MethodHead:
 		words = append(words, "-I")
-	case http.MethodDelete:
-		words = append(words, "-X DELETE")
+	case http.MethodDelete, http.MethodPut:
+		words = append(words, "-X "+e.method)
 	case http.MethodPost:
 		if !e.mail && !e.push && !e.asks && !e.invites { // without a body
 			words = append(words, "-X POST")
 		}
 	}
-	path := strings.NewReplacer("{"+tokenParam+"}", "$TOKEN", "{"+grantParam+"}", "$GRANT", "{"+fileParam+"}", "1", "{"+requestParam+"}", "$REQUEST", "{"+accountParam+"}", "2", "{"+actParam+"}", "disable").Replace(e.path)
+	path := strings.NewReplacer("{"+tokenParam+"}", "$TOKEN", "{"+grantParam+"}", "$GRANT", "{"+fileParam+"}", "1", "{"+requestParam+"}", "$REQUEST", "{"+accountParam+"}", "2", "{"+actParam+"}", "disable", "{"+policyParam+"}", "none").Replace(e.path)
 	words = append(words, `"`+base+path+`"`)
 	if s.needsToken(e.access) || s.dependsOnAddress(e.access) {
 		words = append(words, `-H "Authorization: Bearer $API_TOKEN"`)

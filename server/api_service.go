@@ -47,9 +47,11 @@ type switchJSON struct {
 	Enabled bool `json:"enabled"`
 }
 
-// version describes the server. Accounts are a feature of Password Pusher's hosted
+// version describes the server, as it is for accounts without a policy. Accounts are a feature of Password Pusher's hosted
 // edition: several accounts for a token.
 func (s *Server) version(*request) (reply, error) {
+	policy := s.store.Policy("")
+	enabled := func(k store.Kind) bool { return policy.Terms[k].Enabled }
 	return ok(versionJSON{
 		ApplicationVersion: s.release,
 		APIVersion:         apiVersion,
@@ -59,10 +61,10 @@ func (s *Server) version(*request) (reply, error) {
 			APITokenAuthentication: true,
 			Pushes: pushFeaturesJSON{
 				Enabled:           true,
-				EmailAutoDispatch: s.cfg.Mail.Enabled(),
-				FileAttachments:   attachmentJSON{Enabled: s.cfg.EnableFilePushes, RequiresAuthentication: true},
-				URLPushes:         switchJSON{s.cfg.EnableURLPushes},
-				QRCodePushes:      switchJSON{s.cfg.EnableQRPushes},
+				EmailAutoDispatch: s.cfg.Mail.Enabled() && !policy.NoMail,
+				FileAttachments:   attachmentJSON{Enabled: enabled(store.File), RequiresAuthentication: true},
+				URLPushes:         switchJSON{enabled(store.URL)},
+				QRCodePushes:      switchJSON{enabled(store.QR)},
 			},
 			Requests: switchJSON{s.cfg.EnableRequests},
 		},

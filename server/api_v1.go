@@ -50,7 +50,7 @@ func (c *createRequest) convertV1() {
 		f[store.FieldKind] = textValue(c.kind.String())
 	}
 	in := fieldReader{fields: f, files: c.files != nil}
-	terms := c.server.store.Terms(in.kind())
+	terms := c.policy.Terms[in.kind()]
 	f.restrict(store.FieldDays, terms.Days)
 	f.restrict(store.FieldViews, terms.Views)
 }

@@ -82,7 +82,7 @@ func (r *request) readPath(params httprouter.Params) {
 			r.grant = secret.New(p.Value)
 		case fileParam:
 			r.file = p.Value
-		case actParam:
+		case actParam, policyParam:
 			r.act = p.Value
 		case nameParam, languageParam, accountParam:
 			r.name = secret.New(p.Value)

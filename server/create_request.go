@@ -26,7 +26,8 @@ type createRequest struct {
 	content int64  // bytes of the files so far
 	slot    string // whose upload slot is taken; set with files
 
-	asked store.RequestInfo // that the push answers
+	asked  store.RequestInfo // that the push answers
+	policy store.Policy      // of its sender; of the owner of the request that it answers
 }
 
 // pushV2 is the spelling of new pushes in version 2 of the API.
@@ -58,7 +59,7 @@ func (s *Server) newCreateRequest(r *request, how spelling) *createRequest {
 func (s *Server) receivePush(r *request, how spelling) (*createRequest, store.PushInfo, error) {
 	c := s.newCreateRequest(r, how)
 	defer c.close()
-	if err := c.findRequest(); err != nil {
+	if err := c.findPolicy(); err != nil {
 		return c, store.PushInfo{}, err
 	}
 	if err := c.read(); err != nil {
@@ -78,11 +79,14 @@ func (s *Server) receivePush(r *request, how spelling) (*createRequest, store.Pu
 	return c, p, err
 }
 
-// findRequest finds the request that the push answers, before anything is read.
-func (c *createRequest) findRequest() (err error) {
-	if c.answers() {
-		c.asked, err = c.server.store.FindRequest(c.r.Context(), c.request)
+// findPolicy finds the request that the push answers, and the policy, before anything is read.
+func (c *createRequest) findPolicy() (err error) {
+	if !c.answers() {
+		c.policy, err = c.server.store.PolicyOf(c.r.Context(), c.r.actor)
+		return err
 	}
+	c.asked, err = c.server.store.FindRequest(c.r.Context(), c.request)
+	c.policy = c.asked.Policy
 	return err
 }
 
@@ -100,7 +104,7 @@ func (c *createRequest) read() error {
 	err := body.Read(c.r.Context(), &c.r.Body, body.Options{
 		Object: c.wrapper, JSON: !c.page, Query: !c.page,
 		MaxText: int64(cfg.Limits.MaxBody), Memory: &c.r.memory,
-		Files: c, FilesField: store.FieldFiles, MaxFiles: cfg.Files.MaxFileUploads, MaxFileSize: int64(cfg.Files.MaxFileSize),
+		Files: c, FilesField: store.FieldFiles, MaxFiles: c.policy.Files.MaxCount, MaxFileSize: c.policy.Files.MaxSize,
 	}, c)
 	if !c.page { // a page may show its form again
 		c.r.memory.Release()
@@ -124,7 +128,7 @@ func (c *createRequest) read() error {
 // refuseFiles returns an error about the files, or that file pushes are disabled.
 func (c *createRequest) refuseFiles(message string) error {
 	var bad store.InvalidError
-	if c.server.cfg.EnableFilePushes {
+	if c.policy.Terms[store.File].Enabled {
 		bad.Add(store.FieldFiles, message)
 	} else {
 		bad.Add(store.FieldKind, store.File.String()+" pushes are disabled")
@@ -161,7 +165,7 @@ func (c *createRequest) Expect(files int64) error {
 
 // File streams a file into the store while it arrives.
 func (c *createRequest) File(f *body.File) error {
-	if f.Declared > int64(c.server.cfg.Files.MaxFileSize) {
+	if f.Declared > c.policy.Files.MaxSize {
 		return store.ErrFileSize
 	}
 	if c.answers() && !c.asked.Files {
@@ -179,7 +183,7 @@ func (c *createRequest) File(f *body.File) error {
 			return errUploads
 		}
 		c.slot = slot
-		c.files = c.server.store.NewUpload()
+		c.files = c.server.store.NewUpload(c.policy)
 	}
 	if err := f.Reserve(); err != nil { // before the deadline is set, since it may wait
 		return err

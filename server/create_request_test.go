@@ -44,7 +44,9 @@ func recorded(t *testing.T, s *Server, contentType, content string) (*createRequ
 	d := &deadlineRecorder{ResponseWriter: httptest.NewRecorder()}
 	r.actor.Account = 1
 	r.deadlines = deadlines{control: *http.NewResponseController(d), stall: time.Hour, request: 2 * time.Hour}
-	return s.newCreateRequest(r, pushV2), d
+	c := s.newCreateRequest(r, pushV2)
+	c.policy = s.store.Policy("")
+	return c, d
 }
 
 func TestTheDeadlineMovesAsAFileArrives(t *testing.T) {

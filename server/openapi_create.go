@@ -38,7 +38,7 @@ func (f apiField) describe() *openapi.Schema {
 // offers returns the kinds of push that can be created here with a spelling. Files come
 // last, since they need an account.
 func (s *Server) offers(how spelling) []kindTerms {
-	all := slices.DeleteFunc(s.kinds(), func(t kindTerms) bool { return how.kind != 0 && t.kind != how.kind })
+	all := slices.DeleteFunc(kindsOf(s.store.Policy("")), func(t kindTerms) bool { return how.kind != 0 && t.kind != how.kind })
 	isFile := func(t kindTerms) bool { return t.kind == store.File }
 	if i := slices.IndexFunc(all, isFile); i >= 0 {
 		all = append(slices.Delete(slices.Clone(all), i, i+1), all[i])
@@ -105,16 +105,17 @@ func (s *Server) createFields(how spelling) []apiField {
 
 // takesFiles reports whether a push can be created with files.
 func (s *Server) takesFiles(how spelling) bool {
-	return s.cfg.EnableFilePushes && (!how.v1 || how.kind == store.File)
+	return s.store.Policy("").Terms[store.File].Enabled && (!how.v1 || how.kind == store.File)
 }
 
 // filesField describes the files of a push in JSON.
 func (s *Server) filesField(how spelling) apiField {
-	most := s.cfg.Files.MaxFileUploads
+	limits := s.store.Policy("").Files
+	most := limits.MaxCount
 	return apiField{
 		name:     store.FieldFiles,
 		text:     "Files, which need an API token. They can come along with any kind. In multipart/form-data they are parts named " + how.bracketed(store.FieldFiles) + ", each with a filename; in JSON a list of objects with filename, content_type and content, which is base64.",
-		bounds:   "at most " + strconv.Itoa(most) + " files, each at most " + s.cfg.Files.MaxFileSize.String(),
+		bounds:   "at most " + strconv.Itoa(most) + " files, each at most " + config.Size(limits.MaxSize).String(),
 		fallback: "none",
 		schema:   &openapi.Schema{Type: openapi.Types{"array"}, MaxItems: &most, Items: openapi.Ref(schemaNewFile)},
 	}

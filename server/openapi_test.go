@@ -117,6 +117,7 @@ func TestTheDocumentHasEveryOperationOnce(t *testing.T) {
 		"POST /api/v2/pushes create",
 		"POST /api/v2/pushes/{url_token}/notify_emails notify_emails",
 		"POST /api/v2/pushes/{url_token}/thaw thaw",
+		"PUT /api/v2/admin/accounts/{account_id}/policy/{policy} admin_policy",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("it has\n%s", strings.Join(got, "\n"))

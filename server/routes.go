@@ -90,6 +90,7 @@ const (
 	requestParam = "request_id"
 	accountParam = "account_id"
 	actParam     = "act"
+	policyParam  = "policy"
 )
 
 // routes returns the table. HEAD is GET without a body, so each row for GET is also one

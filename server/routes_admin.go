@@ -33,6 +33,7 @@ func (s *Server) routesAdmin() []route {
 		{name: "admin_invite", method: post, pattern: accounts, traits: hasLinks, action: s.inviteAPI},
 		{name: "admin_account", method: get, pattern: account, action: s.accountAPI},
 		{name: "admin_act", method: post, pattern: account + "/:" + actParam, traits: hasLinks, action: s.actAPI},
+		{name: "admin_policy", method: http.MethodPut, pattern: account + "/policy/:" + policyParam, action: s.policyAPI},
 		{name: "admin_remove", method: http.MethodDelete, pattern: account, action: s.removeAPI},
 		{name: "admin_log", method: get, pattern: api + "/log", action: s.logAPI},
 		{name: "admin_log_lines", method: get, pattern: api + "/log" + linesSuffix, traits: hasFiles, action: s.logLines},

@@ -57,8 +57,10 @@ type activityDay struct {
 // countActivity counts what happened in the last days.
 func (s *Server) countActivity(ctx context.Context) (store.Activity, error) {
 	longest := 0
-	for _, k := range s.kinds() {
-		longest = max(longest, k.Days.Max)
+	for _, p := range append(slices.Clip(s.store.Policies()), s.store.Policy("")) {
+		for _, k := range kindsOf(p) {
+			longest = max(longest, k.Days.Max)
+		}
 	}
 	a, err := s.store.Activity(ctx, activityDays, time.Duration(longest)*day)
 	if keeps := s.cfg.PurgeAfter; keeps != 0 && keeps < activityDays*day { // some pushes are gone

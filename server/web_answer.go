@@ -50,7 +50,7 @@ func (s *Server) answerForm(r *request) (reply, error) {
 func (s *Server) newAnswerView(r *request, q store.RequestInfo) answerView {
 	return answerView{
 		Path: secret.New(display.RequestLink("", q.Token.Reveal())), Asker: q.Asker, Asked: q.Text, Texts: q.Texts, Files: q.Files,
-		publicKeys: newPublicKeys(q), uploadView: s.newUploadView(r),
+		publicKeys: newPublicKeys(q), uploadView: newUploadView(r, q.Policy),
 	}
 }
 
@@ -82,7 +82,7 @@ func (s *Server) answerViewAgain(q store.RequestInfo, c *createRequest, invalid 
 	_, badFiles := invalid.Fields[store.FieldFiles]
 	switch {
 	case badFiles || !q.Texts:
-		bad = s.filesProblem(c)
+		bad = c.filesProblem()
 	case len(text) <= store.MaxText && (q.Encrypted() || endtoend.IsEnvelope(text)):
 		bad = formProblem{Field: "payload", Key: "create_encrypt_required"}
 	case q.Files && bad.Key == "create_bad_empty":

@@ -14,7 +14,11 @@ import (
 )
 
 func (s *Server) pushForm(r *request) (reply, error) {
-	return show(http.StatusOK, "create", s.emptyCreateView(r)), nil
+	p, err := s.store.PolicyOf(r.Context(), r.actor)
+	if err != nil {
+		return reply{}, err
+	}
+	return show(http.StatusOK, "create", s.emptyCreateView(r, p)), nil
 }
 
 func (s *Server) makePush(r *request) (reply, error) {
@@ -135,7 +139,7 @@ func (c *createRequest) agrees() error {
 	if c.files != nil && c.fields.text(store.FieldKind) != store.File.String() {
 		bad.Add(leftoverField, "are of another kind")
 	}
-	if kind := c.fields.text(store.FieldKind); c.server.cfg.ClientEncryption == "required" && !c.answers() &&
+	if kind := c.fields.text(store.FieldKind); c.server.encryptionFor(c.policy) == "required" && !c.answers() &&
 		(kind == store.Text.String() || kind == store.File.String()) && !endtoend.IsEnvelope(c.fields.text(store.FieldPayload)) {
 		bad.Add(plainField, "is not encrypted")
 	}

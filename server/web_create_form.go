@@ -23,6 +23,7 @@ type createView struct {
 	Unit        string // of Days, one of them
 	Times       []timeChoice
 	Encryption  string   // in the browser: a value of client_encryption
+	Protected   bool     // a passphrase is required
 	Step        checkbox // before the push can be seen
 	Deletable   checkbox // by the viewer
 	Name, Note  secret.Text
@@ -41,9 +42,16 @@ type uploadView struct {
 	MaxSizeText string
 }
 
-func (s *Server) newUploadView(r *request) uploadView {
-	largest := int64(s.cfg.Files.MaxFileSize)
-	return uploadView{s.cfg.Files.MaxFileUploads, largest, r.size(largest)}
+func newUploadView(r *request, p store.Policy) uploadView {
+	return uploadView{p.Files.MaxCount, p.Files.MaxSize, r.size(p.Files.MaxSize)}
+}
+
+// encryptionFor returns the value of client_encryption for those who have the policy.
+func (s *Server) encryptionFor(p store.Policy) string {
+	if p.Encryption {
+		return "required"
+	}
+	return s.cfg.ClientEncryption
 }
 
 // A kindChoice is a kind that can be chosen, with its terms in the form that the script
@@ -56,10 +64,10 @@ type kindChoice struct {
 }
 
 // emptyCreateView returns the form before it is filled in.
-func (s *Server) emptyCreateView(r *request) createView {
-	all := s.kinds()
+func (s *Server) emptyCreateView(r *request, p store.Policy) createView {
+	all := kindsOf(p)
 	t := named(all, r.URL.Query().Get(kindName))
-	return s.newCreateView(r, all, t, fields{
+	return s.newCreateView(r, p, t, fields{
 		store.FieldDays:          textValue(strconv.Itoa(t.Days.Default)),
 		store.FieldDuration:      textValue(codeOf(t.Days.Default)),
 		store.FieldViews:         textValue(strconv.Itoa(t.Views.Default)),
@@ -71,8 +79,7 @@ func (s *Server) emptyCreateView(r *request) createView {
 // createViewAgain returns the form as it was filled in, except passphrase and files,
 // with its problems.
 func (s *Server) createViewAgain(c *createRequest, invalid *store.InvalidError) createView {
-	all := s.kinds()
-	t := named(all, c.fields.text(store.FieldKind))
+	t := named(kindsOf(c.policy), c.fields.text(store.FieldKind))
 	if !c.bodyRead || c.fields.text(store.FieldDuration) != "" { // a field that was not read, or is not in use, gets its default
 		c.fields.fill(store.FieldDays, strconv.Itoa(t.Days.Default))
 	}
@@ -90,7 +97,7 @@ func (s *Server) createViewAgain(c *createRequest, invalid *store.InvalidError) 
 	for _, name := range long {
 		c.fields.change(name, func(string) string { return "" })
 	}
-	page := s.newCreateView(c.r, all, t, c.fields)
+	page := s.newCreateView(c.r, c.policy, t, c.fields)
 	page.Problems = problems
 	page.PassphraseLost = c.fields.text(store.FieldPassphrase) != ""
 	return page
@@ -120,9 +127,10 @@ func (c *createRequest) tooLong(k store.Kind) (long []string) {
 }
 
 // newCreateView returns the form with this kind chosen and these fields filled in.
-func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f fields) createView {
+func (s *Server) newCreateView(r *request, p store.Policy, chosen kindTerms, f fields) createView {
+	all := kindsOf(p)
 	page := createView{
-		NoFiles:    s.cfg.EnableFilePushes && r.actor.Account == 0,
+		NoFiles:    p.Terms[store.File].Enabled && r.actor.Account == 0,
 		Payload:    f[store.FieldPayload].Text,
 		AsLogin:    f.sendsLogin(),
 		Login:      f.login(),
@@ -134,11 +142,12 @@ func (s *Server) newCreateView(r *request, all []kindTerms, chosen kindTerms, f 
 		Deletable:  newCheckbox(all, kindTerms.deleteChoice, f.on(store.FieldDeletable)),
 		Name:       f[store.FieldName].Text,
 		Note:       f[store.FieldNote].Text,
-		Encryption: s.cfg.ClientEncryption,
+		Encryption: s.encryptionFor(p),
+		Protected:  p.Passphrase,
 		MaxQR:      store.MaxQR,
-		uploadView: s.newUploadView(r),
+		uploadView: newUploadView(r, p),
 	}
-	page.Mail = s.newMailForm(r, f)
+	page.Mail = s.newMailForm(r, p, f)
 	if chosen.kind == store.URL {
 		page.Payload, page.URL = secret.Text{}, page.Payload
 	}

@@ -17,10 +17,10 @@ type kindTerms struct {
 	store.Terms
 }
 
-// kinds lists the kinds that are enabled, in the order of the form.
-func (s *Server) kinds() (all []kindTerms) {
+// kindsOf lists the kinds that a policy allows, in the order of the form.
+func kindsOf(p store.Policy) (all []kindTerms) {
 	for _, k := range store.Kinds() {
-		if t := s.store.Terms(k); t.Enabled {
+		if t := p.Terms[k]; t.Enabled {
 			all = append(all, kindTerms{k, t})
 		}
 	}
@@ -135,8 +135,8 @@ type mailForm struct {
 }
 
 // newMailForm returns that part with these fields filled in; nil if it is not offered.
-func (s *Server) newMailForm(r *request, f fields) *mailForm {
-	if !s.cfg.Mail.Enabled() || r.actor.Account == 0 {
+func (s *Server) newMailForm(r *request, p store.Policy, f fields) *mailForm {
+	if !s.cfg.Mail.Enabled() || p.NoMail || r.actor.Account == 0 {
 		return nil
 	}
 	m := &mailForm{

@@ -49,12 +49,12 @@ func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.Inva
 		{store.FieldKind, formProblem{Field: "kind", Key: "create_bad_kind"}},
 		{store.FieldPayload, text},
 		{plainField, formProblem{Field: "payload", Key: "create_encrypt_required"}},
-		{store.FieldFiles, s.filesProblem(c)},
+		{store.FieldFiles, c.filesProblem()},
 		{leftoverField, formProblem{Field: "kind", Key: "create_bad_leftover"}},
 		{store.FieldDays, between("days", "create_bad_days", days)},
 		{store.FieldDuration, between(time, "create_bad_time", days)},
 		{store.FieldViews, between("views", "create_bad_views", views)},
-		{store.FieldPassphrase, formProblem{Field: "passphrase", Key: "create_bad_passphrase", Max: strconv.Itoa(store.MaxPassphrase)}},
+		{store.FieldPassphrase, c.passphraseProblem()},
 		{store.FieldName, formProblem{Field: "name", Key: "create_bad_name", Max: strconv.Itoa(store.MaxName)}},
 		{store.FieldNote, formProblem{Field: "note", Key: "create_bad_note", Max: c.r.size(store.MaxNote)}},
 		{store.FieldMailTo, formProblem{Field: mailID, Key: "create_bad_mail", Max: strconv.Itoa(s.cfg.Mail.MaxRecipients)}},
@@ -93,9 +93,17 @@ func (r *request) payloadProblem(k store.Kind, text string) formProblem {
 	return p
 }
 
+// passphraseProblem says what can be wrong with the passphrase.
+func (c *createRequest) passphraseProblem() formProblem {
+	if strings.TrimSpace(c.fields.text(store.FieldPassphrase)) == "" {
+		return formProblem{Field: "passphrase", Key: "create_bad_no_passphrase"}
+	}
+	return formProblem{Field: "passphrase", Key: "create_bad_passphrase", Max: strconv.Itoa(store.MaxPassphrase)}
+}
+
 // filesProblem says what can be wrong with the files of a push.
-func (s *Server) filesProblem(c *createRequest) formProblem {
-	p := formProblem{Field: "files", Key: "create_bad_files", Max: strconv.Itoa(s.cfg.Files.MaxFileUploads)}
+func (c *createRequest) filesProblem() formProblem {
+	p := formProblem{Field: "files", Key: "create_bad_files", Max: strconv.Itoa(c.policy.Files.MaxCount)}
 	if c.files == nil {
 		p.Key = "create_bad_no_files"
 	}
@@ -105,7 +113,11 @@ func (s *Server) filesProblem(c *createRequest) formProblem {
 // Unfold reports whether the folded options hold a problem, or the passphrase that has to be
 // entered again.
 func (p createView) Unfold() bool {
-	return p.PassphraseLost || slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
-		return slices.Contains([]string{"passphrase", "name", "note", mailID, mailLanguageID}, bad.Field)
+	folded := []string{"name", "note", mailID, mailLanguageID}
+	if !p.Protected {
+		folded = append(folded, "passphrase")
+	}
+	return p.PassphraseLost && !p.Protected || slices.ContainsFunc(p.Problems, func(bad formProblem) bool {
+		return slices.Contains(folded, bad.Field)
 	})
 }

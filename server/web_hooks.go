@@ -116,7 +116,7 @@ func (s *Server) addHook(r *request, f webForm) (reply, error) {
 		page.Wrong = map[string]bool{"url": true, "events": len(chosen) == 0}
 		return s.showHooks(r, http.StatusUnprocessableEntity, page, chosen)
 	}
-	h, err := s.store.AddOwnHook(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), store.Factor{Code: f.Text("code"), Passkey: s.passkeyAnswer(r, f)}, address, chosen)
+	h, err := s.store.AddOwnHook(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f), address, chosen)
 	if wrong, is := wrongFields(err); is {
 		page.Wrong = wrong
 		return s.showHooks(r, http.StatusUnprocessableEntity, page, chosen)

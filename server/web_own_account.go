@@ -20,6 +20,7 @@ type ownAccountView struct {
 	Pushes    int           // live ones, and those with files that can still be downloaded
 	Size      string        // that these take
 	Last      bool          // it is the last administrator's
+	Policy    string        // empty: none
 	Name      string        // as it is, or as it was typed
 	Language  string        // its tag; empty: that of the browser
 	Languages []lang.Language
@@ -55,7 +56,8 @@ func (s *Server) ownAccount(r *request) (page ownAccountView, err error) {
 	return ownAccountView{
 		Email: a.Email, Confirmed: !a.Unconfirmed, Admin: a.Admin, MFA: a.MFA(), Created: display.NewTime(a.CreatedAt),
 		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: r.size(takes.Bytes), Passkey: asked,
-		Name: a.Name, Language: a.Language, Languages: lang.Languages(), Mails: mailChoices(a.Mails), CanMail: s.store.CanMail(a),
+		Policy: s.store.Policy(a.Policy).Name,
+		Name:   a.Name, Language: a.Language, Languages: lang.Languages(), Mails: mailChoices(a.Mails), CanMail: s.store.CanMail(a),
 	}, nil
 }
 
@@ -120,7 +122,7 @@ func (s *Server) saveOwnAccount(r *request, f webForm) (reply, error) {
 
 // removeOwnAccount removes the account, with all that belongs to it.
 func (s *Server) removeOwnAccount(r *request, f webForm) (reply, error) {
-	err := s.store.RemoveOwnAccount(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), store.Factor{Code: f.Text("code"), Passkey: s.passkeyAnswer(r, f)})
+	err := s.store.RemoveOwnAccount(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f))
 	if err == nil {
 		return s.goToTell(r, signInPath, noticeAccountGone).with(s.noSessionCookie(r)), nil
 	}

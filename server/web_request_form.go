@@ -36,16 +36,19 @@ type kindsChoice struct {
 func (requestFormView) MostAnswers() int { return store.MaxAnswers }
 
 // requestForm shows the form for a new request.
-func (s *Server) requestForm(*request) (reply, error) {
-	kinds := s.answerKinds()
-	v := s.newRequestForm(kinds, codeOf(store.RequestDays.Default), codeWithin(kinds), "")
+func (s *Server) requestForm(r *request) (reply, error) {
+	p, err := s.store.PolicyOf(r.Context(), r.actor)
+	if err != nil {
+		return reply{}, err
+	}
+	v := s.newRequestForm(p, codeOf(store.RequestDays.Default), codeWithin(answerKinds(p)), "")
 	v.Answers = usualAnswers
 	return show(http.StatusOK, "ask", v), nil
 }
 
 // answerKinds lists the kinds that an answer can have.
-func (s *Server) answerKinds() (all []kindTerms) {
-	for _, t := range s.kinds() {
+func answerKinds(p store.Policy) (all []kindTerms) {
+	for _, t := range kindsOf(p) {
 		if t.kind == store.Text || t.kind == store.File {
 			all = append(all, t)
 		}
@@ -65,8 +68,9 @@ func codeWithin(kinds []kindTerms) (code string) {
 }
 
 // newRequestForm returns the form with these times and kinds chosen.
-func (s *Server) newRequestForm(kinds []kindTerms, time, keep, chosen string) requestFormView {
-	v := requestFormView{Times: newTimes(nil, numberField{Min: store.RequestDays.Min, Max: store.RequestDays.Max}, time), Encryption: s.cfg.ClientEncryption}
+func (s *Server) newRequestForm(p store.Policy, time, keep, chosen string) requestFormView {
+	kinds := answerKinds(p)
+	v := requestFormView{Times: newTimes(nil, numberField{Min: store.RequestDays.Min, Max: store.RequestDays.Max}, time), Encryption: s.encryptionFor(p)}
 	if len(kinds) > 0 {
 		v.Keeps = newTimes(kinds, newNumberField(kinds, kindTerms.daysRange, ""), keep)
 	}
@@ -87,8 +91,12 @@ func (s *Server) makeRequest(r *request, form webForm) (reply, error) {
 	if err == nil {
 		return goTo(requestPath(q.ID)), nil
 	}
+	p, policyErr := s.store.PolicyOf(r.Context(), r.actor)
+	if policyErr != nil {
+		return reply{}, policyErr
+	}
 	text := f[store.FieldText].Text
-	v := s.newRequestForm(s.answerKinds(), f.text(store.FieldDuration), f.text(store.FieldAnswerDuration), f.text(store.FieldKinds))
+	v := s.newRequestForm(p, f.text(store.FieldDuration), f.text(store.FieldAnswerDuration), f.text(store.FieldKinds))
 	v.Text = secret.New(shownAgain(text.Reveal(), 4*store.MaxAsked)) // a character has at most 4 bytes
 	v.Answers = shownAgain(f.text(store.FieldMaxAnswers), maxNumber)
 	if v.Problems = requestProblems(err, text); v.Problems == nil {

@@ -62,6 +62,8 @@ const (
 	AdminProviderSignOut
 	AdminPasskeyAdd
 	AdminPasskeyRemove
+	AdminIdentityUnlink
+	AdminPolicyChange
 	AdminAccountEdit
 	adminKindCount
 )
@@ -112,6 +114,8 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminProviderSignOut: {"provider_sign_out", "sessions ended, because a sign-in provider ended its own"},
 	AdminPasskeyAdd:      {"passkey_add", "an account got a passkey"},
 	AdminPasskeyRemove:   {"passkey_remove", "a passkey of an account was removed"},
+	AdminIdentityUnlink:  {"identity_unlink", "the links of an account to sign-in providers were removed, and its sessions ended"},
+	AdminPolicyChange:    {"policy_change", "an account got another policy, or none"},
 	AdminAccountEdit:     {"account_edit", "an account got another name, language or choice of mails"},
 }
 

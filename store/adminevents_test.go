@@ -85,7 +85,7 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	other, err := f.SignInCode(ctx, by, pending.Secret, recovery[0])
 	want(err, "sign_in: "+she+"with a recovery code")
 	want(f.EndSession(ctx, by, n.Secret, other.ID), "session_end: "+she)
-	_, err = f.NewRecoveryCodes(ctx, by, n.Secret, secret.New(pass))
+	_, err = f.NewRecoveryCodes(ctx, by, n.Secret, secret.New(pass), store.Factor{})
 	want(err, "recovery_codes: "+she)
 	holder := newKeyholder(t, f)
 	q, err := f.NewPasskey(ctx, n.Secret, holder.site)
@@ -97,8 +97,8 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(err, "sign_in: "+she+"with a passkey alone")
 	list, err := f.Passkeys(ctx, alone.Secret)
 	want(err)
-	want(f.RemovePasskey(ctx, by, n.Secret, secret.New(pass), list[0].ID), "passkey_remove: "+she+"laptop")
-	want(f.DisableTOTP(ctx, by, n.Secret, secret.New(pass)), "second_factor_remove: "+she)
+	want(f.RemovePasskey(ctx, by, n.Secret, secret.New(pass), store.Factor{}, list[0].ID), "passkey_remove: "+she+"laptop")
+	want(f.DisableTOTP(ctx, by, n.Secret, secret.New(pass), store.Factor{}), "second_factor_remove: "+she)
 	n, err = f.ChangePassword(ctx, by, n.Secret, secret.New(pass), secret.New(pass+" 2"), false)
 	want(err, "password_change: "+she)
 	want(f.SignOut(ctx, by, n.Secret), "sign_out: "+she)
@@ -165,7 +165,14 @@ func TestEachChangeOfTheInstanceIsAnEvent(t *testing.T) {
 	want(err, "identity_link: system 0 from 192.0.2.7 Browser/1.0, "+theirs+"by Office", "sign_in: "+them+"by Office")
 	want(f.EndSessionsOf(ctx, store.Identity{Issuer: "i", Subject: "s"}, "", f.Clock.Now(), "Office"), "provider_sign_out: system 0 from  , "+theirs+"by Office")
 	want(f.AskForPassword(ctx, by, eve, "https://push.example.com", ""), "password_link: client 0 from 192.0.2.7 Browser/1.0, "+theirs+"by mail")
+	want(f.MailPasswordLink(ctx, storetest.Operator, eve, "https://push.example.com", ""), "password_link: "+operator+theirs+"by mail")
+	want(f.Unlink(ctx, storetest.Operator, eve), "identity_unlink: "+operator+theirs)
+	want(f.Unlink(ctx, storetest.Operator, eve)) // it has none
 	want(f.AskForPassword(ctx, by, "unknown@example.com", "https://push.example.com", ""))
+	f.Configure(store.Options{Terms: storetest.Terms(), Policies: []store.Policy{{Name: "finance", Groups: []string{"money"}}}})
+	want(f.SetPolicy(ctx, storetest.Operator, eve, "finance"), "policy_change: "+operator+theirs+"finance")
+	want(f.SetPolicy(ctx, storetest.Operator, eve, "finance")) // it has it
+	want(f.SetPolicy(ctx, storetest.Operator, eve, ""), "policy_change: "+operator+theirs+"none")
 
 	const whole = "account 0 , subject 0, "
 	r, err := f.RotateKey(ctx, storetest.Operator, true, quiet)

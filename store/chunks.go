@@ -85,7 +85,7 @@ func (w *chunkWriter) copy(ctx context.Context, r io.Reader) (size int64, err er
 		if end != nil && !errors.Is(end, io.EOF) {
 			return 0, end
 		}
-		if size += int64(len(*cur.chunk(i))); size > w.upload.store.options().Files.MaxSize {
+		if size += int64(len(*cur.chunk(i))); size > w.upload.policy.Files.MaxSize {
 			return 0, ErrFileSize
 		}
 		// Whether a chunk is the last shows only when the next one is read.

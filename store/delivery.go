@@ -88,7 +88,7 @@ func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secr
 	if checkHook(address, events, &bad); bad.Err() != nil {
 		return HookInfo{}, bad.Err()
 	}
-	c, use, err := s.provenTwice(ctx, by, session, password, f)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
 	if err != nil {
 		return HookInfo{}, err
 	}
@@ -98,15 +98,11 @@ func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secr
 	if err := s.countChange(ctx, c.account.ID); err != nil {
 		return HookInfo{}, err
 	}
-	if c.account.MFA() {
-		_, err := s.changeOwn(ctx, c, AdminWebhookAdd, "", func(a *Account) (SessionChange, error) {
-			var err error
-			*a, _, err = use(*a)
-			return SessionChange{Untold: true}, err // the webhook has the event
-		})
-		if err != nil {
-			return HookInfo{}, err
-		}
+	_, err = s.changeOwn(ctx, c, AdminWebhookAdd, "", func(a *Account) (SessionChange, error) {
+		return SessionChange{Untold: true}, use(a) // the webhook has the event
+	})
+	if err != nil {
+		return HookInfo{}, err
 	}
 	return s.AddHook(ctx, c.by, c.account.Email, address, events)
 }

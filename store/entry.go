@@ -66,6 +66,7 @@ type Entry struct {
 	Sealed []byte
 	Grant  *NewGrant // issued in the same step, unless nil; it is kept elsewhere
 
+	Most     Room       // at creation for an account: all that it may have, in place of RoomLimits.Account unless zero
 	Then     []Entry    // at creation: further entries of the same step
 	Mail     *MailBatch // sent with the step, unless nil; it is kept elsewhere
 	Messages []Message  // put into the outbox in the same step, even where no entry is appended; they are kept there

@@ -19,6 +19,9 @@ const (
 	FieldMailLanguage  = "notify_emails_to_locale"
 )
 
+// FieldMail is whether an invitation is mailed.
+const FieldMail = "mail"
+
 // Names of the fields of a request, beside FieldDays and FieldDuration of its own time limit.
 const (
 	FieldText           = "text"
@@ -34,6 +37,9 @@ const (
 
 // FieldWrappedKey is the field of an answer with the key of its envelope.
 const FieldWrappedKey = "wrapped_key"
+
+// FieldPolicy is the field of an account's policy in an *InvalidError.
+const FieldPolicy = "policy"
 
 // FieldPassword is the field of an account's password in an *InvalidError.
 const FieldPassword = "password"

@@ -211,7 +211,7 @@ func (s *Store) importEntry(p *Push, l LogEntry) Entry {
 }
 
 // NewImportedUpload is NewUpload for a push that ImportPush will keep under that token.
-func (s *Store) NewImportedUpload(t Token) *Upload { return s.newUpload(t) }
+func (s *Store) NewImportedUpload(t Token) *Upload { return s.newUpload(t, s.Policy("")) }
 
 // An ImportedAccount is an account of another server.
 type ImportedAccount struct {

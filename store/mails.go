@@ -37,6 +37,11 @@ func (s *Store) mailPush(ctx context.Context, by Actor, t Token, m MailRequest) 
 	var bad InvalidError
 	to := s.recipients(by, &m, &bad)
 	p.checkMail(to, &bad)
+	policy, err := s.PolicyOf(ctx, by)
+	if err != nil {
+		return PushInfo{}, err
+	}
+	policy.checkMail(to, &bad)
 	if len(to) == 0 && bad.Fields == nil {
 		bad.Add(FieldMailTo, "is required")
 	}
@@ -140,6 +145,7 @@ type Mail struct {
 	Base     string      // of a link: the address of the server, with which it begins
 	Language string      // empty: that of the instance
 	Code     secret.Text // of MailCode, or of the link of MailPassword
+	First    bool        // of MailPassword: the account has no password yet; not stored
 	At       time.Time   // when it was put into the outbox
 
 	Push   PushInfo // of a link with its Token
@@ -196,7 +202,7 @@ func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, e
 		l.Language = a.Language
 	}
 	if l.About == MailPassword {
-		l.To = secret.New(a.Email)
+		l.To, l.First = secret.New(a.Email), a.Invited()
 		id, until, sum, ok := passwordCode(l.Code)
 		return l, ok && id == a.ID && s.setsPassword(a, until, sum, s.time.Read()), nil
 	}

@@ -40,7 +40,11 @@ func (s *Store) editPush(ctx context.Context, by Actor, n Name, e PushEdit) (Pus
 	if at.Jumped {
 		return PushInfo{}, ErrClock
 	}
-	c, err := s.change(ctx, id, editRule(by, at, s.sealActor(id, by), s.options().Terms, e, s.rename))
+	policy, err := s.PolicyOf(ctx, by)
+	if err != nil {
+		return PushInfo{}, err
+	}
+	c, err := s.change(ctx, id, editRule(by, at, s.sealActor(id, by), policy.Terms, e, s.rename))
 	return PushInfo{Push: c.Push, At: at.Now, Token: n.token()}, err
 }
 
@@ -143,7 +147,11 @@ func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (Histor
 	if h.Asked, err = s.asked(ctx, p); err != nil {
 		return History{}, err
 	}
-	h.Days, h.Views = p.editBounds(s.options().Terms[p.Kind], at)
+	policy, err := s.PolicyOf(ctx, by)
+	if err != nil {
+		return History{}, err
+	}
+	h.Days, h.Views = p.editBounds(policy.Terms[p.Kind], at)
 	skip := (page - 1) * PageSize
 	if p.Seq > MaxSummed {
 		h.Log, err = s.entries(ctx, p, skip, PageSize)

@@ -14,8 +14,8 @@ const PageSize = 50
 
 // CreatePush keeps a new push and returns it with its token, once it is durable.
 //
-// Errors: *InvalidError; ErrFull; a *RoomError if the sender has no room left; ErrBusy if too many passphrases wait; ErrClock while
-// the clock is in doubt; ErrToken if the actor's account was removed or disabled
+// Errors: *InvalidError; ErrFull; a *RoomError if the sender has no room left; ErrBusy if too
+// many passphrases wait; ErrClock while the clock is in doubt; ErrToken if the actor's account was removed or disabled
 // meanwhile; a *QuotaError if it asks for more mail than may be sent today. For an answer to
 // a request also ErrNotFound if that is not live, ErrFileSize, and ErrNoAnswers in place of a
 // *RoomError; it is returned without its token.
@@ -33,15 +33,19 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	}
 	var bad InvalidError
 	var asked RequestInfo
+	policy, err := s.PolicyOf(ctx, by)
 	if !in.Request.IsZero() {
-		var err error
-		if in, asked, err = s.answering(ctx, in, &bad); err != nil {
-			return PushInfo{}, err
-		}
+		in, asked, err = s.answering(ctx, in, &bad)
+		policy = asked.Policy
 	}
-	p := s.options().Terms[in.Kind].resolve(in, at, &bad)
+	if err != nil {
+		return PushInfo{}, err
+	}
+	p := policy.Terms[in.Kind].resolve(in, at, &bad)
 	to := s.recipients(by, in.Mail, &bad)
 	p.checkMail(to, &bad)
+	policy.checkMail(to, &bad)
+	policy.check(p, in, &bad)
 	if err := bad.Err(); err != nil {
 		return PushInfo{}, err
 	}
@@ -60,7 +64,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		code = seal.NewReceiptCode()
 		p.Receipt = seal.Digest(code)
 	}
-	e := Entry{Kind: EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by)}
+	e := Entry{Kind: EntryCreation, At: at.Now, Sealed: s.sealActor(p.ID, by), Most: policy.Room}
 	p.log(e.Kind, at)
 	info := PushInfo{Push: p, At: at.Now, Token: t, Name: in.Name, Note: in.Note, Mailed: len(to), ReceiptCode: code}
 	if len(to) > 0 {
@@ -125,8 +129,8 @@ func (s *Store) deletePush(ctx context.Context, by Actor, n Name) (PushInfo, err
 }
 
 // Pushes lists a page, from 1, of the actor's own pushes, newest first: the live ones,
-// or the expired ones, which have no Token. ErrBusy if more of them have just ended than can be recorded at
-// once.
+// or the expired ones, which have no Token. ErrBusy if more of them have just ended than can be
+// recorded at once.
 func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]PushInfo, error) {
 	return s.ownPushes(ctx, by, live, (page-1)*PageSize, PageSize, s.time.Read())
 }

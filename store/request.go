@@ -218,6 +218,8 @@ type RequestInfo struct {
 	Token RequestToken // only for the owner, while the request is live
 	Asker string       // only for the sender of an answer: the address of the owner
 
+	Policy Policy // only for the sender of an answer: that of the owner
+
 	Unread int // only where the owner lists requests: answers that are live, and that the owner has not opened
 
 	// Only where the owner asks for one request: the pushes that came and are not purged,

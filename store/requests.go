@@ -29,7 +29,11 @@ func (s *Store) createRequest(ctx context.Context, by Actor, in NewRequest) (Req
 		return RequestInfo{}, ErrClock
 	}
 	var bad InvalidError
-	r := in.resolve(s.options().Terms, at, &bad)
+	policy, err := s.PolicyOf(ctx, by)
+	if err != nil {
+		return RequestInfo{}, err
+	}
+	r := in.resolve(policy, at, &bad)
 	if err := bad.Err(); err != nil {
 		return RequestInfo{}, err
 	}
@@ -47,7 +51,8 @@ func (s *Store) requestID(t RequestToken) RequestID {
 
 // resolve makes the record of a request, without ID, owner and sealed parts. It adds to bad
 // what cannot be.
-func (in NewRequest) resolve(all map[Kind]Terms, at clock.Instant, bad *InvalidError) Request {
+func (in NewRequest) resolve(policy Policy, at clock.Instant, bad *InvalidError) Request {
+	all := policy.Terms
 	r := Request{CreatedAt: at.Now, Texts: in.Texts, Files: in.Files, X25519: in.X25519, P256: in.P256}
 	if blank(in.Text.Reveal()) {
 		bad.Add(FieldText, "is required")
@@ -64,6 +69,9 @@ func (in NewRequest) resolve(all map[Kind]Terms, at clock.Instant, bad *InvalidE
 		bad.Add(FieldDuration, "must be 15 minutes or more")
 	}
 	r.ExpiresAt = at.Now.Add(lifetime)
+	if policy.Encryption && !r.Encrypted() {
+		bad.Add(FieldP256, "is required: this server takes only answers that are encrypted")
+	}
 	r.checkKeys(bad)
 	r.limit(in, all, bad)
 	return r
@@ -242,7 +250,7 @@ func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, e
 		return RequestInfo{Request: Request{ID: r.ID}}, ErrNotFound
 	}
 	info, err := s.openRequest(r, at)
-	info.Answers, info.Token, info.Asker = nil, RequestToken{}, owner.Email
+	info.Answers, info.Token, info.Asker, info.Policy = nil, RequestToken{}, owner.Email, s.Policy(owner.Policy)
 	return info, err
 }
 
@@ -252,7 +260,7 @@ func (s *Store) RequestHasRoom(ctx context.Context, r RequestInfo, bytes int64) 
 	if err := s.checkAnswer(bytes); err != nil {
 		return err
 	}
-	return answerError(s.engine.HasRoom(ctx, r.Owner, Room{Pushes: 1, Bytes: bytes}))
+	return answerError(s.engine.HasRoom(ctx, r.Owner, Room{Pushes: 1, Bytes: bytes}, r.Policy.Room))
 }
 
 // checkAnswer refuses an answer that is larger than all that one anonymous client may have
@@ -282,7 +290,7 @@ func (s *Store) answering(ctx context.Context, in NewPush, bad *InvalidError) (N
 	if err != nil {
 		return in, r, err
 	}
-	t := s.options().Terms[in.Kind]
+	t := r.Policy.Terms[in.Kind]
 	views := r.Views
 	if views == 0 {
 		views = t.Views.Default

@@ -261,7 +261,7 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 	} {
 		in := store.NewPush{Kind: store.Text, Payload: secret.New(c.payload), Request: c.to, WrappedKey: c.key}
 		if c.files {
-			in.Kind, in.Files = store.File, f.NewUpload()
+			in.Kind, in.Files = store.File, f.NewUpload(f.Policy(""))
 			if err := in.Files.Add(ctx, strings.NewReader("content")); err != nil {
 				t.Fatal(err)
 			}
@@ -417,7 +417,7 @@ func TestAnAnswerIsNoLargerThanWhatAnAnonymousClientMayHave(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		u := f.NewUpload()
+		u := f.NewUpload(f.Policy(""))
 		if err := u.Add(ctx, strings.NewReader(strings.Repeat("x", size))); err != nil {
 			t.Fatal(err)
 		}

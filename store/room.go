@@ -41,7 +41,7 @@ func (r Room) Within(most Room) bool {
 // RoomLimits bound what senders may have live at once.
 type RoomLimits struct {
 	Client    Room // of one anonymous client; 0: no limit
-	Account   Room // of one account; 0: no limit
+	Account   Room // of one account without a policy; 0: no limit
 	Anonymous int  // percent of the store's space that all anonymous pushes together may take; 0: no limit
 }
 
@@ -78,7 +78,11 @@ func (s *Store) HasRoom(ctx context.Context, by Actor, bytes int64) error {
 	if by.Account == 0 {
 		return nil
 	}
-	return s.engine.HasRoom(ctx, by.Account, Room{Pushes: 1, Bytes: bytes})
+	policy, err := s.PolicyOf(ctx, by)
+	if err != nil {
+		return err
+	}
+	return s.engine.HasRoom(ctx, by.Account, Room{Pushes: 1, Bytes: bytes}, policy.Room)
 }
 
 // AccountRooms returns the room of those accounts that have a live push, or files that can

@@ -29,7 +29,7 @@ func TestAnUploadIsNotSweptByAnotherServer(t *testing.T) {
 	alice := a.Account("alice@example.com")
 	content := storetest.Content(1, seal.ChunkSize*20)
 	upload := func() *store.Upload {
-		u := a.NewUpload()
+		u := a.NewUpload(a.Policy(""))
 		if err := u.Add(ctx, bytes.NewReader(content)); err != nil {
 			t.Fatal(err)
 		}

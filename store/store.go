@@ -272,6 +272,8 @@ type Options struct {
 	PurgeAfter time.Duration  // how long expired pushes of accounts stay; 0: for good
 	Guessing   Guessing
 	Files      FileLimits
+	Rules      Rules
+	Policies   []Policy // that differ from Terms, Files, Space.Room.Account and Rules
 	Sessions   SessionLimits
 	SignIns    SignInLimits
 	Hooks      HookOptions

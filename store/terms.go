@@ -36,9 +36,6 @@ type Terms struct {
 	Deletable     Choice
 }
 
-// Terms returns the terms of a kind. Enabled is false for a kind that is switched off.
-func (s *Store) Terms(k Kind) Terms { return s.options().Terms[k] }
-
 // resolve makes the record of a new push, without ID, owner and sealed parts. It fills in
 // the defaults, and adds to bad what the terms do not allow.
 func (t Terms) resolve(in NewPush, at clock.Instant, bad *InvalidError) Push {

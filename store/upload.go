@@ -24,6 +24,7 @@ const (
 // concurrent use.
 type Upload struct {
 	store  *Store
+	policy Policy // of who uploads
 	token  Token
 	id     ID
 	dek    seal.DEK
@@ -36,11 +37,11 @@ type Upload struct {
 
 var errBroken = errors.New("use of an upload that has failed")
 
-// NewUpload begins an upload. The caller must call Close.
-func (s *Store) NewUpload() *Upload { return s.newUpload(NewToken(s.time.Read().Now)) }
+// NewUpload begins an upload within the bounds of a policy. The caller must call Close.
+func (s *Store) NewUpload(p Policy) *Upload { return s.newUpload(NewToken(s.time.Read().Now), p) }
 
-func (s *Store) newUpload(t Token) *Upload {
-	u := &Upload{store: s, token: t, id: s.id(t), dek: seal.NewDEK()}
+func (s *Store) newUpload(t Token, p Policy) *Upload {
+	u := &Upload{store: s, policy: p, token: t, id: s.id(t), dek: seal.NewDEK()}
 	u.key = u.dek.FilesKey()
 	s.uploads.add(u.id)
 	return u
@@ -81,9 +82,9 @@ func (u *Upload) mayAdd() error {
 		return errBroken
 	}
 	var bad InvalidError
-	limit := u.store.options().Files.MaxCount
+	limit := u.policy.Files.MaxCount
 	switch {
-	case !u.store.options().Terms[File].Enabled:
+	case !u.policy.Terms[File].Enabled:
 		bad.Add(FieldKind, File.String()+" pushes are disabled")
 	case len(u.files) >= limit:
 		bad.Add(FieldFiles, "are too many (maximum is "+strconv.Itoa(limit)+")")

@@ -120,7 +120,7 @@ func upload(b *testing.B, f *storetest.Fixture, by store.Actor, size int64) {
 
 // keep has a file go in.
 func keep(b *testing.B, f *storetest.Fixture, by store.Actor, size int64) store.PushInfo {
-	u := f.NewUpload()
+	u := f.NewUpload(f.Policy(""))
 	if err := u.Add(ctx, io.LimitReader(zeros{}, size)); err != nil {
 		b.Fatal(err)
 	}

@@ -32,7 +32,7 @@ func TestAnUploadThatComesToNothingLeavesNothing(t *testing.T) {
 		"an owner who is gone":  {files: []io.Reader{whole()}, want: store.ErrToken},
 		"a name that is longer": {files: []io.Reader{whole()}, change: func(in *store.NewPush) { in.Name = secret.New(string(make([]byte, 256))) }, want: &store.InvalidError{}},
 	} {
-		u, by := f.NewUpload(), alice
+		u, by := f.NewUpload(f.Policy("")), alice
 		if errors.Is(test.want, store.ErrToken) {
 			by.Account = 99
 		}
@@ -67,7 +67,7 @@ func TestAnUploadThatAKillCutShortIsSweptAndOneThatRunsIsNot(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	alice := f.Account("alice@example.com")
-	u := f.NewUpload()
+	u := f.NewUpload(f.Policy(""))
 	if err := u.Add(ctx, bytes.NewReader(storetest.Content(1, seal.ChunkSize*20))); err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestFilesOfARemovedAccountGo(t *testing.T) {
 func TestFilePushesCanBeSwitchedOff(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(o *storetest.Setup) { delete(o.Terms, store.File) })
-	u := f.NewUpload()
+	u := f.NewUpload(f.Policy(""))
 	invalid := (*store.InvalidError)(nil)
 	if err := u.Add(ctx, iotest.ErrReader(errors.New("it was read"))); !errors.As(err, &invalid) || invalid.Fields["kind"] == nil {
 		t.Errorf("it gave %v", err)

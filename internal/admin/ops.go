@@ -23,12 +23,21 @@ var (
 	// UserInvite adds an account without a password, and makes the link that sets one:
 	// *store.InvalidError, store.ErrExists.
 	UserInvite = Op[Invitation, PasswordLink]{name: "user/invite", do: userInvite}
+	// UserMailLink mails a link that sets the password of an account: store.ErrNotFound,
+	// store.ErrDenied if it may not act, *store.InvalidError if no mail is sent there,
+	// *store.QuotaError.
+	UserMailLink = Op[MailedLink, None]{name: "user/mail-link", do: userMailLink}
+	// UserUnlink removes the links of an account to sign-in providers: store.ErrNotFound,
+	// store.ErrLastAdmin if the last administrator could not sign in any more.
+	UserUnlink = Op[Address, None]{name: "user/unlink", do: userUnlink}
 	// UserPasswordLink makes a link that sets the password of an account: store.ErrNotFound,
 	// store.ErrDenied for one that is disabled.
 	UserPasswordLink = Op[Address, PasswordLink]{name: "user/password-link", do: userPasswordLink}
 	// UserRole makes an account an administrator's or a member's: store.ErrNotFound,
 	// store.ErrLastAdmin.
 	UserRole = Op[Role, None]{name: "user/role", do: userRole}
+	// UserPolicy gives an account a policy, or none: *store.InvalidError, store.ErrNotFound.
+	UserPolicy = Op[NewPolicy, None]{name: "user/policy", do: userPolicy}
 	// UserDisable makes every token and session of an account invalid:
 	// store.ErrNotFound, store.ErrLastAdmin.
 	UserDisable = Op[Address, None]{name: "user/disable", do: userDisable}
@@ -124,7 +133,7 @@ var operator = store.Actor{Role: store.Operator}
 // operations lists every operation that a server does to its store.
 func operations() []operation {
 	return []operation{
-		UserAdd, UserList, UserPasswd, UserResetMFA, UserInvite, UserPasswordLink, UserRole, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
+		UserAdd, UserList, UserPasswd, UserResetMFA, UserUnlink, UserInvite, UserPasswordLink, UserMailLink, UserRole, UserPolicy, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
 		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup, Purge,
 		KeyID, KeyRotate,
 		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
@@ -167,8 +176,20 @@ func userPasswordLink(ctx context.Context, s *store.Store, in Address) (Password
 	return PasswordLink{Clear{l.Code}, l.Until}, err
 }
 
+func userMailLink(ctx context.Context, s *store.Store, in MailedLink) (None, error) {
+	return None{}, s.MailPasswordLink(ctx, operator, in.Email, in.Base, "")
+}
+
+func userUnlink(ctx context.Context, s *store.Store, in Address) (None, error) {
+	return None{}, s.Unlink(ctx, operator, in.Email)
+}
+
 func userRole(ctx context.Context, s *store.Store, in Role) (None, error) {
 	return None{}, s.SetAdmin(ctx, operator, in.Email, in.Admin, in.EvenLast)
+}
+
+func userPolicy(ctx context.Context, s *store.Store, in NewPolicy) (None, error) {
+	return None{}, s.SetPolicy(ctx, operator, in.Email, in.Policy)
 }
 
 func userDisable(ctx context.Context, s *store.Store, in Address) (None, error) {

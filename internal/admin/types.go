@@ -29,6 +29,12 @@ type Invitation struct {
 	Admin bool
 }
 
+// A MailedLink is a link that sets the password of an account, to be mailed there.
+type MailedLink struct {
+	Email string
+	Base  string // the address of the server, with which the link begins
+}
+
 // A PasswordLink sets the password of an account.
 type PasswordLink struct {
 	Code  Clear // the end of its path
@@ -41,6 +47,9 @@ type Role struct {
 	Admin    bool
 	EvenLast bool // the instance may be left without an administrator
 }
+
+// A NewPolicy is what an account shall have; empty: none.
+type NewPolicy struct{ Email, Policy string }
 
 // A Rename gives an account another address.
 type Rename struct{ Email, To string }
@@ -58,14 +67,15 @@ type User struct {
 	Confirmed    bool            `json:"confirmed"`                // its address
 	SecondFactor bool            `json:"second_factor"`
 	Admin        bool            `json:"admin"`
-	Invited      bool            `json:"invited"` // it has no way to sign in yet
+	Invited      bool            `json:"invited"`          // it has no way to sign in yet
+	Policy       string          `json:"policy,omitempty"` // empty: none
 	Disabled     bool            `json:"disabled"`
 	Removing     bool            `json:"removing"` // its removal was interrupted; the next sweep finishes it
 	Room         store.Room      `json:"room"`     // what its live pushes take
 	Identities   []Identity      `json:"identities,omitempty"`
 }
 
-// An Identity is that by which a provider of sign-ins knows the account's user.
+// An Identity is that by which a sign-in provider knows the account's user.
 type Identity struct {
 	Issuer  string `json:"issuer"`
 	Subject string `json:"subject"`
@@ -74,7 +84,7 @@ type Identity struct {
 func newUser(a store.Account, takes store.Room) User {
 	u := User{
 		ID: a.ID, Email: a.Email, CreatedAt: a.CreatedAt, LastSignInAt: a.SignedInAt,
-		Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin, Invited: a.Invited(), Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+		Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin, Invited: a.Invited(), Policy: a.Policy, Disabled: a.Disabled, Removing: a.Removing, Room: takes,
 	}
 	for _, i := range a.Identities.List() {
 		u.Identities = append(u.Identities, Identity(i))
@@ -174,6 +184,8 @@ type Facts struct {
 	Doubt  bool      // the clock jumped while the store was open, and is not trusted yet
 	Away   bool      // by the clock the store was closed for more than a day, and the clock is not trusted yet
 	Swept  time.Time // when the last successful sweep ended; zero: there was none
+
+	LostPolicies []string // of accounts, that the settings do not have
 
 	Size, Unused int64 // bytes of the database's file
 

@@ -104,14 +104,14 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 	}
 	if s.Config.LDAP.Enabled() {
 		s.People = func(ctx context.Context) error {
-			people, err := daemon.OpenDirectory(s.Config.LDAP)
+			people, err := daemon.OpenDirectory(s.Config.LDAP, nil)
 			if err != nil {
 				return err
 			}
 			return people.Check(ctx)
 		}
 	}
-	providers, err := instance.Providers(s.Config, time.Now)
+	providers, err := instance.Providers(s.Config, time.Now, nil)
 	s.ProvidersAre = err
 	for i, p := range providers {
 		name := s.Config.SignIn.OIDC[i].Name

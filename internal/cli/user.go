@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,8 +19,8 @@ import (
 
 func (a *app) user() *cobra.Command {
 	return group("user", "Manage accounts",
-		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userConfirm(), a.userRename(),
-		a.userInvite(), a.userLink(), a.userGrant(), a.userRevoke(), a.userDisable(), a.userEnable(), a.userExpirePushes(), a.userRemove())
+		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userUnlink(), a.userConfirm(), a.userRename(),
+		a.userInvite(), a.userLink(), a.userGrant(), a.userRevoke(), a.userPolicy(), a.userDisable(), a.userEnable(), a.userExpirePushes(), a.userRemove())
 }
 
 // ofAccount names the account in an error, and adds a hint.
@@ -91,8 +92,8 @@ func (a *app) userList() *cobra.Command {
 sign-in on the pages, and what its live pushes take.
 
 With --json each line is an object with id, email, created_at, confirmed,
-second_factor, admin, invited, disabled, removing and room, which has pushes and bytes, and with
-last_sign_in_at if there was a sign-in.`,
+second_factor, admin, invited, disabled, removing and room, which has pushes and bytes,
+with last_sign_in_at if there was a sign-in, and with policy if it has one.`,
 		Example: `  pushbox user list
   pushbox user list --json | jq -r 'select(.second_factor | not) | .email'`,
 		Args: arguments(),
@@ -103,13 +104,13 @@ last_sign_in_at if there was a sign-in.`,
 		if err != nil {
 			return err
 		}
-		return listing[admin.User]{[]string{"EMAIL", "CREATED", "LAST SIGN-IN", "CONFIRMED", "SECOND FACTOR", "ROLE", "STATE", "PUSHES", "SIZE"}, userRow}.print(a.stdout, users, *asJSON)
+		return listing[admin.User]{[]string{"EMAIL", "CREATED", "LAST SIGN-IN", "CONFIRMED", "SECOND FACTOR", "ROLE", "POLICY", "STATE", "PUSHES", "SIZE"}, userRow}.print(a.stdout, users, *asJSON)
 	}
 	return cmd
 }
 
 func userRow(u admin.User) []string {
-	return []string{u.Email, stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), yesNo(u.Confirmed), yesNo(u.SecondFactor), userRole(u), userState(u), strconv.Itoa(u.Room.Pushes), humanize.Size(u.Room.Bytes)}
+	return []string{u.Email, stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), yesNo(u.Confirmed), yesNo(u.SecondFactor), userRole(u), cmp.Or(u.Policy, "-"), userState(u), strconv.Itoa(u.Room.Pushes), humanize.Size(u.Room.Bytes)}
 }
 
 func yesNo(b bool) string {
@@ -189,9 +190,21 @@ func (a *app) userResetMFA() *cobra.Command {
 		Use:   "reset-mfa EMAIL",
 		Short: "Remove the second factors of an account",
 		Long: `Remove the authenticator app, the passkeys and the recovery codes from an account,
-when its user has lost them. Afterwards the password is enough to sign in. Sessions and API tokens stay
-valid.`,
+when its user has lost them. Afterwards the password is enough to sign in. Sessions
+and API tokens stay valid.`,
 		Example: `  pushbox user reset-mfa alice@example.com`,
+	})
+}
+
+func (a *app) userUnlink() *cobra.Command {
+	return a.accountCommand(admin.UserUnlink, "removed any links to sign-in providers from the account ", &cobra.Command{
+		Use:   "unlink EMAIL",
+		Short: "Remove the links of an account to sign-in providers",
+		Long: `Remove the links of an account to sign-in providers: by OpenID Connect, by a directory or
+by a proxy. Its sessions end; its API tokens stay valid. Afterwards its user signs in with
+the password, which ` + "`pushbox user link`" + ` sets, or at a provider that may link the
+address again.`,
+		Example: `  pushbox user unlink alice@example.com`,
 	})
 }
 
@@ -204,6 +217,31 @@ confirms the address with a code that is sent there by mail; until then the acco
 sends no mail. This command does it without a code: you vouch for the address.`,
 		Example: `  pushbox user confirm alice@example.com`,
 	})
+}
+
+func (a *app) userPolicy() *cobra.Command {
+	return &cobra.Command{
+		Use:   "policy EMAIL NAME|none",
+		Short: "Give an account a policy",
+		Long: `Give an account a policy of the settings, or none: then what holds for all holds for
+it. If the policy has groups, those of its user decide again at the next sign-in at a
+provider.`,
+		Example: `  pushbox user policy alice@example.com finance
+  pushbox user policy alice@example.com none`,
+		Args: arguments("EMAIL", "NAME"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in := admin.NewPolicy{Email: args[0], Policy: args[1]}
+			did := "the account " + args[0] + " has the policy " + args[1] + " now"
+			if in.Policy == "none" {
+				in.Policy, did = "", "the account "+args[0]+" has no policy now"
+			}
+			if _, err := administer(a, cmd, admin.UserPolicy, in); err != nil {
+				return ofAccount(args[0], err)
+			}
+			a.say(did)
+			return nil
+		},
+	}
 }
 
 func (a *app) userDisable() *cobra.Command {

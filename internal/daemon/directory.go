@@ -48,7 +48,7 @@ func newDirectoryLink(cfg config.LDAP, s *store.Store, log zerolog.Logger) (*dir
 	if !cfg.Enabled() {
 		return nil, nil
 	}
-	people, err := OpenDirectory(cfg)
+	people, err := OpenDirectory(cfg, s.PolicyGroups)
 	if err != nil {
 		return nil, err
 	}
@@ -56,12 +56,12 @@ func newDirectoryLink(cfg config.LDAP, s *store.Store, log zerolog.Logger) (*dir
 }
 
 // OpenDirectory returns the directory of the settings. It reads the files that they name,
-// and asks nothing.
-func OpenDirectory(cfg config.LDAP) (*directory.Directory, error) {
+// and asks nothing. groups lists others than those of the settings that people may be in.
+func OpenDirectory(cfg config.LDAP, groups func() []string) (*directory.Directory, error) {
 	o := directory.Options{
 		URL: cfg.URL, BindDN: cfg.BindDN, BindPassword: cfg.BindPassword, Base: cfg.Base, Filter: cfg.Filter,
 		LoginAttributes: cfg.LoginAttributes, IDAttribute: cfg.IDAttribute, EmailAttribute: cfg.EmailAttribute,
-		GroupBase: cfg.GroupBase, MemberAttributes: cfg.MemberAttributes, AllowedGroups: cfg.AllowedGroups, AdminGroups: cfg.AdminGroups,
+		GroupBase: cfg.GroupBase, MemberAttributes: cfg.MemberAttributes, AllowedGroups: cfg.AllowedGroups, AdminGroups: cfg.AdminGroups, OtherGroups: groups,
 	}
 	var err error
 	if cfg.BindPasswordFile != "" {
@@ -93,11 +93,14 @@ func (d *directoryLink) options(o *server.Options) {
 func (d *directoryLink) signIn(ctx context.Context, login string, password secret.Text) (store.External, error) {
 	p, err := d.people.SignIn(ctx, login, password)
 	d.noteState(ctx, err)
+	var refused *directory.RefusedError
 	switch {
 	case errors.Is(err, directory.ErrNotAllowed):
 		x := d.external(p)
-		x.Denied = true
+		x.Denied, x.Why = true, "the person is in none of allowed_groups"
 		return x, nil
+	case errors.As(err, &refused):
+		return store.External{}, &store.RefusedError{Why: "by " + ldapName + ": " + refused.Why}
 	case errors.Is(err, directory.ErrCredentials):
 		return store.External{}, store.ErrCredentials
 	case err != nil:
@@ -110,7 +113,7 @@ func (d *directoryLink) signIn(ctx context.Context, login string, password secre
 func (d *directoryLink) external(p directory.Person) store.External {
 	x := store.External{
 		Identity: store.Identity{Issuer: ldapIssuer, Subject: p.ID}, Provider: ldapName,
-		Email: p.Email, Verified: true, Link: d.cfg.LinkByEmail, Create: d.cfg.CreateAccounts,
+		Email: p.Email, Verified: true, Groups: p.Groups, Link: d.cfg.LinkByEmail, Create: d.cfg.CreateAccounts,
 	}
 	if len(d.cfg.AdminGroups) > 0 {
 		x.Admin = &p.Admin
@@ -156,6 +159,8 @@ func (d *directoryLink) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	line := d.people.Line()
+	defer line.Close()
 	asked, fails, gone := 0, 0, []store.Identity(nil)
 	for _, a := range accounts {
 		for _, i := range a.Identities.List() {
@@ -163,7 +168,7 @@ func (d *directoryLink) check(ctx context.Context) error {
 				continue
 			}
 			asked++
-			x, err := d.find(ctx, i)
+			x, err := d.find(ctx, line, i)
 			switch {
 			case err != nil:
 				fails++
@@ -182,7 +187,7 @@ func (d *directoryLink) check(ctx context.Context) error {
 		return fmt.Errorf("the directory lacks %d of %d people, or they are in no allowed group: no account was disabled; check base, filter and allowed_groups", len(gone), asked)
 	}
 	for _, i := range gone {
-		x, err := d.find(ctx, i) // the check may have taken long
+		x, err := d.find(ctx, line, i) // the check may have taken long
 		if err != nil || !x.Denied {
 			continue
 		}
@@ -196,10 +201,10 @@ func (d *directoryLink) check(ctx context.Context) error {
 }
 
 // find asks the directory for a person again. An error is logged already.
-func (d *directoryLink) find(ctx context.Context, i store.Identity) (store.External, error) {
+func (d *directoryLink) find(ctx context.Context, line *directory.Line, i store.Identity) (store.External, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
-	p, err := d.people.Find(ctx, i.Subject)
+	p, err := line.Find(ctx, i.Subject)
 	d.noteState(ctx, err)
 	if errors.Is(err, directory.ErrGone) || errors.Is(err, directory.ErrNotAllowed) {
 		return store.External{Identity: i, Provider: ldapName, Denied: true}, nil

@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/ldaptest"
+	"pushbox/server"
 	"pushbox/store"
 )
 
@@ -30,6 +32,9 @@ type directorySite struct {
 	web    *httptest.Server
 	log    bytes.Buffer // see logged
 	client http.Client
+
+	handler *server.Server
+	cfg     config.Config
 }
 
 // newDirectorySite has ann, bob and cas in a directory, all in the group staff, cas in admins,
@@ -73,7 +78,7 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.web = httptest.NewServer(handler)
+	d.web, d.handler, d.cfg = httptest.NewServer(handler), handler, cfg
 	t.Cleanup(d.web.Close)
 	d.url = d.web.URL
 	return d
@@ -172,6 +177,22 @@ func TestAnAccountOfAnAddressIsThePersonsOnlyIfTheSettingsSaySo(t *testing.T) {
 	}
 }
 
+func TestTheInstanceLogSaysWhyTheDirectoryRefuses(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t, func(c *config.LDAP) { c.AllowedGroups = c.AdminGroups })
+	for _, c := range []struct{ login, password, want string }{
+		{"ann", "wrong", "by the directory: the password is wrong"},
+		{"zoe", "wrong", "by the directory: the directory has no such person"},
+		{"ann", "right-ann", "by the directory: the person is in none of allowed_groups"},
+	} {
+		d.want(c.login, c.password, http.StatusForbidden)
+		events, err := d.store.AdminEvents(t.Context(), time.Time{}, 0, store.MaxAdminEvents)
+		if err != nil || events[len(events)-1].Detail != c.want {
+			t.Errorf("%s: the log says %+v, %v", c.login, events[len(events)-1], err)
+		}
+	}
+}
+
 func TestWhoLeavesTheDirectoryIsDisabled(t *testing.T) {
 	t.Parallel()
 	d := newDirectorySite(t)
@@ -203,6 +224,41 @@ func TestWhoLeavesTheDirectoryIsDisabled(t *testing.T) {
 	if !d.sees(cookies["dan"], "/p") {
 		t.Error("a mistake in the directory disabled an account")
 	}
+}
+
+// Policies alone make the directory read groups, and a reload of them counts at once.
+func TestGroupsOfTheDirectoryDecideThePolicy(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t, func(c *config.LDAP) { c.AllowedGroups, c.AdminGroups = nil, nil })
+	has := func(what, want string) {
+		t.Helper()
+		if a, err := d.store.AccountByEmail(t.Context(), "cas@example.com"); err != nil || a.Policy != want {
+			t.Errorf("%s: %q, not %q, %v", what, a.Policy, want, err)
+		}
+	}
+	d.want("cas", "right-cas", http.StatusSeeOther)
+	has("without policies", "")
+	cfg := d.cfg
+	cfg.Policies = []config.NamedPolicy{{Name: "admins", Groups: []string{"CN=Admins," + ldaptest.Groups}}, {Name: "staff", Groups: []string{"staff", "cn=staff," + ldaptest.Groups}}}
+	for _, part := range []reloadable{storeReload(d.store), handlerReload(d.handler)} {
+		apply, err := part(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply()
+	}
+	if err := d.check(); err != nil {
+		t.Fatal(err)
+	}
+	has("at a check", "admins")
+	d.ldap.Set("cn=admins,"+ldaptest.Groups, "member", "uid=bob,"+ldaptest.People)
+	d.want("cas", "right-cas", http.StatusSeeOther)
+	has("at a sign-in", "staff")
+	d.ldap.Set("cn=staff,"+ldaptest.Groups, "member", "uid=bob,"+ldaptest.People)
+	if err := d.check(); err != nil {
+		t.Fatal(err)
+	}
+	has("in no group", "")
 }
 
 func TestADirectoryThatIsAwayLetsOthersSignIn(t *testing.T) {

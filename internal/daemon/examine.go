@@ -71,6 +71,9 @@ func Examine(ctx context.Context, s *store.Store, cfg config.Config, version str
 	if fault != nil {
 		f.KeyFault = fault.Error()
 	}
+	if err == nil {
+		f.LostPolicies, err = s.LostPolicies(ctx)
+	}
 	return f, err
 }
 

@@ -25,7 +25,8 @@ func walked(k config.Setting) string {
 		"files.max_file_size": "1KiB", "files.download_window": "1h",
 		"public_listen": "127.0.0.1:2", "listen_mode": `"0600"`, "base_path": "/walked", "allowed_hosts": "[walked.example]",
 		"tls.hsts": "1d", "mail.tls": "implicit", "mail.give_up": "1h", "mail.from": "push@walked.example", "metrics.listen": "127.0.0.1:3", "limits.stop_delay": "1m", "ldap.check_every": "1h", "webhooks.queue": "100", "webhooks.give_up": "1h", "backup.schedule": "24h", "backup.dir": "/some/where", "backup.recipients": "[age1abc]", "backup.after": "[/bin/true]",
-		"sign_in.break_glass":     "[ann@walked.example]",
+		"sign_in.break_glass": "[ann@walked.example]",
+		"policy.kinds":        "[text]", "policy.max_file_size": "1KiB", "policy.account_bytes": "1MiB", "policies": "[{name: walked, max_file_uploads: 1}]",
 		"require_mfa_tokens_from": "2099-01-31", "sessions.idle_timeout": "2d", "sessions.max_age": "90d",
 	}
 	v, ok := special[k.Key]
@@ -95,7 +96,8 @@ var unseen = map[string]string{
 	"limits.passphrases_per_push": "TestAReloadDoesNotRenewAUsedLimit", "limits.sign_ins_per_client": "TestAReloadDoesNotRenewAUsedLimit",
 	"limits.sign_ins_per_account": "TestAReloadDoesNotRenewAUsedLimit", "limits.passphrases_per_life": "store: TestALowerLimitOfWrongPassphrasesHoldsAtOnce",
 	"limits.connections": "httpd: TestBoundsOfConnectionsCanBeChanged", "limits.connections_per_client": "httpd: TestBoundsOfConnectionsCanBeChanged",
-	"limits.anonymous_pushes": roomTest, "limits.anonymous_bytes": roomTest, "limits.anonymous_share": roomTest, "limits.account_pushes": roomTest, "limits.account_bytes": roomTest,
+	"limits.anonymous_pushes": roomTest, "limits.anonymous_bytes": roomTest, "limits.anonymous_share": roomTest, "limits.account_pushes": roomTest, "limits.account_bytes": roomTest, "policy.account_pushes": roomTest, "policy.account_bytes": roomTest,
+	"policy.enable_mail": "store: TestAPolicyThatTheSettingsLackIsNone", "policies": "TestGroupsOfTheDirectoryDecideThePolicy",
 	"limits.passphrase_queue": "store: TestAQueueCanBeMadeShorterAndLonger", "limits.downloads": "server: TestSlotsCanBeMadeFewerAndMore",
 }
 

@@ -5,14 +5,17 @@ import (
 	"fmt"
 )
 
-// A Provider is one of sign-ins.
+// A Provider is a sign-in provider.
 type Provider struct {
 	Name string
 	Back string                      // the path to which it sends browsers back
 	Ask  func(context.Context) error // returns an error unless it answers as a provider
 }
 
-// checkProviders reports whether each provider of sign-ins answers, and the address that it must
+// providerCure is what to do about a provider that cannot be asked.
+const providerCure = "open ISSUER/.well-known/openid-configuration from this machine: take issuer from it, to the letter, and name the authority of its certificate in ca_file, if it is one of your own (docs/sign-in.md)"
+
+// checkProviders reports whether each sign-in provider answers, and the address that it must
 // know.
 func checkProviders(ctx context.Context, s *Subject) (all []Finding) {
 	switch {
@@ -23,7 +26,7 @@ func checkProviders(ctx context.Context, s *Subject) (all []Finding) {
 	}
 	for _, p := range s.Providers {
 		if err := p.Ask(ctx); err != nil {
-			all = append(all, problem("make its issuer answer this machine: see docs/sign-in.md", "%s: %v", p.Name, err))
+			all = append(all, problem(providerCure, "%s: %v", p.Name, err))
 			continue
 		}
 		base := s.Config.BaseURL

@@ -9,7 +9,7 @@ import (
 func TestProvidersOfSignInsAreToAnswer(t *testing.T) {
 	t.Parallel()
 	s := healthy(t)
-	const name = "providers of sign-ins"
+	const name = "sign-in providers"
 	wants(t, "none", of(t, s, name), Skipped, "docs/sign-in.md")
 	s.Providers = []Provider{{Name: "office", Back: "/users/oidc/office/callback", Ask: func(context.Context) error { return nil }}}
 	wants(t, "a good one", of(t, s, name), OK, "the address of this server and /users/oidc/office/callback")

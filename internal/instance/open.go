@@ -66,7 +66,7 @@ func Open(ctx context.Context, o Options) (s *store.Store, created bool, err err
 		Path:    Database(o.Config),
 		MaxSize: int64(o.Config.MaxStoreSize),
 		MinFree: int64(o.Config.Limits.MinFreeSpace),
-		Room:    roomLimits(o.Config.Limits),
+		Room:    roomLimits(o.Config),
 		Clients: o.Config.Limits.Clients,
 		Timeout: o.Wait,
 		Note:    o.Note,

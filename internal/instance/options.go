@@ -8,19 +8,13 @@ import (
 
 // StoreOptions returns the options of the store in a configuration.
 func StoreOptions(cfg config.Config) store.Options {
+	all := policy(cfg, config.NamedPolicy{})
 	return store.Options{
-		Terms: map[store.Kind]store.Terms{
-			store.Text: deletableTerms(cfg.PW, true),
-			store.URL:  terms(cfg.URL, cfg.EnableURLPushes),
-			store.File: deletableTerms(cfg.Files.DeletableTerms, cfg.EnableFilePushes),
-			store.QR:   deletableTerms(cfg.QR, cfg.EnableQRPushes),
-		},
+		Terms:      all.Terms,
+		Files:      all.Files,
+		Rules:      all.Rules,
+		Policies:   policies(cfg),
 		PurgeAfter: cfg.PurgeAfter,
-		Files: store.FileLimits{
-			MaxCount: cfg.Files.MaxFileUploads,
-			MaxSize:  int64(cfg.Files.MaxFileSize),
-			Window:   cfg.Files.DownloadWindow,
-		},
 		Guessing: store.Guessing{
 			PerClient: cfg.Limits.PassphrasesPerClient,
 			PerPush:   cfg.Limits.PassphrasesPerPush,
@@ -32,7 +26,7 @@ func StoreOptions(cfg config.Config) store.Options {
 			PerClient:  cfg.Limits.SignInsPerClient,
 			PerAccount: cfg.Limits.SignInsPerAccount,
 		},
-		Space:  store.SpaceLimits{MaxSize: int64(cfg.MaxStoreSize), MinFree: int64(cfg.Limits.MinFreeSpace), Room: roomLimits(cfg.Limits)},
+		Space:  store.SpaceLimits{MaxSize: int64(cfg.MaxStoreSize), MinFree: int64(cfg.Limits.MinFreeSpace), Room: roomLimits(cfg)},
 		Hooks:  hookOptions(cfg.Webhooks),
 		Mail:   mailOptions(cfg.Mail),
 		Issuer: cfg.Brand.Title,
@@ -41,10 +35,11 @@ func StoreOptions(cfg config.Config) store.Options {
 }
 
 // roomLimits returns what senders may have live at once.
-func roomLimits(l config.Limits) store.RoomLimits {
+func roomLimits(cfg config.Config) store.RoomLimits {
+	l := cfg.Limits
 	return store.RoomLimits{
 		Client:    store.Room{Pushes: l.AnonymousPushes, Bytes: int64(l.AnonymousBytes)},
-		Account:   store.Room{Pushes: l.AccountPushes, Bytes: int64(l.AccountBytes)},
+		Account:   policy(cfg, config.NamedPolicy{}).Room,
 		Anonymous: l.AnonymousShare,
 	}
 }

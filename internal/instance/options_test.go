@@ -48,6 +48,7 @@ func TestEachSettingReachesTheStore(t *testing.T) {
 	file.Deletable = store.Choice{Enabled: true, Default: true}
 	wanted := store.Options{
 		Terms:      map[store.Kind]store.Terms{store.Text: text, store.URL: url, store.QR: qr, store.File: file},
+		Policies:   []store.Policy{},
 		PurgeAfter: time.Hour,
 		Guessing:   store.Guessing{PerClient: 41, PerPush: 42, PerLife: 51, Queue: 43},
 		SignIns:    store.SignInLimits{PerClient: 45, PerAccount: 46},

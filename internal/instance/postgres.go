@@ -81,7 +81,7 @@ func onlyNews(note func(string)) func(string) {
 // tryPostgres is openPostgres, once.
 func (o Options) tryPostgres(ctx context.Context, url secret.Text) (s *store.Store, created bool, err error) {
 	engine, created, err := postgres.Open(ctx, postgres.Options{
-		URL: url, Dir: o.Config.DataDir, MaxSize: int64(o.Config.MaxStoreSize), Room: roomLimits(o.Config.Limits),
+		URL: url, Dir: o.Config.DataDir, MaxSize: int64(o.Config.MaxStoreSize), Room: roomLimits(o.Config),
 		Trouble: o.Trouble, Durable: o.noteDurability,
 	})
 	if err != nil {

@@ -5,19 +5,17 @@ import (
 	"time"
 
 	"pushbox/config"
-	"pushbox/internal/durable"
+	"pushbox/internal/certs"
 	"pushbox/internal/openid"
 )
 
-// maxAuthorities is the largest file with certificates of authorities, in bytes.
-const maxAuthorities = 1 << 20
-
 // Providers makes the providers of sign_in.oidc, in their order. It reads the files that the
-// settings name, and asks no provider for anything.
-func Providers(cfg config.Config, now func() time.Time) ([]*openid.Provider, error) {
+// settings name, and asks no provider for anything. groups lists others than those of the
+// settings that people may be in.
+func Providers(cfg config.Config, now func() time.Time, groups func() []string) ([]*openid.Provider, error) {
 	all := make([]*openid.Provider, len(cfg.SignIn.OIDC))
 	for i, c := range cfg.SignIn.OIDC {
-		p, err := newProvider(c, now)
+		p, err := newProvider(c, now, groups)
 		if err != nil {
 			return nil, fmt.Errorf("sign_in.oidc, %s: %w", c.Name, err)
 		}
@@ -26,11 +24,9 @@ func Providers(cfg config.Config, now func() time.Time) ([]*openid.Provider, err
 	return all, nil
 }
 
-func newProvider(c config.OIDC, now func() time.Time) (*openid.Provider, error) {
-	o := openid.Options{Issuer: c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: c.Scopes, Now: now}
-	if len(c.AllowedGroups)+len(c.AdminGroups) > 0 {
-		o.Groups = c.GroupsClaim
-	}
+func newProvider(c config.OIDC, now func() time.Time, groups func() []string) (*openid.Provider, error) {
+	o := openid.Options{Issuer: c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: c.Scopes, Now: now, Groups: c.GroupsClaim}
+	o.NeedsGroups = func() bool { return len(c.AllowedGroups)+len(c.AdminGroups)+len(groups()) > 0 }
 	var err error
 	if c.ClientSecretFile != "" {
 		if o.Secret, err = ReadSecretFile(c.ClientSecretFile); err != nil {
@@ -38,13 +34,9 @@ func newProvider(c config.OIDC, now func() time.Time) (*openid.Provider, error) 
 		}
 	}
 	if c.CAFile != "" {
-		if o.Authorities, err = durable.ReadBounded(c.CAFile, maxAuthorities); err != nil {
+		if o.Roots, err = certs.ReadRoots(c.CAFile, false); err != nil {
 			return nil, fmt.Errorf("ca_file: %w", err)
 		}
 	}
-	p, err := openid.New(o)
-	if err != nil {
-		return nil, fmt.Errorf("ca_file: %w", err)
-	}
-	return p, nil
+	return openid.New(o), nil
 }

@@ -26,7 +26,7 @@ func (a *Server) PushFiles(email string, files ...[]byte) Pushed {
 // also name the files.
 func (a *Server) PushNamed(email string, change func(*store.NewPush, *store.Upload), files ...[]byte) Pushed {
 	a.T.Helper()
-	u := a.Store.NewUpload()
+	u := a.Store.NewUpload(a.Store.Policy(""))
 	for _, f := range files {
 		if err := u.Add(ctx, bytes.NewReader(f)); err != nil {
 			a.T.Fatal(err)

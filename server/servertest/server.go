@@ -101,7 +101,7 @@ func (a *Server) Beside(changes ...func(*config.Config)) *Server {
 func start(t *testing.T, cfg config.Config, f *storetest.Fixture) *Server {
 	t.Helper()
 	a := &Server{T: t, Log: new(Log), Store: f}
-	providers, err := instance.Providers(cfg, a.Store.Clock.Now)
+	providers, err := instance.Providers(cfg, a.Store.Clock.Now, a.Store.PolicyGroups)
 	if err != nil {
 		t.Fatal(err)
 	}

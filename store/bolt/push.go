@@ -56,7 +56,7 @@ func (db *DB) create(ctx context.Context, p store.Push, payload []byte, e store.
 		if err := t.reserve(size, *db.limits.Load(), durable.FreeSpace); err != nil {
 			return err
 		}
-		if err := t.mayHold(p, db.limits.Load().room); err != nil {
+		if err := t.mayHold(p, db.limits.Load().room, e.Most); err != nil {
 			return err
 		}
 		if err := first(t); err != nil {

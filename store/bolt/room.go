@@ -1,6 +1,7 @@
 package bolt
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -101,12 +102,12 @@ func (t *tx) addRoom(key []byte, change store.Room) error {
 	return t.put(room, key, roomValue(r))
 }
 
-// mayHold refuses a new push of a sender who has no room for it. The space that creates
+// mayHold refuses a new push of a sender who has no room for it; most is Entry.Most. The space that creates
 // may use must have been measured.
-func (t *tx) mayHold(p store.Push, l store.RoomLimits) error {
+func (t *tx) mayHold(p store.Push, l store.RoomLimits, most store.Room) error {
 	more := p.Room()
 	if p.Owner != 0 {
-		return t.accountMayHold(p.Owner, more, l)
+		return t.fits(accountRoom(p.Owner), more, cmp.Or(most, l.Account), store.RoomOfAccount)
 	}
 	if p.Holder != (store.Holder{}) {
 		if err := t.fits(clientRoom(p.Holder), more, l.Client, store.RoomOfClient); err != nil {
@@ -114,10 +115,6 @@ func (t *tx) mayHold(p store.Push, l store.RoomLimits) error {
 		}
 	}
 	return t.fits([]byte{roomOfAnonymous}, more, t.anonymousRoom(l.Anonymous), store.RoomOfAnonymous)
-}
-
-func (t *tx) accountMayHold(id store.AccountID, more store.Room, l store.RoomLimits) error {
-	return t.fits(accountRoom(id), more, l.Account, store.RoomOfAccount)
 }
 
 // fits refuses what would make the room of a row more than most; zero: no limit.
@@ -133,12 +130,12 @@ func (t *tx) fits(key []byte, more, most store.Room, of store.RoomOf) error {
 }
 
 // HasRoom refuses what an account has no room for now.
-func (db *DB) HasRoom(ctx context.Context, owner store.AccountID, more store.Room) error {
-	l := db.limits.Load().room
-	if l.Account == (store.Room{}) {
+func (db *DB) HasRoom(ctx context.Context, owner store.AccountID, more, most store.Room) error {
+	most = cmp.Or(most, db.limits.Load().room.Account)
+	if most == (store.Room{}) {
 		return nil
 	}
-	return db.view(ctx, func(t *tx) error { return t.accountMayHold(owner, more, l) })
+	return db.view(ctx, func(t *tx) error { return t.fits(accountRoom(owner), more, most, store.RoomOfAccount) })
 }
 
 // anonymousRoom is the bytes that are a share of what is in use and of what creates may

@@ -360,7 +360,7 @@ func (n *creation) statement(s sealer, owner []byte, mail mailPlan, answered ans
 	mail.lock(st)
 	answered.lock(st)
 	ready := fmt.Sprintf("exists (select from k) and exists (select from t) and exists (select from a) and exists (select from o) and %s = %d and not exists (select from push where id = %s)", locked, mail.locks(), id)
-	n.db.holdRoom(st, p, ready)
+	n.holdRoom(st, ready)
 	sealed, err := s.seal(tablePush, pushKey(p.ID, 1), p)
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -65,9 +66,9 @@ func (db *DB) SetSpaceLimits(l store.SpaceLimits) {
 
 // holdRoom adds the part r of a creation: the sender's row grows, if ready holds and the
 // row stays within the limits. It has a row if it does.
-func (db *DB) holdRoom(st *statement, p store.Push, ready string) {
-	own, _ := roomKeys(p)
-	takes, most := p.Room(), db.mostRoom(p)
+func (n *creation) holdRoom(st *statement, ready string) {
+	own, _ := roomKeys(n.push)
+	takes, most := n.push.Room(), n.mostRoom()
 	if own == nil || !takes.Within(most) {
 		text := "select 1 where " + ready
 		if own != nil { // not even this push alone fits
@@ -90,12 +91,13 @@ func (db *DB) holdRoom(st *statement, p store.Push, ready string) {
 		st.arg("bigint", pushes), st.arg("bigint", bytes)))
 }
 
-// mostRoom returns the limits of a push's sender.
-func (db *DB) mostRoom(p store.Push) store.Room {
-	if p.Owner != 0 {
-		return db.limits.Load().room.Account
+// mostRoom returns the limits of the sender of a creation.
+func (n *creation) mostRoom() store.Room {
+	l := n.db.limits.Load().room
+	if n.push.Owner == 0 {
+		return l.Client
 	}
-	return db.limits.Load().room.Client
+	return cmp.Or(n.entry.Most, l.Account)
 }
 
 // Which rows of a push's room a part changes.
@@ -238,13 +240,13 @@ func (db *DB) sweepCounts(ctx context.Context) error {
 const sweepEvery = 10 * time.Minute
 
 // HasRoom refuses what an account has no room for now.
-func (db *DB) HasRoom(ctx context.Context, owner store.AccountID, more store.Room) error {
+func (db *DB) HasRoom(ctx context.Context, owner store.AccountID, more, most store.Room) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	most := db.limits.Load().room.Account
+	most = cmp.Or(most, db.limits.Load().room.Account)
 	if most == (store.Room{}) {
 		return nil
 	}

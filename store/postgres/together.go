@@ -171,29 +171,32 @@ func (s sealer) withOwners(ctx context.Context, c *pgxpool.Conn, all []*creation
 
 // A roomRow is the room that creations of one sender take.
 type roomRow struct {
-	key   []byte
-	owner store.AccountID
-	takes store.Room
+	key         []byte
+	owner       store.AccountID
+	takes, most store.Room
 }
+
+// fits reports whether the sender may have all of it, if there is nothing else.
+func (r roomRow) fits() bool { return r.takes.Within(r.most) }
 
 // roomRows adds up what the senders of creations take, and leaves out those of senders who
 // have no room for all of them.
-func (db *DB) roomRows(all []*creation) (some []*creation, rooms []roomRow) {
+func roomRows(all []*creation) (some []*creation, rooms []roomRow) {
 	byKey := make(map[string]roomRow)
 	for _, n := range all {
 		if own, _ := roomKeys(n.push); own != nil {
 			r := byKey[string(own)]
-			byKey[string(own)] = roomRow{own, n.push.Owner, r.takes.Plus(n.push.Room())}
+			byKey[string(own)] = roomRow{own, n.push.Owner, r.takes.Plus(n.push.Room()), n.mostRoom()}
 		}
 	}
 	for _, n := range all {
 		own, _ := roomKeys(n.push)
-		if own == nil || byKey[string(own)].takes.Within(db.mostRoom(n.push)) {
+		if own == nil || byKey[string(own)].fits() {
 			some = append(some, n)
 		}
 	}
 	for _, r := range byKey {
-		if r.takes.Within(db.mostRoom(store.Push{Owner: r.owner})) {
+		if r.fits() {
 			rooms = append(rooms, r)
 		}
 	}
@@ -204,7 +207,7 @@ func (db *DB) roomRows(all []*creation) (some []*creation, rooms []roomRow) {
 // senders (r) first, then the pushes (p) for which these are as they must be, and what
 // belongs to them.
 func (db *DB) creations(all []*creation, accounts []ownerRow) *statement {
-	all, rooms := db.roomRows(all)
+	all, rooms := roomRows(all)
 	st := &statement{}
 	version := int64(math.MaxInt64)
 	var audit []auditRow
@@ -229,7 +232,7 @@ func (db *DB) creations(all []*creation, accounts []ownerRow) *statement {
 	}
 	held := ""
 	if len(rooms) > 0 {
-		db.holdRooms(st, rooms, owned)
+		holdRooms(st, rooms, owned)
 		held = " and (own is null or own in (select key from r))"
 	}
 	st.part("p", "insert into push (id, seq, op, owner, live, queue, due, value) select id, seq, op, owner, live, queue, due, value from v, k where true"+owned+held+" returning id")
@@ -241,19 +244,18 @@ func (db *DB) creations(all []*creation, accounts []ownerRow) *statement {
 }
 
 // holdRooms adds the part r: the rows of the senders who have room for all that they take.
-func (db *DB) holdRooms(st *statement, rooms []roomRow, owned string) {
+func holdRooms(st *statement, rooms []roomRow, owned string) {
 	var t table
 	addColumn(&t, "bytea", rooms, func(r roomRow) []byte { return r.key })
 	addColumn(&t, "bigint", rooms, func(r roomRow) int64 { return int64(r.owner) })
 	addColumn(&t, "bigint", rooms, func(r roomRow) int64 { return int64(r.takes.Pushes) })
 	addColumn(&t, "bigint", rooms, func(r roomRow) int64 { return r.takes.Bytes })
-	l := db.limits.Load().room
-	most := func(account, client int64) string {
-		return "case get_byte(m.key, 0) when " + st.arg("integer", roomOfAccount) + " then " + st.arg("bigint", limitOf(account)) + " else " + st.arg("bigint", limitOf(client)) + " end"
-	}
-	st.part("r", "insert into room as m (key, pushes, bytes) select u.key, u.pushes, u.bytes from "+st.unnest(&t, "u (key, owner, pushes, bytes)")+", k where true"+owned+` order by u.key
+	addColumn(&t, "bigint", rooms, func(r roomRow) int64 { return limitOf(int64(r.most.Pushes)) })
+	addColumn(&t, "bigint", rooms, func(r roomRow) int64 { return limitOf(r.most.Bytes) })
+	st.part("u", "select * from "+st.unnest(&t, "u (key, owner, pushes, bytes, most_pushes, most_bytes)"))
+	st.part("r", "insert into room as m (key, pushes, bytes) select u.key, u.pushes, u.bytes from u, k where true"+owned+` order by u.key
 		on conflict (key) do update set pushes = m.pushes + excluded.pushes, bytes = m.bytes + excluded.bytes
-		where m.pushes + excluded.pushes <= `+most(int64(l.Account.Pushes), int64(l.Client.Pushes))+" and m.bytes + excluded.bytes <= "+most(l.Account.Bytes, l.Client.Bytes)+" returning key")
+		where exists (select from u where u.key = m.key and m.pushes + excluded.pushes <= u.most_pushes and m.bytes + excluded.bytes <= u.most_bytes) returning key`)
 }
 
 // limitOf is a limit of which 0 is none.

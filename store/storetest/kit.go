@@ -91,7 +91,7 @@ func Push(t testing.TB, f *Fixture, by store.Actor, change func(*store.NewPush))
 // alter first.
 func PushFiles(t testing.TB, f *Fixture, by store.Actor, change func(*store.NewPush), files ...[]byte) store.PushInfo {
 	t.Helper()
-	u := f.NewUpload()
+	u := f.NewUpload(f.Policy(""))
 	for i, c := range files {
 		if err := u.Add(ctx, bytes.NewReader(c)); err != nil {
 			t.Fatalf("file %d: %v", i, err)

@@ -84,7 +84,7 @@ func (l batch) create(t *testing.T, st *store.Store, clock *storetest.Clock) {
 		clock.Advance(l.spread / time.Duration(l.count))
 		in := store.NewPush{Kind: store.Text, Payload: secret.New("correct horse battery staple"), Lifetime: shortestLife}
 		if l.file {
-			in.Kind, in.Files = store.File, st.NewUpload()
+			in.Kind, in.Files = store.File, st.NewUpload(st.Policy(""))
 			if err := in.Files.Add(t.Context(), proctest.Content(uint64(i), fileOfSoak)); err != nil {
 				t.Fatal(err)
 			}

@@ -82,7 +82,7 @@ func (r *damagedStore) upload() {
 	want := storetest.Content(7, 5000)
 	var p store.PushInfo
 	err := r.guarded("upload", func() (err error) {
-		u := r.NewUpload()
+		u := r.NewUpload(r.Policy(""))
 		if err := u.Add(r.ctx, bytes.NewReader(want)); err != nil {
 			return errors.Join(err, u.Close(r.ctx))
 		}

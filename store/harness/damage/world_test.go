@@ -224,7 +224,7 @@ func (w *world) addFiles(t *testing.T, f *storetest.Fixture, large bool) {
 // addLeftovers adds chunks of an upload that was cut off, and free pages.
 func (w *world) addLeftovers(t *testing.T, f *storetest.Fixture) {
 	t.Helper()
-	u := f.NewUpload() // not closed, as when the process is killed
+	u := f.NewUpload(f.Policy("")) // not closed, as when the process is killed
 	if err := u.Add(ctx, bytes.NewReader(storetest.Content(99, 20_000))); err != nil {
 		t.Fatal(err)
 	}

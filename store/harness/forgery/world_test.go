@@ -126,7 +126,7 @@ func (w *world) fill(t *testing.T, f *storetest.Fixture) {
 		p := storetest.PushFiles(t, f, ann, nil, []byte("a file"), []byte("another"))
 		w.pushes = append(w.pushes, sent{name: fmt.Sprint(len(w.pushes)), token: p.Token, by: ann, files: 2, grant: storetest.Grant(t, f, storetest.Anonymous, p).Grant})
 	}
-	u := f.NewUpload() // not closed, as when the process is killed
+	u := f.NewUpload(f.Policy("")) // not closed, as when the process is killed
 	if err := u.Add(ctx, strings.NewReader("chunks that belong to no push")); err != nil {
 		t.Fatal(err)
 	}

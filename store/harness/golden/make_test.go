@@ -202,7 +202,7 @@ func (m *maker) files() {
 
 // leftovers adds chunks of an upload that was cut off.
 func (m *maker) leftovers() {
-	u := m.NewUpload() // not closed, as when the process is killed
+	u := m.NewUpload(m.Policy("")) // not closed, as when the process is killed
 	if err := u.Add(ctx, bytes.NewReader(storetest.Content(9, 20_000))); err != nil {
 		m.t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func (m *model) createFiles(t *rapid.T) {
 	if len(m.pushes) > 20 {
 		return
 	}
-	u := m.f.NewUpload()
+	u := m.f.NewUpload(m.f.Policy(""))
 	defer u.Close(ctx)
 	var files [][]byte
 	for i := range rapid.IntRange(1, 3).Draw(t, "files") {

@@ -62,7 +62,7 @@ func (s *trackedStore) createWith(ctx context.Context, by store.Actor, p *knownP
 	if p.files == nil {
 		return s.CreatePush(ctx, by, in)
 	}
-	u := s.NewUpload()
+	u := s.NewUpload(s.Policy(""))
 	defer func() { _ = u.Close(ctx) }() // a sweep removes what it leaves
 	for _, f := range p.files {
 		if err := u.Add(ctx, bytes.NewReader(f)); err != nil {

@@ -1,0 +1,242 @@
+package config
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A Switch is a setting that may be left open, beside true and false.
+type Switch string
+
+// The values of a Switch.
+const (
+	Open Switch = ""
+	On   Switch = "true"
+	Off  Switch = "false"
+)
+
+// Policy says what pushes may be. In policies, what is not set is as in policy.
+type Policy struct {
+	// The kinds of pushes: text, file, url and qr. Empty: all that are enabled.
+	Kinds []string `mapstructure:"kinds" form:"kinds"`
+
+	// Whether each push needs a passphrase. Answers to requests need none.
+	RequirePassphrase Switch `mapstructure:"require_passphrase"`
+
+	// Whether the sender encrypts each push, in the browser or with
+	// pushbox push --end-to-end, so that the server cannot read it. Then only texts and files
+	// can be sent.
+	RequireEncryption Switch `mapstructure:"require_encryption"`
+
+	// Whether links can be sent by mail.
+	EnableMail Switch `mapstructure:"enable_mail"`
+
+	// The time limit of a push in days, if its sender does not choose one. 0: that of its kind.
+	ExpireAfterDaysDefault int `mapstructure:"expire_after_days_default" min:"1" max:"3650" off:"0"`
+
+	// The most days that a sender may choose. 0: those of each kind.
+	ExpireAfterDaysMax int `mapstructure:"expire_after_days_max" min:"1" max:"3650" off:"0"`
+
+	// How many views a push has, if its sender does not choose. 0: as each kind says.
+	ExpireAfterViewsDefault int `mapstructure:"expire_after_views_default" min:"1" max:"100000" off:"0"`
+
+	// The most views that a sender may choose. 0: those of each kind.
+	ExpireAfterViewsMax int `mapstructure:"expire_after_views_max" min:"1" max:"100000" off:"0"`
+
+	// The most files of one push. 0: files.max_file_uploads.
+	MaxFileUploads int `mapstructure:"max_file_uploads" min:"1" max:"100" off:"0"`
+
+	// The largest size of one file. 0: files.max_file_size.
+	MaxFileSize Size `mapstructure:"max_file_size" min:"1KiB" max:"1TiB" off:"0"`
+
+	// How many live pushes an account may have. 0: limits.account_pushes.
+	AccountPushes int `mapstructure:"account_pushes" min:"1" max:"1000000" off:"0"`
+
+	// How many bytes the live pushes of an account may take. 0: limits.account_bytes.
+	AccountBytes Size `mapstructure:"account_bytes" min:"1MiB" off:"0"`
+}
+
+// A NamedPolicy is one that accounts can have.
+type NamedPolicy struct {
+	// A word for it.
+	Name string `mapstructure:"name" form:"word"`
+
+	// Groups whose people get it when they sign in: as a provider of OpenID Connect or a proxy
+	// names them, or distinguished names of groups of the directory. Empty: administrators
+	// give it to accounts.
+	Groups []string `mapstructure:"groups" form:"names"`
+
+	// And any of the keys of policy.
+	Policy `mapstructure:",squash"`
+}
+
+// noPolicy is a word for an account without a policy, in commands.
+const noPolicy = "none"
+
+func defaultPolicy() Policy {
+	return Policy{Kinds: []string{}, RequirePassphrase: Off, RequireEncryption: Off, EnableMail: On}
+}
+
+// policyList is the form of policies.
+var policyList = entries[NamedPolicy]{
+	what:     "a list of policies, each with a name",
+	required: []string{"name"},
+	initial:  func() NamedPolicy { return NamedPolicy{Groups: []string{}, Policy: Policy{Kinds: []string{}}} },
+	name:     func(p NamedPolicy) string { return p.Name },
+	check: func(p NamedPolicy) error {
+		if p.Name == noPolicy {
+			return errors.New("has a name that means an account without a policy")
+		}
+		return nil
+	},
+}
+
+// Over returns the policy with what it leaves open as in another one.
+func (p Policy) Over(all Policy) Policy {
+	if len(p.Kinds) == 0 {
+		p.Kinds = all.Kinds
+	}
+	return Policy{
+		Kinds:                   p.Kinds,
+		RequirePassphrase:       cmp.Or(p.RequirePassphrase, all.RequirePassphrase),
+		RequireEncryption:       cmp.Or(p.RequireEncryption, all.RequireEncryption),
+		EnableMail:              cmp.Or(p.EnableMail, all.EnableMail),
+		ExpireAfterDaysDefault:  cmp.Or(p.ExpireAfterDaysDefault, all.ExpireAfterDaysDefault),
+		ExpireAfterDaysMax:      cmp.Or(p.ExpireAfterDaysMax, all.ExpireAfterDaysMax),
+		ExpireAfterViewsDefault: cmp.Or(p.ExpireAfterViewsDefault, all.ExpireAfterViewsDefault),
+		ExpireAfterViewsMax:     cmp.Or(p.ExpireAfterViewsMax, all.ExpireAfterViewsMax),
+		MaxFileUploads:          cmp.Or(p.MaxFileUploads, all.MaxFileUploads),
+		MaxFileSize:             cmp.Or(p.MaxFileSize, all.MaxFileSize),
+		AccountPushes:           cmp.Or(p.AccountPushes, all.AccountPushes),
+		AccountBytes:            cmp.Or(p.AccountBytes, all.AccountBytes),
+	}
+}
+
+// Allows reports whether pushes of a kind may be made by a policy that leaves nothing open.
+func (p Policy) Allows(kind string) bool {
+	if p.RequireEncryption == On && !slices.Contains(encryptable, kind) {
+		return false
+	}
+	return len(p.Kinds) == 0 || slices.Contains(p.Kinds, kind)
+}
+
+// The kinds of push.
+var (
+	pushKinds   = []string{"text", "file", "url", "qr"}
+	encryptable = []string{"text", "file"}
+)
+
+func parseSwitch(text string) (Switch, error) {
+	on, err := parseBool(text)
+	switch {
+	case err != nil:
+		return Open, err
+	case on:
+		return On, nil
+	default:
+		return Off, nil
+	}
+}
+
+// checkPolicies refuses a policy that is wider than the other settings, or that nothing can
+// follow.
+func (l *loader) checkPolicies(cfg Config) {
+	before := len(l.problems)
+	l.checkPolicy(cfg, "policy.", cfg.Policy)
+	if len(l.problems) > before { // the others have much of it
+		return
+	}
+	for _, p := range cfg.Policies {
+		l.checkPolicy(cfg, p.Name, p.Over(cfg.Policy))
+	}
+}
+
+// A kindBounds are the bounds of pushes of a kind.
+type kindBounds struct {
+	kind, section, enable string
+	on                    bool
+	terms                 Terms
+}
+
+func (c Config) kindBounds() []kindBounds {
+	return []kindBounds{
+		{"text", "pw", "", true, c.PW.Terms},
+		{"file", "files", "enable_file_pushes", c.EnableFilePushes, c.Files.Terms},
+		{"url", "url", "enable_url_pushes", c.EnableURLPushes, c.URL},
+		{"qr", "qr", "enable_qr_pushes", c.EnableQRPushes, c.QR.Terms},
+	}
+}
+
+// checkPolicy checks a policy that leaves nothing open: that of all if name is "policy.".
+func (l *loader) checkPolicy(cfg Config, name string, p Policy) {
+	note := func(key, text string, others ...string) {
+		if name == "policy." {
+			l.relation(name+key, text, others...)
+			return
+		}
+		l.relation("policies", fmt.Sprintf("has the policy %s, whose %s %s", name, key, text), others...)
+	}
+	var allowed []kindBounds
+	for _, k := range cfg.kindBounds() {
+		switch named := slices.Contains(p.Kinds, k.kind); {
+		case named && !k.on:
+			note("kinds", "must not have "+k.kind+" because of", k.enable)
+		case named && !p.Allows(k.kind):
+			note("kinds", "must not have "+k.kind+", which cannot be encrypted, where encryption is required")
+		case k.on && p.Allows(k.kind):
+			allowed = append(allowed, k)
+		}
+	}
+	if p.RequireEncryption == On && cfg.ClientEncryption == "off" {
+		note("require_encryption", "cannot be true because of", "client_encryption")
+	}
+	days := func(t Terms) (least, most int) { return t.ExpireAfterDaysMin, t.ExpireAfterDaysMax }
+	views := func(t Terms) (least, most int) { return t.ExpireAfterViewsMin, t.ExpireAfterViewsMax }
+	checkNumbers(allowed, "expire_after_days_", p.ExpireAfterDaysDefault, p.ExpireAfterDaysMax, days, note)
+	checkNumbers(allowed, "expire_after_views_", p.ExpireAfterViewsDefault, p.ExpireAfterViewsMax, views, note)
+	for _, c := range []struct {
+		key         string
+		value, most int64
+		of          string
+	}{
+		{"max_file_uploads", int64(p.MaxFileUploads), int64(cfg.Files.MaxFileUploads), "files.max_file_uploads"},
+		{"max_file_size", int64(p.MaxFileSize), int64(cfg.Files.MaxFileSize), "files.max_file_size"},
+		{"account_pushes", int64(p.AccountPushes), int64(cfg.Limits.AccountPushes), "limits.account_pushes"},
+		{"account_bytes", int64(p.AccountBytes), int64(cfg.Limits.AccountBytes), "limits.account_bytes"},
+	} {
+		if c.most != 0 && c.value > c.most {
+			note(c.key, "must not be greater than", c.of)
+		}
+	}
+}
+
+// checkNumbers checks a default and a maximum, of which 0 is none: no kind may have less than
+// it needs, and one kind at least must allow so much.
+func checkNumbers(allowed []kindBounds, prefix string, initial, most int, of func(Terms) (int, int), note func(key, text string, others ...string)) {
+	if len(allowed) == 0 {
+		return
+	}
+	widest := slices.MaxFunc(allowed, func(a, b kindBounds) int {
+		_, x := of(a.terms)
+		_, y := of(b.terms)
+		return cmp.Compare(x, y)
+	})
+	_, top := of(widest.terms)
+	switch {
+	case most > top:
+		note(prefix+"max", "must not be greater than", widest.section+"."+prefix+"max")
+	case initial > top:
+		note(prefix+"default", "must not be greater than", widest.section+"."+prefix+"max")
+	case most != 0 && initial > most:
+		note(prefix+"default", "must not be greater than its "+strings.TrimSuffix(prefix, "_")+"_max")
+	}
+	for _, k := range allowed {
+		if least, _ := of(k.terms); most != 0 && most < least {
+			note(prefix+"max", "must not be less than", k.section+"."+prefix+"min")
+			return
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package instance
+
+import (
+	"cmp"
+
+	"pushbox/config"
+	"pushbox/store"
+)
+
+// policies returns the policies that accounts can have.
+func policies(cfg config.Config) []store.Policy {
+	all := make([]store.Policy, len(cfg.Policies))
+	for i, p := range cfg.Policies {
+		all[i] = policy(cfg, p)
+	}
+	return all
+}
+
+// policy returns a policy within what holds for all; without a name, that itself.
+func policy(cfg config.Config, named config.NamedPolicy) store.Policy {
+	p := named.Over(cfg.Policy)
+	return store.Policy{
+		Name: named.Name, Groups: named.Groups,
+		Terms: map[store.Kind]store.Terms{
+			store.Text: narrowed(deletableTerms(cfg.PW, true), store.Text, p),
+			store.URL:  narrowed(terms(cfg.URL, cfg.EnableURLPushes), store.URL, p),
+			store.File: narrowed(deletableTerms(cfg.Files.DeletableTerms, cfg.EnableFilePushes), store.File, p),
+			store.QR:   narrowed(deletableTerms(cfg.QR, cfg.EnableQRPushes), store.QR, p),
+		},
+		Files: store.FileLimits{
+			MaxCount: cmp.Or(p.MaxFileUploads, cfg.Files.MaxFileUploads),
+			MaxSize:  int64(cmp.Or(p.MaxFileSize, cfg.Files.MaxFileSize)),
+			Window:   cfg.Files.DownloadWindow,
+		},
+		Room: store.Room{
+			Pushes: cmp.Or(p.AccountPushes, cfg.Limits.AccountPushes),
+			Bytes:  int64(cmp.Or(p.AccountBytes, cfg.Limits.AccountBytes)),
+		},
+		Rules: store.Rules{
+			Passphrase: p.RequirePassphrase == config.On,
+			Encryption: p.RequireEncryption == config.On,
+			NoMail:     p.EnableMail == config.Off,
+		},
+	}
+}
+
+// narrowed returns the terms of a kind within a policy.
+func narrowed(t store.Terms, k store.Kind, p config.Policy) store.Terms {
+	t.Enabled = t.Enabled && p.Allows(k.String())
+	t.Days = within(t.Days, p.ExpireAfterDaysDefault, p.ExpireAfterDaysMax)
+	t.Views = within(t.Views, p.ExpireAfterViewsDefault, p.ExpireAfterViewsMax)
+	return t
+}
+
+// within returns the range with another default and no more than most; 0: as they are.
+func within(r store.Range, initial, most int) store.Range {
+	if most != 0 {
+		r.Max = min(r.Max, most)
+	}
+	if initial != 0 {
+		r.Default = max(initial, r.Min)
+	}
+	r.Default = min(r.Default, r.Max)
+	return r
+}

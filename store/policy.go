@@ -1,0 +1,149 @@
+package store
+
+import (
+	"context"
+	"slices"
+)
+
+// Rules are what pushes must have beyond the Terms of their kind.
+type Rules struct {
+	Passphrase bool // each has one
+	Encryption bool // the sender encrypts them
+	NoMail     bool // no mail has their links
+}
+
+// A Policy says what the pushes of an account may be.
+type Policy struct {
+	Name   string         // empty: it is what holds for all
+	Groups []string       // of a provider: their people get the policy when they sign in; none: administrators give it
+	Terms  map[Kind]Terms // a kind without terms is disabled
+	Files  FileLimits
+	Room   Room // that the account may have; 0: no limit
+	Rules
+}
+
+// Policies lists the policies that accounts can have.
+func (s *Store) Policies() []Policy { return s.options().Policies }
+
+// Policy returns the policy of that name. If there is none, it returns what holds for all.
+func (s *Store) Policy(name string) Policy {
+	o := s.options()
+	if i := o.policy(name); i >= 0 {
+		return o.Policies[i]
+	}
+	return Policy{Terms: o.Terms, Files: o.Files, Room: o.Space.Room.Account, Rules: o.Rules}
+}
+
+// LostPolicies lists the policies of accounts that the settings do not have.
+func (s *Store) LostPolicies(ctx context.Context) (names []string, err error) {
+	accounts, err := s.Accounts(ctx)
+	for _, a := range accounts {
+		if a.Policy != "" && s.options().policy(a.Policy) < 0 && !slices.Contains(names, a.Policy) {
+			names = append(names, a.Policy)
+		}
+	}
+	return names, err
+}
+
+// PolicyGroups lists the groups of all policies.
+func (s *Store) PolicyGroups() (all []string) {
+	for _, p := range s.Policies() {
+		all = append(all, p.Groups...)
+	}
+	return all
+}
+
+// policy returns the place of a policy in the list; -1 if there is none of that name.
+func (o *Options) policy(name string) int {
+	return slices.IndexFunc(o.Policies, func(p Policy) bool { return p.Name == name })
+}
+
+// PolicyOf returns the policy of the actor's account. What holds for all holds also for
+// anonymous clients.
+func (s *Store) PolicyOf(ctx context.Context, by Actor) (Policy, error) {
+	if by.Account == 0 || len(s.Policies()) == 0 {
+		return s.Policy(""), nil
+	}
+	a, err := s.engine.Account(ctx, by.Account)
+	return s.Policy(a.Policy), instead(err, ErrNotFound, nil) // the change that follows refuses an account that is gone
+}
+
+// check adds to bad what the rules ask of a new push beyond the terms of its kind. They ask
+// nothing of an answer: only the owner of its request gets its link, and the request says
+// whether it is encrypted.
+func (r Rules) check(p Push, in NewPush, bad *InvalidError) {
+	if p.Kind == 0 || !in.Request.IsZero() { // such pushes are disabled, or it is an answer
+		return
+	}
+	if r.Passphrase && !p.Protected {
+		bad.Add(FieldPassphrase, "is required by this server's rules")
+	}
+	if r.Encryption && !p.ClientEncrypted {
+		bad.Add(FieldPayload, "must be encrypted before it is sent, by this server's rules: use the page, or pushbox push --end-to-end")
+	}
+}
+
+// checkMail refuses mail with a link where the rules do.
+func (r Rules) checkMail(to []string, bad *InvalidError) {
+	if r.NoMail && len(to) > 0 {
+		bad.Add(FieldMailTo, "must be empty: by this server's rules, no mail has links")
+	}
+}
+
+// SetPolicy gives an account the policy of that name, or none if the name is empty. If the
+// policy has groups, the next sign-in at a provider decides anew.
+//
+// Errors: *InvalidError if the settings have none of that name; ErrNotFound; ErrDenied for a client.
+func (s *Store) SetPolicy(ctx context.Context, by Actor, email, name string) error {
+	if name != "" && s.options().policy(name) < 0 {
+		return invalidField(FieldPolicy, "is none of the policies of the settings")
+	}
+	a, err := s.account(ctx, email)
+	switch {
+	case !by.administers():
+		return ErrDenied
+	case err != nil:
+		return err
+	}
+	return s.setPolicy(ctx, by, a, name, "")
+}
+
+// setPolicy gives an account another policy, or none. how is the end of the event's detail.
+func (s *Store) setPolicy(ctx context.Context, by Actor, a Account, name, how string) error {
+	return s.keeping(ctx, func(ctx context.Context) error {
+		detail := name
+		if name == "" {
+			detail = "none"
+		}
+		event := s.as(by).event(AdminPolicyChange, about(a).with(detail+how))
+		_, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			a.Policy = name
+			return a, SessionChange{}, event, nil
+		})
+		return err
+	})
+}
+
+// followGroups gives an account the first policy that has one of the person's groups. Where
+// none has, a policy with groups is taken away. One that has none stays: an administrator
+// gave it.
+func (s *Store) followGroups(ctx context.Context, by Actor, a Account, x External) error {
+	o := s.options()
+	next, now := "", o.policy(a.Policy)
+	if now >= 0 && len(o.Policies[now].Groups) == 0 || now < 0 && a.Policy != "" {
+		next = a.Policy
+	}
+	if now < 0 || len(o.Policies[now].Groups) > 0 {
+		fits := func(p Policy) bool {
+			return slices.ContainsFunc(p.Groups, func(g string) bool { return slices.Contains(x.Groups, g) })
+		}
+		if i := slices.IndexFunc(o.Policies, fits); i >= 0 {
+			next = o.Policies[i].Name
+		}
+	}
+	if next == a.Policy {
+		return nil
+	}
+	by.Role = System
+	return s.setPolicy(ctx, by, a, next, ", "+x.by())
+}
