@@ -381,7 +381,7 @@ func TestTheInstanceLogSaysWhyAPersonIsRefused(t *testing.T) {
 		}
 		signInAs(t, f, func(x *store.External) { x.Subject, x.Email = "5678", "known@example.com" })
 		wantRefused(t, f, change)
-		if got := lastKinds(t, f, 1); !strings.HasPrefix(got[0], "sign_in_refused by Office: ") || !strings.Contains(got[0], want) {
+		if got := lastKinds(t, f, 1); !strings.HasPrefix(got[0], "sign_in_refused by Office") || !strings.Contains(got[0], want) {
 			t.Errorf("the log says %q, not %q", got, want)
 		}
 	}
