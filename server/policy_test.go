@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/oidctest"
 	"pushbox/server/servertest"
 	"pushbox/store/storetest"
 )
@@ -131,4 +132,49 @@ func TestPagesShowThePolicyOfAnAccount(t *testing.T) {
 	a.Do("POST", "/admin/accounts/1", "do=policy&policy=nothing", ann, servertest.Urlencoded).Want(http.StatusNotFound)
 	a.Do("POST", "/admin/accounts/1", "do=policy&policy=sealed", ann, servertest.Urlencoded).Want(http.StatusSeeOther)
 	a.Get("/users/account", ann).Says("sealed")
+}
+
+// byGroup has a policy for people of a group.
+func byGroup(c *config.Config) {
+	c.Policies = []config.NamedPolicy{{Name: "finance", Groups: []string{"money"}}}
+}
+
+func wantPolicy(a *servertest.Server, email, want string) {
+	a.T.Helper()
+	if one, err := a.Store.AccountByEmail(ctx, email); err != nil || one.Policy != want {
+		a.T.Errorf("%s has the policy %q, not %q, %v", email, one.Policy, want, err)
+	}
+}
+
+func TestGroupsOfAProxyDecideThePolicy(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, behindProxy(byGroup))
+	for groups, want := range map[string]string{"staff, money": "finance", "staff": ""} {
+		asNamed(a.Browser(), "/users/sign_in", "pat@example.com", groups).To("/")
+		wantPolicy(a, "pat@example.com", want)
+	}
+}
+
+// Policies alone make pushbox ask the provider for groups that its token lacks.
+func TestGroupsOfAProviderDecideThePolicy(t *testing.T) {
+	t.Parallel()
+	for _, elsewhere := range []bool{false, true} {
+		p := oidctest.New(t)
+		a := servertest.NewSite(t, office(p), byGroup)
+		p.Now = a.Store.Clock.Now
+		for _, groups := range [][]string{{"staff", "money"}, {"staff"}} {
+			p.Person["groups"], p.More = groups, nil
+			if elsewhere {
+				delete(p.Person, "groups")
+				p.More = oidctest.Claims{"groups": groups}
+			}
+			b := a.Browser()
+			b.Get(atProvider(b, "office")).To("/")
+			want := ""
+			if len(groups) == 2 {
+				want = "finance"
+			}
+			wantPolicy(a, "pat@example.com", want)
+		}
+	}
 }

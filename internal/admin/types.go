@@ -67,8 +67,8 @@ type User struct {
 	Confirmed    bool            `json:"confirmed"`                // its address
 	SecondFactor bool            `json:"second_factor"`
 	Admin        bool            `json:"admin"`
-	Invited      bool            `json:"invited"` // it has no way to sign in yet
-	Policy       string          `json:"policy"`  // empty: none
+	Invited      bool            `json:"invited"`          // it has no way to sign in yet
+	Policy       string          `json:"policy,omitempty"` // empty: none
 	Disabled     bool            `json:"disabled"`
 	Removing     bool            `json:"removing"` // its removal was interrupted; the next sweep finishes it
 	Room         store.Room      `json:"room"`     // what its live pushes take

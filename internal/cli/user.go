@@ -92,8 +92,8 @@ func (a *app) userList() *cobra.Command {
 sign-in on the pages, and what its live pushes take.
 
 With --json each line is an object with id, email, created_at, confirmed,
-second_factor, admin, invited, policy, disabled, removing and room, which has pushes and
-bytes, and with last_sign_in_at if there was a sign-in.`,
+second_factor, admin, invited, disabled, removing and room, which has pushes and bytes,
+with last_sign_in_at if there was a sign-in, and with policy if it has one.`,
 		Example: `  pushbox user list
   pushbox user list --json | jq -r 'select(.second_factor | not) | .email'`,
 		Args: arguments(),

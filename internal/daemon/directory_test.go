@@ -18,6 +18,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/ldaptest"
+	"pushbox/server"
 	"pushbox/store"
 )
 
@@ -31,6 +32,9 @@ type directorySite struct {
 	web    *httptest.Server
 	log    bytes.Buffer // see logged
 	client http.Client
+
+	handler *server.Server
+	cfg     config.Config
 }
 
 // newDirectorySite has ann, bob and cas in a directory, all in the group staff, cas in admins,
@@ -74,7 +78,7 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.web = httptest.NewServer(handler)
+	d.web, d.handler, d.cfg = httptest.NewServer(handler), handler, cfg
 	t.Cleanup(d.web.Close)
 	d.url = d.web.URL
 	return d
@@ -220,6 +224,41 @@ func TestWhoLeavesTheDirectoryIsDisabled(t *testing.T) {
 	if !d.sees(cookies["dan"], "/p") {
 		t.Error("a mistake in the directory disabled an account")
 	}
+}
+
+// Policies alone make the directory read groups, and a reload of them counts at once.
+func TestGroupsOfTheDirectoryDecideThePolicy(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t, func(c *config.LDAP) { c.AllowedGroups, c.AdminGroups = nil, nil })
+	has := func(what, want string) {
+		t.Helper()
+		if a, err := d.store.AccountByEmail(t.Context(), "cas@example.com"); err != nil || a.Policy != want {
+			t.Errorf("%s: %q, not %q, %v", what, a.Policy, want, err)
+		}
+	}
+	d.want("cas", "right-cas", http.StatusSeeOther)
+	has("without policies", "")
+	cfg := d.cfg
+	cfg.Policies = []config.NamedPolicy{{Name: "admins", Groups: []string{"CN=Admins," + ldaptest.Groups}}, {Name: "staff", Groups: []string{"staff", "cn=staff," + ldaptest.Groups}}}
+	for _, part := range []reloadable{storeReload(d.store), handlerReload(d.handler)} {
+		apply, err := part(cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		apply()
+	}
+	if err := d.check(); err != nil {
+		t.Fatal(err)
+	}
+	has("at a check", "admins")
+	d.ldap.Set("cn=admins,"+ldaptest.Groups, "member", "uid=bob,"+ldaptest.People)
+	d.want("cas", "right-cas", http.StatusSeeOther)
+	has("at a sign-in", "staff")
+	d.ldap.Set("cn=staff,"+ldaptest.Groups, "member", "uid=bob,"+ldaptest.People)
+	if err := d.check(); err != nil {
+		t.Fatal(err)
+	}
+	has("in no group", "")
 }
 
 func TestADirectoryThatIsAwayLetsOthersSignIn(t *testing.T) {

@@ -96,7 +96,8 @@ var unseen = map[string]string{
 	"limits.passphrases_per_push": "TestAReloadDoesNotRenewAUsedLimit", "limits.sign_ins_per_client": "TestAReloadDoesNotRenewAUsedLimit",
 	"limits.sign_ins_per_account": "TestAReloadDoesNotRenewAUsedLimit", "limits.passphrases_per_life": "store: TestALowerLimitOfWrongPassphrasesHoldsAtOnce",
 	"limits.connections": "httpd: TestBoundsOfConnectionsCanBeChanged", "limits.connections_per_client": "httpd: TestBoundsOfConnectionsCanBeChanged",
-	"limits.anonymous_pushes": roomTest, "limits.anonymous_bytes": roomTest, "limits.anonymous_share": roomTest, "limits.account_pushes": roomTest, "limits.account_bytes": roomTest,
+	"limits.anonymous_pushes": roomTest, "limits.anonymous_bytes": roomTest, "limits.anonymous_share": roomTest, "limits.account_pushes": roomTest, "limits.account_bytes": roomTest, "policy.account_pushes": roomTest, "policy.account_bytes": roomTest,
+	"policy.enable_mail": "store: TestAPolicyThatTheSettingsLackIsNone", "policies": "TestGroupsOfTheDirectoryDecideThePolicy",
 	"limits.passphrase_queue": "store: TestAQueueCanBeMadeShorterAndLonger", "limits.downloads": "server: TestSlotsCanBeMadeFewerAndMore",
 }
 

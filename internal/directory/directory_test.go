@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"reflect"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -115,6 +116,21 @@ func TestGroupsWithinGroupsCount(t *testing.T) {
 		p, err := d.SignIn(t.Context(), name, secret.New("right-"+name))
 		if !errors.Is(err, want.err) || p.Admin != want.admin {
 			t.Errorf("%s: %+v, %v", name, p, err)
+		}
+	}
+}
+
+// Groups that only others name are read, too, and told as these write them.
+func TestGroupsThatOthersNameAreTold(t *testing.T) {
+	t.Parallel()
+	s := ldaptest.New(t, office())
+	o := options(s)
+	named := []string{"finance", "CN=Staff, " + ldaptest.Groups, groupDN("none"), groupDN("admins")}
+	o.OtherGroups = func() []string { return slices.Clone(named) }
+	d := open(t, o)
+	for name, want := range map[string][]string{"ann": named[1:2], "cas": named[3:], "eve": nil} {
+		if p, err := d.SignIn(t.Context(), name, secret.New("right-"+name)); err != nil || !slices.Equal(p.Groups, want) {
+			t.Errorf("%s: %q, not %q, %v", name, p.Groups, want, err)
 		}
 	}
 }
