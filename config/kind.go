@@ -72,7 +72,7 @@ func kindOf(f reflect.StructField) kind {
 	case form == "command":
 		return newKind("a list of a program and its arguments", parseCommand, printList(text))
 	case form == "names":
-		return newKind("a list of names", parseList(parseText), printList(text))
+		return newKind("a list of names", parseList(parseName), printList(text))
 	case form == "emails":
 		return newKind("a list of addresses", parseList(parseAccount), printList(text))
 	case form == "word":
@@ -81,8 +81,6 @@ func kindOf(f reflect.StructField) kind {
 		return newKind("a list of words", parseList(parseScope), printList(text))
 	case form == "kinds":
 		return newKind("a list of kinds", parseList(wordParser(pushKinds)), printList(text))
-	case form == "texts":
-		return newKind("a list of texts", parseList(parseGroup), printList(text))
 	case form == "issuer":
 		return newKind("a URL such as https://id.example.com", parseIssuer, strconv.Quote, tagText)
 	case form == "header":

@@ -96,5 +96,6 @@ func (l *loader) checkLDAP(d LDAP) {
 	note(d.Base == "", "base", "must be set together with", "ldap.url")
 	note(len(d.LoginAttributes) == 0, "login_attributes", "must not be empty: it says what people type, for", "ldap.url")
 	note(d.BindDN != "" && d.BindPasswordFile == "" && d.BindPassword.IsZero(), "bind_password_file", "must be set together with", "ldap.bind_dn")
-	note(d.BindDN == "" && (d.BindPasswordFile != "" || !d.BindPassword.IsZero()), "bind_dn", "must be set together with its password:", "ldap.url")
+	note(d.BindDN == "" && d.BindPasswordFile != "", "bind_dn", "must be set together with", "ldap.bind_password_file")
+	note(d.BindDN == "" && !d.BindPassword.IsZero(), "bind_dn", "must be set together with", "ldap.bind_password")
 }

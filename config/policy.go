@@ -67,7 +67,7 @@ type NamedPolicy struct {
 	// Groups whose people get it when they sign in: as a provider of OpenID Connect or a proxy
 	// names them, or distinguished names of groups of the directory. Empty: administrators
 	// give it to accounts.
-	Groups []string `mapstructure:"groups" form:"texts"`
+	Groups []string `mapstructure:"groups" form:"names"`
 
 	// And any of the keys of policy.
 	Policy `mapstructure:",squash"`

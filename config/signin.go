@@ -49,7 +49,8 @@ type OIDC struct {
 	// The secret itself. A file is safer.
 	ClientSecret secret.Text `mapstructure:"client_secret"`
 
-	// What pushbox asks for, beside openid. Default: profile and email.
+	// What pushbox asks for, beside openid. Default: profile and email. If groups count,
+	// it asks for groups, too, where the provider has such a scope.
 	Scopes []string `mapstructure:"scopes" form:"words"`
 
 	// File with certificates (PEM) of the authorities that may sign the provider's. Empty:
@@ -77,11 +78,11 @@ type OIDC struct {
 	GroupsClaim string `mapstructure:"groups_claim"`
 
 	// Groups whose members may sign in. Empty: everyone may.
-	AllowedGroups []string `mapstructure:"allowed_groups" form:"texts"`
+	AllowedGroups []string `mapstructure:"allowed_groups" form:"names"`
 
 	// Groups whose members administer; all others who sign in here do not. Empty: the
 	// provider does not decide it.
-	AdminGroups []string `mapstructure:"admin_groups" form:"texts"`
+	AdminGroups []string `mapstructure:"admin_groups" form:"names"`
 }
 
 // ProxySignIn says which headers of a proxy tell who signs in. They count only in requests of
@@ -98,11 +99,11 @@ type ProxySignIn struct {
 	CreateAccounts bool `mapstructure:"create_accounts"`
 
 	// Groups whose members may sign in. Empty: everyone may.
-	AllowedGroups []string `mapstructure:"allowed_groups" form:"texts"`
+	AllowedGroups []string `mapstructure:"allowed_groups" form:"names"`
 
 	// Groups whose members administer; all others who sign in here do not. Empty: the proxy
 	// does not decide it.
-	AdminGroups []string `mapstructure:"admin_groups" form:"texts"`
+	AdminGroups []string `mapstructure:"admin_groups" form:"names"`
 }
 
 func defaultSignIn() SignIn {
@@ -158,8 +159,8 @@ func parseScope(text string) (string, error) {
 	return text, nil
 }
 
-// parseGroup reads a text that is not empty.
-func parseGroup(text string) (string, error) {
+// parseName reads a text that is not empty.
+func parseName(text string) (string, error) {
 	if text == "" {
 		return "", errors.New("is empty")
 	}

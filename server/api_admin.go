@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 
+	"pushbox/internal/secret"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -39,14 +40,11 @@ type changedAccountJSON struct {
 }
 
 func newAccountJSON(a store.Account, takes store.Room) accountJSON {
-	j := accountJSON{
+	return accountJSON{
 		ID: a.ID, Email: a.Email, CreatedAt: Stamp(a.CreatedAt), Confirmed: !a.Unconfirmed, SecondFactor: a.MFA(), Admin: a.Admin,
 		Invited: a.Invited(), Policy: a.Policy, Disabled: a.Disabled, Removing: a.Removing, Room: takes,
+		LastSignInAt: stampOrNone(a.SignedInAt),
 	}
-	if !a.SignedInAt.IsZero() {
-		j.LastSignInAt = new(Stamp(a.SignedInAt))
-	}
-	return j
 }
 
 // newChangedJSON renders an account after an act, with the link that the act made, if any.
@@ -103,7 +101,7 @@ const (
 
 const errNoAccount = badRequest("Send an object account with at least an email, such as {\"account\":{\"email\":\"ann@example.com\"}}, or account[email]=... in a form.")
 
-// inviteAPI makes an account without a password, and the link that sets one.
+// inviteAPI makes an account without a password, and mails or returns the link that sets one.
 func (s *Server) inviteAPI(r *request) (reply, error) {
 	f := make(body.Form)
 	err := body.Read(r.Context(), &r.Body, body.Options{Object: accountWrapper, Flat: true, JSON: true, Query: true, MaxText: smallBody}, f)
@@ -114,11 +112,14 @@ func (s *Server) inviteAPI(r *request) (reply, error) {
 		return reply{}, err
 	}
 	in := fieldReader{fields: fields(f)}
-	email, admin := in.secret(emailField).Reveal(), in.flag(adminField)
+	email, admin, mail := in.secret(emailField).Reveal(), in.flag(adminField), in.flag(store.FieldMail)
+	if mail != nil && *mail && !s.cfg.Mail.Enabled() {
+		in.bad.Add(store.FieldMail, "cannot be sent: this server sends no mail")
+	}
 	if err := in.bad.Err(); err != nil {
 		return reply{}, err
 	}
-	l, err := s.store.Invite(r.Context(), r.actor, email, admin != nil && *admin)
+	l, mailed, err := s.invite(r, email, admin != nil && *admin, mail != nil && *mail)
 	if errors.Is(err, store.ErrExists) {
 		in.bad.Add(emailField, "has an account already")
 		err = in.bad.Err()
@@ -127,6 +128,9 @@ func (s *Server) inviteAPI(r *request) (reply, error) {
 		return reply{}, err
 	}
 	a, err := s.store.AccountByID(r.Context(), l.Of)
+	if mailed {
+		l.Code = secret.Text{}
+	}
 	return created(newChangedJSON(newAccountJSON(a, store.Room{}), l, s.home(r))), err
 }
 
@@ -204,11 +208,7 @@ type logJSON struct {
 
 // logAPI lists events of the instance log, newest first.
 func (s *Server) logAPI(r *request) (reply, error) {
-	q, err := readLogQuery(r.URL.RawQuery)
-	if err != nil {
-		return reply{}, err
-	}
-	found, rest, err := s.findEvents(r, q)
+	_, found, rest, err := s.findEvents(r)
 	if err != nil {
 		return reply{}, err
 	}

@@ -214,6 +214,12 @@ func TestAnswersForAdministratorsMatchTheDocument(t *testing.T) {
 	} {
 		d.answers(test.id, test.status, a.Do(test.method, test.path, test.body, root, test.header))
 	}
+	a.Do("POST", accountsAPI, `{"email":"link@example.com","mail":false}`, root).Want(http.StatusCreated).Says("/users/password/new/")
+	mailed := a.Do("POST", accountsAPI, `{"email":"mail@example.com","mail":true}`, root)
+	d.answers("admin_invite", http.StatusCreated, mailed.Has(map[string]string{"email": "mail@example.com"}).Says(`"password_url":null`))
+	silent, its := governed(t, func(*storetest.Setup) {}, func(c *config.Config) { c.Mail.Host = "" })
+	d.answers("admin_act", http.StatusUnprocessableEntity, silent.Do("POST", accountsAPI+"/2/mail", "", its))
+	d.answers("admin_invite", http.StatusUnprocessableEntity, silent.Do("POST", accountsAPI, `{"email":"mail@example.com","mail":true}`, its))
 	unnamed := servertest.New(t)
 	busy, _ := governed(t, func(*storetest.Setup) {}, func(c *config.Config) { c.Limits.AnonymousPerMinute = 1 })
 	failed, its := governed(t, func(*storetest.Setup) {})
@@ -273,8 +279,16 @@ func TestEachChangeByAnAdministratorIsInTheLog(t *testing.T) {
 		"enable":   {store.AdminAccountEnable, func(email string) error { return a.Store.SetDisabled(ctx, storetest.Operator, email, true) }},
 		"confirm":  {store.AdminAddressConfirm, nil},
 		"password": {store.AdminPasswordLink, nil},
-		"grant":    {store.AdminGrant, nil},
-		"revoke":   {store.AdminRevoke, func(email string) error { return a.Store.SetAdmin(ctx, storetest.Operator, email, true, false) }},
+		"mail":     {store.AdminPasswordLink, nil},
+		"unlink": {store.AdminIdentityUnlink, func(email string) error {
+			if err := a.Store.ConfirmAccount(ctx, storetest.Operator, email); err != nil {
+				return err
+			}
+			_, err := a.Store.SignInAs(ctx, store.Actor{}, store.External{Identity: store.Identity{Issuer: "i", Subject: email}, Email: email, Verified: true, Link: true})
+			return err
+		}},
+		"grant":  {store.AdminGrant, nil},
+		"revoke": {store.AdminRevoke, func(email string) error { return a.Store.SetAdmin(ctx, storetest.Operator, email, true, false) }},
 		"sign_out": {store.AdminAccessEnd, func(email string) error {
 			_, err := a.Store.SignIn(ctx, store.Actor{Client: "192.0.2.8"}, email, secret.New(servertest.AnnPassword))
 			return err
@@ -318,7 +332,7 @@ func TestEachChangeByAnAdministratorIsInTheLog(t *testing.T) {
 				a.Do("POST", path+"/"+name, "", root).Want(http.StatusOK).Has(map[string]string{"email": email})
 			}
 			wantChange(t, a, last, store.AdminEventInfo{AdminEvent: store.AdminEvent{Kind: act.kind, Account: one.ID}, By: store.Actor{Account: by}})
-			if name == "expire" || name == "remove" || name == "password" || name == "sign_out" || name == "tokens" || way == 1 {
+			if name == "expire" || name == "remove" || name == "password" || name == "mail" || name == "sign_out" || name == "tokens" || way == 1 {
 				continue
 			}
 			last, _ = a.Store.LastAdminEvent(ctx)

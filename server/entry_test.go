@@ -65,7 +65,7 @@ func TestTheEntryPointForRecipientsHasOnlyWhatTheyNeed(t *testing.T) {
 		inside, _ := ask(a, row.Method, pathOf(a, row))
 		outside, line := ask(outer, row.Method, pathOf(a, row))
 		// There is an account by now, no probe was requested, there is no token for metrics, the
-		// server sends no mail, no link sets a password, and there is no provider of sign-ins.
+		// server sends no mail, no link sets a password, and there is no sign-in provider.
 		hidden := slices.ContainsFunc([]string{"first", "probe", "metrics", "forgotten", "new_password", "oidc"}, func(name string) bool { return strings.HasPrefix(row.Name, name) })
 		if inside.Status == http.StatusNotFound && !hidden {
 			t.Errorf("%s is not at the full entry", what)

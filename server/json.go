@@ -97,7 +97,7 @@ func newEntryJSON(e store.LogEntry) entryJSON {
 
 // newPushJSON renders a push without its content. Its links begin with base.
 func newPushJSON(p store.PushInfo, base string) pushJSON {
-	j := pushJSON{
+	return pushJSON{
 		URLToken:            p.URLToken(),
 		Kind:                p.Kind.String(),
 		HTMLURL:             htmlURL(p, base),
@@ -110,17 +110,13 @@ func newPushJSON(p store.PushInfo, base string) pushJSON {
 		DaysRemaining:       p.DaysRemaining(p.At),
 		ViewsRemaining:      p.ViewsRemaining(),
 		Expired:             !p.Live(),
+		ExpiredOn:           stampOrNone(p.ExpiredAt),
 		Deleted:             p.State == store.Deleted,
 		DeletableByViewer:   p.DeletableByViewer,
 		RetrievalStep:       p.RetrievalStep,
 		PassphraseProtected: p.Protected,
 		ClientEncrypted:     p.ClientEncrypted,
 	}
-	if !p.Live() {
-		on := Stamp(p.ExpiredAt)
-		j.ExpiredOn = &on
-	}
-	return j
 }
 
 func newSenderJSON(p store.PushInfo, base string) senderJSON {
@@ -158,4 +154,12 @@ func Stamp(t time.Time) string {
 	b := t.UTC().AppendFormat(room[:0], time.RFC3339)
 	ms := t.Nanosecond() / int(time.Millisecond)
 	return string(append(b[:len(b)-1], '.', '0'+byte(ms/100), '0'+byte(ms/10%10), '0'+byte(ms%10), 'Z'))
+}
+
+// stampOrNone is nil for the zero time.
+func stampOrNone(t time.Time) *string {
+	if t.IsZero() {
+		return nil
+	}
+	return new(Stamp(t))
 }

@@ -25,6 +25,7 @@ func inviteFields() []apiField {
 	return []apiField{
 		{name: emailField, in: "body", text: "The address of the account, which counts as confirmed. Required.", schema: openapi.Text()},
 		{name: adminField, in: "body", text: "Whether it is an administrator's.", fallback: "false", schema: &openapi.Schema{Type: openapi.Types{"boolean"}}},
+		{name: store.FieldMail, in: "body", text: "Whether the link is mailed to the address. Then the answer has it only if it could not be mailed.", fallback: "false", schema: &openapi.Schema{Type: openapi.Types{"boolean"}}},
 	}
 }
 
@@ -71,6 +72,13 @@ func exampleInvitation() openapi.Ordered[any] {
 func invalidInvitation() *store.InvalidError {
 	var bad store.InvalidError
 	bad.Add(emailField, "is not an e-mail address")
+	return &bad
+}
+
+// unmailable is the error of mail that cannot be sent to an account.
+func unmailable() *store.InvalidError {
+	var bad store.InvalidError
+	bad.Add(store.FieldMail, "cannot be sent: this server sends no mail, or none to such an address")
 	return &bad
 }
 

@@ -199,7 +199,7 @@ var routeTexts = map[string]routeText{
 	"admin_invite": {
 		summary: "Invite an account",
 		tag:     tagAdmin,
-		text:    "Makes an account without a password, and a link that sets one, which is shown here alone. Its owner opens it in a browser.",
+		text:    "Makes an account without a password, and a link that sets one, which is mailed or shown here alone. Its owner opens it in a browser.",
 		invites: true,
 		status:  http.StatusCreated,
 		done:    "The account, with the link.",
@@ -219,12 +219,12 @@ var routeTexts = map[string]routeText{
 	"admin_act": {
 		summary: "Change an account",
 		tag:     tagAdmin,
-		text: "enable and disable let its owner in or keep the owner out; confirm confirms its address; password makes a link that sets another password; grant and revoke make it an administrator's or a member's; " +
-			"sign_out ends its sessions, and tokens its API tokens too; mfa removes its second factor; expire ends its live pushes. What an account is or has already is not changed again, and leaves no event.",
+		text: "enable and disable let its owner in or keep the owner out; confirm confirms its address; password makes a link that sets another password, and mail mails it; grant and revoke make it an administrator's or a member's; " +
+			"sign_out ends its sessions, and tokens its API tokens too; mfa removes its second factor; unlink removes its links to sign-in providers and ends its sessions; expire ends its live pushes. What an account is or has already is not changed again, and leaves no event.",
 		done:    "The account, with a link if the act is password.",
 		answer:  reflect.TypeFor[changedAccountJSON](),
 		example: (*Server).exampleActed,
-		errors:  append([]error{store.ErrLastAdmin, errNoLink, store.ErrFull}, inAdmin...),
+		errors:  append([]error{store.ErrLastAdmin, errNoLink, unmailable(), errAddresseeFull, store.ErrFull}, inAdmin...),
 	},
 	"admin_policy": {
 		summary: "Give an account a policy",

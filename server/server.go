@@ -40,10 +40,12 @@ type Options struct {
 	Monitoring Monitoring
 	Providers  []*openid.Provider // those of Config.SignIn.OIDC, in the same order
 
-	// Directory checks passwords of people whose accounts have none here; nil: there is no
-	// directory. Its errors are store.ErrCredentials and ErrAway.
-	Directory func(ctx context.Context, login string, password secret.Text) (store.External, error)
+	Directory Directory // nil: there is none
 }
+
+// A Directory checks passwords of people whose accounts have none here. Its errors are
+// store.ErrCredentials and ErrAway.
+type Directory func(ctx context.Context, login string, password secret.Text) (store.External, error)
 
 // ErrAway says that the directory does not answer.
 var ErrAway = errors.New("the directory does not answer")
@@ -65,7 +67,7 @@ type Server struct {
 
 	limits     *limits
 	monitoring Monitoring
-	directory  func(ctx context.Context, login string, password secret.Text) (store.External, error)
+	directory  Directory
 	providers  []provider
 
 	full, recipients entryPoint // all routes, and only those for recipients

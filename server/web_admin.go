@@ -23,7 +23,9 @@ type accountsView struct {
 	Next  string // the path of older accounts; empty: there are none
 	First string // the path of the newest accounts; empty: this is it
 
+	Mails         bool   // invitations can be mailed
 	Invited       string // an address as it was typed
+	Unmailed      bool   // its invitation was not to be mailed
 	Wrong, Exists bool   // it is none, or has an account
 }
 
@@ -120,6 +122,7 @@ func (s *Server) listAccounts(r *request, status int, v accountsView) (reply, er
 	if q.before != 0 {
 		v.First = q.path(0)
 	}
+	v.Mails = s.cfg.Mail.Enabled()
 	return show(status, "admin_accounts", v), nil
 }
 
@@ -194,8 +197,9 @@ type accountAct struct {
 	Name   string
 	Danger bool // what it ends does not come back
 	Typed  bool // the address must be typed again
+	mails  bool // it sends mail
 	fits   func(store.Account) bool
-	do     func(s *store.Store, ctx context.Context, by store.Actor, email string) error // nil: it shows a link that sets a password
+	do     func(s *store.Store, ctx context.Context, by store.Actor, email string) error // nil: it makes a link that sets a password, and shows or mails it
 }
 
 // accountActs are in the order of the page.
@@ -211,6 +215,7 @@ var accountActs = []accountAct{
 		do: (*store.Store).ConfirmAccount,
 	},
 	{Name: "password", fits: store.Account.Active},
+	{Name: "mail", mails: true, fits: store.Account.Active},
 	{
 		Name: "grant", fits: func(a store.Account) bool { return !a.Admin },
 		do: func(s *store.Store, ctx context.Context, by store.Actor, email string) error {
@@ -238,6 +243,10 @@ var accountActs = []accountAct{
 	{
 		Name: "mfa", Danger: true, fits: store.Account.MFA,
 		do: (*store.Store).ResetFactors,
+	},
+	{
+		Name: "unlink", Danger: true, fits: func(a store.Account) bool { return a.Identities != "" },
+		do: (*store.Store).Unlink,
 	},
 	{
 		Name: "disable", Danger: true, fits: store.Account.Active,
@@ -285,7 +294,7 @@ func (s *Server) showAccount(r *request, status int, v managedView) (reply, erro
 	}
 	v.Lost = a.Policy != "" && !slices.Contains(v.Choices, a.Policy)
 	for _, act := range accountActs {
-		if !a.Removing && act.fits(a) {
+		if !a.Removing && act.fits(a) && (s.cfg.Mail.Enabled() || !act.mails) {
 			v.Acts = append(v.Acts, act)
 		}
 	}
@@ -320,8 +329,8 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 		return s.showAccount(r, http.StatusUnprocessableEntity, managedView{Wrong: true})
 	}
 	l, err := s.act(r, act, a)
-	if act.do == nil {
-		return s.showPasswordLink(r, http.StatusOK, l), err
+	if act.do == nil && !act.mails {
+		return s.showPasswordLink(r, http.StatusOK, l, false), err
 	}
 	if errors.Is(err, store.ErrLastAdmin) {
 		return s.showAccount(r, http.StatusConflict, managedView{Last: true})
@@ -336,11 +345,13 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 func (a accountAct) notice() notice { return notice("account_" + a.Name) }
 
 // act does an act to an account, and nothing where it would make no difference. l is set by an
-// act that makes a link.
+// act that shows a link.
 func (s *Server) act(r *request, act accountAct, a store.Account) (l store.PasswordLink, err error) {
 	switch fits := act.fits(a); {
 	case act.do != nil && fits:
 		err = act.do(s.store, r.Context(), r.actor, a.Email)
+	case act.mails && fits:
+		err = s.mailPasswordLink(r, a.Email)
 	case act.do == nil && fits:
 		l, err = s.store.MakePasswordLink(r.Context(), r.actor, a.Email)
 	case act.do == nil:

@@ -119,13 +119,15 @@ func (s *Server) logLines(r *request) (reply, error) {
 		q.before = last + 1 // an export must not make events that it then waits for
 	}
 	return reply{
-		status: http.StatusOK, lines: func(write func(any) error) error { return s.exportEvents(r, q, write) },
+		status: http.StatusOK, lines: func(write func(any) error) error {
+			return s.exportEvents(r, q, func(line store.AdminLine) error { return write(line) })
+		},
 		header: [][2]string{{"Content-Disposition", `attachment; filename="instance-log.jsonl"`}},
 	}, nil
 }
 
 // exportEvents reads the events of a query, in parts, and writes a line for each.
-func (s *Server) exportEvents(r *request, q logQuery, write func(any) error) error {
+func (s *Server) exportEvents(r *request, q logQuery, write func(store.AdminLine) error) error {
 	for after := uint64(0); ; {
 		window, err := s.store.AdminEvents(r.Context(), time.Time{}, after, logWindow)
 		if err != nil {
@@ -149,11 +151,7 @@ func (s *Server) exportEvents(r *request, q logQuery, write func(any) error) err
 
 // logPage shows events of the instance log.
 func (s *Server) logPage(r *request) (reply, error) {
-	q, err := readLogQuery(r.URL.RawQuery)
-	if err != nil {
-		return reply{}, err
-	}
-	found, rest, err := s.findEvents(r, q)
+	q, found, rest, err := s.findEvents(r)
 	if err != nil {
 		return reply{}, err
 	}
@@ -182,12 +180,15 @@ func (s *Server) logPage(r *request) (reply, error) {
 	return show(http.StatusOK, "admin_log", v), nil
 }
 
-// findEvents returns a page of events, newest first, and the number before which there may be
-// more; 0 if there are no more.
-func (s *Server) findEvents(r *request, q logQuery) (found []store.AdminEventInfo, rest uint64, err error) {
+// findEvents returns the query and the page of events that it asks for, newest first, and the
+// number before which there may be more; 0 if there are no more.
+func (s *Server) findEvents(r *request) (q logQuery, found []store.AdminEventInfo, rest uint64, err error) {
+	if q, err = readLogQuery(r.URL.RawQuery); err != nil {
+		return q, nil, 0, err
+	}
 	last, err := s.store.LastAdminEvent(r.Context())
 	if err != nil {
-		return nil, 0, err
+		return q, nil, 0, err
 	}
 	before := last + 1
 	if q.before != 0 {
@@ -195,26 +196,26 @@ func (s *Server) findEvents(r *request, q logQuery) (found []store.AdminEventInf
 	}
 	for range logWindows {
 		if before <= 1 {
-			return found, 0, nil
+			return q, found, 0, nil
 		}
 		after := before - min(before, logWindow+1)
 		window, err := s.store.AdminEvents(r.Context(), time.Time{}, after, int(before-1-after))
 		if err != nil {
-			return nil, 0, err
+			return q, nil, 0, err
 		}
 		for _, e := range slices.Backward(window) {
 			if e.Number >= before || !q.fits(e) {
 				continue
 			}
 			if len(found) == store.PageSize {
-				return found, found[len(found)-1].Number, nil
+				return q, found, found[len(found)-1].Number, nil
 			}
 			found = append(found, e)
 		}
 		if len(window) == 0 { // the oldest events were removed
-			return found, 0, nil
+			return q, found, 0, nil
 		}
 		before = after + 1
 	}
-	return found, before, nil
+	return q, found, before, nil
 }

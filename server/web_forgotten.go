@@ -92,25 +92,50 @@ func goneLink(err error) error {
 // linkMadeView shows a link that sets a password, for the only time.
 type linkMadeView struct {
 	store.PasswordLink
-	Link string
-	Ends display.Time
+	Link   string
+	Ends   display.Time
+	Unsent bool // it was to be mailed, and was not
 }
 
 // showPasswordLink shows a link to the administrator who made it.
-func (s *Server) showPasswordLink(r *request, status int, l store.PasswordLink) reply {
-	return show(status, "admin_link", linkMadeView{l, display.PasswordLink(s.home(r), l.Code.Reveal()), display.NewTime(l.Until)})
+func (s *Server) showPasswordLink(r *request, status int, l store.PasswordLink, unsent bool) reply {
+	return show(status, "admin_link", linkMadeView{l, display.PasswordLink(s.home(r), l.Code.Reveal()), display.NewTime(l.Until), unsent})
 }
 
-// inviteAccount makes an account without a password, and shows the link that sets one.
+// invite makes an account without a password, and the link that sets one. With mail the link
+// is mailed; where that fails, as at the limit of mails, l has it to be passed on.
+func (s *Server) invite(r *request, email string, admin, mail bool) (l store.PasswordLink, mailed bool, err error) {
+	l, err = s.store.Invite(r.Context(), r.actor, email, admin)
+	if err == nil && mail {
+		mailed = s.mailPasswordLink(r, l.Email) == nil
+	}
+	return l, mailed, err
+}
+
+// mailPasswordLink mails a link that sets the password of an account, in the language of the
+// administrator's page.
+func (s *Server) mailPasswordLink(r *request, email string) error {
+	language := ""
+	if r.locale != nil {
+		language = r.locale.Tag
+	}
+	return s.store.MailPasswordLink(r.Context(), r.actor, email, s.cfg.BaseURL, language)
+}
+
+// inviteAccount makes an account without a password, and mails or shows the link that sets one.
 func (s *Server) inviteAccount(r *request, f webForm) (reply, error) {
 	email := f.text("email")
-	l, err := s.store.Invite(r.Context(), r.actor, email, f.checked("admin"))
+	mail := s.cfg.Mail.Enabled() && f.checked(store.FieldMail)
+	l, mailed, err := s.invite(r, email, f.checked("admin"), mail)
 	_, wrong := wrongFields(err)
 	if wrong || errors.Is(err, store.ErrExists) {
-		return s.listAccounts(r, http.StatusUnprocessableEntity, accountsView{Invited: shownAgain(email, store.MaxEmail), Wrong: wrong, Exists: !wrong})
+		return s.listAccounts(r, http.StatusUnprocessableEntity, accountsView{Invited: shownAgain(email, store.MaxEmail), Unmailed: !mail, Wrong: wrong, Exists: !wrong})
 	}
 	if err != nil {
 		return reply{}, err
 	}
-	return s.showPasswordLink(r, http.StatusCreated, l), nil
+	if mailed {
+		return s.goToTell(r, adminPath, noticeLinkMailed), nil
+	}
+	return s.showPasswordLink(r, http.StatusCreated, l, mail), nil
 }

@@ -8,6 +8,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/server/servertest"
+	"pushbox/store"
 )
 
 const chosen = "another horse battery"
@@ -91,4 +92,40 @@ func TestAnAdministratorInvites(t *testing.T) {
 	}
 	admin.Post("/admin/accounts/2", "do", "disable").To("/admin/accounts/2")
 	admin.Post("/admin/accounts/2", "do", "password").Want(http.StatusConflict)
+}
+
+// An invitation is mailed where the server sends mail, unless the administrator wants the link.
+func TestAnInvitationIsMailed(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t, sendsMail, func(c *config.Config) { c.Mail.RecipientPerDay = 2 })
+	const link = "/users/password/new/"
+	admin.Get("/admin").Says("Send it by mail")
+	admin.Post("/admin", "email", "eve@example.com", "mail", "on").To("/admin")
+	admin.Get("/admin").Says("The link is on its way by mail.").Says("invited")
+	all := lettersOf(a)
+	if len(all) != 1 || all[0].About != store.MailPassword || !all[0].First || all[0].To.Reveal() != "eve@example.com" || all[0].Base != mailBase {
+		t.Fatalf("%+v", all)
+	}
+	eve := a.Browser()
+	eve.Post(link+all[0].Code.Reveal(), "new", chosen, "again", chosen).To("/users/sign_in")
+	eve.SignIn("eve@example.com", chosen).To("/")
+
+	admin.Post("/admin", "email", "joe@example.com").Want(http.StatusCreated).Says("Give this link to joe@example.com.").Says(link)
+	admin.Post("/admin", "email", "no mail@here", "mail", "on").Want(http.StatusUnprocessableEntity)
+	admin.Post("/admin/accounts/4", "do", "mail").To("/admin/accounts/4")
+	admin.Get("/admin/accounts/4").Says("The link is on its way by mail.")
+	admin.Post("/admin/accounts/4", "do", "mail").To("/admin/accounts/4")
+	admin.Post("/admin/accounts/4", "do", "mail").Want(http.StatusTooManyRequests)
+}
+
+// Where the limit of mails is reached, the administrator gets the link that was to be mailed.
+func TestAnInvitationThatCannotBeMailedIsShown(t *testing.T) {
+	t.Parallel()
+	a, admin := administered(t, sendsMail, func(c *config.Config) { c.Mail.DailyLimitTotal = 1 })
+	admin.Post("/admin", "email", "eve@example.com", "mail", "on").To("/admin")
+	admin.Post("/admin", "email", "joe@example.com", "mail", "on").Want(http.StatusCreated).
+		Says("The mail could not be sent.").Says("Give this link to joe@example.com.").Says("/users/password/new/")
+	if n := len(lettersOf(a)); n != 1 {
+		t.Errorf("%d mails", n)
+	}
 }

@@ -23,6 +23,7 @@ type mfaView struct {
 	Secret   secret.Text // of the authenticator app that is offered, if there is none
 	QR       display.QR
 	New      passkeyView // the passkey that is offered
+	Proof    passkeyView // that an account without a password can give in place of a code
 	Error    formError
 }
 
@@ -73,6 +74,9 @@ func (s *Server) mfaState(r *request, offered secret.Text) (mfaView, error) {
 			return s.store.NewPasskey(r.Context(), s.sessionSecret(r), site)
 		})
 	}
+	if err == nil && page.On && r.session.NoPassword {
+		page.Proof, err = s.askSecondPasskey(r)
+	}
 	if page.TOTP || err != nil {
 		return page, err
 	}
@@ -115,8 +119,8 @@ func (s *Server) disableMFA(r *request, f webForm) (reply, error) {
 		page.Error = formError{Message: "mfa_stays"}
 		return page.Error.rerender("mfa", page), err
 	}
-	if err := s.store.DisableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.Text("password")); err != nil {
-		return s.rerenderMFA(r, err, "mfa_password_wrong", secret.Text{})
+	if err := s.store.DisableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f)); err != nil {
+		return s.refuseMFA(r, f, err)
 	}
 	if len(page.Passkeys) > 0 {
 		return s.goToTell(r, mfaPath, noticeAppRemoved), nil
@@ -129,11 +133,17 @@ func (s *Server) newRecoveryCodes(r *request, f webForm) (reply, error) {
 	if !r.session.MFA { // there is nothing to recover
 		return goTo(mfaPath), nil
 	}
-	codes, err := s.store.NewRecoveryCodes(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"))
+	codes, err := s.store.NewRecoveryCodes(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f))
 	if err != nil {
-		return s.rerenderMFA(r, err, "mfa_password_wrong", secret.Text{})
+		return s.refuseMFA(r, f, err)
 	}
 	return show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes, New: true}), nil
+}
+
+// refuseMFA shows the page again after what proves the account was refused.
+func (s *Server) refuseMFA(r *request, f webForm, err error) (reply, error) {
+	message, err := factorWrong(f, r.session.NoPassword, err)
+	return s.rerenderMFA(r, err, message, secret.Text{})
 }
 
 // rerenderMFA shows the page again after a code or a password was refused.

@@ -44,6 +44,7 @@ const (
 	noticeNewPassword  notice = "new_password"
 	noticeRequestEnded notice = "request_ended"
 	noticeAccountGone  notice = "account_gone"
+	noticeLinkMailed   notice = "account_mail"
 	noticePolicy       notice = "account_policy"
 
 	noticeSignedOutHere    notice = "signed_out_here" // the cookie names the provider, as those below
@@ -64,7 +65,7 @@ var notices = withActs(map[notice]bool{
 	noticeRevoked: false, noticeSessionEnded: false, noticeOthersEnded: false, noticePassword: false, noticeConfirmed: false,
 	noticeNoMFA: false, noticeAppAdded: false, noticeAppRemoved: false, noticePasskeyAdded: false, noticePasskeyRemoved: false, noticePasskeyLate: true,
 	noticeSignedOut: false, noticeSignedUp: false, noticeLate: true, noticeFirst: false,
-	noticeNewPassword: false, noticeRequestEnded: false, noticeAccountGone: false, noticePolicy: false,
+	noticeNewPassword: false, noticeRequestEnded: false, noticeAccountGone: false, noticeLinkMailed: false, noticePolicy: false,
 	noticeSignedOutHere: false, noticeProviderDown: true, noticeProviderLate: true, noticeProviderDeclined: true, noticeProviderFailed: true, noticeProviderRefused: true,
 })
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"slices"
 	"strings"
+	"time"
 
 	"pushbox/config"
 	"pushbox/internal/openid"
@@ -15,10 +16,7 @@ import (
 
 // The cookie that binds a sign-in at a provider to the browser that began it: the provider's
 // name, and the text of the flow.
-const (
-	flowCookie = "pushbox_flow"
-	flowFor    = 10 * 60 // seconds
-)
+const flowCookie = "pushbox_flow"
 
 // A provider is one of OpenID Connect, with its settings.
 type provider struct {
@@ -73,7 +71,7 @@ func (s *Server) beginOIDC(r *request) (reply, error) {
 		return s.failedOIDC(r, p, err)
 	}
 	c := s.cookie(r, s.guardedName(r, flowCookie), p.Name+"."+flow.Text().Reveal())
-	c.MaxAge = flowFor
+	c.MaxAge = int(openid.FlowLasts / time.Second)
 	return goAway(to).with(c), nil
 }
 
@@ -129,11 +127,27 @@ func (p provider) external(who openid.Person) store.External {
 		Groups: who.Groups, Link: p.LinkByEmail, Create: p.CreateAccounts,
 	}
 	x.Admin = administers(p.AdminGroups, who.Groups)
-	x.Denied = !isAllowed(p.AllowedGroups, who.Groups) || len(p.AllowedDomains) > 0 && !(x.Verified && isOfDomain(p.AllowedDomains, who.Email))
-	if p.Issuer == googleIssuer && len(p.AllowedDomains) > 0 && !slices.Contains(p.AllowedDomains, strings.ToLower(who.Hosted)) {
-		x.Denied = true
-	}
+	x.Why = p.denies(x, who)
+	x.Denied = x.Why != ""
 	return x
+}
+
+// denies returns why the settings do not let a person in; empty if they do.
+func (p provider) denies(x store.External, who openid.Person) string {
+	switch {
+	case !isAllowed(p.AllowedGroups, who.Groups) && len(who.Groups) == 0:
+		return "it gives no groups in the claim " + p.GroupsClaim
+	case !isAllowed(p.AllowedGroups, who.Groups):
+		return "the person is in none of allowed_groups"
+	case len(p.AllowedDomains) == 0:
+		return ""
+	case !x.Verified:
+		return "it has not verified the address, as allowed_domains needs"
+	case !isOfDomain(p.AllowedDomains, who.Email),
+		p.Issuer == googleIssuer && !slices.Contains(p.AllowedDomains, strings.ToLower(who.Hosted)):
+		return "the account there is of none of allowed_domains"
+	}
+	return ""
 }
 
 // googleIssuer is Google's. A person can make an account there with any address that is theirs
@@ -178,9 +192,14 @@ func (s *Server) failedOIDC(r *request, p provider, err error) (reply, error) {
 		return reply{}, err
 	}
 	if says == noticeProviderDown || says == noticeProviderFailed {
-		s.log.Warn().Str("provider", p.Name).Str("request", r.id).Err(err).Msg("a sign-in at a provider failed")
+		s.warnOf(r, p, err, "a sign-in at a provider failed")
 	}
 	return s.goToTell(r, signInPath, says, p.Name), nil
+}
+
+// warnOf logs why a provider could not be used.
+func (s *Server) warnOf(r *request, p provider, err error, what string) {
+	s.log.Warn().Str("provider", p.Name).Str("request", r.id).Err(err).Msg(what)
 }
 
 // signOutOIDC sends the browser to the provider, to sign out there, too.
@@ -202,13 +221,12 @@ func (s *Server) signOutOIDC(r *request) (reply, error) {
 	return goAway(to), nil
 }
 
-// signsOutAt returns the provider at which the user of a session can sign out, too.
+// signsOutAt returns the provider at which the user of a session may be able to sign out, too. To
+// sign out here waits for no provider.
 func (s *Server) signsOutAt(r *request) (name string) {
 	for _, p := range s.providers {
-		if p.Issuer == r.session.Via.Issuer {
-			if to, err := p.SignOut(r.Context(), s.home(r)+signInPath); err == nil && to != "" {
-				return p.Name
-			}
+		if p.Issuer == r.session.Via.Issuer && p.MaySignOut() {
+			return p.Name
 		}
 	}
 	return ""
@@ -233,6 +251,7 @@ func (s *Server) endSessionsOIDC(r *request) (reply, error) {
 		return reply{}, errLogoutToken
 	}
 	if err != nil {
+		s.warnOf(r, p, err, "a sign-out by a provider failed")
 		return reply{}, err
 	}
 	of := store.Identity{Issuer: p.Issuer, Subject: ended.Subject}

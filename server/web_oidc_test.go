@@ -102,16 +102,16 @@ func TestSettingsDecideWhoSignsIn(t *testing.T) {
 	for name, c := range map[string]struct {
 		setting func(*config.OIDC)
 		person  oidctest.Claims
-		refused bool
+		refused string // why
 		admin   bool
 	}{
-		"no accounts are made":     {setting: func(o *config.OIDC) { o.CreateAccounts = false }, refused: true},
-		"another domain":           {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.org"} }, refused: true},
+		"no accounts are made":     {setting: func(o *config.OIDC) { o.CreateAccounts = false }, refused: "create_accounts is off"},
+		"another domain":           {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.org"} }, refused: "of none of allowed_domains"},
 		"its domain":               {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }},
-		"its domain, not verified": {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email_verified": false}, refused: true},
-		"a domain that ends so":    {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email": "pat@notexample.com"}, refused: true},
-		"no group":                 {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, refused: true},
-		"another group":            {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, person: oidctest.Claims{"groups": []string{"Staff"}}, refused: true},
+		"its domain, not verified": {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email_verified": false}, refused: "it has not verified the address"},
+		"a domain that ends so":    {setting: func(o *config.OIDC) { o.AllowedDomains = []string{"example.com"} }, person: oidctest.Claims{"email": "pat@notexample.com"}, refused: "of none of allowed_domains"},
+		"no group":                 {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, refused: "it gives no groups in the claim groups"},
+		"another group":            {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, person: oidctest.Claims{"groups": []string{"Staff"}}, refused: "in none of allowed_groups"},
 		"a group":                  {setting: func(o *config.OIDC) { o.AllowedGroups = []string{"staff"} }, person: oidctest.Claims{"groups": []string{"x", "staff"}}},
 		"an administrator":         {setting: func(o *config.OIDC) { o.AdminGroups = []string{"admins"} }, person: oidctest.Claims{"groups": []string{"admins"}}, admin: true},
 		"no administrator":         {setting: func(o *config.OIDC) { o.AdminGroups = []string{"admins"} }, person: oidctest.Claims{"groups": []string{"staff"}}},
@@ -125,10 +125,14 @@ func TestSettingsDecideWhoSignsIn(t *testing.T) {
 			}
 			b := a.Browser()
 			got := b.Get(atProvider(b, "office"))
-			if c.refused {
+			if c.refused != "" {
 				got.To("/users/sign_in")
 				b.Get("/users/sign_in").Says("The Office knows you, but you may not sign in here.")
 				wantSignedOut(b)
+				events, err := a.Store.AdminEvents(ctx, time.Time{}, 0, store.MaxAdminEvents)
+				if err != nil || !strings.Contains(events[len(events)-1].Detail, c.refused) {
+					t.Errorf("the log says %+v, %v", events[len(events)-1], err)
+				}
 				return
 			}
 			got.To("/")
@@ -174,7 +178,7 @@ func TestTamperedAnswersSignNobodyIn(t *testing.T) {
 			change(p)
 			b := a.Browser()
 			b.Get(atProvider(b, "office")).To("/users/sign_in")
-			b.Get("/users/sign_in").Says("The answer of The Office was not valid")
+			b.Get("/users/sign_in").Says("The Office sent an answer that is not valid")
 			wantSignedOut(b)
 			if log := a.Log.String(); !strings.Contains(log, `"provider":"office"`) || strings.Contains(log, "canary") || strings.Contains(log, "eyJ") {
 				t.Errorf("the log says %s", log)
@@ -191,7 +195,7 @@ func TestAnAnswerIsGoodOnceAndForItsBrowserAlone(t *testing.T) {
 	b, thief := a.Browser(), a.Browser()
 	back := atProvider(b, "office")
 	thief.Get(back).To("/users/sign_in") // login CSRF: a link that signs another person in
-	thief.Get("/users/sign_in").Says("This sign-in was not begun in this browser")
+	thief.Get("/users/sign_in").Says("This sign-in was begun in another browser, or took longer")
 	atProvider(thief, "office")
 	thief.Get(back).To("/users/sign_in") // with a flow of its own
 	wantSignedOut(thief)
@@ -316,6 +320,19 @@ func TestTheSecondFactorIsAskedForAfterAProvider(t *testing.T) {
 	b.Post("/users/sign_in/code", "code", a.Code(totp, 0)).To("/users/token")
 }
 
+func TestTheSecondFactorOfAnAccountWithoutAPasswordIsNotTurnedOffWithoutIt(t *testing.T) {
+	t.Parallel()
+	_, a := officeOf(t)
+	b := a.Browser()
+	b.Get(atProvider(b, "office")).To("/")
+	totp, _ := b.EnableMFA()
+	for _, path := range []string{"/users/mfa/off", "/users/mfa/codes"} {
+		b.Post(path).Want(http.StatusForbidden).Says("the code is wrong")
+	}
+	a.Store.Clock.Advance(time.Minute)
+	b.Post("/users/mfa/off", "code", a.Code(totp, 0)).To("/users/mfa")
+}
+
 func TestAProviderCanAskForTheSecondFactor(t *testing.T) {
 	t.Parallel()
 	p := oidctest.New(t)
@@ -363,6 +380,17 @@ func TestAProviderEndsSessions(t *testing.T) {
 	tell(token) // replayed
 	wantSignedIn(b, "pat@example.com")
 	a.Do(http.MethodPost, "/users/oidc/nobody/logout", "", http.Header{}).Want(http.StatusNotFound)
+}
+
+func TestAProviderWithoutKeysEndsNoSessions(t *testing.T) {
+	t.Parallel()
+	p, a := officeOf(t)
+	p.Discovery = oidctest.Claims{"jwks_uri": p.URL + "/no-keys"}
+	body := url.Values{"logout_token": {p.Signed(p.SignOutToken(nil))}}.Encode()
+	a.Do(http.MethodPost, "/users/oidc/office/logout", body, http.Header{"Content-Type": {"application/x-www-form-urlencoded"}}).Want(http.StatusServiceUnavailable)
+	if log := a.Log.String(); !strings.Contains(log, "its keys cannot be read") {
+		t.Errorf("the log says %s", log)
+	}
 }
 
 func TestSigningOutOffersToSignOutAtTheProvider(t *testing.T) {

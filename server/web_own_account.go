@@ -52,7 +52,7 @@ func (s *Server) ownAccount(r *request) (page ownAccountView, err error) {
 
 // removeOwnAccount removes the account, with all that belongs to it.
 func (s *Server) removeOwnAccount(r *request, f webForm) (reply, error) {
-	err := s.store.RemoveOwnAccount(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), store.Factor{Code: f.Text("code"), Passkey: s.passkeyAnswer(r, f)})
+	err := s.store.RemoveOwnAccount(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f))
 	if err == nil {
 		return s.goToTell(r, signInPath, noticeAccountGone).with(s.noSessionCookie(r)), nil
 	}

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"time"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -14,7 +13,7 @@ import (
 // export has nothing that opens something: no links, no tokens, no secrets, no contents.
 type exportLine struct {
 	Account *accountJSON      `json:"account,omitempty"`
-	SignsIn *exportedIdentity `json:"identity,omitempty"` // by which a provider of sign-ins knows its user
+	SignsIn *exportedIdentity `json:"identity,omitempty"` // by which a sign-in provider knows its user
 	Passkey *exportedPasskey  `json:"passkey,omitempty"`
 	Session *exportedSession  `json:"session,omitempty"`
 	Token   *exportedToken    `json:"token,omitempty"`
@@ -75,14 +74,6 @@ type exportedRequest struct {
 	CreatedAt string `json:"created_at"`
 	ExpiresAt string `json:"expires_at"`
 	Answered  int    `json:"answered"`
-}
-
-// stampOrNone is nil for the zero time.
-func stampOrNone(t time.Time) *string {
-	if t.IsZero() {
-		return nil
-	}
-	return new(Stamp(t))
 }
 
 // exportOwnAccount answers with all that is kept about the account, as JSON lines. It reads
@@ -239,8 +230,7 @@ func (s *Server) exportOwnEvents(r *request, a store.Account, write func(any) er
 	if err != nil {
 		return err
 	}
-	return s.exportEvents(r, logQuery{account: a.ID, before: last + 1}, func(line any) error {
-		event := line.(store.AdminLine)
+	return s.exportEvents(r, logQuery{account: a.ID, before: last + 1}, func(event store.AdminLine) error {
 		if event.ActorID != a.ID { // of an administrator, whose it is
 			event.ActorID, event.IP, event.UserAgent = 0, "", ""
 		}

@@ -94,6 +94,24 @@ func (s *Server) passkeyAnswer(r *request, f webForm) store.PasskeyAnswer {
 	return store.PasskeyAnswer{Site: site, Challenge: f.text("challenge"), Text: f.Text("passkey")}
 }
 
+// factor reads a second factor: a code, or a passkey.
+func (s *Server) factor(r *request, f webForm) store.Factor {
+	return store.Factor{Code: f.Text("code"), Passkey: s.passkeyAnswer(r, f)}
+}
+
+// factorWrong returns the message for a form whose password or factor was refused, and the
+// error. coded says that the form takes a code.
+func factorWrong(f webForm, coded bool, err error) (string, error) {
+	switch {
+	case !f.Text("passkey").IsZero():
+		return "token_passkey_wrong", unlessLate(err)
+	case coded:
+		return "mfa_code_wrong", err
+	default:
+		return "mfa_password_wrong", err
+	}
+}
+
 // signInPasskey signs in with a passkey: alone, or after the password.
 func (s *Server) signInPasskey(r *request, f webForm) (reply, error) {
 	var n store.NewSession
@@ -158,9 +176,9 @@ func (s *Server) removePasskey(r *request, f webForm) (reply, error) {
 		page.Error = formError{Message: "mfa_stays"}
 		return page.Error.rerender("mfa", page), nil
 	}
-	err = s.store.RemovePasskey(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), store.ParsePasskeyID(f.text("id")))
+	err = s.store.RemovePasskey(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f), store.ParsePasskeyID(f.text("id")))
 	if unlessGone(err) != nil {
-		return s.rerenderMFA(r, err, "mfa_password_wrong", secret.Text{})
+		return s.refuseMFA(r, f, err)
 	}
 	return s.goToTell(r, mfaPath, noticePasskeyRemoved), nil
 }

@@ -9,9 +9,6 @@ import (
 	"pushbox/store"
 )
 
-// proxyIssuer is the issuer of people whom a header of a proxy names.
-const proxyIssuer = store.ByProxy
-
 // A proxied is a person whom a header of a proxy names. The zero value is none.
 type proxied struct {
 	email  string
@@ -48,22 +45,25 @@ func (s *Server) takeProxied(e *entryPoint, hr *http.Request) (who proxied) {
 
 // identity is that of the person.
 func (p proxied) identity() store.Identity {
-	return store.Identity{Issuer: proxyIssuer, Subject: p.email}
+	return store.Identity{Issuer: store.ByProxy, Subject: p.email}
 }
 
 // isOther reports whether a session is of a person whom the proxy does not name any more.
 func (p proxied) isOther(i store.SessionInfo) bool {
-	return i.Via.Issuer == proxyIssuer && i.Via != p.identity()
+	return i.Via.Issuer == store.ByProxy && i.Via != p.identity()
 }
 
 // signInProxied begins a session for the person whom the proxy names.
 func (s *Server) signInProxied(r *request) (reply, error) {
 	c := s.cfg.SignIn.Proxy
-	n, err := s.store.SignInAs(r.Context(), r.actor, store.External{
+	x := store.External{
 		Identity: r.proxied.identity(), Provider: "the proxy", Email: r.proxied.email, Verified: true, Groups: r.proxied.groups,
-		Admin: administers(c.AdminGroups, r.proxied.groups), Denied: !isAllowed(c.AllowedGroups, r.proxied.groups),
-		Link: true, Create: c.CreateAccounts,
-	})
+		Admin: administers(c.AdminGroups, r.proxied.groups), Link: true, Create: c.CreateAccounts,
+	}
+	if !isAllowed(c.AllowedGroups, r.proxied.groups) {
+		x.Denied, x.Why = true, "the person is in none of allowed_groups"
+	}
+	n, err := s.store.SignInAs(r.Context(), r.actor, x)
 	if err != nil {
 		page := s.newSignInView(s.wanted(r))
 		if page.Error, err = s.newFormError(err, "sign_in_refused"); err != nil {

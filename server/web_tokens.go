@@ -108,7 +108,7 @@ func (s *Server) makeToken(r *request, f webForm) (reply, error) {
 	}
 	page.Days = days
 	terms := store.TokenTerms{Label: label, Lifetime: time.Duration(days) * day, Scopes: scope}
-	t, err := s.store.CreateOwnToken(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), store.Factor{Code: f.Text("code"), Passkey: s.passkeyAnswer(r, f)}, terms)
+	t, err := s.store.CreateOwnToken(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.factor(r, f), terms)
 	if wrong, ok := wrongFields(err); ok {
 		page.Wrong = wrong
 		return s.showTokens(r, http.StatusUnprocessableEntity, page)
@@ -124,14 +124,7 @@ func (s *Server) makeToken(r *request, f webForm) (reply, error) {
 
 // refuseToken shows the page again after a password or a second factor was refused.
 func (s *Server) refuseToken(r *request, f webForm, page tokensView, err error) (reply, error) {
-	message := "mfa_password_wrong"
-	switch {
-	case !f.Text("passkey").IsZero():
-		message = "token_passkey_wrong"
-		err = unlessLate(err)
-	case r.session.MFA:
-		message = "mfa_code_wrong"
-	}
+	message, err := factorWrong(f, r.session.MFA, err)
 	if page.Error, err = s.newFormError(err, message); err != nil {
 		return reply{}, err
 	}

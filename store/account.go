@@ -25,7 +25,7 @@ type Account struct {
 	SignedInAt   time.Time   // the last sign-in on the pages; zero: none yet
 	Unconfirmed  bool        // its user signed up and has not shown that the address is theirs: it sends no mail
 	Code         AddressCode // of an address that is not confirmed
-	Identities   Identities  // by which providers of sign-ins know its user
+	Identities   Identities  // by which sign-in providers know its user
 	Passkeys     string      // records of its passkeys, concatenated
 	Name         string      // what recipients see of its user; empty: nothing
 	Language     string      // of its pages and mails; empty: that of the browser

@@ -231,24 +231,18 @@ func (s *Store) RemoveAccount(ctx context.Context, by Actor, email string) error
 // RemoveOwnAccount is RemoveAccount for the account of a session. The password proves that
 // the account is the caller's, and so does a second factor if the account has one.
 //
-// Errors: ErrSession; ErrStale; ErrCredentials, also for a wrong factor; *LockedError after too many
-// tries; ErrLastAdmin; ErrBusy.
+// Errors: ErrSession; ErrStale; ErrCredentials, also for a wrong factor; *LockedError after too
+// many tries; ErrLastAdmin; ErrBusy.
 func (s *Store) RemoveOwnAccount(ctx context.Context, by Actor, session, password secret.Text, f Factor) error {
-	c, use, err := s.provenTwice(ctx, by, session, password, f)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
 	if err != nil {
 		return err
 	}
 	err = s.changeHooks(ctx, func(*subscriptions) error {
 		_, err := s.changeOwn(ctx, c, AdminAccountRemove, "by its user", func(a *Account) (SessionChange, error) {
-			if c.account.MFA() || a.MFA() {
-				next, _, err := use(*a)
-				if err != nil {
-					return SessionChange{}, err
-				}
-				*a = next
-			}
+			err := use(a)
 			a.Removing = true
-			return SessionChange{Revoke: RevokeOthers}, nil
+			return SessionChange{Revoke: RevokeOthers}, err
 		})
 		return err
 	})

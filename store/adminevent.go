@@ -62,6 +62,7 @@ const (
 	AdminProviderSignOut
 	AdminPasskeyAdd
 	AdminPasskeyRemove
+	AdminIdentityUnlink
 	AdminPolicyChange
 	adminKindCount
 )
@@ -78,8 +79,8 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminFactorRemove:    {"second_factor_remove", "a second factor of an account was removed"},
 	AdminRecoveryCodes:   {"recovery_codes", "an account got new recovery codes"},
 	AdminSignIn:          {"sign_in", "a session began"},
-	AdminFirstFactor:     {"first_factor", "the password was right, and the second factor is still missing"},
-	AdminSignInRefused:   {"sign_in_refused", "a password, a code or a passkey was wrong, or there were too many tries"},
+	AdminFirstFactor:     {"first_factor", "the password or the provider was right, and the second factor is still missing"},
+	AdminSignInRefused:   {"sign_in_refused", "a password, a code or a passkey was wrong, a provider's person may not sign in, or there were too many tries"},
 	AdminSignOut:         {"sign_out", "a session ended, because its user signed out"},
 	AdminSessionEnd:      {"session_end", "a session was ended from the list of sessions"},
 	AdminTokenCreate:     {"token_create", "an API token was made"},
@@ -112,6 +113,7 @@ var adminKinds = [adminKindCount]struct{ name, says string }{
 	AdminProviderSignOut: {"provider_sign_out", "sessions ended, because a sign-in provider ended its own"},
 	AdminPasskeyAdd:      {"passkey_add", "an account got a passkey"},
 	AdminPasskeyRemove:   {"passkey_remove", "a passkey of an account was removed"},
+	AdminIdentityUnlink:  {"identity_unlink", "the links of an account to sign-in providers were removed, and its sessions ended"},
 	AdminPolicyChange:    {"policy_change", "an account got another policy, or none"},
 }
 

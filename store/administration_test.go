@@ -44,6 +44,8 @@ func TestAClientChangesOnlyWhatBelongsToItsAccount(t *testing.T) {
 		},
 		"remove an account": func(by store.Actor) error { return f.RemoveAccount(ctx, by, his) },
 		"reset a factor":    func(by store.Actor) error { return f.ResetFactors(ctx, by, his) },
+		"unlink it":         func(by store.Actor) error { return f.Unlink(ctx, by, his) },
+		"mail a link":       func(by store.Actor) error { return f.MailPasswordLink(ctx, by, his, "https://push.example.com", "") },
 		"create a token": func(by store.Actor) error {
 			_, err := f.CreateToken(ctx, by, his, store.TokenTerms{})
 			return err

@@ -57,7 +57,7 @@ func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password 
 	if err != nil {
 		return NewAPIToken{}, err
 	}
-	c, use, err := s.provenTwice(ctx, by, session, password, f)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
 	if err != nil {
 		return NewAPIToken{}, err
 	}
@@ -70,11 +70,7 @@ func (s *Store) CreateOwnToken(ctx context.Context, by Actor, session, password 
 	}
 	t.Owner = c.account.ID
 	done, err := s.changeOwn(ctx, c, AdminTokenCreate, t.says(), func(a *Account) (SessionChange, error) {
-		err := error(nil)
-		if c.account.MFA() || a.MFA() {
-			*a, _, err = use(*a)
-		}
-		return SessionChange{Token: &t.APIToken}, err
+		return SessionChange{Token: &t.APIToken}, use(a)
 	})
 	t.ID = done.Token
 	return t, err

@@ -169,6 +169,15 @@ func (*QuotaError) Error() string { return ErrQuota.Error() }
 // Unwrap returns ErrQuota.
 func (*QuotaError) Unwrap() error { return ErrQuota }
 
+// A RefusedError is ErrCredentials with the cause, which the instance log has; the person who
+// tries is not told.
+type RefusedError struct{ Why string }
+
+func (e *RefusedError) Error() string { return ErrCredentials.Error() + ": " + e.Why }
+
+// Unwrap returns ErrCredentials.
+func (e *RefusedError) Unwrap() error { return ErrCredentials }
+
 // An InvalidError says what is wrong with an input, field by field. It never holds the
 // input itself.
 type InvalidError struct{ Fields map[string][]string }

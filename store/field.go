@@ -18,6 +18,9 @@ const (
 	FieldMailLanguage  = "notify_emails_to_locale"
 )
 
+// FieldMail is whether an invitation is mailed.
+const FieldMail = "mail"
+
 // Names of the fields of a request, beside FieldDays and FieldDuration of its own time limit.
 const (
 	FieldText           = "text"

@@ -45,19 +45,16 @@ type guesser struct {
 	passphrases, passwords *limit.Queue
 
 	mu   sync.Mutex
-	idle *sync.Cond
-	busy map[string]bool // what is being guessed at
+	busy map[string]chan struct{} // what is being guessed at; closed when that ends
 }
 
 func newGuesser(g Guessing, cores int) *guesser {
 	pool, each := limit.NewPool(cores), max(1, cores-1)
-	q := &guesser{
+	return &guesser{
 		passphrases: pool.NewQueue(each, g.Queue, queueShare),
 		passwords:   pool.NewQueue(each, g.Queue, queueShare),
-		busy:        make(map[string]bool),
+		busy:        make(map[string]chan struct{}),
 	}
-	q.idle = sync.NewCond(&q.mu)
-	return q
 }
 
 // bound replaces the lengths of the queues.
@@ -76,25 +73,42 @@ func busy(err error) error { return instead(err, limit.ErrBusy, ErrBusy) }
 
 // inTurn runs f, which tries what may be wrong. Guesses at one thing take turns, so that
 // a right one, which is counted only while it runs, does not lock out the others. The wait
-// is short, since a running guess has a core of its own.
-func (g *guesser) inTurn(what string, f func() error) error {
-	g.enter(what)
+// is short, since a running guess has a core of its own, unless another server is asked.
+func (g *guesser) inTurn(ctx context.Context, what string, f func() error) error {
+	if err := g.enter(ctx, what); err != nil {
+		return err
+	}
 	defer g.leave(what)
 	return f()
 }
 
-func (g *guesser) enter(what string) {
+func (g *guesser) enter(ctx context.Context, what string) error {
+	for {
+		before := g.begin(what)
+		if before == nil {
+			return nil
+		}
+		select {
+		case <-before:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// begin returns nil if the turn has come, else what is closed when the turn before has ended.
+func (g *guesser) begin(what string) (before chan struct{}) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for g.busy[what] {
-		g.idle.Wait()
+	if before = g.busy[what]; before == nil {
+		g.busy[what] = make(chan struct{})
 	}
-	g.busy[what] = true
+	return before
 }
 
 func (g *guesser) leave(what string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
+	close(g.busy[what])
 	delete(g.busy, what)
-	g.idle.Broadcast()
 }

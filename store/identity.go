@@ -16,7 +16,7 @@ const (
 // address, so they end when the account gets another one.
 const ByProxy = "proxy"
 
-// An Identity names a person at a provider of sign-ins. Two that differ in a letter's case are
+// An Identity names a person at a sign-in provider. Two that differ in a letter's case are
 // two people.
 type Identity struct {
 	Issuer  string // the provider: an address, or a word of pushbox's own

@@ -141,6 +141,7 @@ type Mail struct {
 	Base     string      // of a link: the address of the server, with which it begins
 	Language string      // empty: that of the instance
 	Code     secret.Text // of MailCode, or of the link of MailPassword
+	First    bool        // of MailPassword: the account has no password yet; not stored
 
 	Push   PushInfo // of a link with its Token
 	Sender string   // of a link: the address of the push's owner
@@ -192,7 +193,7 @@ func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, e
 		return Mail{}, false, instead(err, ErrNotFound, nil)
 	}
 	if l.About == MailPassword {
-		l.To = secret.New(a.Email)
+		l.To, l.First = secret.New(a.Email), a.Invited()
 		id, until, sum, ok := passwordCode(l.Code)
 		return l, ok && id == a.ID && s.setsPassword(a, until, sum, s.time.Read()), nil
 	}

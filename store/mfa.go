@@ -92,24 +92,31 @@ func (s *Store) addFactor(ctx context.Context, c caller, k AdminKind, detail str
 	return n, recovery, nil
 }
 
+// guardsFactors reports whether it takes a factor to lose one: a session alone must not be enough
+// where there is no password to give again.
+func (a Account) guardsFactors() bool { return a.MFA() && a.SignsInElsewhere() }
+
 // DisableTOTP removes the authenticator app of the account of a session; with its last factor
-// beside the password go the recovery codes. Errors as those of ChangePassword.
-func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password secret.Text) error {
-	c, err := s.proven(ctx, by, session, password)
+// beside the password go the recovery codes. Where there is no password, a second factor proves
+// that the account is the caller's. Errors as those of ChangePassword, ErrCredentials also for a
+// wrong factor.
+func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password secret.Text, f Factor) error {
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.guardsFactors)
 	if err != nil {
 		return err
 	}
 	_, err = s.changeOwn(ctx, c, AdminFactorRemove, "", func(a *Account) (SessionChange, error) {
+		err := use(a)
 		a.dropTOTP()
-		return SessionChange{}, nil
+		return SessionChange{}, err
 	})
 	return err
 }
 
-// NewRecoveryCodes replaces the recovery codes of the account of a session. Errors as
-// those of ChangePassword, and ErrNotFound if it has no second factor.
-func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, password secret.Text) (recovery []secret.Text, err error) {
-	c, err := s.proven(ctx, by, session, password)
+// NewRecoveryCodes replaces the recovery codes of the account of a session. What proves it, and
+// the errors, are as those of DisableTOTP; ErrNotFound if it has no second factor.
+func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, password secret.Text, f Factor) (recovery []secret.Text, err error) {
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.guardsFactors)
 	if err != nil {
 		return nil, err
 	}
@@ -118,8 +125,9 @@ func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, passwor
 		if !a.MFA() {
 			return SessionChange{}, ErrNotFound
 		}
+		err := use(a)
 		a.Recovery = digests
-		return SessionChange{}, nil
+		return SessionChange{}, err
 	})
 	if err != nil {
 		return nil, err

@@ -60,11 +60,11 @@ func TestAPendingSessionAllowsNothingElse(t *testing.T) {
 	_, list := f.Sessions(ctx, pending.Secret)
 	_, offer := f.NewTOTP(ctx, pending.Secret)
 	_, _, again := f.EnableTOTP(ctx, anonymous, pending.Secret, secret.New(right), key, storetest.Code(t, f, key, 0))
-	_, codes := f.NewRecoveryCodes(ctx, anonymous, pending.Secret, secret.New(right))
+	_, codes := f.NewRecoveryCodes(ctx, anonymous, pending.Secret, secret.New(right), store.Factor{})
 	_, changed := f.ChangePassword(ctx, anonymous, pending.Secret, secret.New(right), secret.New("long enough"), false)
 	for i, err := range []error{
 		list, offer, again, codes,
-		f.EndSession(ctx, store.Actor{}, pending.Secret, full.ID), f.DisableTOTP(ctx, anonymous, pending.Secret, secret.New(right)),
+		f.EndSession(ctx, store.Actor{}, pending.Secret, full.ID), f.DisableTOTP(ctx, anonymous, pending.Secret, secret.New(right), store.Factor{}),
 		changed,
 	} {
 		if !errors.Is(err, store.ErrSession) {
@@ -229,8 +229,8 @@ func TestWrongCodesAndPasswordsCountAlike(t *testing.T) {
 	all := func(code, password secret.Text) (stranger, signedIn []error) {
 		_, byCode := f.SignInCode(ctx, anonymous, pending.Secret, code)
 		_, byPassword := f.SignIn(ctx, anonymous, email, password)
-		_, codes := f.NewRecoveryCodes(ctx, anonymous, full.Secret, password)
-		return []error{byCode, byPassword}, []error{codes, f.DisableTOTP(ctx, anonymous, full.Secret, password)}
+		_, codes := f.NewRecoveryCodes(ctx, anonymous, full.Secret, password, store.Factor{})
+		return []error{byCode, byPassword}, []error{codes, f.DisableTOTP(ctx, anonymous, full.Secret, password, store.Factor{})}
 	}
 	expect := func(when string, want error, got ...error) {
 		t.Helper()

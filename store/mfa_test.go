@@ -86,7 +86,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 	t.Parallel()
 	for name, off := range map[string]func(*storetest.Fixture, secret.Text) error{
 		"by the account": func(f *storetest.Fixture, s secret.Text) error {
-			return f.DisableTOTP(ctx, anonymous, s, secret.New(right))
+			return f.DisableTOTP(ctx, anonymous, s, secret.New(right), store.Factor{})
 		},
 		"by command": func(f *storetest.Fixture, _ secret.Text) error {
 			return f.ResetFactors(ctx, storetest.Operator, " ANN@example.com")
@@ -110,7 +110,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 			if _, err := f.SignInCode(ctx, anonymous, pending.Secret, recovery[0]); !errors.Is(err, store.ErrSession) {
 				t.Errorf("a code for a session that was pending: %v", err)
 			}
-			if _, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New(right)); !errors.Is(err, store.ErrNotFound) {
+			if _, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}); !errors.Is(err, store.ErrNotFound) {
 				t.Errorf("recovery codes: %v", err)
 			}
 			storetest.EnableTOTP(t, f, &n) // with a code of the same step
@@ -134,10 +134,10 @@ func TestNewRecoveryCodesReplaceTheOld(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	_, old := storetest.EnableTOTP(t, f, &n)
-	if codes, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New("wrong")); !errors.Is(err, store.ErrCredentials) || codes != nil {
+	if codes, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New("wrong"), store.Factor{}); !errors.Is(err, store.ErrCredentials) || codes != nil {
 		t.Errorf("with a wrong password: %v", err)
 	}
-	fresh, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New(right))
+	fresh, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New(right), store.Factor{})
 	if err != nil || len(fresh) != 10 {
 		t.Fatalf("%d codes, %v", len(fresh), err)
 	}

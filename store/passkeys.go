@@ -151,10 +151,10 @@ func checkPasskeyName(name string) error {
 }
 
 // RemovePasskey removes a passkey of the account of a session; with its last factor beside
-// the password go the recovery codes. Errors as those of ChangePassword, and ErrNotFound if the
-// account has no such passkey.
-func (s *Store) RemovePasskey(ctx context.Context, by Actor, session, password secret.Text, id PasskeyID) error {
-	c, err := s.proven(ctx, by, session, password)
+// the password go the recovery codes. What proves it, and the errors, are as those of DisableTOTP;
+// ErrNotFound if the account has no such passkey.
+func (s *Store) RemovePasskey(ctx context.Context, by Actor, session, password secret.Text, f Factor, id PasskeyID) error {
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.guardsFactors)
 	if err != nil {
 		return err
 	}
@@ -167,6 +167,9 @@ func (s *Store) RemovePasskey(ctx context.Context, by Actor, session, password s
 		return err
 	}
 	_, err = s.changeOwn(ctx, c, AdminPasskeyRemove, d.name, func(a *Account) (SessionChange, error) {
+		if err := use(a); err != nil {
+			return SessionChange{}, err
+		}
 		all, at, err := a.findPasskey(id)
 		if err == nil && at >= 0 {
 			a.setPasskeys(slices.Delete(all, at, at+1))
@@ -183,9 +186,9 @@ func (s *Store) SignInPasskey(ctx context.Context, by Actor, pending secret.Text
 }
 
 // SignInAlone begins a session by a passkey alone, which names the account. Its device has
-// verified the user, so that it counts as two factors. An account that a provider of sign-ins
-// knows is refused: the provider decides whether its user may sign in. browser is the secret that AskAnyPasskey
-// got.
+// verified the user, so that it counts as two factors. An account that a sign-in provider
+// knows is refused: the provider decides whether its user may sign in. browser is the secret
+// that AskAnyPasskey got.
 //
 // Errors: ErrCredentials; *LockedError after too many tries; ErrSession if the answer came too
 // late or was used before; ErrBusy; ErrClock while the clock is in doubt.

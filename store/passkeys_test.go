@@ -257,10 +257,10 @@ func TestAPasskeyThatIsGoneSignsInNoMore(t *testing.T) {
 			if err != nil || len(list) != 1 {
 				return fmt.Errorf("%+v, %w", list, err)
 			}
-			if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New("wrong"), list[0].ID); !errors.Is(err, store.ErrCredentials) {
+			if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New("wrong"), store.Factor{}, list[0].ID); !errors.Is(err, store.ErrCredentials) {
 				return fmt.Errorf("with a wrong password: %w", err)
 			}
-			return f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), list[0].ID)
+			return f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, list[0].ID)
 		}, store.ErrCredentials},
 		"reset by command": {func(f *storetest.Fixture, _ store.NewSession) error {
 			return f.ResetFactors(ctx, storetest.Operator, email)
@@ -318,7 +318,7 @@ func TestFactorsComeAndGoOneByOne(t *testing.T) {
 	if i := wantResume(t, f, n, nil); !i.MFA || !i.TOTP || i.RecoveryCodes != store.RecoveryCodes {
 		t.Errorf("%+v", i)
 	}
-	if err := f.DisableTOTP(ctx, anonymous, n.Secret, secret.New(right)); err != nil {
+	if err := f.DisableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}); err != nil {
 		t.Fatal(err)
 	}
 	if i := wantResume(t, f, n, nil); !i.MFA || i.TOTP || i.RecoveryCodes != store.RecoveryCodes {
@@ -336,7 +336,7 @@ func TestFactorsComeAndGoOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []error{nil, store.ErrNotFound} {
-		if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), list[0].ID); !errors.Is(err, want) {
+		if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, list[0].ID); !errors.Is(err, want) {
 			t.Errorf("%v, not %v", err, want)
 		}
 	}

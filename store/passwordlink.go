@@ -121,7 +121,8 @@ func (s *Store) Invite(ctx context.Context, by Actor, email string, admin bool) 
 }
 
 // AskForPassword mails a link that sets the password of an account. Where there is no such
-// account, or it may not act or signs in elsewhere, it does as if it had. base is the address of the server.
+// account, or it may not act or signs in elsewhere, it does as if it had. base is the address of
+// the server.
 //
 // Errors: ErrNotFound if the server sends no mail; *LockedError after too many for a client; a
 // *QuotaError; ErrBusy; ErrFull; ErrClock while the clock is in doubt.
@@ -146,11 +147,38 @@ func (s *Store) askForPassword(ctx context.Context, by Actor, email, base, langu
 	if !a.Active() || a.SignsInElsewhere() || !s.canMail(a) || a.ID == 0 {
 		return s.Ping(ctx) // else the time would tell
 	}
-	l := s.passwordLink(a, at.Now)
-	batch := &MailBatch{
-		Messages: []Message{s.sealMail(a.ID, at.Now, ID{}, Mail{About: MailPassword, Base: base, Language: language, Code: l.Code})},
-		Quotas:   s.codeQuotas(a, at.Now),
+	return s.mailPasswordLink(ctx, by, a, at, Mail{Base: base, Language: language}, s.codeQuotas(a, at.Now))
+}
+
+// MailPasswordLink mails the link of MakePasswordLink to the address of the account.
+//
+// Errors: ErrNotFound; ErrDenied for a client, and for an account that may not act;
+// *InvalidError if the server sends no mail, or none to such an address; a *QuotaError; ErrFull;
+// ErrClock while the clock is in doubt.
+func (s *Store) MailPasswordLink(ctx context.Context, by Actor, email, base, language string) error {
+	if !by.administers() {
+		return ErrDenied
 	}
+	return s.keeping(ctx, func(ctx context.Context) error {
+		a, err := s.account(ctx, email)
+		at := s.time.Read()
+		switch {
+		case err != nil:
+			return err
+		case !a.Active():
+			return ErrDenied
+		case !s.canMail(a) || base == "":
+			return invalidField(FieldMail, "cannot be sent: this server sends no mail, or none to such an address")
+		case at.Jumped:
+			return ErrClock
+		}
+		return s.mailPasswordLink(ctx, by, a, at, Mail{Base: base, Language: language}, s.quotas(a.ID, at.Now, a.Email))
+	})
+}
+
+func (s *Store) mailPasswordLink(ctx context.Context, by Actor, a Account, at clock.Instant, m Mail, quotas []Quota) error {
+	m.About, m.Code = MailPassword, s.passwordLink(a, at.Now).Code
+	batch := &MailBatch{Messages: []Message{s.sealMail(a.ID, at.Now, ID{}, m)}, Quotas: quotas}
 	event := s.as(by).event(AdminPasswordLink, about(a).with("by mail"))
 	return s.countMail(batch, at, func() error {
 		_, err := s.as(Actor{Role: System}).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {

@@ -14,8 +14,8 @@ const PageSize = 50
 
 // CreatePush keeps a new push and returns it with its token, once it is durable.
 //
-// Errors: *InvalidError; ErrFull; a *RoomError if the sender has no room left; ErrBusy if too many passphrases wait; ErrClock while
-// the clock is in doubt; ErrToken if the actor's account was removed or disabled
+// Errors: *InvalidError; ErrFull; a *RoomError if the sender has no room left; ErrBusy if too
+// many passphrases wait; ErrClock while the clock is in doubt; ErrToken if the actor's account was removed or disabled
 // meanwhile; a *QuotaError if it asks for more mail than may be sent today. For an answer to
 // a request also ErrNotFound if that is not live, ErrFileSize, and ErrNoAnswers in place of a
 // *RoomError; it is returned without its token.
@@ -129,8 +129,8 @@ func (s *Store) deletePush(ctx context.Context, by Actor, n Name) (PushInfo, err
 }
 
 // Pushes lists a page, from 1, of the actor's own pushes, newest first: the live ones,
-// or the expired ones, which have no Token. ErrBusy if more of them have just ended than can be recorded at
-// once.
+// or the expired ones, which have no Token. ErrBusy if more of them have just ended than can be
+// recorded at once.
 func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]PushInfo, error) {
 	return s.ownPushes(ctx, by, live, (page-1)*PageSize, PageSize, s.time.Read())
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -70,8 +71,16 @@ func (r *refusals) count(now bool) (left int) {
 // refused returns err, the outcome of a try to prove who the actor is. If that refuses
 // the actor, it adds an event or counts it. What the client sent is no part of the event.
 func (s *Store) refused(ctx context.Context, by Actor, k AdminKind, of Account, err error) error {
+	return s.refusedOf(ctx, by, k, about(of), err)
+}
+
+// refusedOf is refused with a detail.
+func (s *Store) refusedOf(ctx context.Context, by Actor, k AdminKind, of matter, err error) error {
 	var why string
+	var cause *RefusedError
 	switch {
+	case errors.As(err, &cause):
+		why = cause.Why
 	case errors.Is(err, errCopied):
 		why = errCopied.Error()
 	case errors.Is(err, ErrCredentials), errors.Is(err, ErrToken):
@@ -84,7 +93,7 @@ func (s *Store) refused(ctx context.Context, by Actor, k AdminKind, of Account, 
 		return err
 	}
 	// A client that does not wait for the answer does not get around the event.
-	if noteErr := s.as(by).note(context.WithoutCancel(ctx), k, about(of).with(why)); noteErr != nil {
+	if noteErr := s.as(by).note(context.WithoutCancel(ctx), k, of.with(strings.Trim(of.detail+": "+why, ": "))); noteErr != nil {
 		return noteErr
 	}
 	return err

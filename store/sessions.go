@@ -116,7 +116,7 @@ func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks Ses
 			return NewSession{}, ErrClock
 		}
 		n, begins := s.newSession(by)
-		full, half := s.as(by).event(AdminSignIn, about(of).with(how)), s.as(by).event(AdminFirstFactor, about(of))
+		full, half := s.as(by).event(AdminSignIn, about(of).with(how)), s.as(by).event(AdminFirstFactor, about(of).with(how))
 		c, err := s.as(by).changeAccount(ctx, of.ID, asks, func(a Account) (Account, SessionChange, AdminEvent, error) {
 			next, pending, err := r(a)
 			if err != nil {

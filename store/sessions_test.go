@@ -35,11 +35,11 @@ func TestAnUnknownSession(t *testing.T) {
 		_, code := f.SignInCode(ctx, anonymous, s, secret.New("123456"))
 		_, offer := f.NewTOTP(ctx, s)
 		_, _, enable := f.EnableTOTP(ctx, anonymous, s, secret.New(right), secret.New("secret"), secret.New("123456"))
-		_, codes := f.NewRecoveryCodes(ctx, anonymous, s, secret.New(right))
+		_, codes := f.NewRecoveryCodes(ctx, anonymous, s, secret.New(right), store.Factor{})
 		_, changed := f.ChangePassword(ctx, anonymous, s, secret.New(right), secret.New("long enough"), false)
 		for i, err := range []error{
 			resume, list, code, offer, enable, codes,
-			f.EndSession(ctx, store.Actor{}, s, n.ID), f.DisableTOTP(ctx, anonymous, s, secret.New(right)),
+			f.EndSession(ctx, store.Actor{}, s, n.ID), f.DisableTOTP(ctx, anonymous, s, secret.New(right), store.Factor{}),
 			changed,
 		} {
 			if !errors.Is(err, store.ErrSession) {

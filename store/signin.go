@@ -151,23 +151,29 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 // its tries.
 func (c caller) trier() trier { return asKnown("session "+string(c.session.Digest[:]), c.by.Client) }
 
-// provenTwice is proven for a caller who also gives a second factor, if the account has one. The
-// rule uses it up.
-func (s *Store) provenTwice(ctx context.Context, by Actor, session, password secret.Text, f Factor) (caller, startRule, error) {
-	c, err := s.signedIn(ctx, by, session)
+// provenTwice is proven for a caller who also gives a second factor, if the account needs one. In
+// the change that they prove, use uses the factor up.
+func (s *Store) provenTwice(ctx context.Context, by Actor, session, password secret.Text, f Factor, needs func(Account) bool) (c caller, use func(*Account) error, err error) {
+	c, err = s.signedIn(ctx, by, session)
 	if err != nil {
 		return caller{}, nil, err
 	}
 	r := proof{}.rule
 	err = s.attempt(ctx, c.trier(), func() error {
-		if err := c.check(password); err != nil || !c.account.MFA() {
+		if err := c.check(password); err != nil || !needs(c.account) {
 			return err
 		}
 		var err error
 		_, r, err = s.readFactor(c, f)
 		return err
 	})
-	return c, r, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
+	use = func(a *Account) (err error) {
+		if needs(c.account) || needs(*a) {
+			*a, _, err = r(*a)
+		}
+		return err
+	}
+	return c, use, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
 }
 
 // changeOwn changes the account of a proven caller, unless its session has ended or its

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -22,9 +23,10 @@ type External struct {
 	Admin    *bool    // whether the person administers; nil: the provider does not decide it
 	Strong   bool     // the provider asked for a second factor
 
-	Denied bool // the settings do not let the person in
-	Link   bool // an account with a verified address may be the person's
-	Create bool // a person without an account gets one
+	Denied bool   // the settings do not let the person in
+	Why    string // of Denied, for the instance log
+	Link   bool   // an account with a verified address may be the person's
+	Create bool   // a person without an account gets one
 }
 
 // SignInAs begins a session for a person whom a provider vouches for: of the account that has
@@ -33,14 +35,14 @@ type External struct {
 //
 // An account whose address is not confirmed is never linked: another person may have made it,
 // and knows its password. Nor is one that the provider knows already, as another person; nor one
-// with a second factor, unless the provider asked for one. What the provider decides of the role does not take the last
-// administrator away.
+// with a second factor, unless the provider asked for one. What the provider decides of the role
+// does not take the last administrator away.
 //
 // Errors: ErrCredentials if the person may not sign in; ErrFull; ErrClock while the clock is in
 // doubt.
 func (s *Store) SignInAs(ctx context.Context, by Actor, x External) (NewSession, error) {
 	n, a, err := s.signInAs(ctx, by, x)
-	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+	return n, s.refusedOf(ctx, by, AdminSignInRefused, about(a).with(x.whom()), err)
 }
 
 // signInAs returns the account, too, if there is one.
@@ -61,8 +63,8 @@ func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSessio
 
 // SignInAt is SignIn for a person whose password a provider checks, such as a directory: ask
 // asks it. With local, where the account of an address has a password here, that alone
-// decides. A try that ends with ErrCredentials counts as a wrong password; what a slow provider holds up
-// is no other sign-in than those to the same address.
+// decides. A try that ends with ErrCredentials counts as a wrong password; what a slow provider
+// holds up is no other sign-in than those to the same address.
 //
 // Errors: those of SignIn, and any other of ask.
 func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password secret.Text, local bool, ask func(context.Context) (External, error)) (n NewSession, err error) {
@@ -73,14 +75,14 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 	case err != nil && !errors.Is(err, ErrNotFound):
 		return NewSession{}, err
 	}
-	err = s.attemptElsewhere(ctx, s.trier(by, a, accountKey(login)), func() error {
-		x, err := ask(ctx)
-		if err == nil {
+	var x External
+	err = s.attemptElsewhere(ctx, s.trier(by, a, accountKey(login)), func() (err error) {
+		if x, err = ask(ctx); err == nil {
 			n, a, err = s.signInAs(ctx, by, x)
 		}
 		return err
 	})
-	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
+	return n, s.refusedOf(ctx, by, AdminSignInRefused, about(a).with(x.whom()), err)
 }
 
 // Recheck applies what a provider says now of a person who has an account: one who is denied
@@ -96,26 +98,20 @@ func (s *Store) Recheck(ctx context.Context, x External) error {
 	case !a.Active():
 		return nil
 	case x.Denied:
-		return s.changeHooks(ctx, func(*subscriptions) error { return s.disableFor(ctx, a, x) })
+		return s.changeHooks(ctx, func(*subscriptions) error {
+			_, err := s.changeBy(ctx, Actor{}, a, AdminAccountDisable, x.by(), func(a *Account) (SessionChange, error) {
+				a.Disabled = true
+				return SessionChange{Revoke: RevokeOthers}, nil
+			})
+			return err
+		})
 	case x.Admin != nil && *x.Admin != a.Admin:
-		_, err = s.setRole(ctx, Actor{Role: System}, a, x)
+		_, err = s.setRole(ctx, Actor{}, a, x)
 	}
 	if err == nil {
 		err = s.followGroups(ctx, Actor{Role: System}, a, x)
 	}
 	return err
-}
-
-func (s *Store) disableFor(ctx context.Context, a Account, x External) error {
-	return s.keeping(ctx, func(ctx context.Context) error {
-		system := s.as(Actor{Role: System})
-		event := system.event(AdminAccountDisable, about(a).with(x.by()))
-		_, err := system.changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			a.Disabled = true
-			return a, SessionChange{Revoke: RevokeOthers}, event, nil
-		})
-		return err
-	})
 }
 
 // rule is a startRule for an account that has the identity.
@@ -137,21 +133,36 @@ func (s Session) sameVia(next *Session) {
 // by is the detail of events.
 func (x External) by() string { return "by " + x.Provider }
 
+// refuse returns ErrCredentials with the cause.
+func (x External) refuse(why string) error { return &RefusedError{why} }
+
+// whom is the detail of refusals; empty if no provider named a person.
+func (x External) whom() string {
+	switch {
+	case x.Provider == "":
+		return ""
+	case x.Subject == "":
+		return x.by()
+	default:
+		return fmt.Sprintf("%s, subject %q", x.by(), x.Subject)
+	}
+}
+
 // accountFor returns the account of the person, which it may link or create.
 func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, error) {
 	if !x.valid() {
-		return Account{}, ErrCredentials
+		return Account{}, x.refuse("its subject is empty or too long")
 	}
 	a, err := s.engine.AccountByIdentity(ctx, x.Digest())
 	switch {
 	case err == nil && x.Denied:
 		return a, s.deny(ctx, by, a, x)
 	case err == nil && !a.Active():
-		return a, ErrCredentials
+		return a, x.refuse("the account is disabled")
 	case !errors.Is(err, ErrNotFound):
 		return a, err
 	case x.Denied:
-		return Account{}, ErrCredentials
+		return Account{}, x.refuse(x.Why)
 	case s.time.Read().Jumped:
 		return Account{}, ErrClock
 	}
@@ -161,8 +172,10 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, 
 		return s.link(ctx, by, a, x)
 	case !errors.Is(err, ErrNotFound):
 		return Account{}, err
-	case !x.Create || !email.IsAddress(address):
-		return Account{}, ErrCredentials
+	case !email.IsAddress(address):
+		return Account{}, x.refuse("it gives no e-mail address")
+	case !x.Create:
+		return Account{}, x.refuse("no account has the address, and create_accounts is off")
 	}
 	a = Account{Email: address, CreatedAt: s.time.Read().Now, Unconfirmed: !x.Verified, Identities: Identities("").With(x.Identity)}
 	a.ID, err = s.as(by).createAccountBy(ctx, a, x.by())
@@ -173,7 +186,7 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, 
 }
 
 // deny takes from a person who may not sign in any more what an earlier sign-in gave: the
-// sessions, and the role if the provider decides it. It returns ErrCredentials.
+// sessions, and the role if the provider decides it. It returns a *RefusedError.
 func (s *Store) deny(ctx context.Context, by Actor, a Account, x External) error {
 	if x.Admin != nil && a.Admin {
 		x.Admin = new(bool)
@@ -181,30 +194,35 @@ func (s *Store) deny(ctx context.Context, by Actor, a Account, x External) error
 			return err
 		}
 	}
-	if err := s.endSessionsOf(ctx, a, ViaSelection{Of: x.Identity, By: s.time.Read().Now}, x.Provider); err != nil {
+	if err := s.endSessionsOf(ctx, a, ViaSelection{Of: x.Identity, By: s.time.Read().Now}, x.by()); err != nil {
 		return err
 	}
-	return ErrCredentials
+	return x.refuse(x.Why)
 }
 
 // link gives the account with the person's address the identity, if that is allowed.
 func (s *Store) link(ctx context.Context, by Actor, a Account, x External) (Account, error) {
-	if !x.Link || !x.Verified {
-		return a, ErrCredentials
+	switch {
+	case !x.Link:
+		return a, x.refuse("the address has an account already, and link_by_email is off")
+	case !x.Verified:
+		return a, x.refuse("the address has an account already, and is not verified there")
 	}
-	return s.changeBy(ctx, by, a, AdminIdentityLink, x, func(a *Account) error {
+	return s.changeBy(ctx, by, a, AdminIdentityLink, x.by(), func(a *Account) (SessionChange, error) {
 		switch {
-		case !a.Active() || a.Unconfirmed || a.Email != accountKey(x.Email) || len(a.Identities.List()) >= MaxIdentities:
-			return ErrCredentials
+		case !a.Active() || a.Email != accountKey(x.Email) || len(a.Identities.List()) >= MaxIdentities:
+			return SessionChange{}, x.refuse("the account is disabled, or has too many identities")
+		case a.Unconfirmed:
+			return SessionChange{}, x.refuse("the address of the account is not confirmed")
 		case a.Identities.Has(x.Identity):
-			return nil
-		case a.Identities.Without(x.Issuer) != a.Identities: // the provider knows its user as another person
-			return ErrCredentials
+			return SessionChange{}, nil
+		case a.Identities.Without(x.Issuer) != a.Identities:
+			return SessionChange{}, x.refuse("the account is another person's there")
 		case a.MFA() && !x.Strong: // the link would be made before the second factor is given
-			return ErrCredentials
+			return SessionChange{}, x.refuse("the account has a second factor, and trust_mfa is off")
 		}
 		a.Identities = a.Identities.With(x.Identity)
-		return nil
+		return SessionChange{}, nil
 	})
 }
 
@@ -214,9 +232,9 @@ func (s *Store) setRole(ctx context.Context, by Actor, a Account, x External) (A
 	if *x.Admin {
 		kind = AdminGrant
 	}
-	changed, err := s.changeBy(ctx, by, a, kind, x, func(a *Account) error {
+	changed, err := s.changeBy(ctx, by, a, kind, x.by(), func(a *Account) (SessionChange, error) {
 		a.Admin = *x.Admin
-		return nil
+		return SessionChange{}, nil
 	})
 	if errors.Is(err, ErrLastAdmin) {
 		return a, nil
@@ -224,14 +242,15 @@ func (s *Store) setRole(ctx context.Context, by Actor, a Account, x External) (A
 	return changed, err
 }
 
-// changeBy changes an account on the word of a provider.
-func (s *Store) changeBy(ctx context.Context, by Actor, a Account, k AdminKind, x External, change func(*Account) error) (Account, error) {
+// changeBy changes an account on the word of a provider. The event is of that kind, with that
+// detail.
+func (s *Store) changeBy(ctx context.Context, by Actor, a Account, k AdminKind, detail string, change func(*Account) (SessionChange, error)) (Account, error) {
 	by.Role = System
 	return sealing(ctx, s, func(ctx context.Context) (Account, error) {
-		event := s.as(by).event(k, about(a).with(x.by()))
+		event := s.as(by).event(k, about(a).with(detail))
 		c, err := s.as(by).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			err := change(&a)
-			return a, SessionChange{}, event, err
+			sessions, err := change(&a)
+			return a, sessions, event, err
 		})
 		return c.Account, err
 	})
@@ -247,35 +266,38 @@ func (s *Store) EndSessionsOf(ctx context.Context, of Identity, name string, at 
 		if err != nil {
 			return instead(err, ErrNotFound, nil)
 		}
-		return s.endSessionsOf(ctx, a, ViaSelection{of, name, at}, provider)
+		return s.endSessionsOf(ctx, a, ViaSelection{of, name, at}, "by "+provider)
 	}
 	accounts, err := s.Accounts(ctx)
 	for _, a := range accounts {
 		for _, i := range a.Identities.List() {
 			if err == nil && i.Issuer == of.Issuer {
-				err = s.endNamed(ctx, a, ViaSelection{i, name, at}, provider)
+				err = s.endSessionsOf(ctx, a, ViaSelection{i, name, at}, "by "+provider)
 			}
 		}
 	}
 	return err
 }
 
-// endNamed is endSessionsOf for an account that may have no such session.
-func (s *Store) endNamed(ctx context.Context, a Account, v ViaSelection, provider string) error {
-	list, err := s.engine.Sessions(ctx, a.ID, MaxSessions)
+// endSessionsOf ends the selected sessions of an account. Without one there is no event.
+func (s *Store) endSessionsOf(ctx context.Context, a Account, v ViaSelection, detail string) error {
+	list, err := s.engine.Sessions(ctx, a.ID, MaxSessions+maxPending)
 	if err != nil || !slices.ContainsFunc(list, v.has) {
 		return err
 	}
-	return s.endSessionsOf(ctx, a, v, provider)
+	_, err = s.changeBy(ctx, Actor{}, a, AdminProviderSignOut, detail, func(*Account) (SessionChange, error) {
+		return SessionChange{Revoke: RevokeVia, Via: v}, nil
+	})
+	return instead(err, ErrNotFound, nil)
 }
 
-func (s *Store) endSessionsOf(ctx context.Context, a Account, v ViaSelection, provider string) error {
-	return s.keeping(ctx, func(ctx context.Context) error {
-		system := s.as(Actor{Role: System})
-		event := system.event(AdminProviderSignOut, about(a).with("by "+provider))
-		_, err := system.changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			return a, SessionChange{Revoke: RevokeVia, Via: v}, event, nil
-		})
-		return instead(err, ErrNotFound, nil)
-	})
+// Unlink removes the identities of an account, so that no provider knows its user any more, and
+// ends its sessions. An account that has no password needs a link that sets one, or its user
+// signs in at a provider that may link its address again.
+//
+// Errors: ErrNotFound; ErrDenied for a client; ErrLastAdmin if the last administrator could not
+// sign in any more.
+func (s *Store) Unlink(ctx context.Context, by Actor, email string) error {
+	_, err := s.changeAccount(ctx, by, email, AdminIdentityUnlink, SessionChange{Revoke: RevokeOthers}, func(a *Account) { a.Identities = "" })
+	return err
 }

@@ -78,8 +78,8 @@ func TestAPersonOfAProviderGetsAnAccountAndFindsItAgain(t *testing.T) {
 func TestWhomTheSettingsDoNotLetInIsRefused(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
-	wantRefused(t, f, func(x *store.External) { x.Denied = true })
-	if got := lastKinds(t, f, 1); got[0] != "sign_in_refused" {
+	wantRefused(t, f, func(x *store.External) { x.Denied, x.Why = true, "the group is wrong" })
+	if got := lastKinds(t, f, 1); got[0] != `sign_in_refused by Office, subject "1234": the group is wrong` {
 		t.Errorf("the log says %q", got)
 	}
 	wantRefused(t, f, func(x *store.External) { x.Create = false })
@@ -190,6 +190,9 @@ func TestASecondFactorIsAskedForUnlessTheProviderAskedForOne(t *testing.T) {
 	if !pending.Pending {
 		t.Fatal("no code is asked for")
 	}
+	if got := lastKinds(t, f, 1); got[0] != "first_factor by Office" {
+		t.Errorf("the log says %q", got)
+	}
 	f.Clock.Advance(time.Minute)
 	n, err := f.SignInCode(ctx, storetest.Anonymous, pending.Secret, storetest.Code(t, f, key, 0))
 	if err != nil || n.Via != person().Identity || n.ViaName != "sid-1" || n.Strong {
@@ -222,6 +225,38 @@ func TestASignInOfLateStandsForAPassword(t *testing.T) {
 	for _, password := range []string{"", right} {
 		if err := signsIn(f, email, password); !errors.Is(err, store.ErrCredentials) {
 			t.Errorf("the password %q: %v", password, err)
+		}
+	}
+}
+
+// Without a password a session of late is all that proves an account, so it takes a factor to
+// lose one.
+func TestItTakesAFactorToLoseOneWithoutAPassword(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	n := signInAs(t, f)
+	key, _ := storetest.EnableTOTP(t, f, &n)
+	codes := func(given store.Factor) error {
+		_, err := f.NewRecoveryCodes(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given)
+		return err
+	}
+	off := func(given store.Factor) error {
+		return f.DisableTOTP(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given)
+	}
+	for name, lose := range map[string]func(store.Factor) error{
+		"recovery codes": codes, "the app": off,
+		"a passkey": func(given store.Factor) error {
+			return f.RemovePasskey(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given, store.PasskeyID{})
+		},
+	} {
+		if err := lose(store.Factor{}); !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("%s without a factor: %v", name, err)
+		}
+	}
+	for _, lose := range []func(store.Factor) error{codes, off} {
+		f.Clock.Advance(time.Minute)
+		if err := lose(store.Factor{Code: storetest.Code(t, f, key, 0)}); err != nil {
+			t.Error(err)
 		}
 	}
 }
@@ -328,6 +363,30 @@ func TestAnAccountWithASecondFactorIsNotLinkedBeforeItIsGiven(t *testing.T) {
 	}
 }
 
+func TestTheInstanceLogSaysWhyAPersonIsRefused(t *testing.T) {
+	t.Parallel()
+	for want, change := range map[string]func(*store.External){
+		"link_by_email is off":            func(x *store.External) { x.Link = false },
+		"not verified there":              func(x *store.External) { x.Verified = false },
+		"is not confirmed":                func(x *store.External) { x.Email = "new@example.com" },
+		"create_accounts is off":          func(x *store.External) { x.Email, x.Create = "another@example.com", false },
+		"it gives no e-mail address":      func(x *store.External) { x.Email = "" },
+		"its subject is empty":            func(x *store.External) { x.Subject = "" },
+		"the account is another person's": func(x *store.External) { x.Email = "known@example.com" },
+	} {
+		f := storetest.New(t)
+		storetest.AddMember(t, f, email)
+		if _, err := f.SignUp(ctx, storetest.Anonymous, "new@example.com", secret.New(right)); err != nil {
+			t.Fatal(err)
+		}
+		signInAs(t, f, func(x *store.External) { x.Subject, x.Email = "5678", "known@example.com" })
+		wantRefused(t, f, change)
+		if got := lastKinds(t, f, 1); !strings.HasPrefix(got[0], "sign_in_refused by Office") || !strings.Contains(got[0], want) {
+			t.Errorf("the log says %q, not %q", got, want)
+		}
+	}
+}
+
 func TestWhatAPersonHadGoesWhenTheProviderRefusesThem(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
@@ -336,12 +395,17 @@ func TestWhatAPersonHadGoesWhenTheProviderRefusesThem(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := signInAs(t, f, func(x *store.External) { x.Admin = &yes })
-	wantRefused(t, f, func(x *store.External) { x.Admin, x.Denied = &no, true })
+	wantRefused(t, f, func(x *store.External) { x.Admin, x.Denied, x.Why = &no, true, "the group is wrong" })
 	if _, err := f.Resume(ctx, n.Secret); !errors.Is(err, store.ErrSession) {
 		t.Errorf("the session: %v", err)
 	}
 	if a, err := f.AccountByID(ctx, n.Owner); err != nil || a.Admin {
 		t.Errorf("the account is %+v, %v", a, err)
+	}
+	wantRefused(t, f, func(x *store.External) { x.Denied, x.Why = true, "the group is wrong" })
+	const refused = `sign_in_refused by Office, subject "1234": the group is wrong`
+	if got, want := lastKinds(t, f, 3), []string{"provider_sign_out by Office", refused, refused}; !slices.Equal(got, want) {
+		t.Errorf("the log says %q", got)
 	}
 }
 
@@ -356,4 +420,35 @@ func TestAnInvitationEndsWhenAProviderKnowsItsUser(t *testing.T) {
 	if _, err := f.ReadPasswordLink(ctx, l.Code); !errors.Is(err, store.ErrCode) {
 		t.Errorf("the link: %v", err)
 	}
+}
+
+// A provider knows the user of an account no more once its links are removed, and the last
+// administrator keeps a way to sign in.
+func TestAnAccountIsUnlinked(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	n := signInAs(t, f)
+	if err := f.Unlink(ctx, storetest.Operator, email); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Resume(ctx, n.Secret); !errors.Is(err, store.ErrSession) {
+		t.Errorf("a session from before: %v", err)
+	}
+	wantRefused(t, f, func(x *store.External) { x.Link, x.Create = false, false })
+	if again := signInAs(t, f); again.Owner != n.Owner { // linked by its address
+		t.Errorf("account %d, not %d", again.Owner, n.Owner)
+	}
+	if err := f.SetAdmin(ctx, storetest.Operator, email, true, false); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Unlink(ctx, storetest.Operator, email); !errors.Is(err, store.ErrLastAdmin) {
+		t.Errorf("the last administrator: %v", err)
+	}
+	if err := f.SetPassword(ctx, storetest.Operator, email, secret.New(right), false); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Unlink(ctx, storetest.Operator, email); err != nil {
+		t.Errorf("the last administrator, who has a password: %v", err)
+	}
+	f.Check()
 }

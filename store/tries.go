@@ -124,7 +124,7 @@ func (s *Store) attemptElsewhere(ctx context.Context, who trier, try func() erro
 
 // tryInTurn runs try behind the others of the same trier, and counts it if it is wrong.
 func (s *Store) tryInTurn(ctx context.Context, who trier, wrong []limit.Tally, try func() error) error {
-	return s.guess.inTurn(who.wrong, func() error {
+	return s.guess.inTurn(ctx, who.wrong, func() error {
 		if err := s.countTry(ctx, LimitSignInsPerAccount, wrong); err != nil {
 			return err
 		}

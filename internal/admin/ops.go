@@ -23,6 +23,13 @@ var (
 	// UserInvite adds an account without a password, and makes the link that sets one:
 	// *store.InvalidError, store.ErrExists.
 	UserInvite = Op[Invitation, PasswordLink]{name: "user/invite", do: userInvite}
+	// UserMailLink mails a link that sets the password of an account: store.ErrNotFound,
+	// store.ErrDenied if it may not act, *store.InvalidError if no mail is sent there,
+	// *store.QuotaError.
+	UserMailLink = Op[MailedLink, None]{name: "user/mail-link", do: userMailLink}
+	// UserUnlink removes the links of an account to sign-in providers: store.ErrNotFound,
+	// store.ErrLastAdmin if the last administrator could not sign in any more.
+	UserUnlink = Op[Address, None]{name: "user/unlink", do: userUnlink}
 	// UserPasswordLink makes a link that sets the password of an account: store.ErrNotFound,
 	// store.ErrDenied for one that is disabled.
 	UserPasswordLink = Op[Address, PasswordLink]{name: "user/password-link", do: userPasswordLink}
@@ -126,7 +133,7 @@ var operator = store.Actor{Role: store.Operator}
 // operations lists every operation that a server does to its store.
 func operations() []operation {
 	return []operation{
-		UserAdd, UserList, UserPasswd, UserResetMFA, UserInvite, UserPasswordLink, UserRole, UserPolicy, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
+		UserAdd, UserList, UserPasswd, UserResetMFA, UserUnlink, UserInvite, UserPasswordLink, UserMailLink, UserRole, UserPolicy, UserDisable, UserEnable, UserConfirm, UserRename, UserExpirePushes, UserRemove,
 		TokenCreate, TokenList, TokenRevoke, Events, Check, CheckDeep, Compact, Backup, Purge,
 		KeyID, KeyRotate,
 		WebhookAdd, WebhookList, WebhookRemove, WebhookTarget, WebhookEnable,
@@ -167,6 +174,14 @@ func userInvite(ctx context.Context, s *store.Store, in Invitation) (PasswordLin
 func userPasswordLink(ctx context.Context, s *store.Store, in Address) (PasswordLink, error) {
 	l, err := s.MakePasswordLink(ctx, operator, in.Email)
 	return PasswordLink{Clear{l.Code}, l.Until}, err
+}
+
+func userMailLink(ctx context.Context, s *store.Store, in MailedLink) (None, error) {
+	return None{}, s.MailPasswordLink(ctx, operator, in.Email, in.Base, "")
+}
+
+func userUnlink(ctx context.Context, s *store.Store, in Address) (None, error) {
+	return None{}, s.Unlink(ctx, operator, in.Email)
 }
 
 func userRole(ctx context.Context, s *store.Store, in Role) (None, error) {

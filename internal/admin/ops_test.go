@@ -197,6 +197,8 @@ func TestErrorsAreTheSameBothWays(t *testing.T) {
 		wantErr(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)}, store.ErrExists)
 		wantErr(t, r, admin.UserPasswd, admin.Credentials{Email: unknown.Email, Password: clear(password)}, store.ErrNotFound)
 		wantErr(t, r, admin.UserResetMFA, unknown, store.ErrNotFound)
+		wantErr(t, r, admin.UserUnlink, unknown, store.ErrNotFound)
+		wantErr(t, r, admin.UserMailLink, admin.MailedLink{Email: unknown.Email, Base: "https://push.example.com"}, store.ErrNotFound)
 		wantErr(t, r, admin.UserDisable, unknown, store.ErrNotFound)
 		wantErr(t, r, admin.UserEnable, unknown, store.ErrNotFound)
 		wantErr(t, r, admin.UserRemove, unknown, store.ErrNotFound)
@@ -276,7 +278,9 @@ func TestAContextThatEndedEndsTheCall(t *testing.T) {
 // Each operation that changes something leaves an event of the operator.
 func TestEachChangeByACommandIsInTheLog(t *testing.T) {
 	t.Parallel()
-	r := route{f: storetest.New(t)}
+	r := route{f: storetest.New(t, func(s *storetest.Setup) {
+		s.Mail = store.MailOptions{Languages: []string{"en"}, PerAccount: 1, PerInstance: 1, GiveUp: time.Hour}
+	})}
 	who := admin.Address{Email: alice}
 	must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})
 	must(t, r, admin.UserAdd, admin.Credentials{Email: "root@example.com", Password: clear(password), Admin: true})
@@ -299,6 +303,16 @@ func TestEachChangeByACommandIsInTheLog(t *testing.T) {
 		}},
 		{"user/invite", func() { must(t, r, admin.UserInvite, admin.Invitation{Email: "eve@example.com"}) }},
 		{"user/password-link", func() { must(t, r, admin.UserPasswordLink, who) }},
+		{"user/mail-link", func() {
+			must(t, r, admin.UserMailLink, admin.MailedLink{Email: alice, Base: "https://push.example.com"})
+		}},
+		{"user/unlink", func() {
+			x := store.External{Identity: store.Identity{Issuer: "i", Subject: "s"}, Email: "linked@example.com", Create: true}
+			if _, err := r.f.SignInAs(t.Context(), store.Actor{}, x); err != nil {
+				t.Fatal(err)
+			}
+			must(t, r, admin.UserUnlink, admin.Address{Email: x.Email})
+		}},
 		{"user/reset-mfa", func() { must(t, r, admin.UserResetMFA, who) }},
 		{"user/passwd", func() { must(t, r, admin.UserPasswd, admin.Credentials{Email: alice, Password: clear(password + "!")}) }},
 		{"user/role", func() { must(t, r, admin.UserRole, admin.Role{Email: alice, Admin: true}) }},

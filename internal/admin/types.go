@@ -29,6 +29,12 @@ type Invitation struct {
 	Admin bool
 }
 
+// A MailedLink is a link that sets the password of an account, to be mailed there.
+type MailedLink struct {
+	Email string
+	Base  string // the address of the server, with which the link begins
+}
+
 // A PasswordLink sets the password of an account.
 type PasswordLink struct {
 	Code  Clear // the end of its path
@@ -69,7 +75,7 @@ type User struct {
 	Identities   []Identity      `json:"identities,omitempty"`
 }
 
-// An Identity is that by which a provider of sign-ins knows the account's user.
+// An Identity is that by which a sign-in provider knows the account's user.
 type Identity struct {
 	Issuer  string `json:"issuer"`
 	Subject string `json:"subject"`

@@ -152,7 +152,23 @@ func ReadRoots(path string, withSystem bool) (*x509.CertPool, error) {
 		roots = system
 	}
 	if !roots.AppendCertsFromPEM(text) {
-		return nil, fmt.Errorf("%s has no certificate in PEM", path)
+		return nil, noRoots(path, text)
 	}
 	return roots, nil
+}
+
+// noRoots says why a file has no certificate of an authority.
+func noRoots(path string, text []byte) error {
+	if _, err := x509.ParseCertificate(text); err == nil {
+		return fmt.Errorf("%s has a certificate in DER; make it PEM: openssl x509 -inform der -in %[1]s -out %[1]s.pem", path)
+	}
+	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return fmt.Errorf("%s has a certificate that cannot be used: %w", path, err)
+		}
+	}
+	return fmt.Errorf("%s has no certificate in PEM", path)
 }

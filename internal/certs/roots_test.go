@@ -3,10 +3,12 @@ package certs_test
 import (
 	"bytes"
 	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,5 +65,23 @@ func TestRootsCanBeAddedToThoseOfTheSystem(t *testing.T) {
 	want.AddCert(own.leaf)
 	if got, err := certs.ReadRoots(path, true); err != nil || !got.Equal(want) {
 		t.Errorf("other roots are trusted (%v)", err)
+	}
+}
+
+func TestAFileWithoutAUsableRootSaysWhy(t *testing.T) {
+	t.Parallel()
+	one := sign(t, time.Hour, domain)
+	path := filepath.Join(t.TempDir(), "roots")
+	for want, content := range map[string][]byte{
+		"no certificate in PEM": one.key,
+		"openssl x509":          one.leaf.Raw,
+		"cannot be used: x509:": pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: one.leaf.Raw[1:]}),
+	} {
+		if err := os.WriteFile(path, content, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := certs.ReadRoots(path, false); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
 	}
 }

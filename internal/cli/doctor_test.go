@@ -18,6 +18,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/daemon"
 	"pushbox/internal/testkit/env"
@@ -30,9 +31,12 @@ type served struct {
 	dir, url string
 }
 
-func serve(t *testing.T) *served {
+func serve(t *testing.T, change ...func(*config.Config)) *served {
 	t.Helper()
 	cfg := settingsFor(env.ShortDir(t))
+	for _, c := range change {
+		c(&cfg)
+	}
 	s := opened(t, cfg)
 	handler, err := server.New(server.Options{Config: cfg, Store: s, Log: zerolog.Nop(), Version: release})
 	if err != nil {
@@ -129,6 +133,20 @@ func TestDoctorSeesWhatAProxyDoes(t *testing.T) {
 	}
 	if direct := run(t, l.dir, "", "doctor", "--url", l.url); !strings.Contains(direct.stdout, "ok       proxy: there is no proxy") {
 		t.Errorf("without a proxy:\n%s", direct.stdout)
+	}
+}
+
+func TestDoctorSeesAForgedHostThatTheServerRefuses(t *testing.T) {
+	t.Parallel()
+	l := serve(t, func(c *config.Config) { c.AllowedHosts = []string{"127.0.0.1"} })
+	address, caFile := l.proxied(func(r *httputil.ProxyRequest) {
+		if told := r.In.Header["X-Forwarded-Host"]; told != nil {
+			r.Out.Header["X-Forwarded-Host"] = told
+		}
+	})
+	got := run(t, l.dir, "", "doctor", "--url", address, "--ca-file", caFile)
+	if got.want(t, exitProblems); !strings.Contains(got.stdout, "cure: let the proxy set X-Forwarded-Host, or remove it") || strings.Contains(got.stdout, "does not come from") {
+		t.Errorf("it says:\n%s", got.stdout)
 	}
 }
 

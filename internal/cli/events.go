@@ -50,7 +50,8 @@ func (a *app) events() *cobra.Command {
 factors, webhooks and keys; sign-ins, sign-outs and refusals; backups, restores,
 compactions and reloads. Each event has its actor: "operator" runs commands on
 this machine, "system" is pushbox itself, "admin" is an administrator on the pages or
-by the API, "account" is the account that the event is about, and "anonymous" is a client that did not prove an account.
+by the API, "account" is the account that the event is about, and "anonymous" is a
+client that did not prove an account.
 
 The log keeps %d events; then the oldest go. "pushbox check" reports an event
 that is missing or was changed.

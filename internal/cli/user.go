@@ -19,7 +19,7 @@ import (
 
 func (a *app) user() *cobra.Command {
 	return group("user", "Manage accounts",
-		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userConfirm(), a.userRename(),
+		a.userAdd(), a.userList(), a.userPasswd(), a.userResetMFA(), a.userUnlink(), a.userConfirm(), a.userRename(),
 		a.userInvite(), a.userLink(), a.userGrant(), a.userRevoke(), a.userPolicy(), a.userDisable(), a.userEnable(), a.userExpirePushes(), a.userRemove())
 }
 
@@ -190,9 +190,21 @@ func (a *app) userResetMFA() *cobra.Command {
 		Use:   "reset-mfa EMAIL",
 		Short: "Remove the second factors of an account",
 		Long: `Remove the authenticator app, the passkeys and the recovery codes from an account,
-when its user has lost them. Afterwards the password is enough to sign in. Sessions and API tokens stay
-valid.`,
+when its user has lost them. Afterwards the password is enough to sign in. Sessions
+and API tokens stay valid.`,
 		Example: `  pushbox user reset-mfa alice@example.com`,
+	})
+}
+
+func (a *app) userUnlink() *cobra.Command {
+	return a.accountCommand(admin.UserUnlink, "removed any links to sign-in providers from the account ", &cobra.Command{
+		Use:   "unlink EMAIL",
+		Short: "Remove the links of an account to sign-in providers",
+		Long: `Remove the links of an account to sign-in providers: by OpenID Connect, by a directory or
+by a proxy. Its sessions end; its API tokens stay valid. Afterwards its user signs in with
+the password, which ` + "`pushbox user link`" + ` sets, or at a provider that may link the
+address again.`,
+		Example: `  pushbox user unlink alice@example.com`,
 	})
 }
 

@@ -55,14 +55,37 @@ func newDirectoryLink(cfg config.LDAP, s *store.Store, log zerolog.Logger) (*dir
 	return &directoryLink{people: people, cfg: cfg, store: s, log: log}, nil
 }
 
+// CheckDirectory checks the names and filters of the settings of a directory, if there is one. It
+// reads no files and asks nothing.
+func CheckDirectory(cfg config.LDAP) error {
+	if !cfg.Enabled() {
+		return nil
+	}
+	_, err := newDirectory(directoryOptions(cfg))
+	return err
+}
+
+func newDirectory(o directory.Options) (*directory.Directory, error) {
+	d, err := directory.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("the setting ldap.%w", err)
+	}
+	return d, nil
+}
+
+func directoryOptions(cfg config.LDAP) directory.Options {
+	return directory.Options{
+		URL: cfg.URL, BindDN: cfg.BindDN, BindPassword: cfg.BindPassword, Base: cfg.Base, Filter: cfg.Filter,
+		LoginAttributes: cfg.LoginAttributes, IDAttribute: cfg.IDAttribute, EmailAttribute: cfg.EmailAttribute,
+		GroupBase: cfg.GroupBase, MemberAttributes: cfg.MemberAttributes, AllowedGroups: cfg.AllowedGroups, AdminGroups: cfg.AdminGroups,
+	}
+}
+
 // OpenDirectory returns the directory of the settings. It reads the files that they name,
 // and asks nothing. groups lists others than those of the settings that people may be in.
 func OpenDirectory(cfg config.LDAP, groups func() []string) (*directory.Directory, error) {
-	o := directory.Options{
-		URL: cfg.URL, BindDN: cfg.BindDN, BindPassword: cfg.BindPassword, Base: cfg.Base, Filter: cfg.Filter,
-		LoginAttributes: cfg.LoginAttributes, IDAttribute: cfg.IDAttribute, EmailAttribute: cfg.EmailAttribute,
-		GroupBase: cfg.GroupBase, MemberAttributes: cfg.MemberAttributes, AllowedGroups: cfg.AllowedGroups, AdminGroups: cfg.AdminGroups, OtherGroups: groups,
-	}
+	o := directoryOptions(cfg)
+	o.OtherGroups = groups
 	var err error
 	if cfg.BindPasswordFile != "" {
 		if o.BindPassword, err = instance.ReadSecretFile(cfg.BindPasswordFile); err != nil {
@@ -74,11 +97,7 @@ func OpenDirectory(cfg config.LDAP, groups func() []string) (*directory.Director
 			return nil, fmt.Errorf("the setting ldap.ca_file: %w", err)
 		}
 	}
-	d, err := directory.New(o)
-	if err != nil {
-		return nil, fmt.Errorf("the setting ldap.%w", err)
-	}
-	return d, nil
+	return newDirectory(o)
 }
 
 // options lets people sign in by the directory.
@@ -93,11 +112,14 @@ func (d *directoryLink) options(o *server.Options) {
 func (d *directoryLink) signIn(ctx context.Context, login string, password secret.Text) (store.External, error) {
 	p, err := d.people.SignIn(ctx, login, password)
 	d.noteState(ctx, err)
+	var refused *directory.RefusedError
 	switch {
 	case errors.Is(err, directory.ErrNotAllowed):
 		x := d.external(p)
-		x.Denied = true
+		x.Denied, x.Why = true, "the person is in none of allowed_groups"
 		return x, nil
+	case errors.As(err, &refused):
+		return store.External{}, &store.RefusedError{Why: "by " + ldapName + ": " + refused.Why}
 	case errors.Is(err, directory.ErrCredentials):
 		return store.External{}, store.ErrCredentials
 	case err != nil:
@@ -156,6 +178,8 @@ func (d *directoryLink) check(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	line := d.people.Line()
+	defer line.Close()
 	asked, fails, gone := 0, 0, []store.Identity(nil)
 	for _, a := range accounts {
 		for _, i := range a.Identities.List() {
@@ -163,7 +187,7 @@ func (d *directoryLink) check(ctx context.Context) error {
 				continue
 			}
 			asked++
-			x, err := d.find(ctx, i)
+			x, err := d.find(ctx, line, i)
 			switch {
 			case err != nil:
 				fails++
@@ -182,7 +206,7 @@ func (d *directoryLink) check(ctx context.Context) error {
 		return fmt.Errorf("the directory lacks %d of %d people, or they are in no allowed group: no account was disabled; check base, filter and allowed_groups", len(gone), asked)
 	}
 	for _, i := range gone {
-		x, err := d.find(ctx, i) // the check may have taken long
+		x, err := d.find(ctx, line, i) // the check may have taken long
 		if err != nil || !x.Denied {
 			continue
 		}
@@ -196,10 +220,10 @@ func (d *directoryLink) check(ctx context.Context) error {
 }
 
 // find asks the directory for a person again. An error is logged already.
-func (d *directoryLink) find(ctx context.Context, i store.Identity) (store.External, error) {
+func (d *directoryLink) find(ctx context.Context, line *directory.Line, i store.Identity) (store.External, error) {
 	ctx, cancel := context.WithTimeout(ctx, findTime)
 	defer cancel()
-	p, err := d.people.Find(ctx, i.Subject)
+	p, err := line.Find(ctx, i.Subject)
 	d.noteState(ctx, err)
 	if errors.Is(err, directory.ErrGone) || errors.Is(err, directory.ErrNotAllowed) {
 		return store.External{Identity: i, Provider: ldapName, Denied: true}, nil

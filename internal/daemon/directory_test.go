@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -173,6 +174,22 @@ func TestAnAccountOfAnAddressIsThePersonsOnlyIfTheSettingsSaySo(t *testing.T) {
 		}
 		d.want("ann", "right-ann", want)
 		d.want("bob", "right-bob", http.StatusForbidden) // without an account
+	}
+}
+
+func TestTheInstanceLogSaysWhyTheDirectoryRefuses(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t, func(c *config.LDAP) { c.AllowedGroups = c.AdminGroups })
+	for _, c := range []struct{ login, password, want string }{
+		{"ann", "wrong", "the password is wrong"},
+		{"zoe", "wrong", "the directory has no such person"},
+		{"ann", "right-ann", "the person is in none of allowed_groups"},
+	} {
+		d.want(c.login, c.password, http.StatusForbidden)
+		events, err := d.store.AdminEvents(t.Context(), time.Time{}, 0, store.MaxAdminEvents)
+		if err != nil || !strings.HasPrefix(events[len(events)-1].Detail, "by the directory") || !strings.HasSuffix(events[len(events)-1].Detail, ": "+c.want) {
+			t.Errorf("%s: the log says %q, %v", c.login, events[len(events)-1].Detail, err)
+		}
 	}
 }
 

@@ -2,7 +2,7 @@
 // people are: it checks their passwords and reads their groups.
 //
 // Connections are encrypted, by LDAPS or StartTLS (RFC 4513), and each serves one
-// question. What people type is escaped (RFC 4515), and an empty password is refused,
+// question, or those of a Line. What people type is escaped (RFC 4515), and an empty password is refused,
 // since servers take a bind without a password for an anonymous one that succeeds (RFC
 // 4513, 5.1.2). Referrals are not followed.
 package directory
@@ -19,11 +19,13 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/go-ldap/ldap/v3"
 
+	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 )
 
@@ -35,6 +37,7 @@ const (
 	maxGroups     = 1000             // that one person may be in, also by way of other groups
 	maxDepth      = 16               // groups within groups
 	maxQuestions  = 16               // at the same time
+	maxAnswers    = 16 << 20         // bytes, to one question
 )
 
 // Options say where the directory is and how its entries look.
@@ -76,11 +79,19 @@ var (
 	ErrGone = errors.New("the directory has no such person")
 )
 
+// A RefusedError is ErrCredentials with the cause, which is not for the person who tries.
+type RefusedError struct{ Why string }
+
+func (e *RefusedError) Error() string { return ErrCredentials.Error() + ": " + e.Why }
+
+// Unwrap returns ErrCredentials.
+func (e *RefusedError) Unwrap() error { return ErrCredentials }
+
 // An UnavailableError says that the directory could not be asked. The cause names neither
 // people nor passwords.
 type UnavailableError struct{ cause error }
 
-func (e *UnavailableError) Error() string { return "the directory does not answer: " + e.cause.Error() }
+func (e *UnavailableError) Error() string { return "the directory cannot be asked: " + e.cause.Error() }
 
 // Unwrap returns the cause.
 func (e *UnavailableError) Unwrap() error { return e.cause }
@@ -127,16 +138,9 @@ func New(o Options) (*Directory, error) {
 	return &Directory{opt: o, address: net.JoinHostPort(u.Hostname(), port), host: u.Hostname(), tls: u.Scheme == "ldaps", asking: make(chan struct{}, maxQuestions)}, nil
 }
 
-// Check asks the server for the base, as the account that searches.
-func (d *Directory) Check(ctx context.Context) error {
-	return d.ask(ctx, func(c *ldap.Conn) error {
-		_, err := d.search(c, d.opt.Base, ldap.ScopeBaseObject, "(objectClass=*)", 1, "1.1")
-		return err
-	})
-}
-
-// SignIn checks a login and its password. The errors are ErrCredentials, ErrNotAllowed, with
-// which the person is returned, too, and *UnavailableError.
+// SignIn checks a login and its password. The errors are ErrCredentials, also as a
+// *RefusedError, ErrNotAllowed, with which the person is returned, too, and
+// *UnavailableError.
 func (d *Directory) SignIn(ctx context.Context, login string, password secret.Text) (p Person, err error) {
 	if login == "" || len(login) > maxLogin || !utf8.ValidString(login) || password.IsZero() || password.Len() > maxPassword {
 		return p, ErrCredentials
@@ -150,11 +154,14 @@ func (d *Directory) SignIn(ctx context.Context, login string, password secret.Te
 		case !errors.Is(err, ErrGone):
 			return err
 		}
-		if bound := c.Bind(dn, password.Reveal()); err != nil || bound != nil {
-			if bound != nil && !refuses(bound) {
-				return bound
-			}
-			return ErrCredentials
+		bound := c.Bind(dn, password.Reveal())
+		switch {
+		case bound != nil && !refuses(bound):
+			return bound
+		case err != nil:
+			return &RefusedError{err.Error()}
+		case bound != nil:
+			return &RefusedError{whyRefused(bound)}
 		}
 		if err := d.bind(c); err != nil { // people may not be allowed to read groups
 			return err
@@ -166,7 +173,8 @@ func (d *Directory) SignIn(ctx context.Context, login string, password secret.Te
 
 // Find reads the person of an ID again. The errors are ErrGone, ErrNotAllowed, and
 // *UnavailableError.
-func (d *Directory) Find(ctx context.Context, id string) (p Person, err error) {
+func (l *Line) Find(ctx context.Context, id string) (p Person, err error) {
+	d := l.d
 	value := ldap.EscapeFilter(id)
 	if d.binaryID() {
 		b, err := hex.DecodeString(id)
@@ -178,7 +186,7 @@ func (d *Directory) Find(ctx context.Context, id string) (p Person, err error) {
 			value += fmt.Sprintf(`\%02x`, c)
 		}
 	}
-	return p, d.ask(ctx, func(c *ldap.Conn) error {
+	return p, l.ask(ctx, func(c *ldap.Conn) error {
 		e, err := d.find(c, "("+d.opt.IDAttribute+"="+value+")")
 		if err != nil {
 			return err
@@ -199,29 +207,74 @@ func anyOf(attributes []string, value string) string {
 	return "(|" + f.String() + ")"
 }
 
-// ask connects, binds as the account that searches, and calls f. Errors of the connection
-// become an *UnavailableError.
+// A Line asks the directory one question after the other, over one connection as long as that
+// lasts. It is not safe for concurrent use.
+type Line struct {
+	d    *Directory
+	c    *ldap.Conn    // nil: there is none
+	left *atomic.Int64 // bytes that may still come in answer to the question
+}
+
+// Line returns one, which connects when it is asked.
+func (d *Directory) Line() *Line { return &Line{d: d, left: new(atomic.Int64)} }
+
+// Close ends the connection.
+func (l *Line) Close() {
+	if l.c != nil {
+		_ = l.c.Close() // it was only asked
+		l.c = nil
+	}
+}
+
+// ask asks one question, over a connection of its own.
 func (d *Directory) ask(ctx context.Context, f func(*ldap.Conn) error) error {
+	l := d.Line()
+	defer l.Close()
+	return l.ask(ctx, f)
+}
+
+// ask calls f with a connection of the account that searches. A connection that has ended since
+// the question before is replaced. Errors of the connection become an *UnavailableError.
+func (l *Line) ask(ctx context.Context, f func(*ldap.Conn) error) error {
 	select {
-	case d.asking <- struct{}{}:
-		defer func() { <-d.asking }()
+	case l.d.asking <- struct{}{}:
+		defer func() { <-l.d.asking }()
 	case <-ctx.Done():
 		return &UnavailableError{context.Cause(ctx)}
 	}
-	c, err := d.connect(ctx)
-	if err != nil {
-		return &UnavailableError{err}
+	old := l.c != nil
+	err := l.try(ctx, f)
+	if old && l.c == nil && ctx.Err() == nil {
+		err = l.try(ctx, f)
 	}
+	return err
+}
+
+// try is ask without another try. After an *UnavailableError there is no connection.
+func (l *Line) try(ctx context.Context, f func(*ldap.Conn) error) (err error) {
+	l.left.Store(maxAnswers)
+	isNew := l.c == nil
+	if isNew {
+		if l.c, err = l.d.connect(ctx, l.left); err != nil {
+			l.c = nil
+			return &UnavailableError{hint.With(err, "%s", cureOf(err))}
+		}
+	}
+	c := l.c
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() }) // ends what waits
-	defer func() {
-		stop()
-		_ = c.Close() // it was only asked
-	}()
-	if err = d.bind(c); err == nil {
+	if isNew {
+		err = l.d.bind(c)
+	}
+	if err == nil {
 		err = f(c)
 	}
+	ended := !stop()
+	isAnswer := err == nil || errors.Is(err, ErrCredentials) || errors.Is(err, ErrNotAllowed) || errors.Is(err, ErrGone) || errors.Is(err, errUnfit)
+	if ended || !isAnswer {
+		l.Close()
+	}
 	switch {
-	case err == nil, errors.Is(err, ErrCredentials), errors.Is(err, ErrNotAllowed), errors.Is(err, ErrGone):
+	case isAnswer:
 		return err
 	case ctx.Err() != nil:
 		return &UnavailableError{context.Cause(ctx)}
@@ -230,7 +283,31 @@ func (d *Directory) ask(ctx context.Context, f func(*ldap.Conn) error) error {
 	}
 }
 
-func (d *Directory) connect(ctx context.Context) (*ldap.Conn, error) {
+// cureOf is what to do about an error of a connection.
+func cureOf(err error) string {
+	if strings.Contains(err.Error(), x509.UnknownAuthorityError{}.Error()) { // StartTLS has the text alone
+		return "name the certificate of the authority that signed the directory's in ldap.ca_file"
+	}
+	return "correct ldap.url: ldaps:// is for port 636, ldap:// for port 389, and the certificate must have the host's name"
+}
+
+// bounded reads no more than what is left, so that an answer cannot fill the memory.
+type bounded struct {
+	net.Conn
+	left *atomic.Int64
+}
+
+// Read reads from the connection.
+func (b bounded) Read(p []byte) (int, error) {
+	n, err := b.Conn.Read(p)
+	if b.left.Add(-int64(n)) < 0 {
+		return 0, errors.New("its answer is too long")
+	}
+	return n, err
+}
+
+// connect returns a connection that reads no more bytes than are left.
+func (d *Directory) connect(ctx context.Context, left *atomic.Int64) (*ldap.Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
 	t := &tls.Config{ServerName: d.host, RootCAs: d.opt.Roots, MinVersion: tls.VersionTLS12}
@@ -238,6 +315,7 @@ func (d *Directory) connect(ctx context.Context) (*ldap.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	raw = bounded{raw, left}
 	stop := context.AfterFunc(ctx, func() { _ = raw.Close() }) // StartTLS has no deadline of its own
 	defer stop()
 	if d.tls {
@@ -266,7 +344,7 @@ func (d *Directory) bind(c *ldap.Conn) error {
 		return c.UnauthenticatedBind("")
 	}
 	if err := c.Bind(d.opt.BindDN, d.opt.BindPassword.Reveal()); err != nil {
-		return fmt.Errorf("the account that searches cannot bind: %w", err)
+		return hint.With(fmt.Errorf("the account that searches cannot bind: %w", err), "correct ldap.bind_dn or its password")
 	}
 	return nil
 }
@@ -277,6 +355,24 @@ func refuses(err error) bool {
 		ldap.LDAPResultNoSuchObject, ldap.LDAPResultUnwillingToPerform, ldap.LDAPResultConstraintViolation, ldap.LDAPResultInsufficientAccessRights)
 }
 
+// ofActiveDirectory has what Active Directory says, beside wrong passwords, when it refuses one
+// (https://learn.microsoft.com/windows/win32/debug/system-error-codes--1300-1699-).
+var ofActiveDirectory = map[string]string{
+	"530": "the person may not sign in at this time", "531": "the person may not sign in at this computer",
+	"532": "the password has expired", "533": "the account there is disabled", "701": "the account there has expired",
+	"773": "the person must change the password first", "775": "the account there is locked",
+}
+
+var ofActiveDirectoryCode = regexp.MustCompile(`AcceptSecurityContext error, data ([0-9a-f]+)`)
+
+// whyRefused is the cause of a refused password.
+func whyRefused(err error) string {
+	if code := ofActiveDirectoryCode.FindStringSubmatch(err.Error()); code != nil && ofActiveDirectory[code[1]] != "" {
+		return ofActiveDirectory[code[1]]
+	}
+	return "the password is wrong"
+}
+
 // find returns the one person that the filter fits. ErrGone if there is none, or if there
 // are several, which names no one.
 func (d *Directory) find(c *ldap.Conn, filter string) (*ldap.Entry, error) {
@@ -284,10 +380,13 @@ func (d *Directory) find(c *ldap.Conn, filter string) (*ldap.Entry, error) {
 	if err != nil && !ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded) {
 		return nil, err
 	}
-	if len(found) != 1 {
+	switch len(found) {
+	case 0:
 		return nil, ErrGone
+	case 1:
+		return found[0], nil
 	}
-	return found[0], nil
+	return nil, fmt.Errorf("%w: several entries have what was typed", ErrGone)
 }
 
 func (d *Directory) search(c *ldap.Conn, base string, scope int, filter string, most int, attributes ...string) ([]*ldap.Entry, error) {

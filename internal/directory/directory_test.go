@@ -3,13 +3,16 @@ package directory_test
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"reflect"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pushbox/internal/directory"
+	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/ldaptest"
 )
@@ -47,6 +50,13 @@ func open(t *testing.T, o directory.Options) *directory.Directory {
 		t.Fatal(err)
 	}
 	return d
+}
+
+func find(t *testing.T, d *directory.Directory, id string) (directory.Person, error) {
+	t.Helper()
+	l := d.Line()
+	defer l.Close()
+	return l.Find(t.Context(), id)
 }
 
 func TestPeopleSignInWithTheirPasswords(t *testing.T) {
@@ -137,28 +147,128 @@ func TestWhoLeavesIsGone(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if again, err := d.Find(t.Context(), p.ID); err != nil || !reflect.DeepEqual(again, p) {
+		if again, err := find(t, d, p.ID); err != nil || !reflect.DeepEqual(again, p) {
 			t.Errorf("%s: %+v, %v", name, again, err)
 		}
 		ids[name] = p.ID
 	}
 	s.Set(personDN("ann"), "employeeType", "left")
 	s.Set(groupDN("staff"), "member", groupDN("team"))
-	if _, err := d.Find(t.Context(), ids["ann"]); !errors.Is(err, directory.ErrGone) {
+	if _, err := find(t, d, ids["ann"]); !errors.Is(err, directory.ErrGone) {
 		t.Errorf("who has left: %v", err)
 	}
-	if _, err := d.Find(t.Context(), ids["bob"]); !errors.Is(err, directory.ErrNotAllowed) {
+	if _, err := find(t, d, ids["bob"]); !errors.Is(err, directory.ErrNotAllowed) {
 		t.Errorf("who is in no allowed group: %v", err)
 	}
 	s.Set(personDN("ann"), "employeeType")
-	if _, err := d.Find(t.Context(), ids["ann"]); err != nil {
+	if _, err := find(t, d, ids["ann"]); err != nil {
 		t.Errorf("who came back: %v", err)
 	}
 	s.Remove(personDN("ann"))
 	for _, id := range []string{ids["ann"], "", "*", "x)(uid=bob"} {
-		if _, err := d.Find(t.Context(), id); !errors.Is(err, directory.ErrGone) {
+		if _, err := find(t, d, id); !errors.Is(err, directory.ErrGone) {
 			t.Errorf("%q: %v", id, err)
 		}
+	}
+}
+
+// relay passes connections on to the directory, and returns its address. The count is of those
+// that were made, and cut ends them.
+func relay(t *testing.T, to string) (url string, made *atomic.Int32, cut func()) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	made = new(atomic.Int32)
+	open := make(chan net.Conn, 100)
+	go func() {
+		for {
+			in, err := l.Accept()
+			if err != nil {
+				return
+			}
+			out, err := net.Dial("tcp", strings.TrimPrefix(to, "ldap://"))
+			if err != nil {
+				_ = in.Close()
+				continue
+			}
+			made.Add(1)
+			open <- in
+			go func() { _, _ = io.Copy(out, in); _ = out.Close() }()
+			go func() { _, _ = io.Copy(in, out); _ = in.Close() }()
+		}
+	}()
+	return "ldap://" + l.Addr().String(), made, func() {
+		for len(open) > 0 {
+			_ = (<-open).Close()
+		}
+	}
+}
+
+func TestManyPeopleAreFoundOverOneConnection(t *testing.T) {
+	t.Parallel()
+	s := ldaptest.New(t, office())
+	o := options(s)
+	var made *atomic.Int32
+	var cut func()
+	o.URL, made, cut = relay(t, s.URL)
+	d := open(t, o)
+	p, err := d.SignIn(t.Context(), "ann", secret.New("right-ann"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, before := d.Line(), made.Load()
+	defer l.Close()
+	look := func() {
+		t.Helper()
+		for id, want := range map[string]error{p.ID: nil, "nobody": directory.ErrGone} {
+			if _, err := l.Find(t.Context(), id); !errors.Is(err, want) {
+				t.Errorf("%s: %v", id, err)
+			}
+		}
+	}
+	look()
+	look()
+	if n := made.Load() - before; n != 1 {
+		t.Errorf("%d connections", n)
+	}
+	cut()
+	look()
+	if n := made.Load() - before; n != 2 {
+		t.Errorf("%d connections after the first was cut", n)
+	}
+}
+
+func TestAnAnswerWithoutEndIsNotRead(t *testing.T) {
+	t.Parallel()
+	endless, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = endless.Close() })
+	sent := make(chan int, 1)
+	go func() {
+		c, err := endless.Accept()
+		if err != nil {
+			return
+		}
+		part, n := make([]byte, 1<<20), 0
+		_, err = c.Write([]byte("\x30\x84\x7f\xff\xff\xff\x04\x84\x7f\xff\xff\xf0"))
+		for err == nil && n < 1<<30 {
+			_, err = c.Write(part)
+			n += len(part)
+		}
+		_ = c.Close()
+		sent <- n
+	}()
+	d, unavailable := open(t, directory.Options{URL: "ldap://" + endless.Addr().String(), Base: "dc=example", Filter: "(uid=*)", IDAttribute: "uid", EmailAttribute: "mail"}), (*directory.UnavailableError)(nil)
+	if err := d.Check(t.Context()); !errors.As(err, &unavailable) {
+		t.Error(err)
+	}
+	if n := <-sent; n > 64<<20 {
+		t.Errorf("%d bytes were read", n)
 	}
 }
 
@@ -201,6 +311,47 @@ func TestADirectoryThatCannotBeAskedIsUnavailable(t *testing.T) {
 	s.Stop()
 	if err := d.Check(t.Context()); err == nil {
 		t.Error("a server that has ended answers")
+	}
+}
+
+func TestACheckNamesTheOptionThatDoesNotFit(t *testing.T) {
+	t.Parallel()
+	s := ldaptest.New(t, office())
+	whole := options(s)
+	whole.AllowedGroups, whole.AdminGroups = []string{groupDN("staff")}, []string{groupDN("admins")}
+	if err := open(t, whole).Check(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for want, change := range map[string]func(*directory.Options){
+		"ldap.base":             func(o *directory.Options) { o.Base = "ou=nobody," + ldaptest.Base },
+		"ldap.group_base":       func(o *directory.Options) { o.GroupBase = "ou=nothing," + ldaptest.Base },
+		"ldap.allowed_groups":   func(o *directory.Options) { o.AllowedGroups = []string{groupDN("staff"), groupDN("staf")} },
+		"ldap.admin_groups":     func(o *directory.Options) { o.AdminGroups = []string{groupDN("admin")} },
+		"ldap.filter":           func(o *directory.Options) { o.Filter = "(objectClass=user)" },
+		"ldap.login_attributes": func(o *directory.Options) { o.LoginAttributes = []string{"sAMAccountName"} },
+		"ldap.id_attribute":     func(o *directory.Options) { o.IDAttribute = "objectGUID" },
+		"ldap.email_attribute":  func(o *directory.Options) { o.EmailAttribute = "mailPrimary" },
+		"ldap.bind_dn":          func(o *directory.Options) { o.BindPassword = secret.New("wrong") },
+		"ldap.ca_file":          func(o *directory.Options) { o.Roots = nil },
+		"ldap.url":              func(o *directory.Options) { o.URL = "ldaps://" + strings.TrimPrefix(s.URL, "ldap://") },
+	} {
+		o := whole
+		change(&o)
+		if err := open(t, o).Check(t.Context()); !strings.Contains(hint.Of(err), want) {
+			t.Errorf("%s: %v, %q", want, err, hint.Of(err))
+		}
+	}
+}
+
+func TestARefusalHasItsCause(t *testing.T) {
+	t.Parallel()
+	s := ldaptest.New(t, office()+strings.Replace(person("ann2", ""), "mail: ann2@", "mail: ann@", 1))
+	d := open(t, options(s))
+	for login, want := range map[string]string{"bob": "the password is wrong", "zoe": "no such person", "ann@example.com": "several entries"} {
+		var refused *directory.RefusedError
+		if _, err := d.SignIn(t.Context(), login, secret.New("wrong-marker")); !errors.As(err, &refused) || !errors.Is(err, directory.ErrCredentials) || !strings.Contains(refused.Why, want) {
+			t.Errorf("%s: %v", login, err)
+		}
 	}
 }
 

@@ -124,7 +124,7 @@ func checks() []check {
 		{name: "metrics", look: checkMetrics},
 		{name: "mail", look: checkMail, away: true},
 		{name: "directory", look: checkDirectory, away: true},
-		{name: "providers of sign-ins", look: checkProviders, away: true},
+		{name: "sign-in providers", look: checkProviders, away: true},
 		{name: "policies", look: checkPolicies, asks: true},
 		{name: "messages", look: checkMessages, asks: true},
 		{name: "webhook of the server", look: checkHook},

@@ -168,7 +168,7 @@ func TestWhatIsWrongWithAProxy(t *testing.T) {
 		"another host":          {func(r *clientip.Report) { r.Host = "localhost:5100" }, nil, []string{`problem the request arrives for "localhost:5100"`}},
 		"no address":            {func(r *clientip.Report) { delete(r.Received, "X-Forwarded-For") }, nil, []string{"problem X-Forwarded-For is missing"}},
 		"a made-up address":     {nil, func(r *clientip.Report) { r.Client = claimedAddress }, []string{"problem clients can forge their address"}},
-		"a made-up host":        {nil, func(r *clientip.Report) { r.Host = claimedHost }, []string{"problem clients can forge the host"}},
+		"a made-up host":        {nil, func(r *clientip.Report) { r.Host = claimedHost }, []string{"problem clients can forge X-Forwarded-Host"}},
 		"a made-up scheme":      {nil, func(r *clientip.Report) { r.Scheme = "http" }, []string{"problem clients can forge the scheme"}},
 		"several":               {func(r *clientip.Report) { r.Host = "x"; delete(r.Received, "X-Forwarded-For") }, func(r *clientip.Report) { r.Scheme = "http" }, []string{"problem the request arrives for", "problem X-Forwarded-For", "problem clients can forge the scheme"}},
 		"none, and its own TLS": {func(r *clientip.Report) { r.Received = map[string][]string{"Host": nil}; r.TLS = true }, func(r *clientip.Report) { r.Client = claimedAddress }, []string{"ok there is no proxy"}},

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"pushbox/internal/hint"
 )
 
 func TestAMailServerIsToLetPushboxIn(t *testing.T) {
@@ -21,9 +23,13 @@ func TestADirectoryIsToAnswer(t *testing.T) {
 	t.Parallel()
 	s := healthy(t)
 	wants(t, "no directory", of(t, s, "directory"), Skipped, "ldap.url")
-	s.Config.LDAP.URL, s.Config.LDAP.Base = "ldaps://dc.example.com", "dc=example,dc=com"
+	s.Config.LDAP.URL = "ldaps://dc.example.com"
 	s.People = func(context.Context) error { return nil }
-	wants(t, "a good one", of(t, s, "directory"), OK, "ldaps://dc.example.com can be reached, and shows dc=example,dc=com")
+	wants(t, "a good one", of(t, s, "directory"), OK, "ldaps://dc.example.com can be reached, and shows the people and groups")
 	s.People = func(context.Context) error { return errors.New("it is asleep") }
 	wants(t, "a bad one", of(t, s, "directory"), Problem, "ldaps://dc.example.com: it is asleep")
+	s.People = func(context.Context) error { return hint.With(errors.New("it is asleep"), "wake it") }
+	if f := of(t, s, "directory"); f.Cure != "wake it (docs/sign-in.md)" {
+		t.Errorf("the finding is %+v", f)
+	}
 }

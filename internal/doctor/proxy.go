@@ -36,9 +36,15 @@ func checkProxy(ctx context.Context, s *Subject) []Finding {
 	if err != nil {
 		return one(notReached(err))
 	}
-	forged, err := s.report(ctx, http.Header{
+	claims := http.Header{
 		"X-Forwarded-For": {claimedAddress}, "X-Forwarded-Host": {claimedHost}, "X-Forwarded-Proto": {otherScheme(s.URL.Scheme)},
-	})
+	}
+	forged, err := s.report(ctx, claims)
+	if refused := (*otherError)(nil); errors.As(err, &refused) && refused.status == http.StatusMisdirectedRequest {
+		claims.Del("X-Forwarded-Host") // the proxy passes it on, and the server knows no such host
+		forged, err = s.report(ctx, claims)
+		forged.Host = claimedHost
+	}
 	if err != nil {
 		return one(notReached(err))
 	}
@@ -75,7 +81,7 @@ func (e *otherError) Error() string {
 // notReached is the finding if no report came back.
 func notReached(err error) Finding {
 	if other := (*otherError)(nil); errors.As(err, &other) {
-		return problem("let the proxy pass all paths to this server, and check that --url is the server's whole address", "%v", err)
+		return problem("let the proxy pass all paths to this server, and /doctor/… without a sign-in; check that --url is the server's whole address", "%v", err)
 	}
 	if errors.Is(err, admin.ErrUnknown) {
 		return problem("restart the server, so that it runs the version of this command", "%v", err)
@@ -144,7 +150,7 @@ func judgeForged(u *url.URL, honest, forged clientip.Report) (all []Finding) {
 		all = append(all, problem("let the proxy append to X-Forwarded-For, or replace it", "clients can forge their address: limits do not hold, and audit logs are wrong"))
 	}
 	if forged.Host == claimedHost {
-		all = append(all, problem("let the proxy set X-Forwarded-Host, or remove it", "clients can forge the host that links lead to"))
+		all = append(all, problem("let the proxy set X-Forwarded-Host, or remove it", "clients can forge X-Forwarded-Host, from which links take their host unless base_url or allowed_hosts bounds it"))
 	}
 	if honest.Scheme == u.Scheme && forged.Scheme != u.Scheme {
 		all = append(all, problem("let the proxy always set X-Forwarded-Proto", "clients can forge the scheme of links"))

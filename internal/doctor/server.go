@@ -1,6 +1,7 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"pushbox/internal/backup"
+	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/store"
 )
@@ -199,7 +201,7 @@ func checkDirectory(ctx context.Context, s *Subject) []Finding {
 		return one(skipped("off; to let people of an LDAP directory sign in, set ldap.url"))
 	}
 	if err := s.People(ctx); err != nil {
-		return one(problem("see docs/sign-in.md", "%s: %v", s.Config.LDAP.URL, err))
+		return one(problem(cmp.Or(hint.Of(err), "correct the setting")+" (docs/sign-in.md)", "%s: %v", s.Config.LDAP.URL, err))
 	}
-	return one(fine("%s can be reached, and shows %s", s.Config.LDAP.URL, s.Config.LDAP.Base))
+	return one(fine("%s can be reached, and shows the people and groups of the settings", s.Config.LDAP.URL))
 }

@@ -3,13 +3,14 @@ package doctor
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"testing"
 )
 
 func TestProvidersOfSignInsAreToAnswer(t *testing.T) {
 	t.Parallel()
 	s := healthy(t)
-	const name = "providers of sign-ins"
+	const name = "sign-in providers"
 	wants(t, "none", of(t, s, name), Skipped, "docs/sign-in.md")
 	s.Providers = []Provider{{Name: "office", Back: "/users/oidc/office/callback", Ask: func(context.Context) error { return nil }}}
 	wants(t, "a good one", of(t, s, name), OK, "the address of this server and /users/oidc/office/callback")
@@ -19,4 +20,15 @@ func TestProvidersOfSignInsAreToAnswer(t *testing.T) {
 	wants(t, "a bad one", of(t, s, name), Problem, "office: it is asleep")
 	s.ProvidersAre = errors.New("no such file")
 	wants(t, "a file that is missing", of(t, s, name), Problem, "no such file")
+}
+
+func TestAProxyOnThisMachineThatNamesPeopleIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	const name = "providers of sign-ins"
+	s.Config.SignIn.Proxy.Header = "Remote-Email"
+	s.Config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.5/32"), netip.MustParsePrefix("::1/128")}
+	wants(t, "this machine", of(t, s, name), Warning, "every program on it can sign in")
+	s.Config.TrustedProxies = s.Config.TrustedProxies[:1]
+	wants(t, "another machine", of(t, s, name), OK, "Remote-Email")
 }

@@ -5,12 +5,9 @@ import (
 	"time"
 
 	"pushbox/config"
-	"pushbox/internal/durable"
+	"pushbox/internal/certs"
 	"pushbox/internal/openid"
 )
-
-// maxAuthorities is the largest file with certificates of authorities, in bytes.
-const maxAuthorities = 1 << 20
 
 // Providers makes the providers of sign_in.oidc, in their order. It reads the files that the
 // settings name, and asks no provider for anything. groups lists others than those of the
@@ -37,13 +34,9 @@ func newProvider(c config.OIDC, now func() time.Time, groups func() []string) (*
 		}
 	}
 	if c.CAFile != "" {
-		if o.Authorities, err = durable.ReadBounded(c.CAFile, maxAuthorities); err != nil {
+		if o.Roots, err = certs.ReadRoots(c.CAFile, false); err != nil {
 			return nil, fmt.Errorf("ca_file: %w", err)
 		}
 	}
-	p, err := openid.New(o)
-	if err != nil {
-		return nil, fmt.Errorf("ca_file: %w", err)
-	}
-	return p, nil
+	return openid.New(o), nil
 }

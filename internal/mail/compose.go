@@ -71,16 +71,20 @@ func codeText(l store.Mail, words *lang.Locale, brand string) text {
 	}
 }
 
-// passwordText returns the text with the link that sets a password.
+// passwordText returns the text with the link that sets a password, for the first time or
+// another one.
 func passwordText(l store.Mail, words *lang.Locale, brand string) text {
+	subject, intro := "mail_password_subject", "mail_password_intro"
+	careful := words.Text("mail_password_careful", "minutes", int(store.ResetLasts/time.Minute))
+	if l.First {
+		subject, intro = "mail_invite_subject", "mail_invite_intro"
+		careful = words.Text("mail_invite_careful", "days", int(store.InviteLasts/(24*time.Hour)))
+	}
 	return text{
 		id: l.ID, to: l.To, link: secret.New(display.PasswordLink(l.Base, l.Code.Reveal())), language: words.Tag,
-		subject: words.Text("mail_password_subject", "brand", brand),
-		before:  []string{words.Text("mail_password_intro", "brand", brand)},
-		after: []string{
-			words.Text("mail_password_careful", "minutes", int(store.ResetLasts/time.Minute)),
-			words.Text("mail_sent_by", "brand", brand),
-		},
+		subject: words.Text(subject, "brand", brand),
+		before:  []string{words.Text(intro, "brand", brand)},
+		after:   []string{careful, words.Text("mail_sent_by", "brand", brand)},
 	}
 }
 

@@ -51,7 +51,7 @@ func (t *truth) UnmarshalJSON(b []byte) error {
 // Errors: ErrFlow, ErrDeclined, ErrDown, ErrToken. None has a token, a code or a claim in it.
 func (p *Provider) Finish(ctx context.Context, back string, f Flow, answer url.Values) (Person, error) {
 	state := []byte(p.state(f))
-	if !f.isFlow() || subtle.ConstantTimeCompare([]byte(answer.Get("state")), state) != 1 {
+	if !f.lasts(p.opts.Now()) || subtle.ConstantTimeCompare([]byte(answer.Get("state")), state) != 1 {
 		return Person{}, ErrFlow
 	}
 	ctx, cancel := p.context(ctx)
@@ -76,9 +76,10 @@ func (p *Provider) Finish(ctx context.Context, back string, f Flow, answer url.V
 // read reads the tokens of a sign-in.
 func (p *Provider) read(ctx context.Context, d *found, f Flow, tokens *oauth2.Token) (Person, error) {
 	raw, _ := tokens.Extra("id_token").(string)
-	id, err := d.verifier.Verify(ctx, raw)
+	keys := &keyring{KeySet: d.keys}
+	id, err := oidc.NewVerifier(p.opts.Issuer, keys, d.config).Verify(ctx, raw)
 	if err != nil {
-		return Person{}, tokenError(err)
+		return Person{}, keys.tokenError(err)
 	}
 	c, err := readClaims(id)
 	switch {
@@ -157,9 +158,10 @@ func (p *Provider) ReadSignOut(ctx context.Context, token secret.Text) (SignedOu
 	if err != nil {
 		return SignedOut{}, err
 	}
-	t, err := d.verifier.VerifyLogout(ctx, token.Reveal())
+	keys := &keyring{KeySet: d.keys}
+	t, err := oidc.NewVerifier(p.opts.Issuer, keys, d.config).VerifyLogout(ctx, token.Reveal())
 	if err != nil {
-		return SignedOut{}, tokenError(err)
+		return SignedOut{}, keys.tokenError(err)
 	}
 	if p.isFuture(t.IssuedAt) || t.Subject == "" && t.SessionID == "" {
 		return SignedOut{}, ErrToken
@@ -172,15 +174,37 @@ func (p *Provider) ReadSignOut(ctx context.Context, token secret.Text) (SignedOu
 func exchangeError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.Response != nil && refused.Response.StatusCode < 500 {
-		return fmt.Errorf("%w: it gives no tokens for the code: status %d, %q", ErrToken, refused.Response.StatusCode, short(refused.ErrorCode))
+		if refused.ErrorCode == "invalid_client" {
+			return fmt.Errorf("%w: the provider refuses client_id with its client_secret", ErrToken)
+		}
+		return fmt.Errorf("%w: the provider gives none for the code: status %d, %q", ErrToken, refused.Response.StatusCode, short(refused.ErrorCode))
 	}
 	return fmt.Errorf("%w: it gives no tokens: %s", ErrDown, reason(err))
 }
 
+// A keyring verifies one token with the keys of a provider, and keeps the error if it could not
+// read them. In the verifier's errors that is the same as a wrong signature.
+type keyring struct {
+	oidc.KeySet
+	unread error
+}
+
+// VerifySignature returns the claims of a token that one of the keys has signed.
+func (k *keyring) VerifySignature(ctx context.Context, token string) ([]byte, error) {
+	b, err := k.KeySet.VerifySignature(ctx, token)
+	if err != nil && strings.HasPrefix(err.Error(), "fetching keys ") { // of oidc.RemoteKeySet, which has no type for it
+		k.unread = err
+	}
+	return b, err
+}
+
 // tokenError is the error of a token that was not accepted.
-func tokenError(err error) error {
+func (k *keyring) tokenError(err error) error {
 	var expired *oidc.TokenExpiredError
-	if errors.As(err, &expired) {
+	switch {
+	case k.unread != nil:
+		return fmt.Errorf("%w: its keys cannot be read: %s", ErrDown, reason(k.unread))
+	case errors.As(err, &expired):
 		return fmt.Errorf("%w: it has expired", ErrToken)
 	}
 	return fmt.Errorf("%w: it is malformed, of another issuer, for another client, or signed by a key or an algorithm that is not the provider's", ErrToken)
@@ -199,7 +223,7 @@ func reason(err error) string {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return "it took too long"
 	default:
-		return "it does not answer as a provider does"
+		return "its answer is not that of a provider"
 	}
 }
 

@@ -17,7 +17,7 @@ const (
 
 // newClient returns a client for the provider: it follows no redirect, since an answer from
 // elsewhere is none of the provider's.
-func newClient(authorities []byte) (*http.Client, error) {
+func newClient(roots *x509.CertPool) *http.Client {
 	t := &http.Transport{
 		Proxy:                  http.ProxyFromEnvironment,
 		DialContext:            (&net.Dialer{Timeout: patience}).DialContext,
@@ -27,18 +27,12 @@ func newClient(authorities []byte) (*http.Client, error) {
 		MaxIdleConnsPerHost:    2,
 		IdleConnTimeout:        30 * time.Second,
 		ForceAttemptHTTP2:      true,
-		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12},
-	}
-	if authorities != nil {
-		t.TLSClientConfig.RootCAs = x509.NewCertPool()
-		if !t.TLSClientConfig.RootCAs.AppendCertsFromPEM(authorities) {
-			return nil, errors.New("the file has no certificate")
-		}
+		TLSClientConfig:        &tls.Config{MinVersion: tls.VersionTLS12, RootCAs: roots},
 	}
 	return &http.Client{
 		Timeout: patience, Transport: bounded{t},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return errors.New("it redirects elsewhere") },
-	}, nil
+	}
 }
 
 // bounded ends each answer at its bound.

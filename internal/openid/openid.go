@@ -11,12 +11,15 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/x509"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
@@ -48,11 +51,11 @@ var (
 type Options struct {
 	Issuer      string // its address
 	ClientID    string
-	Secret      secret.Text // zero: a public client
-	Scopes      []string    // beside openid
-	Groups      string      // the claim that has the groups of a person; empty: none is read
-	NeedsGroups func() bool // whether a token without that claim is not enough; nil: it is not
-	Authorities []byte      // certificates that may sign the provider's, in PEM; nil: those of the system
+	Secret      secret.Text    // zero: a public client
+	Scopes      []string       // beside openid
+	Groups      string         // the claim that has the groups of a person; empty: none is read
+	NeedsGroups func() bool    // whether a token without that claim is not enough; nil: it is not
+	Roots       *x509.CertPool // of authorities that may sign the provider's certificate; nil: those of the system
 	Now         func() time.Time
 }
 
@@ -60,14 +63,15 @@ type Options struct {
 type Provider struct {
 	opts   Options
 	client *http.Client
-	asking chan struct{} // holds a value while one asks what the provider offers
-	found  *found        // nil until it was asked; guarded by asking
+	asking chan struct{}         // holds a value while one asks what the provider offers
+	found  atomic.Pointer[found] // nil until it has answered
 }
 
 // A found is what a provider offers.
 type found struct {
 	*oidc.Provider
-	verifier *oidc.IDTokenVerifier
+	keys   oidc.KeySet
+	config *oidc.Config
 	endpoints
 }
 
@@ -79,16 +83,16 @@ type endpoints struct {
 	Keys          string   `json:"jwks_uri"`
 	EndSession    string   `json:"end_session_endpoint"`
 	SaysIssuer    bool     `json:"authorization_response_iss_parameter_supported"`
+	Scopes        []string `json:"scopes_supported"`
 	Algorithms    []string `json:"id_token_signing_alg_values_supported"`
 }
 
 // algorithms are those with which tokens may be signed.
 var algorithms = []string{oidc.RS256, oidc.PS256, oidc.ES256, oidc.EdDSA}
 
-// New returns a provider. It asks it for nothing yet. An error is about the certificates.
-func New(o Options) (*Provider, error) {
-	client, err := newClient(o.Authorities)
-	return &Provider{opts: o, client: client, asking: make(chan struct{}, 1)}, err
+// New returns a provider. It asks it for nothing yet.
+func New(o Options) *Provider {
+	return &Provider{opts: o, client: newClient(o.Roots), asking: make(chan struct{}, 1)}
 }
 
 // Ask returns ErrDown unless the provider answers as one, and offers what is needed.
@@ -112,8 +116,8 @@ func (p *Provider) find(ctx context.Context) (*found, error) {
 		return nil, fmt.Errorf("%w: others wait for it, too", ErrDown)
 	}
 	defer func() { <-p.asking }()
-	if p.found != nil {
-		return p.found, nil
+	if f := p.found.Load(); f != nil {
+		return f, nil
 	}
 	d, err := oidc.NewProvider(ctx, p.opts.Issuer)
 	if err != nil {
@@ -126,11 +130,12 @@ func (p *Provider) find(ctx context.Context) (*found, error) {
 	if err := p.check(f.endpoints); err != nil {
 		return nil, err
 	}
-	f.verifier = d.Verifier(&oidc.Config{
+	f.keys = oidc.NewRemoteKeySet(ctx, f.Keys)
+	f.config = &oidc.Config{
 		ClientID: p.opts.ClientID, SupportedSigningAlgs: f.offered(),
 		Now: func() time.Time { return p.opts.Now().Add(-skew) }, // only whether a token has expired depends on it
-	})
-	p.found = f
+	}
+	p.found.Store(f)
 	return f, nil
 }
 
@@ -166,10 +171,17 @@ func isPlain(address string) bool {
 	return err == nil && u.Scheme == "http"
 }
 
-// A Flow is the secret of one sign-in, for the browser that began it.
+// FlowLasts is how long a person has to sign in at the provider.
+const FlowLasts = 10 * time.Minute
+
+// A Flow is the secret of one sign-in, for the browser that began it. It has the time at which
+// that began: with another one, state, nonce and code verifier would be others, too.
 type Flow struct{ secret secret.Text }
 
-const flowSize = 32 // bytes
+const (
+	flowTime = 8             // bytes of a flow for its time, in milliseconds
+	flowSize = flowTime + 32 // and the random ones
+)
 
 // ReadFlow returns the flow whose text a browser sent.
 func ReadFlow(text secret.Text) Flow { return Flow{text} }
@@ -177,16 +189,21 @@ func ReadFlow(text secret.Text) Flow { return Flow{text} }
 // Text is what the browser keeps of the flow.
 func (f Flow) Text() secret.Text { return f.secret }
 
-func newFlow() Flow {
+func newFlow(now time.Time) Flow {
 	b := make([]byte, flowSize)
-	_, _ = rand.Read(b) // never fails: crypto/rand ends the program instead
+	_, _ = rand.Read(b[flowTime:]) // never fails: crypto/rand ends the program instead
+	binary.BigEndian.PutUint64(b, uint64(now.UnixMilli()))
 	return Flow{secret.New(base64.RawURLEncoding.EncodeToString(b))}
 }
 
-// isFlow reports whether the flow has the form of one that was begun.
-func (f Flow) isFlow() bool {
+// lasts reports whether the flow has the form of one that was begun, not too long ago.
+func (f Flow) lasts(now time.Time) bool {
 	b, err := base64.RawURLEncoding.Strict().DecodeString(f.secret.Reveal())
-	return err == nil && len(b) == flowSize
+	if err != nil || len(b) != flowSize {
+		return false
+	}
+	begun := time.UnixMilli(int64(binary.BigEndian.Uint64(b)))
+	return now.Sub(begun) < FlowLasts && begun.Sub(now) < skew
 }
 
 // part derives a part of the flow for the provider.
@@ -203,8 +220,19 @@ func (p *Provider) verifier(f Flow) string { return p.part(f, "verifier") }
 func (p *Provider) config(f *found, back string) *oauth2.Config {
 	return &oauth2.Config{
 		ClientID: p.opts.ClientID, ClientSecret: p.opts.Secret.Reveal(), Endpoint: f.Endpoint(), RedirectURL: back,
-		Scopes: append([]string{oidc.ScopeOpenID}, p.opts.Scopes...),
+		Scopes: append([]string{oidc.ScopeOpenID}, p.scopes(f)...),
 	}
+}
+
+// groupsScope is the scope with which some providers give the groups of a person.
+const groupsScope = "groups"
+
+// scopes are those of the options, and that of groups if they are read and the provider has it.
+func (p *Provider) scopes(f *found) []string {
+	if p.opts.Groups == "" || !slices.Contains(f.Scopes, groupsScope) || slices.Contains(p.opts.Scopes, groupsScope) {
+		return p.opts.Scopes
+	}
+	return append(slices.Clone(p.opts.Scopes), groupsScope)
 }
 
 // Begin begins a sign-in. The browser goes to the address that it returns, and the provider
@@ -216,8 +244,15 @@ func (p *Provider) Begin(ctx context.Context, back string) (to string, f Flow, e
 	if err != nil {
 		return "", Flow{}, err
 	}
-	f = newFlow()
+	f = newFlow(p.opts.Now())
 	return p.config(d, back).AuthCodeURL(p.state(f), oidc.Nonce(p.nonce(f)), oauth2.S256ChallengeOption(p.verifier(f))), f, nil
+}
+
+// MaySignOut reports whether a person may be able to sign out of the provider. It asks nothing, so
+// it does not know before the provider has answered once.
+func (p *Provider) MaySignOut() bool {
+	f := p.found.Load()
+	return f == nil || f.EndSession != ""
 }
 
 // SignOut returns the address at which a person signs out of the provider, which sends the

@@ -2,7 +2,7 @@ package openid_test
 
 import (
 	"context"
-	"encoding/pem"
+	"crypto/x509"
 	"errors"
 	"net/http"
 	"net/http/httptest"
@@ -31,11 +31,7 @@ func client(t *testing.T, p *oidctest.Provider, change ...func(*openid.Options))
 	for _, c := range change {
 		c(&o)
 	}
-	c, err := openid.New(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return c
+	return openid.New(o)
 }
 
 // visit goes to the provider, as a browser does, and returns what it sends back.
@@ -192,6 +188,20 @@ func TestClocksMayDifferALittle(t *testing.T) {
 	}
 }
 
+func TestASignInLastsTenMinutes(t *testing.T) {
+	t.Parallel()
+	for late, want := range map[time.Duration]error{10*time.Minute - time.Second: nil, 10 * time.Minute: openid.ErrFlow, -2 * time.Minute: openid.ErrFlow} {
+		p, now := oidctest.New(t), time.Now()
+		p.Now = func() time.Time { return now }
+		c := client(t, p, func(o *openid.Options) { o.Now = p.Now })
+		to, f := begin(t, c)
+		answer := visit(t, to)
+		now = now.Add(late)
+		_, err := c.Finish(t.Context(), back, f, answer)
+		wantErr(t, err, want)
+	}
+}
+
 func TestACodeAndAStateAreGoodOnce(t *testing.T) {
 	t.Parallel()
 	p := oidctest.New(t)
@@ -278,6 +288,22 @@ func TestAProviderIsDownAtTheStartAndInUse(t *testing.T) {
 	wantErr(t, client(t, p).Ask(gone), openid.ErrDown)
 }
 
+func TestKeysThatCannotBeReadAreNoFaultOfTheToken(t *testing.T) {
+	t.Parallel()
+	for _, keys := range []string{"http://127.0.0.1:1/keys", "/no-keys"} {
+		p := oidctest.New(t)
+		if strings.HasPrefix(keys, "/") {
+			keys = p.URL + keys
+		}
+		p.Discovery = oidctest.Claims{"jwks_uri": keys}
+		c := client(t, p)
+		_, err := signIn(t, c)
+		wantErr(t, err, openid.ErrDown)
+		_, err = c.ReadSignOut(t.Context(), secret.New(p.Signed(p.SignOutToken(nil))))
+		wantErr(t, err, openid.ErrDown)
+	}
+}
+
 func TestWhatIsNoProviderIsRefused(t *testing.T) {
 	t.Parallel()
 	for name, d := range map[string]oidctest.Claims{
@@ -308,24 +334,63 @@ func TestWhatIsNoProviderIsRefused(t *testing.T) {
 	}
 }
 
+func TestTheScopeOfGroupsIsAskedForWhereItIsOffered(t *testing.T) {
+	t.Parallel()
+	offered := oidctest.Claims{"scopes_supported": []string{"openid", "groups"}}
+	for name, c := range map[string]struct {
+		offers oidctest.Claims
+		change func(*openid.Options)
+		want   string
+	}{
+		"offered":         {offered, func(*openid.Options) {}, "openid email groups"},
+		"not offered":     {nil, func(*openid.Options) {}, "openid email"},
+		"no groups":       {offered, func(o *openid.Options) { o.Groups = "" }, "openid email"},
+		"in the settings": {offered, func(o *openid.Options) { o.Scopes = []string{"groups"} }, "openid groups"},
+		"another claim":   {offered, func(o *openid.Options) { o.Groups = "roles" }, "openid email groups"},
+	} {
+		p := oidctest.New(t)
+		p.Discovery = c.offers
+		to, _, err := client(t, p, c.change).Begin(t.Context(), back)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if visit(t, to); p.Asked().Get("scope") != c.want {
+			t.Errorf("%s: it asks for %q", name, p.Asked().Get("scope"))
+		}
+	}
+}
+
+func TestAWrongSecretIsNamed(t *testing.T) {
+	t.Parallel()
+	p := oidctest.New(t)
+	c := client(t, p, func(o *openid.Options) { o.Secret = secret.New("canary-wrong") })
+	to, flow, err := c.Begin(t.Context(), back)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = c.Finish(t.Context(), back, flow, visit(t, to))
+	if wantErr(t, err, openid.ErrToken); !strings.Contains(err.Error(), "client_secret") || strings.Contains(err.Error(), "canary") {
+		t.Error(err)
+	}
+}
+
 func TestOnlyGivenAuthoritiesAreTrusted(t *testing.T) {
 	t.Parallel()
 	p := oidctest.New(t)
 	s := httptest.NewTLSServer(p)
 	defer s.Close()
 	p.Discovery = oidctest.Claims{"issuer": s.URL, "authorization_endpoint": s.URL, "token_endpoint": s.URL, "jwks_uri": s.URL, "end_session_endpoint": s.URL}
-	ask := func(authorities []byte) error {
-		return client(t, p, func(o *openid.Options) { o.Issuer, o.Authorities = s.URL, authorities }).Ask(t.Context())
+	ask := func(roots *x509.CertPool) error {
+		return client(t, p, func(o *openid.Options) { o.Issuer, o.Roots = s.URL, roots }).Ask(t.Context())
 	}
 	wantErr(t, ask(nil), openid.ErrDown)
-	if err := ask(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})); err != nil {
+	roots := x509.NewCertPool()
+	roots.AddCert(s.Certificate())
+	if err := ask(roots); err != nil {
 		t.Error(err)
 	}
 	p.Discovery["token_endpoint"] = p.URL
-	wantErr(t, ask(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})), openid.ErrDown)
-	if _, err := openid.New(openid.Options{Authorities: []byte("none")}); err == nil {
-		t.Error("a file without a certificate is accepted")
-	}
+	wantErr(t, ask(roots), openid.ErrDown)
 }
 
 func TestAProviderSaysThatASessionEnded(t *testing.T) {
@@ -370,6 +435,23 @@ func TestAPersonSignsOutThere(t *testing.T) {
 	p.Discovery = oidctest.Claims{"end_session_endpoint": nil}
 	if to, err := client(t, p).SignOut(t.Context(), back); err != nil || to != "" {
 		t.Errorf("without such an address: %s, %v", to, err)
+	}
+}
+
+func TestWhereAPersonCanSignOutIsKnownWithoutAQuestion(t *testing.T) {
+	t.Parallel()
+	for _, ends := range []bool{true, false} {
+		p := oidctest.New(t)
+		if !ends {
+			p.Discovery = oidctest.Claims{"end_session_endpoint": nil}
+		}
+		c := client(t, p)
+		if !c.MaySignOut() || p.Visits() != 0 {
+			t.Errorf("before it was asked: %v, after %d visits", c.MaySignOut(), p.Visits())
+		}
+		if err := c.Ask(t.Context()); err != nil || c.MaySignOut() != ends {
+			t.Errorf("it ends sessions: %v, not %v, %v", c.MaySignOut(), ends, err)
+		}
 	}
 }
 

@@ -1,6 +1,6 @@
 package display
 
-// ProviderPath, with the name of a provider of sign-ins behind it, is the path that begins one
+// ProviderPath, with the name of a sign-in provider behind it, is the path that begins one
 // there.
 const ProviderPath = "/users/oidc/"
 

@@ -89,7 +89,7 @@ type account struct {
 	Token           string // of the API
 	Revoked         string `json:",omitempty"` // a token that was revoked
 	Disabled        bool
-	Subject         string `json:",omitempty"` // by which a provider of sign-ins knows the account
+	Subject         string `json:",omitempty"` // by which a sign-in provider knows the account
 }
 
 // external is what the provider says of the account's user.
