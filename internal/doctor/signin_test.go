@@ -25,7 +25,7 @@ func TestProvidersOfSignInsAreToAnswer(t *testing.T) {
 func TestAProxyOnThisMachineThatNamesPeopleIsWarnedOf(t *testing.T) {
 	t.Parallel()
 	s := healthy(t)
-	const name = "providers of sign-ins"
+	const name = "sign-in providers"
 	s.Config.SignIn.Proxy.Header = "Remote-Email"
 	s.Config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.5/32"), netip.MustParsePrefix("::1/128")}
 	wants(t, "this machine", of(t, s, name), Warning, "every program on it can sign in")
