@@ -7,7 +7,8 @@ import { setScene } from './lib/scene.js'
 import { codeOf } from './lib/totp.js'
 import { say } from './lib/words.js'
 
-const scene = setScene({ PUSHBOX_ENABLE_REQUESTS: 'true', PUSHBOX_ENABLE_SIGNUPS: 'true', PUSHBOX_SIGNUP_EMAIL_REGEXP: String.raw`.+@example\.com` })
+const policies = '[{name: finance, kinds: [text, file], require_passphrase: true, require_encryption: true, expire_after_days_max: 3}]'
+const scene = setScene({ PUSHBOX_POLICIES: policies, PUSHBOX_ENABLE_REQUESTS: 'true', PUSHBOX_ENABLE_SIGNUPS: 'true', PUSHBOX_SIGNUP_EMAIL_REGEXP: String.raw`.+@example\.com` })
 
 const long = 'Verylongnamewithoutanyplacetobreakit'.repeat(5)
 const password = 'correct horse battery'
@@ -54,6 +55,17 @@ async function withPasskey(guest, name) {
 const pages = {
   create: async (guest) => {
     await guest.go('/')
+  },
+  'create-policy': async (guest) => {
+    guest.foresee(422)
+    const account = await scene.account()
+    await scene.pushbox.govern(account, 'finance')
+    await arriveSignedIn(guest, account)
+    await guest.go('/')
+    await skipChecks(guest)
+    await fillPush(guest, { payload: 'text' })
+    await sendPush(guest)
+    await guest.page.getByRole('alert').waitFor()
   },
   'create-generator': async (guest) => {
     await guest.go('/')
@@ -421,7 +433,9 @@ const pages = {
     for (const part of await guest.page.locator('.endpoint > summary').all()) await part.click()
   },
   'admin-accounts': async (guest) => {
-    await arriveSignedIn(guest, await scene.administrator())
+    const account = await scene.administrator()
+    await scene.pushbox.govern(account, 'finance')
+    await arriveSignedIn(guest, account)
     await guest.go('/admin')
   },
   'admin-account': async (guest) => {

@@ -80,6 +80,11 @@ export class Pushbox {
     await this.#command(['user', 'grant', 'admin', email])
   }
 
+  // govern gives an account a policy.
+  async govern({ email }, policy) {
+    await this.#command(['user', 'policy', email, policy])
+  }
+
   // stop ends the server and deletes its data.
   async stop() {
     if (this.#process?.exitCode === null && this.#process.signalCode === null) {

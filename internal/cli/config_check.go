@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pushbox/config"
+	"pushbox/internal/daemon"
 	"pushbox/internal/durable"
 	"pushbox/internal/hint"
 )
@@ -25,8 +26,12 @@ Files that settings name are not read here: "pushbox doctor" examines them too.`
 		Args:    arguments(),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			src := a.source(cmd)
-			if _, err := config.Load(src); err != nil {
+			loaded, err := config.Load(src)
+			if err != nil {
 				return err
+			}
+			if err := daemon.CheckDirectory(loaded.Config.LDAP); err != nil {
+				return hint.With(&usageError{err}, "correct this setting; config.example.yaml explains it")
 			}
 			if file := src.Path(); file != "" {
 				a.say(file + " is valid")

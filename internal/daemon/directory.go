@@ -55,14 +55,37 @@ func newDirectoryLink(cfg config.LDAP, s *store.Store, log zerolog.Logger) (*dir
 	return &directoryLink{people: people, cfg: cfg, store: s, log: log}, nil
 }
 
+// CheckDirectory checks the names and filters of the settings of a directory, if there is one. It
+// reads no files and asks nothing.
+func CheckDirectory(cfg config.LDAP) error {
+	if !cfg.Enabled() {
+		return nil
+	}
+	_, err := newDirectory(directoryOptions(cfg))
+	return err
+}
+
+func newDirectory(o directory.Options) (*directory.Directory, error) {
+	d, err := directory.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("the setting ldap.%w", err)
+	}
+	return d, nil
+}
+
+func directoryOptions(cfg config.LDAP) directory.Options {
+	return directory.Options{
+		URL: cfg.URL, BindDN: cfg.BindDN, BindPassword: cfg.BindPassword, Base: cfg.Base, Filter: cfg.Filter,
+		LoginAttributes: cfg.LoginAttributes, IDAttribute: cfg.IDAttribute, EmailAttribute: cfg.EmailAttribute,
+		GroupBase: cfg.GroupBase, MemberAttributes: cfg.MemberAttributes, AllowedGroups: cfg.AllowedGroups, AdminGroups: cfg.AdminGroups,
+	}
+}
+
 // OpenDirectory returns the directory of the settings. It reads the files that they name,
 // and asks nothing. groups lists others than those of the settings that people may be in.
 func OpenDirectory(cfg config.LDAP, groups func() []string) (*directory.Directory, error) {
-	o := directory.Options{
-		URL: cfg.URL, BindDN: cfg.BindDN, BindPassword: cfg.BindPassword, Base: cfg.Base, Filter: cfg.Filter,
-		LoginAttributes: cfg.LoginAttributes, IDAttribute: cfg.IDAttribute, EmailAttribute: cfg.EmailAttribute,
-		GroupBase: cfg.GroupBase, MemberAttributes: cfg.MemberAttributes, AllowedGroups: cfg.AllowedGroups, AdminGroups: cfg.AdminGroups, OtherGroups: groups,
-	}
+	o := directoryOptions(cfg)
+	o.OtherGroups = groups
 	var err error
 	if cfg.BindPasswordFile != "" {
 		if o.BindPassword, err = instance.ReadSecretFile(cfg.BindPasswordFile); err != nil {
@@ -74,11 +97,7 @@ func OpenDirectory(cfg config.LDAP, groups func() []string) (*directory.Director
 			return nil, fmt.Errorf("the setting ldap.ca_file: %w", err)
 		}
 	}
-	d, err := directory.New(o)
-	if err != nil {
-		return nil, fmt.Errorf("the setting ldap.%w", err)
-	}
-	return d, nil
+	return newDirectory(o)
 }
 
 // options lets people sign in by the directory.

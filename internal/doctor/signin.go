@@ -3,6 +3,8 @@ package doctor
 import (
 	"context"
 	"fmt"
+	"net/netip"
+	"slices"
 )
 
 // A Provider is a sign-in provider.
@@ -21,8 +23,11 @@ func checkProviders(ctx context.Context, s *Subject) (all []Finding) {
 	switch {
 	case s.ProvidersAre != nil:
 		return one(problem("let the server's user read the file; or change sign_in.oidc", "%v", s.ProvidersAre))
-	case len(s.Providers) == 0:
+	case len(s.Providers) == 0 && s.Config.SignIn.Proxy.Header == "":
 		return one(skipped("off; to sign in with accounts of your own, see docs/sign-in.md"))
+	}
+	if header := s.Config.SignIn.Proxy.Header; header != "" {
+		all = append(all, judgeProxySignIn(header, s.Config.TrustedProxies))
 	}
 	for _, p := range s.Providers {
 		if err := p.Ask(ctx); err != nil {
@@ -36,4 +41,12 @@ func checkProviders(ctx context.Context, s *Subject) (all []Finding) {
 		all = append(all, fine("%s answers; there, the redirect URI of pushbox must be %s", p.Name, fmt.Sprint(base, p.Back)))
 	}
 	return all
+}
+
+// judgeProxySignIn says who can name a person in the header of a proxy.
+func judgeProxySignIn(header string, trusted []netip.Prefix) Finding {
+	if slices.ContainsFunc(trusted, func(p netip.Prefix) bool { return p.Addr().IsLoopback() }) {
+		return warning("list the proxy alone in trusted_proxies: see docs/sign-in.md", "%s counts from this machine, so every program on it can sign in as any person", header)
+	}
+	return fine("%s counts in requests from trusted_proxies", header)
 }

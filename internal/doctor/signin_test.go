@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"testing"
 )
 
@@ -19,4 +20,15 @@ func TestProvidersOfSignInsAreToAnswer(t *testing.T) {
 	wants(t, "a bad one", of(t, s, name), Problem, "office: it is asleep")
 	s.ProvidersAre = errors.New("no such file")
 	wants(t, "a file that is missing", of(t, s, name), Problem, "no such file")
+}
+
+func TestAProxyOnThisMachineThatNamesPeopleIsWarnedOf(t *testing.T) {
+	t.Parallel()
+	s := healthy(t)
+	const name = "sign-in providers"
+	s.Config.SignIn.Proxy.Header = "Remote-Email"
+	s.Config.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("10.0.0.5/32"), netip.MustParsePrefix("::1/128")}
+	wants(t, "this machine", of(t, s, name), Warning, "every program on it can sign in")
+	s.Config.TrustedProxies = s.Config.TrustedProxies[:1]
+	wants(t, "another machine", of(t, s, name), OK, "Remote-Email")
 }
