@@ -47,7 +47,6 @@ type hookRow struct {
 	ID       store.HookID
 	Host     string
 	Events   []string
-	Made     display.Time
 	Disabled bool
 	Tried    []triedRow // the newest first
 }
@@ -92,7 +91,7 @@ func (s *Server) showHooks(r *request, status int, page hooksView, chosen []stor
 }
 
 func newHookRow(h store.HookInfo) hookRow {
-	row := hookRow{ID: h.ID, Host: hostIn(h.URL), Made: display.NewTime(h.CreatedAt), Disabled: h.Disabled}
+	row := hookRow{ID: h.ID, Host: hostIn(h.URL), Disabled: h.Disabled}
 	for _, e := range h.Events.Events() {
 		row.Events = append(row.Events, e.String())
 	}

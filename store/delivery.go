@@ -95,6 +95,9 @@ func (s *Store) AddOwnHook(ctx context.Context, by Actor, session, password secr
 	if c.account.Unconfirmed {
 		return HookInfo{}, ErrUnconfirmed
 	}
+	if checkHookCount(s.hooks.Load(), c.account.ID, &bad); bad.Err() != nil { // before the factor is used up
+		return HookInfo{}, bad.Err()
+	}
 	if err := s.countChange(ctx, c.account.ID); err != nil {
 		return HookInfo{}, err
 	}

@@ -85,6 +85,13 @@ func (s *Store) changeHooks(ctx context.Context, change func(*subscriptions) err
 	return s.loadHooks(context.WithoutCancel(ctx)) // the change is made, even if the caller no longer waits
 }
 
+// checkHookCount adds to bad if an account has MaxHooks webhooks.
+func checkHookCount(b *subscriptions, of AccountID, bad *InvalidError) {
+	if n := len(b.of(of)); n >= MaxHooks {
+		bad.Add("webhooks", fmt.Sprintf("are too many: the account has %d, the most that there can be", n))
+	}
+}
+
 // AddHook adds a webhook of an account and returns it with its signing secret.
 // *InvalidError; ErrNotFound; ErrToken if the account may not act; ErrDenied if the
 // actor may not act for it.
@@ -103,9 +110,7 @@ func (s *Store) addHook(ctx context.Context, by Actor, email string, address sec
 	target := HookTarget{URL: address, Secret: newHookSecret()}
 	s.sealHook(&h, target)
 	err = s.changeHooks(ctx, func(b *subscriptions) (err error) {
-		if n := len(b.of(a.ID)); n >= MaxHooks {
-			bad.Add("webhooks", fmt.Sprintf("are too many: the account has %d, the most that there can be", n))
-		}
+		checkHookCount(b, a.ID, &bad)
 		if err := bad.Err(); err != nil {
 			return err
 		}

@@ -102,7 +102,7 @@ func (s *Store) CheckImport(ctx context.Context, in ImportedPush, sizes []int64)
 	if there, err := s.Imported(ctx, in.Token); there || err != nil {
 		return cmp.Or(err, ErrExists)
 	}
-	u := Upload{store: s}
+	u := Upload{store: s, policy: s.Policy("")}
 	for _, size := range sizes {
 		if err := u.mayAdd(); err != nil {
 			return err

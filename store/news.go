@@ -136,7 +136,7 @@ func (w *news) about(before, after Push, e *Entry) error {
 			l := Mail{About: newsSubjects[event]}
 			w.batch = &MailBatch{
 				Messages: []Message{w.store.sealMail(w.owner, w.at.Now, before.ID, l)},
-				Quotas:   w.store.quotas(w.owner, w.at.Now, w.to.email), Sender: w.owner, Optional: true,
+				Quotas:   halves(w.store.quotas(w.owner, w.at.Now, w.to.email)), Sender: w.owner, Optional: true,
 			}
 			w.store.outbox.waiting.Add(1)
 			e.Mail = w.batch
@@ -194,4 +194,12 @@ func (s *Store) openNews(ctx context.Context, l Mail, push ID, owner Account, ev
 		l.Push.Name = d.name
 	}
 	return l, true, nil
+}
+
+// halves are quotas of half the size, so that news leaves room for other mail.
+func halves(all []Quota) []Quota {
+	for i, q := range all {
+		all[i].Most -= q.Most / 2
+	}
+	return all
 }

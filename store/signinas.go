@@ -86,8 +86,8 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 }
 
 // Recheck applies what a provider says now of a person who has an account: one who is denied
-// has no use of it any more until an administrator enables it, and role and policy follow. An identity
-// without an account is no error.
+// has no use of it any more until an administrator enables it, and role and policy follow. An
+// identity without an account is no error.
 //
 // Errors: ErrLastAdmin if the account that is to be disabled is the last administrator's.
 func (s *Store) Recheck(ctx context.Context, x External) error {

@@ -85,14 +85,14 @@ func checkAccountName(name string, bad *InvalidError) {
 	}
 }
 
-// isLikeHost reports whether mail programs may make a link of a word: it has a dot between
-// letters, two at least on each side. J.R. is an initial.
+// isLikeHost reports whether mail programs may make a link of a word: it has a dot with
+// two letters behind it, at least. J.R. is an initial.
 func isLikeHost(word string) bool {
 	labels := strings.FieldsFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '.' && r != '-' })
 	return slices.ContainsFunc(labels, func(l string) bool {
 		for before, after, found := strings.Cut(l, "."); found; before, after, found = strings.Cut(after, ".") {
 			next, _, _ := strings.Cut(after, ".")
-			if utf8.RuneCountInString(before) > 1 && utf8.RuneCountInString(next) > 1 {
+			if before != "" && utf8.RuneCountInString(next) > 1 {
 				return true
 			}
 		}

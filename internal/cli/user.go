@@ -93,7 +93,8 @@ sign-in on the pages, and what its live pushes take.
 
 With --json each line is an object with id, email, created_at, confirmed,
 second_factor, admin, invited, disabled, removing and room, which has pushes and bytes,
-with last_sign_in_at if there was a sign-in, and with policy if it has one.`,
+with last_sign_in_at if there was a sign-in, with policy if it has one, and with
+identities if sign-in providers know its user.`,
 		Example: `  pushbox user list
   pushbox user list --json | jq -r 'select(.second_factor | not) | .email'`,
 		Args: arguments(),

@@ -2,9 +2,9 @@
 // people are: it checks their passwords and reads their groups.
 //
 // Connections are encrypted, by LDAPS or StartTLS (RFC 4513), and each serves one
-// question, or those of a Line. What people type is escaped (RFC 4515), and an empty password is refused,
-// since servers take a bind without a password for an anonymous one that succeeds (RFC
-// 4513, 5.1.2). Referrals are not followed.
+// question, or those of a Line. What people type is escaped (RFC 4515). An empty password
+// is refused, since servers take a bind without a password for an anonymous one that
+// succeeds (RFC 4513, 5.1.2). Referrals are not followed.
 package directory
 
 import (

@@ -26,7 +26,7 @@ func Providers(cfg config.Config, now func() time.Time, groups func() []string) 
 
 func newProvider(c config.OIDC, now func() time.Time, groups func() []string) (*openid.Provider, error) {
 	o := openid.Options{Issuer: c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Scopes: c.Scopes, Now: now, Groups: c.GroupsClaim}
-	o.NeedsGroups = func() bool { return len(c.AllowedGroups)+len(c.AdminGroups)+len(groups()) > 0 }
+	o.NeedsGroups = func() bool { return len(c.AllowedGroups)+len(c.AdminGroups) > 0 || groups != nil && len(groups()) > 0 }
 	var err error
 	if c.ClientSecretFile != "" {
 		if o.Secret, err = ReadSecretFile(c.ClientSecretFile); err != nil {

@@ -95,7 +95,7 @@ func (p *Provider) read(ctx context.Context, d *found, f Flow, tokens *oauth2.To
 		return Person{}, fmt.Errorf("%w: it is of the future: the clocks differ", ErrToken)
 	}
 	who := Person{Subject: id.Subject, Session: c.Session, Email: c.Email, Verified: bool(c.Verified), Groups: c.texts(p.opts.Groups), Hosted: c.Hosted}
-	lacks := p.opts.Groups != "" && c.all[p.opts.Groups] == nil && (p.opts.NeedsGroups == nil || p.opts.NeedsGroups())
+	lacks := p.opts.Groups != "" && c.all[p.opts.Groups] == nil && p.needsGroups()
 	if d.Persons != "" && (who.Email == "" || lacks) {
 		err = p.askMore(ctx, d, tokens, &who)
 	}
@@ -123,6 +123,9 @@ func (p *Provider) askMore(ctx context.Context, d *found, tokens *oauth2.Token, 
 	}
 	return nil
 }
+
+// needsGroups reports whether the groups of a person matter.
+func (p *Provider) needsGroups() bool { return p.opts.NeedsGroups == nil || p.opts.NeedsGroups() }
 
 func (p *Provider) isFuture(t time.Time) bool { return t.After(p.opts.Now().Add(skew)) }
 

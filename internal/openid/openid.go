@@ -54,7 +54,7 @@ type Options struct {
 	Secret      secret.Text    // zero: a public client
 	Scopes      []string       // beside openid
 	Groups      string         // the claim that has the groups of a person; empty: none is read
-	NeedsGroups func() bool    // whether a token without that claim is not enough; nil: it is not
+	NeedsGroups func() bool    // whether groups that a token lacks are asked for; nil: they are
 	Roots       *x509.CertPool // of authorities that may sign the provider's certificate; nil: those of the system
 	Now         func() time.Time
 }
