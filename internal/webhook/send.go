@@ -118,7 +118,7 @@ func (s *Sender) Send(ctx context.Context, to store.HookTarget, n store.Notice) 
 func (s *Sender) Close() { s.client.CloseIdleConnections() }
 
 // Delivered reports whether a status says that the message was taken.
-func Delivered(status int) bool { return status/100 == 2 }
+func Delivered(status int) bool { return store.Delivery{Status: status}.Delivered() }
 
 // A fault is why a message could not be sent. Its text has nothing of the URL.
 type fault struct {
