@@ -19,5 +19,5 @@
 //	PUSHBOX_TEST_DISK_SIZES=1000 go test ./internal/harness/disk -run AFullDisk -timeout 60m -v
 //	PUSHBOX_TEST_DAMAGE_STARTS=1000 go test ./internal/harness/disk -run ReportsADamagedFile -timeout 60m -v
 //
-// The ordinary length, 60 disks and 60 starts, takes some 50 s of CPU.
+// The ordinary lengths are in docs/testing.md.
 package disk

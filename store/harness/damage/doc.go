@@ -12,8 +12,8 @@
 // PUSHBOX_TEST_SEED repeats the choices but not where bbolt puts its pages: with
 // -artifacts a failure keeps the file before and after.
 //
-// PUSHBOX_TEST_DAMAGE_FLIPS sets how many damages are tried (5,000). Longer, with a bit
-// flipped in each byte of a database of a MiB:
+// PUSHBOX_TEST_DAMAGE_FLIPS sets how many damages are tried; docs/testing.md has the ordinary
+// number. Longer, with a bit flipped in each byte of a database of a MiB:
 //
 //	PUSHBOX_TEST_DAMAGE_ALL=1 go test ./store/harness/damage -run ADamagedFile -timeout 3h -v
 package damage

@@ -12,8 +12,8 @@
 // What it does not test: setting the whole file back, which nothing can show, and pages
 // that bbolt could not have written, which are for package damage.
 //
-// PUSHBOX_TEST_FORGERIES sets how many forgeries are tried (400). With
-// PUSHBOX_TEST_FORGERY_ALL=1 it is every byte of every row instead:
+// PUSHBOX_TEST_FORGERIES sets how many forgeries are tried; docs/testing.md has the ordinary
+// number. With PUSHBOX_TEST_FORGERY_ALL=1 it is every byte of every row instead:
 //
 //	PUSHBOX_TEST_FORGERY_ALL=1 go test ./store/harness/forgery -timeout 3h -v
 package forgery

@@ -1,6 +1,6 @@
 // Package model compares a store with maps.
 //
-// It runs random sequences of some 30 operations of the whole store: pushes of all
+// It runs random sequences of operations of the whole store: pushes of all
 // kinds, grants and downloads, edits, lists, search, audit, accounts, tokens, sessions,
 // sweeps, a moving clock and restarts. After each operation it compares every push,
 // after each sequence it checks the file.
