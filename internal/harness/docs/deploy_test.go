@@ -1,6 +1,7 @@
 package docs
 
 import (
+	"bytes"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -22,18 +23,9 @@ func TestTheUnitIsExposedToLittle(t *testing.T) {
 	t.Parallel()
 	analyze := proctest.Installed(t, "systemd-analyze", "systemd")
 	dir := t.TempDir()
-	plain, err := os.ReadFile(unit)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ports, err := os.ReadFile("deploy/systemd/low-ports.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
-	several, err := os.ReadFile("deploy/scaling/pushbox@.service")
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := readFile(t, unit)
+	ports := readFile(t, "deploy/systemd/low-ports.conf")
+	several := readFile(t, "deploy/scaling/pushbox@.service")
 	if !strings.Contains(string(several), "\n[Install]\nWantedBy=multi-user.target\n") {
 		t.Error("the unit for several servers cannot be enabled")
 	}
@@ -74,10 +66,7 @@ func TestThePackagesSettingsAreSettings(t *testing.T) {
 			t.Errorf("%s is not in force:\n%s", want, out)
 		}
 	}
-	text, err := os.ReadFile(unit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, unit)
 	for _, want := range []string{"\nStateDirectory=pushbox\n", "\nStateDirectoryMode=0700\n", "serve --config /etc/pushbox/config.yaml\n"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the unit does not say %q", want)
@@ -119,10 +108,7 @@ func TestTheKeyIsApartFromTheDataByDefault(t *testing.T) {
 		"package/deb-postinst.sh": {"for dir in /var/lib/pushbox /etc/pushbox/key; do"},
 		"package/rpm-postinst.sh": {"for dir in /var/lib/pushbox /etc/pushbox/key; do"},
 	} {
-		text, err := os.ReadFile(filepath.Join("deploy", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := readFile(t, filepath.Join("deploy", name))
 		for _, part := range want {
 			if !strings.Contains(string(text), part) {
 				t.Errorf("%s lacks %q", name, part)
@@ -138,10 +124,7 @@ func TestContainersAreCheckedByTheProgram(t *testing.T) {
 		"Containerfile": `HEALTHCHECK --interval=30s --timeout=10s --start-period=10m --retries=3 CMD ["/pushbox", "healthcheck"]`,
 		"compose.yaml":  `test: ["CMD", "/pushbox", "healthcheck"]`,
 	} {
-		text, err := os.ReadFile(filepath.Join("deploy", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := readFile(t, filepath.Join("deploy", name))
 		if !strings.Contains(string(text), want) {
 			t.Errorf("%s lacks %q", name, want)
 		}
@@ -154,12 +137,7 @@ func TestContainersAreGivenSettingsThatExist(t *testing.T) {
 	t.Parallel()
 	variables := make(map[string][]string)
 	for _, name := range []string{"kubernetes.yaml", "compose.yaml", "scaling/kubernetes.yaml", "scaling/compose.yaml"} {
-		f, err := os.Open(filepath.Join("deploy", name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer f.Close()
-		for d := yaml.NewDecoder(f); ; {
+		for d := yaml.NewDecoder(bytes.NewReader(readFile(t, filepath.Join("deploy", name)))); ; {
 			var w workload
 			if err := d.Decode(&w); err != nil {
 				break
@@ -185,15 +163,9 @@ func TestContainersAreGivenSettingsThatExist(t *testing.T) {
 			}
 		}
 	}
-	image, err := os.ReadFile("deploy/Containerfile")
-	if err != nil {
-		t.Fatal(err)
-	}
+	image := readFile(t, "deploy/Containerfile")
 	variables["Containerfile"] = regexp.MustCompile(`PUSHBOX_\w+=\S+`).FindAllString(string(image), -1)
-	unit, err := os.ReadFile("deploy/scaling/pushbox@.service")
-	if err != nil {
-		t.Fatal(err)
-	}
+	unit := readFile(t, "deploy/scaling/pushbox@.service")
 	variables["scaling/pushbox@.service"] = regexp.MustCompile(`PUSHBOX_\w+=\S+`).FindAllString(strings.NewReplacer("%i", "5101", "%S", "/var/lib", "%d", "/run").Replace(string(unit)), -1)
 	for name, given := range variables {
 		cmd := exec.CommandContext(t.Context(), "pushbox", "config", "print")

@@ -8,6 +8,7 @@
 //     docs/proxies.md serve what they promise.
 //   - The units, the image and the Kubernetes and Compose files of deploy give settings
 //     that exist, and systemd finds the unit exposed to little.
+//   - The numbers that documents say are those of the code.
 //   - The program serves HTTPS by itself, and fetches a certificate from Pebble although
 //     it is killed during the order (docs/tls.md).
 //   - TestEverythingWorksTogether has one server with HTTPS, two listeners, a sub-path,

@@ -2,7 +2,6 @@ package docs
 
 import (
 	"bytes"
-	"os"
 	"os/exec"
 	"regexp"
 	"strings"
@@ -30,10 +29,7 @@ func TestTheDocumentsCommandsWork(t *testing.T) {
 	for _, name := range documents {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			text, err := os.ReadFile(name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := readFile(t, name)
 			shell := newShell(t)
 			if !strings.Contains(string(text), "API_TOKEN=$(") {
 				shell.makeToken()

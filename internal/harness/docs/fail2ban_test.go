@@ -3,7 +3,6 @@ package docs
 import (
 	"net/http"
 	"net/url"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -16,10 +15,7 @@ import (
 // one goes, and the log of a server.
 func TestTheFilterOfFail2banFindsRefusedSignIns(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("deploy/fail2ban/filter.conf")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, "deploy/fail2ban/filter.conf")
 	found := regexp.MustCompile(`(?m)^failregex = (.*)$`).FindSubmatch(text)
 	if found == nil {
 		t.Fatal("the filter has no failregex")

@@ -2,15 +2,28 @@ package docs
 
 import (
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
 
+// absolute is the whole path of a file of the repository. With another one go test would not
+// notice that the file has changed, and would repeat an old result: it does not see that
+// proctest.Main changes the directory.
+func absolute(t *testing.T, name string) string {
+	t.Helper()
+	path, err := filepath.Abs(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // readFile reads a file of the repository.
 func readFile(t *testing.T, name string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(name)
+	b, err := os.ReadFile(absolute(t, name))
 	if err != nil {
 		t.Fatal(err)
 	}

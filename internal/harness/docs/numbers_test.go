@@ -3,59 +3,396 @@ package docs
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pushbox/config"
 	"pushbox/internal/humanize"
 	"pushbox/internal/lang"
+	"pushbox/internal/limit"
+	"pushbox/internal/secret"
 	"pushbox/store"
 )
 
 // thousands writes a number as the documents do.
-func thousands(n int) string {
+func thousands[N int | int64](n N) string {
 	if n < 1000 {
 		return fmt.Sprint(n)
 	}
 	return fmt.Sprintf("%d,%03d", n/1000, n%1000)
 }
 
-// The documents name limits that are constants or defaults of settings.
-func TestTheDocumentsNameTheLimitsThatAreInForce(t *testing.T) {
+// word writes a small number as the documents do.
+func word[N int | int64 | time.Duration](n N) string {
+	words := []string{
+		"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+		"thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
+	}
+	return words[n]
+}
+
+// part writes one part in n as the documents do.
+func part(n int64) string {
+	return map[int64]string{2: "half", 3: "a third", 4: "a quarter", 8: "an eighth"}[n]
+}
+
+const day = 24 * time.Hour
+
+// one writes a length of time that is one unit as the documents do.
+func one(d time.Duration) string {
+	return map[time.Duration]string{
+		time.Second: "a second", time.Minute: "a minute", time.Hour: "an hour", day: "a day", 7 * day: "a week", 365 * day: "a year",
+	}[d]
+}
+
+// Documents say numbers where readers need them. Each that the code knows has a row here; a
+// sentence that has several may have several rows.
+func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 	t.Parallel()
-	limits := config.Default().Limits
-	words := map[int]string{3: "three", 4: "four", 5: "five", 6: "six", 10: "ten"}
+	n, file, f := constants(t), inFile(t), fmt.Sprintf
+	span := func(dir, name string) time.Duration { return time.Duration(n(dir, name)) }
+	kib := func(dir, name string) int64 { return n(dir, name) >> 10 }
+	mib := func(dir, name string) int64 { return n(dir, name) >> 20 }
+	c := config.Default()
+	limits, window := c.Limits, int(c.Files.DownloadWindow/time.Minute)
+	languages, tags := word(len(lang.Tags())), "`"+strings.Join(lang.Tags(), "`, `")+"`"
 	kept := thousands(store.MaxMinorEntries) + " entries"
-	for _, d := range []struct{ file, sentence string }{
-		{"docs/api.md", "after " + words[limits.PassphrasesPerClient] + " wrong passphrases in a minute"},
-		{"docs/api.md", fmt.Sprintf("After %d in all a push of an account is frozen", limits.PassphrasesPerLife)},
-		{"docs/limits.md", fmt.Sprintf("%d per push, counted in the database", limits.PassphrasesPerLife)},
-		{"docs/limits.md", fmt.Sprintf("%d in ten minutes per push", limits.PassphrasesPerPush)},
-		{"docs/limits.md", fmt.Sprintf("%d an hour per account", limits.SignInsPerAccount)},
-		{"docs/limits.md", fmt.Sprintf("has a queue of %d", limits.PassphraseQueue)},
-		{"docs/limits.md", fmt.Sprintf("%d per client, and %s in all", limits.ConnectionsPerClient, thousands(limits.Connections))},
-		{"docs/limits.md", fmt.Sprintf("%d per client, of %s together", limits.AnonymousPushes, humanize.Size(int64(limits.AnonymousBytes)))},
-		{"SECURITY.md", fmt.Sprintf("freeze a push** of an account with %d wrong passphrases", limits.PassphrasesPerLife)},
-		{"docs/api.md", "at most " + kept + " are kept"},
-		{"docs/differences.md", "it keeps " + kept},
-		{"docs/webhooks.md", "when the audit log is full (" + kept + ")"},
-		{"docs/operating.md", "The log keeps " + thousands(store.MaxAdminEvents) + " events"},
-		{"docs/operating.md", fmt.Sprintf("up to %d an hour for a client and %d an hour in all", store.RefusalEventsPerClient, store.RefusalEvents)},
-		{"SECURITY.md", fmt.Sprintf("stopped after %d unknown links a minute", limits.UnknownTokensPerMinute)},
+	attempt := span("store/postgres", "defaultAttempt") / time.Second
+	patience := time.Duration(n("store/postgres", "patience"))
+	text, note := humanize.Size(store.MaxText), humanize.Size(store.MaxNote)
+	anonymous := humanize.Size(int64(limits.AnonymousBytes))
+	journal := func(field string) int { return number(t, file("store/bolt/journal.go", field+`: +(\d+)`)) }
+	stop := number(t, file("deploy/systemd/pushbox.service", `TimeoutStopSec=(\d+)`))
+	hours := func(d time.Duration) int { return int(d / time.Hour) }
+	minutes := func(d time.Duration) int { return int(d / time.Minute) }
+	seconds := func(d time.Duration) int { return int(d / time.Second) }
+	days := func(d time.Duration) int { return int(d / day) }
+
+	for document, sentences := range map[string][]string{
+		"README.md": {
+			f("lists %s steps for a new server", word(strings.Count(section(t, "docs/operating.md", "## The first hour"), ". **"))),
+			f("With Go %s or later", file("go.mod", `(?m)^go (\d+\.\d+)`)),
+		},
+		"ARCHITECTURE.md": {
+			f("a jump ahead of more than %s", one(span("store/clock", "BelievedJump"))),
+			f("in chunks of %d KiB", kib("store/seal", "ChunkSize")),
+			f("Up to %s chunks are one operation", word(n("store", "maxStep"))),
+			f("All uploads together may have %s operations under way", word(n("store", "maxInFlight"))),
+			f("at least %d KiB of chunks", kib("store/bolt", "minBulkBytes")),
+			f("folded after %s of them", thousands(journal("gather"))),
+			f("after %s seconds without a request", word(journal("idle"))),
+			f("reaches %s rows", thousands(journal("most"))),
+			f("(%d of its %d bits)", n("store", "timeBits"), 5*n("store", "tokenLength")),
+			f("in doubt for %s minutes", word(minutes(span("store/clock", "doubtLasts")))),
+		},
+		"SECURITY.md": {
+			f("longer while a download runs, %s at most", one(span("store", "longestGrant"))),
+			f("for %d minutes after the retrieval", window),
+			f("a url_token has %d random bits", 5*n("store", "tokenLength")-n("store", "timeBits")),
+			f("stopped after %d unknown links a minute", limits.UnknownTokensPerMinute),
+			f("Argon2id (%s MiB, %s passes;", file("store/seal/argon.go", `memory: (\d+) << 10`), file("store/seal/argon.go", `passes: (\d+)`)),
+			f("The log keeps the newest %s events", thousands(store.MaxAdminEvents)),
+			f("a clean stop waits up to %s seconds for it", word(seconds(span("store/bolt", "restWindow")))),
+			f("removes the file of an upgrade after %s days", word(days(store.CopiesStay))),
+			f("Sessions have %d random bits", 8*n("store", "sessionSize")),
+			f("freeze a push** of an account with %d wrong passphrases", limits.PassphrasesPerLife),
+		},
+		"config.example.yaml": {
+			f("Wrong passphrases per push in %s minutes", word(minutes(span("store", "passphrasesPerPushWindow")))),
+			f("the time doubles, up to %s hours", word(hours(span("store", "passphrasesPerPushWindow")<<n("store", "doublings")))),
+			f("Sign-ins by one client in %d seconds", seconds(span("store", "signInsPerClientWindow"))),
+			f("per account in %s, from browsers", one(span("store", "signInsPerAccountWindow"))),
+			f("a /48 of IPv6) may have %s of them", part(n("store", "queueShare"))),
+			f("Progress is %d KiB of an upload, or %d KiB of a download", kib("server", "progressStep"), kib("internal/httpd", "unsent")),
+			f("download extends it, up to %d hours in total", hours(span("store", "longestGrant"))),
+		},
+		"docs/api.md": {
+			f("while a download runs, up to %d hours", hours(span("store", "longestGrant"))),
+			f("text: at most %s. qr: at most %s characters", text, thousands(store.MaxQR)),
+			f("required for each retrieval; at most %s bytes", thousands(store.MaxPassphrase)),
+			f("| whole days | %d |", c.PW.ExpireAfterDaysDefault),
+			f("| views | %d |", c.PW.ExpireAfterViewsDefault),
+			f("at most %d bytes and %s", store.MaxName, note),
+			f("more than %d levels", n("internal/strictjson", "MaxDepth")),
+			f("after %s wrong passphrases in a minute", word(limits.PassphrasesPerClient)),
+			f("After %d in all a push of an account is frozen", limits.PassphrasesPerLife),
+			f("Newest first, %d a page, pages 1 to %d", store.PageSize, n("server", "maxPage")),
+			f("oldest first, %d a page", store.PageSize),
+			f("the account's requests, %d a page", store.PageSize),
+			f("accounts, newest first, %d a page", store.PageSize),
+			f("(operating.md#events), newest first, %d a page", store.PageSize),
+			f("in its place, %d characters long", n("store", "handleLength")),
+			"at most " + kept + " are kept",
+			f("(%d minutes by default), longer while", window),
+			f("| %s characters |", thousands(store.MaxAsked)),
+			f("| 1 to %d | 1 |", store.MaxAnswers),
+			f("| %d to %d days, or %d minutes and more | %d days |", store.RequestDays.Min, store.RequestDays.Max, minutes(span("store", "minRequestTime")), store.RequestDays.Default),
+			f("An account may have %d live requests", store.MaxRequests),
+			f("which looks again after %s seconds", word(seconds(span("server", "keepFindings")))),
+		},
+		"docs/limits.md": {
+			f("by their address, for %s", one(span("store", "remembers"))),
+			f("%d a minute per client, then 429", limits.UnknownTokensPerMinute),
+			f("%d a minute per push", limits.PassphrasesPerClient),
+			f("%d in %s minutes per push", limits.PassphrasesPerPush, word(minutes(span("store", "passphrasesPerPushWindow")))),
+			f("Each time that a push had %d, the time doubles, up to %s hours", limits.PassphrasesPerPush, word(hours(span("store", "passphrasesPerPushWindow")<<n("store", "doublings")))),
+			f("%d per push, counted in the database", limits.PassphrasesPerLife),
+			f("%d in %d seconds per client", limits.SignInsPerClient, seconds(span("store", "signInsPerClientWindow"))),
+			f("%d an hour per account", limits.SignInsPerAccount),
+			f("%d an hour for each browser", limits.SignInsPerAccount),
+			f("has a queue of %d, a network %s of it", limits.PassphraseQueue, part(n("store", "queueShare"))),
+			f("%d a minute per client, %s per API token or account", limits.AnonymousPerMinute, thousands(limits.TokenPerMinute)),
+			f("%d per client, and %s in all", limits.ConnectionsPerClient, thousands(limits.Connections)),
+			f("| %d in all, an eighth of them per client", limits.Downloads),
+			f("%d per client, of %s together", limits.AnonymousPushes, anonymous),
+			f("all together %s of the space", part(int64(100/limits.AnonymousShare))),
+			f("%d live ones per account, each with at most %d answers", store.MaxRequests, store.MaxAnswers),
+			f("may have live, %s, and counts", anonymous),
+			f("%d per account, %s in all, %d to one address", c.Mail.DailyLimit, thousands(c.Mail.DailyLimitTotal), c.Mail.RecipientPerDay),
+			f("one %s and %s a day per account; %s tries for each", one(span("store", "codesApart")), word(n("store", "codesPerDay")), word(n("store", "CodeTries"))),
+		},
+		"docs/operating.md": {
+			f("A link works once, for %s", one(span("store", "ResetLasts"))),
+			f("`purge_after`, %s by default", one(c.PurgeAfter)),
+			f("Pushes of anonymous senders go %s after", one(span("store", "anonymousStay"))),
+			f("lock an account, and for %s at most", one(span("store", "signInsPerAccountWindow"))),
+			f("within about %s, if there is space", one(span("store", "tidyRest"))),
+			f("If the clock jumps ahead by more than %s", one(span("store/clock", "BelievedJump"))),
+			f("for %s days (upgrading.md)", word(days(store.CopiesStay))),
+			f("An account has at most %d tokens", store.MaxTokens),
+			f("charts of the last %d days", n("server", "activityDays")),
+			f("The log keeps %s events", thousands(store.MaxAdminEvents)),
+			f("The instance log keeps %s events", thousands(store.MaxAdminEvents)),
+			f("up to %d an hour for a client and %d an hour in all", store.RefusalEventsPerClient, store.RefusalEvents),
+			f("can make %d API tokens an hour, and %d times", n("store", "TokensPerAccount"), n("store", "ChangesPerAccount")),
+			f("none of the %s languages", languages),
+			f("up to %d passkeys", n("store", "MaxPasskeys")),
+			f("A challenge is good for %s minutes", word(minutes(span("store", "passkeyLasts")))),
+			f("always %d days ahead", n("server", "contactFor")),
+			f("live at once (%d), of `limits.anonymous_bytes` together (%s)", limits.AnonymousPushes, anonymous),
+			f("percent of the space (%d)", limits.AnonymousShare),
+			f("at least %d MiB are unused, the server compacts", mib("store", "leastGap")),
+			f("While more than %d MiB are unused", n("store/bolt", "maxListedPages")*4>>10),
+			f("consistent for %s minutes", word(minutes(span("store/clock", "doubtLasts")))),
+			f("destroys them after those %s minutes", word(minutes(span("store/clock", "doubtLasts")))),
+			f("| %d | the command or the settings are wrong |", n("internal/cli", "exitUsage")),
+			f("| %d | `check` or `doctor` found problems;", n("internal/cli", "exitProblems")),
+			f("| %d | another process uses the database;", n("internal/cli", "exitInUse")),
+		},
+		"docs/mail.md": {
+			f("It works once, for %s", one(span("store", "ResetLasts"))),
+			f("tries again after %s seconds, then at longer intervals up to %s minutes", file("internal/mail/mailer.go", `server: retry.Policy{First: (\d+) \* time.Second`), file("internal/mail/mailer.go", `server: .* Most: (\d+) \* time.Minute`)),
+			f("a code of %s digits", word(n("store", "codeDigits"))),
+			f("good for %d minutes and %s tries", minutes(span("store", "CodeLasts")), word(n("store", "CodeTries"))),
+			f("once a minute, and %s times a day", word(n("store", "codesPerDay"))),
+			f("the same as those of the pages: %s.", tags),
+			f("(%d by default; 0: no limit)", c.Mail.RecipientPerDay),
+		},
+		"docs/webhooks.md": {
+			f("a failed message after %s seconds", file("internal/webhook/dispatch.go", `retry.Policy{First: (\d+) \* time.Second`)),
+			f("the last %d tries of each webhook", store.MaxDeliveries),
+			f("An account may have %d webhooks", store.MaxHooks),
+			f("within %d seconds", seconds(span("internal/webhook", "sendTimeout"))),
+			"when the audit log is full (" + kept + ")",
+		},
+		"docs/tls.md": {
+			f("for the next %d days (`tls.hsts`", days(c.TLS.HSTS)),
+			f("within %s seconds of a change", word(seconds(span("internal/certs", "pairEvery")))),
+			f("says so within %s seconds", word(2*seconds(span("internal/certs", "pairEvery")))),
+			f("when %s of its lifetime is left, or %d days if that is less", part(n("internal/certs", "renewAtThird")), days(span("internal/certs", "renewAtMost"))),
+			f("valid for a day; pushbox renews them after %d hours", 24-24/n("internal/certs", "renewAtThird")),
+			f("tries again after %d minutes", minutes(span("internal/certs", "firstRetry"))),
+		},
+		"docs/files.md": {
+			f("and for %d hours at most", hours(span("store", "longestGrant"))),
+			f("%d KiB of an upload, or %d KiB of a download", kib("server", "progressStep"), kib("internal/httpd", "unsent")),
+			f("(%d minutes by default)", window),
+		},
+		"docs/upgrading.md": {
+			f("removes it %s days after the upgrade", word(days(store.CopiesStay))),
+			f("%s more than what it holds, and %d MiB beside that", part(n("store/bolt", "upgradeGrowth")), mib("store/bolt", "copyReserve")),
+			f("| %d | The database can hold", n("store/bolt", "schemaNumber")),
+			f("| %d | the first schema |", n("store/bolt", "oldestSchema")),
+		},
+		"docs/scaling.md": {
+			f("more than %s seconds from the database's", word(seconds(span("store/postgres", "MaxClockDifference")))),
+			f("after it has tried for %s seconds", word(patience*attempt)),
+			f("requests wait for %s seconds", word(patience*attempt)),
+			f("wait for %s seconds, then another host", word(attempt)),
+			f("`limits.request_timeout` and %s seconds", word((patience+1)*attempt)),
+			f("when they start and every %s seconds", word(n("store/postgres", "surveyLooks"))),
+			f("keeps up to %d connections", n("store/postgres", "defaultConns")),
+			f("takes up to %d connections", n("store/postgres", "defaultConns")),
+			f("more than %d times the servers", n("store/postgres", "defaultConns")),
+			f("at most %d creates or views share one", n("store/postgres", "groupSize")),
+			f("rows of %d KiB", kib("store/seal", "ChunkSize")),
+			f("HAProxy and Caddy ask each server every %s seconds", word(number(t, file("deploy/scaling/haproxy.cfg", `check inter (\d+)s`)))),
+			f("HAProxy and Caddy ask each server every %s seconds", word(number(t, file("deploy/scaling/Caddyfile.upstream", `health_interval (\d+)s`)))),
+			f("for %s seconds the others get all", word(number(t, file("deploy/scaling/nginx-upstream.conf", `fail_timeout=(\d+)s`)))),
+			f("`limits.stop_delay` of at least %s seconds", word(number(t, file("deploy/scaling/compose.yaml", `STOP_DELAY: (\d+)s`)))),
+		},
+		"docs/sign-in.md": {
+			f("Clocks may differ by %s", one(span("internal/openid", "skew"))),
+			f("up to %d levels", n("internal/directory", "maxDepth")),
+			f("`check_every`, %s minutes at first", word(minutes(c.LDAP.CheckEvery))),
+			f("more than %s, are missing at once", word(n("internal/daemon", "fewPeople"))),
+			f("that began it, for %s minutes", word(minutes(span("internal/openid", "FlowLasts")))),
+			f("for %s seconds at most", word(seconds(span("internal/openid", "patience")))),
+			f("a sign-in of the last %s minutes", word(minutes(span("store", "freshFor")))),
+		},
+		"docs/monitoring.md": {
+			f("answers within %s seconds", word(seconds(span("internal/cli", "healthWait")))),
+			f("up to %d webhooks that fail", n("internal/daemon", "mostReceivers")),
+			f("takes up to %s seconds while", word(attempt)),
+			f("after %s seconds without a request", word(journal("idle"))),
+		},
+		"docs/install.md": {
+			f("more than %ds in total | `TimeoutStopSec=`, %d seconds longer than that total", stop-20, 20),
+			f("After %s other failed starts", word(number(t, file("deploy/systemd/pushbox.service", `StartLimitBurst=(\d+)`)))),
+			f("failed starts in %s minutes", word(number(t, file("deploy/systemd/pushbox.service", `StartLimitIntervalSec=(\d+)min`)))),
+			f("GOTOOLCHAIN=%s ", file("go.mod", `(?m)^toolchain (\S+)`)),
+		},
+		"docs/recipes.md": {
+			f("tries %s wrong passwords or codes", word(number(t, file("deploy/fail2ban/jail.conf", `maxretry = (\d+)`)))),
+			f("codes in %s minutes", word(number(t, file("deploy/fail2ban/jail.conf", `findtime = (\d+)m`)))),
+		},
+		"docs/proxies.md": {
+			f("without progress: %s seconds", file("deploy/nginx.conf", `proxy_read_timeout (\d+)s`)),
+		},
+		"docs/end-to-end.md": {
+			f("at most %s, as every text, so the text has at most %d KiB", text, kib("internal/endtoend", "MaxText")),
+		},
+		"docs/differences.md": {
+			f("There are %d languages", len(lang.Tags())),
+			f("| there are %s |", languages),
+			f("for %d minutes after a view", window),
+			f("a secret that works for %d minutes", window),
+			f("A name has at most %d bytes, a note %s, a text %s", store.MaxName, note, text),
+			"it keeps " + kept,
+			f("deeper than %d levels", n("internal/strictjson", "MaxDepth")),
+			f("| %d characters, upper and lower case", n("store", "tokenLength")),
+			f("| %d wrong passphrases |", limits.PassphrasesPerLife),
+		},
+		"docs/performance.md": {
+			f("%d KiB for each small operation, but at least %d KiB; %d KiB if there is", kib("store/bolt", "bulkPerOp"), kib("store/bolt", "minBulkBytes"), kib("store/bolt", "maxBulkBytes")/2),
+			f("and %d MiB after %s such commits", mib("store/bolt", "maxBulkBytes"), word(n("store/bolt", "calmCommits"))),
+		},
+		"e2e/README.md": {
+			f("They need Node %s or later", file("e2e/package.json", `"node": ">=([\d.]+)"`)),
+			f("needs Go and Node %s and", file("e2e/openapi/package.json", `"node": ">=([\d.]+)"`)),
+			f("%s files run at the same time", word(number(t, file("e2e/package.json", `--test-concurrency=(\d+)`)))),
+			f("a deadline of %s seconds", file("e2e/lib/journal.js", `patience = (\d+)_000`)),
+		},
+		"internal/harness/kill/doc.go": {
+			f("the load of %d clients", n("internal/proctest", "Clients")),
+			f("has %d clients send and download files", n("internal/harness/kill", "fileClients")),
+		},
+		"internal/harness/disk/doc.go": {
+			f("disks of %d to %d MiB", mib("internal/harness/disk", "smallestDisk"), mib("internal/harness/disk", "largestDisk")),
+			f("files of %s clients", word(n("internal/harness/disk", "fillers"))),
+		},
+		"internal/harness/scale/doc.go": {
+			f("to %d readers", n("internal/harness/scale", "readers")),
+			f("longer than %d seconds", seconds(span("internal/harness/scale", "longest"))),
+		},
+		"internal/harness/slow/doc.go": {
+			f("median may be %d ms and its worst answer %d s", span("internal/harness/slow", "slowMedian")/time.Millisecond, seconds(span("internal/harness/slow", "slowWorst"))),
+		},
+		"internal/harness/soak/doc.go": {
+			f("creates %d pushes a second", n("internal/harness/soak", "soakRate")),
+			f("From %d on the server must", seconds(span("internal/harness/soak", "soakTwice"))),
+			f("shows from %d on", seconds(span("internal/harness/soak", "soakLong"))),
+		},
+		"store/harness/damage/doc.go": {
+			f("%s damages each", thousands(n("store/harness/damage", "damagesPerProcess"))),
+		},
+		"store/bolt/doc.go": {
+			f("Chunks of files are rows of %d KiB", kib("store/seal", "ChunkSize")),
+		},
 	} {
-		text, err := os.ReadFile(d.file)
-		if err != nil {
-			t.Fatal(err)
+		text := string(readFile(t, document))
+		if !strings.HasSuffix(document, ".md") {
+			text = regexp.MustCompile(`(?m)^\s*(//|#)`).ReplaceAllString(text, "") // it is in comments
 		}
-		if !strings.Contains(strings.Join(strings.Fields(string(text)), " "), d.sentence) {
-			t.Errorf("%s does not say %q", d.file, d.sentence)
+		text = strings.Join(strings.Fields(text), " ")
+		for _, s := range sentences {
+			if !regexp.MustCompile(`(^|[^\d,])` + regexp.QuoteMeta(s) + `(\D|$)`).MatchString(text) { // no part of a longer number
+				t.Errorf("%s does not say %q", document, s)
+			}
 		}
 	}
+}
+
+// docs/limits.md says how much more than a client each network around it may do.
+func TestTheTableOfNetworksIsThatOfTheLimits(t *testing.T) {
+	t.Parallel()
+	text := string(readFile(t, "docs/limits.md"))
+	for client, family := range map[string]string{"192.0.2.7": "IPv4", "2001:db8::/64": "IPv6"} {
+		for _, s := range limit.Steps(client)[1:] {
+			_, bits, _ := strings.Cut(s.Key, "/")
+			if row := fmt.Sprintf("| %s /%s | %d |\n", family, bits, s.Times); !strings.Contains(text, row) {
+				t.Errorf("the table does not have %q", row)
+			}
+		}
+	}
+}
+
+// Each document that names a file of a release names that of the next one.
+func TestTheDocumentsNameTheFilesOfTheRelease(t *testing.T) {
+	t.Parallel()
+	release, found := inFile(t)("internal/cli/version.go", `release = "([\d.]+)"`), 0
+	manuals, err := filepath.Glob(absolute(t, "docs/*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, document := range append(manuals, absolute(t, "README.md")) {
+		for _, m := range regexp.MustCompile(`pushbox[-_:](\d+\.\d+\.\d+)`).FindAllStringSubmatch(string(readFile(t, document)), -1) {
+			if found++; m[1] != release {
+				t.Errorf("%s has %s, and the release is %s", document, m[0], release)
+			}
+		}
+	}
+	if found < 10 {
+		t.Errorf("only %d files are named", found)
+	}
+}
+
+// docs/operating.md names the variable of each setting that is a secret.
+func TestTheManualNamesEachSecretOfTheEnvironment(t *testing.T) {
+	t.Parallel()
+	_, text, _ := strings.Cut(string(readFile(t, "docs/operating.md")), "Secrets can be values of variables")
+	text, _, _ = strings.Cut(text, "\n\n")
+	got := regexp.MustCompile("`(PUSHBOX_\\w+)`").FindAllString(text, -1)
+	var want []string
+	for _, key := range secrets(reflect.TypeFor[config.Config](), "") {
+		want = append(want, "`PUSHBOX_"+strings.ToUpper(strings.ReplaceAll(key, ".", "_"))+"`")
+	}
+	slices.Sort(got)
+	if slices.Sort(want); !slices.Equal(got, want) {
+		t.Errorf("the manual names %q, and the settings have %q", got, want)
+	}
+}
+
+// secrets are the keys of the settings below a type that are secrets, or lists of entries that
+// have one.
+func secrets(of reflect.Type, prefix string) (keys []string) {
+	for _, f := range reflect.VisibleFields(of) {
+		key, section := prefix+f.Tag.Get("mapstructure"), f.Type.PkgPath() == of.PkgPath() && f.Type.Kind() == reflect.Struct
+		switch {
+		case f.Type == reflect.TypeFor[secret.Text]():
+			keys = append(keys, key)
+		case section && !f.Anonymous:
+			keys = append(keys, secrets(f.Type, key+".")...)
+		case f.Type.Kind() == reflect.Slice && f.Type.Elem().PkgPath() == of.PkgPath() && len(secrets(f.Type.Elem(), "")) > 0:
+			keys = append(keys, key)
+		}
+	}
+	return keys
 }
 
 // docs/webhooks.md describes each event that a webhook can ask for, and the test message.
@@ -94,10 +431,7 @@ func TestTheInstanceLogHasTheEventsOfItsTable(t *testing.T) {
 // that title.
 func eventRows(t *testing.T, file, title string) [][]string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, file)
 	_, table, _ := strings.Cut(string(text), "| `event` | "+title+" |\n")
 	table, _, _ = strings.Cut(table, "\n\n")
 	return regexp.MustCompile("(?m)^\\| `([a-z_.]+)` \\| (.*) \\|$").FindAllStringSubmatch(table, -1)
@@ -107,7 +441,7 @@ func eventRows(t *testing.T, file, title string) [][]string {
 // default_locale allows.
 func TestLanguagesAreTheSameEverywhere(t *testing.T) {
 	t.Parallel()
-	files, err := filepath.Glob("internal/lang/messages/*.json")
+	files, err := filepath.Glob(absolute(t, "internal/lang/messages/*.json"))
 	if err != nil {
 		t.Fatal(err)
 	}

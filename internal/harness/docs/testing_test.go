@@ -15,11 +15,7 @@ const testingManual = "docs/testing.md"
 // packages of harnesses, and with the lengths that tests read from the environment.
 func TestTheManualHasEveryHarnessAndItsLength(t *testing.T) {
 	t.Parallel()
-	b, err := os.ReadFile(testingManual)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, found := string(b), 0
+	text, found := string(readFile(t, testingManual)), 0
 	for _, pattern := range []string{"internal/harness/*/doc.go", "*/harness/*/doc.go"} {
 		docs, err := filepath.Glob(pattern)
 		if err != nil {
@@ -48,11 +44,12 @@ func lengths(t *testing.T) map[string]string {
 	t.Helper()
 	all := make(map[string]string)
 	read := regexp.MustCompile(`env\.Length\(\w+, "PUSHBOX_TEST_(\w+)", ([\d_]+)`)
-	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+	root := absolute(t, ".")
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && path != "."):
+		case d.IsDir() && (d.Name() == "node_modules" || strings.HasPrefix(d.Name(), ".") && path != root):
 			return filepath.SkipDir
 		case !strings.HasSuffix(path, "_test.go"):
 			return nil

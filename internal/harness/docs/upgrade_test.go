@@ -56,10 +56,7 @@ func TestTheCommandsAboutKeysWorkWithAServerAndWithout(t *testing.T) {
 
 func TestTheCommandsAboutUpgradingWork(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("docs/upgrading.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := readFile(t, "docs/upgrading.md")
 	s := newIdleShell(t, "testdata/databases/schema-4")
 	wantFollowed(t, s, string(text), 3)
 
