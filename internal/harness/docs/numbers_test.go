@@ -33,6 +33,9 @@ func word[N int | int64 | time.Duration](n N) string {
 		"no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
 		"thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen", "nineteen", "twenty",
 	}
+	if int(n) >= len(words) {
+		return fmt.Sprint(int(n))
+	}
 	return words[n]
 }
 
@@ -68,6 +71,9 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 	anonymous := humanize.Size(int64(limits.AnonymousBytes))
 	journal := func(field string) int { return number(t, file("store/bolt/journal.go", field+`: +(\d+)`)) }
 	stop := number(t, file("deploy/systemd/pushbox.service", `TimeoutStopSec=(\d+)`))
+	bits := func(maker string) int {
+		return 8 * number(t, file("store/seal/grant.go", `func `+maker+`\(\)[^}]*randomText\((\d+)\)`))
+	}
 	hours := func(d time.Duration) int { return int(d / time.Hour) }
 	minutes := func(d time.Duration) int { return int(d / time.Minute) }
 	seconds := func(d time.Duration) int { return int(d / time.Second) }
@@ -79,6 +85,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("With Go %s or later", file("go.mod", `(?m)^go (\d+\.\d+)`)),
 		},
 		"ARCHITECTURE.md": {
+			f("in its own transaction: %d random bits", bits("NewGrantToken")),
 			f("a jump ahead of more than %s", one(span("store/clock", "BelievedJump"))),
 			f("in chunks of %d KiB", kib("store/seal", "ChunkSize")),
 			f("Up to %s chunks are one operation", word(n("store", "maxStep"))),
@@ -91,6 +98,9 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("in doubt for %s minutes", word(minutes(span("store/clock", "doubtLasts")))),
 		},
 		"SECURITY.md": {
+			f("API tokens have %d random bits", bits("NewAPIToken")),
+			f("The code has %d random bits", bits("NewReceiptCode")),
+			f("or %s pushes are", map[int64]string{1000: "a thousand"}[n("store/bolt", "maxAside")]),
 			f("longer while a download runs, %s at most", one(span("store", "longestGrant"))),
 			f("for %d minutes after the retrieval", window),
 			f("a url_token has %d random bits", 5*n("store", "tokenLength")-n("store", "timeBits")),
@@ -157,6 +167,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("one %s and %s a day per account; %s tries for each", one(span("store", "codesApart")), word(n("store", "codesPerDay")), word(n("store", "CodeTries"))),
 		},
 		"docs/operating.md": {
+			f("the key as %s lines", word(n("store/seal", "PaperLines"))),
 			f("A link works once, for %s", one(span("store", "ResetLasts"))),
 			f("`purge_after`, %s by default", one(c.PurgeAfter)),
 			f("Pushes of anonymous senders go %s after", one(span("store", "anonymousStay"))),
