@@ -2,13 +2,14 @@ package proctest
 
 import (
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 // PeakMiB is the most memory that a process has used, in MiB, with the files that it
@@ -53,12 +54,7 @@ func Eventually(t *testing.T, what string, so func() bool) {
 func FreeAddresses(t *testing.T, n int) (free []string) {
 	t.Helper()
 	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close() // all are held until all are known, so that they differ
-		free = append(free, l.Addr().String())
+		free = append(free, env.FreeAddress(t))
 	}
 	return free
 }

@@ -1,5 +1,5 @@
 // Package env reads from the environment the length of long tests, and the seed of
-// random ones. It also gives tests a directory with a short path.
+// random ones. It also gives tests a clock, addresses, and a directory with a short path.
 package env
 
 import (
@@ -7,7 +7,11 @@ import (
 	"os"
 	"strconv"
 	"testing"
+	"time"
 )
+
+// Patience is how long a test waits for what must happen, before it fails. It only turns a hang into a failure: no test may be faster than it to pass.
+const Patience = 2 * time.Minute
 
 // Length is the amount of work of a test: the value of the environment variable, else
 // short with go test -short, else ordinary. A value that is not a number fails the test.

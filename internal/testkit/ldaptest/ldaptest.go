@@ -31,9 +31,6 @@ const (
 	root     = "cn=root," + Base
 )
 
-// patience is the most time that slapd takes to start.
-const patience = 30 * time.Second
-
 // A Server is a slapd.
 type Server struct {
 	URL       string // ldap://, which takes StartTLS
@@ -86,7 +83,7 @@ access to * by dn.exact=SEARCHER read by anonymous auth by * none
 	if err := os.Mkdir(filepath.Join(s.dir, "data"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	plain, secure := freePort(t), freePort(t)
+	plain, secure := env.FreeAddress(t), env.FreeAddress(t)
 	s.URL, s.SecureURL = "ldap://"+plain, "ldaps://"+secure
 	ctx, cancel := context.WithCancel(context.Background())
 	cmd := exec.CommandContext(ctx, program, "-d", "0", "-f", settings, "-h", s.URL+" "+s.SecureURL)
@@ -114,17 +111,6 @@ func (s *Server) write(name, text string) string {
 	return path
 }
 
-// freePort is an address with a port that was free a moment ago.
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = l.Close() }() // slapd listens there next
-	return l.Addr().String()
-}
-
 func (s *Server) await() {
 	s.t.Helper()
 	address := strings.TrimPrefix(s.SecureURL, "ldaps://")
@@ -133,7 +119,7 @@ func (s *Server) await() {
 			_ = c.Close()
 			return
 		}
-		if time.Since(begun) > patience {
+		if time.Since(begun) > env.Patience {
 			s.t.Fatal("slapd does not start")
 		}
 	}
