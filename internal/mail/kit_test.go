@@ -19,14 +19,13 @@ import (
 	"pushbox/internal/lang"
 	"pushbox/internal/retry"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/mailtest"
 	"pushbox/store"
 	"pushbox/store/storetest"
 
 	"pushbox/store/clock"
 )
-
-const patience = 30 * time.Second
 
 // A world is a store that mail waits in, and a mailer that can be started and stopped.
 type world struct {
@@ -49,6 +48,7 @@ func newWorld(t *testing.T, changes ...func(*storetest.Setup)) *world {
 	w := &world{Fixture: storetest.New(t, append([]func(*storetest.Setup){setup}, changes...)...), t: t, log: new(bytes.Buffer), stop: func() {}, tuning: usualTuning()}
 	quick := retry.Policy{First: 10 * time.Millisecond, Most: 50 * time.Millisecond}
 	w.tuning.retry, w.tuning.server, w.tuning.rest, w.tuning.idle = quick, quick, time.Millisecond, 10*time.Millisecond
+	w.tuning.store = env.Patience
 	w.ann = w.Account("ann@example.com")
 	return w
 }
@@ -74,7 +74,7 @@ func (w *world) start() {
 			if err != nil {
 				w.t.Error(err)
 			}
-		case <-time.After(patience):
+		case <-time.After(env.Patience):
 			w.t.Fatal("it does not stop")
 		}
 		w.stop = func() {}
@@ -106,7 +106,7 @@ func linkOf(p store.PushInfo) secret.Text {
 // drained waits until nothing waits any more.
 func (w *world) drained() {
 	w.t.Helper()
-	for end := time.Now().Add(patience); w.Waiting() > 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(env.Patience); w.Waiting() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			w.t.Fatalf("%d mails still wait", w.Waiting())
 		}

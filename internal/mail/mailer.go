@@ -30,6 +30,7 @@ type tuning struct {
 	retry  retry.Policy  // for a mail
 	server retry.Policy  // for a server that takes no mail
 	rest   time.Duration // between two looks at the outbox, at least
+	store  time.Duration // for the store, after a mail
 	grace  time.Duration // that a stop gives to a mail that is being sent
 	idle   time.Duration // between two looks while there is no mail server
 }
@@ -37,7 +38,7 @@ type tuning struct {
 func usualTuning() tuning {
 	return tuning{
 		batch: 50, retry: retry.Policy{First: time.Minute, Most: time.Hour}, server: retry.Policy{First: 5 * time.Second, Most: 10 * time.Minute},
-		rest: 20 * time.Millisecond, grace: 3 * time.Second, idle: time.Minute,
+		rest: 20 * time.Millisecond, store: 5 * time.Second, grace: 3 * time.Second, idle: time.Minute,
 	}
 }
 
@@ -174,11 +175,9 @@ func (m *Mailer) deliver(ctx, working context.Context, tries []try) error {
 	return nil
 }
 
-const storeTimeout = 5 * time.Second // for the store, after a mail
-
 // remove takes a mail out of the outbox.
 func (m *Mailer) remove(msg store.Message) error {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), m.tuning.store)
 	defer cancel()
 	return m.Store.EndMessages(ctx, []store.Message{msg})
 }
@@ -194,7 +193,7 @@ func (m *Mailer) failed(working context.Context, msg store.Message, f *Failure) 
 	if f.Session && (f.Code != 0 || working.Err() != nil) { // the mail itself was not looked at
 		return f
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), m.tuning.store)
 	defer cancel()
 	again, err := m.Store.RetryMessage(ctx, msg, m.tuning.retry.After(msg.Attempts))
 	switch {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/mail"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -14,6 +15,7 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/mailtest"
 	"pushbox/store"
 	"pushbox/store/storetest"
@@ -130,10 +132,7 @@ func TestMailWaitsForAServerThatIsDown(t *testing.T) {
 		}
 		_ = conn.Close() // before a greeting
 	}
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	s := mailtest.New(t, mailtest.Setup{Address: l.Addr().String()})
+	s := mailtest.New(t, mailtest.Setup{Listener: l})
 	s.Wait(t, 1)
 	w.drained()
 	w.wantLog("the connection to the mail server broke", "mail can be sent again")
@@ -235,14 +234,24 @@ func TestMailThatCannotBeDeliveredIsGivenUp(t *testing.T) {
 	for name, down := range map[string]bool{"by a server that is down": true, "by one that does not take it": false} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := mailtest.New(t, mailtest.Setup{StartTLS: true, Refuse: func(string, int) *smtp.SMTPError { return mailtest.Reply(450, "later") }})
-			w := newWorld(t, func(s *storetest.Setup) { s.Mail.GiveUp = 200 * time.Millisecond })
+			machine := new(env.Ahead)
+			s := mailtest.New(t, mailtest.Setup{StartTLS: true, Refuse: func(string, int) *smtp.SMTPError {
+				machine.Advance(time.Hour)
+				return mailtest.Reply(450, "later")
+			}})
+			w := newWorld(t, func(s *storetest.Setup) { s.Clock, s.Mail.GiveUp = machine, time.Hour })
 			w.server = through(s, StartTLS)
 			if down {
-				s.Close()
+				_, port, _ := net.SplitHostPort(env.FreeAddress(t))
+				w.server.Port, _ = strconv.Atoi(port)
 			}
 			w.send("bob@example.net,carol@example.net")
 			w.start()
+			if down {
+				for end := time.Now().Add(env.Patience); w.mailer.Failures() == 0 && time.Now().Before(end); time.Sleep(time.Millisecond) {
+				}
+				machine.Advance(time.Hour)
+			}
 			w.drained()
 			w.wantLog("could not be delivered in time (mail.give_up)")
 			if n, f := w.mailer.Dropped(), w.mailer.Failures(); n != 2 || (f > 0) != down {
@@ -325,7 +334,7 @@ func TestAStoreThatIsAwayIsNoFailureOfTheMailServer(t *testing.T) {
 	w.server = through(s, StartTLS)
 	back.Store(asked.Load() + 3)
 	w.start()
-	for end := time.Now().Add(patience); asked.Load() <= back.Load(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(env.Patience); asked.Load() <= back.Load(); time.Sleep(time.Millisecond) {
 		if w.mailer.Failures() != 0 || time.Now().After(end) {
 			t.Fatalf("%d failures of the mail server after %d rounds", w.mailer.Failures(), asked.Load())
 		}

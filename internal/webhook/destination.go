@@ -9,8 +9,6 @@ import (
 	"pushbox/store"
 )
 
-const storeTimeout = 5 * time.Second // for the store, when a turn ends
-
 // work sends messages to one webhook, one after the other, until one cannot be delivered,
 // the turn is over, or ctx ends. A message that is being sent when ctx ends may go on until
 // working ends. Delivered messages leave the outbox in one step.
@@ -30,7 +28,7 @@ func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store
 		done = append(done, ms[0])
 		d.worked(l)
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), d.tuning.store)
 	defer cancel()
 	if err := d.Store.NoteDeliveries(ctx, store.HookID(l.to), tried); err != nil {
 		d.Log.Warn().Uint64("webhook", l.to).Err(err).Msg("the tries to send a webhook messages could not be kept")
@@ -60,7 +58,7 @@ func (d *Dispatcher) send(ctx context.Context, to store.HookTarget, m store.Mess
 // failed puts a message off, and pauses its webhook. If the receiver answered 410, it
 // disables the webhook.
 func (d *Dispatcher) failed(l *destination, m store.Message, status int, why error) {
-	ctx, cancel := context.WithTimeout(context.Background(), storeTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), d.tuning.store)
 	defer cancel()
 	if status == http.StatusGone {
 		d.disable(ctx, l)

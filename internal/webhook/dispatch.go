@@ -33,6 +33,7 @@ type tuning struct {
 	turn  time.Duration // for a batch, before other webhooks have their turn
 	retry retry.Policy  // for a message, and for a webhook that fails
 	rest  time.Duration // between two looks at the outbox, at least
+	store time.Duration // for the store, when a turn ends
 	grace time.Duration // that a stop gives to messages that are being sent
 	quiet time.Duration // between two log lines about dropped messages
 }
@@ -40,7 +41,7 @@ type tuning struct {
 func usualTuning() tuning {
 	return tuning{
 		slots: 16, batch: 32, turn: 5 * time.Second, retry: retry.Policy{First: 5 * time.Second, Most: time.Hour},
-		rest: 20 * time.Millisecond, grace: 3 * time.Second, quiet: time.Minute,
+		rest: 20 * time.Millisecond, store: 5 * time.Second, grace: 3 * time.Second, quiet: time.Minute,
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 
 	"pushbox/internal/retry"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/storetest"
 
@@ -44,6 +45,7 @@ func newWorld(t *testing.T, changes ...func(*storetest.Setup)) *world {
 	changes = append([]func(*storetest.Setup){func(s *storetest.Setup) { s.Clock = clock.NewSystem() }}, changes...)
 	w := &world{Fixture: storetest.New(t, changes...), t: t, log: new(bytes.Buffer), stop: func() {}, tuning: usualTuning()}
 	w.tuning.retry, w.tuning.rest = retry.Policy{First: 10 * time.Millisecond, Most: 100 * time.Millisecond}, time.Millisecond
+	w.tuning.store = env.Patience
 	w.ann = w.Account("ann@example.com")
 	return w
 }
@@ -51,7 +53,7 @@ func newWorld(t *testing.T, changes ...func(*storetest.Setup)) *world {
 // start runs a dispatcher until stop, at the latest until the test ends.
 func (w *world) start() {
 	w.t.Helper()
-	d := New(Options{Store: w.Store, Sender: NewSender(loopback(), nil), Instance: w.inst, Log: zerolog.New(zerolog.SyncWriter(w.log))})
+	d := New(Options{Store: w.Store, Sender: patientSender(loopback(), nil), Instance: w.inst, Log: zerolog.New(zerolog.SyncWriter(w.log))})
 	d.tuning, w.sender = w.tuning, d
 	ctx, cancel := context.WithCancel(w.t.Context())
 	ended := make(chan error, 1)
@@ -64,7 +66,7 @@ func (w *world) start() {
 			if err != nil {
 				w.t.Error(err)
 			}
-		case <-time.After(patience):
+		case <-time.After(env.Patience):
 			w.t.Fatal("it does not stop")
 		}
 		w.stop = func() {}
@@ -100,7 +102,7 @@ func (w *world) views(n int) {
 // drained waits until nothing waits any more.
 func (w *world) drained() {
 	w.t.Helper()
-	for end := time.Now().Add(patience); w.Waiting() > 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(env.Patience); w.Waiting() > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			w.t.Fatalf("%d messages still wait", w.Waiting())
 		}
@@ -187,8 +189,14 @@ func TestAWebhookThatIsGoneIsDisabled(t *testing.T) {
 
 func TestAMessageThatCannotBeDeliveredIsGivenUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, func(s *storetest.Setup) { s.Hooks.GiveUp = 2 * time.Second }) // time for two tries on any machine
-	r := newReceiver(t, func(post, int) int { return http.StatusTeapot })
+	machine := new(env.Ahead)
+	w := newWorld(t, func(s *storetest.Setup) { s.Clock, s.Hooks.GiveUp = machine, time.Hour })
+	r := newReceiver(t, func(_ post, n int) int {
+		if n == 2 {
+			machine.Advance(time.Hour)
+		}
+		return http.StatusTeapot
+	})
 	w.hook(r.URL + "/marker")
 	w.views(1)
 	w.start()
@@ -197,7 +205,7 @@ func TestAMessageThatCannotBeDeliveredIsGivenUp(t *testing.T) {
 	if n := w.sender.Dropped(); n != 1 {
 		t.Errorf("%d messages were dropped", n)
 	}
-	if len(r.posts) < 2 {
+	if len(r.posts) != 2 {
 		t.Errorf("%d tries were made", len(r.posts))
 	}
 }
@@ -279,7 +287,7 @@ func TestAStopLosesNothing(t *testing.T) {
 			arrived <- struct{}{}
 			select {
 			case <-q.Context().Done():
-			case <-time.After(patience):
+			case <-time.After(env.Patience):
 			}
 			return
 		}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
@@ -23,7 +24,7 @@ func TestAWebhookThatFailsIsNamedUntilItWorks(t *testing.T) {
 	w.views(2)
 	w.start()
 	var failing []Failing
-	for end := time.Now().Add(patience); len(failing) == 0 || failing[0].Tries < 2; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(env.Patience); len(failing) == 0 || failing[0].Tries < 2; time.Sleep(time.Millisecond) {
 		if failing = w.sender.Failing(); time.Now().After(end) {
 			t.Fatalf("it says %+v", failing)
 		}

@@ -16,13 +16,11 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
-const (
-	testSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
-	patience   = 20 * time.Second
-)
+const testSecret = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
 
 var birth = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -32,6 +30,15 @@ func targetOf(url string) store.HookTarget {
 
 // loopback permits servers of the test.
 func loopback() Policy { return Policy{Networks: prefixes("127.0.0.0/8")} }
+
+// patientSender is a sender to which no receiver of the test is too slow.
+func patientSender(p Policy, resolver *net.Resolver) *Sender {
+	s := NewSender(p, resolver)
+	s.client.Timeout = env.Patience
+	t := s.client.Transport.(*http.Transport)
+	t.TLSHandshakeTimeout, t.ResponseHeaderTimeout = env.Patience, env.Patience
+	return s
+}
 
 // A post is a message as it arrived.
 type post struct {
@@ -92,7 +99,7 @@ func (r *receiver) next(t *testing.T) post {
 	select {
 	case p := <-r.posts:
 		return p
-	case <-time.After(patience):
+	case <-time.After(env.Patience):
 		t.Fatal("nothing arrived")
 		return post{}
 	}
@@ -119,7 +126,7 @@ func (n *names) resolver() *net.Resolver {
 // serve answers one question, in the form that a stream has.
 func (n *names) serve(c net.Conn) {
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(patience))
+	_ = c.SetDeadline(time.Now().Add(env.Patience))
 	var length [2]byte
 	if _, err := io.ReadFull(c, length[:]); err != nil {
 		return

@@ -64,7 +64,7 @@ func (s *Sender) dial(ctx context.Context, resolver *net.Resolver, network, addr
 		return nil, err
 	}
 	d := net.Dialer{
-		Timeout: sendTimeout, KeepAlive: dialKeepAlive, Resolver: resolver,
+		Timeout: s.client.Timeout, KeepAlive: dialKeepAlive, Resolver: resolver,
 		ControlContext: func(_ context.Context, network, resolved string, _ syscall.RawConn) error {
 			return s.policy.admit(network, cleanHost(host), resolved)
 		},

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
 func TestAMessageIsSentAndSigned(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, nil)
-	s := NewSender(loopback(), nil)
+	s := patientSender(loopback(), nil)
 	defer s.Close()
 	n := store.Notice{
 		ID: "msg_1", Event: store.EventExpire, At: birth, Push: store.ID{1, 21: 2}, Kind: store.URL, Views: 2, ViewLimit: 2,
@@ -47,7 +48,7 @@ func TestAMessageIsSentAndSigned(t *testing.T) {
 func TestARedirectIsNotFollowed(t *testing.T) {
 	t.Parallel()
 	r := newReceiver(t, func(post, int) int { return http.StatusTemporaryRedirect })
-	s := NewSender(loopback(), nil)
+	s := patientSender(loopback(), nil)
 	defer s.Close()
 	status, err := s.Send(t.Context(), targetOf(r.URL), TestNotice(birth))
 	if err != nil || status != http.StatusTemporaryRedirect || Delivered(status) || r.seen != 1 {
@@ -75,7 +76,7 @@ func TestWhatANameResolvesToIsCheckedForEachConnection(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			s := NewSender(c.policy, (&names{t: t, lists: c.lists}).resolver())
+			s := patientSender(c.policy, (&names{t: t, lists: c.lists}).resolver())
 			defer s.Close()
 			scheme := "http://"
 			if !c.policy.names("hooks.example") {
@@ -107,8 +108,6 @@ func TestNoProxyStandsBetween(t *testing.T) {
 
 func TestWhyAMessageWasNotSentIsToldWithoutItsURL(t *testing.T) {
 	t.Parallel()
-	closed := newReceiver(t, nil)
-	closed.Close()
 	silent, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -124,18 +123,18 @@ func TestWhyAMessageWasNotSentIsToldWithoutItsURL(t *testing.T) {
 	defer garbage.Close()
 	encrypted := httptest.NewTLSServer(http.NotFoundHandler())
 	defer encrypted.Close()
-	s := NewSender(loopback(), nil)
+	s := patientSender(loopback(), nil)
 	defer s.Close()
 	for address, want := range map[string]string{
-		closed.URL:                         "refuses connections",
-		"http://" + silent.Addr().String(): "did not answer within",
-		garbage.URL:                        "broke before it answered",
-		encrypted.URL:                      "certificate is not valid",
+		"http://" + env.FreeAddress(t):                    "refuses connections",
+		"http://" + silent.Addr().String():                "did not answer within",
+		garbage.URL:                                       "broke before it answered",
+		encrypted.URL:                                     "certificate is not valid",
 		"https" + strings.TrimPrefix(garbage.URL, "http"): "does not speak TLS",
-		"https://10.0.0.1":         "does not permit",
-		"http://hooks.example.com": "must be https",
+		"https://10.0.0.1":                                "does not permit",
+		"http://hooks.example.com":                        "must be https",
 	} {
-		s.client.Timeout = sendTimeout
+		s.client.Timeout = env.Patience
 		if strings.HasSuffix(address, silent.Addr().String()) { // the others answer, however busy the machine is
 			s.client.Timeout = 300 * time.Millisecond
 		}
@@ -164,7 +163,7 @@ func TestALongAnswerIsNotReadToItsEnd(t *testing.T) {
 		written <- n
 	}))
 	defer endless.Close()
-	s := NewSender(loopback(), nil)
+	s := patientSender(loopback(), nil)
 	defer s.Close()
 	if status, err := s.Send(t.Context(), targetOf(endless.URL), TestNotice(birth)); err != nil || status != http.StatusOK {
 		t.Errorf("status %d, %v", status, err)
@@ -174,7 +173,7 @@ func TestALongAnswerIsNotReadToItsEnd(t *testing.T) {
 		if n > 64<<20 {
 			t.Errorf("%d bytes were taken", n)
 		}
-	case <-time.After(patience):
+	case <-time.After(env.Patience):
 		t.Error("the connection stays open")
 	}
 }

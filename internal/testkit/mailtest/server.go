@@ -18,16 +18,17 @@ import (
 	"github.com/emersion/go-smtp"
 
 	"pushbox/internal/testkit/certtest"
+	"pushbox/internal/testkit/env"
 )
 
 // A Setup configures a server. The zero value accepts all mail, without encryption.
 type Setup struct {
-	Address  string // to listen on; empty: any free port of this machine
-	StartTLS bool   // offer STARTTLS
-	Implicit bool   // encrypt from the first byte
-	Name     string // in its certificate; empty: 127.0.0.1
-	Plain    bool   // offer to sign in without encryption, too
-	User     string // require this user, with the password "right"
+	Listener net.Listener // nil: a new one, of this machine
+	StartTLS bool         // offer STARTTLS
+	Implicit bool         // encrypt from the first byte
+	Name     string       // in its certificate; empty: 127.0.0.1
+	Plain    bool         // offer to sign in without encryption, too
+	User     string       // require this user, with the password "right"
 
 	// Refuse returns the error for a recipient that is given for the nth time, from 1.
 	// Without it the server accepts every recipient.
@@ -74,23 +75,23 @@ func New(t testing.TB, setup Setup) *Server {
 	if setup.Name == "" {
 		setup.Name = "127.0.0.1"
 	}
-	if setup.Address == "" {
-		setup.Address = "127.0.0.1:0"
-	}
 	certificate, authority := certtest.New(t, setup.Name)
 	s := &Server{setup: setup, asked: make(map[string]int), fresh: make(chan struct{}, 1), PEM: authority, Roots: x509.NewCertPool()}
 	s.Roots.AppendCertsFromPEM(authority)
 	s.server = smtp.NewServer(backend{s})
-	s.server.Domain, s.server.ReadTimeout, s.server.WriteTimeout = "mail.test", time.Minute, time.Minute
+	s.server.Domain, s.server.ReadTimeout, s.server.WriteTimeout = "mail.test", env.Patience, env.Patience
 	s.server.AllowInsecureAuth = setup.Plain
 	s.server.ErrorLog = log.New(io.Discard, "", 0)
 	config := &tls.Config{Certificates: []tls.Certificate{certificate}, MinVersion: tls.VersionTLS12}
 	if setup.StartTLS {
 		s.server.TLSConfig = config
 	}
-	l, err := net.Listen("tcp", setup.Address)
-	if err != nil {
-		t.Fatal(err)
+	l := setup.Listener
+	if l == nil {
+		var err error
+		if l, err = net.Listen("tcp", "127.0.0.1:0"); err != nil {
+			t.Fatal(err)
+		}
 	}
 	at := l.Addr().(*net.TCPAddr)
 	s.Host, s.Port = at.IP.String(), at.Port
@@ -138,7 +139,7 @@ func (s *Server) Counts() (mails, signed int) {
 // Wait waits until n mails were accepted, and returns them.
 func (s *Server) Wait(t testing.TB, n int) []Mail {
 	t.Helper()
-	end := time.NewTimer(30 * time.Second)
+	end := time.NewTimer(env.Patience)
 	defer end.Stop()
 	for {
 		if all := s.Mails(); len(all) >= n {
