@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 func TestBrowsersAreSentOnToHTTPS(t *testing.T) {
@@ -174,7 +176,7 @@ func TestRunEndsWhenItIsToldTo(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-	case <-time.After(time.Minute):
+	case <-time.After(env.Patience):
 		t.Error("it does not end")
 	}
 	if names := p.certs.Names(); len(names) != 1 || names[0] != domain {

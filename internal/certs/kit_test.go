@@ -16,6 +16,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/certs"
 	"pushbox/internal/testkit/acmetest"
+	"pushbox/internal/testkit/env"
 )
 
 const (
@@ -29,9 +30,9 @@ type site struct {
 	t        *testing.T
 	cfg      config.Config
 	certs    *certs.Certificates
-	tls      net.Listener // without TLS yet
-	http     net.Listener // nil: plain HTTP is not answered
-	clock    *clock
+	tls      net.Listener // without TLS yet; it stays open over restarts
+	http     net.Listener // the same; nil: plain HTTP is not answered
+	clock    *env.Ahead
 	log      *events
 	stopSite func()
 }
@@ -39,7 +40,7 @@ type site struct {
 // newSite opens the listeners; start begins to serve.
 func newSite(t *testing.T, plain bool) *site {
 	t.Helper()
-	s := &site{t: t, cfg: config.Default(), clock: &clock{}, log: &events{came: make(chan certs.Event, 100)}}
+	s := &site{t: t, cfg: config.Default(), clock: new(env.Ahead), log: &events{came: make(chan certs.Event, 100)}}
 	s.cfg.DataDir = t.TempDir()
 	s.tls = listen(t, free)
 	if plain {
@@ -59,6 +60,21 @@ func listen(t *testing.T, address string) net.Listener {
 	return l
 }
 
+// again is the listener once more: when it is closed, no other program can take its port.
+func again(t *testing.T, l net.Listener) net.Listener {
+	t.Helper()
+	f, err := l.(*net.TCPListener).File()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	other, err := net.FileListener(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return other
+}
+
 func port(l net.Listener) int { return l.Addr().(*net.TCPAddr).Port }
 
 // authority starts a certificate authority that finds the site, and lets the site
@@ -73,7 +89,7 @@ func (s *site) authority(o acmetest.Options) *acmetest.CA {
 // open makes the certificates.
 func (s *site) open() {
 	s.t.Helper()
-	c, err := certs.New(certs.Options{Config: s.cfg, Tell: s.log.tell, Now: s.clock.now})
+	c, err := certs.New(certs.Options{Config: s.cfg, Tell: s.log.tell, Now: s.clock.Now})
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -85,16 +101,18 @@ func (s *site) start() {
 	s.t.Helper()
 	s.open()
 	srv := &http.Server{
-		TLSConfig: s.certs.TLSConfig(), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0),
+		TLSConfig: s.certs.TLSConfig(), ReadHeaderTimeout: env.Patience, ErrorLog: log.New(io.Discard, "", 0),
 		Handler: s.certs.Strict(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			fmt.Fprint(w, r.Proto)
 		})),
 	}
 	var wg sync.WaitGroup
-	wg.Go(func() { _ = srv.Serve(s.certs.Wrap(s.tls)) })
-	plain := &http.Server{ReadHeaderTimeout: time.Minute, Handler: s.certs.Redirect(port(s.tls))}
+	shown := s.certs.Wrap(again(s.t, s.tls))
+	wg.Go(func() { _ = srv.Serve(shown) })
+	plain := &http.Server{ReadHeaderTimeout: env.Patience, Handler: s.certs.Redirect(port(s.tls))}
 	if s.http != nil {
-		wg.Go(func() { _ = plain.Serve(s.http) })
+		open := again(s.t, s.http)
+		wg.Go(func() { _ = plain.Serve(open) })
 	}
 	ctx, cancel := context.WithCancel(s.t.Context())
 	wg.Go(func() {
@@ -118,18 +136,14 @@ func (s *site) start() {
 func (s *site) restart() {
 	s.t.Helper()
 	s.stopSite()
-	s.tls = listen(s.t, s.tls.Addr().String())
-	if s.http != nil {
-		s.http = listen(s.t, s.http.Addr().String())
-	}
 	s.start()
 }
 
 // shown is the certificate that the site shows, which must be one for name that
 // roots has signed; nil roots: any.
 func (s *site) shown(name string, roots *x509.CertPool) (*x509.Certificate, error) {
-	d := tls.Dialer{Config: &tls.Config{ServerName: name, RootCAs: roots, InsecureSkipVerify: roots == nil, Time: s.clock.now}}
-	ctx, cancel := context.WithTimeout(s.t.Context(), time.Minute)
+	d := tls.Dialer{Config: &tls.Config{ServerName: name, RootCAs: roots, InsecureSkipVerify: roots == nil, Time: s.clock.Now}}
+	ctx, cancel := context.WithTimeout(s.t.Context(), env.Patience)
 	defer cancel()
 	conn, err := d.DialContext(ctx, "tcp", s.tls.Addr().String())
 	if err != nil {
@@ -149,24 +163,6 @@ func (s *site) mustShow(name string, roots *x509.CertPool) *x509.Certificate {
 	return leaf
 }
 
-// A clock is the machine's, and some more.
-type clock struct {
-	mu    sync.Mutex
-	ahead time.Duration
-}
-
-func (c *clock) now() time.Time {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return time.Now().Add(c.ahead)
-}
-
-func (c *clock) advance(d time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ahead += d
-}
-
 // events are what an operator is told.
 type events struct{ came chan certs.Event }
 
@@ -178,7 +174,7 @@ func (s *site) next() certs.Event {
 	select {
 	case e := <-s.log.came:
 		return e
-	case <-time.After(time.Minute):
+	case <-time.After(env.Patience):
 		s.t.Fatal("nothing is told")
 		return certs.Event{}
 	}

@@ -22,6 +22,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/certs"
+	"pushbox/internal/testkit/env"
 )
 
 // A signed is a certificate with its key, as PEM.
@@ -66,7 +67,7 @@ type pairSite struct {
 	t     *testing.T
 	cfg   config.Config
 	certs *certs.Certificates
-	clock *clock
+	clock *env.Ahead
 
 	mu  sync.Mutex
 	all []certs.Event
@@ -90,7 +91,7 @@ const month = 30 * 24 * time.Hour
 // newPair writes a pair and opens it.
 func newPair(t *testing.T, first signed) *pairSite {
 	t.Helper()
-	p := &pairSite{t: t, cfg: config.Default(), clock: &clock{}}
+	p := &pairSite{t: t, cfg: config.Default(), clock: new(env.Ahead)}
 	dir := t.TempDir()
 	p.cfg.TLS.CertFile, p.cfg.TLS.KeyFile = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
 	p.write(first.cert, first.key)
@@ -103,7 +104,7 @@ func newPair(t *testing.T, first signed) *pairSite {
 }
 
 func (p *pairSite) open() (*certs.Certificates, error) {
-	return certs.New(certs.Options{Config: p.cfg, Tell: p.tell, Now: p.clock.now})
+	return certs.New(certs.Options{Config: p.cfg, Tell: p.tell, Now: p.clock.Now})
 }
 
 func (p *pairSite) write(cert, key []byte) {
@@ -233,12 +234,12 @@ func TestACertificateThatEndsSoonIsToldOfOnceADay(t *testing.T) {
 		const day = 24 * time.Hour
 		p := newPair(t, sign(t, 100*day, domain))
 		p.run()
-		p.clock.advance(92 * day)
+		p.clock.Advance(92 * day)
 		wait(time.Minute)
 		if len(p.told()) != 0 {
 			t.Errorf("eight days before the end it tells %+v", p.told())
 		}
-		p.clock.advance(day + time.Hour)
+		p.clock.Advance(day + time.Hour)
 		wait(time.Minute)
 		if err := p.certs.Reload(); err != nil {
 			t.Error(err)
@@ -248,7 +249,7 @@ func TestACertificateThatEndsSoonIsToldOfOnceADay(t *testing.T) {
 			t.Errorf("a week before the end it tells %+v", p.told())
 		}
 		for range 7 {
-			p.clock.advance(day)
+			p.clock.Advance(day)
 			wait(time.Minute)
 		}
 		told := p.told()

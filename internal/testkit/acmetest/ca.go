@@ -22,6 +22,8 @@ import (
 	"github.com/letsencrypt/pebble/v2/db"
 	"github.com/letsencrypt/pebble/v2/va"
 	"github.com/letsencrypt/pebble/v2/wfe"
+
+	"pushbox/internal/testkit/env"
 )
 
 // Options configure a CA.
@@ -133,7 +135,7 @@ func resolver(t testing.TB) (address string) {
 // resolve answers the questions of one connection (RFC 1035 section 4).
 func resolve(conn net.Conn) {
 	defer func() { _ = conn.Close() }()
-	_ = conn.SetDeadline(time.Now().Add(time.Minute))
+	_ = conn.SetDeadline(time.Now().Add(env.Patience))
 	for {
 		var size [2]byte
 		if _, err := io.ReadFull(conn, size[:]); err != nil {
