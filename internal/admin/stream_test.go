@@ -11,9 +11,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pushbox/internal/httpd"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
@@ -35,7 +37,7 @@ func servedBy(t *testing.T, srv *http.Server) *Client {
 	}
 	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
 	ended := make(chan error, 1)
-	go func() { ended <- httpd.Run(ctx, l, srv, grace) }()
+	go func() { ended <- httpd.Run(ctx, l, srv, env.Patience) }()
 	t.Cleanup(func() {
 		stop()
 		if err := errors.Join(<-ended, os.RemoveAll(dir)); err != nil {
@@ -112,9 +114,27 @@ func TestProgressArrivesWhileTheOperationRuns(t *testing.T) {
 	}
 }
 
+// A oneConn accepts one connection.
+type oneConn struct {
+	net.Listener
+	conn net.Conn
+}
+
+// Accept returns the connection, and then that there is no other.
+func (l *oneConn) Accept() (c net.Conn, err error) {
+	if l.conn == nil {
+		return nil, net.ErrClosed
+	}
+	c, l.conn = l.conn, nil
+	return c, nil
+}
+
+// Close does nothing.
+func (l *oneConn) Close() error { return nil }
+
 func TestALongOperationOutlivesEveryTimeout(t *testing.T) {
 	t.Parallel()
-	c := servedBy(t, func() *http.Server {
+	synctest.Test(t, func(t *testing.T) { // over a pipe, whose deadlines follow the clock of the bubble
 		srv := newServer(nil, []operation{longOp(func(ctx context.Context, _ *store.Store, _ int, _ Progress) (string, error) {
 			if _, limited := ctx.Deadline(); limited {
 				return "", errors.New("it has a deadline")
@@ -127,12 +147,17 @@ func TestALongOperationOutlivesEveryTimeout(t *testing.T) {
 			}
 		})})
 		srv.ReadTimeout, srv.WriteTimeout = 4*beat, 4*beat
-		return srv
-	}())
-	c.silence = 8 * beat // each line puts it off
-	if out, told, err := call(t.Context(), c, 1); out != "dug" || told != "" || err != nil {
-		t.Errorf("got %q, %q, %v", out, told, err)
-	}
+		here, there := net.Pipe()
+		go func() { _ = srv.Serve(&oneConn{conn: there}) }()
+		defer srv.Close()
+		c := &Client{http: http.Client{Transport: &http.Transport{
+			DisableKeepAlives: true,
+			DialContext:       func(context.Context, string, string) (net.Conn, error) { return here, nil },
+		}}, silence: 8 * beat} // each line puts it off
+		if out, told, err := call(t.Context(), c, 1); out != "dug" || told != "" || err != nil {
+			t.Errorf("got %q, %q, %v", out, told, err)
+		}
+	})
 }
 
 func TestAQuickOperationHasADeadline(t *testing.T) {

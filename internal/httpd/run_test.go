@@ -6,8 +6,8 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pushbox/internal/httpd"
@@ -117,21 +117,41 @@ func TestAListenerThatBreaksEndsTheServer(t *testing.T) {
 	}
 }
 
+// A pipeListener accepts the ends of pipes. Their deadlines follow the clock of a bubble.
+type pipeListener struct {
+	net.Listener
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+// Accept returns the next connection.
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close ends Accept.
+func (l *pipeListener) Close() error { close(l.closed); return nil }
+
 func TestAConnectionThatSaysNothingHoldsUpNoStop(t *testing.T) {
 	t.Parallel()
-	s := start(t, time.Minute, func(*http.Request) {})
-	silent, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer silent.Close()
-	if err := <-s.get(t); err != nil { // by now the server has accepted the silent one
-		t.Fatal(err)
-	}
-	<-s.begun
-	begin := time.Now()
-	s.stop()
-	if err := <-s.ended; err != nil || time.Since(begin) > 4*time.Second { // net/http would wait five
-		t.Errorf("after %v: %v", time.Since(begin), err)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		l := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+		ctx, stop := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- httpd.Run(ctx, l, &http.Server{ReadHeaderTimeout: time.Hour}, time.Minute) }()
+		silent, accepted := net.Pipe()
+		defer silent.Close()
+		l.conns <- accepted
+		synctest.Wait()
+		begin := time.Now()
+		stop()
+		if err := <-ended; err != nil || time.Since(begin) > 4*time.Second { // net/http would wait five
+			t.Errorf("after %v: %v", time.Since(begin), err)
+		}
+	})
 }
