@@ -40,13 +40,14 @@ func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], 
 		return out, err
 	}
 	ctx := cmd.Context()
-	for end := time.Now().Add(patience); ; {
+	// It tries often enough even where this process hardly gets to run.
+	for end, tries := time.Now().Add(patience), 1; ; tries++ {
 		out, err = o.Call(ctx, client, in)
 		if !errors.Is(err, admin.ErrNoServer) {
 			return out, err
 		}
 		out, err = inPlace(ctx, a, cfg, o, in, create)
-		if !errors.Is(err, store.ErrInUse) || time.Now().After(end) {
+		if !errors.Is(err, store.ErrInUse) || tries > int(patience/lockWait) && time.Now().After(end) {
 			return out, err
 		}
 	}

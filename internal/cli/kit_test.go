@@ -7,7 +7,6 @@ import (
 	"net"
 	"strings"
 	"testing"
-	"time"
 
 	"pushbox/config"
 	"pushbox/internal/admin"
@@ -60,7 +59,7 @@ func settingsFor(dir string) config.Config {
 // opened opens a store, which the test closes.
 func opened(t *testing.T, cfg config.Config) *store.Store {
 	t.Helper()
-	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: lockWait, Note: func(string) {}})
+	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: env.Patience, Note: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +95,7 @@ func typist(typed io.Reader) (c *console, out *bytes.Buffer, restored *int) {
 // soon is a context that ends long after a test should have.
 func soon(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), env.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }

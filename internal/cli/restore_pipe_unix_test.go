@@ -7,6 +7,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 // A pipe without a writer must not block a restore: no signal would end the wait.
@@ -22,7 +24,7 @@ func TestARestoreFromANamedPipeIsRefusedAtOnce(t *testing.T) {
 	select {
 	case r := <-ended:
 		r.want(t, exitUsage, "is not a plain file")
-	case <-time.After(10 * time.Second):
+	case <-time.After(env.Patience):
 		t.Fatal("it waits for a writer")
 	}
 	wantOnlyKey(t, fresh)

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 const (
@@ -74,7 +75,8 @@ func mustLink(t *testing.T, text string) Link {
 // client is one whose home the server is, and that never waits.
 func (f *far) client() *Client {
 	f.t.Helper()
-	c := New(Options{Home: f.server(), Token: secret.New(apiKey), Agent: "pushbox/test", Stall: time.Minute})
+	c := New(Options{Home: f.server(), Token: secret.New(apiKey), Agent: "pushbox/test", Stall: env.Patience})
+	c.transport.ExpectContinueTimeout = env.Patience
 	c.pause = func(ctx context.Context, _ time.Duration) error { return ctx.Err() }
 	return c
 }
