@@ -4,10 +4,10 @@ import (
 	"context"
 	"io"
 	"testing"
-	"time"
 
 	"pushbox/config"
 	"pushbox/internal/instance"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
@@ -16,10 +16,12 @@ const (
 	password = "correct horse battery"
 )
 
-// settingsFor are the defaults, on a directory.
+// settingsFor are the defaults, on a directory, except that no request takes too long on a busy
+// machine.
 func settingsFor(dir string) config.Config {
 	cfg := config.Default()
 	cfg.DataDir, cfg.Listen = dir, "127.0.0.1:0"
+	cfg.Limits.RequestTimeout, cfg.Limits.DrainTimeout = env.Patience, env.Patience
 	return cfg
 }
 
@@ -31,7 +33,7 @@ func optionsFor(cfg config.Config) Options {
 // opened opens a store, which the test closes.
 func opened(t *testing.T, cfg config.Config) *store.Store {
 	t.Helper()
-	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: serveWait, Note: func(string) {}})
+	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: env.Patience, Note: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +50,7 @@ func closed(t *testing.T, s *store.Store) {
 // soon is a context that ends long after a test should have.
 func soon(t *testing.T) context.Context {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), env.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }

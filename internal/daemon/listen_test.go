@@ -92,7 +92,7 @@ func TestOnlyASocketWithoutAServerIsReplaced(t *testing.T) {
 	if err := os.WriteFile(file, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for range 1000 { // a program that another test starts may hold the socket for a moment, between fork and exec
+	for ctx := soon(t); ctx.Err() == nil; { // a program that another test starts may hold the socket for a moment, between fork and exec
 		c, err := net.Dial("unix", leftover)
 		if err != nil {
 			break

@@ -17,7 +17,11 @@ import (
 	"pushbox/internal/instance"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
+	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/bolt"
+	"pushbox/store/clock"
+	"pushbox/store/seal"
 )
 
 // A living is a daemon whose configuration is a file that the test rewrites.
@@ -39,6 +43,12 @@ type living struct {
 // the text says.
 func live(t *testing.T, text string) *living {
 	t.Helper()
+	return liveBy(t, text, clock.NewSystem())
+}
+
+// liveBy is live with a clock for the store and for limits.
+func liveBy(t *testing.T, text string, c clock.Clock) *living {
+	t.Helper()
 	dir := env.ShortDir(t)
 	l := &living{t: t, dir: dir, file: filepath.Join(dir, "pushbox.yaml"), log: new(bytes.Buffer), client: &http.Client{
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 64},
@@ -51,10 +61,19 @@ func live(t *testing.T, text string) *living {
 		t.Fatal(err)
 	}
 	cfg := loaded.Config
-	s := opened(t, cfg)
+	engine, _, err := bolt.Open(t.Context(), bolt.Options{Path: instance.Database(cfg)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := instance.StoreOptions(cfg)
+	options.Clock = c
+	s, err := store.Open(t.Context(), engine, seal.NewRootKey(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
 	l.store = s
 	log, level := liveLogger(l.log, cfg.Log)
-	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log)
+	handler, _, err := newHandler(t.Context(), optionsFor(cfg), s, log, func(o *server.Options) { o.Clock = c })
 	if err != nil {
 		t.Fatal(err)
 	}

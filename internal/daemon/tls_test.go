@@ -121,10 +121,10 @@ func TestAReaderThatStallsIsCutOverHTTP2(t *testing.T) {
 		if strings.Contains(err.Error(), "HTTP/1") {
 			t.Error(err)
 		}
-	case <-time.After(30 * time.Second):
+	case <-time.After(env.Patience):
 		t.Fatal("it is never cut")
 	}
-	if err := conn.SetReadDeadline(time.Now().Add(30 * time.Second)); err != nil {
+	if err := conn.SetReadDeadline(time.Now().Add(env.Patience)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, conn); errors.Is(err, os.ErrDeadlineExceeded) {
@@ -223,7 +223,7 @@ func TestAnswersOverPlainHTTPAreNotStored(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- side.run(ctx, new(http.Server), side.redirect.Addr(), time.Second) }()
+	go func() { ended <- side.run(ctx, new(http.Server), side.redirect.Addr(), env.Patience) }()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+side.redirect.Addr().String()+"/p/x", nil)
 	if err != nil {
 		t.Fatal(err)

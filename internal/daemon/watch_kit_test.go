@@ -38,7 +38,7 @@ func watchedDaemon(t *testing.T, cfg config.Config, environ ...string) *attended
 	if r.watch, err = newWatch(t.Context(), o, log); err != nil {
 		t.Fatal(err)
 	}
-	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: serveWait, Wrap: r.watch.observed, Committed: r.watch.committed(), Note: func(string) {}})
+	s, _, err := instance.Open(t.Context(), instance.Options{Config: cfg, Create: true, Wait: env.Patience, Wrap: r.watch.observed, Committed: r.watch.committed(), Note: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func serviceManager(t *testing.T) (environ string, next func() string) {
 	t.Cleanup(func() { _ = c.Close() })
 	return "NOTIFY_SOCKET=" + name, func() string {
 		t.Helper()
-		if err := c.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		if err := c.SetReadDeadline(time.Now().Add(env.Patience)); err != nil {
 			t.Fatal(err)
 		}
 		b := make([]byte, 100)

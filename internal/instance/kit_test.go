@@ -2,9 +2,9 @@ package instance
 
 import (
 	"testing"
-	"time"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
@@ -15,13 +15,10 @@ func settingsFor(dir string) config.Config {
 	return cfg
 }
 
-// lockWait is how long a test waits for a database.
-const lockWait = 200 * time.Millisecond
-
 // opened opens a store, which the test closes.
 func opened(t *testing.T, cfg config.Config) *store.Store {
 	t.Helper()
-	s, _, err := Open(t.Context(), Options{Config: cfg, Create: true, Wait: lockWait, Note: func(string) {}})
+	s, _, err := Open(t.Context(), Options{Config: cfg, Create: true, Wait: env.Patience, Note: func(string) {}})
 	if err != nil {
 		t.Fatal(err)
 	}

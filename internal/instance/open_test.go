@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"pushbox/config"
 	"pushbox/internal/hint"
@@ -21,7 +22,7 @@ import (
 func open(t *testing.T, cfg config.Config, create bool) (notes []string, created bool, err error) {
 	t.Helper()
 	s, created, err := Open(t.Context(), Options{
-		Config: cfg, Create: create, Wait: lockWait,
+		Config: cfg, Create: create, Wait: env.Patience,
 		Note: func(n string) { notes = append(notes, n) },
 	})
 	if err == nil {
@@ -110,7 +111,7 @@ func TestASecondNameOfTheKeyIsRemovedWithTheDatabaseLocked(t *testing.T) {
 	cfg := settingsFor(env.ShortDir(t))
 	holder := opened(t, cfg)
 	stray := strayKey(t, cfg)
-	if _, _, err := open(t, cfg, false); !errors.Is(err, store.ErrInUse) {
+	if _, _, err := Open(t.Context(), Options{Config: cfg, Wait: time.Millisecond}); !errors.Is(err, store.ErrInUse) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(stray); err != nil {

@@ -34,7 +34,7 @@ const (
 
 // start opens a store as `pushbox serve` does, and has it keep one more push.
 func start(ctx context.Context, cfg config.Config) (t store.Token, err error) {
-	s, _, err := Open(ctx, Options{Config: cfg, Create: true, Wait: lockWait, Note: func(string) {}})
+	s, _, err := Open(ctx, Options{Config: cfg, Create: true, Wait: env.Patience, Note: func(string) {}})
 	if err != nil {
 		return t, err
 	}
@@ -52,7 +52,7 @@ func wantStart(t *testing.T, cfg config.Config, token store.Token, acknowledged 
 	if _, err := os.Stat(Database(cfg)); err == nil && keyErr != nil {
 		t.Errorf("there is a database and no key: %v", keyErr)
 	}
-	s, created, err := Open(t.Context(), Options{Config: cfg, Create: true, Wait: lockWait, Note: func(string) {}})
+	s, created, err := Open(t.Context(), Options{Config: cfg, Create: true, Wait: env.Patience, Note: func(string) {}})
 	if err != nil {
 		t.Errorf("it does not start: %v", err)
 		return

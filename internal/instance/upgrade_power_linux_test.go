@@ -58,7 +58,7 @@ func everyImage(t *testing.T, log []faultfs.Entry, every int, fn func(cfg config
 // new one, and that has the push of that token.
 func wantWhole(t *testing.T, cfg config.Config, token store.Token) {
 	t.Helper()
-	s, created, err := Open(t.Context(), Options{Config: cfg, Create: true, Wait: lockWait, Note: func(string) {}})
+	s, created, err := Open(t.Context(), Options{Config: cfg, Create: true, Wait: env.Patience, Note: func(string) {}})
 	if err != nil || created {
 		t.Errorf("it does not start: %t, %v", created, err)
 		return

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pushbox/internal/sdnotify"
+	"pushbox/internal/testkit/env"
 )
 
 // manager is a service manager that listens on a socket of that name.
@@ -27,7 +28,7 @@ func manager(t *testing.T, name string) (receive func() string) {
 	t.Cleanup(func() { _ = c.Close() })
 	return func() string {
 		t.Helper()
-		if err := c.SetReadDeadline(time.Now().Add(time.Minute)); err != nil {
+		if err := c.SetReadDeadline(time.Now().Add(env.Patience)); err != nil {
 			t.Fatal(err)
 		}
 		b := make([]byte, 1000)
