@@ -6,9 +6,10 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"go.etcd.io/bbolt"
+
+	"pushbox/internal/testkit/env"
 )
 
 // A heap is the size of a bucket.
@@ -17,7 +18,7 @@ type heap struct{ rows, keys, values int }
 // heaps measures the buckets of a database that is not open.
 func heaps(t *testing.T, path string) map[string]heap {
 	t.Helper()
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second, ReadOnly: true})
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: env.Patience, ReadOnly: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -87,7 +88,7 @@ func TestABareCreateWritesTheRowsOfACreate(t *testing.T) {
 func TestABareViewWritesARowOfTheJournal(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "x.db")
-	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second})
+	db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: env.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -124,7 +125,7 @@ func TestADatabaseOfAnotherLayoutIsRefused(t *testing.T) {
 		makeBuckets,
 		func(tx *bbolt.Tx) error { return put(tx, pushesBucket, []byte("short"), nil) },
 	} {
-		db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second})
+		db, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: env.Patience})
 		if err != nil {
 			t.Fatal(err)
 		}

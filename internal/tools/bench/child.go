@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	patience  = 30 * time.Second // limit for a server to start, stop or answer
+	patience  = 2 * time.Minute // limit for a server to start, stop or answer
 	lookAgain = 5 * time.Millisecond
 )
 
