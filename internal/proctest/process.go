@@ -11,10 +11,12 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 // Patience is how long tests wait for a server, and for its work, before they fail.
-const Patience = 30 * time.Second
+const Patience = env.Patience
 
 // A Process is a server that runs in a process of its own.
 type Process struct {
@@ -153,7 +155,7 @@ func (w *watcher) read(line []byte) {
 	case "stopping":
 		w.stopping <- struct{}{}
 	}
-	wrong := entry.Level == "error" || bytes.Contains(line, []byte("panic")) || bytes.Contains(line, []byte("DATA RACE"))
+	wrong := entry.Level == "error" || bytes.Contains(line, []byte("panic:")) || bytes.Contains(line, []byte("panic ")) || bytes.Contains(line, []byte("DATA RACE"))
 	if wrong && len(w.wrong) < mostErrors {
 		w.wrong = append(w.wrong, string(line))
 	}

@@ -36,9 +36,11 @@ func Environ() []string {
 	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PUSHBOX_") })
 }
 
-// LoadEnviron is Environ with limits under which one client can do as much as many.
+// LoadEnviron is Environ with limits under which one client can do as much as many, and no
+// request takes too long on a busy machine.
 func LoadEnviron() []string {
 	return append(Environ(), "GORACE=atexit_sleep_ms=0", // or each process takes a second longer
+		"PUSHBOX_LIMITS_REQUEST_TIMEOUT=5m", "PUSHBOX_LIMITS_STALL_TIMEOUT=5m", "PUSHBOX_LIMITS_DRAIN_TIMEOUT=2m",
 		"PUSHBOX_LIMITS_UNKNOWN_TOKENS_PER_MINUTE=100000",
 		"PUSHBOX_LIMITS_PASSPHRASES_PER_CLIENT=1000", "PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000",
 		"PUSHBOX_LIMITS_PASSPHRASES_PER_LIFE=100000", "PUSHBOX_LIMITS_PASSPHRASE_QUEUE=1000")

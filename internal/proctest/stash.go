@@ -36,6 +36,13 @@ func (s *Stash) Seed() uint64 {
 	return s.Next
 }
 
+// Sent is how many files had a seed so far.
+func (s *Stash) Sent() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.Next
+}
+
 // Take removes a random push and returns it, so that no other client uses up its views.
 func (s *Stash) Take() (x StoredFile, ok bool) {
 	s.mu.Lock()

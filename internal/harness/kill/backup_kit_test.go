@@ -17,7 +17,9 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/admin"
 	"pushbox/internal/proctest"
+	"pushbox/store"
 )
 
 // A sender creates anonymous pushes on a server and remembers which creates were
@@ -131,6 +133,20 @@ func (b backupServer) fillUp(t *testing.T, mebibytes int) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// idle waits until the server has ended what it did for a command that was killed: only then
+// it is known whether there is a file.
+func (b backupServer) idle(t *testing.T) {
+	t.Helper()
+	client, err := admin.NewClient(admin.SocketPath(filepath.Join(b.dir, "data")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	proctest.Eventually(t, "the server is idle", func() bool {
+		_, err := admin.Compact.Call(t.Context(), client, admin.None{})
+		return !errors.Is(err, store.ErrBusy)
+	})
 }
 
 // restoreDir is a new directory with the server's key, for a restore.

@@ -105,7 +105,7 @@ func (d *killRun) restart(sweeps bool) {
 func (d *killRun) awaitSweep() {
 	d.T.Helper()
 	n := 0
-	for range 10 {
+	for end := time.Now().Add(proctest.Patience); time.Now().Before(end); {
 		d.server.Stop()
 		proctest.CheckFile(d.T, d.dir)
 		n = proctest.Orphans(d.T, d.dir)

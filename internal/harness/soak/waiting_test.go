@@ -46,7 +46,7 @@ func (s *soak) wait(p *knownPush) error {
 // comeBack reads a push that was left alone: it must be unchanged, unless its time is
 // over.
 func (s *soak) comeBack(p *knownPush) error {
-	const doubt = 2 * time.Second // between this clock and the moment of the answer
+	const doubt = proctest.Patience // between this clock and the moment of the answer
 	switch left := time.Until(p.endsAt); {
 	case left < -doubt:
 		s.expired.Add(1)
