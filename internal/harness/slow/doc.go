@@ -1,11 +1,11 @@
-// Package slow has slow clients connect to pushbox and measures what a healthy client
-// gets at the same time.
+// Package slow has slow clients connect to pushbox, and a healthy client use it at the same
+// time.
 //
 // TestSlowClientsKeepNoOtherClientOut runs slowhttptest with many connections of each
 // kind, one kind after the other: they send headers or bodies of forms slowly, or read a
 // page, a text of 1 MB or a file slowly. Meanwhile a healthy client creates, retrieves and
-// opens pushes. Its median may be 100 ms and its worst answer 5 s; the server's memory is
-// bounded. The figures begin when the rush of the first requests is over.
+// opens pushes. It must get every answer before a slow request ends; the server's memory is
+// bounded. How long its answers took is in the log of the test.
 //
 // It needs Linux and slowhttptest, and as many descriptors as connections: where a process
 // may not have them it takes fewer and says so.
