@@ -18,7 +18,7 @@
 //
 // After each, every push that was acknowledged must be there, or what was sent explains its
 // end: no more deliveries than its limit, each one counted and in the audit log. No answer
-// may take longer than 40 seconds where a request may run for 15. `pushbox check` must find nothing.
+// may take longer than two minutes where a request may run for 15 seconds. `pushbox check` must find nothing.
 //
 // It does not test asynchronous replication, which may lose what was acknowledged, nor the
 // programs that promote a standby, such as Patroni: the tests do that themselves, in the

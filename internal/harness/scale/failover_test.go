@@ -1,9 +1,9 @@
 package scale
 
 import (
+	"math/rand/v2"
 	"strconv"
 	"testing"
-	"time"
 
 	"pushbox/internal/proctest"
 	"pushbox/internal/testkit/env"
@@ -67,14 +67,13 @@ func TestFrozenStandbysPutWritesOff(t *testing.T) {
 func freezeStandbys(r *pgtest.Replicas, f *fleet) {
 	standbys := r.Standbys()
 	r.Freeze(standbys[0]) // one of them does no harm
-	time.Sleep(time.Second)
+	rng := rand.New(rand.NewPCG(f.crowds[0].Seed, 1))
 	for _, c := range f.crowds {
-		if c.Put.Load() > 0 {
-			f.Error("one frozen standby of two puts clients off")
-		}
+		proctest.Eventually(f.T, "a push is made with one frozen standby of two", func() bool { return c.Create(rng) == nil })
 	}
 	r.Freeze(standbys[1])
-	proctest.Eventually(f.T, "a client is put off", func() bool { return f.crowds[0].Put.Load() > 0 })
+	before := f.crowds[0].Put.Load()
+	proctest.Eventually(f.T, "a client is put off", func() bool { return f.crowds[0].Put.Load() > before })
 	r.Thaw(standbys[0])
 	r.Thaw(standbys[1])
 }
@@ -85,7 +84,7 @@ func failOver(t *testing.T, seed uint64, happens func(*pgtest.Replicas, *fleet))
 	t.Helper()
 	return t.Run(strconv.FormatUint(seed, 10), func(t *testing.T) {
 		r := pgtest.NewReplicas(t, nodes)
-		f := newFleet(t, r.URL(), 2, seed)
+		f := newFleet(t, r.URL(), 2, seed, briefRequests)
 		loads := f.work(answersBefore)
 		f.away(true)
 		happens(r, f)

@@ -33,7 +33,7 @@ func TestNothingIsDeliveredTwiceBesideAnOldPrimary(t *testing.T) {
 
 func thawAtOnce(t *testing.T, seed uint64) {
 	r := pgtest.NewReplicas(t, nodes)
-	f := newFleet(t, r.URL(), 2, seed)
+	f := newFleet(t, r.URL(), 2, seed, briefRequests)
 	f.reach()
 	pushes := f.once(100)
 	f.away(true)
