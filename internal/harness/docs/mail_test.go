@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"pushbox/config"
 	"pushbox/internal/proctest"
@@ -38,7 +37,7 @@ func TestTheCommandsOfTheMailDocumentWork(t *testing.T) {
 	rest = regexp.MustCompile(`(?m)^(sleep) 1$`).ReplaceAllString(rest, "wait_for_mail")
 	script := "set -e\ntrap 'kill $!' EXIT\n" + waitForMail + ours.Replace(strings.Join(commands, "")) + rest
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
-	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(proctest.Environ(), "API_TOKEN="+bearer), time.Second
+	cmd.Dir, cmd.Env, cmd.WaitDelay = dir, append(proctest.Environ(), "API_TOKEN="+bearer), proctest.Patience
 	out, err := cmd.CombinedOutput()
 	timeless := regexp.MustCompile(`\d+ ms`).ReplaceAllString
 	if want := strings.Join(printed, "\n") + "\n"; err != nil || timeless(string(out), "MS") != timeless(want, "MS") {
@@ -51,7 +50,7 @@ func TestTheCommandsOfTheMailDocumentWork(t *testing.T) {
 const waitForMail = `wanted=1
 wait_for_mail() {
 	wanted=$((wanted * 2))
-	for i in $(seq 300); do [ $(grep -c ^To: mail.txt) -lt $wanted ] || return 0; sleep 0.1; done
+	for i in $(seq 1200); do [ $(grep -c ^To: mail.txt) -lt $wanted ] || return 0; sleep 0.1; done
 }
 `
 

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"time"
 
 	"pushbox/internal/proctest"
 )
@@ -44,7 +43,7 @@ func TestTheReceiverOfTheDocumentVerifiesMessages(t *testing.T) {
 	// The trap comes first, so that a command that fails also ends the receiver.
 	script := "set -e\ntrap 'kill $!' EXIT\n" + ours(strings.Join(commands, "")) + "read end\n"
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, proctest.Environ(), output, output, time.Second
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.WaitDelay = dir, proctest.Environ(), output, output, proctest.Patience
 	end, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

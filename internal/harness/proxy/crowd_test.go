@@ -59,11 +59,15 @@ func (c *crowd) visit(ip string) {
 			_ = s.Close()
 		}
 	}()
-	for {
+	for n := 1; ; n++ {
 		select {
 		case <-c.stop:
 			return
 		default:
+		}
+		if s != nil && n%100 == 0 { // a proxy ends a connection after some hundred requests
+			_ = s.Close()
+			s = nil
 		}
 		if s == nil {
 			var err error

@@ -19,8 +19,9 @@ import (
 	"pushbox/internal/testkit/pgtest"
 )
 
-// stopDelay is limits.stop_delay of the servers: a proxy asks every two seconds, and twice.
-const stopDelay = 5 * time.Second
+// stopDelay is limits.stop_delay of the servers: a proxy asks every two seconds, and twice. On
+// a busy machine it takes longer.
+const stopDelay = 25 * time.Second
 
 // TestSeveralServersBehindProxies runs each proxy with its files in deploy, in front of two
 // servers over one database.
@@ -101,7 +102,7 @@ func (f *several) serveAt(t *testing.T, i int, key string) {
 	t.Helper()
 	environ := append(proctest.LoadEnviron(), "PUSHBOX_TRUSTED_PROXIES=127.0.0.1", "PUSHBOX_MASTER_KEY_FILE="+key,
 		"PUSHBOX_DATABASE_URL="+f.url.Reveal(), "PUSHBOX_LIMITS_STOP_DELAY="+stopDelay.String(),
-		"PUSHBOX_LIMITS_ANONYMOUS_PER_MINUTE=0", "PUSHBOX_LIMITS_TOKEN_PER_MINUTE=0")
+		"PUSHBOX_LIMITS_ANONYMOUS_PER_MINUTE=0", "PUSHBOX_LIMITS_TOKEN_PER_MINUTE=0", "PUSHBOX_LIMITS_REQUEST_TIMEOUT=1m")
 	p, err := proctest.Start(f.dirs[i], environ, []string{"--listen", f.addresses[i]})
 	if err != nil {
 		t.Fatal(err)
