@@ -152,7 +152,7 @@ func TestReadinessEndsBeforeTheServer(t *testing.T) {
 	cfg := metered(t)
 	cfg.Limits.StopDelay = time.Hour
 	socket, next := serviceManager(t)
-	r := watchedDaemon(t, cfg, socket, "WATCHDOG_USEC=20000")
+	r := watchedDaemon(t, cfg, socket, "WATCHDOG_USEC=1000000")
 	if got := next(); got != "READY=1" {
 		t.Errorf("the first word is %q", got)
 	}

@@ -102,10 +102,11 @@ func judgeFileSystem(dir, kind string) Finding {
 }
 
 const (
-	syncs     = 8                      // to measure
-	syncBlock = 4 << 10                // bytes, a page of the database
-	slowSync  = 100 * time.Millisecond // of the median
-	deadSync  = 2 * time.Second
+	syncs      = 8                      // to measure
+	leastSyncs = 3                      // of a slow disk
+	syncBlock  = 4 << 10                // bytes, a page of the database
+	slowSync   = 100 * time.Millisecond // of the median
+	deadSync   = 2 * time.Second
 )
 
 // checkSync measures how long the disk takes to make a page durable.
@@ -142,7 +143,8 @@ func judgeSync(middle time.Duration) Finding {
 	return fine("a synced write takes %v", shown)
 }
 
-// measureSyncs writes to a temporary file. It ends early if the disk is slow.
+// measureSyncs writes to a temporary file. It ends early if the disk is slow, but not for one
+// pause of the machine.
 func measureSyncs(ctx context.Context, dir string) (times []time.Duration, err error) {
 	f, err := os.CreateTemp(dir, "doctor.new-*")
 	if err != nil {
@@ -159,7 +161,7 @@ func measureSyncs(ctx context.Context, dir string) (times []time.Duration, err e
 			return nil, err
 		}
 		times = append(times, time.Since(began))
-		if time.Since(start) > deadSync || ctx.Err() != nil {
+		if len(times) >= leastSyncs && time.Since(start) > deadSync || ctx.Err() != nil {
 			break
 		}
 	}

@@ -9,10 +9,9 @@ import (
 	"syscall"
 	"testing"
 	"time"
-)
 
-// waitLimit is the time that the server may take to answer.
-const waitLimit = 30 * time.Second
+	"pushbox/internal/testkit/env"
+)
 
 // An FS is a mounted file system, served by another process.
 type FS struct {
@@ -57,7 +56,7 @@ func Mount(t testing.TB) *FS {
 // unmounted when it is no longer used.
 func (fs *FS) end(server *exec.Cmd) {
 	_ = fs.client.Close()
-	late := time.AfterFunc(waitLimit, func() { _ = server.Process.Kill() })
+	late := time.AfterFunc(env.Patience, func() { _ = server.Process.Kill() })
 	defer late.Stop()
 	if err := server.Wait(); err != nil {
 		fs.t.Errorf("the server of the file system: %v", err)
@@ -83,7 +82,7 @@ func (fs *FS) call(method string, in, out any) {
 	if out == nil {
 		out = new(None)
 	}
-	late := time.NewTimer(waitLimit)
+	late := time.NewTimer(env.Patience)
 	defer late.Stop()
 	select {
 	case call := <-fs.client.Go("Disk."+method, in, out, make(chan *rpc.Call, 1)).Done:

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	patience = 30 * time.Second // for the server to start, to stop, and to answer
+	patience = 2 * time.Minute // for the server to start, to stop, and to answer
 	poll     = 50 * time.Millisecond
 )
 
