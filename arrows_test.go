@@ -70,7 +70,7 @@ var kits = map[string]string{
 	"server/servertest":    "config internal/instance internal/secret server store store/storetest",
 	"store/harness/damage": "", "store/harness/forgery": "", "store/harness/golden": "", "store/harness/model": "",
 	"store/harness/power": "", "store/harness/residue": "",
-	"store/storetest":             "internal/secret internal/testkit/pgtest store store/bolt store/postgres store/seal",
+	"store/storetest":             "internal/secret internal/testkit/env internal/testkit/pgtest store store/bolt store/postgres store/seal",
 	"store/storetest/conformance": "internal/limit store",
 }
 

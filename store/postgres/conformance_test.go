@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
 	"pushbox/store/postgres"
@@ -35,10 +36,16 @@ func openNew(t *testing.T) *postgres.DB {
 	return openURL(t, pgtest.URL(t))
 }
 
+// unhurried are the options for a database at an address, which may take its time.
+func unhurried(url secret.Text) postgres.Options {
+	return postgres.Options{URL: url, Attempt: env.Patience, Connect: env.Patience}
+}
+
 // openURL opens a database and unlocks it with the keys of tests. The caller closes it.
 func openURL(t *testing.T, url secret.Text, changes ...func(*postgres.Options)) *postgres.DB {
 	t.Helper()
-	o := postgres.Options{URL: url, Dir: t.TempDir()}
+	o := unhurried(url)
+	o.Dir = t.TempDir()
 	for _, change := range changes {
 		change(&o)
 	}

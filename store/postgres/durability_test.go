@@ -11,6 +11,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store/postgres"
 )
@@ -19,13 +20,13 @@ import (
 func TestDurabilityIsWhatTheSettingsComeTo(t *testing.T) {
 	t.Parallel()
 	pgtest.Need(t) // or the test is skipped
-	c, err := pgtest.Start("listen_addresses=", "wal_sender_timeout=2s", "max_wal_senders=4", "log_min_messages=fatal", "autovacuum=off")
+	c, err := pgtest.Start("listen_addresses=", "wal_sender_timeout=0", "max_wal_senders=4", "log_min_messages=fatal", "autovacuum=off")
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(c.Stop)
 	url := c.Database(t)
-	db, _, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+	db, _, err := postgres.Open(t.Context(), unhurried(url))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +69,7 @@ func TestDurabilityIsWhatTheSettingsComeTo(t *testing.T) {
 			follow(t, c, step.standby)
 		}
 		var d postgres.Durability
-		for late := time.Now().Add(10 * time.Second); time.Now().Before(late); time.Sleep(5 * time.Millisecond) {
+		for late := time.Now().Add(env.Patience); time.Now().Before(late); time.Sleep(5 * time.Millisecond) {
 			if d, err = db.Durability(t.Context()); err != nil {
 				t.Fatal(err)
 			}
@@ -102,7 +103,7 @@ func TestAnInspectionTellsOfTheDatabaseAndChangesNothing(t *testing.T) {
 	url := pgtest.URL(t)
 	inspect := func(url secret.Text) postgres.Inspection {
 		t.Helper()
-		i, err := postgres.Inspect(t.Context(), postgres.Options{URL: url})
+		i, err := postgres.Inspect(t.Context(), unhurried(url))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -24,6 +24,9 @@ func WithMigrations(o *Options, more ...Migration) {
 	}
 }
 
+// GiveUpAfter sets how long a step goes on while the database does not answer.
+func GiveUpAfter(o *Options, wait time.Duration) { o.giveUp = wait }
+
 // SweepCounts removes rows of room and tally that say nothing any more.
 func SweepCounts(ctx context.Context, db *DB) error {
 	db.swept = db.swept.Add(-sweepEvery)

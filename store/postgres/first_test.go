@@ -38,7 +38,7 @@ func TestFirstStartsMakeOneKeyRing(t *testing.T) {
 // startFirst opens a store and closes it.
 func startFirst(t *testing.T, url secret.Text, key seal.RootKey) error {
 	t.Helper()
-	db, _, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+	db, _, err := postgres.Open(t.Context(), unhurried(url))
 	if err != nil {
 		return err
 	}

@@ -53,10 +53,9 @@ func TestAStepNeedsOneConnection(t *testing.T) {
 			}
 		})
 	}
-	begun := time.Now()
 	viewers.Wait()
-	if took := time.Since(begun); took > 2*time.Second {
-		t.Errorf("it took %v", took)
+	if n := shared(t, db).Retries; n > 0 {
+		t.Errorf("%d attempts waited in vain", n)
 	}
 	conformance.CheckClean(t, db)
 }

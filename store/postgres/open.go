@@ -41,7 +41,8 @@ type Options struct {
 	// primary are others. It may be nil.
 	Durable func(d Durability)
 
-	more []migration // after those that there are; of tests
+	more   []migration   // after those that there are; of tests
+	giveUp time.Duration // how long a step goes on while the database does not answer; 0: patience attempts; else of tests
 }
 
 // Bounds and defaults.
@@ -123,6 +124,9 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	}
 	if o.Poll <= 0 {
 		o.Poll = defaultPoll
+	}
+	if o.giveUp <= 0 {
+		o.giveUp = patience * o.Attempt
 	}
 	c, err := poolConfig(o)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"pushbox/internal/limit"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
 	"pushbox/store/postgres"
@@ -20,7 +21,11 @@ func TestALostAnswerIsFoundOut(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, url := newProxy(t, pgtest.URL(t))
-			db := openURL(t, url, func(o *postgres.Options) { o.Attempt = time.Second })
+			db := openURL(t, url, func(o *postgres.Options) {
+				if deed == holdAnswer {
+					again(time.Second)(o)
+				}
+			})
 			defer db.Close()
 			l := loser{T: t, proxy: p, deed: deed}
 
@@ -73,7 +78,7 @@ func TestALostAnswerIsFoundOut(t *testing.T) {
 func TestALateStatementIsFoundOut(t *testing.T) {
 	t.Parallel()
 	p, url := newProxy(t, pgtest.URL(t))
-	db := openURL(t, url, func(o *postgres.Options) { o.Attempt = 300 * time.Millisecond })
+	db := openURL(t, url, again(300*time.Millisecond))
 	defer db.Close()
 	l := loser{T: t, proxy: p, deed: holdAsked}
 	push := conformance.LivePush(1, 0)
@@ -100,7 +105,7 @@ func TestALateStatementIsFoundOut(t *testing.T) {
 func TestLateStatementsAboutARequestAreFoundOut(t *testing.T) {
 	t.Parallel()
 	p, url := newProxy(t, pgtest.URL(t))
-	db := openURL(t, url, func(o *postgres.Options) { o.Attempt = 300 * time.Millisecond })
+	db := openURL(t, url, again(300*time.Millisecond))
 	defer db.Close()
 	owner, err := db.CreateAccount(t.Context(), store.Account{Email: "a@example.org"}, conformance.Told)
 	if err != nil {
@@ -198,6 +203,17 @@ func loseRequests(l loser, db *postgres.DB, owner store.AccountID) {
 	})
 }
 
+// again has a step begin anew after that time without an answer, as often as it needs.
+func again(after time.Duration) func(*postgres.Options) {
+	return func(o *postgres.Options) {
+		o.Attempt = after
+		postgres.GiveUpAfter(o, env.Patience)
+	}
+}
+
+// quick has a step fail soon that the database refuses.
+func quick(o *postgres.Options) { postgres.GiveUpAfter(o, 500*time.Millisecond) }
+
 // A loser runs steps of which the proxy loses a statement.
 type loser struct {
 	*testing.T
@@ -222,7 +238,7 @@ func (l loser) lose(mark string, step func() error) {
 func TestADatabaseThatIsAway(t *testing.T) {
 	t.Parallel()
 	p, url := newProxy(t, pgtest.URL(t))
-	db := openURL(t, url, func(o *postgres.Options) { o.Attempt = 500 * time.Millisecond })
+	db := openURL(t, url, quick)
 	defer db.Close()
 	push := conformance.LivePush(1, 0)
 	p.away(true)
@@ -235,7 +251,7 @@ func TestADatabaseThatIsAway(t *testing.T) {
 	if _, err := db.Stats(); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("stats: %v", err)
 	}
-	if _, _, err := postgres.Open(t.Context(), postgres.Options{URL: url, Connect: 50 * time.Millisecond}); !errors.Is(err, store.ErrUnavailable) {
+	if _, _, err := postgres.Open(t.Context(), unhurried(url)); !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("open: %v", err)
 	}
 	select {

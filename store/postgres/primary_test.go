@@ -3,7 +3,6 @@ package postgres_test
 import (
 	"errors"
 	"testing"
-	"time"
 
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
@@ -19,9 +18,8 @@ func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
 		t.Skip("it starts three nodes of PostgreSQL")
 	}
 	r := pgtest.NewReplicas(t, 3)
-	quick := func(o *postgres.Options) { o.Attempt = time.Second }
 	create := func(n int) store.Push {
-		db := openURL(t, r.PrimaryURL(), quick)
+		db := openURL(t, r.PrimaryURL())
 		defer db.Close()
 		p := pushed(t, db, conformance.LivePush(n, 0))
 		return p
@@ -33,7 +31,7 @@ func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
 	later := create(2)
 	r.Thaw(old)
 	for range 3 {
-		db := openURL(t, r.URL(), quick)
+		db := openURL(t, r.URL())
 		if _, err := db.Push(t.Context(), later.ID); errors.Is(err, store.ErrNotFound) {
 			t.Error("it uses the old primary")
 		} else if err != nil {

@@ -130,7 +130,9 @@ func (p *proxy) away(refuse bool) {
 	p.mu.Lock()
 	p.refuse = refuse
 	p.mu.Unlock()
-	p.cutAll()
+	if refuse {
+		p.cutAll()
+	}
 }
 
 func (p *proxy) cutAll() {

@@ -181,7 +181,7 @@ func (db *DB) step(ctx context.Context, try func(ctx context.Context) error) err
 		if err != errAgain { //nolint:errorlint // with a cause, it is no conflict but a failure
 			quiet++
 		}
-		if n >= maxTries || quiet > 0 && time.Since(begun) > patience*db.opts.Attempt {
+		if n >= maxTries || quiet > 0 && time.Since(begun) > db.opts.giveUp {
 			if err = db.unavailable(err); m.givenUp() {
 				err = fmt.Errorf("%w; %w", err, errUnknown)
 			}
@@ -231,7 +231,7 @@ func inTurn[K comparable](ctx context.Context, db *DB, q *turns[K], key K) (*tur
 // than a step goes on while the database does not answer, but for one attempt: then the
 // error is store.ErrUnavailable.
 func (db *DB) beginTurn(ctx context.Context, t *turn, begun time.Time) error {
-	waiting, cancel := context.WithTimeout(ctx, max(patience*db.opts.Attempt-time.Since(begun), db.opts.Attempt))
+	waiting, cancel := context.WithTimeout(ctx, max(db.opts.giveUp-time.Since(begun), db.opts.Attempt))
 	defer cancel()
 	err := t.begin(waiting)
 	if err != nil && ctx.Err() == nil {
@@ -276,7 +276,7 @@ func (db *DB) read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.
 			return ctx.Err()
 		case !errors.Is(err, errAgain) && !errors.Is(err, errUnknown):
 			return db.named(err)
-		case n >= maxTries || time.Since(begun) > patience*db.opts.Attempt:
+		case n >= maxTries || time.Since(begun) > db.opts.giveUp:
 			return db.unavailable(err)
 		}
 		if err := db.pause(ctx, n+1, n); err != nil {

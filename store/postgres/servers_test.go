@@ -458,7 +458,7 @@ func TestFirstStartsTogether(t *testing.T) {
 	var starts sync.WaitGroup
 	for range 4 {
 		starts.Go(func() {
-			db, created, err := postgres.Open(t.Context(), postgres.Options{URL: url})
+			db, created, err := postgres.Open(t.Context(), unhurried(url))
 			if err != nil {
 				t.Error(err)
 				return
@@ -485,12 +485,12 @@ func TestANewerSchemaIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	pgtest.Raw(t, url, `update meta set value = '\x000003e8000003e8' where name = 'schema'`)
-	if _, _, err := postgres.Open(t.Context(), postgres.Options{URL: url}); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "for versions that know 1000 or later") {
+	if _, _, err := postgres.Open(t.Context(), unhurried(url)); !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "for versions that know 1000 or later") {
 		t.Errorf("a newer schema: %v", err)
 	}
 	other := pgtest.URL(t)
 	pgtest.Raw(t, other, "create table meta (name text, value bytea)")
-	if _, _, err := postgres.Open(t.Context(), postgres.Options{URL: other}); !errors.Is(err, store.ErrSchema) {
+	if _, _, err := postgres.Open(t.Context(), unhurried(other)); !errors.Is(err, store.ErrSchema) {
 		t.Errorf("another program's table: %v", err)
 	}
 }

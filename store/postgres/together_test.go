@@ -5,7 +5,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
@@ -77,7 +76,7 @@ func TestLostAnswersToChangesTogether(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			p, url := newProxy(t, pgtest.URL(t))
-			db := openURL(t, url, func(o *postgres.Options) { o.Attempt = 2 * time.Second })
+			db := openURL(t, url)
 			defer db.Close()
 			const n = 60
 			pushes := make([]store.Push, n)

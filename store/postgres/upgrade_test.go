@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
 	"pushbox/store/postgres"
@@ -71,7 +72,7 @@ func isOutdated(err error) bool {
 func (w *worker) wait(more int64) {
 	w.Helper()
 	for before, begun := w.delivered.Load(), time.Now(); w.delivered.Load() < before+more; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > time.Minute {
+		if time.Since(begun) > env.Patience {
 			w.Fatal("nothing goes on")
 		}
 	}
@@ -121,7 +122,7 @@ func TestAnOlderVersionEnds(t *testing.T) {
 	}
 	select {
 	case <-old.Failed():
-	case <-time.After(time.Minute):
+	case <-time.After(env.Patience):
 		t.Fatal("the older version goes on")
 	}
 	w.all.Wait()
@@ -143,7 +144,7 @@ func TestAnOlderVersionEnds(t *testing.T) {
 func wantRefused(t *testing.T, url secret.Text, old *postgres.DB) {
 	t.Helper()
 	_, stepErr := old.Push(t.Context(), store.ID{1})
-	_, _, startErr := postgres.Open(t.Context(), postgres.Options{URL: url})
+	_, _, startErr := postgres.Open(t.Context(), unhurried(url))
 	for name, err := range map[string]error{"a step": stepErr, "a start": startErr} {
 		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "its schema number is 3, for versions that know 3 or later, and this version knows 1") {
 			t.Errorf("%s: %v", name, err)

@@ -11,10 +11,8 @@ import (
 	"pushbox/store"
 )
 
-const (
-	lookTime    = 2 * time.Second // in which the database must answer a look
-	surveyLooks = 5               // how many times longer than between two looks to wait between two surveys
-)
+// surveyLooks is how many times longer than between two looks to wait between two surveys.
+const surveyLooks = 5
 
 // watch looks at the database until the DB closes: whether it answers, whether it completes
 // writes, which key ring it has, and which of its hosts is the primary.
@@ -64,7 +62,7 @@ func (db *DB) look(ctx context.Context) {
 // answers returns why the database cannot be used; nil if it can. A connection that broke
 // since the last look says nothing: the next one does.
 func (db *DB) answers(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, min(db.opts.Attempt, lookTime))
+	ctx, cancel := context.WithTimeout(ctx, db.opts.Attempt*2/3) // a look tells of trouble before a step fails of it
 	defer cancel()
 	err := db.observe(ctx)
 	if err != nil && ctx.Err() == nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
 	"pushbox/store/postgres"
@@ -24,18 +25,19 @@ type told struct {
 // telling has an engine look often, and send what it tells of.
 func telling(troubles chan told, promises chan postgres.Durability) func(*postgres.Options) {
 	return func(o *postgres.Options) {
-		o.Attempt, o.Poll = 500*time.Millisecond, 20*time.Millisecond
+		quick(o)
+		o.Poll = 20 * time.Millisecond
 		o.Trouble = func(why error, lasted time.Duration) { troubles <- told{why, lasted} }
 		o.Durable = func(d postgres.Durability) { promises <- d }
 	}
 }
 
-// next is what comes next from a channel, which must be soon.
+// next is what comes next from a channel.
 func next[T any](t *testing.T, from chan T) (v T) {
 	t.Helper()
 	select {
 	case v = <-from:
-	case <-time.After(20 * time.Second):
+	case <-time.After(env.Patience):
 		t.Fatal("nothing was told")
 	}
 	return v
@@ -112,8 +114,17 @@ func TestADatabaseWithoutItsStandbyIsNotReady(t *testing.T) {
 	if d := next(t, promises); d.Level() != postgres.Replicated {
 		t.Errorf("without its standby: %s", d)
 	}
-	push := conformance.LivePush(1, 0)
-	if err := db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push)); !errors.Is(err, store.ErrStandby) || !errors.Is(err, store.ErrUnavailable) {
+	created := make(chan error, 1)
+	go func() {
+		push := conformance.LivePush(1, 0)
+		created <- db.CreatePush(t.Context(), push, []byte("payload"), conformance.Creation(push))
+	}()
+	for len(created) == 0 { // each attempt waits for the standby, until its connection ends
+		if _, err := admin.Exec(t.Context(), "select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'SyncRep'"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := <-created; !errors.Is(err, store.ErrStandby) || !errors.Is(err, store.ErrUnavailable) {
 		t.Errorf("a create: %v", err)
 	}
 	if _, err := db.LatestTime(t.Context()); err != nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
 	"pushbox/store/postgres"
@@ -48,7 +49,7 @@ func Postgres(t testing.TB) func(*Setup) {
 		url := cluster.Database(t)
 		room, size := o.Engine.Room, o.Engine.MaxSize
 		o.Open = func(ctx context.Context) (store.Engine, error) {
-			db, _, err := postgres.Open(ctx, postgres.Options{URL: url, Dir: t.TempDir(), Room: room, MaxSize: size})
+			db, _, err := postgres.Open(ctx, postgres.Options{URL: url, Dir: t.TempDir(), Room: room, MaxSize: size, Attempt: env.Patience, Connect: env.Patience})
 			return db, err
 		}
 	}

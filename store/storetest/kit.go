@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/seal"
@@ -50,7 +51,7 @@ func OpenDir(t testing.TB, dir string, at time.Time, options func(*bolt.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := bolt.Options{Path: f.Path}
+	o := bolt.Options{Path: f.Path, Timeout: env.Patience}
 	if options != nil {
 		options(&o)
 	}

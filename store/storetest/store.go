@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/seal"
@@ -74,7 +75,7 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 			Hooks:    store.HookOptions{Queue: 1000, GiveUp: 24 * time.Hour},
 			Issuer:   "pushbox",
 		},
-		Engine: bolt.Options{Path: f.Path},
+		Engine: bolt.Options{Path: f.Path, Timeout: env.Patience},
 	}
 	for _, change := range changes {
 		change(&f.setup)
@@ -179,7 +180,7 @@ func (f *Fixture) Account(email string) store.Actor {
 
 func (f *Fixture) open() {
 	f.t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), env.Patience)
 	defer cancel()
 	open := f.setup.Open
 	if open == nil {
