@@ -45,7 +45,7 @@ func newBackup(ctx context.Context, db *DB, path string, progress func(done, tot
 // leave closes the complete copy, so that its file can be opened.
 func (c *compaction) leave() error {
 	c.to.bolt.NoSync = false
-	if err := c.to.closeAfter((*handle).eraseRest); err != nil {
+	if err := c.to.closeAfter(func(h *handle) error { return h.eraseRest(restWindow + c.db.slack) }); err != nil {
 		return err
 	}
 	c.db.changes, c.kept = nil, true

@@ -42,7 +42,7 @@ func backup(t *testing.T, db *bolt.DB, path string) (b *bolt.DB, temp string) {
 func TestABackupHoldsTheSameAndNothingOfWhatWasDeleted(t *testing.T) {
 	t.Parallel()
 	path := filled(t)
-	db := open(t, bolt.Options{Path: path})
+	db := open(t, bolt.Options{Path: path, NoErase: true})
 	deleted := bytes.Repeat([]byte("deleted!"), 4096)
 	if err := db.CreatePush(t.Context(), newPush(200), deleted, store.Entry{Kind: store.EntryCreation}); err != nil {
 		t.Fatal(err)

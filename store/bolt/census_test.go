@@ -206,7 +206,8 @@ func TestStatsHaveTheEarliestEndOfALivePush(t *testing.T) {
 
 func TestStatsHaveTheRowsOfTheJournalAndTheSizeOfTheFile(t *testing.T) {
 	t.Parallel()
-	db := open(t, bolt.Options{Path: newPath(t)})
+	db := open(t, bolt.Options{Path: newPath(t), NoErase: true}) // the size is asked for twice
+	db.KeepJournal(t, 100)
 	mustCreate(t, db, 1)
 	for range 2 {
 		if _, err := db.Change(t.Context(), id(1), viewRule); err != nil {
@@ -243,7 +244,7 @@ func TestEachCommitIsObserved(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
 	commits, operations := 0, 0
-	db := open(t, bolt.Options{Path: newPath(t), Committed: func(n int, took time.Duration) {
+	db := open(t, bolt.Options{Path: newPath(t), NoErase: true, Committed: func(n int, took time.Duration) {
 		mu.Lock()
 		defer mu.Unlock()
 		commits, operations = commits+1, operations+n

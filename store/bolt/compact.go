@@ -104,7 +104,7 @@ const foldWait = 2 * time.Second
 // payloads that they destroy.
 func (db *DB) foldBefore(ctx context.Context) error {
 	until, done := uint64(0), false
-	for end := time.Now().Add(foldWait); !done && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(foldWait + db.slack); !done && time.Now().Before(end); time.Sleep(time.Millisecond) {
 		err := db.do(ctx, 0, func(t *tx) error {
 			j := t.journal
 			if until == 0 {

@@ -46,6 +46,7 @@ type DB struct {
 
 	freed   chan struct{} // takes a value where there is something to erase
 	noErase bool
+	slack   time.Duration
 
 	closing   chan struct{} // closed by Close
 	stopped   chan struct{} // closed when the committer is gone
@@ -112,7 +113,7 @@ func (db *DB) eraseRest(h *handle) error {
 	if db.noErase || !db.unlocked.Load() {
 		return nil
 	}
-	if err := h.eraseRest(); err != nil {
+	if err := h.eraseRest(restWindow + db.slack); err != nil {
 		return fmt.Errorf("erase: %w", err)
 	}
 	return nil

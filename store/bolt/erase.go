@@ -273,9 +273,9 @@ func (h *handle) commitNothing() error {
 }
 
 // eraseRest erases what is free, of a file that is about to be closed and that nothing
-// else uses. What restWindow is too short for, the next process to open it does.
-func (h *handle) eraseRest() error {
-	err := h.eraseUntil(time.Now().Add(restWindow))
+// else uses. What the time is too short for, the next process to open it does.
+func (h *handle) eraseRest(most time.Duration) error {
+	err := h.eraseUntil(time.Now().Add(most))
 	if err == nil {
 		err = h.settle(0)
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
@@ -208,14 +209,14 @@ func TestAStopGoesOnWhereTheEraserWas(t *testing.T) {
 		t.Errorf("without time, %d of %d pages are to be read, and %d of %d pieces left", h.eraser.unknown.count, unread, left(t, db), before)
 	}
 	h.eraser.unknown = pageSet{} // as if the rounds had read everything
-	if err := h.eraseRest(); err != nil {
+	if err := h.eraseRest(env.Patience); err != nil {
 		t.Fatal(err)
 	}
 	if left(t, db) == 0 {
 		t.Error("everything was read again")
 	}
 	h.eraser.all = true
-	if err := h.eraseRest(); err != nil {
+	if err := h.eraseRest(env.Patience); err != nil {
 		t.Fatal(err)
 	}
 	if n := left(t, db); n > 0 || !h.eraser.done() {

@@ -10,12 +10,17 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/bolt/page"
 	"pushbox/store/storetest/conformance"
 )
 
-// OpenUnlocked opens a DB and unlocks it with the keys of tests.
+// OpenUnlocked opens a DB and unlocks it with the keys of tests. It waits for a lock as long as
+// a test does, unless it is told otherwise.
 func OpenUnlocked(ctx context.Context, o Options) (db *DB, created bool, err error) {
+	if o.slack = env.Patience; o.Timeout == 0 {
+		o.Timeout = env.Patience
+	}
 	db, created, err = Open(ctx, o)
 	if err != nil {
 		return nil, false, err

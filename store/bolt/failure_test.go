@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/storetest"
@@ -19,7 +20,7 @@ func wantFailed(t *testing.T, db *bolt.DB, cause error) {
 	t.Helper()
 	select {
 	case <-db.Failed():
-	case <-time.After(10 * time.Second):
+	case <-time.After(env.Patience):
 		t.Fatal("the failure is not reported")
 	}
 	conformance.WantFromAll(t.Context(), t, db, store.ErrFailed)

@@ -18,9 +18,9 @@ import (
 func withFreePages(t *testing.T, path string) *bolt.DB {
 	t.Helper()
 	const payload, pushes = 1 << 20, 66
-	db := open(t, bolt.Options{Path: path})
+	db := open(t, bolt.Options{Path: path, NoErase: true})
 	conformance.Fill(t, db)
-	db.FoldJournal(t) // or folding could change the file at any time
+	db.FoldJournal(t) // or folding could change the file at any time, as erasing could
 	db.NoSync()
 	for n := range pushes {
 		payloadPush(t, db, 100+n, payload)
@@ -118,7 +118,7 @@ func TestDamageInAFileWithoutAListIsAnErrorOfOpening(t *testing.T) {
 		path := asKilled(t, original)
 		spoil(t, path)
 		for range 2 { // the second shows that the first released the lock
-			_, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path, Timeout: 200 * time.Millisecond})
+			_, _, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 			if !errors.Is(err, store.ErrCorrupt) {
 				t.Errorf("%s: got error %v", name, err)
 			}

@@ -14,6 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/storetest/conformance"
@@ -277,7 +278,7 @@ func TestAPushThatEndedMayBePurgedAndMadeAgainAtAnyMoment(t *testing.T) {
 // awaitEmpty waits until the journal is empty.
 func awaitEmpty(t *testing.T, db *bolt.DB) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); db.JournalRows(t) > 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(env.Patience); db.JournalRows(t) > 0; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the journal is not folded")
 		}

@@ -14,6 +14,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/seal"
@@ -112,7 +113,7 @@ func TestAnOlderDatabaseIsCopiedAndUpgradedOnce(t *testing.T) {
 func TestAnUpgradeIsFoundWithoutMakingIt(t *testing.T) {
 	t.Parallel()
 	path, image := olderDatabase(t)
-	found, err := bolt.FindUpgrade(path, time.Second)
+	found, err := bolt.FindUpgrade(path, env.Patience)
 	if err != nil || found == nil || found.From != 4 || found.To != 6 || found.Room < 32<<20 || found.Room > 32<<20+2*int64(len(image)) {
 		t.Errorf("got %+v, %v", found, err)
 	}
@@ -120,14 +121,14 @@ func TestAnUpgradeIsFoundWithoutMakingIt(t *testing.T) {
 		t.Error("something was written")
 	}
 	setSchema(t, path, binary.BigEndian.AppendUint32(nil, 7))
-	if found, err := bolt.FindUpgrade(path, time.Second); found != nil || !errors.Is(err, store.ErrSchema) {
+	if found, err := bolt.FindUpgrade(path, env.Patience); found != nil || !errors.Is(err, store.ErrSchema) {
 		t.Errorf("of a later version: %+v, %v", found, err)
 	}
-	if found, err := bolt.FindUpgrade(path+"x", time.Second); found != nil || !errors.Is(err, fs.ErrNotExist) {
+	if found, err := bolt.FindUpgrade(path+"x", env.Patience); found != nil || !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("without a file: %+v, %v", found, err)
 	}
 	present := filled(t)
-	if found, err := bolt.FindUpgrade(present, time.Second); found != nil || err != nil {
+	if found, err := bolt.FindUpgrade(present, env.Patience); found != nil || err != nil {
 		t.Errorf("of this version: %+v, %v", found, err)
 	}
 	open(t, bolt.Options{Path: present})

@@ -36,7 +36,8 @@ type Options struct {
 	// time that it took. It must be quick, and may be nil.
 	Committed func(operations int, took time.Duration)
 
-	NoErase bool // leave what was deleted in free pages, so that a test can look for it
+	NoErase bool          // leave what was deleted in free pages, so that a test can look for it
+	slack   time.Duration // added to what closing and copying wait at most; of tests
 }
 
 // Open opens the file, or creates it if there is none, and reports whether it did. A
@@ -86,7 +87,7 @@ func open(o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	db := &DB{path: path, tallies: limit.NewTallies(o.Clients), journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, census: census{step: censusStep}}
+	db := &DB{path: path, tallies: limit.NewTallies(o.Clients), journal: newJournal(), note: o.Note, observe: o.Committed, noErase: o.NoErase, slack: o.slack, census: census{step: censusStep}}
 	if db.note == nil {
 		db.note = func(string) {}
 	}

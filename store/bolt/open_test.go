@@ -13,6 +13,7 @@ import (
 
 	"go.etcd.io/bbolt"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/storetest"
@@ -168,7 +169,7 @@ func TestABadFileIsRefusedWithAReasonAndNotChanged(t *testing.T) {
 			c.spoil(t, path)
 			before, readErr := os.ReadFile(path)
 			for range 2 { // the second shows that the first released the lock
-				_, created, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path, Timeout: 200 * time.Millisecond})
+				_, created, err := bolt.OpenUnlocked(t.Context(), bolt.Options{Path: path})
 				if err == nil || created || c.want != nil && !errors.Is(err, c.want) {
 					t.Fatalf("created %t, error %v, want %v", created, err, c.want)
 				}
@@ -235,7 +236,7 @@ func dropBucket(t *testing.T, path, name string) {
 
 func rawUpdate(t *testing.T, path string, fn func(*bbolt.Tx) error) {
 	t.Helper()
-	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: time.Second})
+	b, err := bbolt.Open(path, 0o600, &bbolt.Options{Timeout: env.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -49,6 +49,7 @@ func outboxed(t *testing.T, o Options) (*DB, store.ID) {
 func TestAViewWithAMessageGoesToTheJournal(t *testing.T) {
 	t.Parallel()
 	db, id := outboxed(t, Options{})
+	db.KeepJournal(t, 100)
 	for range 10 {
 		if _, err := db.Change(t.Context(), id, viewWithMessage); err != nil {
 			t.Fatal(err)

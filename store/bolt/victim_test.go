@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"sync"
 	"testing"
-	"time"
 
 	"pushbox/store"
 	"pushbox/store/bolt"
@@ -40,9 +39,7 @@ type victim struct {
 
 func startVictim(t *testing.T, kind, path string) *victim {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
-	cmd := exec.CommandContext(ctx, os.Args[0])
+	cmd := exec.CommandContext(t.Context(), os.Args[0])
 	cmd.Env = append(os.Environ(), victimEnv+"="+kind, victimEnv+"_PATH="+path)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.StdoutPipe()
@@ -148,7 +145,7 @@ func (v *victim) killAfter(t *testing.T, lines int) (done [victimWriters]int, co
 // accounts in it.
 func waitForFile(path string) error {
 	ctx := context.Background()
-	db, _, err := bolt.OpenUnlocked(ctx, bolt.Options{Path: path, Timeout: time.Minute})
+	db, _, err := bolt.OpenUnlocked(ctx, bolt.Options{Path: path})
 	if err != nil {
 		return err
 	}
