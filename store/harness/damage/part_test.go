@@ -3,7 +3,6 @@ package damage
 import (
 	"bufio"
 	"bytes"
-	"context"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -27,7 +26,6 @@ const (
 	costlyEvery  = 1000      // damages for each one that is tried with passwords, which take long
 	damageMemory = 768 << 20 // bytes that one damage may allocate; 256 MiB go to Argon2 where its cost is damaged
 	damageStack  = 64 << 20
-	partWait     = 10 * time.Minute
 )
 
 // tryAll tries the damages of a range. If one ends the process, another process goes
@@ -51,9 +49,7 @@ func (h *harness) mayDie() bool {
 
 // tryPart starts a process that tries damages, and returns the last that it began.
 func (h *harness) tryPart(from, to uint64) (last uint64, ended bool) {
-	ctx, cancel := context.WithTimeout(h.t.Context(), partWait)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestUseOfDamagedFiles$")
+	cmd := exec.CommandContext(h.t.Context(), os.Args[0], "-test.run=^TestUseOfDamagedFiles$")
 	dir := quickDir(h.t)
 	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %d %t %q", rangeEnv, h.seed, from, to, h.all, dir))
 	var stderr bytes.Buffer

@@ -9,14 +9,14 @@ import (
 	"math/rand/v2"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
 
-const timeLimit = 10 * time.Second // for one damage, with all use of the file
+const timeLimit = env.Patience // for one damage, with all use of the file
 
 // An outcome is the result of a damage.
 type outcome int

@@ -71,7 +71,7 @@ func newWorld(t *testing.T, dir string, large bool) *world {
 	t.Helper()
 	w := &world{dir: dir, root: seal.NewRootKey()}
 	clock := storetest.NewClock()
-	s, err := w.open(clock, time.Minute)
+	s, err := w.open(clock, timeLimit)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/seal"
@@ -50,7 +51,7 @@ func TestDatabasesOfEverySchemaOpenWithAllTheirContent(t *testing.T) {
 			if err := f.Close(ctx); err != nil {
 				t.Fatal(err)
 			}
-			if ring, err := bolt.ReadKeyRing(ctx, filepath.Join(dir, databaseFile), time.Second); err != nil || seal.IsFirstRing(ring) {
+			if ring, err := bolt.ReadKeyRing(ctx, filepath.Join(dir, databaseFile), env.Patience); err != nil || seal.IsFirstRing(ring) {
 				t.Errorf("the key ring is as older databases have it, %v", err)
 			}
 			notes = nil
@@ -67,7 +68,7 @@ func TestDatabasesOfEverySchemaOpenWithAllTheirContent(t *testing.T) {
 func presentSchema(t *testing.T) int {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), databaseFile)
-	db, _, err := bolt.Open(ctx, bolt.Options{Path: path})
+	db, _, err := bolt.Open(ctx, bolt.Options{Path: path, Timeout: env.Patience})
 	if err == nil {
 		err = db.Close()
 	}

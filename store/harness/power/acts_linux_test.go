@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/seal"
@@ -29,7 +30,7 @@ type trackedStore struct {
 
 // openTracked opens the store in a directory.
 func openTracked(ctx context.Context, dir string, root seal.RootKey, clock *storetest.Clock) (*trackedStore, error) {
-	db, _, err := bolt.Open(ctx, bolt.Options{Path: filepath.Join(dir, "pushbox.db")})
+	db, _, err := bolt.Open(ctx, bolt.Options{Path: filepath.Join(dir, "pushbox.db"), Timeout: env.Patience})
 	if err != nil {
 		return nil, err
 	}

@@ -8,13 +8,11 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
-
-// judgeTimeout is how long anything about one image may take.
-const judgeTimeout = time.Minute
 
 // A judge compares a store that was opened after a power cut with what was known
 // before.
@@ -42,7 +40,7 @@ func (j *judge) note(format string, args ...any) {
 // judgeImage opens the store in a directory and returns a sentence for each promise
 // that it breaks.
 func judgeImage(ctx context.Context, dir string, cut image) (found []string) {
-	ctx, cancel := context.WithTimeout(ctx, judgeTimeout)
+	ctx, cancel := context.WithTimeout(ctx, env.Patience)
 	defer cancel()
 	now, clock := cut.ledger.clock(cut.before), storetest.NewClock()
 	latest := clock.Now().Add(now)

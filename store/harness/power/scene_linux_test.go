@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
@@ -80,8 +81,7 @@ func script() (parts [][]step) {
 
 // take takes a step; its number seeds its choices.
 func (s *scene) take(ctx context.Context, step step, number int) error {
-	const limit = 30 * time.Second
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, env.Patience)
 	defer cancel()
 	s.chance = rand.New(rand.NewPCG(s.seed, uint64(number)))
 	return step.do(s, ctx)

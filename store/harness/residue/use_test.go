@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pushbox/internal/testkit/env"
@@ -151,6 +152,16 @@ func (w *world) play(s scenario) time.Time {
 // many is how many pushes expire at once.
 func many(t *testing.T) int { return int(env.Length(t, "PUSHBOX_TEST_RESIDUE_PUSHES", 300, 30)) }
 
+// inBubble runs a subtest in which time passes only while all goroutines wait: what the
+// machine takes to do something takes no time.
+func inBubble(t *testing.T, name string, test func(t *testing.T)) {
+	t.Helper()
+	t.Run(name, func(t *testing.T) {
+		t.Parallel()
+		synctest.Test(t, test)
+	})
+}
+
 func TestNothingIsLeftFiveSecondsAfterAnEnd(t *testing.T) {
 	t.Parallel()
 	for _, s := range scenarios(many(t)) {
@@ -158,8 +169,7 @@ func TestNothingIsLeftFiveSecondsAfterAnEnd(t *testing.T) {
 			if busy && (testing.Short() || !s.busy) {
 				continue
 			}
-			t.Run(s.name+", "+name, func(t *testing.T) {
-				t.Parallel()
+			inBubble(t, s.name+", "+name, func(t *testing.T) {
 				w := newWorld(t, true)
 				if busy {
 					defer w.load()()
@@ -175,8 +185,7 @@ func TestNothingIsLeftFiveSecondsAfterAnEnd(t *testing.T) {
 func TestNothingIsLeftAfterAStopAndAfterTheNextStart(t *testing.T) {
 	t.Parallel()
 	for _, s := range scenarios(30) {
-		t.Run(s.name, func(t *testing.T) {
-			t.Parallel()
+		inBubble(t, s.name, func(t *testing.T) {
 			w := newWorld(t, false) // as if it were killed at once, each time
 			w.play(s)
 			killed := &world{t: t, erase: true, dir: t.TempDir(), over: w.over, values: w.values, rings: w.rings}
@@ -206,8 +215,7 @@ func TestWithoutErasureEverythingIsFound(t *testing.T) {
 	all := make(found)
 	t.Run("scenarios", func(t *testing.T) {
 		for _, s := range scenarios(100) {
-			t.Run(s.name, func(t *testing.T) {
-				t.Parallel()
+			inBubble(t, s.name, func(t *testing.T) {
 				w := newWorld(t, false)
 				w.play(s)
 				w.folded()

@@ -329,6 +329,7 @@ func (w *world) load() (stop func()) {
 						return
 					}
 				}
+				time.Sleep(5 * time.Millisecond) // lets time pass
 			}
 		})
 	}
