@@ -228,7 +228,7 @@ func TestAPasskeyIsOfOneAccount(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := e.device.Handle
-	if slices.Equal(own, k.device.Handle) || strings.Contains(string(own), "eve") {
+	if slices.Equal(own, k.device.Handle) || strings.Contains(string(own), eve.Email) {
 		t.Errorf("handles: %x and %x", own, k.device.Handle)
 	}
 	e.device.Handle = k.device.Handle // her passkey for the account of ann
