@@ -61,10 +61,10 @@ func (q *turns[K]) count() int {
 // MessagesRead is how many messages DueMessages reads at a time.
 const MessagesRead = duePage
 
-// AgePlans has the plans of all connections be too old.
-func AgePlans(ctx context.Context, db *DB) {
+// DatePlans has the plans of all connections be from a time.
+func DatePlans(ctx context.Context, db *DB, since time.Time) {
 	for _, c := range db.pool.AcquireAllIdle(ctx) {
-		c.Conn().PgConn().CustomData()[direct] = time.Time{}
+		c.Conn().PgConn().CustomData()[direct] = since
 		c.Release()
 	}
 }

@@ -2,7 +2,9 @@ package postgres_test
 
 import (
 	"testing"
+	"time"
 
+	"pushbox/internal/secret"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store/postgres"
 	"pushbox/store/storetest/conformance"
@@ -14,16 +16,16 @@ import (
 func TestStatementsOfViewsArePrepared(t *testing.T) {
 	t.Parallel()
 	p, url := newProxy(t, pgtest.URL(t))
-	db := openURL(t, url)
+	db := openURL(t, secret.New(url.Reveal()+" pool_max_conns=1"), func(o *postgres.Options) { o.Poll = time.Hour }) // each other connection has plans of its own
 	defer db.Close()
 	push := conformance.LivePush(1, 0)
 	push.ViewLimit = 1000
 	pushed(t, db, push)
 	views := 0
-	parses := func() int {
+	parses := func(more int) int {
 		t.Helper()
 		before := p.parses("update push set seq")
-		for range 10 {
+		for range more {
 			views++
 			if c, err := db.Change(t.Context(), push.ID, conformance.View); err != nil || c.Push.Views != views {
 				t.Fatalf("view %d: the push has %d, %v", views, c.Push.Views, err)
@@ -31,19 +33,25 @@ func TestStatementsOfViewsArePrepared(t *testing.T) {
 		}
 		return p.parses("update push set seq") - before
 	}
-	parses()
-	if n := parses(); n != 0 {
+	young := time.Now().Add(time.Hour) // for as long as the test takes
+	postgres.DatePlans(t.Context(), db, young)
+	parses(10)
+	if n := parses(10); n != 0 {
 		t.Errorf("the server parsed %d statements of views once more", n)
 	}
-	postgres.AgePlans(t.Context(), db)
-	if n := parses(); n != 1 {
+	postgres.DatePlans(t.Context(), db, time.Time{})
+	if n := parses(1); n != 1 {
 		t.Errorf("with an old plan, the server parsed %d statements of views", n)
+	}
+	postgres.DatePlans(t.Context(), db, young)
+	if n := parses(10); n != 0 {
+		t.Errorf("with a new plan, the server parsed %d statements of views", n)
 	}
 	if err := postgres.LosePlans(t.Context(), db); err != nil {
 		t.Fatal(err)
 	}
-	parses() // finds it out
-	if n := parses(); n != 10 {
+	parses(10) // finds it out
+	if n := parses(10); n != 10 {
 		t.Errorf("behind a pooler, the server parsed %d statements of 10 views", n)
 	}
 }
