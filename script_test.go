@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"pushbox/internal/proctest"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 )
 
@@ -86,7 +87,7 @@ func age(ts *testscript.TestScript, neg bool, args []string) {
 // gone waits until a file is gone.
 func gone(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 1, "gone FILE")
-	for end := time.Now().Add(proctest.Patience); ; time.Sleep(10 * time.Millisecond) {
+	for end := time.Now().Add(env.Patience); ; time.Sleep(10 * time.Millisecond) {
 		if _, err := os.Lstat(ts.MkAbs(args[0])); errors.Is(err, fs.ErrNotExist) {
 			return
 		}
@@ -126,7 +127,7 @@ func fetch(ts *testscript.TestScript, neg bool, args []string) {
 	if token := worldOf(ts).token; token != "" {
 		req.Header.Set("Authorization", "Bearer "+token)
 	}
-	client := http.Client{Timeout: time.Minute, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Timeout: env.Patience, Transport: &http.Transport{DisableKeepAlives: true}}
 	res, err := client.Do(req)
 	ts.Check(err)
 	_, err = io.Copy(ts.Stdout(), res.Body)
@@ -159,10 +160,10 @@ func log(ts *testscript.TestScript, neg bool, args []string) {
 // hang begins a request that goes on until the server ends it.
 func hang(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, !neg && len(args) == 0, "hang")
-	conn, err := net.DialTimeout("tcp", ts.Getenv("ADDR"), proctest.Patience)
+	conn, err := net.DialTimeout("tcp", ts.Getenv("ADDR"), env.Patience)
 	ts.Check(err)
 	ts.Defer(func() { _ = conn.Close() })
-	ts.Check(conn.SetDeadline(time.Now().Add(proctest.Patience)))
+	ts.Check(conn.SetDeadline(time.Now().Add(env.Patience)))
 	_, err = io.WriteString(conn, "POST /api/v2/pushes HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"+
 		"Content-Length: 100\r\nExpect: 100-continue\r\n\r\n")
 	ts.Check(err)
@@ -177,7 +178,7 @@ func hangup(ts *testscript.TestScript, neg bool, args []string) {
 	results := func() int { return strings.Count(p.Log(), `"message":"the configuration `) }
 	before := results()
 	ts.Check(p.Hangup())
-	for end := time.Now().Add(proctest.Patience); results() == before; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(env.Patience); results() == before; time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			ts.Fatalf("the server's log has no result:\n%s", p.Log())
 		}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 )
 
@@ -143,7 +144,7 @@ func exactly(a *servertest.Server, text string) (got servertest.Answer) {
 		a.T.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(time.Minute))
+	_ = c.SetDeadline(time.Now().Add(env.Patience))
 	if _, err := io.WriteString(c, strings.ReplaceAll(head, "\n", "\r\n")+"\r\nHost: box.example\r\nConnection: close\r\n\r\n"+body); err != nil {
 		a.T.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/storetest"
@@ -193,7 +194,7 @@ func begin(t *testing.T, a *servertest.Server, path string) (net.Conn, *http.Res
 	if err := conn.(*net.TCPConn).SetReadBuffer(128 << 10); err != nil {
 		t.Fatal(err)
 	}
-	_ = conn.SetDeadline(time.Now().Add(30 * time.Second))
+	_ = conn.SetDeadline(time.Now().Add(env.Patience))
 	req, _ := http.NewRequest(http.MethodGet, a.URL+path, nil)
 	if err := req.Write(conn); err != nil {
 		t.Fatal(err)

@@ -19,6 +19,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/server/servertest"
 	"pushbox/store"
@@ -57,7 +58,7 @@ func (o *tally) Limited(limit string) {
 // take waits until no request runs, and returns what was counted since the last call.
 func (o *tally) take(t *testing.T) map[string]int {
 	t.Helper()
-	for deadline := time.Now().Add(time.Minute); ; { // an answer may be read a moment before its request has ended
+	for deadline := time.Now().Add(env.Patience); ; { // an answer may be read a moment before its request has ended
 		o.mu.Lock()
 		if o.running == 0 {
 			break
@@ -365,7 +366,7 @@ func TestStatsAreOfWhatIsInProgress(t *testing.T) {
 	a := servertest.New(t)
 	reached := func(want func(server.Stats) bool) {
 		t.Helper()
-		for deadline := time.Now().Add(time.Minute); !want(a.Handler.Stats()); a.Get("/healthz") {
+		for deadline := time.Now().Add(env.Patience); !want(a.Handler.Stats()); a.Get("/healthz") {
 			if time.Now().After(deadline) {
 				t.Fatalf("it stays at %+v", a.Handler.Stats())
 			}

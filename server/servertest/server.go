@@ -23,6 +23,7 @@ import (
 	"pushbox/config"
 	"pushbox/internal/instance"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/store"
 	"pushbox/store/storetest"
@@ -304,7 +305,7 @@ func (a *Server) Raw(request string) string {
 		a.T.Fatal(err)
 	}
 	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(10 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(env.Patience))
 	if _, err := io.WriteString(c, request); err != nil {
 		a.T.Fatal(err)
 	}

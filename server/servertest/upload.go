@@ -16,6 +16,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
@@ -179,7 +180,7 @@ func (a *Server) Dial(header http.Header, body string) *Line {
 		a.T.Fatal(err)
 	}
 	a.T.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(20 * time.Second))
+	_ = c.SetDeadline(time.Now().Add(env.Patience))
 	var head strings.Builder
 	head.WriteString("POST " + pushes + " HTTP/1.1\r\nHost: box\r\n")
 	_ = header.Write(&head)

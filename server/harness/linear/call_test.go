@@ -9,10 +9,9 @@ import (
 	"net"
 	"net/http"
 	"time"
-)
 
-// linearPatience is how long anything may take that a run waits for.
-const linearPatience = time.Minute
+	"pushbox/internal/testkit/env"
+)
 
 // A linearConn is one client's connection to a server. What it does not have of
 // http.Client would cost more than the server does.
@@ -25,13 +24,13 @@ type linearConn struct {
 // send sends a request and returns what came back, all of it or an error.
 func (c *linearConn) send(request []byte) (status int, body []byte, err error) {
 	if c.conn == nil {
-		if c.conn, err = net.DialTimeout("tcp", c.address, linearPatience); err != nil {
+		if c.conn, err = net.DialTimeout("tcp", c.address, env.Patience); err != nil {
 			c.conn = nil
 			return 0, nil, err
 		}
 		c.r = bufio.NewReader(c.conn)
 	}
-	_ = c.conn.SetDeadline(time.Now().Add(linearPatience))
+	_ = c.conn.SetDeadline(time.Now().Add(env.Patience))
 	if _, err := c.conn.Write(request); err != nil {
 		return 0, nil, err
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/anishathalye/porcupine"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store/storetest"
 )
 
@@ -41,7 +42,7 @@ func startLinearVictim(t *testing.T, home victimHome, clock *storetest.Clock) (v
 	ahead := clock.Now().Sub(storetest.NewClock().Now())
 	v.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0", victimEnv+"="+home.dir, victimEnv+"_AHEAD="+ahead.String(), victimEnv+"_URL="+home.url.Reveal())
 	v.cmd.Stderr = os.Stderr
-	v.cmd.WaitDelay = linearPatience
+	v.cmd.WaitDelay = env.Patience
 	in, err := v.cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +137,7 @@ func (r *linearRun) kill(v *linearVictim, calls int64, later time.Duration) {
 	go func() {
 		select {
 		case <-doom:
-		case <-time.After(linearPatience):
+		case <-time.After(env.Patience):
 		}
 		time.Sleep(later)
 		r.dying.Store(true)

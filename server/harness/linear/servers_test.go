@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 )
 
@@ -62,7 +63,7 @@ func (r *linearRun) recordServerKills(n int64) (kills int) {
 func awaitNoStatement(t *testing.T, home victimHome) {
 	t.Helper()
 	for begun := time.Now(); pgtest.Running(t, home.url) > 0; time.Sleep(time.Millisecond) {
-		if time.Since(begun) > linearPatience {
+		if time.Since(begun) > env.Patience {
 			t.Fatal("a statement of a killed server does not end")
 		}
 	}

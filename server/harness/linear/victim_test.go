@@ -17,6 +17,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/server"
 	"pushbox/store"
@@ -69,7 +70,7 @@ func serveVictim(home victimHome, ahead string) error {
 	if err != nil {
 		return errors.Join(err, s.Close(ctx))
 	}
-	web, served := &http.Server{Handler: handler, ReadHeaderTimeout: linearPatience}, make(chan error, 1)
+	web, served := &http.Server{Handler: handler, ReadHeaderTimeout: env.Patience}, make(chan error, 1)
 	go func() { served <- web.Serve(l) }()
 	fmt.Println(l.Addr())
 	err = obey(s, clock)
@@ -108,8 +109,9 @@ func obey(s *store.Store, clock *storetest.Clock) error {
 }
 
 // unlimited allows any number of requests and guesses: what limits do has tests
-// of its own.
+// of its own. Nor does it give up a request: a busy machine would be the reason.
 func unlimited(c *config.Config) {
+	c.Limits.RequestTimeout = env.Patience
 	c.Limits.PassphrasesPerClient, c.Limits.PassphrasesPerPush, c.Limits.UnknownTokensPerMinute = 0, 0, 0
 	c.Limits.PassphraseQueue = 1024 // all clients have one address, whose network may have an eighth
 }
@@ -122,7 +124,7 @@ type victimHome struct {
 
 // open opens the store of a victim.
 func (h victimHome) open(clock *storetest.Clock) (*store.Store, error) {
-	ctx, cancel := context.WithTimeout(ctx, linearPatience)
+	ctx, cancel := context.WithTimeout(ctx, env.Patience)
 	defer cancel()
 	root, err := seal.LoadKeyFile(filepath.Join(h.dir, "master.key"))
 	if err != nil {
@@ -142,10 +144,10 @@ func (h victimHome) open(clock *storetest.Clock) (*store.Store, error) {
 
 func (h victimHome) engine(ctx context.Context) (e store.Engine, err error) {
 	if h.url.IsZero() {
-		e, _, err = bolt.Open(ctx, bolt.Options{Path: filepath.Join(h.dir, "pushbox.db"), Timeout: linearPatience})
+		e, _, err = bolt.Open(ctx, bolt.Options{Path: filepath.Join(h.dir, "pushbox.db"), Timeout: env.Patience})
 		return e, err
 	}
-	e, _, err = postgres.Open(ctx, postgres.Options{URL: h.url, Dir: h.dir})
+	e, _, err = postgres.Open(ctx, postgres.Options{URL: h.url, Dir: h.dir, Attempt: env.Patience, Connect: env.Patience})
 	return e, err
 }
 
