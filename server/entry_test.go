@@ -2,7 +2,6 @@ package server_test
 
 import (
 	"net/http"
-	"net/http/httptest"
 	"regexp"
 	"slices"
 	"strings"
@@ -16,13 +15,8 @@ import (
 // recipientsOf returns the server at its entry point for recipients.
 func recipientsOf(a *servertest.Server) *servertest.Server {
 	a.T.Helper()
-	s := httptest.NewServer(a.Handler.Public())
-	a.T.Cleanup(func() {
-		a.Client.CloseIdleConnections()
-		s.Close()
-	})
 	outer := *a
-	outer.URL = s.URL
+	outer.URL = a.Listen(a.Handler.Public())
 	return &outer
 }
 

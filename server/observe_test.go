@@ -28,6 +28,8 @@ import (
 
 // A tally counts what an observer is told.
 type tally struct {
+	server *servertest.Server
+
 	mu      sync.Mutex
 	running int
 	told    map[string]int
@@ -58,17 +60,12 @@ func (o *tally) Limited(limit string) {
 // take waits until no request runs, and returns what was counted since the last call.
 func (o *tally) take(t *testing.T) map[string]int {
 	t.Helper()
-	for deadline := time.Now().Add(env.Patience); ; { // an answer may be read a moment before its request has ended
-		o.mu.Lock()
-		if o.running == 0 {
-			break
-		}
-		o.mu.Unlock()
-		if time.Now().After(deadline) {
-			t.Fatal("a request does not end")
-		}
-	}
+	o.server.Settle()
+	o.mu.Lock()
 	defer o.mu.Unlock()
+	if o.running != 0 {
+		t.Errorf("the end of %d requests was not told", o.running)
+	}
 	told := o.told
 	o.told = make(map[string]int)
 	return told
@@ -77,7 +74,8 @@ func (o *tally) take(t *testing.T) map[string]int {
 // newWatched is servertest.New with an observer.
 func newWatched(t *testing.T, changes ...func(*config.Config)) (*servertest.Server, *tally) {
 	t.Helper()
-	a, o := servertest.New(t, changes...), &tally{told: make(map[string]int)}
+	a := servertest.New(t, changes...)
+	o := &tally{server: a, told: make(map[string]int)}
 	a.Handler.SetMonitoring(server.Monitoring{Observer: o})
 	return a, o
 }

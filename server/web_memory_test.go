@@ -5,7 +5,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"pushbox/config"
 	"pushbox/server/servertest"
@@ -48,13 +47,9 @@ func sendUnread(a *servertest.Server, method, path, body string, header http.Hea
 	}
 }
 
-// memoryOf bounds the memory of bodies and that of opened pushes. A request that waits for
-// memory is refused after five seconds: on a busy machine an ordinary one takes one.
+// memoryOf bounds the memory of bodies and that of opened pushes.
 func memoryOf(size config.Size) func(*config.Config) {
-	return func(c *config.Config) {
-		c.Limits.BodyMemory, c.Limits.RequestTimeout = size, 5*time.Second
-		c.Limits.MaxBody = 8 << 20
-	}
+	return func(c *config.Config) { c.Limits.BodyMemory, c.Limits.MaxBody = size, 8<<20 }
 }
 
 var quotes = strings.Repeat(`"`, store.MaxText)
@@ -86,6 +81,7 @@ func TestPagesThatAreNotReadTakeBoundedMemory(t *testing.T) {
 			t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
 		}
 	}
+	a.Settle()
 	if bodies, reveals := a.Handler.Stats().RequestMemory, a.Handler.Stats().AnswerMemory; bodies != 0 || reveals != 0 {
 		t.Errorf("%d and %d bytes stay held", bodies, reveals)
 	}
@@ -110,6 +106,7 @@ func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 			t.Errorf("%d, %d bytes", w.Code, w.Body.Len())
 		}
 	}
+	a.Settle()
 	if held := a.Handler.Stats().AnswerMemory; held != 0 {
 		t.Errorf("%d bytes stay held", held)
 	}
@@ -183,6 +180,7 @@ func TestFormsThatAreShownAgainTakeBoundedMemory(t *testing.T) {
 			t.Errorf("%d", w.Code)
 		}
 	}
+	a.Settle()
 	if bodies, reveals := a.Handler.Stats().RequestMemory, a.Handler.Stats().AnswerMemory; bodies != 0 || reveals != 0 {
 		t.Errorf("%d and %d bytes stay held", bodies, reveals)
 	}

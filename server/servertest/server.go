@@ -49,6 +49,8 @@ type Server struct {
 
 // A Log is what the server logs, from any goroutine.
 type Log struct {
+	requests sync.RWMutex // held by each request until it has ended
+
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
@@ -60,12 +62,17 @@ func (b *Log) Write(p []byte) (int, error) {
 	return b.buf.Write(p)
 }
 
-// String returns all lines.
+// String waits until no request runs, whose line comes after its answer, and returns all lines.
 func (b *Log) String() string {
+	b.requests.Lock()
+	defer b.requests.Unlock()
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.buf.String()
 }
+
+// Settle waits until no request runs: the client of one may have its answer before.
+func (a *Server) Settle() { _ = a.Log.String() }
 
 // New starts a server, and stops it when the test ends. The changes are applied to its
 // configuration first.
@@ -77,10 +84,7 @@ func New(t *testing.T, changes ...func(*config.Config)) *Server {
 // On is New for a server whose store has another engine: see storetest.OnEachEngine.
 func On(t *testing.T, engine func(*storetest.Setup), changes ...func(*config.Config)) *Server {
 	t.Helper()
-	cfg := config.Default()
-	for _, change := range changes {
-		change(&cfg)
-	}
+	cfg := settings(changes)
 	return start(t, cfg, storetest.New(t, func(o *storetest.Setup) {
 		clock := o.Clock
 		o.Options = instance.StoreOptions(cfg)
@@ -92,11 +96,17 @@ func On(t *testing.T, engine func(*storetest.Setup), changes ...func(*config.Con
 // Beside starts another server over the same database, with the same changes.
 func (a *Server) Beside(changes ...func(*config.Config)) *Server {
 	a.T.Helper()
+	return start(a.T, settings(changes), a.Store.Beside())
+}
+
+// settings are the default ones with changes. What a busy machine does late is not refused.
+func settings(changes []func(*config.Config)) config.Config {
 	cfg := config.Default()
+	cfg.Limits.RequestTimeout, cfg.Limits.StallTimeout = env.Patience, env.Patience
 	for _, change := range changes {
 		change(&cfg)
 	}
-	return start(a.T, cfg, a.Store.Beside())
+	return cfg
 }
 
 func start(t *testing.T, cfg config.Config, f *storetest.Fixture) *Server {
@@ -113,14 +123,23 @@ func start(t *testing.T, cfg config.Config, f *storetest.Fixture) *Server {
 		t.Fatal(err)
 	}
 	a.Handler = handler
-	s := httptest.NewServer(a.Handler)
 	a.Client = &http.Transport{MaxIdleConnsPerHost: 16}
-	t.Cleanup(func() {
+	a.URL = a.Listen(a.Handler)
+	return a
+}
+
+// Listen serves a handler at a URL of its own until the test ends.
+func (a *Server) Listen(h http.Handler) (url string) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		a.Log.requests.RLock()
+		defer a.Log.requests.RUnlock()
+		h.ServeHTTP(w, r)
+	}))
+	a.T.Cleanup(func() {
 		a.Client.CloseIdleConnections()
 		s.Close()
 	})
-	a.URL = s.URL
-	return a
+	return s.URL
 }
 
 // FirstPath is the path of the page that makes the first account. The test fails if there is

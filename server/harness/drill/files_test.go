@@ -134,6 +134,7 @@ func drillEndlessBodies(t *testing.T) {
 		}
 	}
 	wg.Wait()
+	a.Settle()
 	if bodies, reveals := a.Handler.Stats().RequestMemory, a.Handler.Stats().AnswerMemory; bodies != 0 || reveals != 0 {
 		t.Errorf("%d and %d bytes are held at the end", bodies, reveals)
 	}
