@@ -84,7 +84,7 @@ func TestDeletingCutsAnArchiveThatRuns(t *testing.T) {
 	_, res := begin(t, a, archiveOf(p))
 	a.Do(http.MethodDelete, pushes+"/"+p.Token.Reveal(), "", ann).Want(http.StatusOK)
 	n, err := io.Copy(io.Discard, res.Body)
-	wantCut(t, n, err)
+	wantCut(t, large, n, err)
 }
 
 func TestAnArchiveTakesNoMoreMemoryThanAFile(t *testing.T) {

@@ -4,13 +4,10 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
-	"time"
 
-	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 )
 
@@ -139,12 +136,7 @@ func exactly(a *servertest.Server, text string) (got servertest.Answer) {
 	if has {
 		head += fmt.Sprintf("\nContent-Length: %d", len(body))
 	}
-	c, err := net.Dial("tcp", strings.TrimPrefix(a.URL, "http://"))
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(env.Patience))
+	c := a.Connect()
 	if _, err := io.WriteString(c, strings.ReplaceAll(head, "\n", "\r\n")+"\r\nHost: box.example\r\nConnection: close\r\n\r\n"+body); err != nil {
 		a.T.Fatal(err)
 	}

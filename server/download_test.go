@@ -11,11 +11,11 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pushbox/config"
 	"pushbox/internal/secret"
-	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 	"pushbox/store/storetest"
@@ -186,15 +186,12 @@ func TestGuessingGrantsIsLimited(t *testing.T) {
 // answer. The kernel buffers little of the body.
 func begin(t *testing.T, a *servertest.Server, path string) (net.Conn, *http.Response) {
 	t.Helper()
-	conn, err := net.Dial("tcp", strings.TrimPrefix(a.URL, "http://"))
-	if err != nil {
-		t.Fatal(err)
+	conn := a.Connect()
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		if err := tcp.SetReadBuffer(128 << 10); err != nil {
+			t.Fatal(err)
+		}
 	}
-	t.Cleanup(func() { _ = conn.Close() })
-	if err := conn.(*net.TCPConn).SetReadBuffer(128 << 10); err != nil {
-		t.Fatal(err)
-	}
-	_ = conn.SetDeadline(time.Now().Add(env.Patience))
 	req, _ := http.NewRequest(http.MethodGet, a.URL+path, nil)
 	if err := req.Write(conn); err != nil {
 		t.Fatal(err)
@@ -217,37 +214,36 @@ func TestDeletingCutsADownloadThatRuns(t *testing.T) {
 	_, res := begin(t, a, p.Shown()[0])
 	a.Do(http.MethodDelete, pushes+"/"+p.Token.Reveal(), "", ann).Want(http.StatusOK)
 	n, err := io.Copy(io.Discard, res.Body)
-	wantCut(t, n, err)
+	wantCut(t, large, n, err)
 }
 
 // wantCut fails the test unless the server ended a download early.
-func wantCut(t *testing.T, n int64, err error) {
+func wantCut(t *testing.T, size, n int64, err error) {
 	t.Helper()
 	var slow net.Error
-	if n >= large || err == nil || errors.As(err, &slow) && slow.Timeout() {
-		t.Errorf("%d of %d bytes came, %v", n, large, err)
+	if n >= size || err == nil || errors.As(err, &slow) && slow.Timeout() {
+		t.Errorf("%d of %d bytes came, %v", n, size, err)
 	}
 }
 
 func TestAClientThatStallsIsCutAndOthersAreNot(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, func(c *config.Config) { c.Limits.StallTimeout = config.Default().Limits.StallTimeout / 60 })
-	path := a.PushFiles("ann@example.com", noise(large)).Shown()[0]
-	_, res := begin(t, a, path)
-	for range 3 { // each takes about as long as a stall may
-		slow, from := make([]byte, 1), time.Now()
-		for time.Since(from) < time.Second/2 {
-			if _, err := res.Body.Read(slow); err != nil {
-				t.Fatalf("%v", err)
-			}
-			got, err := a.Try(http.MethodGet, path, "", http.Header{"Range": {"bytes=-100000"}})
-			if err != nil || got.Status != http.StatusPartialContent || len(got.Body) != 100000 {
-				t.Fatalf("the healthy one: %d, %v", got.Status, err)
+	synctest.Test(t, func(t *testing.T) {
+		const size, stall = 1 << 20, time.Second
+		a := servertest.InMemory(t, func(c *config.Config) { c.Limits.StallTimeout = stall })
+		path := a.PushFiles("ann@example.com", noise(size)).Shown()[0]
+		_, stalled := begin(t, a, path)
+		_, slow := begin(t, a, path)
+		for took := int64(0); took < size; {
+			time.Sleep(stall * 3 / 4)
+			n, err := io.CopyN(io.Discard, slow.Body, min(size/10, size-took))
+			if took += n; err != nil {
+				t.Fatalf("a slow client got %d bytes, %v", took, err)
 			}
 		}
-	}
-	n, err := io.Copy(io.Discard, res.Body)
-	wantCut(t, n, err)
+		n, err := io.Copy(io.Discard, stalled.Body)
+		wantCut(t, size, n, err)
+	})
 }
 
 func TestADamagedChunkEndsTheConnectionAndIsInTheLog(t *testing.T) {

@@ -4,11 +4,13 @@ import (
 	"bytes"
 	"encoding/base64"
 	"io"
+	"net"
 	"net/http"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pushbox/config"
@@ -211,7 +213,7 @@ func TestAnUploadThatIsCutLeavesNothing(t *testing.T) {
 		contentType, body := encode(servertest.FilePush{Files: []servertest.File{{Name: "a", Media: "", Content: servertest.BytesOf(1 << 20)}, {Name: "b", Media: "", Content: servertest.BytesOf(1 << 20)}}})
 		for _, cut := range []int{len(body) / 3, len(body) * 2 / 3, len(body) - 1} {
 			l := a.Dial(servertest.Declared(contentType, int64(len(body)), ann), body[:cut])
-			_ = l.CloseWrite()
+			_ = l.Conn.(*net.TCPConn).CloseWrite()
 			l.Want(http.StatusBadRequest)
 			a.WantNothing(ann)
 		}
@@ -220,14 +222,20 @@ func TestAnUploadThatIsCutLeavesNothing(t *testing.T) {
 
 func TestAnUploadThatStallsIsCut(t *testing.T) {
 	t.Parallel()
-	a := servertest.New(t, func(c *config.Config) { c.Limits.StallTimeout = time.Second })
-	ann := a.AddTokenUser("ann@example.com")
-	for _, encode := range servertest.FileKinds {
-		contentType, body := encode(servertest.FilePush{Files: []servertest.File{{Name: "a", Media: "", Content: servertest.BytesOf(1 << 20)}}})
-		l := a.Dial(servertest.Declared(contentType, int64(len(body)), ann), body[:len(body)/2])
-		l.Want(http.StatusBadRequest)
-	}
-	a.WantNothing(ann)
+	synctest.Test(t, func(t *testing.T) {
+		const stall = time.Second
+		a := servertest.InMemory(t, func(c *config.Config) { c.Limits.StallTimeout = stall })
+		ann := a.AddTokenUser("ann@example.com")
+		for kind, encode := range servertest.FileKinds {
+			contentType, body := encode(servertest.FilePush{Files: []servertest.File{{Name: "a", Media: "", Content: servertest.BytesOf(1 << 20)}}})
+			l := a.Dial(servertest.Declared(contentType, int64(len(body)), ann), body[:len(body)/2])
+			stalled := time.Now()
+			if l.Want(http.StatusBadRequest); time.Since(stalled) != stall {
+				t.Errorf("%s: it is cut after %v", kind, time.Since(stalled))
+			}
+		}
+		a.WantNothing(ann)
+	})
 }
 
 func TestAFullStoreTakesNoFileAndKeepsNothingOfIt(t *testing.T) {

@@ -45,6 +45,8 @@ type Server struct {
 
 	Handler *server.Server
 	Client  *http.Transport
+
+	pipes *pipes // in place of URL; nil: there are none
 }
 
 // A Log is what the server logs, from any goroutine.
@@ -85,18 +87,25 @@ func New(t *testing.T, changes ...func(*config.Config)) *Server {
 func On(t *testing.T, engine func(*storetest.Setup), changes ...func(*config.Config)) *Server {
 	t.Helper()
 	cfg := settings(changes)
-	return start(t, cfg, storetest.New(t, func(o *storetest.Setup) {
+	return start(t, cfg, fixture(t, cfg, engine), nil)
+}
+
+// fixture returns a new store with the options of a configuration.
+func fixture(t *testing.T, cfg config.Config, changes ...func(*storetest.Setup)) *storetest.Fixture {
+	t.Helper()
+	options := func(o *storetest.Setup) {
 		clock := o.Clock
 		o.Options = instance.StoreOptions(cfg)
 		o.Engine.MaxSize, o.Engine.Room = o.Space.MaxSize, o.Space.Room
 		o.Clock = clock
-	}, engine))
+	}
+	return storetest.New(t, append([]func(*storetest.Setup){options}, changes...)...)
 }
 
 // Beside starts another server over the same database, with the same changes.
 func (a *Server) Beside(changes ...func(*config.Config)) *Server {
 	a.T.Helper()
-	return start(a.T, settings(changes), a.Store.Beside())
+	return start(a.T, settings(changes), a.Store.Beside(), nil)
 }
 
 // settings are the default ones with changes. What a busy machine does late is not refused.
@@ -109,9 +118,10 @@ func settings(changes []func(*config.Config)) config.Config {
 	return cfg
 }
 
-func start(t *testing.T, cfg config.Config, f *storetest.Fixture) *Server {
+// start starts a server that is reached through the pipes, or if there are none at its URL.
+func start(t *testing.T, cfg config.Config, f *storetest.Fixture, p *pipes) *Server {
 	t.Helper()
-	a := &Server{T: t, Log: new(Log), Store: f}
+	a := &Server{T: t, Log: new(Log), Store: f, pipes: p}
 	providers, err := instance.Providers(cfg, a.Store.Clock.Now, a.Store.PolicyGroups)
 	if err != nil {
 		t.Fatal(err)
@@ -124,17 +134,33 @@ func start(t *testing.T, cfg config.Config, f *storetest.Fixture) *Server {
 	}
 	a.Handler = handler
 	a.Client = &http.Transport{MaxIdleConnsPerHost: 16}
-	a.URL = a.Listen(a.Handler)
+	if p == nil {
+		a.URL = a.Listen(a.Handler)
+		return a
+	}
+	a.Client.DialContext = func(context.Context, string, string) (net.Conn, error) { return p.dial(), nil }
+	a.URL = a.serve(a.Handler, p)
 	return a
 }
 
 // Listen serves a handler at a URL of its own until the test ends.
 func (a *Server) Listen(h http.Handler) (url string) {
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	a.T.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	return a.serve(h, l)
+}
+
+func (a *Server) serve(h http.Handler, l net.Listener) (url string) {
+	counted := func(w http.ResponseWriter, r *http.Request) {
 		a.Log.requests.RLock()
 		defer a.Log.requests.RUnlock()
 		h.ServeHTTP(w, r)
-	}))
+	}
+	s := &httptest.Server{Listener: l, Config: &http.Server{Handler: http.HandlerFunc(counted)}}
+	s.Start()
 	a.T.Cleanup(func() {
 		a.Client.CloseIdleConnections()
 		s.Close()
@@ -315,16 +341,28 @@ func (r Answer) Problem() string {
 	return r.Text("code")
 }
 
+// Connect returns a connection of its own, which is closed when the test ends.
+func (a *Server) Connect() net.Conn {
+	a.T.Helper()
+	var c net.Conn
+	if a.pipes != nil {
+		c = a.pipes.dial()
+	} else {
+		var err error
+		if c, err = net.Dial("tcp", strings.TrimPrefix(a.URL, "http://")); err != nil {
+			a.T.Fatal(err)
+		}
+	}
+	a.T.Cleanup(func() { _ = c.Close() })
+	_ = c.SetDeadline(time.Now().Add(env.Patience))
+	return c
+}
+
 // Raw sends the bytes of a request on a connection of its own, and returns the first
 // line of the answer.
 func (a *Server) Raw(request string) string {
 	a.T.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(a.URL, "http://"))
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	defer c.Close()
-	_ = c.SetDeadline(time.Now().Add(env.Patience))
+	c := a.Connect()
 	if _, err := io.WriteString(c, request); err != nil {
 		a.T.Fatal(err)
 	}

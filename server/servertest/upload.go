@@ -12,11 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"pushbox/config"
 	"pushbox/internal/secret"
-	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
 
@@ -169,22 +167,16 @@ func (a *Server) WantNothing(caller http.Header) {
 // A Line is a connection on which a test writes the bytes of a request.
 type Line struct {
 	T *testing.T
-	*net.TCPConn
+	net.Conn
 }
 
 // Dial begins a create request: it sends the header and the given beginning of the body.
 func (a *Server) Dial(header http.Header, body string) *Line {
 	a.T.Helper()
-	c, err := net.Dial("tcp", strings.TrimPrefix(a.URL, "http://"))
-	if err != nil {
-		a.T.Fatal(err)
-	}
-	a.T.Cleanup(func() { _ = c.Close() })
-	_ = c.SetDeadline(time.Now().Add(env.Patience))
 	var head strings.Builder
 	head.WriteString("POST " + pushes + " HTTP/1.1\r\nHost: box\r\n")
 	_ = header.Write(&head)
-	l := &Line{a.T, c.(*net.TCPConn)}
+	l := &Line{a.T, a.Connect()}
 	l.send(head.String() + "\r\n" + body)
 	return l
 }
