@@ -27,12 +27,12 @@ type deadlineRecorder struct {
 }
 
 func (d *deadlineRecorder) SetReadDeadline(t time.Time) error {
-	d.read = append(d.read, time.Until(t).Round(time.Minute))
+	d.read = append(d.read, time.Until(t).Round(time.Hour))
 	return nil
 }
 
 func (d *deadlineRecorder) SetWriteDeadline(t time.Time) error {
-	d.write = append(d.write, time.Until(t).Round(time.Minute))
+	d.write = append(d.write, time.Until(t).Round(time.Hour))
 	return nil
 }
 
