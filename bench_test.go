@@ -25,7 +25,7 @@ import (
 // PUSHBOX_BENCH_STORED sets the number of pushes (1,000).
 func BenchmarkStart(b *testing.B) {
 	const usual = 1000
-	stored := int(env.Length(b, "PUSHBOX_BENCH_STORED", usual, usual))
+	stored := int(env.Number(b, "PUSHBOX_BENCH_STORED", usual))
 	dir := b.TempDir()
 	fill(b, filepath.Join(dir, "data"), stored)
 	var started time.Duration

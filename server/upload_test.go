@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 )
 
@@ -216,8 +217,8 @@ func (g *gauge) Read([]byte) (int, error) {
 }
 
 func TestMemoryDoesNotGrowWithTheFile(t *testing.T) { // not parallel: it looks at all memory
-	if testing.Short() {
-		t.Skip("what it measures is measured at the ordinary length, and not by the race detector")
+	if env.UnderRace {
+		t.Skip("it measures memory, and the race detector takes some")
 	}
 	const size, bound = 48 << 20, 32 << 20
 	a := servertest.New(t, func(c *config.Config) { c.Limits.MaxBody = 64 << 10 })

@@ -10,6 +10,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -256,9 +257,7 @@ func TestTheInstanceLogIsShownFromItsEnd(t *testing.T) {
 // With a filter, a page reads a bounded number of events, and leads to where it stopped.
 func TestAFilterOfTheLogReadsABoundedNumberOfEvents(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it makes 12,000 events")
-	}
+	env.NeedLong(t, "it makes 12,000 events")
 	a, admin := administered(t)
 	for range 12_000 {
 		if err := a.Store.NoteReload(ctx, store.Actor{Role: store.Operator}, false, nil); err != nil {

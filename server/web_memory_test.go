@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/testkit/env"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -132,9 +133,7 @@ func TestSmallPagesThatAreNotReadTakeNoMemoryFromOthers(t *testing.T) {
 
 func TestThePagesOfLongAddressesFitTheirReservation(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("what it measures is measured at the ordinary length, and not by the race detector")
-	}
+	env.NeedLong(t, "it sends many forms of 1 MiB and more")
 	a := servertest.New(t)
 	for _, fill := range []string{`"`, "&", "\u200b"} {
 		for _, begin := range []string{"https://example.com/", "https://"} {
@@ -159,9 +158,7 @@ func TestThePagesOfLongAddressesFitTheirReservation(t *testing.T) {
 
 func TestFormsThatAreShownAgainTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("what it measures is measured at the ordinary length, and not by the race detector")
-	}
+	env.NeedLong(t, "it sends many forms of 1 MiB and more")
 	a := servertest.New(t, memoryOf(12<<20))
 	form := "push[kind]=text&push[expire_after_days]=x&push[payload]="
 	tooLong := sendUnread(a, "POST", "/", form+strings.Repeat(`"`, 7<<20), servertest.Urlencoded)

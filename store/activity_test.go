@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -76,9 +77,7 @@ func TestActivityIsCountedByDays(t *testing.T) {
 // Where there is more to read than the bound, there are no numbers in place of wrong ones.
 func TestActivityBeyondTheBoundIsNotCounted(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it makes 50,000 events")
-	}
+	env.NeedLong(t, "it makes 50,000 events")
 	f := storetest.New(t)
 	var g errgroup.Group
 	g.SetLimit(1000) // which share commits

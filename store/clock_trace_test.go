@@ -24,7 +24,7 @@ import (
 // PUSHBOX_TEST_CLOCK_TRACES sets the number of traces.
 func TestNoTraceOfTheClockBringsAnythingBackOrEndsItTooSoon(t *testing.T) {
 	t.Parallel()
-	n := env.Length(t, "PUSHBOX_TEST_CLOCK_TRACES", 500, 20)
+	n := env.Length(t, "PUSHBOX_TEST_CLOCK_TRACES")
 	seen := make(map[string]int)
 	storetest.CheckInBatches(t, n, func(t *testing.T, _ int) func(*rapid.T) {
 		return func(check *rapid.T) { runTrace(t, check, seen) }

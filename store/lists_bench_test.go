@@ -17,7 +17,7 @@ import (
 // says (100,000). The ratios are to those beside 100.
 func BenchmarkLists(b *testing.B) {
 	const usual = 100_000
-	most := int(env.Length(b, "PUSHBOX_BENCH_STORED", usual, usual))
+	most := int(env.Number(b, "PUSHBOX_BENCH_STORED", usual))
 	f := storetest.New(b, anyViews)
 	alice := f.Account("alice@example.com")
 	first := make(map[string]time.Duration)

@@ -27,7 +27,7 @@ func (r race) wins() int { return min(r.limit, r.tries()) }
 func races(t *testing.T, share uint64) (list []race) {
 	t.Helper()
 	limits := []int{1, 2, 3, 5, 100}
-	n := env.Length(t, "PUSHBOX_TEST_RACE_PUSHES", 250, 10)
+	n := env.Length(t, "PUSHBOX_TEST_RACE_PUSHES")
 	for i := range int(max(n/share, uint64(len(limits)))) {
 		list = append(list, race{limit: limits[i%len(limits)], each: 1 + i/len(limits)%3})
 	}

@@ -44,7 +44,7 @@ func loads() []load {
 func uploadSize(b *testing.B) int64 {
 	b.Helper()
 	const usual = 256
-	return int64(env.Length(b, "PUSHBOX_BENCH_UPLOAD", usual, usual)) * mebibyte
+	return int64(env.Number(b, "PUSHBOX_BENCH_UPLOAD", usual)) * mebibyte
 }
 
 // BenchmarkUploadBesideSmallOperations measures, in turn, the chunks of an upload

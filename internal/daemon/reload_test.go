@@ -54,7 +54,7 @@ func TestManyReloadsUnderLoadLoseNothing(t *testing.T) {
 			}
 		})
 	}
-	for n := range env.Length(t, "PUSHBOX_TEST_RELOADS", 100, 50) {
+	for n := range env.Length(t, "PUSHBOX_TEST_RELOADS") {
 		if out := l.mustReload(texts[(n+1)%2]); len(out.Changed) != 3 {
 			t.Errorf("reload %d changed %q", n, out.Changed)
 		}

@@ -122,10 +122,8 @@ func subsets(pending []faultfs.Entry, seed uint64, byChance int, fn func(how str
 // was not synced: the next start works, and has what was acknowledged.
 func TestAPowerCutDuringTheFirstStartDoesNoHarm(t *testing.T) {
 	t.Parallel()
-	seed, byChance := env.Seed(t), 40
-	if testing.Short() {
-		byChance = 2
-	}
+	seed, step := env.Seed(t), everyPoint(t)
+	byChance := max(2, 40/step)
 	disk := faultfs.Mount(t)
 	s := opened(t, settingsFor(disk.Dir))
 	disk.Mark(markOpen)
@@ -141,7 +139,7 @@ func TestAPowerCutDuringTheFirstStartDoesNoHarm(t *testing.T) {
 		replay.Advance(cut)
 		acknowledged = acknowledged || cut > 0 && log[cut-1].Kind == faultfs.Mark && log[cut-1].Node == markKept
 		subsets(replay.Pending(), seed+uint64(cut), byChance, func(how string, keep faultfs.Keep) {
-			if t.Failed() || testing.Short() && images%10 > 0 {
+			if t.Failed() || images%step > 0 {
 				images++
 				return
 			}

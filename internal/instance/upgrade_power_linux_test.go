@@ -21,7 +21,7 @@ import (
 // everyPoint is the distance between the points at which an upgrade or a rotation is cut short.
 func everyPoint(t *testing.T) int {
 	t.Helper()
-	return int(max(env.Length(t, "PUSHBOX_TEST_ROTATION_STEP", 3, 10), 1))
+	return int(max(100/env.Length(t, "PUSHBOX_TEST_BOOT_PERCENT"), 1))
 }
 
 // everyImage calls fn with what a power cut may leave, at each point behind the mark of a

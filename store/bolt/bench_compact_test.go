@@ -20,7 +20,7 @@ import (
 // compaction. PUSHBOX_BENCH_COMPACT sets the mebibytes of payloads in the file (64).
 func BenchmarkCompact(b *testing.B) {
 	const usual = 64
-	megabytes := int(env.Length(b, "PUSHBOX_BENCH_COMPACT", usual, usual))
+	megabytes := int(env.Number(b, "PUSHBOX_BENCH_COMPACT", usual))
 	if megabytes == 0 {
 		b.Fatal("there is nothing to compact")
 	}

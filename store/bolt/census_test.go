@@ -120,7 +120,7 @@ func (w *pushWriter) step() {
 func TestTheNumberOfLivePushesIsExactWhateverHappensMeanwhile(t *testing.T) {
 	t.Parallel()
 	seed := env.Seed(t)
-	steps := int(env.Length(t, "PUSHBOX_TEST_CENSUS_STEPS", 150, 60))
+	steps := int(env.Length(t, "PUSHBOX_TEST_CENSUS_STEPS"))
 	db := open(t, bolt.Options{Path: newPath(t)})
 	const writers, each = 4, 100
 	var all sync.WaitGroup

@@ -308,7 +308,7 @@ func TestErasingBesideWritersAndReadersHarmsNothing(t *testing.T) {
 			}
 		})
 	}
-	rounds := int(env.Length(t, "PUSHBOX_TEST_ERASE_ROUNDS", 150, 60))
+	rounds := int(env.Length(t, "PUSHBOX_TEST_ERASE_ROUNDS"))
 	for w := range 3 {
 		writers.Go(func() { writeAndPurge(t, db, rand.New(rand.NewPCG(seed, uint64(w))), 1000*w, rounds) })
 	}

@@ -393,10 +393,7 @@ func TestTheNumberOfLivePushesLeavesOutThoseThatEndedInTheJournal(t *testing.T) 
 func TestListsHaveEachPushOnceWhileItEndsAndIsFolded(t *testing.T) {
 	t.Parallel()
 	const writers = 8
-	each := 60
-	if testing.Short() {
-		each = 15
-	}
+	each := int(env.Length(t, "PUSHBOX_TEST_JOURNAL_VIEWS")) / 5
 	db := open(t, bolt.Options{Path: newPath(t)})
 	db.NoSync()
 	db.TinyJournal(t)

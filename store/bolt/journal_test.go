@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/storetest/conformance"
@@ -208,10 +209,7 @@ func TestChangesBypassAFullJournal(t *testing.T) {
 func TestReadersSeeEveryViewThatWasAnswered(t *testing.T) {
 	t.Parallel()
 	const pushes, readers = 3, 4
-	views := 300
-	if testing.Short() {
-		views = 50
-	}
+	views := int(env.Length(t, "PUSHBOX_TEST_JOURNAL_VIEWS"))
 	db := open(t, bolt.Options{Path: newPath(t)})
 	db.NoSync()
 	db.TinyJournal(t)

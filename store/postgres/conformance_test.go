@@ -23,9 +23,7 @@ func TestEngine(t *testing.T) {
 // another one.
 func TestEngineThroughPgBouncer(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("TestEngine runs the same suite")
-	}
+	env.NeedLong(t, "TestEngine runs the same suite, without PgBouncer")
 	b := pgtest.NewBouncer(t)
 	conformance.Run(t, func(t *testing.T) store.Engine { return openURL(t, b.Before(pgtest.URL(t))) })
 }

@@ -14,9 +14,6 @@ import (
 // whatever the order of the hosts.
 func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it starts three nodes of PostgreSQL")
-	}
 	r := pgtest.NewReplicas(t, 3)
 	create := func(n int) store.Push {
 		db := openURL(t, r.PrimaryURL())
@@ -46,9 +43,6 @@ func TestAServerDoesNotStartWithAnOldPrimary(t *testing.T) {
 // A server that runs leaves an old primary that is up beside the new one.
 func TestAServerLeavesAnOldPrimary(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it starts three nodes of PostgreSQL")
-	}
 	r := pgtest.NewReplicas(t, 3)
 	promises := make(chan postgres.Durability, 99)
 	db := openURL(t, r.URL(), telling(make(chan told, 99), promises))

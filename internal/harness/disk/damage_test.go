@@ -22,7 +22,7 @@ import (
 // store's own test tries far more damages; this one finds what ends a process.
 func TestTheProgramReportsADamagedFile(t *testing.T) {
 	t.Parallel()
-	n, seed := env.Length(t, "PUSHBOX_TEST_DAMAGE_STARTS", 40, 4), env.Seed(t)
+	n, seed := env.Length(t, "PUSHBOX_TEST_DAMAGE_STARTS"), env.Seed(t)
 	dir := t.TempDir()
 	server := proctest.StartServer(t, dir)
 	c := &proctest.Crowd{T: t, Ledger: proctest.NewLedger(), Bearer: proctest.APIToken(t, dir)}

@@ -30,7 +30,7 @@ const (
 func TestAFullDiskLosesNothing(t *testing.T) {
 	t.Parallel()
 	canMount(t)
-	n, seed := env.Length(t, "PUSHBOX_TEST_DISK_SIZES", 40, 3), env.Seed(t)
+	n, seed := env.Length(t, "PUSHBOX_TEST_DISK_SIZES"), env.Seed(t)
 	template := newDiskTemplate(t)
 	for i := range n {
 		rng := rand.New(rand.NewPCG(seed, i))

@@ -18,7 +18,7 @@ import (
 func TestABackupBesideWritersHoldsAllThatWasAnswered(t *testing.T) {
 	t.Parallel()
 	const looked = 200 // random ones of those that were answered
-	for range env.Length(t, "PUSHBOX_TEST_BACKUPS", 1, 1) {
+	for range env.Length(t, "PUSHBOX_TEST_BACKUPS") {
 		b := newBackupServer(t)
 		stop := b.write(t)
 		for len(b.answered()) < 2*looked {
@@ -124,7 +124,7 @@ func TestAKilledBackupLeavesAWholeFileOrNone(t *testing.T) {
 		judge(ended)
 	}
 	try(10 * time.Millisecond) // too early for it to succeed
-	for range env.Length(t, "PUSHBOX_TEST_BACKUP_KILLS", 3, 1) {
+	for range env.Length(t, "PUSHBOX_TEST_BACKUP_KILLS") {
 		try(time.Duration(r.IntN(250)) * time.Millisecond)
 		ended := make(chan struct{})
 		go func() {
@@ -160,7 +160,7 @@ func TestAKilledRestoreLeavesAWholeDatabaseOrNone(t *testing.T) {
 	dir := b.restoreDir(t)
 	data := filepath.Join(dir, "data")
 	whole, none, leftovers := 0, 0, 0
-	kills := env.Length(t, "PUSHBOX_TEST_RESTORE_KILLS", 8, 2)
+	kills := env.Length(t, "PUSHBOX_TEST_RESTORE_KILLS")
 	for range kills {
 		ended := killed(t, dir, time.Duration(r.IntN(200))*time.Millisecond, "restore", filepath.Join(b.dir, "box.db"))
 		leftovers += len(names(t, data, "*.new-*"))

@@ -21,7 +21,7 @@ const fileClients = 64
 // clients send and fetch files. PUSHBOX_TEST_FILE_KILLS sets how often.
 func TestAKillLosesNoFileAndLeavesNone(t *testing.T) {
 	t.Parallel()
-	kills := env.Length(t, "PUSHBOX_TEST_FILE_KILLS", 3, 1)
+	kills := env.Length(t, "PUSHBOX_TEST_FILE_KILLS")
 	dir := t.TempDir()
 	v := proctest.StartServer(t, dir)
 	token := proctest.APIToken(t, dir)

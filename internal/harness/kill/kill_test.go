@@ -22,7 +22,7 @@ const (
 // PUSHBOX_TEST_SEED sets the clients' choices and the moments of the kills.
 func TestAKillLosesNothing(t *testing.T) {
 	t.Parallel()
-	left, seed := env.Length(t, "PUSHBOX_TEST_KILLS", 60, 5), env.Seed(t)
+	left, seed := env.Length(t, "PUSHBOX_TEST_KILLS"), env.Seed(t)
 	for round := uint64(0); left > 0; round++ {
 		kills := min(left, killsOfOne)
 		left -= kills

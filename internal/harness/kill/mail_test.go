@@ -27,7 +27,7 @@ const (
 // a push that was not created.
 func TestEachAcknowledgedCreateHasItsMailSent(t *testing.T) {
 	t.Parallel()
-	kills, seed := env.Length(t, "PUSHBOX_TEST_MAIL_KILLS", 6, 2), env.Seed(t)
+	kills, seed := env.Length(t, "PUSHBOX_TEST_MAIL_KILLS"), env.Seed(t)
 	post := mailtest.New(t, mailtest.Setup{})
 	dir := t.TempDir()
 	environ := []string{

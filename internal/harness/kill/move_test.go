@@ -13,7 +13,7 @@ import (
 func TestAKilledMoveGoesOn(t *testing.T) {
 	t.Parallel()
 	r := rand.New(rand.NewPCG(env.Seed(t), 0))
-	kills := env.Length(t, "PUSHBOX_TEST_MOVE_KILLS", 8, 2)
+	kills := env.Length(t, "PUSHBOX_TEST_MOVE_KILLS")
 	m := newMover(t, 8)
 	usual := map[bool]time.Duration{}
 	for _, back := range []bool{false, true} {

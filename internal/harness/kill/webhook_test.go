@@ -28,7 +28,7 @@ const (
 // each counted view, and about no other.
 func TestEachCountedViewIsReportedAndNoOther(t *testing.T) {
 	t.Parallel()
-	kills, seed := env.Length(t, "PUSHBOX_TEST_HOOK_KILLS", 6, 2), env.Seed(t)
+	kills, seed := env.Length(t, "PUSHBOX_TEST_HOOK_KILLS"), env.Seed(t)
 	heard := newHookReceiver(seed)
 	receiver := httptest.NewServer(heard)
 	defer receiver.Close()

@@ -27,7 +27,7 @@ const stopDelay = 25 * time.Second
 // servers over one database.
 func TestSeveralServersBehindProxies(t *testing.T) {
 	t.Parallel()
-	size := int64(env.Length(t, "PUSHBOX_TEST_PROXY_MIB", 64, 0)) << 20
+	size := int64(env.Length(t, "PUSHBOX_TEST_PROXY_MIB")) << 20
 	if size == 0 {
 		t.Skip("skipped with -short: set PUSHBOX_TEST_PROXY_MIB to run it")
 	}

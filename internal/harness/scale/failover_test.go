@@ -21,7 +21,7 @@ const (
 func TestAFailoverLosesNothing(t *testing.T) {
 	t.Parallel()
 	seed := env.Seed(t)
-	for n := range env.Length(t, "PUSHBOX_TEST_FAILOVERS", 1, 1) {
+	for n := range env.Length(t, "PUSHBOX_TEST_FAILOVERS") {
 		if !failOver(t, seed+n, func(r *pgtest.Replicas, f *fleet) {
 			r.Kill(r.Primary())
 			f.await503()
@@ -39,7 +39,7 @@ func TestAFailoverLosesNothing(t *testing.T) {
 func TestAnOldPrimaryThatComesBackDeliversNothing(t *testing.T) {
 	t.Parallel()
 	seed := env.Seed(t)
-	for n := range env.Length(t, "PUSHBOX_TEST_FAILOVERS", 1, 0) {
+	for n := range env.Length(t, "PUSHBOX_TEST_FAILOVERS") {
 		if !failOver(t, seed+n, func(r *pgtest.Replicas, f *fleet) {
 			old := r.Primary()
 			r.Freeze(old)
@@ -57,7 +57,7 @@ func TestAnOldPrimaryThatComesBackDeliversNothing(t *testing.T) {
 func TestFrozenStandbysPutWritesOff(t *testing.T) {
 	t.Parallel()
 	seed := env.Seed(t)
-	for n := range env.Length(t, "PUSHBOX_TEST_FAILOVERS", 1, 0) {
+	for n := range env.Length(t, "PUSHBOX_TEST_FAILOVERS") {
 		if !failOver(t, seed+n, freezeStandbys) {
 			return
 		}

@@ -24,7 +24,7 @@ const readers = 64
 func TestNothingIsDeliveredTwiceBesideAnOldPrimary(t *testing.T) {
 	t.Parallel()
 	seed := env.Seed(t)
-	for n := range env.Length(t, "PUSHBOX_TEST_FAILOVERS", 1, 1) {
+	for n := range env.Length(t, "PUSHBOX_TEST_FAILOVERS") {
 		if !t.Run(strconv.FormatUint(seed+n, 10), func(t *testing.T) { thawAtOnce(t, seed+n) }) {
 			return
 		}

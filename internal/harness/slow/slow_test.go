@@ -47,10 +47,10 @@ var attacks = []attack{
 func TestSlowClientsKeepNoOtherClientOut(t *testing.T) {
 	t.Parallel()
 	program := proctest.Installed(t, "slowhttptest", "slowhttptest")
-	n := affordable(t, int(env.Length(t, "PUSHBOX_TEST_SLOW_CLIENTS", 1000, 50)))
-	watch := 2 * time.Second
-	if testing.Short() {
-		watch /= 8
+	n := affordable(t, int(env.Length(t, "PUSHBOX_TEST_SLOW_CLIENTS")))
+	watch := 250 * time.Millisecond
+	if env.Long() {
+		watch = 2 * time.Second
 	}
 	if n >= 4000 {
 		watch = 75 * time.Second

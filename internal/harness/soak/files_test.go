@@ -3,7 +3,6 @@ package soak
 import (
 	"context"
 	"os"
-	"strconv"
 	"testing"
 
 	"golang.org/x/sync/errgroup"
@@ -17,13 +16,7 @@ import (
 // that a server may take.
 func fileSize(t *testing.T) int64 {
 	t.Helper()
-	n := 192
-	if s := os.Getenv("PUSHBOX_TEST_FILE_MIB"); s != "" {
-		var err error
-		if n, err = strconv.Atoi(s); err != nil {
-			t.Fatal(err)
-		}
-	}
+	n := env.Length(t, "PUSHBOX_TEST_FILE_MIB")
 	if env.UnderRace {
 		n = min(n, 32)
 	}
@@ -47,9 +40,6 @@ const (
 
 func TestMemoryDoesNotGrowWithFiles(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it measures memory: not with -short, and not with the race detector")
-	}
 	size := fileSize(t)
 	for name, test := range map[string]struct {
 		as       proctest.Form

@@ -29,7 +29,7 @@ const (
 // choices.
 func TestWhatALoadTakesComesBack(t *testing.T) {
 	t.Parallel()
-	length := time.Duration(env.Length(t, "PUSHBOX_TEST_SOAK", 60, 5)) * time.Second
+	length := time.Duration(env.Length(t, "PUSHBOX_TEST_SOAK")) * time.Second
 	s := newSoak(t, env.Seed(t), length)
 	w := startMonitor(t, s)
 	s.run(length)

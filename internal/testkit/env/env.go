@@ -13,27 +13,19 @@ import (
 // Patience is how long a test waits for what must happen, before it fails. It only turns a hang into a failure: no test may be faster than it to pass.
 const Patience = 2 * time.Minute
 
-// Length is the amount of work of a test: the value of the environment variable, else
-// short with go test -short, else ordinary. A value that is not a number fails the test.
-func Length(t testing.TB, name string, ordinary, short uint64) uint64 {
-	t.Helper()
-	if testing.Short() {
-		ordinary = short
-	}
-	return number(t, name, ordinary)
-}
-
 // Seed is the value of PUSHBOX_TEST_SEED, else random. It is in the test's log, so that a
 // failure can be repeated.
 func Seed(t testing.TB) uint64 {
 	t.Helper()
 	const name = "PUSHBOX_TEST_SEED"
-	seed := number(t, name, rand.Uint64()>>1)
+	seed := Number(t, name, rand.Uint64()>>1)
 	t.Logf("%s=%d", name, seed)
 	return seed
 }
 
-func number(t testing.TB, name string, otherwise uint64) uint64 {
+// Number is the value of an environment variable, else another one. A value that is not a number fails
+// the test.
+func Number(t testing.TB, name string, otherwise uint64) uint64 {
 	t.Helper()
 	text := os.Getenv(name)
 	if text == "" {

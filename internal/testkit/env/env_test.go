@@ -1,24 +1,53 @@
 package env
 
 import (
+	"slices"
+	"strings"
 	"testing"
 )
 
 func TestTheEnvironmentSetsLengthAndSeed(t *testing.T) {
-	const name = "PUSHBOX_TEST_EXAMPLE"
-	want := uint64(7)
-	if testing.Short() {
-		want = 2
-	}
-	if n := Length(t, name, 7, 2); n != want {
+	const name = "PUSHBOX_TEST_KILLS"
+	row := Works()[slices.IndexFunc(Works(), func(w Work) bool { return w.Name == name })]
+	t.Setenv(long, "")
+	if n := Length(t, name); n != row.Usual {
 		t.Errorf("without a variable it is %d", n)
 	}
+	t.Setenv(long, "1")
+	if n := Length(t, name); n != row.Long {
+		t.Errorf("in the long run it is %d", n)
+	}
 	t.Setenv(name, "1000")
-	if n := Length(t, name, 7, 2); n != 1000 {
+	if n := Length(t, name); n != 1000 {
 		t.Errorf("with 1000 in the environment it is %d", n)
 	}
 	t.Setenv("PUSHBOX_TEST_SEED", "42")
 	if n := Seed(t); n != 42 {
 		t.Errorf("the seed is %d", n)
+	}
+}
+
+func TestALengthOf0SkipsATest(t *testing.T) {
+	t.Setenv("PUSHBOX_TEST_KILLS", "0")
+	skipped := false
+	t.Run("a test", func(t *testing.T) {
+		defer func() { skipped = t.Skipped() }()
+		Length(t, "PUSHBOX_TEST_KILLS")
+	})
+	if !skipped {
+		t.Error("it is not skipped")
+	}
+}
+
+func TestWorksAreSortedAndTheLongRunIsTheLonger(t *testing.T) {
+	t.Parallel()
+	works := Works()
+	if !slices.IsSortedFunc(works, func(a, b Work) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Error("they are not in the order of their names")
+	}
+	for _, w := range works {
+		if w.Usual > w.Long || !strings.HasPrefix(w.Name, "PUSHBOX_TEST_") || w.What == "" {
+			t.Errorf("this row is wrong: %v", w)
+		}
 	}
 }

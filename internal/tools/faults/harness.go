@@ -11,6 +11,7 @@ type harness struct {
 	row  string // its name in the documentation
 	pkg  string // the directory of its package below the root
 	test string // its function, and its subtests behind slashes
+	work string // the row of env.Works that sets its length, without its prefix; empty if none does
 }
 
 // function is the test function of the harness.
@@ -28,37 +29,37 @@ func (h harness) pattern() string {
 // harnesses are those that a fault names in one word.
 func harnesses() map[string]harness {
 	return map[string]harness{
-		"clock":        {"Clock", "store", "TestNoTraceOfTheClockBringsAnythingBackOrEndsItTooSoon"},
-		"damage":       {"Damage", "store/harness/damage", "TestADamagedFileDoesNoHarm"},
-		"disk-errors":  {"I/O errors", "store/harness/power", "TestEveryOperationOfTheDiskMayFail"},
-		"golden":       {"Golden databases", "store/harness/golden", "TestDatabasesOfEverySchemaOpenWithAllTheirContent"},
-		"erasure":      {"Erasure", "store/bolt", "TestErasingBesideWritersAndReadersHarmsNothing"},
-		"file-kill":    {"Process kill", "internal/harness/kill", "TestAKillLosesNoFileAndLeavesNone"},
-		"first-boot":   {"First boot", "internal/instance", "TestAPowerCutDuringTheFirstStartDoesNoHarm"},
-		"forgery":      {"Forgery", "store/harness/forgery", "TestAForgeryIsNeverBelieved"},
-		"full-disk":    {"Full disk", "internal/harness/disk", "TestAFullDiskLosesNothing"},
-		"journal":      {"Journal", "store/bolt", "TestReadersSeeEveryViewThatWasAnswered"},
-		"key-rotation": {"Key rotation", "internal/instance", "TestAPowerCutDuringARotationOfTheKeyDoesNoHarm"},
-		"kill":         {"Process kill", "internal/harness/kill", "TestAKillLosesNothing"},
-		"linear":       {"Linearizability", "server/harness/linear", "TestMixedOperationsAreLinearizable"},
-		"mail":         {"Mail", "internal/harness/kill", "TestEachAcknowledgedCreateHasItsMailSent"},
-		"model":        {"Model", "store/harness/model", "TestTheStoreAgreesWithAModel"},
-		"power-loss":   {"Power loss", "store/harness/power", "TestAPowerCutLosesNothingThatWasAcknowledged"},
-		"proxies":      {"Proxies", "internal/harness/proxy", "TestPushboxBehindProxies"},
-		"race":         {"Race", "store", "TestNoMoreIsDeliveredThanTheLimitHoweverManyAsk"},
-		"renewal":      {"Key rotation", "store", "TestARotationSealsEverythingAnewAndDropsTheOldKeys"},
-		"renewal-wait": {"Key rotation", "store", "TestARotationWaitsForWhatIsSealedAndNotYetKept"},
-		"requests":     {"Requests", "store", "TestARequestEnds"},
-		"residue":      {"Residue", "store/harness/residue", "TestNothingIsLeftFiveSecondsAfterAnEnd"},
-		"next-start":   {"Residue", "store/harness/residue", "TestNothingIsLeftAfterAStopAndAfterTheNextStart"},
-		"restore":      {"Backup", "internal/harness/kill", "TestNoLinkDeliversMoreThanItsLimitAcrossARestore"},
-		"second-boot":  {"First boot", "internal/instance", "TestWhatASecondStartAcknowledgesOutlastsAPowerCut"},
-		"servers":      {"Several servers", "store/postgres", "TestServersCountViewsTogether"},
-		"slow-clients": {"Slow clients", "internal/harness/slow", "TestSlowClientsKeepNoOtherClientOut"},
-		"soak":         {"Soak", "internal/harness/soak", "TestWhatALoadTakesComesBack"},
-		"unconfirmed":  {"Mail", "server", "TestASignedUpAccountSendsMailOnceItsAddressIsConfirmed"},
-		"upgrade":      {"Upgrade", "internal/instance", "TestAPowerCutDuringAnUpgradeDoesNoHarm"},
-		"webhooks":     {"Webhooks", "internal/harness/kill", "TestEachCountedViewIsReportedAndNoOther"},
+		"clock":        {"Clock", "store", "TestNoTraceOfTheClockBringsAnythingBackOrEndsItTooSoon", "CLOCK_TRACES"},
+		"damage":       {"Damage", "store/harness/damage", "TestADamagedFileDoesNoHarm", "DAMAGE_FLIPS"},
+		"disk-errors":  {"I/O errors", "store/harness/power", "TestEveryOperationOfTheDiskMayFail", "IO_PERCENT"},
+		"golden":       {"Golden databases", "store/harness/golden", "TestDatabasesOfEverySchemaOpenWithAllTheirContent", ""},
+		"erasure":      {"Erasure", "store/bolt", "TestErasingBesideWritersAndReadersHarmsNothing", "ERASE_ROUNDS"},
+		"file-kill":    {"Process kill", "internal/harness/kill", "TestAKillLosesNoFileAndLeavesNone", "FILE_KILLS"},
+		"first-boot":   {"First boot", "internal/instance", "TestAPowerCutDuringTheFirstStartDoesNoHarm", "BOOT_PERCENT"},
+		"forgery":      {"Forgery", "store/harness/forgery", "TestAForgeryIsNeverBelieved", "FORGERIES"},
+		"full-disk":    {"Full disk", "internal/harness/disk", "TestAFullDiskLosesNothing", "DISK_SIZES"},
+		"journal":      {"Journal", "store/bolt", "TestReadersSeeEveryViewThatWasAnswered", "JOURNAL_VIEWS"},
+		"key-rotation": {"Key rotation", "internal/instance", "TestAPowerCutDuringARotationOfTheKeyDoesNoHarm", "BOOT_PERCENT"},
+		"kill":         {"Process kill", "internal/harness/kill", "TestAKillLosesNothing", "KILLS"},
+		"linear":       {"Linearizability", "server/harness/linear", "TestMixedOperationsAreLinearizable", "LINEAR_OPS"},
+		"mail":         {"Mail", "internal/harness/kill", "TestEachAcknowledgedCreateHasItsMailSent", "MAIL_KILLS"},
+		"model":        {"Model", "store/harness/model", "TestTheStoreAgreesWithAModel", "MODEL_SEQUENCES"},
+		"power-loss":   {"Power loss", "store/harness/power", "TestAPowerCutLosesNothingThatWasAcknowledged", "POWER_IMAGES"},
+		"proxies":      {"Proxies", "internal/harness/proxy", "TestPushboxBehindProxies", "PROXY_MIB"},
+		"race":         {"Race", "store", "TestNoMoreIsDeliveredThanTheLimitHoweverManyAsk", "RACE_PUSHES"},
+		"renewal":      {"Key rotation", "store", "TestARotationSealsEverythingAnewAndDropsTheOldKeys", ""},
+		"renewal-wait": {"Key rotation", "store", "TestARotationWaitsForWhatIsSealedAndNotYetKept", ""},
+		"requests":     {"Requests", "store", "TestARequestEnds", ""},
+		"residue":      {"Residue", "store/harness/residue", "TestNothingIsLeftFiveSecondsAfterAnEnd", "RESIDUE_PUSHES"},
+		"next-start":   {"Residue", "store/harness/residue", "TestNothingIsLeftAfterAStopAndAfterTheNextStart", "RESIDUE_PUSHES"},
+		"restore":      {"Backup", "internal/harness/kill", "TestNoLinkDeliversMoreThanItsLimitAcrossARestore", "RESTORE_KILLS"},
+		"second-boot":  {"First boot", "internal/instance", "TestWhatASecondStartAcknowledgesOutlastsAPowerCut", ""},
+		"servers":      {"Several servers", "store/postgres", "TestServersCountViewsTogether", ""},
+		"slow-clients": {"Slow clients", "internal/harness/slow", "TestSlowClientsKeepNoOtherClientOut", "SLOW_CLIENTS"},
+		"soak":         {"Soak", "internal/harness/soak", "TestWhatALoadTakesComesBack", "SOAK"},
+		"unconfirmed":  {"Mail", "server", "TestASignedUpAccountSendsMailOnceItsAddressIsConfirmed", ""},
+		"upgrade":      {"Upgrade", "internal/instance", "TestAPowerCutDuringAnUpgradeDoesNoHarm", "BOOT_PERCENT"},
+		"webhooks":     {"Webhooks", "internal/harness/kill", "TestEachCountedViewIsReportedAndNoOther", "HOOK_KILLS"},
 	}
 }
 
@@ -72,13 +73,13 @@ func findHarness(name string) (harness, error) {
 	words := strings.Fields(name)
 	switch {
 	case len(words) == 2 && words[0] == "drill":
-		return harness{"Drills", drills, "TestDrills/" + words[1]}, nil
+		return harness{"Drills", drills, "TestDrills/" + words[1], ""}, nil
 	case len(words) == 2 && words[0] == "postgres":
-		return harness{"PostgreSQL", "store/postgres", words[1]}, nil
+		return harness{"PostgreSQL", "store/postgres", words[1], ""}, nil
 	case len(words) == 2 && words[0] == "shared":
-		return harness{"Several servers", "store", words[1]}, nil
+		return harness{"Several servers", "store", words[1], ""}, nil
 	case len(words) == 3 && words[0] == "fuzz":
-		return harness{"Fuzz", words[1], words[2]}, nil
+		return harness{"Fuzz", words[1], words[2], ""}, nil
 	}
 	h, found := harnesses()[name]
 	if !found {

@@ -27,6 +27,8 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 		_, _ = fmt.Fprintln(notes, "faults [flags] [NAME ...]: seed faults and check that they are caught\nfaults record NAME: make the patch of a fault from a change of the tree")
 		f.PrintDefaults()
 	}
+	matrix := f.Bool("matrix", false, "run every harness of each fault, and print which of them catch it, as a table")
+	power := f.Bool("power", false, "find the smallest length at which each harness catches each of its faults 20 times of 20")
 	list := f.Bool("list", false, "list the faults, and seed none")
 	control := f.Bool("control", false, "run the harnesses on the code without a fault: each must pass")
 	limit := f.Duration("limit", usualLimit, "`time` that a harness may run on a fault")
@@ -60,8 +62,13 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 		return err
 	}
 	r := runner{root: root, limit: *limit, out: out, progress: newProgress(notes)}
-	if *control {
+	switch {
+	case *control:
 		return r.control(ctx, faults)
+	case *matrix:
+		return r.matrix(ctx, faults)
+	case *power:
+		return r.power(ctx, faults)
 	}
 	return r.tryAll(ctx, faults)
 }

@@ -68,17 +68,26 @@ func (r *runner) control(ctx context.Context, faults []fault) error {
 	return nil
 }
 
-// one tries one fault in a directory of its own.
+// one tests one fault in its own directory.
 func (r *runner) one(ctx context.Context, what string, f fault) (v verdict, err error) {
+	err = r.within(what, func(t *trial) (err error) {
+		v, err = t.try(ctx, f)
+		return err
+	})
+	return v, err
+}
+
+// within calls fn with a trial, and removes the trial's files afterwards.
+func (r *runner) within(what string, fn func(*trial) error) (err error) {
 	t, err := newTrial(r.root, r.limit, func(text string) { r.progress.show(what + ": " + text) })
 	if err != nil {
-		return verdict{}, err
+		return err
 	}
 	defer func() {
 		r.progress.clear()
 		err = errors.Join(err, t.end())
 	}()
-	return t.try(ctx, f)
+	return fn(t)
 }
 
 // report writes the outcome of a fault.
@@ -86,6 +95,9 @@ func (r *runner) report(name string, v verdict) error {
 	text := fmt.Sprintf("%-15s %s", fates[v.fate], name)
 	if v.by.test != "" {
 		text += fmt.Sprintf(": %s, in %.1f s", v.by.test, v.took.Seconds())
+	}
+	if v.long {
+		text += ", in the long run"
 	}
 	if v.test != "" && v.test != v.by.test {
 		text += "\n    " + v.test

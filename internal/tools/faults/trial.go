@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 )
 
@@ -34,6 +35,7 @@ type verdict struct {
 	test string        // the one that failed, with its subtests
 	says string        // the test's first message, or the error before it ran
 	took time.Duration // of the harness
+	long bool          // it ran at the length of the long run
 }
 
 // A trial runs one fault, with files in a directory of its own. It does not change the
@@ -64,22 +66,32 @@ func (t *trial) end() error {
 	return errors.Join(unmountBelow(t.dir), os.RemoveAll(t.dir))
 }
 
-// try seeds a fault and runs its harnesses in turn until one of them fails. An error
-// means that the trial has no outcome.
+// try seeds a fault and runs its harnesses in turn until one of them fails: each at the length
+// of go test, then each at that of the long run. An error means that the trial has no outcome.
 func (t *trial) try(ctx context.Context, f fault) (v verdict, err error) {
+	if v, err := t.seed(ctx, f); err != nil || v.fate == unfit {
+		return v, err
+	}
+	for _, setting := range []string{"", longRun} {
+		for _, h := range f.by {
+			if v, err = t.meet(ctx, h, setting); err != nil || v.fate != missed && v.fate != skipped {
+				return v, err
+			}
+		}
+	}
+	return v, err
+}
+
+// longRun is what the environment has in the long run.
+const longRun = "PUSHBOX_TEST_LONG=1"
+
+// seed prepares the code with a fault. The verdict is unfit if its patch does not fit.
+func (t *trial) seed(ctx context.Context, f fault) (verdict, error) {
 	paths, err := f.apply(ctx, t.root, t.patched())
 	if err != nil {
 		return verdict{fate: unfit, says: err.Error()}, ctx.Err()
 	}
-	if err := t.writeOverlay(paths); err != nil {
-		return verdict{}, err
-	}
-	for _, h := range f.by {
-		if v, err = t.meet(ctx, h); err != nil || v.fate != missed && v.fate != skipped {
-			break
-		}
-	}
-	return v, err
+	return verdict{}, t.writeOverlay(paths)
 }
 
 func (t *trial) overlay() string { return filepath.Join(t.dir, "overlay.json") }
@@ -99,19 +111,24 @@ func (t *trial) writeOverlay(paths []string) error {
 	return os.WriteFile(t.overlay(), b, 0o600)
 }
 
-// meet builds a harness with the patched code, and runs it.
-func (t *trial) meet(ctx context.Context, h harness) (verdict, error) {
-	t.step("building " + h.pkg)
-	program := filepath.Join(t.dir, "harness.test")
-	out, err := t.build(ctx, h, program)
-	switch {
-	case ctx.Err() != nil:
-		return verdict{}, ctx.Err()
-	case err != nil:
-		return verdict{fate: broken, by: h, says: firstError(out)}, nil
+// meet builds a harness with the patched code, unless it did so before, and runs it with a
+// setting in its environment.
+func (t *trial) meet(ctx context.Context, h harness, setting string) (verdict, error) {
+	program := filepath.Join(t.dir, strings.ReplaceAll(h.pkg, "/", "_")+".test")
+	if _, err := os.Stat(program); err != nil {
+		t.step("building " + h.pkg)
+		out, err := t.build(ctx, h, program)
+		switch {
+		case ctx.Err() != nil:
+			return verdict{}, ctx.Err()
+		case err != nil:
+			return verdict{fate: broken, by: h, says: firstError(out)}, nil
+		}
 	}
 	t.step("running " + h.test)
-	return t.run(ctx, h, program)
+	v, err := t.run(ctx, h, program, setting)
+	v.long = setting == longRun
+	return v, err
 }
 
 // buildLimit allows for a busy machine with an empty build cache.
@@ -134,7 +151,7 @@ const grace = 10 * time.Second
 
 // run runs a harness as go test does. The harness writes its files into the trial's
 // directory. When run returns, no process of the harness is left.
-func (t *trial) run(ctx context.Context, h harness, program string) (verdict, error) {
+func (t *trial) run(ctx context.Context, h harness, program, setting string) (verdict, error) {
 	limited, cancel := context.WithTimeout(ctx, t.limit+grace)
 	defer cancel()
 	files := filepath.Join(t.dir, "t")
@@ -143,7 +160,7 @@ func (t *trial) run(ctx context.Context, h harness, program string) (verdict, er
 	}
 	cmd := exec.CommandContext(limited, program, "-test.run="+h.pattern(), "-test.v", "-test.timeout="+t.limit.String())
 	cmd.Dir = filepath.Join(t.root, h.pkg)
-	cmd.Env = append(os.Environ(), "TMPDIR="+files, keepTree)
+	cmd.Env = append(os.Environ(), "TMPDIR="+files, keepTree, setting)
 	inGroup(cmd)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"pushbox/internal/testkit/env"
 )
 
 const sample = "testdata/sample"
@@ -38,7 +40,7 @@ func sampleRoot(t *testing.T) string {
 func TestEachOutcomeIsDistinguished(t *testing.T) {
 	t.Parallel()
 	const adds = "sum += n"
-	short := []string{"a test fails", "it does not compile", "the text is not there", "the file is not there"}
+	usual := []string{"a test fails", "it does not compile", "the text is not there", "the file is not there"}
 	for name, test := range map[string]struct {
 		fault fault
 		want  verdict
@@ -59,8 +61,8 @@ func TestEachOutcomeIsDistinguished(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			if testing.Short() && !slices.Contains(short, name) {
-				t.Skip("it builds a program of its own")
+			if !slices.Contains(usual, name) {
+				env.NeedLong(t, "it builds a program of its own")
 			}
 			got := trySample(t, test.fault)
 			if got.fate != test.want.fate || !strings.HasPrefix(got.test, test.want.test) || !strings.Contains(got.says, test.want.says) {

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"pushbox/internal/testkit/env"
 )
 
 // vulnDatabase makes a database in which all versions of cobra before the given one are
@@ -36,9 +38,7 @@ func vulnDatabase(t *testing.T, fixed string) (address string) {
 
 func TestAKnownVulnerabilityEndsTheRelease(t *testing.T) {
 	t.Parallel()
-	if testing.Short() {
-		t.Skip("it builds govulncheck")
-	}
+	env.NeedLong(t, "it builds govulncheck")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)

@@ -38,7 +38,7 @@ const (
 //	PUSHBOX_TEST_LINEAR_OPS=10000000 go test ./server/harness/linear -run MixedOperationsAreLinearizable -timeout 24h
 func TestMixedOperationsAreLinearizable(t *testing.T) {
 	t.Parallel()
-	ops, seed := env.Length(t, "PUSHBOX_TEST_LINEAR_OPS", 60_000, linearRound), env.Seed(t)
+	ops, seed := env.Length(t, "PUSHBOX_TEST_LINEAR_OPS"), env.Seed(t)
 	seen := &linearVariety{calls: make(map[string]int)}
 	length := min(linearRound, ops/2) // so that some have kills
 	for round := uint64(0); uint64(seen.made) < ops; round++ {
@@ -47,7 +47,7 @@ func TestMixedOperationsAreLinearizable(t *testing.T) {
 		}
 	}
 	t.Log(seen)
-	if ops >= linearRound {
+	if ops >= 10*linearRound { // fewer may lack a kind of call by chance
 		seen.check(t)
 	}
 }
@@ -57,7 +57,7 @@ func TestMixedOperationsAreLinearizable(t *testing.T) {
 // of their own, one of which is killed now and then while the other goes on.
 func TestMixedOperationsOfTwoServersAreLinearizable(t *testing.T) {
 	t.Parallel()
-	ops, seed := env.Length(t, "PUSHBOX_TEST_LINEAR_OPS", 60_000, linearRound), env.Seed(t)
+	ops, seed := env.Length(t, "PUSHBOX_TEST_LINEAR_OPS"), env.Seed(t)
 	seen := &linearVariety{calls: make(map[string]int)}
 	length := min(linearRound, ops/2) // so that some have kills
 	for round := uint64(0); uint64(seen.made) < ops; round++ {
@@ -78,7 +78,7 @@ func TestMixedOperationsOfTwoServersAreLinearizable(t *testing.T) {
 		}
 	}
 	t.Log(seen)
-	if ops >= linearRound {
+	if ops >= 10*linearRound { // fewer may lack a kind of call by chance
 		seen.check(t)
 	}
 }

@@ -78,7 +78,7 @@ func TestNoMoreIsDeliveredThanTheLimitToProgramsAndPeopleAtOnce(t *testing.T) {
 	a := servertest.New(t, unlimited)
 	r := newContest(a)
 	var programs, people atomic.Int32
-	for i, limit := range raceLimits(env.Length(t, "PUSHBOX_TEST_RACE_PUSHES", 250, 10) / 10) {
+	for i, limit := range raceLimits(env.Length(t, "PUSHBOX_TEST_RACE_PUSHES") / 10) {
 		secret := fmt.Sprintf("the-secret-%d-", i)
 		token := a.Create(fmt.Sprintf(`"payload":%q,"expire_after_views":%d`, secret, limit))
 		var delivered atomic.Int32
@@ -111,7 +111,7 @@ func TestNoMoreGrantsAreGivenThanTheLimitHoweverManyAsk(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t, unlimited)
 	ann, r := a.AddTokenUser("ann@example.com"), newContest(a)
-	for i, limit := range raceLimits(env.Length(t, "PUSHBOX_TEST_RACE_PUSHES", 250, 10) / 50) {
+	for i, limit := range raceLimits(env.Length(t, "PUSHBOX_TEST_RACE_PUSHES") / 50) {
 		want := servertest.BytesOf(100 + i)
 		contentType, body := servertest.FilePush{Before: map[string]string{"expire_after_views": fmt.Sprint(limit)}, Files: []servertest.File{{Name: "f", Media: "", Content: want}}}.Multipart()
 		token := a.Post(contentType, body, ann).Want(http.StatusCreated).Text("url_token")

@@ -24,7 +24,7 @@ const processors = 2
 // TestAForgeryIsNeverBelieved says in doc.go what it does.
 func TestAForgeryIsNeverBelieved(t *testing.T) {
 	t.Parallel()
-	n, rng := int(env.Length(t, "PUSHBOX_TEST_FORGERIES", 400, 100)), rand.New(rand.NewPCG(env.Seed(t), 0))
+	n, rng := int(env.Length(t, "PUSHBOX_TEST_FORGERIES")), rand.New(rand.NewPCG(env.Seed(t), 0))
 	dir := quickDir(t)
 	w := newWorld(t, dir)
 	c := newChooser(t, w, filepath.Join(dir, "pushbox.db"), rng)

@@ -25,7 +25,7 @@ import (
 func TestTheStoreAgreesWithAModel(t *testing.T) {
 	t.Parallel()
 	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
-		n := storetest.Rounds(t, env.Length(t, "PUSHBOX_TEST_MODEL_SEQUENCES", 2_500, 50))
+		n := storetest.Rounds(t, env.Length(t, "PUSHBOX_TEST_MODEL_SEQUENCES"))
 		counts := make(map[string]int)
 		storetest.CheckInBatches(t, n, func(t *testing.T, batch int) func(*rapid.T) {
 			f := storetest.New(t, storetest.InMemory(t), engine, setup)

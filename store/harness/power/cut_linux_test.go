@@ -25,7 +25,7 @@ const imagesPerRun = 2500
 // time the store must open and keep its promises.
 func TestAPowerCutLosesNothingThatWasAcknowledged(t *testing.T) {
 	t.Parallel()
-	images, seed := env.Length(t, "PUSHBOX_TEST_POWER_IMAGES", 1000, 100), env.Seed(t)
+	images, seed := env.Length(t, "PUSHBOX_TEST_POWER_IMAGES"), env.Seed(t)
 	fs, total := faultfs.Mount(t), new(tally)
 	for first := uint64(0); first < images && !t.Failed(); first += imagesPerRun {
 		r := record(t, fs, seed+first)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -54,19 +53,12 @@ func allKinds() []faultfs.Kind {
 // the power is cut at that moment.
 func TestEveryOperationOfTheDiskMayFail(t *testing.T) {
 	t.Parallel()
-	seeds, stride := env.Length(t, "PUSHBOX_TEST_IO_SEEDS", 1, 1), 1
-	seed := env.Seed(t)
-	if testing.Short() {
-		stride = 50
-	}
+	percent, seed := env.Length(t, "PUSHBOX_TEST_IO_PERCENT"), env.Seed(t)
+	seeds, stride := max(percent/100, 1), int(max(100/percent, 1))
 	total := new(tally)
 	t.Run("faults", func(t *testing.T) {
 		faults := diskFaults()
-		for i, name := range slices.Sorted(maps.Keys(faults)) {
-			if testing.Short() && (seed+uint64(i))%3 > 0 {
-				continue
-			}
-			fault := faults[name]
+		for name, fault := range faults {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
 				fs, stride := faultfs.Mount(t), stride

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/faultfs"
 	"pushbox/store"
 	"pushbox/store/seal"
@@ -22,8 +23,8 @@ const ownerEmail = "owner@example.com"
 
 const (
 	powerWriters = 6
-	powerRounds  = 5  // with a restart between
-	shortRounds  = 2  // the same with -short
+	powerRounds  = 2  // with a restart between
+	longRounds   = 5  // the same in the long run
 	powerSteps   = 14 // of a writer in a round
 )
 
@@ -50,8 +51,8 @@ func record(t *testing.T, fs *faultfs.FS, seed uint64) *recording {
 	r := &recording{ledger: &ledger{mark: fs.Mark}, root: seal.NewRootKey()}
 	clock := storetest.NewClock()
 	rounds := powerRounds
-	if testing.Short() {
-		rounds = shortRounds
+	if env.Long() {
+		rounds = longRounds
 	}
 	for round := range rounds {
 		s, err := openTracked(ctx, fs.Dir, r.root, clock)
