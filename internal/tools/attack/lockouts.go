@@ -156,7 +156,7 @@ func guessPIN(ctx context.Context, v *victim) ([]line, error) {
 		what = fmt.Sprintf("%d guesses heard, then %d", heard, end)
 	}
 	if seconds, err := time.ParseDuration(wait + "s"); err == nil {
-		what += fmt.Sprintf(" for about %v", seconds.Round(time.Minute))
+		what += fmt.Sprintf(" for about %v", seconds.Round(5*time.Minute)) // since the first guess some time has passed
 	}
 	return []line{{"attacker", what}, {"recipient who was right before", fmt.Sprintf("right PIN: %d", again)}}, err
 }
