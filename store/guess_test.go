@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -10,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/limit"
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/storetest"
 )
@@ -91,28 +94,68 @@ func TestManyGuessesAtOnceDoNotGetPastTheLimit(t *testing.T) {
 	}
 }
 
+// A stalled engine counts no try before it is told to.
+type stalled struct {
+	store.Engine
+	goOn chan struct{}
+}
+
+func (e stalled) CountTry(ctx context.Context, at time.Time, tallies []limit.Tally) ([]limit.Standing, error) {
+	<-e.goOn
+	return e.Engine.CountTry(ctx, at, tallies)
+}
+
+// wantRefusals has more try at once than a queue of one takes. It fails the test unless some are
+// refused, hash too while the queue is full, and the others end with want.
+func wantRefusals(t *testing.T, want error, prepare func(f *storetest.Fixture) (try func(n int) error), hash func(f *storetest.Fixture) error) {
+	t.Helper()
+	goOn := make(chan struct{})
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Guessing, s.SignIns = store.Guessing{PerClient: 1000, PerPush: 1000, Queue: 1}, store.SignInLimits{PerClient: 1000, PerAccount: 1000}
+		s.Wrap = func(e store.Engine) store.Engine { return stalled{e, goOn} }
+	})
+	try, tries := prepare(f), 8+4*runtime.GOMAXPROCS(0)
+	results := make(chan error, tries)
+	for n := range tries {
+		go func() { results <- try(n) }()
+	}
+	select {
+	case err := <-results:
+		if !errors.Is(err, store.ErrBusy) {
+			t.Errorf("the first ends with %v", err)
+		}
+		if err := hash(f); !errors.Is(err, store.ErrBusy) {
+			t.Errorf("while the queue is full: %v", err)
+		}
+	case <-time.After(env.Patience):
+		t.Error("none is refused")
+	}
+	close(goOn)
+	done := 0
+	for range tries - 1 {
+		if err := <-results; errors.Is(err, want) {
+			done++
+		} else if !errors.Is(err, store.ErrBusy) {
+			t.Error(err)
+		}
+	}
+	if done == 0 {
+		t.Error("all are refused")
+	}
+}
+
 func TestTooManyPassphrasesAtOnceAreRefused(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, func(o *storetest.Setup) { o.Guessing.Queue = 1 })
-	var busy, done atomic.Int32
-	var all sync.WaitGroup
-	for range 8 + 4*runtime.GOMAXPROCS(0) {
-		all.Go(func() {
-			_, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Passphrase: secret.New("p")})
-			switch {
-			case err == nil:
-				done.Add(1)
-			case errors.Is(err, store.ErrBusy):
-				busy.Add(1)
-			default:
-				t.Errorf("create: %v", err)
-			}
-		})
-	}
-	all.Wait()
-	if busy.Load() == 0 || done.Load() == 0 {
-		t.Errorf("%d were refused, %d done", busy.Load(), done.Load())
-	}
+	wantRefusals(t, store.ErrPassphrase, func(f *storetest.Fixture) func(int) error {
+		p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
+		return func(int) error {
+			_, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("wrong"), nil)
+			return err
+		}
+	}, func(f *storetest.Fixture) error {
+		_, err := f.CreatePush(ctx, anonymous, store.NewPush{Kind: store.Text, Payload: secret.New("x"), Passphrase: secret.New("p")})
+		return err
+	})
 }
 
 func TestAWrongPassphraseTellsHowManyTriesAreLeft(t *testing.T) {

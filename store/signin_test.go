@@ -331,24 +331,13 @@ func TestTheFirstAccountIsMadeOnce(t *testing.T) {
 
 func TestTooManyPasswordsAtOnceAreRefused(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, func(s *storetest.Setup) { s.SignIns, s.Guessing.Queue = store.SignInLimits{}, 1 })
-	var busy, done atomic.Int32
-	var all sync.WaitGroup
-	for i := range 8 + 4*runtime.GOMAXPROCS(0) {
-		all.Go(func() {
-			_, err := f.SignIn(ctx, anonymous, fmt.Sprintf("%d@example.com", i), secret.New("wrong"))
-			switch {
-			case errors.Is(err, store.ErrCredentials):
-				done.Add(1)
-			case errors.Is(err, store.ErrBusy):
-				busy.Add(1)
-			default:
-				t.Errorf("sign in: %v", err)
-			}
-		})
-	}
-	all.Wait()
-	if busy.Load() == 0 || done.Load() == 0 {
-		t.Errorf("%d were refused, %d tried", busy.Load(), done.Load())
-	}
+	wantRefusals(t, store.ErrCredentials, func(f *storetest.Fixture) func(int) error {
+		return func(n int) error {
+			_, err := f.SignIn(ctx, anonymous, fmt.Sprintf("%d@example.com", n), secret.New("wrong"))
+			return err
+		}
+	}, func(f *storetest.Fixture) error {
+		_, err := f.SignUp(ctx, anonymous, email, secret.New(right))
+		return err
+	})
 }
