@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/seal"
@@ -60,7 +61,7 @@ func (k *keyed) restart() (store.RotationOutcome, error) {
 
 func (k *keyed) finishRotation() (store.RotationOutcome, error) {
 	k.t.Helper()
-	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path})
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path, Timeout: env.Patience})
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -145,7 +146,7 @@ func TestPushesOpenAfterARotationAndTheOldKeyOpensNothing(t *testing.T) {
 	if err := k.Close(ctx); err != nil {
 		t.Fatal(err)
 	}
-	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path})
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path, Timeout: env.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +165,7 @@ func TestPushesOpenAfterARotationAndTheOldKeyOpensNothing(t *testing.T) {
 // reseal seals the ring under a key behind the back of the store.
 func (k *keyed) reseal(under seal.RootKey) {
 	k.t.Helper()
-	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path})
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path, Timeout: env.Patience})
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -361,7 +362,7 @@ func (k *keyed) withRinger(before func() error) *store.Store {
 	if err := k.Close(ctx); err != nil {
 		k.t.Fatal(err)
 	}
-	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path})
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: k.Path, Timeout: env.Patience})
 	if err != nil {
 		k.t.Fatal(err)
 	}
@@ -453,7 +454,7 @@ func TestARotationThatCannotReplaceTheFileIsFinishedByTheNext(t *testing.T) {
 
 func mustBolt(t *testing.T, path string) store.Engine {
 	t.Helper()
-	engine, _, err := bolt.Open(ctx, bolt.Options{Path: path})
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: path, Timeout: env.Patience})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
 	"pushbox/store/seal"
@@ -56,7 +57,7 @@ func (w *world) open(path string) (*storetest.Fixture, error) {
 	if !w.now.IsZero() {
 		f.Clock.Advance(w.now.Sub(f.Clock.Now()))
 	}
-	engine, _, err := bolt.Open(ctx, bolt.Options{Path: path})
+	engine, _, err := bolt.Open(ctx, bolt.Options{Path: path, Timeout: env.Patience})
 	if err != nil {
 		return nil, err
 	}
