@@ -4,7 +4,6 @@ import (
 	"encoding/base64"
 	"io"
 	"net/http"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -179,7 +178,7 @@ func TestUploadsOfAnswersLeaveRoomForThoseOfAccounts(t *testing.T) {
 			t.Fatal(err)
 		}
 		for a.Handler.Stats().Uploads == n && len(statuses) == 0 {
-			runtime.Gosched()
+			time.Sleep(time.Millisecond)
 		}
 	}
 	contentType, text := servertest.FilePush{Files: []servertest.File{{Name: "f", Content: []byte("x")}}}.Multipart()
