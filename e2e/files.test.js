@@ -11,7 +11,6 @@ import { say } from './lib/words.js'
 const scene = setScene({
   PUSHBOX_FILES_MAX_FILE_SIZE: '32MiB',
   PUSHBOX_FILES_MAX_FILE_UPLOADS: '3',
-  PUSHBOX_FILES_DOWNLOAD_WINDOW: '1m',
 })
 
 // arrive opens the form for files as a signed-in guest.
@@ -119,7 +118,7 @@ test('an upload shows its progress, can be stopped, and sent again', async (t) =
   await fillPush(guest, {
     files: [{ name: 'large.bin', mimeType: 'application/octet-stream', buffer: randomBytes(8 << 20) }],
   })
-  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 1 << 20 }
+  const slow = { offline: false, latency: 0, downloadThroughput: -1, uploadThroughput: 1 << 16 }
   await guest.devtools.send('Network.enable')
   await guest.devtools.send('Network.emulateNetworkConditions', slow)
   await sendPush(guest)
@@ -226,7 +225,7 @@ test('an open page keeps its files available, on the last view too', async (t) =
   const before = guest.guard.requests.mark()
   for (let i = 0; i < 3; i++) {
     const mark = guest.guard.requests.mark()
-    await guest.page.clock.runFor(15_000)
+    await guest.page.clock.runFor(181_000)
     await guest.guard.requests.first('a renewal', ({ url }) => new URL(url).pathname.startsWith('/d/'), mark)
   }
   assert.ok(guest.guard.requests.entries.slice(before).length >= 3)

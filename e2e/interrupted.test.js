@@ -5,11 +5,11 @@ import { test } from 'node:test'
 
 import { setScene } from './lib/scene.js'
 
-const scene = setScene({ PUSHBOX_LIMITS_STALL_TIMEOUT: '2s' })
+const scene = setScene({ PUSHBOX_LIMITS_STALL_TIMEOUT: '10s' })
 
-// Too large for all buffers on the way, and a slow download of it takes 20 seconds.
+// Too large for all buffers on the way, and a slow download of it takes more than a minute.
 const file = { name: 'large.bin', content: randomBytes(40 << 20) }
-const slowly = 2 << 20
+const slowly = 512 << 10
 
 // begin makes a visitor download the file. answer then waits for the log line of a
 // download that ended with a status, complete or not.

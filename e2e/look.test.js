@@ -37,8 +37,8 @@ async function askForToken(guest, label) {
 async function turnOnMFA(guest) {
   await guest.go('/users/mfa')
   const secret = await guest.page.locator('#secret').textContent()
-  await guest.page.locator('#code').fill(codeOf(secret))
   await guest.page.locator('#on-password').fill(password)
+  await guest.page.locator('#code').fill(codeOf(secret))
   await guest.press(say('mfa_go'))
   await guest.wholePage({ name: say('mfa_codes_title') })
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { arriveSignedIn, openPush, opened, unveil } from './lib/acts.js'
+import { arriveSignedIn, copy, openPush, opened, unveil } from './lib/acts.js'
 import { setScene } from './lib/scene.js'
 import { languages, say } from './lib/words.js'
 
@@ -222,6 +222,7 @@ for (const [width, height] of [[1366, 650], [375, 667]])
           await guest.page.keyboard.type('wrong')
           await guest.page.keyboard.press('Enter')
           await guest.page.getByRole('alert').waitFor()
+          await guest.ready()
         }
         const seen = await guest.page.evaluate(() => ({
           focus: document.activeElement.id, scrolled: scrollY, bottom: document.querySelector('main form .buttons button').getBoundingClientRect().bottom,
@@ -294,8 +295,7 @@ test('a text is copied exactly, covered or not', async (t) => {
   const payload = ' \ttabs, naïve 日本 👩‍👧\r\nand\u0000NUL\u2028\n\n'
   await openPush(scene, guest, await scene.pushbox.create({ payload }))
   await opened(guest)
-  await guest.press(say('reveal_copy'))
-  await guest.page.getByRole('button', { name: say('reveal_copied') }).waitFor()
+  await copy(guest, say('reveal_copy'))
   assert.equal(await guest.page.evaluate(() => navigator.clipboard.readText()), payload)
   assert.equal(await unveil(guest), payload)
 })
@@ -304,8 +304,7 @@ test('over plain HTTP a text is still copied', async (t) => {
   const guest = await scene.guest(t, { at: scene.plain.url })
   await openPush(scene, guest, await scene.pushbox.create({ payload: 'three\nshort\nlines' }))
   await opened(guest)
-  await guest.press(say('reveal_copy'))
-  await guest.page.getByRole('button', { name: say('reveal_copied') }).waitFor()
+  await copy(guest, say('reveal_copy'))
   await guest.go('/')
   await guest.page.locator('#payload').press('Control+V')
   assert.equal((await guest.page.locator('#payload').inputValue()).trimEnd(), 'three\nshort\nlines')

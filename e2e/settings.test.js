@@ -48,8 +48,8 @@ async function fillAccount(guest, email) {
 async function setUpMFA(guest) {
   await guest.page.getByText(say('mfa_required')).waitFor()
   const secret = await guest.page.locator('#secret').textContent()
-  await guest.page.getByLabel(say('mfa_code'), { exact: true }).fill(codeOf(secret))
   await guest.page.locator('#on-password').fill(password)
+  await guest.page.getByLabel(say('mfa_code'), { exact: true }).fill(codeOf(secret))
   await guest.press(say('mfa_go'))
   await guest.wholePage({ name: say('mfa_codes_title') })
   return secret

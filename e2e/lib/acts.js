@@ -1,5 +1,6 @@
 // What people do on the pages, by the texts they read there.
 
+import { soon } from './journal.js'
 import { say } from './words.js'
 
 // signIn signs in an account.
@@ -121,8 +122,19 @@ export async function opened(guest) {
   await guest.wholePage({ level: 1, name: say('reveal_title') })
 }
 
-// unveil shows the text, and returns it.
+// copy presses a button that copies, and waits until one says so, which it does for two seconds.
+export async function copy(guest, button) {
+  const said = guest.page.evaluate((words) => new Promise((resolve) => {
+    const look = () => [...document.querySelectorAll('button')].some(({ textContent }) => textContent === words) && resolve()
+    new MutationObserver(look).observe(document.body, { childList: true, characterData: true, subtree: true })
+  }), say('reveal_copied'))
+  await (typeof button === 'string' ? guest.page.getByRole('button', { name: button, exact: true }) : button).click()
+  await soon(said, 'a button to say that it has copied')
+}
+
+// unveil shows the text, and returns it. A text that was encrypted is not there at once.
 export async function unveil(guest) {
+  await guest.page.locator('#secret').waitFor()
   const veil = guest.page.locator('.veiled').getByRole('button', { name: say('reveal_unveil') })
   if (await veil.isVisible()) await veil.click()
   return guest.page.locator('#secret').textContent()

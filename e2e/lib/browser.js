@@ -26,6 +26,7 @@ export async function openBrowser() {
 // A Visitor is a person at the browser, with a page and a folder for downloads.
 export class Visitor {
   dialogs = 0 // that pages opened
+  script = true // scripts run
   #begun = new Journal()
   #moves = new Journal()
   #session // with the browser
@@ -83,6 +84,12 @@ export class Visitor {
   async wholePage(heading) {
     await this.page.getByRole('heading', heading).waitFor()
     await this.page.locator('#said').waitFor({ state: 'attached' })
+    await this.ready()
+  }
+
+  // ready waits until the page has loaded, and so has run its scripts, unless none run.
+  async ready() {
+    if (this.script) await this.page.waitForFunction(() => document.readyState === 'complete')
   }
 
   // download starts a download with an action, and returns it once it has begun.

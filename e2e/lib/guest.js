@@ -40,6 +40,7 @@ export class Guest extends Visitor {
     }
     const guest = await super.arrive(browser, window, async (context) => Guard.watch(context, home))
     guest.at = at
+    guest.script = script
     return guest
   }
 

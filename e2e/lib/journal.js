@@ -1,6 +1,6 @@
 // Waiting with a deadline: nothing here waits forever, and nothing sleeps.
 
-export const patience = 30_000 // milliseconds, with anything that should happen soon
+export const patience = 120_000 // milliseconds, with what must happen: only a hang takes as long
 
 // soon returns the result of a promise, or an error that says what came too late.
 export function soon(promise, what) {

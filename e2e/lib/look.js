@@ -18,6 +18,7 @@ const rules = {
 // $PUSHBOX_E2E_SHOTS if that is set.
 export async function look(guest, name) {
   const { page } = guest
+  await guest.ready()
   await page.evaluate(axe)
   for (const width of widths) {
     await page.setViewportSize({ width, height: 800 })

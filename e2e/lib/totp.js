@@ -11,12 +11,12 @@ function fromBase32(text) {
   return Buffer.from(bits.match(/.{8}/g).map((octet) => parseInt(octet, 2)))
 }
 
-// codeOf returns the six-digit code that an app shows for a secret (RFC 6238), now or
-// some steps of 30 seconds later.
-export function codeOf(secret, later = 0) {
+// codeOf returns the six-digit code that an app shows for a secret (RFC 6238), now, some steps
+// of 30 seconds later, or at another time.
+export function codeOf(secret, later = 0, at = Date.now()) {
   const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000) + later))
+  counter.writeBigUInt64BE(BigInt(Math.floor(at / 30_000) + later))
   const mac = createHmac('sha1', fromBase32(secret)).update(counter).digest()
-  const at = mac.at(-1) & 15
-  return String((mac.readUInt32BE(at) & 0x7fffffff) % 1_000_000).padStart(6, '0')
+  const from = mac.at(-1) & 15
+  return String((mac.readUInt32BE(from) & 0x7fffffff) % 1_000_000).padStart(6, '0')
 }

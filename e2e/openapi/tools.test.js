@@ -13,7 +13,7 @@ import { Pushbox } from '../lib/pushbox.js'
 
 const here = import.meta.dirname
 const programs = path.join(here, 'node_modules/.bin')
-const minutes = 3 * 60_000 // the Go client may have to be compiled from nothing
+const minutes = 10 * 60_000 // the Go client may have to be compiled from nothing
 
 let pushbox, account, folder, document, documentV1
 
