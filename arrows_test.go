@@ -63,7 +63,7 @@ var kits = map[string]string{
 	"internal/testkit/wraptest":    "internal/secret",
 	"internal/tools/attack":        "",
 	"internal/tools/bench":         "internal/tools/tool",
-	"internal/tools/faults":        "internal/tools/tool",
+	"internal/tools/faults":        "internal/testkit/env internal/tools/tool",
 	"internal/tools/release":       "internal/cli internal/tools/tool",
 	"internal/tools/tool":          "",
 	"server/harness/drill":         "", "server/harness/linear": "",

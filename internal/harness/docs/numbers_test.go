@@ -309,7 +309,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 		},
 		"internal/harness/scale/doc.go": {
 			f("to %d readers", n("internal/harness/scale", "readers")),
-			f("longer than %d seconds", seconds(span("internal/harness/scale", "longest"))),
+			f("longer than %d seconds", seconds(proctest.Patience)),
 		},
 		"internal/harness/slow/doc.go": {
 			f("median may be %d ms and its worst answer %d s", span("internal/harness/slow", "slowMedian")/time.Millisecond, seconds(span("internal/harness/slow", "slowWorst"))),

@@ -92,6 +92,21 @@ func choose(all []fault, names []string) ([]fault, error) {
 	return chosen, nil
 }
 
+// noticedBy returns the faults that name a harness, and has it alone notice them.
+func noticedBy(faults []fault, name string) (some []fault, err error) {
+	h, err := findHarness(name)
+	if err != nil {
+		return nil, tool.Usagef("%v", err)
+	}
+	for _, f := range faults {
+		if slices.Contains(f.by, h) {
+			f.by = []harness{h}
+			some = append(some, f)
+		}
+	}
+	return some, nil
+}
+
 // apply copies the files that the patch changes from root to dir, with the fault in
 // them, and returns their paths below both. It fails if the patch does not fit, or
 // fits in more than one place.

@@ -29,6 +29,7 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 	}
 	matrix := f.Bool("matrix", false, "run every harness of each fault, and print which of them catch it, as a table")
 	power := f.Bool("power", false, "find the smallest length at which each harness catches each of its faults 20 times of 20")
+	by := f.String("by", "", "try only the faults that this `harness` must notice, by it alone")
 	list := f.Bool("list", false, "list the faults, and seed none")
 	control := f.Bool("control", false, "run the harnesses on the code without a fault: each must pass")
 	limit := f.Duration("limit", usualLimit, "`time` that a harness may run on a fault")
@@ -48,6 +49,9 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 	faults, err := allFaults()
 	if err == nil {
 		faults, err = choose(faults, f.Args())
+	}
+	if err == nil && *by != "" {
+		faults, err = noticedBy(faults, *by)
 	}
 	switch {
 	case err != nil:
