@@ -15,6 +15,7 @@ import (
 	"pushbox/internal/humanize"
 	"pushbox/internal/lang"
 	"pushbox/internal/limit"
+	"pushbox/internal/proctest"
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
@@ -309,10 +310,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 		},
 		"internal/harness/scale/doc.go": {
 			f("to %d readers", n("internal/harness/scale", "readers")),
-			f("longer than %d seconds", seconds(proctest.Patience)),
-		},
-		"internal/harness/slow/doc.go": {
-			f("median may be %d ms and its worst answer %d s", span("internal/harness/slow", "slowMedian")/time.Millisecond, seconds(span("internal/harness/slow", "slowWorst"))),
+			f("longer than %s minutes", word(int(proctest.Patience/time.Minute))),
 		},
 		"internal/harness/soak/doc.go": {
 			f("creates %d pushes a second", n("internal/harness/soak", "soakRate")),
