@@ -12,19 +12,21 @@ import (
 
 // CheckInBatches checks properties at least n times, in numbered subtests of
 // -rapid.checks checks each, so that -rapid.seed and -run can repeat one of them.
-// begin makes the property of a subtest.
+// begin makes the property of a subtest. A package that calls it has SmallBatches in its
+// TestMain.
 func CheckInBatches(t *testing.T, n uint64, begin func(t *testing.T, batch int) (property func(*rapid.T))) {
 	t.Helper()
 	each := flag.Lookup("rapid.checks").Value.(flag.Getter).Get().(int)
-	if testing.Short() {
-		each /= 5 // as rapid does
-	}
 	for batch, done := 0, uint64(0); done < n; batch, done = batch+1, done+uint64(max(1, each)) {
 		if !t.Run(strconv.Itoa(batch), func(t *testing.T) { rapid.Check(t, begin(t, batch)) }) {
 			return
 		}
 	}
 }
+
+// SmallBatches has rapid make ten checks at a time, unless its flag says otherwise, so that a few
+// more checks do not become a hundred.
+func SmallBatches() error { return flag.Set("rapid.checks", "10") }
 
 // A Property is a testing.TB that lasts for one check of a property: a fixture that is
 // made with it fails that check and is closed when the check ends.

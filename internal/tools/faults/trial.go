@@ -158,7 +158,11 @@ func (t *trial) run(ctx context.Context, h harness, program, setting string) (ve
 	if err := os.MkdirAll(files, openDir); err != nil {
 		return verdict{}, err
 	}
-	cmd := exec.CommandContext(limited, program, "-test.run="+h.pattern(), "-test.v", "-test.timeout="+t.limit.String())
+	args := []string{"-test.run=" + h.pattern(), "-test.v", "-test.timeout=" + t.limit.String()}
+	if h.rapid {
+		args = append(args, "-rapid.shrinktime=0s") // that it fails is enough
+	}
+	cmd := exec.CommandContext(limited, program, args...)
 	cmd.Dir = filepath.Join(t.root, h.pkg)
 	cmd.Env = append(os.Environ(), "TMPDIR="+files, keepTree, setting)
 	inGroup(cmd)
