@@ -3,10 +3,11 @@ import { execFile } from 'node:child_process'
 import { copyFile, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { after, before, test } from 'node:test'
+import { after, afterEach, before, test } from 'node:test'
 import { promisify } from 'node:util'
 
 import { Pushbox } from '../lib/pushbox.js'
+import { digest, passed } from './digest.js'
 
 // What tools make of the OpenAPI documents of a running server: one of version 2 of the
 // API, one of version 1.
@@ -34,7 +35,14 @@ async function save(version) {
   return file
 }
 
+let failed = false
+
+afterEach((t) => {
+  failed ||= !t.passed
+})
+
 after(async () => {
+  if (pushbox && !failed) await writeFile(passed, await digest(pushbox.url)) // unchanged.js reads it
   await pushbox?.stop()
   if (folder) await rm(folder, { recursive: true })
 })

@@ -1,16 +1,22 @@
 package daemon
 
 import (
+	"bytes"
 	"fmt"
 	"net"
 	"net/netip"
 )
 
-// introduce tells the administrator how to begin: how to push, if the database is new or
-// the log goes to a person, and how to create the first account, if there is none.
-func (o Options) introduce(d *daemon, created bool, first string) {
+// introduce tells the administrator how to begin: where to open the pages, in the first line that a
+// person reads, then what was made; how to push, if the database is new or the log goes to a
+// person; and how to create the first account, if there is none.
+func (o Options) introduce(d *daemon, created bool, first string, made *bytes.Buffer) {
 	addr := d.endpoints[0].listener.Addr()
 	url := d.tls.reach(addr)
+	if o.plain && addr.Network() != "unix" {
+		o.say(fmt.Sprintf("open %s%s/ in a browser", url, o.Config.BasePath))
+	}
+	_, _ = made.WriteTo(o.out) // as say writes
 	if created || o.plain {
 		o.greet(addr, url)
 	}

@@ -1,7 +1,10 @@
 package daemon
 
 import (
+	"bytes"
 	"net"
+	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -24,5 +27,36 @@ func TestTheGreetingNamesAnAddressThatThisMachineReaches(t *testing.T) {
 	}
 	if got := localURL(&net.UnixAddr{Name: "/run/x", Net: "unix"}); got != "http://localhost" {
 		t.Errorf("a Unix socket: %s", got)
+	}
+}
+
+// A person who starts the server for the first time reads where to open it, first.
+func TestTheFirstLineOnATerminalSaysWhereToOpenThePages(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	o := optionsFor(settingsFor(filepath.Join(t.TempDir(), "data")))
+	o.Stderr, o.Config.Log.Format = &out, "console"
+	d, err := open(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := localURL(d.endpoints[0].listener.Addr())
+	if err := d.abandon(t.Context()); err != nil {
+		t.Error(err)
+	}
+	first, rest, _ := strings.Cut(out.String(), "\n")
+	if want := "pushbox: open " + url + "/ in a browser"; first != want || !strings.Contains(rest, "pushbox: made the data directory ") {
+		t.Errorf("%q, and then\n%s", first, rest)
+	}
+}
+
+// What the first start made is told even where it then fails.
+func TestAFirstStartThatFailsSaysWhatItMade(t *testing.T) {
+	t.Parallel()
+	var out bytes.Buffer
+	o := optionsFor(settingsFor(filepath.Join(t.TempDir(), "data")))
+	o.Stderr, o.Config.Log.Format, o.Config.Listen = &out, "console", "unix:"+filepath.Join(t.TempDir(), "missing", "socket")
+	if _, err := open(t.Context(), o); err == nil || !strings.Contains(out.String(), "pushbox: made the key file ") {
+		t.Errorf("%v; it says %q", err, &out)
 	}
 }

@@ -3,9 +3,12 @@
 package daemon
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
 	"runtime"
 	"runtime/debug"
 	"time"
@@ -56,13 +59,18 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 		out = &journalWriter{out: out}
 	}
 	log, level := liveLogger(out, o.Config.Log)
+	made := new(bytes.Buffer) // what the first start says that it made
 	o.voice = voice{o.Stderr, log, plain}
+	if plain && isFirst(o.Config) {
+		o.out = made
+	}
 	d = &daemon{cfg: o.Config, version: o.Version, log: log, dumpable: harden()}
 	if d.dumpable != nil {
 		log.Warn().Err(d.dumpable).Msg("a crash may write secrets to a core dump")
 	}
 	defer func() {
 		if err != nil {
+			_, _ = made.WriteTo(o.Stderr) // the error comes after it
 			err = errors.Join(err, d.abandon(ctx))
 		}
 	}()
@@ -83,7 +91,8 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 	if err := d.openListeners(ctx, o, handler); err != nil {
 		return d, err
 	}
-	o.introduce(d, created, first)
+	o.out = o.Stderr
+	o.introduce(d, created, first, made)
 	parts := []reloadable{level.reload, storeReload(d.store), handlerReload(handler), connectionsReload(d.conns)}
 	var expiry func() time.Time // of the certificate; nil: there is none
 	if c := d.tls.certs; c != nil {
@@ -94,6 +103,12 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 	d.reloads = newReloader(o, log, parts...)
 	d.reloads.watch, d.reloads.note = d.watch, d.store.NoteReload
 	return d, nil
+}
+
+// isFirst reports whether a database in the data directory is still to be made.
+func isFirst(cfg config.Config) bool {
+	_, err := os.Stat(instance.Database(cfg))
+	return cfg.DatabaseURL.IsZero() && errors.Is(err, fs.ErrNotExist)
 }
 
 // openStore opens the store, and makes the senders of webhooks and mail. created reports

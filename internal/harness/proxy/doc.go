@@ -18,8 +18,7 @@
 //
 // In both, a relay loses the answers to requests: the proxy must not send one again.
 //
-// They need Linux and the programs; a proxy that is not installed is skipped, as is all of
-// it with -short.
+// They need Linux and the programs; a proxy that is not installed is skipped.
 //
 // PUSHBOX_TEST_PROXY_MIB is the size of the files; 16 is the least that no buffer holds.
 // docs/testing.md has the ordinary one. With 1,024, before e53b252 (2026-11-22), the proxies

@@ -27,10 +27,8 @@ const stopDelay = 25 * time.Second
 // servers over one database.
 func TestSeveralServersBehindProxies(t *testing.T) {
 	t.Parallel()
+	env.NeedLong(t, "it runs each proxy in front of two servers")
 	size := int64(env.Length(t, "PUSHBOX_TEST_PROXY_MIB")) << 20
-	if size == 0 {
-		t.Skip("skipped with -short: set PUSHBOX_TEST_PROXY_MIB to run it")
-	}
 	var all sync.WaitGroup
 	for name, kind := range severalKinds {
 		all.Go(func() { // all at once, since they mostly wait

@@ -11,6 +11,7 @@ import (
 // connection.
 func TestPgBouncerInBetween(t *testing.T) {
 	t.Parallel()
+	env.NeedLong(t, "it starts PgBouncer and several servers")
 	url := pgtest.URL(t)
 	f := newFleet(t, pgtest.NewBouncer(t).Before(url), 2, env.Seed(t))
 	f.primary = url

@@ -27,6 +27,7 @@ const (
 // version says that they may not, they end with words, and do not start any more.
 func TestServersBesideALaterVersion(t *testing.T) {
 	t.Parallel()
+	env.NeedLong(t, "it changes the tables under several servers")
 	f := newFleet(t, pgtest.URL(t), 2, env.Seed(t))
 	loads := f.work(answersBefore)
 	pgtest.Raw(t, f.primary, "begin", additive, "commit")

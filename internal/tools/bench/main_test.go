@@ -125,6 +125,7 @@ func TestServersAreMeasuredBesideABareHandler(t *testing.T) {
 
 func TestPassphrasesAreMeasuredRightAndWrong(t *testing.T) {
 	t.Parallel()
+	env.NeedLong(t, "it measures Argon2")
 	out := measure(t, "--pushbox", os.Args[0], "--only", wrongWord+","+rightWord, "--connections", "2", "--json")
 	var r report
 	if err := json.Unmarshal([]byte(out), &r); err != nil {
@@ -173,6 +174,7 @@ func TestOneConnectionIsComparedToBareCommits(t *testing.T) {
 
 func TestServersOverPostgreSQLAreComparedWithBareStatements(t *testing.T) {
 	t.Parallel()
+	env.NeedLong(t, "it measures PostgreSQL")
 	database := pgtest.URL(t).Reveal()
 	out := measure(t, "postgres", "--pushbox", os.Args[0], "--database", database, "--many", "7", "--connections", "3", "--json")
 	var r report

@@ -94,7 +94,7 @@ func TestEachFaultNamesTestsThatExist(t *testing.T) {
 				t.Errorf("%s: there is no test %s in %s", f.name, h.function(), h.pkg)
 			}
 			_, sub, _ := strings.Cut(h.test, "/")
-			if !strings.Contains(named, strings.ReplaceAll(sub, "_", " ")) {
+			if h.pkg == drills && !strings.Contains(named, strings.ReplaceAll(sub, "_", " ")) {
 				t.Errorf("%s: there is no drill %s", f.name, sub)
 			}
 		}

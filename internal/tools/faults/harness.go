@@ -44,7 +44,7 @@ func harnesses() map[string]harness {
 		"kill":         {"Process kill", "internal/harness/kill", "TestAKillLosesNothing", "KILLS", false},
 		"linear":       {"Linearizability", "server/harness/linear", "TestMixedOperationsAreLinearizable", "LINEAR_OPS", false},
 		"mail":         {"Mail", "internal/harness/kill", "TestEachAcknowledgedCreateHasItsMailSent", "MAIL_KILLS", false},
-		"model":        {"Model", "store/harness/model", "TestTheStoreAgreesWithAModel", "MODEL_SEQUENCES", true},
+		"model":        {"Model", "store/harness/model", "TestTheStoreAgreesWithAModel/bbolt", "MODEL_SEQUENCES", true},
 		"power-loss":   {"Power loss", "store/harness/power", "TestAPowerCutLosesNothingThatWasAcknowledged", "POWER_IMAGES", false},
 		"proxies":      {"Proxies", "internal/harness/proxy", "TestPushboxBehindProxies", "PROXY_MIB", false},
 		"race":         {"Race", "store", "TestNoMoreIsDeliveredThanTheLimitHoweverManyAsk", "RACE_PUSHES", false},

@@ -94,13 +94,3 @@ func only(t *testing.T, dir, pattern string) string {
 	}
 	return names[0]
 }
-
-// do runs a program that must not fail, and returns its output.
-func do(t *testing.T, name string, args ...string) string {
-	t.Helper()
-	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
-	}
-	return string(out)
-}

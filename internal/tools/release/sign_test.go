@@ -38,3 +38,13 @@ func TestMinisignVerifiesTheSignature(t *testing.T) {
 		t.Errorf("without a key: %v", err)
 	}
 }
+
+// do runs a program that must not fail, and returns its output.
+func do(t *testing.T, name string, args ...string) string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), name, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s %s: %v\n%s", name, strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}

@@ -214,7 +214,7 @@ func TestWithoutErasureEverythingIsFound(t *testing.T) {
 	var mu sync.Mutex
 	all := make(found)
 	t.Run("scenarios", func(t *testing.T) {
-		for _, s := range scenarios(100) {
+		for _, s := range scenarios(many(t)) {
 			inBubble(t, s.name, func(t *testing.T) {
 				w := newWorld(t, false)
 				w.play(s)
