@@ -67,7 +67,7 @@ var kits = map[string]string{
 	"internal/tools/release":       "internal/cli internal/tools/tool",
 	"internal/tools/tool":          "",
 	"server/harness/drill":         "", "server/harness/linear": "",
-	"server/servertest":    "config internal/instance internal/secret internal/testkit/env server store store/storetest",
+	"server/servertest":    "config internal/instance internal/secret internal/testkit/env server store store/seal store/storetest",
 	"store/harness/damage": "", "store/harness/forgery": "", "store/harness/golden": "", "store/harness/model": "",
 	"store/harness/power": "", "store/harness/residue": "",
 	"store/storetest":             "internal/secret internal/testkit/env internal/testkit/pgtest store store/bolt store/postgres store/seal",

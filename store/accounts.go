@@ -12,7 +12,6 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
-	"pushbox/store/seal"
 )
 
 // Limits of accounts and API tokens.
@@ -87,7 +86,7 @@ func (s *Store) addAccount(ctx context.Context, a Account, password secret.Text,
 		return Account{}, err
 	}
 	err := run(ctx, func() error {
-		a.PasswordHash = seal.HashPassword(password)
+		a.PasswordHash = s.options().Argon2.HashPassword(password)
 		return nil
 	})
 	if err != nil {
@@ -351,7 +350,7 @@ func endsTokens(c SessionChange) string {
 
 func (s *Store) hashPassword(ctx context.Context, by Actor, a *Account, password secret.Text) error {
 	return s.passwordHasher(by)(ctx, func() error {
-		a.PasswordHash = seal.HashPassword(password)
+		a.PasswordHash = s.options().Argon2.HashPassword(password)
 		return nil
 	})
 }

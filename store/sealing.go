@@ -57,7 +57,7 @@ func damaged(id ID, part string) error {
 func (s *Store) sealPush(ctx context.Context, by Actor, p *Push, t Token, dek seal.DEK, in NewPush, now time.Time) (payload []byte, err error) {
 	ring := s.ring.Load()
 	wrap := func() error {
-		p.Wrap = ring.Wrap(now, p.ID[:], t.Text, in.Passphrase, dek)
+		p.Wrap = ring.Wrap(now, p.ID[:], t.Text, in.Passphrase, dek, s.options().Argon2)
 		return nil
 	}
 	if p.Protected {

@@ -24,15 +24,15 @@ func (s *Store) SignIn(ctx context.Context, by Actor, email string, password sec
 	exists := err == nil
 	err = s.attempt(ctx, s.trier(by, a, accountKey(email)), func() error {
 		if !exists {
-			seal.HashPassword(password) // else the time would tell
+			s.options().Argon2.HashPassword(password) // else the time would tell
 			return ErrCredentials
 		}
-		if err := checkCredentials(a, password); err != nil {
+		if err := s.checkCredentials(a, password); err != nil {
 			return err
 		}
 		hash := ""
 		if seal.IsBcrypt(a.PasswordHash) {
-			hash = seal.HashPassword(password)
+			hash = s.options().Argon2.HashPassword(password)
 		}
 		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, "", nil, signInRule(a, hash))
 		return instead(err, ErrNotFound, ErrCredentials)
@@ -124,12 +124,12 @@ func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new 
 // freshFor is how long a sign-in at a provider proves as much as a password that is given again.
 const freshFor = 10 * time.Minute
 
-// check checks a password that the caller gives again. Without a password the caller must have
+// checkAgain checks a password that the caller gives again. Without a password the caller must have
 // signed in just now.
-func (c caller) check(password secret.Text) error {
+func (s *Store) checkAgain(c caller, password secret.Text) error {
 	switch {
 	case !c.account.SignsInElsewhere():
-		return checkCredentials(c.account, password)
+		return s.checkCredentials(c.account, password)
 	case c.at.Now.Sub(c.session.CreatedAt) > freshFor:
 		return ErrStale
 	default:
@@ -143,7 +143,7 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 	if err != nil {
 		return caller{}, err
 	}
-	err = s.attempt(ctx, c.trier(), func() error { return c.check(password) })
+	err = s.attempt(ctx, c.trier(), func() error { return s.checkAgain(c, password) })
 	return c, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
 }
 
@@ -160,7 +160,7 @@ func (s *Store) provenTwice(ctx context.Context, by Actor, session, password sec
 	}
 	r := proof{}.rule
 	err = s.attempt(ctx, c.trier(), func() error {
-		if err := c.check(password); err != nil || !needs(c.account) {
+		if err := s.checkAgain(c, password); err != nil || !needs(c.account) {
 			return err
 		}
 		var err error
@@ -222,9 +222,9 @@ func (s *Store) renew(ctx context.Context, c caller, k AdminKind, detail string,
 
 // checkCredentials runs Argon2. ErrCredentials if the account may not act or the
 // password is wrong.
-func checkCredentials(a Account, password secret.Text) error {
+func (s *Store) checkCredentials(a Account, password secret.Text) error {
 	if a.PasswordHash == "" {
-		seal.HashPassword(password) // else the time would tell
+		s.options().Argon2.HashPassword(password) // else the time would tell
 		return ErrCredentials
 	}
 	ok, err := seal.VerifyPassword(a.PasswordHash, password)

@@ -12,6 +12,7 @@ import (
 
 	"pushbox/internal/secret"
 	"pushbox/store"
+	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
 
@@ -77,7 +78,7 @@ func TestSigningInIsRefused(t *testing.T) {
 // It takes as long where it hashes as much, which shows in the memory that it takes. The test is
 // not parallel: only the process as a whole knows what it allocates.
 func TestAnAddressOfNoAccountTakesAsLong(t *testing.T) {
-	f := storetest.New(t)
+	f := storetest.New(t, func(o *storetest.Setup) { o.Argon2 = seal.Cost{} })
 	storetest.AddMember(t, f, email)
 	signIn := func(address string) uint64 {
 		var before, after runtime.MemStats

@@ -271,6 +271,7 @@ type Options struct {
 	Terms      map[Kind]Terms // a kind without terms is disabled
 	PurgeAfter time.Duration  // how long expired pushes of accounts stay; 0: for good
 	Guessing   Guessing
+	Argon2     seal.Cost // of new hashes of passwords and passphrases; only tests have another than the standard one
 	Files      FileLimits
 	Rules      Rules
 	Policies   []Policy // that differ from Terms, Files, Space.Room.Account and Rules

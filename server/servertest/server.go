@@ -26,6 +26,7 @@ import (
 	"pushbox/internal/testkit/env"
 	"pushbox/server"
 	"pushbox/store"
+	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
 
@@ -97,7 +98,7 @@ func fixture(t *testing.T, cfg config.Config, changes ...func(*storetest.Setup))
 		clock := o.Clock
 		o.Options = instance.StoreOptions(cfg)
 		o.Engine.MaxSize, o.Engine.Room = o.Space.MaxSize, o.Space.Room
-		o.Clock = clock
+		o.Clock, o.Argon2 = clock, seal.Cheap()
 	}
 	return storetest.New(t, append([]func(*storetest.Setup){options}, changes...)...)
 }

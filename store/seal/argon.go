@@ -14,9 +14,9 @@ import (
 
 const saltSize = 16
 
-// A cost is the cost of an Argon2id hash. The zero cost means that there is no
-// passphrase.
-type cost struct {
+// A Cost is what an Argon2id hash takes of the machine. In a wrap, the zero Cost means that there is
+// no passphrase; where a new hash is made, it is the standard one.
+type Cost struct {
 	memory  uint32 // KiB
 	passes  uint8
 	threads uint8
@@ -25,33 +25,45 @@ type cost struct {
 // standard is the cost of new hashes. most is the greatest cost of opening something: a
 // damaged record must not use up the machine.
 var (
-	standard = cost{memory: 19 << 10, passes: 2, threads: 1}
-	most     = cost{memory: 256 << 10, passes: 16, threads: 4}
+	standard = Cost{memory: 19 << 10, passes: 2, threads: 1}
+	most     = Cost{memory: 256 << 10, passes: 16, threads: 4}
 )
 
 // bounded reports whether c is within most, or is zero.
-func (c cost) bounded() bool {
-	if c == (cost{}) {
+func (c Cost) bounded() bool {
+	if c == (Cost{}) {
 		return true
 	}
 	return c.memory >= 1 && c.passes >= 1 && c.threads >= 1 &&
 		c.memory <= most.memory && c.passes <= most.passes && c.threads <= most.threads
 }
 
-func (c cost) hash(p secret.Text, salt []byte) []byte {
+func (c Cost) hash(p secret.Text, salt []byte) []byte {
 	return argon2.IDKey([]byte(p.Reveal()), salt, uint32(c.passes), c.memory, c.threads, keySize)
 }
 
-// HashPassword returns the hash of a password in the PHC string form, with a new salt
-// each time: $argon2id$v=19$m=19456,t=2,p=1$salt$hash. It takes some 30 ms and 19 MiB;
-// the caller limits how many run at once.
-func HashPassword(p secret.Text) string {
-	salt := make([]byte, saltSize)
-	_, _ = rand.Read(salt)
-	return standard.phc(salt, standard.hash(p, salt))
+// Cheap is a Cost for tests, whose passwords protect nothing: a hash takes less than a millisecond.
+func Cheap() Cost { return Cost{memory: 64, passes: 1, threads: 1} }
+
+// orStandard is the cost of a new hash.
+func (c Cost) orStandard() Cost {
+	if c == (Cost{}) {
+		return standard
+	}
+	return c
 }
 
-// VerifyPassword reports whether p is the password of a hash that HashPassword made. It
+// HashPassword returns the hash of a password in the PHC string form, with a new salt
+// each time: $argon2id$v=19$m=19456,t=2,p=1$salt$hash. At the standard cost it takes some 30 ms
+// and 19 MiB; the caller limits how many run at once.
+func (c Cost) HashPassword(p secret.Text) string {
+	salt := make([]byte, saltSize)
+	_, _ = rand.Read(salt)
+	c = c.orStandard()
+	return c.phc(salt, c.hash(p, salt))
+}
+
+// VerifyPassword reports whether p is the password of a hash that Cost.HashPassword made. It
 // takes as long as that. It also reads a bcrypt hash, which takes as long as its cost
 // says. The error is ErrOpen if hash is in neither form.
 func VerifyPassword(hash string, p secret.Text) (bool, error) {
@@ -67,19 +79,19 @@ func VerifyPassword(hash string, p secret.Text) (bool, error) {
 
 var errHash = fmt.Errorf("hash of a password: %w: it is malformed", ErrOpen)
 
-func (c cost) phc(salt, sum []byte) string {
+func (c Cost) phc(salt, sum []byte) string {
 	b64 := base64.RawStdEncoding.EncodeToString
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, c.memory, c.passes, c.threads, b64(salt), b64(sum))
 }
 
 // readPHC parses what phc made, and nothing else.
-func readPHC(hash string) (c cost, salt, sum []byte, err error) {
+func readPHC(hash string) (c Cost, salt, sum []byte, err error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 {
 		return c, nil, nil, errHash
 	}
 	_, err = fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &c.memory, &c.passes, &c.threads)
-	if err != nil || c == (cost{}) || !c.bounded() {
+	if err != nil || c == (Cost{}) || !c.bounded() {
 		return c, nil, nil, errHash
 	}
 	b64 := base64.RawStdEncoding.Strict()

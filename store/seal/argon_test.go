@@ -14,7 +14,7 @@ import (
 
 func TestACostIsBoundedOnBothSides(t *testing.T) {
 	t.Parallel()
-	for c, want := range map[cost]bool{
+	for c, want := range map[Cost]bool{
 		{}:                                 true,
 		standard:                           true,
 		cheap:                              true,
@@ -38,7 +38,7 @@ func TestACostIsBoundedOnBothSides(t *testing.T) {
 func TestAPasswordIsHashedInPHCForm(t *testing.T) {
 	t.Parallel()
 	form := regexp.MustCompile(`^\$argon2id\$v=19\$m=19456,t=2,p=1\$([A-Za-z0-9+/]{22})\$([A-Za-z0-9+/]{43})$`)
-	hash := HashPassword(testWords)
+	hash := Cost{}.HashPassword(testWords)
 	parts := form.FindStringSubmatch(hash)
 	if parts == nil {
 		t.Fatalf("the hash is %s", hash)
@@ -51,14 +51,14 @@ func TestAPasswordIsHashedInPHCForm(t *testing.T) {
 	if base64.RawStdEncoding.EncodeToString(want) != parts[2] {
 		t.Error("it is not the hash of the password")
 	}
-	if HashPassword(testWords) == hash {
+	if (Cost{}).HashPassword(testWords) == hash {
 		t.Error("two hashes of a password are the same")
 	}
 }
 
 func TestAPasswordIsVerified(t *testing.T) {
 	t.Parallel()
-	hash := HashPassword(testWords)
+	hash := Cost{}.HashPassword(testWords)
 	for password, want := range map[string]bool{
 		testWords.Reveal():       true,
 		testWords.Reveal() + " ": false,

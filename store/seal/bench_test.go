@@ -19,13 +19,13 @@ func BenchmarkWrap(b *testing.B) {
 	r, dek := NewRing(birth), NewDEK()
 	b.ReportAllocs()
 	for b.Loop() {
-		r.Wrap(birth, testID, testToken, secret.Text{}, dek)
+		r.Wrap(birth, testID, testToken, secret.Text{}, dek, Cost{})
 	}
 }
 
 func BenchmarkOpenWrap(b *testing.B) {
 	r := NewRing(birth)
-	wrap := r.Wrap(birth, testID, testToken, secret.Text{}, NewDEK())
+	wrap := r.Wrap(birth, testID, testToken, secret.Text{}, NewDEK(), Cost{})
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := r.OpenWrap(wrap, testID, testToken, secret.Text{}); err != nil {
@@ -36,7 +36,7 @@ func BenchmarkOpenWrap(b *testing.B) {
 
 func BenchmarkOpenWrapWithPassphrase(b *testing.B) {
 	r := NewRing(birth)
-	wrap := r.Wrap(birth, testID, testToken, testWords, NewDEK())
+	wrap := r.Wrap(birth, testID, testToken, testWords, NewDEK(), Cost{})
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := r.OpenWrap(wrap, testID, testToken, testWords); err != nil {

@@ -12,7 +12,7 @@ import (
 
 var (
 	birth = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	cheap = cost{memory: 8, passes: 1, threads: 1}
+	cheap = Cost{memory: 8, passes: 1, threads: 1}
 
 	testID    = []byte("0123456789abcdefghijkl")
 	otherID   = []byte("0123456789abcdefghijkm")
@@ -34,7 +34,7 @@ type envelope struct {
 func envelopes() []envelope {
 	root, ring := NewRootKey(), NewRing(birth)
 	dek := NewDEK()
-	wrap := func(c cost, p secret.Text) envelope {
+	wrap := func(c Cost, p secret.Text) envelope {
 		return envelope{
 			seal: func() []byte { return ring.keys[KEKs][0].wrap(c, testID, testToken, p, NewDEK()) },
 			open: func(sealed []byte) ([]byte, error) {
@@ -46,7 +46,7 @@ func envelopes() []envelope {
 			},
 		}
 	}
-	plain, protected := wrap(cost{}, secret.Text{}), wrap(cheap, testWords)
+	plain, protected := wrap(Cost{}, secret.Text{}), wrap(cheap, testWords)
 	plain.name, protected.name = "wrap", "protected wrap"
 	return []envelope{plain, protected, {
 		name: "ring",

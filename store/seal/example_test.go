@@ -20,7 +20,7 @@ func Example() {
 		kind       = byte(1)
 	)
 	dek := seal.NewDEK()
-	wrap := ring.Wrap(time.Now(), id, token, passphrase, dek)
+	wrap := ring.Wrap(time.Now(), id, token, passphrase, dek, seal.Cost{})
 	payload := dek.SealPayload(id, kind, secret.New("my secret"))
 
 	_, err := ring.OpenWrap(wrap, id, token, secret.New("a guess"))

@@ -45,7 +45,7 @@ func FuzzOpenWrap(f *testing.F) {
 		if same != (err == nil) || same != (dek.s != nil) {
 			t.Fatalf("the error is %v", err)
 		}
-		if errors.Is(err, ErrPassphrase) && wrapCost(wrap) == (cost{}) {
+		if errors.Is(err, ErrPassphrase) && wrapCost(wrap) == (Cost{}) {
 			t.Fatal("a passphrase was asked for without need")
 		}
 	})
@@ -123,7 +123,7 @@ func FuzzReadPHC(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if !c.bounded() || c == (cost{}) || c.phc(salt, sum) != hash {
+		if !c.bounded() || c == (Cost{}) || c.phc(salt, sum) != hash {
 			t.Fatalf("%+v of %q", c, hash)
 		}
 	})

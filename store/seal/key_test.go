@@ -69,7 +69,7 @@ func TestTheZeroKeySealsNothing(t *testing.T) {
 		"root key as text":     func() { RootKey{}.Text() },
 		"ring under no key":    func() { NewRing(birth).Sealed(RootKey{}) },
 		"payload under no key": func() { DEK{}.SealPayload(testID, 1, testWords) },
-		"wrap of no key":       func() { NewRing(birth).Wrap(birth, testID, testToken, secret.Text{}, DEK{}) },
+		"wrap of no key":       func() { NewRing(birth).Wrap(birth, testID, testToken, secret.Text{}, DEK{}, Cost{}) },
 		"files key of no key":  func() { DEK{}.FilesKey() },
 		"file under no key":    func() { FilesKey{}.File(testBlob) },
 		"grant of no key":      func() { NewRing(birth).SealGrant(birth, testID, testGrant, FilesKey{}) },

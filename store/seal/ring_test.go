@@ -35,7 +35,7 @@ func TestARingOpensUnderANewRootKey(t *testing.T) {
 	t.Parallel()
 	before, after := NewRootKey(), NewRootKey()
 	ring := NewRing(birth)
-	wrap := ring.Wrap(birth, testID, testToken, testWords, NewDEK())
+	wrap := ring.Wrap(birth, testID, testToken, testWords, NewDEK(), Cost{})
 	ring, err := OpenRing(before, ring.Sealed(before))
 	if err != nil {
 		t.Fatal(err)

@@ -61,7 +61,7 @@ func TestVersionsSayWhichKEKSeals(t *testing.T) {
 
 // sealedBy returns the version of the KEK for wraps, links and grants made at t.
 func sealedBy(r *Ring, t time.Time) uint32 {
-	wrap := r.Wrap(t, testID, testToken, secret.Text{}, NewDEK())
+	wrap := r.Wrap(t, testID, testToken, secret.Text{}, NewDEK(), Cost{})
 	version := binary.BigEndian.Uint32(wrap[plainHead:])
 	for _, sealed := range [][]byte{
 		wrap,
@@ -94,7 +94,7 @@ func TestOldAndNewRingAgreeForAnHour(t *testing.T) {
 func TestAfterRotationWhatWasSealedStillOpens(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
-	wrap := r.Wrap(birth, testID, testToken, secret.Text{}, NewDEK())
+	wrap := r.Wrap(birth, testID, testToken, secret.Text{}, NewDEK(), Cost{})
 	grant := r.SealGrant(birth, testID, testGrant, NewDEK().FilesKey())
 	details, entry := r.SealDetails(testID, []byte("d")), r.SealEntry(testID, []byte("e"))
 	next, _ := r.Rotate(birth.Add(rotateAfter))
@@ -120,7 +120,7 @@ func TestADroppedKEKOpensNothingAndTheOthersGoOn(t *testing.T) {
 		t.Fatalf("%d and %d KEKs are left", len(r.keys[KEKs]), len(dropped.keys[KEKs]))
 	}
 	for _, p := range r.Versions(KEKs) {
-		wrap := r.Wrap(p.From, testID, testToken, testWords, NewDEK())
+		wrap := r.Wrap(p.From, testID, testToken, testWords, NewDEK(), Cost{})
 		grant := r.SealGrant(p.From, testID, testGrant, NewDEK().FilesKey())
 		link := r.SealLink(p.From, testID, testToken)
 		want := error(nil)

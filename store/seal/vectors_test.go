@@ -97,7 +97,7 @@ func TestTheFrozenWrapsOpen(t *testing.T) {
 		if *dek.s != string(v.DEK) {
 			t.Error("it holds another key")
 		}
-		if free := wrapCost(w.wrap) == (cost{}); free == w.protected {
+		if free := wrapCost(w.wrap) == (Cost{}); free == w.protected {
 			t.Errorf("its cost is zero: %t", free)
 		}
 	}
@@ -139,8 +139,8 @@ func TestWhatIsSealedNowHasTheFrozenLayout(t *testing.T) {
 	first, second := time.UnixMilli(v.KEKFrom[0]), time.UnixMilli(v.KEKFrom[1])
 	token, passphrase := secret.New(v.Token), secret.New(v.Passphrase)
 	dek := NewDEK()
-	wrap := ring.Wrap(first, v.PushID, token, secret.Text{}, dek)
-	protected := ring.Wrap(second, v.PushID, token, passphrase, dek)
+	wrap := ring.Wrap(first, v.PushID, token, secret.Text{}, dek, Cost{})
+	protected := ring.Wrap(second, v.PushID, token, passphrase, dek, Cost{})
 	for name, pair := range map[string]struct {
 		now, frozen []byte
 		same        int // bytes at the front that are not random

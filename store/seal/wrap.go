@@ -32,17 +32,17 @@ func NewDEK() DEK { return DEK{newKey()} }
 
 // Wrap seals the key of a push under the ring, the token, and the passphrase if that is
 // not empty; opening it takes all of them, and the id. created is the time of the push.
-// With a passphrase Wrap takes some 30 ms and 19 MiB; the caller limits how many run at
-// once.
-func (r *Ring) Wrap(created time.Time, id []byte, token, passphrase secret.Text, dek DEK) []byte {
-	var c cost
+// With a passphrase it takes what cost says, by the standard some 30 ms and 19 MiB; the caller
+// limits how many run at once.
+func (r *Ring) Wrap(created time.Time, id []byte, token, passphrase secret.Text, dek DEK, cost Cost) []byte {
+	var c Cost
 	if !passphrase.IsZero() {
-		c = standard
+		c = cost.orStandard()
 	}
 	return r.current(created).wrap(c, id, token, passphrase, dek)
 }
 
-func (k *familyKey) wrap(c cost, id []byte, token, passphrase secret.Text, dek DEK) []byte {
+func (k *familyKey) wrap(c Cost, id []byte, token, passphrase secret.Text, dek DEK) []byte {
 	var head [wrapHead]byte
 	copy(head[:], k.head(KEKs))
 	binary.BigEndian.PutUint32(head[wrapMemory:], c.memory)
@@ -62,7 +62,7 @@ func (r *Ring) OpenWrap(wrap, id []byte, token, passphrase secret.Text) (DEK, er
 	if err != nil {
 		return DEK{}, err
 	}
-	protected := c != cost{}
+	protected := c != Cost{}
 	if protected && passphrase.IsZero() {
 		return DEK{}, fmt.Errorf("%w: it is missing", ErrPassphrase)
 	}
@@ -79,27 +79,27 @@ func (r *Ring) OpenWrap(wrap, id []byte, token, passphrase secret.Text) (DEK, er
 }
 
 // readWrap checks everything in a wrap that can be checked without opening it.
-func (r *Ring) readWrap(wrap []byte) (*familyKey, cost, error) {
+func (r *Ring) readWrap(wrap []byte) (*familyKey, Cost, error) {
 	k, _, err := r.kekOf(wrap, wrapHead)
 	if err != nil {
-		return nil, cost{}, fmt.Errorf("wrap: %w", err)
+		return nil, Cost{}, fmt.Errorf("wrap: %w", err)
 	}
 	c := wrapCost(wrap)
 	if len(wrap) != wrapSize || !c.bounded() {
-		return nil, cost{}, fmt.Errorf("wrap: %w: it has a wrong length or costs too much", ErrOpen)
+		return nil, Cost{}, fmt.Errorf("wrap: %w: it has a wrong length or costs too much", ErrOpen)
 	}
 	return k, c, nil
 }
 
-func wrapCost(wrap []byte) cost {
-	return cost{binary.BigEndian.Uint32(wrap[wrapMemory:]), wrap[wrapPasses], wrap[wrapThreads]}
+func wrapCost(wrap []byte) Cost {
+	return Cost{binary.BigEndian.Uint32(wrap[wrapMemory:]), wrap[wrapPasses], wrap[wrapThreads]}
 }
 
 // wrapping returns the cipher of a wrap: under HKDF(KEK ‖ token ‖ A, salt).
-func (k *familyKey) wrapping(c cost, salt []byte, token, passphrase secret.Text) cipher.AEAD {
+func (k *familyKey) wrapping(c Cost, salt []byte, token, passphrase secret.Text) cipher.AEAD {
 	var room [4 * keySize]byte
 	parts := append(append(room[:0], *k.s...), token.Reveal()...)
-	if c != (cost{}) {
+	if c != (Cost{}) {
 		parts = append(parts, c.hash(passphrase, salt)...)
 	}
 	defer clear(parts)

@@ -14,7 +14,7 @@ func TestAWrapNeedsAllOfItsParts(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
 	k := &r.keys[KEKs][0]
-	open := k.wrap(cost{}, testID, testToken, secret.Text{}, NewDEK())
+	open := k.wrap(Cost{}, testID, testToken, secret.Text{}, NewDEK())
 	locked := k.wrap(cheap, testID, testToken, testWords, NewDEK())
 	otherToken := secret.New(strings.Replace(testToken.Reveal(), "y", "z", 1))
 	for _, c := range []struct {
@@ -52,12 +52,12 @@ func TestAWrapGivesBackItsKey(t *testing.T) {
 	r := NewRing(birth)
 	for _, p := range []secret.Text{{}, testWords} {
 		made := NewDEK()
-		wrap := r.Wrap(birth, testID, testToken, p, made)
+		wrap := r.Wrap(birth, testID, testToken, p, made, Cost{})
 		opened, err := r.OpenWrap(wrap, testID, testToken, p)
 		if err != nil || *made.s != *opened.s {
 			t.Errorf("it holds another key: %v", err)
 		}
-		if free := wrapCost(wrap) == (cost{}); free != p.IsZero() {
+		if free := wrapCost(wrap) == (Cost{}); free != p.IsZero() {
 			t.Errorf("its cost is zero: %t", free)
 		}
 		if bytes.Contains(wrap, made.bytes()[:8]) {
@@ -68,8 +68,8 @@ func TestAWrapGivesBackItsKey(t *testing.T) {
 
 func TestANewWrapHasTheStandardCost(t *testing.T) {
 	t.Parallel()
-	wrap := NewRing(birth).Wrap(birth, testID, testToken, testWords, NewDEK())
-	if c := wrapCost(wrap); c != (cost{memory: 19456, passes: 2, threads: 1}) {
+	wrap := NewRing(birth).Wrap(birth, testID, testToken, testWords, NewDEK(), Cost{})
+	if c := wrapCost(wrap); c != (Cost{memory: 19456, passes: 2, threads: 1}) {
 		t.Errorf("it has %+v", c)
 	}
 }
@@ -80,7 +80,7 @@ func TestAWrapThatCostsTooMuchIsRefused(t *testing.T) {
 	t.Parallel()
 	r := NewRing(birth)
 	good := r.keys[KEKs][0].wrap(cheap, testID, testToken, testWords, NewDEK())
-	for name, c := range map[string]cost{
+	for name, c := range map[string]Cost{
 		"memory":          {memory: 256<<10 + 1, passes: 1, threads: 1},
 		"all memory":      {memory: 1<<32 - 1, passes: 255, threads: 255},
 		"passes":          {memory: 8, passes: 17, threads: 1},

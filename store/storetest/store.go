@@ -69,6 +69,7 @@ func New(t testing.TB, changes ...func(*Setup)) *Fixture {
 			Clock:    f.Clock,
 			Terms:    Terms(),
 			Guessing: store.Guessing{PerClient: 5, PerPush: 20, Queue: 64},
+			Argon2:   seal.Cheap(),
 			Files:    store.FileLimits{MaxCount: 10, MaxSize: 1 << 30, Window: 15 * time.Minute},
 			Sessions: store.SessionLimits{Idle: 12 * time.Hour, MaxAge: 30 * 24 * time.Hour},
 			SignIns:  store.SignInLimits{PerClient: 5, PerAccount: 10},
