@@ -40,7 +40,7 @@ func Works() []Work {
 		{"PUSHBOX_TEST_KILLS", "kills under load, `internal/harness/kill`", 5, 120},
 		{"PUSHBOX_TEST_LINEAR_OPS", "operations, `server/harness/linear`", 8000, 120_000},
 		{"PUSHBOX_TEST_MAIL_KILLS", "kills while mail is sent, `internal/harness/kill`", 2, 12},
-		{"PUSHBOX_TEST_MODEL_SEQUENCES", "sequences, a tenth of them on PostgreSQL, `store/harness/model`", 600, 10_000},
+		{"PUSHBOX_TEST_MODEL_SEQUENCES", "sequences, a tenth of them on PostgreSQL, `store/harness/model`", 1100, 10_000},
 		{"PUSHBOX_TEST_MOVE_KILLS", "kills during a move to PostgreSQL and back, `internal/harness/kill`", 2, 8},
 		{"PUSHBOX_TEST_POWER_IMAGES", "images of power cuts, `store/harness/power`", 150, 5000},
 		{"PUSHBOX_TEST_PROXY_MIB", "MiB of a large file, `internal/harness/proxy`", 16, 64},

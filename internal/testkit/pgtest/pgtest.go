@@ -37,7 +37,7 @@ const Required = "PUSHBOX_TEST_POSTGRES"
 // power.
 var fast = []string{
 	"fsync=off", "full_page_writes=off", "synchronous_commit=off", "listen_addresses=", "max_connections=400",
-	"shared_buffers=64MB", "log_min_messages=fatal", "max_wal_size=4GB", "autovacuum_naptime=5s",
+	"shared_buffers=64MB", "log_min_messages=fatal", "max_wal_size=1GB", "autovacuum_naptime=5s",
 }
 
 // A Cluster is a PostgreSQL server with its directory.
@@ -47,6 +47,7 @@ type Cluster struct {
 	waited  chan struct{} // closed when the process is gone
 	release chan struct{} // ends the thread that the process depends on
 	made    atomic.Int64  // databases
+	copying string        // how a new database is made, as create database takes it
 }
 
 // shared is the cluster of this process.
@@ -131,7 +132,7 @@ func programs() (string, error) {
 // Start makes a cluster with these settings and starts it. PostgreSQL refuses to run as
 // root, so root has it run as the user "nobody".
 func Start(settings ...string) (c *Cluster, err error) {
-	c, err = initialize()
+	c, err = initialize(inMemory())
 	if err != nil {
 		return nil, err
 	}
@@ -141,13 +142,13 @@ func Start(settings ...string) (c *Cluster, err error) {
 	return c, c.await()
 }
 
-// initialize makes the directory of a cluster.
-func initialize() (c *Cluster, err error) {
+// initialize makes the directory of a cluster, in another one.
+func initialize(in string) (c *Cluster, err error) {
 	bin, err := programs()
 	if err != nil {
 		return nil, err
 	}
-	dir, err := os.MkdirTemp("", "pg")
+	dir, err := os.MkdirTemp(in, "pg")
 	if err != nil {
 		return nil, err
 	}
@@ -246,6 +247,10 @@ func (c *Cluster) await() error {
 	for {
 		conn, err := pgx.Connect(ctx, c.address("postgres"))
 		if err == nil {
+			// Without a sync a copy of files is some ten times as fast as a log of their pages.
+			if major, _, _ := strings.Cut(conn.PgConn().ParameterStatus("server_version"), "."); major >= "15" {
+				c.copying = " strategy file_copy"
+			}
 			return conn.Close(ctx)
 		}
 		select {
@@ -284,7 +289,7 @@ func (c *Cluster) Database(t testing.TB) secret.Text {
 // NewDatabase makes a new, empty database, and returns its address.
 func (c *Cluster) NewDatabase() (url secret.Text, drop func() error, err error) {
 	name := fmt.Sprintf("t%d", c.made.Add(1))
-	if err := c.do("create database " + name); err != nil {
+	if err := c.do("create database " + name + c.copying); err != nil {
 		return url, nil, err
 	}
 	return secret.New(c.address(name)), func() error { return c.do("drop database " + name + " with (force)") }, nil

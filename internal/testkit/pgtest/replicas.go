@@ -44,7 +44,7 @@ func NewReplicas(t testing.TB, n int) *Replicas {
 	}
 	r := &Replicas{t: t}
 	t.Cleanup(r.end)
-	first, err := initialize()
+	first, err := initialize("")
 	if errors.Is(err, errMissing) && os.Getenv(Required) == "" {
 		t.Skip(err)
 	}
