@@ -5,6 +5,9 @@
 //	go run ./internal/tools/faults
 //	go run ./internal/tools/faults --list
 //	go run ./internal/tools/faults one-view-too-many journal-not-loaded
+//	go run ./internal/tools/faults --by model
+//	go run ./internal/tools/faults --matrix
+//	go run ./internal/tools/faults --power --by model
 //
 // A fault is testdata/NAME.patch: a mistake that a tired engineer could make, as
 // git apply reads it, below two lines that say what is wrong then and which

@@ -23,7 +23,7 @@ func seeded(old, text string, tests ...string) fault {
 	f := fault{name: "seeded", patch: fmt.Sprintf("--- a/sum.go\n+++ b/sum.go\n@@ -7,3 +7,%d @@\n 	for _, n := range numbers {\n-		%s\n+%s\n 	}\n",
 		3+strings.Count(text, "\n"), old, strings.ReplaceAll(text, "\n", "\n+"))}
 	for _, test := range tests {
-		f.by = append(f.by, harness{pkg: ".", test: test})
+		f.by = append(f.by, harness{row: strings.TrimPrefix(test, "Test"), pkg: ".", test: test})
 	}
 	return f
 }
@@ -103,6 +103,12 @@ func readSample(t *testing.T, dir string) []byte {
 	return b
 }
 
+// both is a fault that the harnesses of two must notice.
+func both(a, b fault) fault {
+	a.by = slices.Concat(a.by, b.by)
+	return a
+}
+
 func TestATrialEndsWithItsContext(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -137,7 +143,19 @@ func TestARunnerCountsTheFaultsThatWereNotCaught(t *testing.T) {
 	if err := r.control(t.Context(), []fault{found, lost}); err != nil {
 		t.Errorf("without a fault all pass: %v", err)
 	}
-	for _, want := range []string{"caught          seeded: TestSums, in ", "NOT CAUGHT      seeded: TestNoNumbers, in ", "passes          TestSums, in "} {
+	if err := r.matrix(t.Context(), []fault{both(found, lost), lost}); err == nil || !strings.Contains(err.Error(), "1 of 2 faults") {
+		t.Errorf("one of two was not caught by any: %v", err)
+	}
+	measured := found
+	measured.by[0].work = "KILLS"
+	if err := r.power(t.Context(), []fault{measured}); err != nil {
+		t.Errorf("one is enough: %v", err)
+	}
+	for _, want := range []string{
+		"caught          seeded: TestSums, in ", "NOT CAUGHT      seeded: TestNoNumbers, in ", "passes          TestSums, in ",
+		"| `seeded` | Sums | gate | NoNumbers (not caught) |", "| `seeded` |  | none | NoNumbers (not caught) |", "| Sums | 1 | 1 |",
+		"seeded                           KILLS            1\n",
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not in\n%s", want, &out)
 		}
