@@ -16,9 +16,9 @@ type Work struct {
 // long is the environment variable that asks for the long run.
 const long = "PUSHBOX_TEST_LONG"
 
-// Works are all of them, in the order of their names. A usual length is at least twice the smallest
-// at which the test caught each of its seeded faults 20 times of 20: internal/tools/faults --power
-// measures that.
+// Works are all of them, in the order of their names. A usual length shall be at least twice the
+// smallest at which the test catches each of its seeded faults 20 times of 20: internal/tools/faults
+// --power measures that, and docs/testing.md says for which it was measured.
 func Works() []Work {
 	return []Work{
 		{"PUSHBOX_TEST_BACKUPS", "backups under load and their restores, `internal/harness/kill`", 1, 1},

@@ -49,7 +49,7 @@ func New(t testing.TB, ldif string) *Server {
 	program := "/usr/sbin/slapd"
 	if path, err := exec.LookPath("slapd"); err == nil {
 		program = path
-	} else if _, err := os.Stat(program); err != nil {
+	} else if _, err := exec.LookPath(program); err != nil {
 		t.Skip("slapd is not installed (Debian: apt-get install slapd)")
 	}
 	s := &Server{t: t, dir: env.ShortDir(t)}
