@@ -11,8 +11,8 @@ import (
 var given sync.Map // ports
 
 // FreeAddress is an address of this machine that refuses connections, until a program that is
-// started later listens there. Its port is below those that the system gives to whoever asks
-// for any, so that nobody gets it meanwhile.
+// started later listens there. Its port is below those that the system gives to a process that asks
+// for any, so that no other process gets it meanwhile.
 func FreeAddress(t testing.TB) string {
 	t.Helper()
 	const lowest, below = 10_000, 32_768
