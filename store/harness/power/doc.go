@@ -24,5 +24,5 @@
 // Longer:
 //
 //	PUSHBOX_TEST_POWER_IMAGES=100000 go test ./store/harness/power -run PowerCut -timeout 2h
-//	PUSHBOX_TEST_IO_SEEDS=10 go test ./store/harness/power -run EveryOperationOfTheDisk -timeout 1h
+//	PUSHBOX_TEST_IO_PERCENT=1000 go test ./store/harness/power -run EveryOperationOfTheDisk -timeout 1h
 package power
