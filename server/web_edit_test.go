@@ -1,10 +1,8 @@
 package server_test
 
 import (
-	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -105,32 +103,4 @@ func TestANameIsGivenAfterwards(t *testing.T) {
 	a.SendOwn(path+"/edit", map[string]string{"name": " ", "note": ""}, ann).To(path + "/audit")
 	a.Get(path+"/audit", ann).Says("7 days").Lacks("root <of> web-03", "second")
 	a.Send(path+"/edit", map[string]string{"name": "of another", "receipt": code}).To("/users/sign_in")
-}
-
-func TestEditsAndViewsRace(t *testing.T) {
-	t.Parallel()
-	a := servertest.New(t)
-	ann, by := a.AddSessionUser("ann@example.com"), a.Actor("ann@example.com")
-	p := a.Mine(by, func(in *store.NewPush) { in.Views = new(40) })
-	path := "/p/" + p.Token.Reveal()
-	var all sync.WaitGroup
-	for i := range 64 {
-		all.Go(func() {
-			if i%2 == 0 {
-				if got, err := a.Try("GET", pushes+path[2:], ""); err != nil || got.Status != 200 {
-					t.Errorf("%d %v", got.Status, err)
-				}
-				return
-			}
-			form := http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"}}
-			if got, err := a.Try("POST", path+"/edit", fmt.Sprintf("views=%d", 1+i%16), form, ann); err != nil || got.Status != 303 && got.Status != 422 {
-				t.Errorf("%d %v", got.Status, err)
-			}
-		})
-	}
-	all.Wait() // and the check of the file at the end compares views and entries
-	h, err := a.Store.History(ctx, by, p.Token, 1)
-	if err != nil || h.PushInfo.Views > h.ViewLimit || h.Live() != (h.PushInfo.Views < h.ViewLimit) {
-		t.Errorf("%d views of %d, live: %t, %v", h.PushInfo.Views, h.ViewLimit, h.Live(), err)
-	}
 }

@@ -40,11 +40,15 @@ func TestTheManualHasEveryHarness(t *testing.T) {
 func TestTheManualHasEveryLength(t *testing.T) {
 	t.Parallel()
 	var b strings.Builder
-	b.WriteString("| Variable | What it counts | Usual | Long |\n|---|---|---|---|\n")
+	b.WriteString("| Variable | What it counts | Least | Usual | Long |\n|---|---|---|---|---|\n")
 	var names []string
 	for _, w := range env.Works() {
 		names = append(names, w.Name)
-		fmt.Fprintf(&b, "| `%s` | %s | %d | %d |\n", w.Name, w.What, w.Usual, w.Long)
+		least := "–"
+		if w.Least > 0 {
+			least = fmt.Sprint(w.Least)
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %d | %d |\n", w.Name, w.What, least, w.Usual, w.Long)
 	}
 	const begins, ends = "<!-- the lengths: go test ./internal/harness/docs -update -->", "<!-- the end of them -->"
 	golden.Section(t, absolute(t, testingManual), begins, ends, b.String())

@@ -47,7 +47,9 @@ func TestEachAcknowledgedCreateHasItsMailSent(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(20*time.Millisecond + time.Duration(rng.Int64N(int64(100*time.Millisecond)))) // that load goes on
+		before := m.answered()
+		proctest.Eventually(t, "a create is answered", func() bool { return m.answered() > before })
+		time.Sleep(time.Duration(rng.Int64N(int64(100 * time.Millisecond)))) // that load goes on
 		m.Killed.Store(true)
 		server.KillNow()
 		all.Wait()
@@ -72,6 +74,13 @@ type mailers struct {
 	mu    sync.Mutex
 	asked int
 	sent  map[string]string // the link of each create that was answered, by its address
+}
+
+// answered is how many creates were answered so far.
+func (m *mailers) answered() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return len(m.sent)
 }
 
 // send creates pushes until the server is cut off, or for long enough.

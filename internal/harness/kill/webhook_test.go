@@ -50,7 +50,9 @@ func TestEachCountedViewIsReportedAndNoOther(t *testing.T) {
 				}
 			})
 		}
-		time.Sleep(50*time.Millisecond + time.Duration(rng.Int64N(int64(400*time.Millisecond)))) // that load goes on
+		before := a.delivered()
+		proctest.Eventually(t, "a view is delivered", func() bool { return a.delivered() > before })
+		time.Sleep(time.Duration(rng.Int64N(int64(400 * time.Millisecond)))) // that load goes on
 		a.Killed.Store(true)
 		server.KillNow()
 		all.Wait()
@@ -84,6 +86,16 @@ type viewers struct {
 
 	mu    sync.Mutex
 	views map[string]int // delivered views, by url_token
+}
+
+// delivered is how many views were delivered so far.
+func (a *viewers) delivered() (n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, views := range a.views {
+		n += views
+	}
+	return n
 }
 
 // watch creates and views pushes until the server is cut off.

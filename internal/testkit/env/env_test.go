@@ -39,6 +39,15 @@ func TestALengthOf0SkipsATest(t *testing.T) {
 	}
 }
 
+func TestAUsualLengthIsTwiceTheLeast(t *testing.T) {
+	t.Parallel()
+	for _, w := range Works() {
+		if w.Usual != 0 && w.Usual < min(2*w.Least, w.Long) {
+			t.Errorf("%s: %d is not twice %d", w.Name, w.Usual, w.Least)
+		}
+	}
+}
+
 func TestWorksAreSortedAndTheLongRunIsTheLonger(t *testing.T) {
 	t.Parallel()
 	works := Works()

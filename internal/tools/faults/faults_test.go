@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -139,17 +138,11 @@ func table(faults []fault) string {
 	return b.String()
 }
 
-// catchers names the harnesses of a fault, as a cell, each once.
+// catchers names the harnesses of a fault, as a cell.
 func (f fault) catchers() string {
 	var cells []string
-	for i, h := range f.by {
-		if slices.Index(f.by, h) == i {
-			cells = append(cells, h.row+": `"+h.test+"`")
-		}
+	for _, h := range f.by {
+		cells = append(cells, h.row+": `"+h.test+"`")
 	}
-	text := strings.Join(cells, "; else ")
-	if again := len(f.by) - len(cells); again > 0 {
-		text += fmt.Sprintf(", else again, up to %d times", len(f.by))
-	}
-	return text
+	return strings.Join(cells, "; else ")
 }

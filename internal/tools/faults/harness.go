@@ -8,11 +8,10 @@ import (
 // A harness is a test that puts the whole of pushbox, or of its store, to work and
 // checks the outcome against the promises.
 type harness struct {
-	row   string // its name in the documentation
-	pkg   string // the directory of its package below the root
-	test  string // its function, and its subtests behind slashes
-	work  string // the row of env.Works that sets its length, without its prefix; empty if none does
-	rapid bool   // it draws what it does by rapid, the library
+	row  string // its name in the documentation
+	pkg  string // the directory of its package below the root
+	test string // its function, and its subtests behind slashes
+	work string // the row of env.Works that sets its length, without its prefix; empty if none does
 }
 
 // function is the test function of the harness.
@@ -30,37 +29,37 @@ func (h harness) pattern() string {
 // harnesses are those that a fault names in one word.
 func harnesses() map[string]harness {
 	return map[string]harness{
-		"clock":        {"Clock", "store", "TestNoTraceOfTheClockBringsAnythingBackOrEndsItTooSoon", "CLOCK_TRACES", false},
-		"damage":       {"Damage", "store/harness/damage", "TestADamagedFileDoesNoHarm", "DAMAGE_FLIPS", false},
-		"disk-errors":  {"I/O errors", "store/harness/power", "TestEveryOperationOfTheDiskMayFail", "IO_PERCENT", false},
-		"golden":       {"Golden databases", "store/harness/golden", "TestDatabasesOfEverySchemaOpenWithAllTheirContent", "", false},
-		"erasure":      {"Erasure", "store/bolt", "TestErasingBesideWritersAndReadersHarmsNothing", "ERASE_ROUNDS", false},
-		"file-kill":    {"Process kill", "internal/harness/kill", "TestAKillLosesNoFileAndLeavesNone", "FILE_KILLS", false},
-		"first-boot":   {"First boot", "internal/instance", "TestAPowerCutDuringTheFirstStartDoesNoHarm", "BOOT_PERCENT", false},
-		"forgery":      {"Forgery", "store/harness/forgery", "TestAForgeryIsNeverBelieved", "FORGERIES", false},
-		"full-disk":    {"Full disk", "internal/harness/disk", "TestAFullDiskLosesNothing", "DISK_SIZES", false},
-		"journal":      {"Journal", "store/bolt", "TestReadersSeeEveryViewThatWasAnswered", "JOURNAL_VIEWS", false},
-		"key-rotation": {"Key rotation", "internal/instance", "TestAPowerCutDuringARotationOfTheKeyDoesNoHarm", "BOOT_PERCENT", false},
-		"kill":         {"Process kill", "internal/harness/kill", "TestAKillLosesNothing", "KILLS", false},
-		"linear":       {"Linearizability", "server/harness/linear", "TestMixedOperationsAreLinearizable", "LINEAR_OPS", false},
-		"mail":         {"Mail", "internal/harness/kill", "TestEachAcknowledgedCreateHasItsMailSent", "MAIL_KILLS", false},
-		"model":        {"Model", "store/harness/model", "TestTheStoreAgreesWithAModel/bbolt", "MODEL_SEQUENCES", true},
-		"power-loss":   {"Power loss", "store/harness/power", "TestAPowerCutLosesNothingThatWasAcknowledged", "POWER_IMAGES", false},
-		"proxies":      {"Proxies", "internal/harness/proxy", "TestPushboxBehindProxies", "PROXY_MIB", false},
-		"race":         {"Race", "store", "TestNoMoreIsDeliveredThanTheLimitHoweverManyAsk", "RACE_PUSHES", false},
-		"renewal":      {"Key rotation", "store", "TestARotationSealsEverythingAnewAndDropsTheOldKeys", "", false},
-		"renewal-wait": {"Key rotation", "store", "TestARotationWaitsForWhatIsSealedAndNotYetKept", "", false},
-		"requests":     {"Requests", "store", "TestARequestEnds", "", false},
-		"residue":      {"Residue", "store/harness/residue", "TestNothingIsLeftFiveSecondsAfterAnEnd", "RESIDUE_PUSHES", false},
-		"next-start":   {"Residue", "store/harness/residue", "TestNothingIsLeftAfterAStopAndAfterTheNextStart", "RESIDUE_PUSHES", false},
-		"restore":      {"Backup", "internal/harness/kill", "TestNoLinkDeliversMoreThanItsLimitAcrossARestore", "RESTORE_KILLS", false},
-		"second-boot":  {"First boot", "internal/instance", "TestWhatASecondStartAcknowledgesOutlastsAPowerCut", "", false},
-		"servers":      {"Several servers", "store/postgres", "TestServersCountViewsTogether", "", false},
-		"slow-clients": {"Slow clients", "internal/harness/slow", "TestSlowClientsKeepNoOtherClientOut", "SLOW_CLIENTS", false},
-		"soak":         {"Soak", "internal/harness/soak", "TestWhatALoadTakesComesBack", "SOAK", false},
-		"unconfirmed":  {"Mail", "server", "TestASignedUpAccountSendsMailOnceItsAddressIsConfirmed", "", false},
-		"upgrade":      {"Upgrade", "internal/instance", "TestAPowerCutDuringAnUpgradeDoesNoHarm", "BOOT_PERCENT", false},
-		"webhooks":     {"Webhooks", "internal/harness/kill", "TestEachCountedViewIsReportedAndNoOther", "HOOK_KILLS", false},
+		"clock":        {row: "Clock", pkg: "store", test: "TestNoTraceOfTheClockBringsAnythingBackOrEndsItTooSoon", work: "CLOCK_TRACES"},
+		"damage":       {row: "Damage", pkg: "store/harness/damage", test: "TestADamagedFileDoesNoHarm", work: "DAMAGE_FLIPS"},
+		"disk-errors":  {row: "I/O errors", pkg: "store/harness/power", test: "TestEveryOperationOfTheDiskMayFail", work: "IO_PERCENT"},
+		"golden":       {row: "Golden databases", pkg: "store/harness/golden", test: "TestDatabasesOfEverySchemaOpenWithAllTheirContent"},
+		"erasure":      {row: "Erasure", pkg: "store/bolt", test: "TestErasingBesideWritersAndReadersHarmsNothing", work: "ERASE_ROUNDS"},
+		"file-kill":    {row: "Process kill", pkg: "internal/harness/kill", test: "TestAKillLosesNoFileAndLeavesNone", work: "FILE_KILLS"},
+		"first-boot":   {row: "First boot", pkg: "internal/instance", test: "TestAPowerCutDuringTheFirstStartDoesNoHarm", work: "BOOT_PERCENT"},
+		"forgery":      {row: "Forgery", pkg: "store/harness/forgery", test: "TestAForgeryIsNeverBelieved", work: "FORGERIES"},
+		"full-disk":    {row: "Full disk", pkg: "internal/harness/disk", test: "TestAFullDiskLosesNothing", work: "DISK_SIZES"},
+		"journal":      {row: "Journal", pkg: "store/bolt", test: "TestReadersSeeEveryViewThatWasAnswered", work: "JOURNAL_VIEWS"},
+		"key-rotation": {row: "Key rotation", pkg: "internal/instance", test: "TestAPowerCutDuringARotationOfTheKeyDoesNoHarm", work: "BOOT_PERCENT"},
+		"kill":         {row: "Process kill", pkg: "internal/harness/kill", test: "TestAKillLosesNothing", work: "KILLS"},
+		"linear":       {row: "Linearizability", pkg: "server/harness/linear", test: "TestMixedOperationsAreLinearizable", work: "LINEAR_OPS"},
+		"mail":         {row: "Mail", pkg: "internal/harness/kill", test: "TestEachAcknowledgedCreateHasItsMailSent", work: "MAIL_KILLS"},
+		"model":        {row: "Model", pkg: "store/harness/model", test: "TestTheStoreAgreesWithAModel/bbolt", work: "MODEL_SEQUENCES"},
+		"power-loss":   {row: "Power loss", pkg: "store/harness/power", test: "TestAPowerCutLosesNothingThatWasAcknowledged", work: "POWER_IMAGES"},
+		"proxies":      {row: "Proxies", pkg: "internal/harness/proxy", test: "TestPushboxBehindProxies", work: "PROXY_MIB"},
+		"race":         {row: "Race", pkg: "store", test: "TestNoMoreIsDeliveredThanTheLimitHoweverManyAsk", work: "RACE_PUSHES"},
+		"renewal":      {row: "Key rotation", pkg: "store", test: "TestARotationSealsEverythingAnewAndDropsTheOldKeys"},
+		"renewal-wait": {row: "Key rotation", pkg: "store", test: "TestARotationWaitsForWhatIsSealedAndNotYetKept"},
+		"requests":     {row: "Requests", pkg: "store", test: "TestARequestEnds"},
+		"residue":      {row: "Residue", pkg: "store/harness/residue", test: "TestNothingIsLeftFiveSecondsAfterAnEnd", work: "RESIDUE_PUSHES"},
+		"next-start":   {row: "Residue", pkg: "store/harness/residue", test: "TestNothingIsLeftAfterAStopAndAfterTheNextStart", work: "RESIDUE_PUSHES"},
+		"restore":      {row: "Backup", pkg: "internal/harness/kill", test: "TestNoLinkDeliversMoreThanItsLimitAcrossARestore", work: "RESTORE_KILLS"},
+		"second-boot":  {row: "First boot", pkg: "internal/instance", test: "TestWhatASecondStartAcknowledgesOutlastsAPowerCut"},
+		"servers":      {row: "Several servers", pkg: "store/postgres", test: "TestServersCountViewsTogether"},
+		"slow-clients": {row: "Slow clients", pkg: "internal/harness/slow", test: "TestSlowClientsKeepNoOtherClientOut", work: "SLOW_CLIENTS"},
+		"soak":         {row: "Soak", pkg: "internal/harness/soak", test: "TestWhatALoadTakesComesBack", work: "SOAK"},
+		"unconfirmed":  {row: "Mail", pkg: "server", test: "TestASignedUpAccountSendsMailOnceItsAddressIsConfirmed"},
+		"upgrade":      {row: "Upgrade", pkg: "internal/instance", test: "TestAPowerCutDuringAnUpgradeDoesNoHarm", work: "BOOT_PERCENT"},
+		"webhooks":     {row: "Webhooks", pkg: "internal/harness/kill", test: "TestEachCountedViewIsReportedAndNoOther", work: "HOOK_KILLS"},
 	}
 }
 
@@ -68,19 +67,23 @@ func harnesses() map[string]harness {
 const drills = "server/harness/drill"
 
 // findHarness returns the harness that a fault names: by its word, as
-// "drill ADVISORY", as "fuzz PACKAGE TARGET", or as a test of several servers: "postgres
-// TEST" for one of their engine, "shared TEST" for one of their stores.
+// "drill ADVISORY", as "fuzz PACKAGE TARGET", or as an ordinary test: "store TEST", "shared
+// TEST" of the stores of several servers, "bolt TEST" and "postgres TEST" of an engine.
 func findHarness(name string) (harness, error) {
 	words := strings.Fields(name)
 	switch {
 	case len(words) == 2 && words[0] == "drill":
-		return harness{"Drills", drills, "TestDrills/" + words[1], "", false}, nil
+		return harness{row: "Drills", pkg: drills, test: "TestDrills/" + words[1]}, nil
+	case len(words) == 2 && words[0] == "bolt":
+		return harness{row: "bbolt", pkg: "store/bolt", test: words[1]}, nil
 	case len(words) == 2 && words[0] == "postgres":
-		return harness{"PostgreSQL", "store/postgres", words[1], "", false}, nil
+		return harness{row: "PostgreSQL", pkg: "store/postgres", test: words[1]}, nil
+	case len(words) == 2 && words[0] == "store":
+		return harness{row: "Store", pkg: "store", test: words[1]}, nil
 	case len(words) == 2 && words[0] == "shared":
-		return harness{"Several servers", "store", words[1], "", false}, nil
+		return harness{row: "Several servers", pkg: "store", test: words[1]}, nil
 	case len(words) == 3 && words[0] == "fuzz":
-		return harness{"Fuzz", words[1], words[2], "", false}, nil
+		return harness{row: "Fuzz", pkg: words[1], test: words[2]}, nil
 	}
 	h, found := harnesses()[name]
 	if !found {

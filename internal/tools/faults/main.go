@@ -28,7 +28,7 @@ func command(ctx context.Context, args []string, out, notes io.Writer) error {
 		f.PrintDefaults()
 	}
 	matrix := f.Bool("matrix", false, "run every harness of each fault, and print which of them catch it, as a table")
-	power := f.Bool("power", false, "find the smallest length at which each harness catches each of its faults 20 times of 20")
+	power := f.Bool("power", false, "find the smallest length at which the first harness of each fault catches it 20 times of 20")
 	by := f.String("by", "", "try only the faults that this `harness` must notice, by it alone")
 	list := f.Bool("list", false, "list the faults, and seed none")
 	control := f.Bool("control", false, "run the harnesses on the code without a fault: each must pass")

@@ -17,13 +17,10 @@ func (r *runner) matrix(ctx context.Context, faults []fault) error {
 	if _, err := fmt.Fprintln(r.out, "| Fault | Caught by | Run | Not caught by |\n|---|---|---|---|"); err != nil {
 		return err
 	}
-	for i, f := range faults {
-		var c catchers
-		if err := r.within(fmt.Sprintf("%d of %d, %s", i+1, len(faults), f.name), func(t *trial) (err error) {
-			c, err = t.all(ctx, f)
+	err := r.each(faults, func(t *trial, f fault) error {
+		c, err := t.all(ctx, f)
+		if err != nil {
 			return err
-		}); err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
 		}
 		run := "gate"
 		switch {
@@ -39,9 +36,11 @@ func (r *runner) matrix(ctx context.Context, faults []fault) error {
 		if len(c.caught) == 1 {
 			alone[c.caught[0]]++
 		}
-		if _, err := fmt.Fprintf(r.out, "| `%s` | %s | %s | %s |\n", f.name, strings.Join(c.caught, ", "), run, strings.Join(c.missed, ", ")); err != nil {
-			return err
-		}
+		_, err = fmt.Fprintf(r.out, "| `%s` | %s | %s | %s |\n", f.name, strings.Join(c.caught, ", "), run, strings.Join(c.missed, ", "))
+		return err
+	})
+	if err != nil {
+		return err
 	}
 	var b strings.Builder
 	b.WriteString("\n| Harness | Faults that it caught | Of them, by no other |\n|---|---|---|\n")
@@ -70,10 +69,7 @@ func (t *trial) all(ctx context.Context, f fault) (c catchers, err error) {
 	}
 	for _, setting := range []string{"", longRun} {
 		c = catchers{long: setting == longRun}
-		for i, h := range f.by {
-			if again := slices.Index(f.by, h) < i && slices.Contains(c.caught, h.row); again {
-				continue
-			}
+		for _, h := range f.by {
 			v, err := t.meet(ctx, h, setting)
 			if err != nil {
 				return catchers{}, err

@@ -12,48 +12,39 @@ import (
 // be enough.
 const times = 20
 
-// power writes, for each fault and each of its harnesses whose length can be set, the smallest
+// power writes, for each fault whose first harness has a length that can be set, the smallest
 // power of two that is enough. A harness that needs more than its long run is an error.
 func (r *runner) power(ctx context.Context, faults []fault) error {
 	weak := 0
-	for i, f := range faults {
-		if err := r.within(fmt.Sprintf("%d of %d, %s", i+1, len(faults), f.name), func(t *trial) error {
-			v, err := t.seed(ctx, f)
-			if err != nil {
-				return err
-			}
-			if v.fate == unfit {
-				weak++
-				return r.report(f.name, v)
-			}
-			met := make(map[harness]bool)
-			for _, h := range f.by {
-				if h.work == "" || met[h] {
-					continue
-				}
-				met[h] = true
-				length, err := t.enough(ctx, h)
-				if err != nil {
-					return err
-				}
-				text := fmt.Sprint(length)
-				if length == 0 {
-					weak++
-					text = "not enough"
-				}
-				if _, err := fmt.Fprintf(r.out, "%-32s %-16s %s\n", f.name, h.work, text); err != nil {
-					return err
-				}
-			}
-			return nil
-		}); err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+	err := r.each(faults, func(t *trial, f fault) error {
+		v, err := t.seed(ctx, f)
+		if err != nil {
+			return err
 		}
+		if v.fate == unfit {
+			weak++
+			return r.report(f.name, v)
+		}
+		h := f.by[0]
+		if h.work == "" {
+			return nil
+		}
+		length, err := t.enough(ctx, h)
+		if err != nil {
+			return err
+		}
+		text := fmt.Sprint(length)
+		if length == 0 {
+			weak++
+			text = "not enough"
+		}
+		_, err = fmt.Fprintf(r.out, "%-32s %-16s %s\n", f.name, h.work, text)
+		return err
+	})
+	if err == nil && weak > 0 {
+		err = fmt.Errorf("%d harnesses are too weak at the length of their long run, or did not run", weak)
 	}
-	if weak > 0 {
-		return fmt.Errorf("%d harnesses are too weak at the length of their long run, or did not run", weak)
-	}
-	return nil
+	return err
 }
 
 // enough returns the smallest power of two at which a harness catches the fault each time; 0 if

@@ -20,20 +20,29 @@ type runner struct {
 // not caught.
 func (r *runner) tryAll(ctx context.Context, faults []fault) error {
 	left := 0
-	for i, f := range faults {
-		v, err := r.one(ctx, fmt.Sprintf("%d of %d, %s", i+1, len(faults), f.name), f)
+	err := r.each(faults, func(t *trial, f fault) error {
+		v, err := t.try(ctx, f)
 		if err != nil {
-			return fmt.Errorf("%s: %w", f.name, err)
+			return err
 		}
 		if v.fate != caught {
 			left++
 		}
-		if err := r.report(f.name, v); err != nil {
-			return err
-		}
+		return r.report(f.name, v)
+	})
+	if err == nil && left > 0 {
+		err = fmt.Errorf("%d of %d faults were not caught", left, len(faults))
 	}
-	if left > 0 {
-		return fmt.Errorf("%d of %d faults were not caught", left, len(faults))
+	return err
+}
+
+// each calls fn with each fault and a trial of its own, and stops at the first error.
+func (r *runner) each(faults []fault, fn func(*trial, fault) error) error {
+	for i, f := range faults {
+		what := fmt.Sprintf("%d of %d, %s", i+1, len(faults), f.name)
+		if err := r.within(what, func(t *trial) error { return fn(t, f) }); err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
 	}
 	return nil
 }
@@ -47,7 +56,11 @@ func (r *runner) control(ctx context.Context, faults []fault) error {
 				continue
 			}
 			seen[h.pkg+h.test] = true
-			v, err := r.one(ctx, h.test, fault{by: []harness{h}})
+			var v verdict
+			err := r.within(h.test, func(t *trial) (err error) {
+				v, err = t.try(ctx, fault{by: []harness{h}})
+				return err
+			})
 			if err != nil {
 				return fmt.Errorf("%s: %w", h.test, err)
 			}
@@ -66,15 +79,6 @@ func (r *runner) control(ctx context.Context, faults []fault) error {
 		return fmt.Errorf("%d of %d harnesses do not pass without a fault", failed, len(seen))
 	}
 	return nil
-}
-
-// one tests one fault in its own directory.
-func (r *runner) one(ctx context.Context, what string, f fault) (v verdict, err error) {
-	err = r.within(what, func(t *trial) (err error) {
-		v, err = t.try(ctx, f)
-		return err
-	})
-	return v, err
 }
 
 // within calls fn with a trial, and removes the trial's files afterwards.

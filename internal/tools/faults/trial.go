@@ -142,8 +142,8 @@ func (t *trial) build(ctx context.Context, h harness, program string) ([]byte, e
 	return cmd.CombinedOutput()
 }
 
-// keepTree keeps rapid, the library, from writing failures into the source tree.
-const keepTree = "RAPID_NOFAILFILE=1"
+// rapid, the library, shall write no failures into the source tree, and not look for shorter ones.
+var rapid = []string{"RAPID_NOFAILFILE=1", "RAPID_SHRINKTIME=0s"}
 
 // grace lets a harness end by itself at its limit: its output then says more than after
 // a kill.
@@ -159,12 +159,9 @@ func (t *trial) run(ctx context.Context, h harness, program, setting string) (ve
 		return verdict{}, err
 	}
 	args := []string{"-test.run=" + h.pattern(), "-test.v", "-test.timeout=" + t.limit.String()}
-	if h.rapid {
-		args = append(args, "-rapid.shrinktime=0s") // that it fails is enough
-	}
 	cmd := exec.CommandContext(limited, program, args...)
 	cmd.Dir = filepath.Join(t.root, h.pkg)
-	cmd.Env = append(os.Environ(), "TMPDIR="+files, keepTree, setting)
+	cmd.Env = append(append(os.Environ(), "TMPDIR="+files, setting), rapid...)
 	inGroup(cmd)
 	var out bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &out
