@@ -3,6 +3,7 @@ package server
 import (
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"strings"
 
 	"pushbox/server/body"
@@ -115,9 +116,17 @@ func (f fields) parseRequest(typed bool) (store.NewRequest, error) {
 	return in, r.bad.Err()
 }
 
+// mostKeyText is how many characters a key may have: more than a wrapped one, the longest, has.
+const mostKeyText = 200
+
 // key reads bytes in base64url without padding; nil if there are none.
 func (r *fieldReader) key(name string) []byte {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(r.secret(name).Reveal())
+	text := r.secret(name).Reveal()
+	if len(text) > mostKeyText {
+		r.bad.Add(name, fmt.Sprintf("is too long: at most %d characters", mostKeyText))
+		return nil
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
 	if err != nil {
 		r.bad.Add(name, "must be base64url without padding")
 	}

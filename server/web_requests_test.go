@@ -420,11 +420,12 @@ func TestAnEncryptedRequestTakesEncryptedAnswersAlone(t *testing.T) {
 		return a.Send(link, map[string]string{"push[payload]": payload, "push[wrapped_key]": wrapped})
 	}
 	for name, got := range map[string]servertest.Answer{
-		"a plain text":          send("hunter2", ""),
-		"a text with a key":     send("hunter2", encoded),
-		"no key":                send(envelope.Reveal(), ""),
-		"a key of another form": send(envelope.Reveal(), encoded[4:]),
-		"no base64url":          send(envelope.Reveal(), "!"),
+		"a plain text":           send("hunter2", ""),
+		"a text with a key":      send("hunter2", encoded),
+		"no key":                 send(envelope.Reveal(), ""),
+		"a key of another form":  send(envelope.Reveal(), encoded[4:]),
+		"no base64url":           send(envelope.Reveal(), "!"),
+		"a key that is too long": send(envelope.Reveal(), strings.Repeat("B", 201)),
 	} {
 		if problems := got.Problems(); len(problems) != 1 {
 			t.Errorf("%s: %q", name, problems)
@@ -438,6 +439,11 @@ func TestAnEncryptedRequestTakesEncryptedAnswersAlone(t *testing.T) {
 	}
 
 	_, plain := askFor(t, ann)
+	for _, key := range []string{"Bw", strings.Repeat("B", 200), strings.Repeat("B", 1<<20)} {
+		if got := a.Send(plain, map[string]string{"push[payload]": "hunter2", "push[wrapped_key]": key}); got.Status != http.StatusUnprocessableEntity {
+			t.Errorf("a plain answer came with a key of %d characters: %d", len(key), got.Status)
+		}
+	}
 	if got := a.Send(plain, map[string]string{"push[payload]": envelope.Reveal(), "push[wrapped_key]": encoded}); got.Status != http.StatusUnprocessableEntity {
 		t.Errorf("a request without keys took an encrypted answer: %d", got.Status)
 	}

@@ -58,7 +58,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	if err != nil {
 		return PushInfo{}, err
 	}
-	p.Size = int64(len(payload))
+	p.Size = int64(len(payload) + len(p.WrappedKey))
 	var code secret.Text
 	if in.Receipt {
 		code = seal.NewReceiptCode()

@@ -308,8 +308,10 @@ func (s *Store) answering(ctx context.Context, in NewPush, bad *InvalidError) (N
 		bad.Add(FieldFiles, "are not what the request asks for")
 	case r.Encrypted() != envelope:
 		bad.Add(FieldPayload, "must be encrypted for the request, or not at all where it has no public key")
-	case envelope != endtoend.IsWrappedKey(in.WrappedKey):
+	case envelope && !endtoend.IsWrappedKey(in.WrappedKey):
 		bad.Add(FieldPayload, "comes without its key, or with a wrong one")
+	case !envelope && in.WrappedKey != nil:
+		bad.Add(FieldWrappedKey, "is for an encrypted payload alone")
 	}
 	return out, r, nil
 }

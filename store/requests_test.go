@@ -256,7 +256,10 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 		"an envelope without its key":     {sealed.Token, envelope, nil, false, store.FieldPayload},
 		"an envelope with too long a key": {sealed.Token, envelope, append(key, 1), false, store.FieldPayload},
 		"an envelope where none is read":  {text.Token, envelope, key, false, store.FieldPayload},
-		"a key without an envelope":       {text.Token, "x", key, false, store.FieldPayload},
+		"a key without an envelope":       {text.Token, "x", key, false, store.FieldWrappedKey},
+		"a byte without an envelope":      {text.Token, "x", []byte{7}, false, store.FieldWrappedKey},
+		"much without an envelope":        {text.Token, "x", make([]byte, 1<<20), false, store.FieldWrappedKey},
+		"a key beside files":              {files.Token, "", key, true, store.FieldWrappedKey},
 		"an envelope":                     {sealed.Token, envelope, key, false, ""},
 	} {
 		in := store.NewPush{Kind: store.Text, Payload: secret.New(c.payload), Request: c.to, WrappedKey: c.key}
@@ -280,6 +283,9 @@ func TestAnAnswerIsWhatTheRequestTakes(t *testing.T) {
 	got, err := f.Request(ctx, ann, sealed.ID)
 	if err != nil || len(got.Pushes) != 1 || !got.Pushes[0].ClientEncrypted || !bytes.Equal(got.Pushes[0].WrappedKey, key) {
 		t.Fatalf("the encrypted answer is %+v, %v", got.Pushes, err)
+	}
+	if p := got.Pushes[0]; p.Size < int64(len(envelope)+len(key)) || p.Room().Bytes != p.Size {
+		t.Errorf("an answer whose key has %d bytes takes the room %+v", len(key), p.Room())
 	}
 	if _, err := f.DeletePush(ctx, ann, got.Pushes[0].Token); err != nil {
 		t.Fatal(err)
