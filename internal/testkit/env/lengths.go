@@ -28,7 +28,7 @@ func Works() []Work {
 		{"PUSHBOX_TEST_CLOCK_TRACES", "traces of the clock, `store`, NoTraceOfTheClock", 1, 40, 2000},
 		{"PUSHBOX_TEST_DAMAGE_FLIPS", "damages of a database, `store/harness/damage`", 1, 400, 20_000},
 		{"PUSHBOX_TEST_DAMAGE_STARTS", "starts on a damaged file, `internal/harness/disk`", 0, 4, 80},
-		{"PUSHBOX_TEST_DISK_SIZES", "disks that fill up, `internal/harness/disk`", 0, 4, 80},
+		{"PUSHBOX_TEST_DISK_SIZES", "disks that fill up, `internal/harness/disk`", 4, 8, 80},
 		{"PUSHBOX_TEST_ERASE_ROUNDS", "rounds of erasing beside load, `store/bolt`", 0, 60, 1500},
 		{"PUSHBOX_TEST_FAILOVERS", "failovers of each kind, `internal/harness/scale`", 0, 0, 1},
 		{"PUSHBOX_TEST_FILE_KILLS", "kills during uploads, `internal/harness/kill`", 1, 2, 6},

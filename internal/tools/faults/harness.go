@@ -51,7 +51,7 @@ func harnesses() map[string]harness {
 		"renewal-wait": {row: "Key rotation", pkg: "store", test: "TestARotationWaitsForWhatIsSealedAndNotYetKept"},
 		"requests":     {row: "Requests", pkg: "store", test: "TestARequestEnds"},
 		"residue":      {row: "Residue", pkg: "store/harness/residue", test: "TestNothingIsLeftFiveSecondsAfterAnEnd", work: "RESIDUE_PUSHES"},
-		"next-start":   {row: "Residue", pkg: "store/harness/residue", test: "TestNothingIsLeftAfterAStopAndAfterTheNextStart", work: "RESIDUE_PUSHES"},
+		"next-start":   {row: "Residue", pkg: "store/harness/residue", test: "TestNothingIsLeftAfterAStopAndAfterTheNextStart"},
 		"restore":      {row: "Backup", pkg: "internal/harness/kill", test: "TestNoLinkDeliversMoreThanItsLimitAcrossARestore", work: "RESTORE_KILLS"},
 		"second-boot":  {row: "First boot", pkg: "internal/instance", test: "TestWhatASecondStartAcknowledgesOutlastsAPowerCut"},
 		"servers":      {row: "Several servers", pkg: "store/postgres", test: "TestServersCountViewsTogether"},
