@@ -60,7 +60,7 @@ func PublishNew(temp, path string) error {
 // NewFile durably writes a new file of mode 0600: whole, or not at all. The error is
 // fs.ErrExist if there is a file of that name. RemoveLeftovers removes what a crash leaves.
 func NewFile(path string, content []byte) error {
-	temp, err := WriteTemp(path, content)
+	temp, err := WriteTemp(path, content, nil)
 	if err != nil {
 		return err
 	}
@@ -68,13 +68,17 @@ func NewFile(path string, content []byte) error {
 }
 
 // WriteTemp durably writes a temporary file of mode 0600 beside path, which RemoveLeftovers
-// finds.
-func WriteTemp(path string, content []byte) (temp string, err error) {
+// finds. Unless it is nil, prepare may change the owner and the mode of the open file. It shall
+// not use the name: a user who may write the directory could have given that to a link meanwhile.
+func WriteTemp(path string, content []byte, prepare func(*os.File) error) (temp string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), TempPattern(path))
 	if err != nil {
 		return "", err
 	}
 	_, err = f.Write(content)
+	if err == nil && prepare != nil {
+		err = prepare(f)
+	}
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return "", errors.Join(err, Scrub(f.Name()))
 	}
@@ -147,7 +151,7 @@ func ReadBounded(path string, most int64) ([]byte, error) {
 // does to a file that it removes.
 // RemoveLeftovers removes what a crash leaves.
 func WriteFile(path string, content []byte) error {
-	temp, err := WriteTemp(path, content)
+	temp, err := WriteTemp(path, content, nil)
 	if err != nil {
 		return err
 	}

@@ -197,3 +197,34 @@ func TestAKeyThatIsNotNeededIsOverwritten(t *testing.T) {
 	next.Want(t, "the next key", "")
 	onlyFile(t, path)
 }
+
+// The service user owns the directory of the key, and may put a link in the place of a new file
+// while root makes it.
+func TestANewKeyFileGetsItsModeAndNothingThatHasItsName(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	path, target := filepath.Join(dir, "key"), filepath.Join(t.TempDir(), "of another")
+	for name, mode := range map[string]os.FileMode{path: 0o640, target: 0o600} {
+		if err := errors.Join(os.WriteFile(name, []byte("x"), mode), os.Chmod(name, mode)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	slot, err := NewKeySlot(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	temp, err := os.CreateTemp(dir, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer temp.Close()
+	moved := temp.Name() + ".moved"
+	if err := errors.Join(os.Rename(temp.Name(), moved), os.Symlink(target, temp.Name()), slot.likeKeyFile(temp)); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]os.FileMode{moved: 0o640, target: 0o600} {
+		if info, err := os.Stat(name); err != nil || info.Mode() != want {
+			t.Errorf("%s: %v, %v", name, info.Mode(), err)
+		}
+	}
+}

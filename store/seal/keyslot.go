@@ -138,19 +138,16 @@ func (s KeySlot) keepOld(at time.Time) (old string, err error) {
 
 // publish writes a file with the owner and the mode of the key file.
 func (s KeySlot) publish(text []byte, path string) error {
-	temp, err := durable.WriteTemp(s.path, text)
+	temp, err := durable.WriteTemp(s.path, text, s.likeKeyFile)
 	if err != nil {
 		return err
-	}
-	if err := s.likeKeyFile(temp); err != nil {
-		return errors.Join(err, durable.Scrub(temp))
 	}
 	return durable.PublishNew(temp, path)
 }
 
 // likeKeyFile gives a new file the owner and the mode of the key file: an account that could
 // read that can read this.
-func (s KeySlot) likeKeyFile(temp string) error {
+func (s KeySlot) likeKeyFile(temp *os.File) error {
 	info, err := os.Stat(s.path)
 	if err != nil {
 		return err
@@ -158,7 +155,7 @@ func (s KeySlot) likeKeyFile(temp string) error {
 	if err := chownLike(temp, info); err != nil {
 		return err
 	}
-	return os.Chmod(temp, info.Mode().Perm())
+	return temp.Chmod(info.Mode().Perm())
 }
 
 // escapeGlob makes a path a pattern that matches it alone.
