@@ -394,6 +394,7 @@ func TestListsHaveEachPushOnceWhileItEndsAndIsFolded(t *testing.T) {
 	t.Parallel()
 	const writers = 8
 	each := int(env.Length(t, "PUSHBOX_TEST_JOURNAL_VIEWS")) / 5
+	most := writers*each + 1 // that a list may have
 	db := open(t, bolt.Options{Path: newPath(t)})
 	db.NoSync()
 	db.TinyJournal(t)
@@ -418,9 +419,9 @@ func TestListsHaveEachPushOnceWhileItEndsAndIsFolded(t *testing.T) {
 	for range 2 {
 		reading.Go(func() {
 			for before := answered.Load(); ; before = answered.Load() {
-				over, err := db.Pushes(t.Context(), owner, false, 0, 1000)
-				alive, liveErr := db.Pushes(t.Context(), owner, true, 0, 1000)
-				due, _, dueErr := db.Due(t.Context(), store.ExpiredOwned, endTime, 1000)
+				over, err := db.Pushes(t.Context(), owner, false, 0, most)
+				alive, liveErr := db.Pushes(t.Context(), owner, true, 0, most)
+				due, _, dueErr := db.Due(t.Context(), store.ExpiredOwned, endTime, most)
 				if err := errors.Join(err, liveErr, dueErr); err != nil {
 					t.Error(err)
 				}
@@ -439,7 +440,7 @@ func TestListsHaveEachPushOnceWhileItEndsAndIsFolded(t *testing.T) {
 	writing.Wait()
 	close(done)
 	reading.Wait()
-	if list, err := db.Pushes(t.Context(), owner, false, 0, 1000); err != nil || len(list) != writers*each {
+	if list, err := db.Pushes(t.Context(), owner, false, 0, most); err != nil || len(list) != writers*each {
 		t.Errorf("%d have ended of %d, %v", len(list), writers*each, err)
 	}
 	conformance.CheckClean(t, db)

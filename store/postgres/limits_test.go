@@ -1,6 +1,7 @@
 package postgres_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 	"pushbox/internal/testkit/pgtest"
 	"pushbox/store"
 	"pushbox/store/postgres"
@@ -35,10 +37,12 @@ func TestAStepNeedsOneConnection(t *testing.T) {
 	p.ViewLimit = 1000
 	pushed(t, db, p)
 	const views = 20
+	ctx, cancel := context.WithTimeout(t.Context(), env.Patience)
+	defer cancel()
 	var viewers sync.WaitGroup
 	for n := range views {
 		viewers.Go(func() {
-			c, err := db.Change(t.Context(), p.ID, func(p store.Push) (store.Push, store.Entry, error) {
+			c, err := db.Change(ctx, p.ID, func(p store.Push) (store.Push, store.Entry, error) {
 				postgres.ForgetSize(db)
 				next, e, err := conformance.View(p)
 				e.Messages = messages(1, p.CreatedAt, 1)

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"pushbox/internal/secret"
@@ -169,7 +168,6 @@ func poolConfig(o Options) (*pgxpool.Config, error) {
 		c.MaxConns = defaultConns
 	}
 	c.ConnConfig.ConnectTimeout = o.Connect
-	c.ConnConfig.ValidateConnect = pgconn.ValidateConnectTargetSessionAttrsReadWrite
 	if c.ConnConfig.RuntimeParams["application_name"] == "" {
 		c.ConnConfig.RuntimeParams["application_name"] = "pushbox"
 	}
