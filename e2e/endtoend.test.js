@@ -90,7 +90,7 @@ test('the link to the content does not replace the key', async (t) => {
   const link = await push(guest, { payload: 'x' })
   await guest.page.locator('h1').press('Tab')
   await guest.page.locator('.skip').press('Enter')
-  assert.equal(await guest.page.evaluate(() => document.activeElement.id), 'main')
+  await guest.page.waitForFunction(() => document.activeElement.id === 'main')
   await guest.page.reload()
   assert.equal(await madeLink(guest), link)
 })

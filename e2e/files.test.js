@@ -91,7 +91,7 @@ test('an address leads to the form for files, with sizes in its language', async
   const guest = await scene.guest(t)
   await arriveSignedIn(guest, await scene.account())
   await guest.go('/?kind=file&lang=fr')
-  assert.equal(await guest.page.locator('#files').evaluate((field) => field === document.activeElement), true)
+  await guest.page.waitForFunction(() => document.activeElement.id === 'files')
   await guest.page.locator('#files').setInputFiles([file('a.txt', 'x'.repeat(1536))])
   assert.equal(await guest.page.locator('#chosen .size').textContent(), '1,5\u00a0Kio')
   assert.match(await guest.page.locator('#files-hint').innerText(), /32\sMio/)

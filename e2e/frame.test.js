@@ -168,7 +168,7 @@ test('a secret is created and opened with the keyboard alone', async (t) => {
   await tabTo(guest, page.getByRole('button', { name: say('create_submit'), exact: true }))
   await page.keyboard.press('Enter')
   await guest.go(await madeLink(guest))
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'passphrase')
+  await page.waitForFunction(() => document.activeElement.id === 'passphrase')
   await page.keyboard.type('open sesame')
   await tabTo(guest, page.getByRole('button', { name: say('step_open') }))
   await page.keyboard.press('Space')

@@ -257,7 +257,7 @@ test('the form of a request is short, says what is folded, and waits for what is
     assert.ok((await guest.page.locator('.send button').evaluate((button) => button.getBoundingClientRect().bottom)) <= 650, tag)
   }
   await guest.go('/requests/new?lang=en')
-  assert.equal(await guest.page.evaluate(() => document.activeElement.id), 'text')
+  await guest.page.waitForFunction(() => document.activeElement.id === 'text')
   const told = guest.page.getByText(say('ask_set_encrypt'))
   assert.equal(await told.isVisible(), false)
   await guest.page.getByText(say('create_options')).click()

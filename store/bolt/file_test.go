@@ -107,7 +107,8 @@ func mount(t *testing.T, options string) (dir string) {
 		t.Skipf("a small file system cannot be mounted: %v: %s", err, out)
 	}
 	t.Cleanup(func() {
-		if out, err := exec.Command("umount", dir).CombinedOutput(); err != nil { //nolint:noctx // the test's context has ended
+		// Lazily: a process that another test is about to start has a copy of each open file.
+		if out, err := exec.Command("umount", "--lazy", dir).CombinedOutput(); err != nil { //nolint:noctx // the test's context has ended
 			t.Errorf("umount: %v: %s", err, out)
 		}
 	})
