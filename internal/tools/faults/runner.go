@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"time"
 )
 
@@ -49,36 +50,31 @@ func (r *runner) each(faults []fault, fn func(*trial, fault) error) error {
 
 // control runs the harnesses of the faults on the code without a fault.
 func (r *runner) control(ctx context.Context, faults []fault) error {
-	failed, seen := 0, make(map[string]bool)
+	var none []fault // for each harness
 	for _, f := range faults {
 		for _, h := range f.by {
-			if seen[h.pkg+h.test] {
-				continue
-			}
-			seen[h.pkg+h.test] = true
-			var v verdict
-			err := r.within(h.test, func(t *trial) (err error) {
-				v, err = t.try(ctx, fault{by: []harness{h}})
-				return err
-			})
-			if err != nil {
-				return fmt.Errorf("%s: %w", h.test, err)
-			}
-			if v.fate == missed {
-				_, err = fmt.Fprintf(r.out, "%-15s %s, in %.1f s\n", "passes", h.test, v.took.Seconds())
-			} else {
-				failed++
-				err = r.report("without a fault", v)
-			}
-			if err != nil {
-				return err
+			if !slices.ContainsFunc(none, func(n fault) bool { return n.by[0] == h }) {
+				none = append(none, fault{name: h.test, by: []harness{h}})
 			}
 		}
 	}
-	if failed > 0 {
-		return fmt.Errorf("%d of %d harnesses do not pass without a fault", failed, len(seen))
+	failed := 0
+	err := r.each(none, func(t *trial, f fault) error {
+		v, err := t.try(ctx, f)
+		if err != nil {
+			return err
+		}
+		if v.fate == missed {
+			_, err = fmt.Fprintf(r.out, "%-15s %s, in %.1f s\n", "passes", f.name, v.took.Seconds())
+			return err
+		}
+		failed++
+		return r.report("without a fault", v)
+	})
+	if err == nil && failed > 0 {
+		err = fmt.Errorf("%d of %d harnesses do not pass without a fault", failed, len(none))
 	}
-	return nil
+	return err
 }
 
 // within calls fn with a trial, and removes the trial's files afterwards.
