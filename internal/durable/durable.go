@@ -68,8 +68,7 @@ func NewFile(path string, content []byte) error {
 }
 
 // WriteTemp durably writes a temporary file of mode 0600 beside path, which RemoveLeftovers
-// finds. Unless it is nil, prepare may change the owner and the mode of the open file. It shall
-// not use the name: a user who may write the directory could have given that to a link meanwhile.
+// finds. Unless it is nil, prepare may change the owner and the mode of the open file.
 func WriteTemp(path string, content []byte, prepare func(*os.File) error) (temp string, err error) {
 	f, err := os.CreateTemp(filepath.Dir(path), TempPattern(path))
 	if err != nil {
@@ -83,6 +82,19 @@ func WriteTemp(path string, content []byte, prepare func(*os.File) error) (temp 
 		return "", errors.Join(err, Scrub(f.Name()))
 	}
 	return f.Name(), nil
+}
+
+// Inherit gives a new file the owner and the mode of another: a user who could open that can open
+// this. It uses no name, to which a user who may write the directory could have given a link.
+func Inherit(to, from *os.File) error {
+	if err := chownLike(to, from); err != nil {
+		return fmt.Errorf("give the new file its owner: %w", err)
+	}
+	info, err := from.Stat()
+	if err != nil {
+		return err
+	}
+	return to.Chmod(info.Mode().Perm())
 }
 
 // TempPattern is the pattern, as os.CreateTemp takes it, of temporary files that

@@ -1,11 +1,8 @@
 //go:build !unix
 
-package seal
+package durable
 
-import (
-	"io/fs"
-	"os"
-)
+import "os"
 
 // chownLike does nothing: the file belongs to the user who created it.
-func chownLike(*os.File, fs.FileInfo) error { return nil }
+func chownLike(_, _ *os.File) error { return nil }

@@ -1,25 +1,24 @@
 //go:build unix
 
-package seal
+package durable
 
 import (
-	"io/fs"
+	"errors"
 	"os"
 	"syscall"
 )
 
 // chownLike gives an open file the owner and the group of another.
-func chownLike(f *os.File, like fs.FileInfo) error {
-	theirs, ok := like.Sys().(*syscall.Stat_t)
-	if !ok {
-		return nil
-	}
-	info, err := f.Stat()
-	if err != nil {
+func chownLike(to, from *os.File) error {
+	is, err := to.Stat()
+	like, fromErr := from.Stat()
+	if err = errors.Join(err, fromErr); err != nil {
 		return err
 	}
-	if ours, ok := info.Sys().(*syscall.Stat_t); ok && ours.Uid == theirs.Uid && ours.Gid == theirs.Gid {
+	ours, known := is.Sys().(*syscall.Stat_t)
+	theirs, knownToo := like.Sys().(*syscall.Stat_t)
+	if !known || !knownToo || ours.Uid == theirs.Uid && ours.Gid == theirs.Gid {
 		return nil
 	}
-	return f.Chown(int(theirs.Uid), int(theirs.Gid))
+	return to.Chown(int(theirs.Uid), int(theirs.Gid))
 }

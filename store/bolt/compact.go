@@ -81,7 +81,7 @@ func newCompaction(ctx context.Context, db *DB, progress func(done, total int64)
 		ctx: ctx, db: db, what: "compact", path: db.path, bounds: usualBounds(),
 		replace: durable.Replace, free: durable.FreeSpace, report: progress,
 	}
-	c.prepare = func(f *os.File) error { return inherit(f, c.from.file) }
+	c.prepare = func(f *os.File) error { return durable.Inherit(f, c.from.file) }
 	c.finish = c.swap
 	c.add = func(t *tx, b bucket, key, value []byte) error { return c.batch.add(t, b, key, value) }
 	return c

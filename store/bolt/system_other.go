@@ -13,9 +13,6 @@ func allocated(f *os.File) (int64, error) {
 	return info.Size(), nil
 }
 
-// inherit leaves a new file to the user who made it.
-func inherit(_, _ *os.File) error { return nil }
-
 // unlock leaves the lock to the closing of the file.
 func unlock(*os.File) error { return nil }
 

@@ -3,8 +3,6 @@
 package bolt
 
 import (
-	"errors"
-	"fmt"
 	"os"
 
 	"golang.org/x/sys/unix"
@@ -19,21 +17,6 @@ func allocated(f *os.File) (int64, error) {
 	}
 	const unit = 512 // on every system, whatever a block has
 	return s.Blocks * unit, nil
-}
-
-// inherit gives a new file the owner and the mode of another: a database that root
-// compacted must stay open to its owner.
-func inherit(to, from *os.File) error {
-	var theirs, ours unix.Stat_t
-	if err := errors.Join(unix.Fstat(int(from.Fd()), &theirs), unix.Fstat(int(to.Fd()), &ours)); err != nil {
-		return err
-	}
-	if theirs.Uid != ours.Uid || theirs.Gid != ours.Gid {
-		if err := to.Chown(int(theirs.Uid), int(theirs.Gid)); err != nil {
-			return fmt.Errorf("give the copy the owner of the database: %w", err)
-		}
-	}
-	return to.Chmod(os.FileMode(theirs.Mode).Perm())
 }
 
 // unlock releases the lock of a file that is still mapped: closing the file does not,

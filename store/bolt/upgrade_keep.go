@@ -132,7 +132,7 @@ func (u *upgrade) writeOld(size int64) (temp string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if err = inherit(f, u.from.file); err == nil {
+	if err = durable.Inherit(f, u.from.file); err == nil {
 		err = f.Chmod(0o600)
 	}
 	if err == nil {

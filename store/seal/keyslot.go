@@ -145,17 +145,14 @@ func (s KeySlot) publish(text []byte, path string) error {
 	return durable.PublishNew(temp, path)
 }
 
-// likeKeyFile gives a new file the owner and the mode of the key file: an account that could
-// read that can read this.
+// likeKeyFile gives a new file the owner and the mode of the key file.
 func (s KeySlot) likeKeyFile(temp *os.File) error {
-	info, err := os.Stat(s.path)
+	key, err := os.Open(s.path)
 	if err != nil {
 		return err
 	}
-	if err := chownLike(temp, info); err != nil {
-		return err
-	}
-	return temp.Chmod(info.Mode().Perm())
+	defer key.Close()
+	return durable.Inherit(temp, key)
 }
 
 // escapeGlob makes a path a pattern that matches it alone.
