@@ -259,8 +259,8 @@ type Limits struct {
 	MaxBody Size `mapstructure:"max_body" min:"64KiB" max:"64MiB" reload:"yes"`
 
 	// Memory for all request bodies above 64 KiB together. Answers with long texts have
-	// the same amount again. A request that gets no memory within a few seconds gets
-	// 503.
+	// the same amount again. One client may have an eighth of it, a network half. A
+	// request that gets no memory within a few seconds gets 503.
 	BodyMemory Size `mapstructure:"body_memory" min:"64KiB"`
 
 	// The least free space on the file system of the data directory. Below it new pushes
@@ -333,7 +333,8 @@ type Limits struct {
 	ConnectionsPerClient int `mapstructure:"connections_per_client" min:"2" max:"1000000" reload:"yes"`
 
 	// How many downloads of files may run at the same time, for all clients together.
-	// One client may have an eighth of them. A download beyond that gets 503.
+	// One client may have an eighth of them, a network half. A download beyond that gets
+	// 503.
 	Downloads int `mapstructure:"downloads" min:"8" max:"100000" reload:"yes"`
 
 	// How long a request may take, from its first byte to its last. The content of
@@ -341,7 +342,8 @@ type Limits struct {
 	RequestTimeout time.Duration `mapstructure:"request_timeout" min:"1s" max:"30m"`
 
 	// How long an upload or a download of files may make no progress. Progress is
-	// 64 KiB of an upload, or 32 KiB of a download.
+	// 64 KiB of an upload, or 32 KiB of a download; on average a file must move 4 KiB a
+	// second. A long text or answer may make no progress for a sixth of this time.
 	StallTimeout time.Duration `mapstructure:"stall_timeout" min:"1s" max:"30m" reload:"yes"`
 
 	// How long a stopping server answers requests as before while /readyz answers 503,

@@ -161,7 +161,7 @@ func (s *Server) formPassphrase(r *request) (secret.Text, error) {
 	if r.ContentLength > longest {
 		return secret.Text{}, nil
 	}
-	memory := s.limits.requestMemory.Reserve()
+	memory := s.limits.requestMemory.Reserve(r.holder())
 	defer memory.Release()
 	var pairs body.Pairs
 	err := body.Read(r.Context(), &r.Body, body.Options{Flat: true, MaxText: longest, Memory: &memory}, &pairs)

@@ -86,8 +86,8 @@ func (a *archive) add(d *store.Download) (fault, err error) {
 	if err != nil {
 		return nil, err
 	}
-	from := slowReader{file: d, deadlines: a.deadlines}
-	_, err = io.Copy(to, &from)
+	from := newSlowReader(d, a.deadlines)
+	_, err = io.Copy(to, from)
 	return from.err, err
 }
 

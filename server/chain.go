@@ -43,10 +43,10 @@ func (s *Server) serve(recipients bool, w http.ResponseWriter, hr *http.Request)
 }
 
 func (s *Server) newRequest(e *entryPoint, w http.ResponseWriter, hr *http.Request) *request {
-	r := &request{Request: hr, entry: e, Body: body.NewReader(hr), ctx: hr.Context(), id: strconv.FormatUint(rand.Uint64(), 36)}
+	r := &request{Request: hr, entry: e, ctx: hr.Context(), id: strconv.FormatUint(rand.Uint64(), 36)}
 	r.proxied = s.takeProxied(e, hr)
-	r.memory = s.limits.requestMemory.Reserve()
-	r.deadlines = deadlines{*http.NewResponseController(w), s.cfg.Limits.StallTimeout, s.cfg.Limits.RequestTimeout}
+	r.deadlines = newDeadlines(w, &s.cfg.Limits)
+	r.Body = body.NewReader(hr, &r.deadlines)
 	if isPlain(hr.URL.EscapedPath()) {
 		var params httprouter.Params
 		r.route, params = e.router.find(hr.Method, hr.URL.Path)
@@ -65,6 +65,7 @@ func (s *Server) newRequest(e *entryPoint, w http.ResponseWriter, hr *http.Reque
 		UserAgent: hr.UserAgent(),
 		Referrer:  secret.New(hr.Referer()),
 	}
+	r.memory = s.limits.requestMemory.Reserve(r.holder())
 	return r
 }
 

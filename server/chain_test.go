@@ -25,10 +25,10 @@ func TestARequestWithoutFilesHasADeadline(t *testing.T) {
 			if limited == files || limited && by.Before(asked.Add(s.cfg.Limits.RequestTimeout)) {
 				t.Errorf("files %v: asked at %v, until %v, %v", files, asked, by, limited)
 			}
-			return ok("done"), nil
+			return reply{status: http.StatusOK, to: "done"}, nil
 		}
-		if rep, err := s.run(r); err != nil || rep.body != "done" {
-			t.Errorf("files %v: %v, %v", files, rep.body, err)
+		if rep, err := s.run(r); err != nil || rep.to != "done" {
+			t.Errorf("files %v: %v, %v", files, rep.to, err)
 		}
 	}
 }

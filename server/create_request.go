@@ -3,9 +3,9 @@ package server
 import (
 	"context"
 	"errors"
-	"strconv"
 	"time"
 
+	"pushbox/internal/limit"
 	"pushbox/server/body"
 	"pushbox/store"
 )
@@ -23,9 +23,9 @@ type createRequest struct {
 	deadline time.Time     // for all but the content of files
 	bodyRead bool          // the body was read to its end
 
-	content int64  // bytes of the files so far
-	slot    string // whose upload slot is taken; set with files
+	content int64 // bytes of the files so far
 
+	by     limit.Holder      // of its memory, and of its upload slot
 	asked  store.RequestInfo // that the push answers
 	policy store.Policy      // of its sender; of the owner of the request that it answers
 }
@@ -62,6 +62,7 @@ func (s *Server) receivePush(r *request, how spelling) (*createRequest, store.Pu
 	if err := c.findPolicy(); err != nil {
 		return c, store.PushInfo{}, err
 	}
+	c.hold()
 	if err := c.read(); err != nil {
 		return c, store.PushInfo{}, err
 	}
@@ -90,11 +91,21 @@ func (c *createRequest) findPolicy() (err error) {
 	return err
 }
 
+// hold says who holds the memory and the upload slot of the request.
+func (c *createRequest) hold() {
+	c.by = c.r.holder()
+	c.by.Account = uint64(c.r.actor.Account)
+	if c.answers() {
+		c.by.Link = c.asked.ID.String()
+	}
+	c.r.memory = c.server.limits.requestMemory.Reserve(c.by)
+}
+
 // close frees the uploaded files, unless the push was created, and the upload slot.
 func (c *createRequest) close() {
 	if c.files != nil {
 		_ = c.files.Close(c.r.Context()) // if it fails, the next sweep frees them
-		c.server.limits.uploads.Free(c.slot)
+		c.server.limits.uploads.Free(c.by)
 	}
 }
 
@@ -175,22 +186,16 @@ func (c *createRequest) File(f *body.File) error {
 		return err
 	}
 	if c.files == nil {
-		slot := strconv.FormatUint(uint64(c.r.actor.Account), 10)
-		if c.answers() {
-			slot = slotOfAnswers
-		}
-		if !c.server.limits.uploads.Take(slot) {
+		if !c.server.limits.uploads.Take(c.by) {
 			return errUploads
 		}
-		c.slot = slot
 		c.files = c.server.store.NewUpload(c.policy)
 	}
 	if err := f.Reserve(); err != nil { // before the deadline is set, since it may wait
 		return err
 	}
 	d := &c.r.deadlines
-	d.progress()
-	content := &roomReader{r: &progressReader{r: f, deadlines: d}, done: c.content, ask: c.Expect}
+	content := &roomReader{r: newProgressReader(f, d), done: c.content, ask: c.Expect}
 	if err := c.files.Add(c.r.Context(), content); err != nil {
 		d.sending() // time for the answer: the file may have used it up
 		return err

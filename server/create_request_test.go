@@ -115,3 +115,27 @@ func TestAByteAtATimeMovesNoDeadline(t *testing.T) {
 		t.Errorf("it moved %d times after %d bytes", len(d.read), progressStep)
 	}
 }
+
+// A file must not only move now and then, but 4 KiB a second on average.
+func TestAFileMustKeepItsRate(t *testing.T) {
+	t.Parallel()
+	begin := time.Now()
+	for _, c := range []struct {
+		moved int64
+		after time.Duration // since the begin
+		want  time.Duration // until when more must move, since the begin
+	}{
+		{0, 0, time.Minute},
+		{leastRate - 1, 30 * time.Second, 60 * time.Second},
+		{leastRate, 30 * time.Second, 61 * time.Second},
+		{64 << 10, time.Second, 61 * time.Second},
+		{64 << 10, 16 * time.Second, 76 * time.Second},
+		{64 << 10, 50 * time.Second, 76 * time.Second},
+		{1 << 40, time.Hour, time.Hour + time.Minute},
+	} {
+		p := pace{begin: begin, moved: c.moved}
+		if got := p.deadline(begin.Add(c.after), time.Minute).Sub(begin); got != c.want {
+			t.Errorf("%d bytes after %v: until %v, not %v", c.moved, c.after, got, c.want)
+		}
+	}
+}

@@ -6,33 +6,80 @@ import (
 	"net/http"
 	"time"
 
+	"pushbox/config"
 	"pushbox/store"
 )
 
 // deadlines moves the deadlines of a connection. net/http sets those of a request
-// and its answer; a file may take longer, as long as it makes progress.
+// and its answer; a file may take longer, as long as it makes progress. Long texts and answers
+// must make progress within their time.
+//
+// All errors here are ignored: a connection without deadlines cannot be cut, and a closed
+// one need not be.
 type deadlines struct {
 	control http.ResponseController
-	stall   time.Duration // without progress
+	stall   time.Duration // without progress of a file
 	request time.Duration // for the rest of a request
+	end     time.Time     // of the request
 }
 
-// progress gives an incoming file more time. All errors here are ignored: a
-// connection without deadlines cannot be cut, and a closed one need not be.
-func (d *deadlines) progress() { _ = d.control.SetReadDeadline(time.Now().Add(d.stall)) }
+// textStall is the part of the stall timeout for which a text may make no progress: 16 KiB of
+// a body above 64 KiB, or 32 KiB of an answer. Meanwhile it holds memory that others wait for.
+const textStall = 6
 
-// sending gives an outgoing file more time.
+func newDeadlines(w http.ResponseWriter, l *config.Limits) deadlines {
+	return deadlines{*http.NewResponseController(w), l.StallTimeout, l.RequestTimeout, time.Now().Add(l.RequestTimeout)}
+}
+
+// Step gives an incoming text more time, but no more than its request has.
+func (d *deadlines) Step() {
+	_ = d.control.SetReadDeadline(earlier(time.Now().Add(d.stall/textStall), d.end))
+}
+
+// Rest gives what follows an incoming text the time that its request has.
+func (d *deadlines) Rest() { _ = d.control.SetReadDeadline(d.end) }
+
+// answering gives an outgoing text more time, but little more than its request has.
+func (d *deadlines) answering() {
+	wait := d.stall / textStall
+	_ = d.control.SetWriteDeadline(earlier(time.Now().Add(wait), d.end.Add(wait)))
+}
+
+// sending gives an outgoing line more time.
 func (d *deadlines) sending() { _ = d.control.SetWriteDeadline(time.Now().Add(d.stall)) }
 
 // rest gives the rest of a request, after a file, the time of a request without files.
 func (d *deadlines) rest() {
-	t := time.Now().Add(d.request)
-	_ = d.control.SetReadDeadline(t)
-	_ = d.control.SetWriteDeadline(t)
+	d.end = time.Now().Add(d.request)
+	_ = d.control.SetReadDeadline(d.end)
+	_ = d.control.SetWriteDeadline(d.end)
 }
 
 // cut stops the sending of the answer.
 func (d *deadlines) cut() { _ = d.control.SetWriteDeadline(time.Unix(1, 0)) }
+
+func earlier(a, b time.Time) time.Time {
+	if b.Before(a) {
+		return b
+	}
+	return a
+}
+
+// leastRate is how many bytes of a file must move in a second, on average, once the stall
+// timeout is over: a client that moves just enough not to stall would hold a slot for days.
+const leastRate = 4 << 10
+
+// A pace is the progress of one file.
+type pace struct {
+	begin time.Time
+	moved int64 // bytes
+}
+
+// deadline returns until when more of the file must move.
+func (p *pace) deadline(now time.Time, stall time.Duration) time.Time {
+	earned := time.Duration(p.moved/leastRate) * time.Second
+	return earlier(now.Add(stall), p.begin.Add(stall+earned))
+}
 
 // progressStep is how many bytes of a file must arrive before its sender gets more
 // time.
@@ -43,14 +90,27 @@ const progressStep = 64 << 10
 type progressReader struct {
 	r         io.Reader
 	deadlines *deadlines
+	pace      pace
 	fresh     int64 // bytes read since the deadline was moved
+}
+
+// newProgressReader begins to read a file.
+func newProgressReader(r io.Reader, d *deadlines) *progressReader {
+	p := &progressReader{r: r, deadlines: d, pace: pace{begin: time.Now()}}
+	p.progress()
+	return p
+}
+
+func (p *progressReader) progress() {
+	_ = p.deadlines.control.SetReadDeadline(p.pace.deadline(time.Now(), p.deadlines.stall))
 }
 
 func (p *progressReader) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
+	p.pace.moved += int64(n)
 	if p.fresh += int64(n); p.fresh >= progressStep {
 		p.fresh %= progressStep
-		p.deadlines.progress()
+		p.progress()
 	}
 	return n, err
 }
@@ -84,14 +144,21 @@ func (r *roomReader) Read(b []byte) (int, error) {
 type slowReader struct {
 	file      *store.Download
 	deadlines *deadlines
+	pace      pace
 	err       error // of the file; never io.EOF
+}
+
+// newSlowReader begins to send a file.
+func newSlowReader(file *store.Download, d *deadlines) *slowReader {
+	return &slowReader{file: file, deadlines: d, pace: pace{begin: time.Now()}}
 }
 
 // Read reads more of the file. The client must take it, so that the next call comes,
 // within the stall timeout.
 func (r *slowReader) Read(b []byte) (int, error) {
-	r.deadlines.sending()
+	_ = r.deadlines.control.SetWriteDeadline(r.pace.deadline(time.Now(), r.deadlines.stall))
 	n, err := r.file.Read(b)
+	r.pace.moved += int64(n)
 	if err != nil && !errors.Is(err, io.EOF) {
 		r.err = err
 	}

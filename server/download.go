@@ -42,20 +42,17 @@ func (s *Server) downloadFile(r *request) (reply, error) {
 
 // beginDownload begins to read a file, by its number from 0. The caller must call done.
 func (s *Server) beginDownload(r *request, file int) (d *store.Download, done func(), err error) {
-	client := r.actor.Client
-	if r.client.Direct { // on this machine: only the total limits it
-		client = ""
-	}
-	if !s.limits.downloads.Take(client) {
+	by := r.holder()
+	if !s.limits.downloads.Take(by) {
 		return nil, nil, errDownloads
 	}
 	if d, err = s.store.Download(r.Context(), r.grant, file); err != nil {
-		s.limits.downloads.Free(client)
+		s.limits.downloads.Free(by)
 		return nil, nil, err
 	}
 	return d, func() {
 		d.Close()
-		s.limits.downloads.Free(client)
+		s.limits.downloads.Free(by)
 	}, nil
 }
 
@@ -124,8 +121,8 @@ func sendFile(w http.ResponseWriter, r *request, rep reply) (n int64, err error)
 	stop := rep.file.AfterEnd(r.deadlines.cut)
 	defer stop()
 	w.WriteHeader(rep.status)
-	from := slowReader{file: rep.file, deadlines: &r.deadlines}
-	n, _ = io.CopyN(w, &from, rep.part.length)
+	from := newSlowReader(rep.file, &r.deadlines)
+	n, _ = io.CopyN(w, from, rep.part.length)
 	if errors.Is(from.err, store.ErrNotFound) || r.Context().Err() != nil {
 		return n, nil
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 
 	"pushbox/config"
+	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/server/body"
 	"pushbox/store"
@@ -171,8 +172,8 @@ func posted(t *testing.T, s *Server, contentType, content string) *request {
 	w := httptest.NewRecorder()
 	hr := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/api/v2/pushes", strings.NewReader(content))
 	hr.Header.Set("Content-Type", contentType)
-	r := &request{Request: hr, entry: &entryPoint{router: newRouter(nil, "")}, Body: body.NewReader(hr), ctx: t.Context(), deadlines: deadlines{control: *http.NewResponseController(w)}}
-	r.memory = s.limits.requestMemory.Reserve()
+	r := &request{Request: hr, entry: &entryPoint{router: newRouter(nil, "")}, Body: body.NewReader(hr, nil), ctx: t.Context(), deadlines: deadlines{control: *http.NewResponseController(w)}}
+	r.memory = s.limits.requestMemory.Reserve(limit.Holder{})
 	return r
 }
 
@@ -191,7 +192,11 @@ func FuzzPayloadSurvives(f *testing.F) {
 		}
 		p := store.PushInfo{Push: store.Push{State: store.Live, Kind: store.Text}, Payload: secret.New(payload)}
 		w := httptest.NewRecorder()
-		if _, err := s.send(w, new(request), ok(newViewerJSON(p, ""))); err != nil {
+		rep := ok(newViewerJSON(p, ""))
+		if err := s.render(new(request), &rep); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.send(w, new(request), rep); err != nil {
 			t.Fatal(err)
 		}
 		var shown struct{ Payload string }

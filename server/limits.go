@@ -31,21 +31,25 @@ func newLimits(l config.Limits, clock limit.Clock) *limits {
 		unknown:       limit.NewWindow(l.UnknownTokensPerMinute, time.Minute, l.Clients, clock),
 		anonymous:     limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
 		tokens:        limit.NewRate(l.TokenPerMinute, l.Clients, clock),
-		downloads:     limit.NewSlots(l.Downloads, l.Downloads/8),
+		downloads:     limit.NewSlots(l.Downloads),
 		uploads:       newUploadSlots(int64(l.BodyMemory)),
 		requestMemory: limit.NewMemory(int64(l.BodyMemory), memoryWait),
 		answerMemory:  limit.NewMemory(int64(l.BodyMemory), memoryWait),
 	}
 }
 
-// slotOfAnswers has the upload slots of all answers to requests.
-const slotOfAnswers = "answers"
-
-// newUploadSlots returns a slot for each upload that fits into the memory. One
-// account may take three quarters of them, and all answers to requests together no more.
+// newUploadSlots returns a slot for each upload that fits into the memory.
 func newUploadSlots(memory int64) *limit.Slots {
-	most := int(max(1, memory/body.UploadMemory))
-	return limit.NewSlots(most, most*3/4)
+	return limit.NewSlots(int(max(1, memory/body.UploadMemory)))
+}
+
+// holder returns who holds what the request holds of something shared. Of a program on this
+// machine only the total is bounded.
+func (r *request) holder() limit.Holder {
+	if r.client.Direct {
+		return limit.Holder{}
+	}
+	return limit.Holder{Client: r.actor.Client}
 }
 
 // bound changes the bounds that a reload may change.
@@ -205,7 +209,7 @@ func (s *Server) reserveAnswer(r *request, factor func(store.Kind) int64) store.
 		if need <= smallAnswer {
 			return nil
 		}
-		r.memory = s.limits.answerMemory.Reserve()
+		r.memory = s.limits.answerMemory.Reserve(r.holder())
 		return r.memory.Resize(r.Context(), need)
 	}
 }

@@ -48,7 +48,7 @@ func TestNothingThatCarriesASecretPrintsIt(t *testing.T) {
 	}
 	carriers["a page's form"], carriers["its address"] = form, &form
 	hr := httptest.NewRequest("GET", "/?passphrase="+canary, nil)
-	asked := &request{Request: hr, Body: body.NewReader(hr)}
+	asked := &request{Request: hr, Body: body.NewReader(hr, nil)}
 	p, err := s.readPassphrase(asked)
 	if err != nil || p.Reveal() != canary {
 		t.Fatal(p, err)

@@ -1,11 +1,9 @@
 package server
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"strconv"
-	"sync"
 
 	"pushbox/server/web"
 	"pushbox/store"
@@ -17,9 +15,9 @@ import (
 type reply struct {
 	status   int
 	body     any
-	template string      // if set, body is what this page shows
-	page     *pageBuffer // the page, rendered
-	reserved bool        // the page's memory is reserved: a view was counted, so the page must not fail
+	template string        // if set, body is what this page shows
+	out      *answerBuffer // the page or the JSON, rendered
+	reserved bool          // the page's memory is reserved: a view was counted, so the page must not fail
 	text     *text
 	asset    *web.Asset
 	to       string // if set, the path that the browser is redirected to
@@ -37,13 +35,6 @@ type reply struct {
 func ok(body any) reply { return reply{status: http.StatusOK, body: body} }
 
 func created(body any) reply { return reply{status: http.StatusCreated, body: body} }
-
-// buffers are for encoding bodies. Each is cleared before it gets here: a body may
-// hold a secret.
-var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
-
-// maxPooled is the capacity in bytes of the largest buffer that is kept.
-const maxPooled = 64 << 10
 
 // send writes a reply and returns how many bytes of body went out.
 func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, error) {
@@ -76,18 +67,10 @@ func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, erro
 	case rep.text != nil:
 		w.Header()["Content-Type"] = []string{rep.text.media}
 		return sendBytes(w, r, rep.status, rep.text.body)
-	case rep.body == nil: // the headers say it all
-		return sendBytes(w, r, rep.status, nil)
-	default:
+	case rep.out != nil:
 		return sendJSON(w, r, rep)
-	}
-}
-
-// recycle clears a buffer and keeps it for another body.
-func recycle(buf *bytes.Buffer) {
-	if buf.Cap() <= maxPooled {
-		clear(buf.Bytes())
-		buffers.Put(buf)
+	default: // the headers say it all
+		return sendBytes(w, r, rep.status, nil)
 	}
 }
 
@@ -121,23 +104,11 @@ func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 	return out.n, err
 }
 
-// sendJSON encodes a reply, and then writes it. The reply's value stays in memory
-// until the text is sent, and is no longer than the text: together they hold twice the
-// text.
+// sendJSON writes JSON.
 func sendJSON(w http.ResponseWriter, r *request, rep reply) (int64, error) {
-	buf := buffers.Get().(*bytes.Buffer)
-	buf.Reset()
-	defer recycle(buf)
-	enc := json.NewEncoder(buf)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(rep.body); err != nil {
-		return 0, err
-	}
-	r.memory.Shrink(2 * int64(buf.Cap()))
 	h := w.Header()
 	h["Content-Type"] = jsonType
-	h["Content-Length"] = []string{strconv.Itoa(buf.Len())}
+	h["Content-Length"] = []string{strconv.FormatInt(rep.out.size, 10)}
 	w.WriteHeader(rep.status)
-	n, err := w.Write(buf.Bytes())
-	return int64(n), err
+	return rep.out.send(w, r.deadlines.answering)
 }

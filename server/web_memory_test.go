@@ -1,13 +1,18 @@
 package server_test
 
 import (
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"pushbox/config"
 	"pushbox/internal/testkit/env"
+	"pushbox/server/body"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -34,6 +39,7 @@ func (r *reader) Write(b []byte) (int, error) {
 func sendUnread(a *servertest.Server, method, path, body string, header http.Header) (read func() *httptest.ResponseRecorder) {
 	w := &reader{ResponseRecorder: httptest.NewRecorder(), began: make(chan struct{}), may: make(chan struct{})}
 	hr := httptest.NewRequest(method, path, strings.NewReader(body))
+	hr.RemoteAddr = "127.0.0.1:1" // a trusted proxy, if the header says so
 	hr.Header = header.Clone()
 	done := make(chan struct{})
 	go func() {
@@ -92,13 +98,13 @@ func TestPagesThatAreNotReadTakeBoundedMemory(t *testing.T) {
 func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t, memoryOf(16<<20))
-	long, small := pushes+"/"+a.Create(`"payload":`+servertest.Quoted(quotes)), pushes+"/"+a.Create(`"payload":"x"`)
+	long, small := pushes+"/"+a.Create(`"expire_after_views":10,"payload":`+servertest.Quoted(quotes)), pushes+"/"+a.Create(`"payload":"x"`)
 	var reads []func() *httptest.ResponseRecorder
-	for range 2 {
+	for range 4 {
 		reads = append(reads, sendUnread(a, "GET", long, "", nil))
 	}
-	if held := a.Handler.Stats().AnswerMemory; held < 6*store.MaxText || held > 10*store.MaxText {
-		t.Errorf("two answers hold %d bytes", held)
+	if held := a.Handler.Stats().AnswerMemory; held < 8*store.MaxText || held > 9*store.MaxText {
+		t.Errorf("four answers hold %d bytes", held)
 	}
 	a.Do("GET", long, "").Want(http.StatusServiceUnavailable)
 	a.Do("GET", small, "").Want(http.StatusOK)
@@ -111,7 +117,7 @@ func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	if held := a.Handler.Stats().AnswerMemory; held != 0 {
 		t.Errorf("%d bytes stay held", held)
 	}
-	if got := a.Do("GET", long, "").Want(http.StatusOK); !strings.Contains(string(got.Body), `"views_remaining":2,`) {
+	if got := a.Do("GET", long, "").Want(http.StatusOK); !strings.Contains(string(got.Body), `"views_remaining":5,`) {
 		t.Error("what was refused counted a view")
 	}
 }
@@ -181,4 +187,117 @@ func TestFormsThatAreShownAgainTakeBoundedMemory(t *testing.T) {
 	if bodies, reveals := a.Handler.Stats().RequestMemory, a.Handler.Stats().AnswerMemory; bodies != 0 || reveals != 0 {
 		t.Errorf("%d and %d bytes stay held", bodies, reveals)
 	}
+}
+
+// serve answers a request of the client Far(n).
+func serve(a *servertest.Server, n int, method, path string, content io.Reader) *httptest.ResponseRecorder {
+	w, hr := httptest.NewRecorder(), httptest.NewRequest(method, path, content)
+	hr.RemoteAddr, hr.Header = "127.0.0.1:1", servertest.Far(n)
+	hr.Header.Set("Content-Type", body.TypeJSON)
+	a.Handler.ServeHTTP(w, hr)
+	return w
+}
+
+// A client that reads nothing has its share of the memory. Others do not wait for it.
+func TestAClientThatReadsNothingTakesNoMemoryFromOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := servertest.InMemory(t)
+		long := pushes + "/" + a.Create(`"expire_after_views":100,"payload":`+servertest.Quoted(strings.Repeat("\x01", 1_000_000)))
+		read := sendUnread(a, "GET", long, "", servertest.Far(1)) // its answer is 6 MB long, of a share of 8 MiB
+		begun := time.Now()
+		got := make(chan int, 9)
+		for range cap(got) {
+			go func() { got <- serve(a, 1, "GET", long, nil).Code }()
+		}
+		synctest.Wait()
+		for n := range 4 {
+			if w := serve(a, 2+n, "GET", long, nil); w.Code != http.StatusOK {
+				t.Errorf("for others: %d", w.Code)
+			}
+		}
+		if waited := time.Since(begun); waited > 0 {
+			t.Errorf("others waited %v", waited)
+		}
+		for range cap(got) {
+			if status := <-got; status != http.StatusServiceUnavailable {
+				t.Errorf("more for the client itself: %d", status)
+			}
+		}
+		if w := read(); w.Code != http.StatusOK || w.Body.Len() < 6_000_000 {
+			t.Errorf("what it had: %d, %d bytes", w.Code, w.Body.Len())
+		}
+	})
+}
+
+// Nor do those who create pushes wait for a client whose bodies never end.
+func TestBodiesThatNeverEndTakeNoMemoryFromOthers(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := servertest.InMemory(t)
+		begun := time.Now()
+		var all sync.WaitGroup
+		begin, text := `{"push":{"payload":"`, strings.Repeat("x", 275_000)
+		never, end := io.Pipe()
+		for range 20 {
+			all.Go(func() { serve(a, 1, "POST", pushes, io.MultiReader(strings.NewReader(begin+text), never)) })
+		}
+		synctest.Wait()
+		if held := a.Handler.Stats().RequestMemory; held < 7<<20 || held > 8<<20 {
+			t.Errorf("they hold %d bytes of their share", held)
+		}
+		if w := serve(a, 2, "POST", pushes, strings.NewReader(begin+text+`"}}`)); w.Code != http.StatusCreated {
+			t.Errorf("of another: %d", w.Code)
+		}
+		if waited := time.Since(begun); waited > 0 {
+			t.Errorf("it waited %v", waited)
+		}
+		_ = end.Close()
+		all.Wait()
+	})
+}
+
+// stall is the stall timeout of tests in a bubble, and textStall that of long texts.
+const (
+	stall     = time.Minute
+	textStall = 10 * time.Second
+)
+
+func TestAnAnswerThatIsNotReadIsCut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := servertest.InMemory(t, func(c *config.Config) { c.Limits.StallTimeout = stall })
+		_, res := begin(t, a, pushes+"/"+a.Create(`"payload":`+servertest.Quoted(quotes)))
+		for range 3 { // slow, and not too slow
+			time.Sleep(textStall - time.Second)
+			if _, err := io.CopyN(io.Discard, res.Body, 32<<10); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stalled := time.Now()
+		for a.Handler.Stats().AnswerMemory > 0 && time.Since(stalled) < stall {
+			time.Sleep(time.Second)
+		}
+		if waited := time.Since(stalled); waited > textStall+time.Second {
+			t.Errorf("it is cut after %v", waited)
+		}
+	})
+}
+
+func TestATextThatStallsIsCut(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		a := servertest.InMemory(t, func(c *config.Config) { c.Limits.StallTimeout = stall })
+		l := a.Dial(servertest.Declared(body.TypeJSON, 1_000_000, nil), `{"push":{"payload":"`+strings.Repeat("x", 80_000))
+		for range 3 { // slow, and not too slow
+			time.Sleep(textStall - time.Second)
+			if _, err := io.WriteString(l, strings.Repeat("x", 16<<10)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		stalled := time.Now()
+		if l.Want(http.StatusBadRequest); time.Since(stalled) != textStall {
+			t.Errorf("it is cut after %v", time.Since(stalled))
+		}
+	})
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -148,52 +149,78 @@ func TestAnAnswerIsShownAsOne(t *testing.T) {
 	}
 }
 
-// Files that people send with answers leave room for those of accounts, however many requests
-// they answer.
-func TestUploadsOfAnswersLeaveRoomForThoseOfAccounts(t *testing.T) {
-	t.Parallel()
-	const most = 8
-	a := servertest.NewSite(t, takesRequests, func(c *config.Config) { c.Limits.BodyMemory = most * body.UploadMemory })
-	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	statuses := make(chan int, most)
-	var cut []*io.PipeWriter
-	for n := range most {
-		_, link := askFor(t, ann)
-		content, w := io.Pipe()
-		cut = append(cut, w)
-		req, err := http.NewRequest("POST", a.URL+link, content)
+func joined(a, b http.Header) http.Header {
+	h := a.Clone()
+	maps.Copy(h, b)
+	return h
+}
+
+// holdUpload begins to send a file to a path and does not end it. It returns when the upload
+// runs, or with the status of its answer.
+func holdUpload(a *servertest.Server, path string, header http.Header) (status int, end func()) {
+	a.T.Helper()
+	running := a.Handler.Stats().Uploads
+	content, w := io.Pipe()
+	req, err := http.NewRequest("POST", a.URL+path, content)
+	if err != nil {
+		a.T.Fatal(err)
+	}
+	req.Header = joined(header, servertest.Multi)
+	answered := make(chan int, 1)
+	go func() {
+		res, err := a.Client.RoundTrip(req)
 		if err != nil {
-			t.Fatal(err)
+			a.T.Error(err)
+			answered <- 0
+			return
 		}
-		req.Header = servertest.Multi.Clone()
-		go func() {
-			res, err := a.Client.RoundTrip(req)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			_ = res.Body.Close()
-			statuses <- res.StatusCode
-		}()
-		_, err = io.WriteString(w, servertest.FilePart(servertest.File{Name: "f", Content: servertest.BytesOf(64 << 10)}))
-		if err != nil && !errors.Is(err, io.ErrClosedPipe) { // a refusal may come before all of it is sent
-			t.Fatal(err)
-		}
-		for a.Handler.Stats().Uploads == n && len(statuses) == 0 {
-			time.Sleep(time.Millisecond)
+		_ = res.Body.Close()
+		answered <- res.StatusCode
+	}()
+	_, err = io.WriteString(w, servertest.FilePart(servertest.File{Name: "f", Content: servertest.BytesOf(64 << 10)}))
+	if err != nil && !errors.Is(err, io.ErrClosedPipe) { // a refusal may come before all of it is sent
+		a.T.Fatal(err)
+	}
+	for a.Handler.Stats().Uploads == running {
+		select {
+		case status := <-answered:
+			_ = w.Close()
+			return status, func() {}
+		case <-time.After(time.Millisecond):
 		}
 	}
-	contentType, text := servertest.FilePush{Files: []servertest.File{{Name: "f", Content: []byte("x")}}}.Multipart()
-	got := a.Post(contentType, text, a.AddTokenUser("bob@example.com"))
-	for _, w := range cut {
+	return 0, func() {
 		_ = w.Close()
+		<-answered
 	}
-	got.Want(http.StatusCreated)
-	for range most {
-		if got := <-statuses; got != http.StatusServiceUnavailable && got != http.StatusBadRequest {
-			t.Errorf("an upload that was cut: %d", got)
+}
+
+// Whatever is sent to one request, or by one client, leaves room for files of others.
+func TestUploadsHaveTheirShareOfTheSlots(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, takesRequests, func(c *config.Config) { c.Limits.BodyMemory = 20 * body.UploadMemory })
+	ann := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	_, link := askFor(t, ann, "max_answers", "100")
+	_, other := askFor(t, ann)
+	hold := func(name, path string, header http.Header, want int) {
+		t.Helper()
+		status, end := holdUpload(a, path, header)
+		t.Cleanup(end)
+		if status != want {
+			t.Errorf("%s: status %d, not %d", name, status, want)
 		}
 	}
+	for n := range 4 { // of 20
+		hold("to the request", link, servertest.Far(n), 0)
+	}
+	hold("more to the request", link, servertest.Far(100), http.StatusServiceUnavailable)
+	hold("to another request", other, servertest.Far(101), 0)
+	bob := a.AddTokenUser("bob@example.com")
+	for range 2 {
+		hold("of a client", pushes, joined(bob, http.Header{"X-Forwarded-For": {"198.51.100.1"}}), 0)
+	}
+	hold("more of the client", pushes, joined(bob, http.Header{"X-Forwarded-For": {"198.51.100.1"}}), http.StatusServiceUnavailable)
+	hold("of another client", pushes, joined(bob, http.Header{"X-Forwarded-For": {"198.51.100.2"}}), 0)
 }
 
 func TestARequestIsItsOwnersAlone(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 )
 
 // Connections bound how many connections all listeners together have open: in total, and of
-// one client, for whom the networks around its address count as well (limit.Slots). Peers
+// one client, for whom the networks around its address count as well (limit.Holder). Peers
 // on this machine and trusted proxies are bounded by the total alone, since they carry the
 // connections of many clients. A connection too many is closed at once. A nil
 // *Connections bounds nothing.
@@ -25,7 +25,7 @@ type Connections struct {
 // called for each connection that is closed, with the address of its peer, or an empty
 // text.
 func NewConnections(refused func(peer string)) *Connections {
-	c := &Connections{slots: limit.NewSlots(0, 0), refused: refused}
+	c := &Connections{slots: limit.NewSlots(0), refused: refused}
 	c.proxies.Store(new(clientip.Proxies))
 	return c
 }
@@ -77,9 +77,9 @@ func (l boundListener) Accept() (net.Conn, error) {
 			return nil, err
 		}
 		peer := peerOf(conn)
-		client := l.bounds.client(peer)
-		if l.bounds.slots.Take(client) {
-			return &boundConn{Conn: conn, free: sync.OnceFunc(func() { l.bounds.slots.Free(client) })}, nil
+		by := limit.Holder{Client: l.bounds.client(peer)}
+		if l.bounds.slots.Take(by) {
+			return &boundConn{Conn: conn, free: sync.OnceFunc(func() { l.bounds.slots.Free(by) })}, nil
 		}
 		_ = conn.Close()
 		l.bounds.refused(clientip.Client{Addr: peer}.IP())

@@ -52,9 +52,10 @@ func ExampleWindow() {
 
 // Each download takes a slot. One client cannot take them all.
 func ExampleSlots() {
-	downloads := limit.NewSlots(10, 2)
-	fmt.Println(downloads.Take("192.0.2.7"), downloads.Take("192.0.2.7"), downloads.Take("192.0.2.7"))
-	downloads.Free("192.0.2.7")
+	downloads := limit.NewSlots(16)
+	client := limit.Holder{Client: "192.0.2.7"}
+	fmt.Println(downloads.Take(client), downloads.Take(client), downloads.Take(client))
+	downloads.Free(client)
 	fmt.Println(downloads.Taken(), "slot is taken")
 	// Output:
 	// true true false
@@ -65,7 +66,7 @@ func ExampleSlots() {
 // did not need.
 func ExampleMemory() {
 	memory := limit.NewMemory(1<<20, time.Second)
-	r := memory.Reserve()
+	r := memory.Reserve(limit.Holder{})
 	defer r.Release()
 	if err := r.Resize(context.Background(), 512<<10); err != nil { // ErrBusy: answer 503
 		return

@@ -21,12 +21,12 @@ func NewPool(running int) *Pool { return &Pool{free: running} }
 // that waits with a single operation is not behind all operations of another.
 type Queue struct {
 	pool    *Pool
-	most    int // operations that may run at a time
-	waiting int // that may wait
-	share   int // the part of waiting that one network may have: 1 for all of it, 8 for an eighth
+	most    int    // operations that may run at a time
+	waiting shares // by those that wait: a network counts as one client
+	share   int    // the part of them that one network may have: 1 for all of it, 8 for an eighth
 
-	running, inLine int
-	lines           []line // of the networks that wait; the one whose turn is next comes first
+	running int
+	lines   []line // of the networks that wait; the one whose turn is next comes first
 }
 
 // A line is what waits of one network, in order.
@@ -39,7 +39,7 @@ type line struct {
 // at most waiting others wait, of which one network may have one part in share, but at
 // least one.
 func (p *Pool) NewQueue(running, waiting, share int) *Queue {
-	q := &Queue{pool: p, most: running, waiting: waiting, share: share}
+	q := &Queue{pool: p, most: running, share: share, waiting: newShares(int64(waiting), int64(waiting/share))}
 	p.queues = append(p.queues, q)
 	return q
 }
@@ -49,7 +49,7 @@ func (p *Pool) NewQueue(running, waiting, share int) *Queue {
 func (q *Queue) SetWaiting(n int) {
 	q.pool.mu.Lock()
 	defer q.pool.mu.Unlock()
-	q.waiting = n
+	q.waiting.total, q.waiting.client = int64(n), int64(n/q.share)
 }
 
 // A Place is that of one operation in a Queue.
@@ -70,17 +70,21 @@ func (q *Queue) Join(client string) (*Place, error) {
 	switch mayRun := q.pool.free > 0 && q.running < q.most; {
 	case mayRun: // so nothing waits in this queue
 		p.run()
-	case q.inLine >= q.waiting || i >= 0 && len(q.lines[i].places) >= max(1, q.waiting/q.share):
+	case !q.waiting.fit(p.steps(), 0, 1):
 		return nil, ErrBusy
-	case i >= 0:
-		q.lines[i].places = append(q.lines[i].places, p)
-		q.inLine++
 	default:
-		q.lines = append(q.lines, line{p.network, []*Place{p}})
-		q.inLine++
+		q.waiting.add(p.steps(), 1)
+		if i < 0 {
+			q.lines = append(q.lines, line{network: p.network})
+			i = len(q.lines) - 1
+		}
+		q.lines[i].places = append(q.lines[i].places, p)
 	}
 	return p, nil
 }
+
+// steps are what the place counts for in the line.
+func (p *Place) steps() []Step { return []Step{{p.network, 1}} }
 
 // run lets the operation run. The caller holds the pool's lock.
 func (p *Place) run() {
@@ -119,7 +123,7 @@ func (q *Queue) remove(p *Place) {
 	for i := range q.lines {
 		if j := slices.Index(q.lines[i].places, p); j >= 0 {
 			q.lines[i].places = slices.Delete(q.lines[i].places, j, j+1)
-			q.inLine--
+			q.waiting.add(p.steps(), -1)
 			if len(q.lines[i].places) == 0 {
 				q.lines = slices.Delete(q.lines, i, i+1)
 			}
@@ -132,7 +136,7 @@ func (q *Queue) remove(p *Place) {
 // whose turn it is there.
 func (p *Pool) next() {
 	for p.free > 0 {
-		i := slices.IndexFunc(p.queues, func(q *Queue) bool { return q.inLine > 0 && q.running < q.most })
+		i := slices.IndexFunc(p.queues, func(q *Queue) bool { return len(q.lines) > 0 && q.running < q.most })
 		if i < 0 {
 			return
 		}
@@ -151,7 +155,7 @@ func (q *Queue) shift() *Place {
 	if len(l.places) > 0 {
 		q.lines = append(q.lines, l)
 	}
-	q.inLine--
+	q.waiting.add(first.steps(), -1)
 	return first
 }
 

@@ -94,21 +94,22 @@ func TestANetworkHasAtMostHalfOfTheSlots(t *testing.T) {
 		{addresses("2001:db8:1:%x00::/64", 256), 1000, 32},
 		{addresses("2001:db8:1:%x00::/64", 256), 40, 20},
 	} {
-		s, taken := NewSlots(c.total, 2), []string{}
+		s, taken := NewSlots(0), []string{}
+		s.Resize(c.total, 2)
 		for _, client := range append(c.clients, c.clients...) {
-			if s.Take(client) {
+			if s.Take(Holder{Client: client}) {
 				taken = append(taken, client)
 			}
 		}
-		if len(taken) != c.taken || !s.Take("198.51.100.1") {
+		if len(taken) != c.taken || !s.Take(Holder{Client: "198.51.100.1"}) {
 			t.Errorf("of %d slots a network took %d, not %d, or none is left", c.total, len(taken), c.taken)
 		}
-		s.Free("198.51.100.1")
+		s.Free(Holder{Client: "198.51.100.1"})
 		for _, client := range taken {
-			s.Free(client)
+			s.Free(Holder{Client: client})
 		}
-		if s.Taken() != 0 || len(s.of) != 0 {
-			t.Errorf("%d slots stay taken, by %v", s.Taken(), s.of)
+		if s.Taken() != 0 || len(s.shares.of) != 0 {
+			t.Errorf("%d slots stay taken, by %v", s.Taken(), s.shares.of)
 		}
 	}
 }

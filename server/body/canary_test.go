@@ -61,8 +61,8 @@ func TestNothingThatCarriesASecretPrintsIt(t *testing.T) {
 	for mediaType, content := range canaryBodies() {
 		hr := httptest.NewRequest("POST", "/", strings.NewReader(content))
 		hr.Header.Set("Content-Type", mediaType)
-		memory := limit.NewMemory(1<<20, memoryWait).Reserve()
-		r, form := NewReader(hr), &canaryForm{Form: make(Form), t: t}
+		memory := limit.NewMemory(1<<20, memoryWait).Reserve(limit.Holder{})
+		r, form := NewReader(hr, nil), &canaryForm{Form: make(Form), t: t}
 		err := Read(t.Context(), &r, Options{Object: "push", Flat: true, JSON: true, MaxText: 1 << 16, Memory: &memory}, form)
 		if err != nil || form.seen < 2 {
 			t.Fatalf("%s: %d secrets came, %v", mediaType, form.seen, err)
@@ -93,7 +93,7 @@ func TestNoErrorOfABodyHasASecret(t *testing.T) {
 			for _, bad := range []string{content[:i], content[:i] + "\xff%" + content[i:], content + content[:i]} {
 				hr := httptest.NewRequest("POST", "/", strings.NewReader(bad))
 				hr.Header.Set("Content-Type", mediaType)
-				r := NewReader(hr)
+				r := NewReader(hr, nil)
 				err := Read(t.Context(), &r, Options{Object: "push", Flat: true, JSON: true, MaxText: 1 << 16}, make(Form))
 				for ; err != nil; err = errors.Unwrap(err) {
 					wantNoCanary(t, "an error", err)

@@ -18,7 +18,7 @@ func ExampleRead() {
 	} {
 		hr := httptest.NewRequest("POST", "/", strings.NewReader(content))
 		hr.Header.Set("Content-Type", mediaType)
-		r, form := body.NewReader(hr), make(body.Form)
+		r, form := body.NewReader(hr, nil), make(body.Form)
 		err := body.Read(context.Background(), &r, body.Options{Object: "push", JSON: true, MaxText: 64 << 10}, form)
 		fmt.Println(form.Text("payload"), form.Text("payload").Reveal(), err)
 	}

@@ -124,8 +124,8 @@ func readPush(t *testing.T, mediaType string, content io.Reader) (*pushSink, err
 	hr := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/", content)
 	hr.Header.Set("Content-Type", mediaType)
 	all := limit.NewMemory(64<<20, memoryWait)
-	memory := all.Reserve()
-	r := NewReader(hr)
+	memory := all.Reserve(limit.Holder{})
+	r := NewReader(hr, nil)
 	err := Read(t.Context(), &r, Options{
 		Object: "push", JSON: true, MaxText: 8 << 20, Memory: &memory,
 		Files: s, FilesField: "files", MaxFiles: 10, MaxFileSize: 1 << 30,

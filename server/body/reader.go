@@ -12,7 +12,15 @@ const (
 	maxPartHead = 16 << 10 // bytes of the header of a part
 	freeText    = 64 << 10 // bytes of text that need no reservation
 	textFactor  = 4        // the memory that is reserved, in lengths of the text so far
+	paceStep    = 16 << 10 // bytes of a long text between two calls of Pace.Step
 )
+
+// A Pace keeps a long text coming, so that its memory is not held by a sender that sends
+// nothing. Reading fails where it ends the wait for more.
+type Pace interface {
+	Step() // the next 16 KiB must come soon
+	Rest() // no more text must come
+}
 
 // UploadMemory is how many bytes of memory an upload takes, to read a file and store
 // it, while many others run.
@@ -25,6 +33,9 @@ type Reader struct {
 	options Options
 	ctx     context.Context // ends waits for memory
 
+	pace  Pace
+	paced int64 // bytes of text at the last Step; 0: none
+
 	read    int64 // bytes that have arrived
 	content int64 // of them: content of files
 	inFile  bool  // what arrives may be content
@@ -36,8 +47,10 @@ type Reader struct {
 	abandoned bool
 }
 
-// NewReader returns a Reader of a request's body.
-func NewReader(hr *http.Request) Reader { return Reader{http: hr, room: math.MaxInt64} }
+// NewReader returns a Reader of a request's body. With a Pace, a long text must keep it.
+func NewReader(hr *http.Request, p Pace) Reader {
+	return Reader{http: hr, pace: p, room: math.MaxInt64}
+}
 
 // Abandoned reports whether reading ended before the body did. If so, the connection
 // cannot be used for another request.
@@ -58,6 +71,9 @@ func (r *Reader) end(err error) error {
 	}
 	if r.options.Memory != nil {
 		r.options.Memory.Shrink(r.text())
+	}
+	if r.paced > 0 {
+		r.pace.Rest()
 	}
 	if err == nil {
 		return nil
@@ -97,6 +113,10 @@ func (r *Reader) check() error {
 		if err := r.reserve(min(textFactor*text, r.options.MaxText+readAhead)); err != nil {
 			return err
 		}
+	}
+	if r.pace != nil && text > freeText && text >= r.paced+paceStep {
+		r.paced = text
+		r.pace.Step()
 	}
 	if r.files {
 		text -= readAhead // which may be content; end counts it

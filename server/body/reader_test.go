@@ -19,8 +19,8 @@ const memoryWait = 5 * time.Second
 func newReader(t *testing.T, size, maxText int64) (*Reader, *limit.Memory) {
 	t.Helper()
 	all := limit.NewMemory(4*maxText, memoryWait)
-	memory := all.Reserve()
-	r := NewReader(httptest.NewRequest("POST", "/", io.LimitReader(endless{}, size)))
+	memory := all.Reserve(limit.Holder{})
+	r := NewReader(httptest.NewRequest("POST", "/", io.LimitReader(endless{}, size)), nil)
 	r.begin(t.Context(), Options{MaxText: maxText, Memory: &memory})
 	return &r, all
 }
@@ -41,7 +41,7 @@ func (fileFunc) Expect(int64) error        { return nil }
 // mustReserve reserves n bytes that are free.
 func mustReserve(t *testing.T, m *limit.Memory, n int64) *limit.Reservation {
 	t.Helper()
-	r := m.Reserve()
+	r := m.Reserve(limit.Holder{})
 	if err := r.Resize(t.Context(), n); err != nil {
 		t.Fatal(err)
 	}

@@ -53,12 +53,16 @@ func flood(ctx context.Context, v *victim, span time.Duration, attacker sender) 
 	if err != nil {
 		return nil, err
 	}
+	opening := func(ctx context.Context) (int, error) {
+		status, _, err := v.open(ctx, recipient, token, "correct horse")
+		return status, err
+	}
 	var usual tries
 	for range usualTries {
-		usual.add(ctx, v, token)
+		usual.add(ctx, opening)
 	}
-	_, harmless := v.under(ctx, span/2, token, v.readPage)
-	answers, during := v.under(ctx, span, token, attacker)
+	_, harmless := v.under(ctx, span/2, opening, v.readPage)
+	answers, during := v.under(ctx, span, opening, attacker)
 	return []line{
 		{"attacker", answers.String()},
 		{"recipient elsewhere, usually", usual.String()},
@@ -70,8 +74,11 @@ func flood(ctx context.Context, v *victim, span time.Duration, attacker sender) 
 // A sender sends one request from an address and returns its status.
 type sender func(ctx context.Context, from string) (int, error)
 
+// An asking sends one request of others and returns its status.
+type asking func(ctx context.Context) (int, error)
+
 // under lets a recipient open a push while many send.
-func (v *victim) under(ctx context.Context, span time.Duration, token string, send sender) (answers *counter, t tries) {
+func (v *victim) under(ctx context.Context, span time.Duration, opening asking, send sender) (answers *counter, t tries) {
 	limited, cancel := context.WithTimeout(ctx, span)
 	defer cancel()
 	answers = new(counter)
@@ -93,7 +100,7 @@ func (v *victim) under(ctx context.Context, span time.Duration, token string, se
 	}
 	pause(limited, span/8) // until the queue is full
 	for limited.Err() == nil && t.number < maxTries {
-		t.add(ctx, v, token)
+		t.add(ctx, opening)
 		pause(limited, rest)
 	}
 	cancel()
@@ -110,17 +117,17 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// tries are those of one recipient.
+// tries are those of one recipient, or one sender.
 type tries struct {
 	number int
 	took   []time.Duration // of those that were served
 }
 
-func (t *tries) add(ctx context.Context, v *victim, token string) {
+func (t *tries) add(ctx context.Context, ask asking) {
 	begin := time.Now()
-	status, _, err := v.open(ctx, recipient, token, "correct horse")
+	status, err := ask(ctx)
 	t.number++
-	if err == nil && status == http.StatusOK {
+	if err == nil && status < http.StatusBadRequest {
 		t.took = append(t.took, time.Since(begin))
 	}
 }

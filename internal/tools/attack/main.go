@@ -83,6 +83,9 @@ func attacks(span time.Duration) []attack {
 		{"a PIN is guessed, as fast as allowed", nil, guessPIN},
 		{"a PIN is guessed, without a pause", []string{"PUSHBOX_LIMITS_PASSPHRASES_PER_PUSH=10000"}, guessPIN},
 		{"connections that say nothing", nil, holdConnections},
+		{"answers that are not read", nil, func(ctx context.Context, v *victim) ([]line, error) { return unreadAnswers(ctx, v, span) }},
+		{"bodies that never end", nil, func(ctx context.Context, v *victim) ([]line, error) { return endlessBodies(ctx, v, span) }},
+		{"slow files to one request", []string{"PUSHBOX_ENABLE_REQUESTS=true"}, func(ctx context.Context, v *victim) ([]line, error) { return slowAnswers(ctx, v, span) }},
 	}
 }
 

@@ -29,6 +29,8 @@ type victim struct {
 	url     string
 	client  *http.Client
 	cmd     *exec.Cmd
+	data    string       // its data directory
+	secret  string       // an API token, once there is one
 	said    bytes.Buffer // its log; read only when it has ended
 }
 
@@ -43,8 +45,7 @@ func start(ctx context.Context, bin, dir string, environ []string) (*victim, err
 	if err := l.Close(); err != nil {
 		return nil, err
 	}
-	data, err := os.MkdirTemp(dir, "data-")
-	if err != nil {
+	if v.data, err = os.MkdirTemp(dir, "data-"); err != nil {
 		return nil, err
 	}
 	v.client = &http.Client{
@@ -53,9 +54,9 @@ func start(ctx context.Context, bin, dir string, environ []string) (*victim, err
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	v.cmd = exec.CommandContext(ctx, bin, "serve", "--listen", v.address)
-	v.cmd.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "PUSHBOX_") }), "PUSHBOX_DATA_DIR="+data)
+	v.cmd.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "PUSHBOX_") }), "PUSHBOX_DATA_DIR="+v.data)
 	v.cmd.Env = append(v.cmd.Env, environ...)
-	v.cmd.Dir, v.cmd.Stderr = data, &v.said
+	v.cmd.Dir, v.cmd.Stderr = v.data, &v.said
 	if err := v.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -81,19 +82,24 @@ func (v *victim) stop() {
 
 // An ask is a request of one client.
 type ask struct {
-	from    string // the client's address
-	path    string
-	form    url.Values // makes it a POST
-	header  http.Header
-	cookies []*http.Cookie
+	from      string // the client's address
+	path      string
+	form      url.Values // makes it a POST
+	multipart string     // makes it a POST; its boundary is b
+	header    http.Header
+	cookies   []*http.Cookie
 }
 
 // do sends a request. It reads the whole answer, of which it returns the status and the
 // response.
 func (v *victim) do(ctx context.Context, a ask) (status int, res *http.Response, err error) {
 	method, body := http.MethodGet, io.Reader(nil)
-	if a.form != nil {
-		method, body = http.MethodPost, strings.NewReader(a.form.Encode())
+	media := ""
+	switch {
+	case a.form != nil:
+		method, body, media = http.MethodPost, strings.NewReader(a.form.Encode()), "application/x-www-form-urlencoded"
+	case a.multipart != "":
+		method, body, media = http.MethodPost, strings.NewReader(a.multipart), "multipart/form-data; boundary=b"
 	}
 	req, err := http.NewRequestWithContext(ctx, method, v.url+a.path, body)
 	if err != nil {
@@ -102,8 +108,8 @@ func (v *victim) do(ctx context.Context, a ask) (status int, res *http.Response,
 	for name, values := range a.header {
 		req.Header[name] = values
 	}
-	if a.form != nil {
-		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	if media != "" {
+		req.Header.Set("Content-Type", media)
 	}
 	if a.from != "" {
 		req.Header.Set("X-Forwarded-For", a.from)

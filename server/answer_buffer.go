@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"compress/gzip"
 	"context"
+	"encoding/json"
 	"io"
 	"math"
 	"net/http"
@@ -15,20 +16,20 @@ import (
 	"pushbox/server/web"
 )
 
-// chunkSize is the bytes of a chunk of a pageBuffer.
+// chunkSize is the bytes of a chunk of a answerBuffer.
 const chunkSize = 32 << 10
 
-// chunks are free chunks of page buffers. They are cleared before they get here:
-// a page may hold a secret.
+// chunks are free chunks of answer buffers. They are cleared before they get here:
+// an answer may hold a secret.
 var chunks = sync.Pool{New: func() any { return new([chunkSize]byte) }}
 
-// A pageBuffer holds a rendered page until it is sent. Its bytes are part of its
-// request's reservation, except those of a small page.
-type pageBuffer struct {
+// An answerBuffer holds a rendered page, or JSON, until it is sent. Its bytes are part of its
+// request's reservation, except those of a small one.
+type answerBuffer struct {
 	ctx    context.Context // ends waits for memory
 	memory *limit.Reservation
-	other  int64 // bytes of the reservation that are in use beside the page
-	room   int64 // bytes that the page may have before the reservation must grow
+	other  int64 // bytes of the reservation that are in use beside the answer
+	room   int64 // bytes that the answer may have before the reservation must grow
 	size   int64
 	chunks []*[chunkSize]byte
 }
@@ -37,18 +38,18 @@ type pageBuffer struct {
 // text is in memory twice.
 const renderFactor = 2
 
-// newPageBuffer returns an empty buffer. If the page's memory is reserved already, the
+// newAnswerBuffer returns an empty buffer. If the answer's memory is reserved already, the
 // buffer asks for no more.
-func newPageBuffer(ctx context.Context, memory *limit.Reservation, reserved bool) *pageBuffer {
-	b := &pageBuffer{ctx: ctx, memory: memory, other: memory.Held(), room: smallBody}
+func newAnswerBuffer(ctx context.Context, memory *limit.Reservation, reserved bool) *answerBuffer {
+	b := &answerBuffer{ctx: ctx, memory: memory, other: memory.Held(), room: smallBody}
 	if reserved {
 		b.room = math.MaxInt64
 	}
 	return b
 }
 
-// Write appends to the page. It returns limit.ErrBusy if there is no memory for it.
-func (b *pageBuffer) Write(text []byte) (int, error) {
+// Write appends to the answer. It returns limit.ErrBusy if there is no memory for it.
+func (b *answerBuffer) Write(text []byte) (int, error) {
 	if need := b.size + int64(len(text)); need > b.room {
 		if err := b.memory.Resize(b.ctx, b.other+renderFactor*need); err != nil {
 			return 0, err
@@ -67,8 +68,8 @@ func (b *pageBuffer) Write(text []byte) (int, error) {
 	return len(text), nil
 }
 
-// shrink makes the reservation as large as what is left of the page.
-func (b *pageBuffer) shrink() {
+// shrink makes the reservation as large as what is left of the answer.
+func (b *answerBuffer) shrink() {
 	if b.size <= smallBody {
 		b.memory.Release()
 	} else {
@@ -76,10 +77,15 @@ func (b *pageBuffer) shrink() {
 	}
 }
 
-// send writes the page and frees each chunk as soon as it is written.
-func (b *pageBuffer) send(w io.Writer) (sent int64, err error) {
+// send writes the answer and frees each chunk as soon as it is written. Of a long one it calls
+// step before each chunk.
+func (b *answerBuffer) send(w io.Writer, step func()) (sent int64, err error) {
 	defer b.free()
+	long := b.size > chunkSize
 	for len(b.chunks) > 0 {
+		if long {
+			step()
+		}
 		n, err := w.Write(b.chunks[0][:min(b.size, chunkSize)])
 		sent += int64(n)
 		if err != nil {
@@ -91,7 +97,7 @@ func (b *pageBuffer) send(w io.Writer) (sent int64, err error) {
 }
 
 // drop frees the first chunk.
-func (b *pageBuffer) drop() {
+func (b *answerBuffer) drop() {
 	n := min(b.size, chunkSize)
 	clear(b.chunks[0][:n])
 	chunks.Put(b.chunks[0])
@@ -100,7 +106,7 @@ func (b *pageBuffer) drop() {
 }
 
 // free frees all chunks.
-func (b *pageBuffer) free() {
+func (b *answerBuffer) free() {
 	for len(b.chunks) > 0 {
 		b.drop()
 	}
@@ -123,17 +129,40 @@ func (rep *reply) hasInput() bool {
 	return rep.status == http.StatusUnprocessableEntity && slices.Contains([]string{"create", "ask", "answer"}, rep.template)
 }
 
-// render renders the page of a reply that has one. Nothing is written to the
-// connection before, so that an error can still become the answer. A panic becomes
-// an error.
-func (s *Server) render(r *request, rep *reply) (err error) {
-	if rep.template == "" {
+// render renders the page or the JSON of a reply that has one. Nothing is written to the
+// connection before, so that an error can still become the answer. Sending may take long:
+// meanwhile the value of the reply can be collected.
+func (s *Server) render(r *request, rep *reply) error {
+	switch {
+	case rep.template != "":
+		return s.renderPage(r, rep)
+	case rep.body != nil:
+		return encode(r, rep)
+	default:
 		return nil
 	}
+}
+
+// encode renders JSON, whose memory is reserved if it is long.
+func encode(r *request, rep *reply) error {
+	b := newAnswerBuffer(r.ctx, &r.memory, true)
+	enc := json.NewEncoder(b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(rep.body); err != nil {
+		b.free()
+		return err
+	}
+	rep.out, rep.body = b, nil
+	b.shrink()
+	return nil
+}
+
+// renderPage renders a page. A panic becomes an error.
+func (s *Server) renderPage(r *request, rep *reply) (err error) {
 	defer caught(&err)
 	ctx, cancel := context.WithTimeout(r.Context(), memoryWait) // for all waits of the page together
 	defer cancel()
-	b := newPageBuffer(ctx, &r.memory, rep.reserved)
+	b := newAnswerBuffer(ctx, &r.memory, rep.reserved)
 	v := &web.View{
 		Template: rep.template, Locale: r.locale, Site: s.siteFor(r), Account: r.session.Email, Admin: r.session.Admin, NoPassword: r.session.NoPassword,
 		Where: r.where(), Switch: s.mayLeave(r, rep), Apart: rep.hasInput(), Page: rep.body,
@@ -145,7 +174,7 @@ func (s *Server) render(r *request, rep *reply) (err error) {
 		b.free()
 		return err
 	}
-	rep.page, rep.body = b, nil // sending may take long: meanwhile the data of the page can be collected
+	rep.out, rep.body = b, nil
 	b.shrink()
 	return nil
 }
@@ -163,14 +192,17 @@ func (s *Server) sendPage(w http.ResponseWriter, r *request, rep reply) (int64, 
 			return sendCompressed(w, r, rep)
 		}
 	}
-	h["Content-Length"] = []string{strconv.FormatInt(rep.page.size, 10)}
+	h["Content-Length"] = []string{strconv.FormatInt(rep.out.size, 10)}
 	w.WriteHeader(rep.status)
 	if r.Method == http.MethodHead {
-		rep.page.free()
+		rep.out.free()
 		return 0, nil
 	}
-	return rep.page.send(w)
+	return rep.out.send(w, r.deadlines.answering)
 }
+
+// buffers are for compressed pages.
+var buffers = sync.Pool{New: func() any { return new(bytes.Buffer) }}
 
 // compressors are free compressors.
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
@@ -179,10 +211,10 @@ var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 func sendCompressed(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 	buf, z := buffers.Get().(*bytes.Buffer), compressors.Get().(*gzip.Writer)
 	defer compressors.Put(z)
-	defer recycle(buf)
+	defer buffers.Put(buf)
 	buf.Reset()
 	z.Reset(buf)
-	if _, err := rep.page.send(z); err != nil {
+	if _, err := rep.out.send(z, func() {}); err != nil {
 		return 0, err
 	}
 	if err := z.Close(); err != nil {

@@ -18,7 +18,7 @@ import (
 // mustReserve reserves n bytes that are free.
 func mustReserve(t *testing.T, m *limit.Memory, n int64) *limit.Reservation {
 	t.Helper()
-	r := m.Reserve()
+	r := m.Reserve(limit.Holder{})
 	if err := r.Resize(t.Context(), n); err != nil {
 		t.Fatalf("a reservation of %d bytes: %v", n, err)
 	}
@@ -40,14 +40,14 @@ func TestAPageIsSentAsItWasWritten(t *testing.T) {
 	for _, size := range []int{0, 1, chunkSize - 1, chunkSize, chunkSize + 1, smallBody, smallBody + 1, 10*chunkSize + 7} {
 		for _, piece := range []int{1, 1000, chunkSize, chunkSize + 1} {
 			text := []byte(strings.Repeat("0123456", size/7+1)[:size])
-			b, w := newPageBuffer(t.Context(), mustReserve(t, m, 0), false), httptest.NewRecorder()
+			b, w := newAnswerBuffer(t.Context(), mustReserve(t, m, 0), false), httptest.NewRecorder()
 			for part := range slices.Chunk(text, piece) {
 				if n, err := b.Write(part); n != len(part) || err != nil {
 					t.Fatal(n, err)
 				}
 			}
 			b.shrink()
-			if n, err := b.send(w); n != int64(size) || err != nil || !bytes.Equal(w.Body.Bytes(), text) {
+			if n, err := b.send(w, func() {}); n != int64(size) || err != nil || !bytes.Equal(w.Body.Bytes(), text) {
 				t.Errorf("%d bytes by %d: %d, %v", size, piece, n, err)
 			}
 			if m.Held() != 0 {
@@ -62,7 +62,7 @@ func TestALargePageHoldsMemory(t *testing.T) {
 	for size, want := range map[int]int64{1: 0, smallBody: 0, smallBody + 1: smallBody + 1, 5 * smallBody: 5 * smallBody} {
 		m := limit.NewMemory(64*smallBody, memoryWait)
 		memory := mustReserve(t, m, 3*smallBody) // of a body that the page is made of
-		b := newPageBuffer(t.Context(), memory, false)
+		b := newAnswerBuffer(t.Context(), memory, false)
 		if _, err := b.Write(make([]byte, size)); err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestAPageWaitsForMemory(t *testing.T) {
 		m := limit.NewMemory(4*smallBody, memoryWait)
 		other := mustReserve(t, m, 2*smallBody)
 		write := func(reserved bool, size int) error {
-			b := newPageBuffer(t.Context(), mustReserve(t, m, 0), reserved)
+			b := newAnswerBuffer(t.Context(), mustReserve(t, m, 0), reserved)
 			defer b.memory.Release()
 			_, err := b.Write(make([]byte, size))
 			b.free()
