@@ -126,7 +126,7 @@ test('answers are encrypted for the keys of the request, of which the server get
   const { own, link } = await askFor(guest, { text: 'asked in clear', answers: 2, encrypt: true })
   const key = new URL(own).hash.slice(1)
   assert.match(key, /^a[\w-]{91}$/)
-  assert.equal(new URL(link).hash, '')
+  assert.match(new URL(link).hash, /^#a[\w-]{27}$/)
   assert.equal(await guest.page.getByLabel(say('request_mine')).inputValue(), own)
 
   const contents = randomBytes(150_000)
@@ -163,6 +163,8 @@ test('the page of an encrypted request keeps its key, and says when it is missin
   await guest.go('about:blank')
   await guest.go(own.replace(/#.*/, new URL(other.own).hash))
   await guest.page.getByText(say('request_unreadable')).waitFor()
+  await guest.page.getByText(say('request_changed')).waitFor()
+  assert.equal(await guest.page.getByLabel(say('request_link'), { exact: true }).isVisible(), false)
   // the rest of the address can be pasted
   await guest.page.evaluate((hash) => { location.hash = hash }, new URL(own).hash)
   await openers(guest).waitFor()
@@ -179,6 +181,24 @@ test('the page of an encrypted request keeps its key, and says when it is missin
   await guest.page.getByRole('link', { name: say('request_back') }).click()
   await openers(guest).waitFor() // the address has its key
   assert.equal(guest.page.url(), own)
+})
+
+test('nothing is sent to keys that are not those of the link', async (t) => {
+  const [{ guest, account: { email } }, sender] = [await arrive(t), await scene.guest(t)]
+  const { link } = await askFor(guest, { answers: 2, encrypt: true })
+  const others = [await askFor(guest, { encrypt: true }), await askFor(guest, { encrypt: false })]
+  const { hash } = new URL(link)
+  for (const wrong of [...others.map(({ link: other }) => other.replace(/#.*|$/, hash)), link.slice(0, -1)]) {
+    await sender.go('about:blank')
+    await sender.go(wrong)
+    await sender.page.getByText(say('answer_changed', { email })).waitFor()
+    assert.equal(await sender.page.getByRole('button', { name: say('answer_send') }).isVisible(), false)
+  }
+  for (const good of [link, link.replace(/#.*/, '')]) {
+    await sender.go('about:blank')
+    await answer(sender, good, { text: 'x' })
+    await sent(sender)
+  }
 })
 
 test('the key of a request survives a sign-in and another language', async (t) => {

@@ -82,6 +82,7 @@ export async function askFor(guest, { text = 'The password of web-03', answers, 
   }
   await guest.press(say('create_submit'))
   await guest.wholePage({ level: 1, name: say('request_title') })
+  if (page.url().includes('#')) await page.waitForFunction(() => document.querySelector('#link').value.includes('#'))
   return { own: page.url(), link: await page.getByLabel(say('request_link'), { exact: true }).inputValue() }
 }
 

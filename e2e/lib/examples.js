@@ -49,7 +49,7 @@ export async function differing([pushes, refused]) {
 export async function differingKeys({ made, refused }) {
   const { module, keys } = document.querySelector('#encrypt').dataset
   const { newKey } = await import(module)
-  const { newRequestKeys, requestKeysOf, wrapKey, unwrapKey } = await import(keys)
+  const { belong, checkFingerprint, fingerprintOf, newRequestKeys, requestKeysOf, wrapKey, unwrapKey } = await import(keys)
   const wrong = []
   const same = (name, got, want) => { if (got !== want) wrong.push(`${name}: ${got}, not ${want}`) }
   const hex = (bytes) => [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, '0')).join('')
@@ -70,6 +70,8 @@ export async function differingKeys({ made, refused }) {
   for (const v of made) {
     const own = await requestKeysOf(v.fragment)
     same(v.name, hex(own), v.private.join(''))
+    same(v.name, await fingerprintOf(v.public_keys), v.fingerprint)
+    for (const { name, public_keys: others } of made) same(`${v.name}, keys ${name}`, await belong(own, others), name === v.name)
     const bytes = raw(v.wrapped)
     const [curve, length] = bytes[0] === 1 ? ['x25519', 32] : ['p256', 65]
     const ephemeral = { [curve]: await pair(curve, unhex(v.ephemeral), bytes.slice(1, 1 + length)) }
@@ -85,6 +87,7 @@ export async function differingKeys({ made, refused }) {
   const reason = (promise) => promise.then(() => 'taken', (failure) => failure.reason)
   for (const [name, text, why] of refused.fragments) same(name, await reason(requestKeysOf(text)), why)
   for (const [name, text] of refused.public_keys) same(name, await wrapKey(key, text).then(() => 'taken', () => 'refused'), 'refused')
+  for (const [name, text, why] of refused.fingerprints) same(name, await reason(checkFingerprint(text, made[0].public_keys)), why)
   const own = await requestKeysOf(refused.fragment)
   for (const [name, text, why] of refused.wrapped_keys) same(name, await reason(unwrapKey(own, made[0].public_keys, text)), why)
   return wrong

@@ -182,6 +182,11 @@ def wrapped(key, shared, curve, ephemeral, public):
     return b64(bytes([curve.number]) + ephemeral + sealed)
 
 
+def fingerprint(public):
+    digest = hashlib.sha256((LABEL + "request fingerprint").encode() + b"".join(public)).digest()
+    return fragment(digest[:16], purpose="request fingerprint")
+
+
 def asked(name, seed, own, curve):
     """Returns a request and the wrapped key of an answer to it."""
     private = [hashlib.sha256(c.name.encode() + b" key " + seed).digest() for c in own]
@@ -194,6 +199,7 @@ def asked(name, seed, own, curve):
         "private": [p.hex() for p in private],
         "fragment": fragment(b"".join(private), purpose="request key"),
         "public_keys": {c.name: b64(c(p).public()) for c, p in zip(own, private)},
+        "fingerprint": fingerprint([c(p).public() for c, p in zip(own, private)]),
         "key": key.hex(),
         "ephemeral": ephemeral.hex(),
         "wrapped": wrapped(key, a.shared(b), curve, a.public(), b.public()),
@@ -226,6 +232,11 @@ requests = {
             ["padding", {"p256": b64(point) + "="}],
             ["a compressed point", {"p256": b64(bytes([2]) + point[1:33])}],
             ["a point that is not on the curve", {"p256": b64(point[:-1] + bytes([point[-1] ^ 1]))}],
+        ],
+        "fingerprints": [
+            ["nothing", "", "none"],
+            ["one character less", both["fingerprint"][:-1], "cut"],
+            ["that of other keys", alone["fingerprint"], "changed"],
         ],
         "fragment": whole,
         "wrapped_keys": [

@@ -42,7 +42,9 @@ export function decode(text) {
   }
 }
 
-const checksum = async (keys, purpose) => new Uint8Array(await subtle.digest('SHA-256', join(toBytes.encode(label + purpose), keys))).slice(0, 4)
+export const digest = async (keys, purpose) => new Uint8Array(await subtle.digest('SHA-256', join(toBytes.encode(label + purpose), keys)))
+
+const checksum = async (keys, purpose) => (await digest(keys, purpose)).slice(0, 4)
 
 export const newKey = () => random(keyLength)
 

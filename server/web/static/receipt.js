@@ -24,19 +24,8 @@ function addKey() {
   for (const field of [link, words]) field.value = field.value.replace(plain, plain + hash)
   for (const other of main.querySelectorAll('a[target], #again')) other.hash = hash
   for (const form of main.querySelectorAll('#naming')) form.action += hash // it leads back here
-  draw(link.value)
-}
-
-// Draws the QR code of a text, as the server draws those of links without a key.
-async function draw(text) {
   const box = one('#drawn')
-  const { encode } = await import(box.dataset.module)
-  const { size, data } = encode(text, { ecc: 'M', border: 4 })
-  const [svg, light, dark] = box.querySelectorAll('svg, rect, path')
-  svg.setAttribute('viewBox', `0 0 ${size} ${size}`)
-  for (const part of [svg, light]) for (const side of ['width', 'height']) part.setAttribute(side, size)
-  dark.setAttribute('d', data.flatMap((row, y) => row.flatMap((on, x) => on ? `M${x} ${y}h1v1h-1z` : [])).join(''))
-  box.hidden = false
+  import(box.dataset.draw).then(({ draw }) => draw(box, link.value)).then(() => { box.hidden = false })
 }
 
 // Asks for this page again while it is seen: after 15 seconds, and then less and less often,

@@ -28,6 +28,23 @@ async function open() {
   for (const other of all('a[hreflang]')) other.hash = location.hash
   for (const form of all('main form:not([data-wrapped])')) form.action = form.action.replace(/#.*|$/, location.hash)
   for (const form of all('[data-wrapped]')) unlock(form, keys)
+  if (one('#link')) bind(keys)
+}
+
+// Adds the fingerprint of the keys to the link to pass on, wherever it is shown. Keys that are not
+// those of this address were changed: such a link must not be passed on.
+async function bind(keys) {
+  const { belong, fingerprintOf } = await import(note.dataset.keys)
+  const [link, words, mail, box] = ['#link', '#words', '#mail', '#drawn'].map(one)
+  const good = await belong(keys, note.dataset)
+  one('#changed').hidden = good
+  for (const part of all('.passed')) part.hidden = !good
+  if (!good || link.value.includes('#')) return // which is there already
+  const whole = `${link.value}#${await fingerprintOf(note.dataset)}`
+  words.value = words.value.replace(link.value, whole)
+  link.value = whole
+  mail.href = `mailto:?body=${encodeURIComponent(words.value)}`
+  if (box) import(box.dataset.draw).then(({ draw }) => draw(box, whole))
 }
 
 addEventListener('hashchange', open)

@@ -1,7 +1,7 @@
 // The keys of a request for secrets, and the wrapped keys of its answers, as docs/end-to-end.md
 // describes them.
 
-const { Failure, cipher, decode, decrypt, encode, encrypt, join, read, write } = await import(document.querySelector('[data-module]').dataset.module)
+const { Failure, cipher, decode, decrypt, digest, encode, encrypt, join, read, write } = await import(document.querySelector('[data-module]').dataset.module)
 const size = 32 // of private keys, and of what they protect
 const once = new Uint8Array(12) // the nonce, as each key encrypts once
 
@@ -32,6 +32,29 @@ export async function newRequestKeys() {
 
 // Returns the private keys in a fragment.
 export const requestKeysOf = (fragment) => read(fragment, 'request key', size, 2 * size)
+
+// Returns what stands behind "#" in the link of a request. It binds the public keys to the link:
+// a page with other keys does not fit it.
+export async function fingerprintOf(publicKeys) {
+  const keys = Object.keys(curves).flatMap((name) => publicKeys[name] ? [decode(publicKeys[name])] : [])
+  return write((await digest(join(...keys), 'request fingerprint')).slice(0, 16), 'request fingerprint')
+}
+
+// Fails with the reason "changed" if the public keys are not those of a link, and as read does
+// if its fragment is none.
+export async function checkFingerprint(fragment, publicKeys) {
+  await read(fragment, 'request fingerprint', 16)
+  if (await fingerprintOf(publicKeys).catch(() => '') !== fragment) throw new Failure('changed')
+}
+
+// Reports whether the public keys are those of the private keys: then these open what is wrapped
+// for each of them.
+export async function belong(privates, publicKeys) {
+  if (privates.length > size !== Boolean(publicKeys.x25519)) return false
+  const key = crypto.getRandomValues(new Uint8Array(size))
+  const opens = async (asked) => unwrapKey(privates, asked, await wrapKey(key, asked))
+  return opens({ p256: publicKeys.p256 }).then(() => opens(publicKeys)).then(() => true, () => false)
+}
 
 async function wrapping(name, own, other, ephemeral, to) {
   const shared = await crypto.subtle.deriveBits({ name: curves[name].how.name, public: other }, own, 256)

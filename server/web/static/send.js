@@ -95,7 +95,10 @@ async function encrypt(data, signal) {
   const { fragmentOf, newKey, seal, encryptFile } = await import(module)
   const key = newKey()
   const { keys: asked } = form.dataset
-  if (asked) data.set('push[wrapped_key]', await (await import(asked)).wrapKey(key, form.dataset))
+  if (asked) {
+    await checkKeys()
+    data.set('push[wrapped_key]', await (await import(asked)).wrapKey(key, form.dataset))
+  }
   const sending = data.getAll('push[files][]')
   const lines = kind() === 'text' && one('#login')?.checked && [...all('[data-line]')].filter(({ value }) => value).map(({ value, dataset }) => dataset.line + value)
   data.set('push[payload]', await seal(key, lines ? lines.join('\n') : data.get('push[payload]'), sending))
@@ -112,6 +115,23 @@ async function encrypt(data, signal) {
   }
   signal.throwIfAborted()
   return asked ? '' : `#${await fragmentOf(key)}`
+}
+
+// Public keys that are not those of the link were changed on the way, or the link was: nothing is
+// sent to them. A link without a fingerprint fits all keys.
+async function checkKeys() {
+  const { hash } = location
+  const { keys, changed } = form.dataset
+  if (!changed || !/^#[a-z][\w-]{20,}$/.test(hash)) return
+  for (const other of document.querySelectorAll('a[hreflang]')) other.hash = hash
+  try {
+    await (await import(keys)).checkFingerprint(hash.slice(1), form.dataset)
+  } catch (failure) {
+    form.hidden = true
+    one('#closed').hidden = false
+    one('#closed').textContent = changed
+    throw failure
+  }
 }
 
 async function send() {
@@ -180,6 +200,7 @@ function start() {
     one('#closed').hidden = !form.hidden
     one('#closed').textContent = one('#closed').dataset.https
   }
+  if (!form.hidden) checkKeys().catch(() => undefined) // it is said
   one('.drop')?.classList.add('live')
   showFiles()
   form.addEventListener('change', ({ target }) => {
