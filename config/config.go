@@ -310,7 +310,8 @@ type Limits struct {
 	// again; one without an owner ends.
 	PassphrasesPerLife int `mapstructure:"passphrases_per_life" min:"1" max:"100000" reload:"yes"`
 
-	// Sign-ins by one client in 20 seconds, right or wrong, and as many sign-ups.
+	// Wrong sign-ins by one client in 20 seconds, as many right ones to each account, and as
+	// many sign-ups.
 	SignInsPerClient int `mapstructure:"sign_ins_per_client" min:"1" max:"1000" reload:"yes"`
 
 	// Wrong passwords and codes per account in an hour, from browsers that never were signed

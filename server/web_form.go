@@ -106,7 +106,11 @@ func (s *Server) newFormError(err error, message string) (formError, error) {
 		return formError{Message: "proof_stale"}, nil
 	case errors.As(err, &locked):
 		s.noteLimit(err)
-		return s.tooManyAttempts(locked.RetryAfter), nil
+		e := s.tooManyAttempts(locked.RetryAfter)
+		if locked.Limit == store.LimitSignInsPerClient { // others may have made the tries
+			e.Message = "sign_in_crowded"
+		}
+		return e, nil
 	default:
 		return formError{}, err
 	}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -34,7 +35,7 @@ type Guessing struct {
 // SignInLimits bound how fast passwords and codes of accounts can be tried. 0: no
 // limit.
 type SignInLimits struct {
-	PerClient  int // tries per client in 20 seconds, right or wrong; as many sign-ups
+	PerClient  int // tries per client in 20 seconds; right ones per account and client; sign-ups per client
 	PerAccount int // wrong tries in an hour: per address, with or without an account, and per browser that is known
 }
 
@@ -44,8 +45,15 @@ type SignInLimits struct {
 type guesser struct {
 	passphrases, passwords *limit.Queue
 
-	mu   sync.Mutex
-	busy map[string]chan struct{} // what is being guessed at; closed when that ends
+	mu    sync.Mutex
+	busy  map[string]chan struct{} // what is being guessed at; closed when that ends
+	tried map[string]*underWay     // by client, or what is known of it
+}
+
+// An underWay is the tries of a client whose outcome is not known yet.
+type underWay struct {
+	tries int
+	ended chan struct{} // closed when one of them ends
 }
 
 func newGuesser(g Guessing, cores int) *guesser {
@@ -54,6 +62,7 @@ func newGuesser(g Guessing, cores int) *guesser {
 		passphrases: pool.NewQueue(each, g.Queue, queueShare),
 		passwords:   pool.NewQueue(each, g.Queue, queueShare),
 		busy:        make(map[string]chan struct{}),
+		tried:       make(map[string]*underWay),
 	}
 }
 
@@ -111,4 +120,58 @@ func (g *guesser) leave(what string) {
 	defer g.mu.Unlock()
 	close(g.busy[what])
 	delete(g.busy, what)
+}
+
+// beginTry counts a try of a client by count, and returns what ends the try.
+func (g *guesser) beginTry(ctx context.Context, client string, count func() error) (end func(), err error) {
+	err = g.afterOthers(ctx, client, func() error {
+		err := count()
+		if err == nil {
+			g.change(client, 1)
+		}
+		return err
+	})
+	return func() { g.change(client, -1) }, err
+}
+
+// afterOthers calls f, which says whether a client has a try left. As long as it has none, and
+// tries of it are under way, it waits for them and calls f again: a right one gives its try
+// back.
+func (g *guesser) afterOthers(ctx context.Context, client string, f func() error) error {
+	for {
+		var others chan struct{}
+		err := g.inTurn(ctx, "tries of "+client, func() error {
+			others = g.change(client, 0)
+			return f()
+		})
+		if others == nil || !errors.Is(err, ErrLocked) {
+			return err
+		}
+		select {
+		case <-others:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// change adds to the number of tries of a client that are under way. It returns what is closed
+// when the next of them ends; nil if there is none.
+func (g *guesser) change(client string, by int) (ended chan struct{}) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	u := g.tried[client]
+	if u == nil {
+		u = &underWay{ended: make(chan struct{})}
+		g.tried[client] = u
+	}
+	if by < 0 {
+		close(u.ended)
+		u.ended = make(chan struct{})
+	}
+	if u.tries += by; u.tries == 0 {
+		delete(g.tried, client)
+		return nil
+	}
+	return u.ended
 }

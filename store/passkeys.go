@@ -196,20 +196,20 @@ func (s *Store) SignInAlone(ctx context.Context, by Actor, browser secret.Text, 
 	var a Account
 	holder := seal.Digest(browser)
 	who := trier{by.Client, by.Client, "browser without session " + string(holder[:])} // wrong passkeys lock no account
-	err = s.attempt(ctx, who, func() error {
+	err = s.attempt(ctx, who, func() (AccountID, error) {
 		u, err := s.readUse(in, toSignIn, holder)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		if a, err = s.byHandle(ctx, u.Handle); err != nil {
-			return err
+			return 0, err
 		}
 		r, err := u.prove(a, true)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, "with a passkey alone", nil, r)
-		return instead(err, ErrNotFound, ErrCredentials)
+		return a.ID, instead(err, ErrNotFound, ErrCredentials)
 	})
 	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
 }

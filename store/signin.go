@@ -22,20 +22,20 @@ func (s *Store) SignIn(ctx context.Context, by Actor, email string, password sec
 		return NewSession{}, err
 	}
 	exists := err == nil
-	err = s.attempt(ctx, s.trier(by, a, accountKey(email)), func() error {
+	err = s.attempt(ctx, s.trier(by, a, accountKey(email)), func() (AccountID, error) {
 		if !exists {
 			s.options().Argon2.HashPassword(password) // else the time would tell
-			return ErrCredentials
+			return 0, ErrCredentials
 		}
 		if err := s.checkCredentials(a, password); err != nil {
-			return err
+			return 0, err
 		}
 		hash := ""
 		if seal.IsBcrypt(a.PasswordHash) {
 			hash = s.options().Argon2.HashPassword(password)
 		}
 		n, err = s.startSession(ctx, by.proved(a.ID), a, SessionDigest{}, "", nil, signInRule(a, hash))
-		return instead(err, ErrNotFound, ErrCredentials)
+		return a.ID, instead(err, ErrNotFound, ErrCredentials)
 	})
 	return n, s.refused(ctx, by, AdminSignInRefused, a, err)
 }
@@ -80,13 +80,13 @@ func (s *Store) signInSecond(ctx context.Context, by Actor, pending secret.Text,
 	case c.at.Jumped:
 		return NewSession{}, ErrClock
 	}
-	err = s.attempt(ctx, s.trier(by, c.account, c.account.Email), func() error {
+	err = s.attempt(ctx, s.trier(by, c.account, c.account.Email), func() (AccountID, error) {
 		how, r, err := s.readFactor(c, f)
 		if err != nil {
-			return err
+			return 0, err
 		}
 		n, err = s.startSession(ctx, c.by, c.account, c.session.Digest, how, c.session.sameVia, r)
-		return err
+		return c.account.ID, err
 	})
 	return n, s.refused(ctx, by, AdminSignInRefused, c.account, err) // without the code, the client has not proved the account
 }
@@ -143,7 +143,7 @@ func (s *Store) proven(ctx context.Context, by Actor, session, password secret.T
 	if err != nil {
 		return caller{}, err
 	}
-	err = s.attempt(ctx, c.trier(), func() error { return s.checkAgain(c, password) })
+	err = s.attempt(ctx, c.trier(), func() (AccountID, error) { return 0, s.checkAgain(c, password) })
 	return c, s.refused(ctx, c.by, AdminSignInRefused, c.account, err)
 }
 
@@ -159,13 +159,13 @@ func (s *Store) provenTwice(ctx context.Context, by Actor, session, password sec
 		return caller{}, nil, err
 	}
 	r := proof{}.rule
-	err = s.attempt(ctx, c.trier(), func() error {
+	err = s.attempt(ctx, c.trier(), func() (AccountID, error) {
 		if err := s.checkAgain(c, password); err != nil || !needs(c.account) {
-			return err
+			return 0, err
 		}
 		var err error
 		_, r, err = s.readFactor(c, f)
-		return err
+		return 0, err
 	})
 	use = func(a *Account) (err error) {
 		if needs(c.account) || needs(*a) {

@@ -95,7 +95,7 @@ func TestAnAddressOfNoAccountTakesAsLong(t *testing.T) {
 	}
 }
 
-func TestAClientSignsInOnlySoOften(t *testing.T) {
+func TestAClientIsWrongOnlySoOften(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	storetest.AddMember(t, f, email)
@@ -103,14 +103,14 @@ func TestAClientSignsInOnlySoOften(t *testing.T) {
 		_, err := f.SignIn(ctx, store.Actor{Client: client}, email, secret.New(password))
 		return err
 	}
-	for i, password := range []string{right, "wrong", right, "wrong", right} { // right ones count, too
+	for i, password := range []string{"wrong", right, "wrong", "wrong", right, "wrong", "wrong"} {
 		if err := try("a", password); errors.Is(err, store.ErrLocked) {
 			t.Fatalf("try %d: %v", i+1, err)
 		}
 	}
 	var locked *store.LockedError
 	if err := try("a", right); !errors.As(err, &locked) || locked.RetryAfter != 20*time.Second {
-		t.Errorf("the sixth: %v", err)
+		t.Errorf("after five wrong ones: %v", err)
 	}
 	if err := try("b", right); err != nil {
 		t.Errorf("another client: %v", err)
@@ -123,6 +123,58 @@ func TestAClientSignsInOnlySoOften(t *testing.T) {
 	if err := try("a", right); err != nil { // what was refused did not count
 		t.Errorf("after 20 seconds: %v", err)
 	}
+}
+
+// An office of 50 people has one address. What one of them guesses is still bounded, and so are
+// the sign-ins of one account, each of which is an event.
+func TestPeopleBehindOneAddressSignIn(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	office := store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}
+	signIn := func(n int, password string) error {
+		_, err := f.SignIn(ctx, office, fmt.Sprintf("%d@example.com", n), secret.New(password))
+		return err
+	}
+	for n := range 50 {
+		storetest.AddMember(t, f, fmt.Sprintf("%d@example.com", n))
+	}
+	for n := range 50 {
+		if err := signIn(n, right); err != nil {
+			t.Errorf("person %d: %v", n, err)
+		}
+	}
+	most := 0
+	for ; signIn(0, right) == nil; most++ {
+	}
+	if most != 4+5 { // of the account, and what a client has for all that it tries
+		t.Errorf("one account signs in %d times more", most)
+	}
+	f.Clock.Advance(20 * time.Second)
+	for n := range 5 {
+		if err := signIn(n, "wrong"); !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("guess %d: %v", n+1, err)
+		}
+	}
+	if err := signIn(6, right); !errors.Is(err, store.ErrLocked) {
+		t.Errorf("after five guesses: %v", err)
+	}
+}
+
+// Tries whose outcome is not known yet refuse no other of their client, which waits for them.
+func TestPeopleBehindOneAddressSignInAtOnce(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, func(s *storetest.Setup) { s.SignIns.PerClient = 1 })
+	var all sync.WaitGroup
+	for n := range 6 {
+		address := fmt.Sprintf("%d@example.com", n)
+		storetest.AddMember(t, f, address)
+		all.Go(func() {
+			if _, err := f.SignIn(ctx, anonymous, address, secret.New(right)); err != nil {
+				t.Errorf("%s: %v", address, err)
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestWrongPasswordsOfAnAddressAreBounded(t *testing.T) {

@@ -76,11 +76,11 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 		return NewSession{}, err
 	}
 	var x External
-	err = s.attemptElsewhere(ctx, s.trier(by, a, accountKey(login)), func() (err error) {
+	err = s.attemptElsewhere(ctx, s.trier(by, a, accountKey(login)), func() (_ AccountID, err error) {
 		if x, err = ask(ctx); err == nil {
 			n, a, err = s.signInAs(ctx, by, x)
 		}
-		return err
+		return a.ID, err
 	})
 	return n, s.refusedOf(ctx, by, AdminSignInRefused, about(a).with(x.whom()), err)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"strconv"
 	"time"
 
 	"pushbox/internal/limit"
@@ -19,6 +20,7 @@ const (
 	wrongCredentials // by address, browser or session
 	tokensOfAccount
 	changesOfAccount
+	signInsOfAccount // right ones, by account and client
 )
 
 // tally returns the tally of a sort for a key.
@@ -100,41 +102,72 @@ func asStranger(email, client string) trier { return trier{client, client, "addr
 // has limits of its own, which no other client uses up.
 func asKnown(by, client string) trier { return trier{client, by, by} }
 
-// attempt runs try, which tries a password or a code, if the limits allow another try.
-// Each try counts for the client, and one with ErrCredentials also for the address. A
-// try for which the queue has no room counts for nothing.
-func (s *Store) attempt(ctx context.Context, who trier, try func() error) error {
-	most, wrong := s.opts.Load().SignIns.PerClient, s.wrongOf(who)
-	return s.queued(ctx, s.clientTallies(signInsOfClient, "", who.tries, most, signInsPerClientWindow), LimitSignInsPerClient, who, func() error {
-		return s.tryInTurn(ctx, who, wrong, try)
+// attempt runs try, which tries a password or a code, if the limits allow another try. It
+// returns the account that a right one signs in to; 0 if it signs in to none. Each try counts
+// for the client, and one with ErrCredentials also for the address. A right one gives the client
+// its try back, so that the people behind one address do not use up each other's. A try for
+// which the queue has no room counts for nothing.
+func (s *Store) attempt(ctx context.Context, who trier, try func() (AccountID, error)) error {
+	return s.inTries(ctx, who, func() (of AccountID, err error) {
+		err = doQueued(ctx, s.guess.passwords, who.client, func() error {
+			of, err = s.tryInTurn(ctx, who, try)
+			return err
+		})
+		return of, err
 	})
 }
 
 // attemptElsewhere is attempt for a password that another server checks: it takes no place
 // in the queue of passwords.
-func (s *Store) attemptElsewhere(ctx context.Context, who trier, try func() error) error {
-	most, wrong := s.opts.Load().SignIns.PerClient, s.wrongOf(who)
-	if err := s.lookTries(ctx, LimitSignInsPerAccount, wrong); err != nil {
+func (s *Store) attemptElsewhere(ctx context.Context, who trier, try func() (AccountID, error)) error {
+	return s.inTries(ctx, who, func() (AccountID, error) { return s.tryInTurn(ctx, who, try) })
+}
+
+// inTries runs try, and counts it for the client.
+func (s *Store) inTries(ctx context.Context, who trier, try func() (AccountID, error)) error {
+	if err := s.lookTries(ctx, LimitSignInsPerAccount, s.wrongOf(who)); err != nil {
 		return err
 	}
-	if err := s.countTry(ctx, LimitSignInsPerClient, s.clientTallies(signInsOfClient, "", who.tries, most, signInsPerClientWindow)); err != nil {
+	tries := s.triesOf(who.tries)
+	end, err := s.guess.beginTry(ctx, who.tries, func() error { return s.countTry(ctx, LimitSignInsPerClient, tries) })
+	if err != nil {
 		return err
 	}
-	return s.tryInTurn(ctx, who, wrong, try)
+	defer end()
+	of, err := try()
+	if errors.Is(err, ErrBusy) || err == nil && of != 0 && s.countRightSignIn(ctx, who, of) == nil {
+		s.uncountTry(ctx, tries)
+	}
+	return err
+}
+
+// triesOf returns the tallies of what a client tries, or what is known of it.
+func (s *Store) triesOf(client string) []limit.Tally {
+	return s.clientTallies(signInsOfClient, "", client, s.opts.Load().SignIns.PerClient, signInsPerClientWindow)
+}
+
+// countRightSignIn counts a right try for the account at that client, which then need not count for
+// all that the client tries. Each sign-in is an event, and no account must push the events of others
+// out of the instance log.
+func (s *Store) countRightSignIn(ctx context.Context, who trier, of AccountID) error {
+	subject := "account " + strconv.FormatUint(uint64(of), 10) + " "
+	return s.countTry(context.WithoutCancel(ctx), LimitSignInsPerClient, s.clientTallies(signInsOfAccount, subject, who.tries, s.opts.Load().SignIns.PerClient, signInsPerClientWindow))
 }
 
 // tryInTurn runs try behind the others of the same trier, and counts it if it is wrong.
-func (s *Store) tryInTurn(ctx context.Context, who trier, wrong []limit.Tally, try func() error) error {
-	return s.guess.inTurn(ctx, who.wrong, func() error {
+func (s *Store) tryInTurn(ctx context.Context, who trier, try func() (AccountID, error)) (of AccountID, err error) {
+	wrong := s.wrongOf(who)
+	err = s.guess.inTurn(ctx, who.wrong, func() error {
 		if err := s.countTry(ctx, LimitSignInsPerAccount, wrong); err != nil {
 			return err
 		}
-		err := try()
+		of, err = try()
 		if !errors.Is(err, ErrCredentials) {
 			s.uncountTry(ctx, wrong)
 		}
 		return err
 	})
+	return of, err
 }
 
 // wrongOf returns the tallies of what a trier got wrong.
@@ -142,25 +175,16 @@ func (s *Store) wrongOf(who trier) []limit.Tally {
 	return []limit.Tally{s.tally(wrongCredentials, who.wrong, s.opts.Load().SignIns.PerAccount, signInsPerAccountWindow)}
 }
 
-// signUp runs f, which makes an account, if the limits allow the client another sign-up.
+// signUp runs f, which makes an account, in the queue of passwords, if the limits allow the
+// client another sign-up. One for which the queue has no room counts for nothing.
 func (s *Store) signUp(ctx context.Context, client string, f func() error) error {
-	tries := s.clientTallies(signUpsOfClient, "", client, s.opts.Load().SignIns.PerClient, signInsPerClientWindow)
-	return s.queued(ctx, tries, LimitSignUps, trier{client: client}, f)
-}
-
-// queued counts a try and runs f in the queue of passwords.
-func (s *Store) queued(ctx context.Context, tries []limit.Tally, name string, who trier, f func() error) error {
-	place, err := s.guess.passwords.Join(who.client)
+	place, err := s.guess.passwords.Join(client)
 	if err != nil {
 		return busy(err)
 	}
 	defer place.Leave()
-	if who.wrong != "" {
-		if err := s.lookTries(ctx, LimitSignInsPerAccount, s.wrongOf(who)); err != nil {
-			return err
-		}
-	}
-	if err := s.countTry(ctx, name, tries); err != nil {
+	tries := s.clientTallies(signUpsOfClient, "", client, s.opts.Load().SignIns.PerClient, signInsPerClientWindow)
+	if err := s.countTry(ctx, LimitSignUps, tries); err != nil {
 		return err
 	}
 	if err := place.Wait(ctx); err != nil {

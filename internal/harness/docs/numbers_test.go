@@ -116,7 +116,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 		"config.example.yaml": {
 			f("Wrong passphrases per push in %s minutes", word(minutes(span("store", "passphrasesPerPushWindow")))),
 			f("the time doubles, up to %s hours", word(hours(span("store", "passphrasesPerPushWindow")<<n("store", "doublings")))),
-			f("Sign-ins by one client in %d seconds", seconds(span("store", "signInsPerClientWindow"))),
+			f("Wrong sign-ins by one client in %d seconds", seconds(span("store", "signInsPerClientWindow"))),
 			f("per account in %s, from browsers", one(span("store", "signInsPerAccountWindow"))),
 			f("a /48 of IPv6) may have %s of them", part(n("store", "queueShare"))),
 			f("Progress is %d KiB of an upload, or %d KiB of a download", kib("server", "progressStep"), kib("internal/httpd", "unsent")),
@@ -153,7 +153,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("%d in %s minutes per push", limits.PassphrasesPerPush, word(minutes(span("store", "passphrasesPerPushWindow")))),
 			f("Each time that a push had %d, the time doubles, up to %s hours", limits.PassphrasesPerPush, word(hours(span("store", "passphrasesPerPushWindow")<<n("store", "doublings")))),
 			f("%d per push, counted in the database", limits.PassphrasesPerLife),
-			f("%d in %d seconds per client", limits.SignInsPerClient, seconds(span("store", "signInsPerClientWindow"))),
+			f("%d wrong ones in %d seconds per client; %d right ones", limits.SignInsPerClient, seconds(span("store", "signInsPerClientWindow")), limits.SignInsPerClient),
 			f("%d an hour per account", limits.SignInsPerAccount),
 			f("%d an hour for each browser", limits.SignInsPerAccount),
 			f("has a queue of %d, a network %s of it", limits.PassphraseQueue, part(n("store", "queueShare"))),
