@@ -153,7 +153,9 @@ type SignedOut struct {
 	At               time.Time // sessions that began later go on
 }
 
-// ReadSignOut reads a logout token. Errors: ErrDown, ErrToken.
+// ReadSignOut reads a logout token. Any client can send one, so a token that is signed by an unknown
+// key has the provider asked for its keys only if it is else a valid one, and not again within
+// keysRest; until then it is not valid. Errors: ErrDown, ErrToken.
 func (p *Provider) ReadSignOut(ctx context.Context, token secret.Text) (SignedOut, error) {
 	ctx, cancel := p.context(ctx)
 	defer cancel()
@@ -161,7 +163,11 @@ func (p *Provider) ReadSignOut(ctx context.Context, token secret.Text) (SignedOu
 	if err != nil {
 		return SignedOut{}, err
 	}
-	keys := &keyring{KeySet: d.keys}
+	keys, unsigned := &keyring{KeySet: d.rareKeys}, *d.config
+	unsigned.InsecureSkipSignatureCheck = true // it is checked next
+	if _, err := oidc.NewVerifier(p.opts.Issuer, keys, &unsigned).VerifyLogout(ctx, token.Reveal()); err != nil {
+		return SignedOut{}, keys.tokenError(err)
+	}
 	t, err := oidc.NewVerifier(p.opts.Issuer, keys, d.config).VerifyLogout(ctx, token.Reveal())
 	if err != nil {
 		return SignedOut{}, keys.tokenError(err)
@@ -205,7 +211,7 @@ func (k *keyring) VerifySignature(ctx context.Context, token string) ([]byte, er
 func (k *keyring) tokenError(err error) error {
 	var expired *oidc.TokenExpiredError
 	switch {
-	case k.unread != nil:
+	case k.unread != nil && !errors.Is(k.unread, errResting):
 		return fmt.Errorf("%w: its keys cannot be read: %s", ErrDown, reason(k.unread))
 	case errors.As(err, &expired):
 		return fmt.Errorf("%w: it has expired", ErrToken)

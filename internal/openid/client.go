@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -50,4 +51,34 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 type boundedBody struct {
 	io.Reader
 	io.Closer
+}
+
+// keysRest is the least time between two times that the provider is asked for its keys because of
+// tokens that any client can send.
+const keysRest = 10 * time.Second
+
+var errResting = errors.New("it was asked a moment ago")
+
+// rarely sends at most one request in keysRest.
+type rarely struct {
+	http.RoundTripper
+	now func() time.Time
+
+	mu   sync.Mutex
+	last time.Time
+}
+
+// RoundTrip sends the request, or returns errResting.
+func (r *rarely) RoundTrip(of *http.Request) (*http.Response, error) {
+	r.mu.Lock()
+	now := r.now()
+	rests := !now.Before(r.last) && now.Sub(r.last) < keysRest
+	if !rests {
+		r.last = now
+	}
+	r.mu.Unlock()
+	if rests {
+		return nil, errResting
+	}
+	return r.RoundTripper.RoundTrip(of)
 }

@@ -70,8 +70,9 @@ type Provider struct {
 // A found is what a provider offers.
 type found struct {
 	*oidc.Provider
-	keys   oidc.KeySet
-	config *oidc.Config
+	keys     oidc.KeySet
+	rareKeys oidc.KeySet // for tokens that any client can send
+	config   *oidc.Config
 	endpoints
 }
 
@@ -131,6 +132,9 @@ func (p *Provider) find(ctx context.Context) (*found, error) {
 		return nil, err
 	}
 	f.keys = oidc.NewRemoteKeySet(ctx, f.Keys)
+	rare := *p.client
+	rare.Transport = &rarely{RoundTripper: p.client.Transport, now: p.opts.Now}
+	f.rareKeys = oidc.NewRemoteKeySet(oidc.ClientContext(ctx, &rare), f.Keys)
 	f.config = &oidc.Config{
 		ClientID: p.opts.ClientID, SupportedSigningAlgs: f.offered(),
 		Now: func() time.Time { return p.opts.Now().Add(-skew) }, // only whether a token has expired depends on it

@@ -425,6 +425,41 @@ func TestAProviderSaysThatASessionEnded(t *testing.T) {
 	wantErr(t, err, openid.ErrDown)
 }
 
+// Any client can send a logout token: the provider is not asked for its keys each time.
+func TestForgedLogoutTokensAskTheProviderRarely(t *testing.T) {
+	t.Parallel()
+	p, forger := oidctest.New(t), oidctest.New(t)
+	now := time.Now()
+	p.Now = func() time.Time { return now }
+	c := client(t, p)
+	if err := c.Ask(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	asked := p.Visits()
+	send := func(token string, want error, visits int) {
+		t.Helper()
+		_, err := c.ReadSignOut(t.Context(), secret.New(token))
+		wantErr(t, err, want)
+		if got := p.Visits() - asked; got != visits {
+			t.Errorf("the provider was asked %d times, not %d", got, visits)
+		}
+	}
+	for _, change := range []oidctest.Claims{{"aud": "another"}, {"iss": "https://evil.example"}, {"events": nil}} {
+		send(forger.Signed(p.SignOutToken(change)), openid.ErrToken, 0)
+	}
+	for range 30 {
+		send(forger.Signed(p.SignOutToken(nil)), openid.ErrToken, 1)
+	}
+	send(p.Signed(p.SignOutToken(nil)), nil, 1) // by a key that is known
+	now = now.Add(10 * time.Second)
+	for range 2 {
+		send(forger.Signed(p.SignOutToken(nil)), openid.ErrToken, 2)
+	}
+	if _, err := signIn(t, c); err != nil {
+		t.Errorf("a sign-in: %v", err)
+	}
+}
+
 func TestAPersonSignsOutThere(t *testing.T) {
 	t.Parallel()
 	p := oidctest.New(t)

@@ -260,6 +260,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("more than %s, are missing at once", word(n("internal/daemon", "fewPeople"))),
 			f("that began it, for %s minutes", word(minutes(span("internal/openid", "FlowLasts")))),
 			f("for %s seconds at most", word(seconds(span("internal/openid", "patience")))),
+			f("once in %s seconds at most", word(seconds(span("internal/openid", "keysRest")))),
 			f("a sign-in of the last %s minutes", word(minutes(span("store", "freshFor")))),
 		},
 		"docs/monitoring.md": {
