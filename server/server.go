@@ -9,7 +9,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -46,7 +45,7 @@ type Options struct {
 
 // A Directory checks passwords of people whose accounts have none here. Its errors are
 // store.ErrCredentials and ErrAway.
-type Directory func(ctx context.Context, login string, password secret.Text) (store.External, error)
+type Directory func(login string, password secret.Text) store.Elsewhere
 
 // ErrAway says that the directory does not answer.
 var ErrAway = errors.New("the directory does not answer")

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -107,9 +106,7 @@ func (s *Server) checkPassword(r *request, login string, password secret.Text) (
 		}
 		return s.store.SignIn(r.Context(), r.actor, login, password)
 	}
-	return s.store.SignInAt(r.Context(), r.actor, login, password, local, func(ctx context.Context) (store.External, error) {
-		return s.directory(ctx, login, password)
-	})
+	return s.store.SignInAt(r.Context(), r.actor, login, password, local, s.directory(login, password))
 }
 
 // signInCode checks a code of the second factor.

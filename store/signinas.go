@@ -61,13 +61,19 @@ func (s *Store) signInAs(ctx context.Context, by Actor, x External) (n NewSessio
 	return n, a, instead(err, ErrNotFound, ErrCredentials)
 }
 
-// SignInAt is SignIn for a person whose password a provider checks, such as a directory: ask
-// asks it. With local, where the account of an address has a password here, that alone
-// decides. A try that ends with ErrCredentials counts as a wrong password; what a slow provider
-// holds up is no other sign-in than those to the same address.
+// An Elsewhere finds whose login it is at a provider that checks passwords, such as a directory.
+// The identity is zero if it is no one's. check checks the password, also that of no one, so that
+// the time does not tell.
+type Elsewhere func(ctx context.Context) (whose Identity, check func(context.Context) (External, error), err error)
+
+// SignInAt is SignIn for a person whose password a provider checks. With local, where the account
+// of an address has a password here, that alone decides. A try that ends with ErrCredentials counts
+// as a wrong password of the person whom the provider finds, whatever was typed, and of what was
+// typed if it finds none. What a slow provider holds up is no other sign-in than those of the same
+// person.
 //
-// Errors: those of SignIn, and any other of ask.
-func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password secret.Text, local bool, ask func(context.Context) (External, error)) (n NewSession, err error) {
+// Errors: those of SignIn, and any other of the provider.
+func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password secret.Text, local bool, at Elsewhere) (n NewSession, err error) {
 	a, err := s.account(ctx, login)
 	switch {
 	case err == nil && local && a.PasswordHash != "":
@@ -76,13 +82,42 @@ func (s *Store) SignInAt(ctx context.Context, by Actor, login string, password s
 		return NewSession{}, err
 	}
 	var x External
-	err = s.attemptElsewhere(ctx, s.trier(by, a, accountKey(login)), func() (_ AccountID, err error) {
-		if x, err = ask(ctx); err == nil {
-			n, a, err = s.signInAs(ctx, by, x)
-		}
-		return a.ID, err
-	})
+	who, a, check, err := s.findElsewhere(ctx, by, a, login, at)
+	if err == nil {
+		err = s.attemptElsewhere(ctx, who, func() (_ AccountID, err error) {
+			if x, err = check(ctx); err == nil {
+				n, a, err = s.signInAs(ctx, by, x)
+			}
+			return a.ID, err
+		})
+	}
 	return n, s.refusedOf(ctx, by, AdminSignInRefused, about(a).with(x.whom()), err)
+}
+
+// findElsewhere asks a provider whose login it is. It returns who tries that person's password, and
+// the account that has the identity. typed is the account whose address was typed.
+func (s *Store) findElsewhere(ctx context.Context, by Actor, typed Account, login string, at Elsewhere) (who trier, a Account, check func(context.Context) (External, error), err error) {
+	tries := s.triesOf(by.Client)
+	if len(by.Marks) == 0 { // else it may be known to the account, which has tries of its own for it
+		err = s.guess.afterOthers(ctx, by.Client, func() error { return s.lookTries(ctx, LimitSignInsPerClient, tries) })
+		if err != nil {
+			return trier{}, typed, nil, err
+		}
+	}
+	whose, check, err := at(ctx)
+	if err != nil {
+		_ = s.countTry(context.WithoutCancel(ctx), LimitSignInsPerClient, tries) // what the client is told is why the provider fails
+		return trier{}, typed, nil, err
+	}
+	if whose == (Identity{}) {
+		return s.trier(by, typed, accountKey(login)), typed, check, nil
+	}
+	a, err = s.engine.AccountByIdentity(ctx, whose.Digest())
+	if errors.Is(err, ErrNotFound) { // the first sign-in
+		digest := whose.Digest()
+		return trier{by.Client, by.Client, "identity " + string(digest[:])}, Account{}, check, nil
+	}
+	return s.trier(by, a, a.Email), a, check, err
 }
 
 // Recheck applies what a provider says now of a person who has an account: one who is denied

@@ -107,10 +107,27 @@ func (d *directoryLink) options(o *server.Options) {
 	}
 }
 
-// signIn asks the directory for a password. The errors are store.ErrCredentials and
-// server.ErrAway.
-func (d *directoryLink) signIn(ctx context.Context, login string, password secret.Text) (store.External, error) {
-	p, err := d.people.SignIn(ctx, login, password)
+// signIn asks the directory whose login it is, and then for the password. The errors are
+// store.ErrCredentials and server.ErrAway.
+func (d *directoryLink) signIn(login string, password secret.Text) store.Elsewhere {
+	return func(ctx context.Context) (whose store.Identity, check func(context.Context) (store.External, error), err error) {
+		e, err := d.people.Look(ctx, login)
+		d.noteState(ctx, err)
+		if err != nil {
+			return whose, nil, server.ErrAway
+		}
+		if e.ID != "" {
+			whose = identityOf(e.ID)
+		}
+		return whose, func(ctx context.Context) (store.External, error) { return d.checkPassword(ctx, e, password) }, nil
+	}
+}
+
+// identityOf is the identity of a person of the directory.
+func identityOf(id string) store.Identity { return store.Identity{Issuer: ldapIssuer, Subject: id} }
+
+func (d *directoryLink) checkPassword(ctx context.Context, e directory.Entry, password secret.Text) (store.External, error) {
+	p, err := d.people.SignIn(ctx, e, password)
 	d.noteState(ctx, err)
 	var refused *directory.RefusedError
 	switch {
@@ -131,7 +148,7 @@ func (d *directoryLink) signIn(ctx context.Context, login string, password secre
 // external is what the directory and the settings say of a person.
 func (d *directoryLink) external(p directory.Person) store.External {
 	x := store.External{
-		Identity: store.Identity{Issuer: ldapIssuer, Subject: p.ID}, Provider: ldapName,
+		Identity: identityOf(p.ID), Provider: ldapName,
 		Email: p.Email, Verified: true, Groups: p.Groups, Link: d.cfg.LinkByEmail, Create: d.cfg.CreateAccounts,
 	}
 	if len(d.cfg.AdminGroups) > 0 {

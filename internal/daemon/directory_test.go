@@ -3,6 +3,7 @@ package daemon
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -84,25 +85,35 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 	return d
 }
 
-// signIn returns the status of a sign-in, 303 for one that succeeds, and its cookie.
-func (d *directorySite) signIn(login, password string) (status int, cookie string) {
+// signIn returns the status of a sign-in, 303 for one that succeeds, and the cookies of its session
+// and of the browser, which sends known.
+func (d *directorySite) signIn(login, password, known string) (status int, session, mark string) {
 	d.t.Helper()
-	res, err := d.client.PostForm(d.url+"/users/sign_in", url.Values{"email": {login}, "password": {password}})
+	req, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.url+"/users/sign_in", strings.NewReader(url.Values{"email": {login}, "password": {password}}.Encode()))
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Cookie", known)
+	res, err := d.client.Do(req)
 	if err != nil {
 		d.t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }() // only the header is read
 	for _, c := range res.Cookies() {
-		if strings.Contains(c.Name, "session") {
-			cookie = c.Name + "=" + c.Value
+		switch {
+		case strings.Contains(c.Name, "session"):
+			session = c.Name + "=" + c.Value
+		case strings.Contains(c.Name, "known"):
+			mark = c.Name + "=" + c.Value
 		}
 	}
-	return res.StatusCode, cookie
+	return res.StatusCode, session, mark
 }
 
 func (d *directorySite) want(login, password string, status int) (cookie string) {
 	d.t.Helper()
-	got, cookie := d.signIn(login, password)
+	got, cookie, _ := d.signIn(login, password, "")
 	if got != status {
 		d.t.Errorf("%s with %s: status %d, not %d", login, password, got, status)
 	}
@@ -158,6 +169,58 @@ func TestPeopleOfADirectorySignIn(t *testing.T) {
 	d.want("ann", "", http.StatusForbidden)
 	if strings.Contains(d.logged(), "right-") {
 		t.Error("the log has a password")
+	}
+}
+
+// spellings are logins that the directory takes for the same person's.
+func spellings(name string) []string {
+	wide := string('\uff41'+rune(name[0]-'a')) + name[1:]
+	return []string{name, strings.ToUpper(name), name + "@example.com", wide}
+}
+
+// Wrong passwords count for the person that the directory finds, and not for what was typed: with an
+// account, as those of the account do, and without one.
+func TestWrongPasswordsCountForThePersonWhateverIsTyped(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t, func(c *config.LDAP) { c.LinkByEmail = true })
+	if _, err := d.store.AddAccount(t.Context(), store.Actor{Role: store.Operator}, "cas@example.com", secret.New("a local password")); err != nil {
+		t.Fatal(err)
+	}
+	d.want("bob", "right-bob", http.StatusSeeOther)
+	d.want("cas", "right-cas", http.StatusSeeOther)
+	for _, name := range []string{"ann", "bob", "cas"} {
+		for _, login := range spellings(name)[1:] {
+			d.want(login, "wrong", http.StatusForbidden)
+		}
+		for _, login := range spellings(name) {
+			d.want(login, "right-"+name, http.StatusTooManyRequests)
+		}
+	}
+	d.want("cas@example.com", "a local password", http.StatusTooManyRequests)
+	d.want("dan", "right-dan", http.StatusSeeOther)
+	d.want("zoe", "wrong", http.StatusForbidden)
+}
+
+func TestAKnownBrowserStaysKnownWhateverItsUserTypes(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t)
+	_, _, mark := d.signIn("ann", "right-ann", "")
+	for range 3 {
+		d.want("ann", "wrong", http.StatusForbidden)
+	}
+	d.want("ann", "right-ann", http.StatusTooManyRequests)
+	for _, login := range spellings("ann") {
+		if status, _, _ := d.signIn(login, "right-ann", mark); status != http.StatusSeeOther {
+			t.Errorf("%s: status %d", login, status)
+		}
+	}
+	for _, login := range spellings("ann")[:3] { // it has tries of its own, and as few
+		if status, _, _ := d.signIn(login, "wrong", mark); status != http.StatusForbidden {
+			t.Errorf("%s with a wrong password: status %d", login, status)
+		}
+	}
+	if status, _, _ := d.signIn("ann", "right-ann", mark); status != http.StatusTooManyRequests {
+		t.Errorf("after three wrong ones: status %d", status)
 	}
 }
 
@@ -278,21 +341,41 @@ func TestADirectoryThatIsAwayLetsOthersSignIn(t *testing.T) {
 	}
 }
 
-// A try that the directory did not answer is no wrong password.
+// A try that the directory did not answer is no wrong password, and counts for the client.
 func TestTriesCountOnlyWhereTheDirectoryAnswers(t *testing.T) {
 	t.Parallel()
 	d := newDirectorySite(t)
+	away := func(context.Context) (store.External, error) { return store.External{}, context.DeadlineExceeded }
 	asked := 0
-	for range 5 {
-		_, err := d.store.SignInAt(t.Context(), store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}, "ann", secret.New("right-ann"), true, func(context.Context) (store.External, error) {
+	at := map[string]store.Elsewhere{
+		"at once": func(context.Context) (store.Identity, func(context.Context) (store.External, error), error) {
 			asked++
-			return store.External{}, context.DeadlineExceeded
-		})
-		if err != context.DeadlineExceeded {
+			return store.Identity{}, nil, context.DeadlineExceeded
+		},
+		"later": func(ctx context.Context) (store.Identity, func(context.Context) (store.External, error), error) {
+			asked++
+			whose, _, err := d.link.signIn("ann", secret.New("right-ann"))(ctx)
+			return whose, away, err
+		},
+	}
+	by := store.Actor{Client: "192.0.2.1", IP: "192.0.2.1"}
+	for name, one := range at {
+		for range 5 {
+			if _, err := d.store.SignInAt(t.Context(), by, "ann", secret.New("right-ann"), true, one); err != context.DeadlineExceeded {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+	}
+	if d.want("ann", "right-ann", http.StatusSeeOther); asked != 10 {
+		t.Errorf("asked %d times", asked)
+	}
+	for asked < 1000 { // all that a client may try
+		if _, err := d.store.SignInAt(t.Context(), by, "ann", secret.New("right-ann"), true, at["at once"]); err != context.DeadlineExceeded {
 			t.Fatal(err)
 		}
 	}
-	if d.want("ann", "right-ann", http.StatusSeeOther); asked != 5 {
-		t.Errorf("asked %d times", asked)
+	var locked *store.LockedError
+	if _, err := d.store.SignInAt(t.Context(), by, "ann", secret.New("right-ann"), true, at["at once"]); !errors.As(err, &locked) || locked.Limit != store.LimitSignInsPerClient {
+		t.Errorf("one more: %v", err)
 	}
 }

@@ -79,6 +79,11 @@ var (
 	ErrGone = errors.New("the directory has no such person")
 )
 
+// A PersonError says that the directory answers, and why its answer says nothing of one person.
+type PersonError struct{ Why string }
+
+func (e *PersonError) Error() string { return e.Why }
+
 // A RefusedError is ErrCredentials with the cause, which is not for the person who tries.
 type RefusedError struct{ Why string }
 
@@ -138,40 +143,68 @@ func New(o Options) (*Directory, error) {
 	return &Directory{opt: o, address: net.JoinHostPort(u.Hostname(), port), host: u.Hostname(), tls: u.Scheme == "ldaps", asking: make(chan struct{}, maxQuestions)}, nil
 }
 
-// SignIn checks a login and its password. The errors are ErrCredentials, also as a
+// An Entry is the one that a login is of. One without an ID is no person's.
+type Entry struct {
+	ID string // Person.ID
+
+	dn    string
+	entry *ldap.Entry // nil: the directory has none that can sign in, for the reason why
+	why   string
+}
+
+// Look finds the entry of a login. *UnavailableError.
+func (d *Directory) Look(ctx context.Context, login string) (e Entry, err error) {
+	if login == "" || len(login) > maxLogin || !utf8.ValidString(login) {
+		return e, nil
+	}
+	return e, d.ask(ctx, func(c *ldap.Conn) error {
+		found, err := d.find(c, anyOf(d.opt.LoginAttributes, login), "what was typed")
+		if err == nil {
+			e.ID, err = d.id(found)
+		}
+		var of *PersonError
+		switch {
+		case err == nil:
+			e.dn, e.entry = found.DN, found
+		case errors.Is(err, ErrGone), errors.As(err, &of):
+			e.dn, e.why = "cn=unknown,"+d.opt.Base, err.Error() // the password is asked for, too, else the time would tell
+		default:
+			return err
+		}
+		return nil
+	})
+}
+
+// SignIn checks the password of an entry. The errors are ErrCredentials, also as a
 // *RefusedError, ErrNotAllowed, with which the person is returned, too, and
 // *UnavailableError.
-func (d *Directory) SignIn(ctx context.Context, login string, password secret.Text) (p Person, err error) {
-	if login == "" || len(login) > maxLogin || !utf8.ValidString(login) || password.IsZero() || password.Len() > maxPassword {
+func (d *Directory) SignIn(ctx context.Context, e Entry, password secret.Text) (p Person, err error) {
+	if e.dn == "" || password.IsZero() || password.Len() > maxPassword {
 		return p, ErrCredentials
 	}
 	return p, d.ask(ctx, func(c *ldap.Conn) error {
-		e, err := d.find(c, anyOf(d.opt.LoginAttributes, login))
-		dn := "cn=unknown," + d.opt.Base // asked for, too, else the time would tell
-		switch {
-		case err == nil:
-			dn = e.DN
-		case !errors.Is(err, ErrGone):
-			return err
-		}
-		bound := c.Bind(dn, password.Reveal())
+		bound := c.Bind(e.dn, password.Reveal())
 		switch {
 		case bound != nil && !refuses(bound):
 			return bound
-		case err != nil:
-			return &RefusedError{err.Error()}
+		case e.entry == nil:
+			return &RefusedError{e.why}
 		case bound != nil:
 			return &RefusedError{whyRefused(bound)}
 		}
 		if err := d.bind(c); err != nil { // people may not be allowed to read groups
 			return err
 		}
-		p, err = d.person(c, e)
+		p, err = d.person(c, e.entry)
+		var of *PersonError
+		if errors.As(err, &of) {
+			return &RefusedError{of.Why}
+		}
 		return err
 	})
 }
 
-// Find reads the person of an ID again. The errors are ErrGone, ErrNotAllowed, and
+// Find reads the person of an ID again. The errors are ErrGone, ErrNotAllowed, *PersonError and
 // *UnavailableError.
 func (l *Line) Find(ctx context.Context, id string) (p Person, err error) {
 	d := l.d
@@ -179,7 +212,7 @@ func (l *Line) Find(ctx context.Context, id string) (p Person, err error) {
 	if d.binaryID() {
 		b, err := hex.DecodeString(id)
 		if err != nil {
-			return p, ErrGone
+			return p, &PersonError{"the ID that is known is no " + d.opt.IDAttribute}
 		}
 		value = ""
 		for _, c := range b {
@@ -187,7 +220,7 @@ func (l *Line) Find(ctx context.Context, id string) (p Person, err error) {
 		}
 	}
 	return p, l.ask(ctx, func(c *ldap.Conn) error {
-		e, err := d.find(c, "("+d.opt.IDAttribute+"="+value+")")
+		e, err := d.find(c, "("+d.opt.IDAttribute+"="+value+")", "the "+d.opt.IDAttribute)
 		if err != nil {
 			return err
 		}
@@ -269,7 +302,8 @@ func (l *Line) try(ctx context.Context, f func(*ldap.Conn) error) (err error) {
 		err = f(c)
 	}
 	ended := !stop()
-	isAnswer := err == nil || errors.Is(err, ErrCredentials) || errors.Is(err, ErrNotAllowed) || errors.Is(err, ErrGone) || errors.Is(err, errUnfit)
+	var of *PersonError
+	isAnswer := err == nil || errors.Is(err, ErrCredentials) || errors.Is(err, ErrNotAllowed) || errors.Is(err, ErrGone) || errors.As(err, &of) || errors.Is(err, errUnfit)
 	if ended || !isAnswer {
 		l.Close()
 	}
@@ -373,9 +407,9 @@ func whyRefused(err error) string {
 	return "the password is wrong"
 }
 
-// find returns the one person that the filter fits. ErrGone if there is none, or if there
-// are several, which names no one.
-func (d *Directory) find(c *ldap.Conn, filter string) (*ldap.Entry, error) {
+// find returns the one person that the filter fits, which looks for that. ErrGone if there is none,
+// and a *PersonError if there are several.
+func (d *Directory) find(c *ldap.Conn, filter, that string) (*ldap.Entry, error) {
 	found, err := d.search(c, d.opt.Base, ldap.ScopeWholeSubtree, "(&"+d.opt.Filter+filter+")", 2, d.opt.IDAttribute, d.opt.EmailAttribute)
 	if err != nil && !ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded) {
 		return nil, err
@@ -386,7 +420,7 @@ func (d *Directory) find(c *ldap.Conn, filter string) (*ldap.Entry, error) {
 	case 1:
 		return found[0], nil
 	}
-	return nil, fmt.Errorf("%w: several entries have what was typed", ErrGone)
+	return nil, &PersonError{"several entries have " + that}
 }
 
 func (d *Directory) search(c *ldap.Conn, base string, scope int, filter string, most int, attributes ...string) ([]*ldap.Entry, error) {
@@ -399,14 +433,11 @@ func (d *Directory) search(c *ldap.Conn, base string, scope int, filter string, 
 
 // person reads an entry and its groups.
 func (d *Directory) person(c *ldap.Conn, e *ldap.Entry) (Person, error) {
-	id := e.GetRawAttributeValue(d.opt.IDAttribute)
-	p := Person{ID: string(id), Email: strings.ToLower(e.GetAttributeValue(d.opt.EmailAttribute))}
-	if d.binaryID() {
-		p.ID = hex.EncodeToString(id)
+	id, err := d.id(e)
+	if err != nil {
+		return Person{}, err
 	}
-	if p.ID == "" || !utf8.ValidString(p.ID) {
-		return Person{}, fmt.Errorf("an entry has no %s", d.opt.IDAttribute)
-	}
+	p := Person{ID: id, Email: strings.ToLower(e.GetAttributeValue(d.opt.EmailAttribute))}
 	others := d.others()
 	if len(d.opt.AllowedGroups)+len(d.opt.AdminGroups)+len(others) == 0 {
 		return p, nil
@@ -425,6 +456,19 @@ func (d *Directory) person(c *ldap.Conn, e *ldap.Entry) (Person, error) {
 		return p, ErrNotAllowed
 	}
 	return p, nil
+}
+
+// id returns Person.ID of an entry.
+func (d *Directory) id(e *ldap.Entry) (string, error) {
+	raw := e.GetRawAttributeValue(d.opt.IDAttribute)
+	id := string(raw)
+	if d.binaryID() {
+		id = hex.EncodeToString(raw)
+	}
+	if id == "" || !utf8.ValidString(id) {
+		return "", &PersonError{"the entry has no " + d.opt.IDAttribute}
+	}
+	return id, nil
 }
 
 // others returns those of OtherGroups that are DNs.
@@ -448,7 +492,7 @@ func (d *Directory) groups(c *ldap.Conn, dn string) (map[string]bool, error) {
 		var found []string
 		for _, member := range next {
 			entries, err := d.search(c, d.opt.GroupBase, ldap.ScopeWholeSubtree, anyOf(d.opt.MemberAttributes, member), maxGroups, "1.1")
-			if err != nil {
+			if err != nil && !ldap.IsErrorWithCode(err, ldap.LDAPResultSizeLimitExceeded) {
 				return nil, fmt.Errorf("the groups: %w", err)
 			}
 			for _, e := range entries {
@@ -457,8 +501,8 @@ func (d *Directory) groups(c *ldap.Conn, dn string) (map[string]bool, error) {
 					found = append(found, e.DN)
 				}
 			}
-			if len(known) > maxGroups {
-				return nil, fmt.Errorf("a person is in more than %d groups", maxGroups)
+			if err != nil || len(known) > maxGroups {
+				return nil, &PersonError{fmt.Sprintf("the person is in more groups than the directory shows at once, or than %d", maxGroups)}
 			}
 		}
 		next = found

@@ -3,6 +3,7 @@ package directory_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"reflect"
@@ -52,6 +53,14 @@ func open(t *testing.T, o directory.Options) *directory.Directory {
 	return d
 }
 
+func signIn(ctx context.Context, d *directory.Directory, login, password string) (directory.Person, error) {
+	e, err := d.Look(ctx, login)
+	if err != nil {
+		return directory.Person{}, err
+	}
+	return d.SignIn(ctx, e, secret.New(password))
+}
+
 func find(t *testing.T, d *directory.Directory, id string) (directory.Person, error) {
 	t.Helper()
 	l := d.Line()
@@ -92,7 +101,7 @@ func TestPeopleSignInWithTheirPasswords(t *testing.T) {
 			"a long password":    {"ann", strings.Repeat("a", 1025), directory.ErrCredentials},
 			"the searcher's own": {ldaptest.Searcher, ldaptest.Password, directory.ErrCredentials},
 		} {
-			p, err := d.SignIn(t.Context(), c.login, secret.New(c.password))
+			p, err := signIn(t.Context(), d, c.login, c.password)
 			if !errors.Is(err, c.want) || (err == nil) != (p.ID != "") {
 				t.Errorf("%s: %+v, %v", name, p, err)
 			}
@@ -113,7 +122,7 @@ func TestGroupsWithinGroupsCount(t *testing.T) {
 		err   error
 		admin bool
 	}{"ann": {nil, false}, "bob": {nil, false}, "cas": {nil, true}, "dan": {directory.ErrCredentials, false}, "eve": {directory.ErrNotAllowed, false}} {
-		p, err := d.SignIn(t.Context(), name, secret.New("right-"+name))
+		p, err := signIn(t.Context(), d, name, "right-"+name)
 		if !errors.Is(err, want.err) || p.Admin != want.admin {
 			t.Errorf("%s: %+v, %v", name, p, err)
 		}
@@ -129,7 +138,7 @@ func TestGroupsThatOthersNameAreTold(t *testing.T) {
 	o.OtherGroups = func() []string { return slices.Clone(named) }
 	d := open(t, o)
 	for name, want := range map[string][]string{"ann": named[1:2], "cas": named[3:], "eve": nil} {
-		if p, err := d.SignIn(t.Context(), name, secret.New("right-"+name)); err != nil || !slices.Equal(p.Groups, want) {
+		if p, err := signIn(t.Context(), d, name, "right-"+name); err != nil || !slices.Equal(p.Groups, want) {
 			t.Errorf("%s: %q, not %q, %v", name, p.Groups, want, err)
 		}
 	}
@@ -143,7 +152,7 @@ func TestWhoLeavesIsGone(t *testing.T) {
 	d := open(t, o)
 	ids := make(map[string]string)
 	for _, name := range []string{"ann", "bob"} {
-		p, err := d.SignIn(t.Context(), name, secret.New("right-"+name))
+		p, err := signIn(t.Context(), d, name, "right-"+name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +224,7 @@ func TestManyPeopleAreFoundOverOneConnection(t *testing.T) {
 	var cut func()
 	o.URL, made, cut = relay(t, s.URL)
 	d := open(t, o)
-	p, err := d.SignIn(t.Context(), "ann", secret.New("right-ann"))
+	p, err := signIn(t.Context(), d, "ann", "right-ann")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -301,7 +310,7 @@ func TestADirectoryThatCannotBeAskedIsUnavailable(t *testing.T) {
 			}()
 		}
 		d, unavailable := open(t, o), (*directory.UnavailableError)(nil)
-		_, err := d.SignIn(ctx, "ann", secret.New("right-ann"))
+		_, err := signIn(ctx, d, "ann", "right-ann")
 		if !errors.As(err, &unavailable) || strings.Contains(err.Error(), "right-ann") || strings.Contains(err.Error(), "marker") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -343,13 +352,65 @@ func TestACheckNamesTheOptionThatDoesNotFit(t *testing.T) {
 	}
 }
 
+// The directory compares logins by rules of its own, and says whose they are.
+func TestALoginIsAPersonsInEachSpelling(t *testing.T) {
+	t.Parallel()
+	s := ldaptest.New(t, office())
+	d := open(t, options(s))
+	ids := make(map[string]bool)
+	for _, login := range []string{"ann", "ANN", " ann", "\uff41nn", "ann@example.com"} {
+		e, err := d.Look(t.Context(), login)
+		if err != nil || e.ID == "" {
+			t.Errorf("%q: %+v, %v", login, e, err)
+		}
+		ids[e.ID] = true
+	}
+	if len(ids) != 1 {
+		t.Errorf("they are of %d people", len(ids))
+	}
+	for _, login := range []string{"zoe", "*", "dan", "", "ann\xff"} {
+		if e, err := d.Look(t.Context(), login); err != nil || e.ID != "" {
+			t.Errorf("%q: %+v, %v", login, e, err)
+		}
+	}
+}
+
+// What is wrong with the entry of one person says neither that the person is gone, nor that the
+// directory does not answer.
+func TestWhatIsWrongWithOneEntryIsThePersonsOwn(t *testing.T) {
+	t.Parallel()
+	var many strings.Builder
+	for n := range 501 { // slapd shows 500 at once
+		many.WriteString(group(fmt.Sprint("g", n), personDN("gil")))
+	}
+	s := ldaptest.New(t, office()+person("fay", "employeeNumber: 1\n")+person("fay2", "employeeNumber: 1\n")+person("gil", "employeeNumber: 2\n")+many.String())
+	o := options(s)
+	o.AllowedGroups, o.IDAttribute = []string{groupDN("staff")}, "employeeNumber"
+	byNumber := open(t, o)
+	o.IDAttribute = "objectGUID"
+	byGUID := open(t, o)
+	for want, d := range map[string]*directory.Directory{"1: several entries have the employeeNumber": byNumber, "2: the person is in more groups": byNumber, "x: the ID that is known is no objectGUID": byGUID} {
+		id, why, _ := strings.Cut(want, ": ")
+		var own *directory.PersonError
+		if _, err := find(t, d, id); !errors.As(err, &own) || !strings.HasPrefix(own.Why, why) {
+			t.Errorf("%s: %v", want, err)
+		}
+	}
+	for login, why := range map[string]string{"bob": "the entry has no employeeNumber", "gil": "the person is in more groups"} {
+		var refused *directory.RefusedError
+		if _, err := signIn(t.Context(), byNumber, login, "right-"+login); !errors.As(err, &refused) || !strings.HasPrefix(refused.Why, why) {
+			t.Errorf("%s: %v", login, err)
+		}
+	}
+}
+
 func TestARefusalHasItsCause(t *testing.T) {
 	t.Parallel()
 	s := ldaptest.New(t, office()+strings.Replace(person("ann2", ""), "mail: ann2@", "mail: ann@", 1))
 	d := open(t, options(s))
 	for login, want := range map[string]string{"bob": "the password is wrong", "zoe": "no such person", "ann@example.com": "several entries"} {
 		var refused *directory.RefusedError
-		if _, err := d.SignIn(t.Context(), login, secret.New("wrong-marker")); !errors.As(err, &refused) || !errors.Is(err, directory.ErrCredentials) || !strings.Contains(refused.Why, want) {
+		if _, err := signIn(t.Context(), d, login, "wrong-marker"); !errors.As(err, &refused) || !errors.Is(err, directory.ErrCredentials) || !strings.Contains(refused.Why, want) {
 			t.Errorf("%s: %v", login, err)
 		}
 	}
