@@ -68,7 +68,8 @@ type LDAP struct {
 	CreateAccounts bool `mapstructure:"create_accounts"`
 
 	// How often the directory is asked for all people who signed in by it. The account of a
-	// person who is gone, or in no group that may sign in, is disabled.
+	// person who is gone, or in no group that may sign in, is disabled if that is so again
+	// a quarter of an hour later.
 	CheckEvery time.Duration `mapstructure:"check_every" min:"10s" max:"1d"`
 }
 

@@ -134,7 +134,7 @@ func (s *Store) Recheck(ctx context.Context, x External) error {
 		return nil
 	case x.Denied:
 		return s.changeHooks(ctx, func(*subscriptions) error {
-			_, err := s.changeBy(ctx, Actor{}, a, AdminAccountDisable, x.by(), func(a *Account) (SessionChange, error) {
+			_, err := s.changeBy(ctx, Actor{}, a, AdminAccountDisable, x.by()+": "+x.Why, func(a *Account) (SessionChange, error) {
 				a.Disabled = true
 				return SessionChange{Revoke: RevokeOthers}, nil
 			})

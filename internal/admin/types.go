@@ -186,6 +186,7 @@ type Facts struct {
 	Swept  time.Time // when the last successful sweep ended; zero: there was none
 
 	LostPolicies []string // of accounts, that the settings do not have
+	Unsure       []string // what the last checks of the directory's people were not sure of, in sentences
 
 	Size, Unused int64 // bytes of the database's file
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,14 +25,8 @@ const (
 	ldapName   = "the directory"
 )
 
-// Bounds of a check.
-const (
-	findTime  = 30 * time.Second // for one person
-	mostFails = 3                // people in a row for whom the directory does not answer, before a check ends
-)
-
-// fewPeople is how many people at most a check disables, whatever part of all they are.
-const fewPeople = 3
+// Why a person may not sign in, beside the errors of the directory.
+const notAllowed = "the person is in none of allowed_groups"
 
 // A directoryLink lets people sign in whom an LDAP directory knows, and disables the accounts
 // of those whom it does not know any more.
@@ -41,6 +36,13 @@ type directoryLink struct {
 	store  *store.Store
 	log    zerolog.Logger
 	away   atomic.Bool // the last question had no answer
+	now    func() time.Time
+
+	last store.AccountID // that the check before asked for; the next one goes on behind it
+
+	mu     sync.Mutex
+	fault  error // why the last check disabled no account, whoever was gone; nil: it could
+	doubts map[store.Identity]doubt
 }
 
 // newDirectoryLink returns nil if the settings name no directory.
@@ -52,7 +54,7 @@ func newDirectoryLink(cfg config.LDAP, s *store.Store, log zerolog.Logger) (*dir
 	if err != nil {
 		return nil, err
 	}
-	return &directoryLink{people: people, cfg: cfg, store: s, log: log}, nil
+	return &directoryLink{people: people, cfg: cfg, store: s, log: log, now: time.Now, doubts: make(map[store.Identity]doubt)}, nil
 }
 
 // CheckDirectory checks the names and filters of the settings of a directory, if there is one. It
@@ -133,7 +135,7 @@ func (d *directoryLink) checkPassword(ctx context.Context, e directory.Entry, pa
 	switch {
 	case errors.Is(err, directory.ErrNotAllowed):
 		x := d.external(p)
-		x.Denied, x.Why = true, "the person is in none of allowed_groups"
+		x.Denied, x.Why = true, notAllowed
 		return x, nil
 	case errors.As(err, &refused):
 		return store.External{}, &store.RefusedError{Why: "by " + ldapName + ": " + refused.Why}
@@ -166,84 +168,4 @@ func (d *directoryLink) noteState(ctx context.Context, err error) {
 	case err == nil && d.away.Swap(false): // other errors may come without a question
 		d.log.Info().Msg("the directory answers again")
 	}
-}
-
-// follow asks the directory for the people who signed in by it, until ctx ends.
-func (d *directoryLink) follow(ctx context.Context) error {
-	if d == nil {
-		return nil
-	}
-	tick := time.NewTicker(d.cfg.CheckEvery)
-	defer tick.Stop()
-	for {
-		if err := d.check(ctx); err != nil && ctx.Err() == nil {
-			d.log.Error().Err(err).Msg("the accounts of the directory could not be checked")
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return nil
-		}
-	}
-}
-
-// check asks the directory once for each account. A person for whom it does not answer stays as
-// they are, and no account is disabled if it lacks more than half of many people, which is
-// rather a mistake in the settings.
-func (d *directoryLink) check(ctx context.Context) error {
-	accounts, err := d.store.Accounts(ctx)
-	if err != nil {
-		return err
-	}
-	line := d.people.Line()
-	defer line.Close()
-	asked, fails, gone := 0, 0, []store.Identity(nil)
-	for _, a := range accounts {
-		for _, i := range a.Identities.List() {
-			if i.Issuer != ldapIssuer || !a.Active() || fails == mostFails {
-				continue
-			}
-			asked++
-			x, err := d.find(ctx, line, i)
-			switch {
-			case err != nil:
-				fails++
-				continue
-			case x.Denied:
-				gone = append(gone, i)
-			default:
-				err = d.store.Recheck(ctx, x)
-			}
-			if fails = 0; err != nil {
-				return err
-			}
-		}
-	}
-	if len(gone) > fewPeople && 2*len(gone) > asked {
-		return fmt.Errorf("the directory lacks %d of %d people, or they are in no allowed group: no account was disabled; check base, filter and allowed_groups", len(gone), asked)
-	}
-	for _, i := range gone {
-		x, err := d.find(ctx, line, i) // the check may have taken long
-		if err != nil || !x.Denied {
-			continue
-		}
-		if err := d.store.Recheck(ctx, x); errors.Is(err, store.ErrLastAdmin) {
-			d.log.Warn().Msg("the directory does not know the last administrator any more; the account stays enabled")
-		} else if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// find asks the directory for a person again. An error is logged already.
-func (d *directoryLink) find(ctx context.Context, line *directory.Line, i store.Identity) (store.External, error) {
-	ctx, cancel := context.WithTimeout(ctx, findTime)
-	defer cancel()
-	p, err := line.Find(ctx, i.Subject)
-	d.noteState(ctx, err)
-	if errors.Is(err, directory.ErrGone) || errors.Is(err, directory.ErrNotAllowed) {
-		return store.External{Identity: i, Provider: ldapName, Denied: true}, nil
-	}
-	return d.external(p), err
 }

@@ -10,6 +10,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ type directorySite struct {
 	web    *httptest.Server
 	log    bytes.Buffer // see logged
 	client http.Client
+	now    time.Time // for checks
 
 	handler *server.Server
 	cfg     config.Config
@@ -75,6 +77,8 @@ func newDirectorySite(t *testing.T, changes ...func(*config.LDAP)) *directorySit
 	if d.link, err = newDirectoryLink(cfg.LDAP, d.store, log); err != nil {
 		t.Fatal(err)
 	}
+	d.now = time.Now()
+	d.link.now = func() time.Time { return d.now }
 	handler, _, err := newHandler(t.Context(), optionsFor(cfg), d.store, log, d.link.options)
 	if err != nil {
 		t.Fatal(err)
@@ -256,6 +260,17 @@ func TestTheInstanceLogSaysWhyTheDirectoryRefuses(t *testing.T) {
 	}
 }
 
+// checks checks twice, at the least distance at which the second one disables who is gone at both.
+func (d *directorySite) checks() {
+	d.t.Helper()
+	for _, wait := range []time.Duration{0, goneFor} {
+		d.now = d.now.Add(wait)
+		if err := d.check(); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+}
+
 func TestWhoLeavesTheDirectoryIsDisabled(t *testing.T) {
 	t.Parallel()
 	d := newDirectorySite(t)
@@ -263,16 +278,16 @@ func TestWhoLeavesTheDirectoryIsDisabled(t *testing.T) {
 	for _, name := range []string{"ann", "bob", "cas", "dan", "eve"} {
 		cookies[name] = d.want(name, "right-"+name, http.StatusSeeOther)
 	}
-	if err := d.check(); err != nil {
-		t.Fatal(err)
-	}
+	d.checks()
 	d.ldap.Remove("uid=ann," + ldaptest.People)
 	d.ldap.Set("cn=admins,"+ldaptest.Groups, "member", "uid=bob,"+ldaptest.People)
-	if err := d.check(); err != nil {
-		t.Fatal(err)
-	}
+	d.checks()
 	if d.sees(cookies["ann"], "/p") {
 		t.Error("who has left is still signed in")
+	}
+	events, err := d.store.AdminEvents(t.Context(), time.Time{}, 0, store.MaxAdminEvents)
+	if last := events[len(events)-1]; err != nil || last.Kind != store.AdminAccountDisable || last.Detail != "by the directory: the directory has no such person" {
+		t.Errorf("the last event is %v %q, %v", last.Kind, last.Detail, err)
 	}
 	if !d.sees(cookies["bob"], "/admin") || d.sees(cookies["cas"], "/admin") || !d.sees(cookies["cas"], "/p") {
 		t.Error("the roles do not follow the groups")
@@ -281,11 +296,131 @@ func TestWhoLeavesTheDirectoryIsDisabled(t *testing.T) {
 
 	d.ldap.Set("cn=staff,"+ldaptest.Groups, "member", "uid=nobody,"+ldaptest.People) // cas, dan and eve are in no group
 	d.ldap.Set("cn=admins,"+ldaptest.Groups, "member", "uid=nobody,"+ldaptest.People)
-	if err := d.check(); err == nil || !strings.Contains(err.Error(), "lacks 4 of 4 people") {
-		t.Errorf("a directory without people: %v", err)
+	for range 2 {
+		if err := d.check(); err == nil || !strings.Contains(err.Error(), "lacks 4 of 4 people") {
+			t.Errorf("a directory without people: %v", err)
+		}
+		if unsure := d.link.unsure(); len(unsure) != 1 || !strings.Contains(unsure[0], "lacks 4 of 4 people") {
+			t.Errorf("administrators are told %q", unsure)
+		}
+		d.now = d.now.Add(goneFor)
 	}
 	if !d.sees(cookies["dan"], "/p") {
 		t.Error("a mistake in the directory disabled an account")
+	}
+}
+
+// A mistake that is put right within a quarter of an hour, or was made twice, disables no account,
+// however few people there are.
+func TestNoAccountIsDisabledAtTheFirstLook(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t)
+	ann := d.want("ann", "right-ann", http.StatusSeeOther)
+	staff := func(member string) {
+		d.ldap.Set("cn=staff,"+ldaptest.Groups, "member", "uid="+member+","+ldaptest.People)
+	}
+	look := func(after time.Duration, unsure string) {
+		t.Helper()
+		d.now = d.now.Add(after)
+		if err := d.check(); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(d.link.unsure(), "\n"); !strings.Contains(got, unsure) || (got == "") != (unsure == "") {
+			t.Errorf("administrators are told %q, not %q", got, unsure)
+		}
+		if !d.sees(ann, "/p") {
+			t.Error("the account is disabled")
+		}
+	}
+	const gone = "ann@example.com: the person is in none of allowed_groups; the account is disabled if that is so after "
+	staff("nobody")
+	look(0, gone)
+	look(goneFor-1, gone)
+	staff("ann")
+	look(1, "")
+	staff("nobody")
+	look(goneFor, gone)
+	look(goneFor-1, gone)
+	d.now = d.now.Add(1)
+	if err := d.check(); err != nil || d.sees(ann, "/p") {
+		t.Errorf("who is gone for a quarter of an hour is still signed in: %v", err)
+	}
+	if unsure := d.link.unsure(); unsure != nil {
+		t.Errorf("administrators are told %q", unsure)
+	}
+	if n := strings.Count(d.logged(), "a person is gone from the directory"); n != 2 {
+		t.Errorf("%d lines tell it", n)
+	}
+}
+
+// Three people of whom the directory says nothing neither lose their accounts, nor keep the check
+// from those behind them.
+func TestPeopleWithUnclearEntriesStayAndKeepNoneFromTheCheck(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t, func(c *config.LDAP) { c.IDAttribute = "employeeNumber" })
+	cookies := make(map[string]string)
+	for i, name := range []string{"ann", "bob", "cas", "dan"} {
+		number := fmt.Sprint(i)
+		d.ldap.Set("uid="+name+","+ldaptest.People, "employeeNumber", number)
+		cookies[name] = d.want(name, "right-"+name, http.StatusSeeOther)
+		if name != "dan" {
+			d.ldap.Add(fmt.Sprintf("dn: uid=another-%s,%s\nobjectClass: inetOrgPerson\ncn: x\nsn: x\nemployeeNumber: %s\n", name, ldaptest.People, number))
+		}
+	}
+	d.ldap.Remove("uid=dan," + ldaptest.People)
+	d.checks()
+	if d.sees(cookies["dan"], "/p") {
+		t.Error("who has left is still signed in")
+	}
+	for _, name := range []string{"ann", "bob", "cas"} {
+		if !d.sees(cookies[name], "/p") {
+			t.Errorf("%s was disabled", name)
+		}
+		if want := name + "@example.com: several entries have the employeeNumber; the account stays as it is"; !slices.Contains(d.link.unsure(), want) {
+			t.Errorf("administrators are told %q, not %q", d.link.unsure(), want)
+		}
+	}
+	log := d.logged()
+	if n := strings.Count(log, "the directory does not say whether a person has left"); n != 3 || strings.Contains(log, "cannot sign in") {
+		t.Errorf("the log says %s", log)
+	}
+}
+
+func TestACheckGoesOnWhereTheOneBeforeEnded(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t)
+	for _, name := range []string{"ann", "bob", "cas", "dan", "eve"} {
+		d.want(name, "right-"+name, http.StatusSeeOther)
+	}
+	d.ldap.Stop()
+	for _, first := range []string{"ann", "dan", "bob", "eve"} { // three people each
+		people, err := d.link.toAsk(t.Context())
+		if err != nil || len(people) != 5 || people[0].account.Email != first+"@example.com" {
+			t.Errorf("it begins with %s, not %s: %v", people[0].account.Email, first, err)
+		}
+		if err := d.check(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// The last administrator keeps the account, and that is logged once.
+func TestTheLastAdministratorStays(t *testing.T) {
+	t.Parallel()
+	d := newDirectorySite(t)
+	cas := d.want("cas", "right-cas", http.StatusSeeOther)
+	if err := d.store.SetAdmin(t.Context(), store.Actor{Role: store.Operator}, "root@example.com", false, false); err != nil {
+		t.Fatal(err)
+	}
+	d.ldap.Remove("uid=cas," + ldaptest.People)
+	for range 2 {
+		d.checks()
+	}
+	if unsure := d.link.unsure(); !d.sees(cas, "/admin") || len(unsure) != 1 || !strings.HasSuffix(unsure[0], "the account stays enabled, since no other administers") {
+		t.Errorf("administrators are told %q", unsure)
+	}
+	if n := strings.Count(d.logged(), "the last administrator"); n != 1 {
+		t.Errorf("%d lines tell it", n)
 	}
 }
 
@@ -332,8 +467,8 @@ func TestADirectoryThatIsAwayLetsOthersSignIn(t *testing.T) {
 	d.want("ann", "right-ann", http.StatusServiceUnavailable)
 	d.want("bob", "right-bob", http.StatusServiceUnavailable)
 	d.want("root@example.com", "a local password", http.StatusSeeOther)
-	if err := d.check(); err != nil || !d.sees(ann, "/p") {
-		t.Errorf("while the directory is away: %v", err)
+	if d.checks(); !d.sees(ann, "/p") {
+		t.Error("an account was disabled while the directory is away")
 	}
 	log := d.logged()
 	if n := strings.Count(log, "people whom the directory knows cannot sign in"); n != 1 {

@@ -21,6 +21,7 @@ func (d *daemon) examine(ctx context.Context, _ admin.None) (admin.Facts, error)
 	if d.dumpable != nil {
 		f.Dumpable = d.dumpable.Error()
 	}
+	f.Unsure = d.people.unsure()
 	done := d.backups.state()
 	f.BackupFault, f.AfterFault, f.Webhooks, f.Mail = done.fault, done.afterFault, d.toWebhooks(), d.toMail()
 	return f, err

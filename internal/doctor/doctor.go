@@ -124,6 +124,7 @@ func checks() []check {
 		{name: "metrics", look: checkMetrics},
 		{name: "mail", look: checkMail, away: true},
 		{name: "directory", look: checkDirectory, away: true},
+		{name: "people of the directory", look: checkPeople, asks: true},
 		{name: "sign-in providers", look: checkProviders, away: true},
 		{name: "policies", look: checkPolicies, asks: true},
 		{name: "messages", look: checkMessages, asks: true},

@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"pushbox/internal/hint"
@@ -32,4 +33,21 @@ func TestADirectoryIsToAnswer(t *testing.T) {
 	if f := of(t, s, "directory"); f.Cure != "wake it (docs/sign-in.md)" {
 		t.Errorf("the finding is %+v", f)
 	}
+}
+
+func TestPeopleOfWhomTheDirectoryIsNotSureAreNamed(t *testing.T) {
+	t.Parallel()
+	const name = "people of the directory"
+	s := healthy(t)
+	wants(t, "no directory", of(t, s, name), Skipped, "off")
+	s.Config.LDAP.URL = "ldaps://dc.example.com"
+	wants(t, "all are sure", of(t, s, name), OK, "asks every 5m")
+	s.Facts.Unsure = []string{"ann@example.com: several entries have the entryUUID; the account stays as it is"}
+	wants(t, "one is not", of(t, s, name), Warning, "ann@example.com: several entries")
+	s.Facts.Unsure = slices.Repeat(s.Facts.Unsure, 7)
+	if all := checkPeople(t.Context(), s); len(all) != mostUnsure+1 || all[mostUnsure].Text != "2 more like these" {
+		t.Errorf("of seven it tells %+v", all)
+	}
+	s.Running = false
+	wants(t, "no server", of(t, s, name), Skipped, "running server")
 }

@@ -205,3 +205,26 @@ func checkDirectory(ctx context.Context, s *Subject) []Finding {
 	}
 	return one(fine("%s can be reached, and shows the people and groups of the settings", s.Config.LDAP.URL))
 }
+
+// mostUnsure is how many doubts about people are told in full.
+const mostUnsure = 5
+
+// checkPeople reports what the server's checks of the directory's people were not sure of.
+func checkPeople(_ context.Context, s *Subject) []Finding {
+	switch {
+	case !s.Config.LDAP.Enabled():
+		return one(skipped("off, as the directory is"))
+	case s.Facts == nil || !s.Running:
+		return one(skipped("only a running server asks for them"))
+	case len(s.Facts.Unsure) == 0:
+		return one(fine("the last check was sure of each person that it asked for; it asks every %v", humanize.Duration(s.Config.LDAP.CheckEvery)))
+	}
+	var all []Finding
+	for _, text := range s.Facts.Unsure[:min(mostUnsure, len(s.Facts.Unsure))] {
+		all = append(all, warning("if that is not so, correct the entry in the directory, or ldap.base, ldap.filter, ldap.id_attribute and ldap.allowed_groups (docs/sign-in.md)", "%s", text))
+	}
+	if more := len(s.Facts.Unsure) - mostUnsure; more > 0 {
+		all = append(all, warning("the server's log has each", "%d more like these", more))
+	}
+	return all
+}

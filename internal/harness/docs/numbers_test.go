@@ -258,6 +258,8 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("up to %d levels", n("internal/directory", "maxDepth")),
 			f("`check_every`, %s minutes at first", word(minutes(c.LDAP.CheckEvery))),
 			f("more than %s, are missing at once", word(n("internal/daemon", "fewPeople"))),
+			f("a check %s minutes later or more", word(minutes(span("internal/daemon", "goneFor")))),
+			f("no answer for %s people in a row", word(n("internal/daemon", "mostFails"))),
 			f("that began it, for %s minutes", word(minutes(span("internal/openid", "FlowLasts")))),
 			f("for %s seconds at most", word(seconds(span("internal/openid", "patience")))),
 			f("once in %s seconds at most", word(seconds(span("internal/openid", "keysRest")))),
