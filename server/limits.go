@@ -160,11 +160,12 @@ func (s *Server) countUnknown(r *request, err error) error {
 	if !r.route.guessable() || !errors.Is(err, store.ErrNotFound) {
 		return err
 	}
-	if full, wait := s.limits.unknown.FullFor(r.actor.Client); full {
-		return &limitError{wait: wait, name: limitUnknown}
+	count := s.limits.unknown.TakeFor
+	if errors.Is(err, errExpired) || isForeignPart(r.Header) {
+		count = s.limits.unknown.FullFor
 	}
-	if !errors.Is(err, errExpired) && !isForeignPart(r.Header) {
-		s.limits.unknown.AddFor(r.actor.Client)
+	if full, wait := count(r.actor.Client); full {
+		return &limitError{wait: wait, name: limitUnknown}
 	}
 	return err
 }
