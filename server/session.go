@@ -2,9 +2,11 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"net/http"
 	"strings"
+	"time"
 
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -18,6 +20,9 @@ const (
 	secureSessionCookie      = "__Host-pushbox"
 	secureSessionCookieBelow = "__Secure-pushbox"
 )
+
+// undoTime is for ending a session that no browser gets.
+const undoTime = 10 * time.Second
 
 // Errors of a page that is not open to the user.
 var (
@@ -76,11 +81,14 @@ func (s *Server) newSessionCookie(r *request, n store.NewSession) *http.Cookie {
 }
 
 // begin gives the browser a new session, and ends its old one: a client that knew the
-// old secret cannot use it any more. It leads to the page that the user wanted to see.
+// old secret cannot use it any more. If the old one cannot be ended, the browser keeps that,
+// and the new one ends. It leads to the page that the user wanted to see.
 func (s *Server) begin(r *request, n store.NewSession) (reply, error) {
 	if old := s.sessionSecret(r); !old.IsZero() {
 		if err := s.store.SignOut(r.Context(), r.actor, old); err != nil {
-			return reply{}, err
+			ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), undoTime)
+			defer cancel()
+			return reply{}, errors.Join(err, s.store.SignOut(ctx, r.actor, n.Secret))
 		}
 	}
 	rep := goTo(signInPath)

@@ -1,12 +1,18 @@
 package server_test
 
 import (
+	"context"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"pushbox/config"
+	"pushbox/internal/secret"
 	"pushbox/server/servertest"
+	"pushbox/store"
+	"pushbox/store/storetest"
 )
 
 func userAgent(text string) http.Header { return http.Header{"User-Agent": {text}} }
@@ -74,5 +80,39 @@ func TestAgentsAreShownInWordsThatPeopleKnow(t *testing.T) {
 		if !strings.Contains(row[strings.LastIndex(row, "<tr>"):], ">"+want) {
 			t.Errorf("%.80s: %s", header, row)
 		}
+	}
+}
+
+// A keeper is an engine that cannot end a session once.
+type keeper struct {
+	store.Engine
+	fails *atomic.Bool
+}
+
+func (e keeper) RemoveSession(ctx context.Context, owner store.AccountID, id store.SessionID, event store.AdminEvent) error {
+	if e.fails.CompareAndSwap(true, false) {
+		return store.ErrFull
+	}
+	return e.Engine.RemoveSession(ctx, owner, id, event)
+}
+
+// A browser whose old session cannot be ended keeps that, and no other begins.
+func TestASignInThatCannotEndTheOldSessionBeginsNone(t *testing.T) {
+	t.Parallel()
+	var fails atomic.Bool
+	a := servertest.On(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { return keeper{e, &fails} }
+	}, func(c *config.Config) { c.Limits.SignInsPerClient, c.Limits.SignInsPerAccount = 1000, 1000 })
+	a.AddAccount(servertest.AnnEmail, servertest.AnnPassword)
+	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
+	old := b.Session()
+	fails.Store(true)
+	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).Want(http.StatusInsufficientStorage)
+	list, err := a.Store.Sessions(t.Context(), secret.New(old))
+	if b.Session() != old || err != nil || len(list) != 1 {
+		t.Errorf("the account has %d sessions, %v", len(list), err)
+	}
+	if b.SignIn(servertest.AnnEmail, servertest.AnnPassword).Want(http.StatusSeeOther); b.Session() == old {
+		t.Error("it has the old session still")
 	}
 }
