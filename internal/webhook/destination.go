@@ -2,7 +2,6 @@ package webhook
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"time"
 
@@ -16,11 +15,18 @@ func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store
 	var done []store.Message
 	var tried []store.Delivery
 	for end := time.Now().Add(d.tuning.turn); len(ms) > 0 && ctx.Err() == nil && time.Now().Before(end); ms = ms[1:] {
-		event, status, err := d.send(working, to, ms[0])
+		n, err := d.Store.OpenNotice(working, ms[0]) // only now its push is read, so that no link waits in the outbox
+		if err != nil {
+			if working.Err() == nil {
+				d.failed(l, ms[0], 0, err)
+			}
+			break
+		}
+		status, err := d.Sender.Send(working, to, n)
 		if working.Err() != nil && err != nil {
 			break // the next run tries again; the receiver did not fail
 		}
-		tried = append(tried, store.Delivery{At: time.Now().UTC().Truncate(time.Millisecond), Event: event, Status: status, Fault: FaultOf(err)})
+		tried = append(tried, store.Delivery{At: time.Now().UTC().Truncate(time.Millisecond), Event: n.Event, Status: status, Fault: FaultOf(err)})
 		if err != nil || !Delivered(status) {
 			d.failed(l, ms[0], status, err)
 			break
@@ -39,22 +45,6 @@ func (d *Dispatcher) work(ctx, working context.Context, l *destination, to store
 	}
 }
 
-// send sends one message. A message that does not open counts as delivered: no later try
-// could succeed. Its push is read only now, so that no link waits in the outbox.
-func (d *Dispatcher) send(ctx context.Context, to store.HookTarget, m store.Message) (e store.Event, status int, err error) {
-	n, err := d.Store.OpenNotice(ctx, m)
-	switch {
-	case errors.Is(err, store.ErrCorrupt):
-		d.Log.Error().Err(err).Msg("a message is dropped")
-		return 0, http.StatusNoContent, nil
-	case err != nil:
-		return 0, 0, err
-	default:
-		status, err := d.Sender.Send(ctx, to, n)
-		return n.Event, status, err
-	}
-}
-
 // failed puts a message off, and pauses its webhook. If the receiver answered 410, it
 // disables the webhook.
 func (d *Dispatcher) failed(l *destination, m store.Message, status int, why error) {
@@ -67,7 +57,7 @@ func (d *Dispatcher) failed(l *destination, m store.Message, status int, why err
 	pause := d.pause(l)
 	if l.failures == 1 {
 		d.Log.Warn().Uint64("webhook", l.to).Int("status", status).AnErr("reason", why).
-			Dur("pause_ms", pause).Msg("a webhook cannot be reached or refuses a message; it is tried again")
+			Dur("pause_ms", pause).Msg("a message to a webhook was not delivered; it is tried again")
 	}
 	again, err := d.Store.RetryMessage(ctx, m, max(pause, d.tuning.retry.After(m.Attempts)))
 	if err != nil {

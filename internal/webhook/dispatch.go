@@ -169,14 +169,21 @@ func byDestination(ms []store.Message) map[uint64][]store.Message {
 
 // start starts sending the messages of a webhook, if there is a free slot and its host is
 // not busy. It reports whether it queued the webhook for its host. It drops the messages of
-// a webhook that was removed or disabled.
+// a webhook that was removed or disabled, and of no other.
 func (d *Dispatcher) start(ctx, working context.Context, to uint64, ms []store.Message) (queued bool, err error) {
-	target, host, wanted := d.target(to)
-	if !wanted {
+	target, host, err := d.target(to)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
 		d.mu.Lock()
 		delete(d.destinations, to)
 		d.mu.Unlock()
 		return false, d.Store.EndMessages(ctx, ms)
+	case err != nil:
+		d.mu.Lock()
+		l := d.destination(to)
+		d.mu.Unlock()
+		d.failed(l, ms[0], 0, err)
+		return false, nil
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -187,11 +194,7 @@ func (d *Dispatcher) start(ctx, working context.Context, to uint64, ms []store.M
 	if len(d.hosts) >= d.tuning.slots {
 		return false, nil
 	}
-	l := d.destinations[to]
-	if l == nil {
-		l = &destination{to: to}
-		d.destinations[to] = l
-	}
+	l := d.destination(to)
 	l.host, l.busy = host, true
 	d.hosts[host] = true
 	d.working.Go(func() {
@@ -199,6 +202,16 @@ func (d *Dispatcher) start(ctx, working context.Context, to uint64, ms []store.M
 		d.leave(l)
 	})
 	return false, nil
+}
+
+// destination returns the state of a webhook. The caller holds mu.
+func (d *Dispatcher) destination(to uint64) *destination {
+	l := d.destinations[to]
+	if l == nil {
+		l = &destination{to: to}
+		d.destinations[to] = l
+	}
+	return l
 }
 
 // leave ends the turn of a webhook.
@@ -216,27 +229,27 @@ func (d *Dispatcher) leave(l *destination) {
 	}
 }
 
-// target returns the URL and the secret of a webhook, and its host and port; false if the
-// webhook was removed or disabled.
-func (d *Dispatcher) target(to uint64) (t store.HookTarget, host string, wanted bool) {
+// target returns the URL and the secret of a webhook, and its host and port.
+// store.ErrNotFound if the webhook was removed or disabled.
+func (d *Dispatcher) target(to uint64) (t store.HookTarget, host string, err error) {
 	if to == 0 {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		if d.instance == nil {
-			return t, "", false
+			return t, "", store.ErrNotFound
 		}
 		t = *d.instance
 	} else {
 		h, err := d.Store.ActiveHook(store.HookID(to))
 		if err != nil {
-			return t, "", false
+			return t, "", err
 		}
 		t = h.HookTarget
 	}
-	if u, err := d.Sender.policy.Check(t.URL.Reveal()); err == nil {
+	if u, err := d.Sender.policy.Check(t.URL.Reveal()); err == nil { // else the Sender refuses it, and says why
 		host = net.JoinHostPort(hostOf(u), u.Port())
 	}
-	return t, host, true
+	return t, host, nil
 }
 
 // nextTry returns how long it is until the first pause of a webhook ends, a minute at most.

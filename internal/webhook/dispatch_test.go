@@ -237,6 +237,54 @@ func TestMessagesForEndedSubscriptionsAreNotSent(t *testing.T) {
 	}
 }
 
+// A spoiler is an engine whose webhooks do not open while it is on.
+type spoiler struct {
+	store.Engine
+	on *atomic.Bool
+}
+
+func (e spoiler) Hooks(ctx context.Context, owner store.AccountID, after store.HookID, limit int) ([]store.Hook, error) {
+	list, err := e.Engine.Hooks(ctx, owner, after, limit)
+	for i := range list {
+		if e.on.Load() {
+			list[i].Sealed = bytes.Clone(list[i].Sealed)
+			list[i].Sealed[len(list[i].Sealed)-1] ^= 1
+		}
+	}
+	return list, err
+}
+
+// Only a webhook that is gone loses its messages. For one that cannot be read they wait, and
+// are sent when it can.
+func TestMessagesWaitForAWebhookThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	var on atomic.Bool
+	w, r := newWorld(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { return spoiler{e, &on} }
+	}), newReceiver(t, nil)
+	on.Store(true)
+	h := w.hook(r.URL + "/marker")
+	w.views(3)
+	w.start()
+	for end := time.Now().Add(env.Patience); len(w.sender.Failing()) == 0; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("it does not fail")
+		}
+	}
+	if n := w.WaitingFor(h.ID); n != 3 {
+		t.Errorf("%d messages wait", n)
+	}
+	on.Store(false)
+	if err := w.DisableHook(t.Context(), storetest.Operator, h.ID, false); err != nil { // which reads it again
+		t.Fatal(err)
+	}
+	w.drained()
+	w.wantLog("does not open", "is tried again", "works again")
+	if n := w.sender.Dropped(); len(r.posts) != 3 || n > 0 {
+		t.Errorf("%d messages came, %d were dropped", len(r.posts), n)
+	}
+}
+
 // Only the messages for a slow receiver wait for it, and it gets one at a time.
 func TestASlowReceiverHoldsUpNoOther(t *testing.T) {
 	t.Parallel()
