@@ -80,11 +80,7 @@ func (s *Store) finishRenewal(ctx context.Context, progress func(done, total int
 			return r, err
 		}
 		if changed == 0 {
-			if err := s.dropKeys(ctx); err != nil {
-				return r, err
-			}
-			r.Live, r.Until, err = s.wrappedBefore(ctx)
-			return r, err
+			return r, s.dropKeys(ctx)
 		}
 	}
 	return r, fmt.Errorf("%w: records were still written under old keys", ErrBusy)

@@ -14,6 +14,7 @@ import (
 	"pushbox/internal/secret"
 	"pushbox/store"
 	"pushbox/store/bolt"
+	"pushbox/store/clock"
 	"pushbox/store/seal"
 	"pushbox/store/storetest"
 )
@@ -346,13 +347,13 @@ func TestARotationThatIsCutShortAnywhereIsFinishedByTheNextStart(t *testing.T) {
 		says  string // what it says beyond that it was cut short
 	}{
 		{"ring", 0, ""},
-		{"before records", 0, "may still read the database"},
-		{"before records", 1, "may still read the database"},
+		{"before records", 0, "may still open parts of the database"},
+		{"before records", 1, "may still open parts of the database"},
 		{"records", 0, "not everything is sealed"},
 		{"records", 5, "not everything is sealed"},
-		{"ring", 1, "may still read the database"},
-		{"erasing", 0, "may still read the database"},
-		{"searching", 0, "may still read the database"},
+		{"ring", 1, "may still open parts of the database"},
+		{"erasing", 0, "may still open parts of the database"},
+		{"searching", 0, "may still open parts of the database"},
 		{"finding", 0, "run `pushbox key rotate` again"},
 	} {
 		t.Run(fmt.Sprint(c.step, c.after), func(t *testing.T) {
@@ -382,6 +383,39 @@ func TestARotationThatIsCutShortAnywhereIsFinishedByTheNextStart(t *testing.T) {
 				t.Errorf("audit keys: %v", v)
 			}
 			f.start(f.Clock.Now())
+		})
+	}
+}
+
+// A rotation that failed makes no further key when it is tried again: each would need a copy
+// on paper, and the old ones go on opening backups.
+func TestARotationThatFailedGoesOnWithItsKey(t *testing.T) {
+	t.Parallel()
+	for _, step := range []string{"before records", "erasing", "searching"} {
+		t.Run(step, func(t *testing.T) {
+			t.Parallel()
+			f := newFurnished(t)
+			e := &interferer{fail: step}
+			f.through(e)
+			first := f.KeyID()
+			for range 2 {
+				if _, err := f.RotateKey(ctx, storetest.Operator, false, quiet); !errors.Is(err, errCut) {
+					t.Fatalf("the error is %v", err)
+				}
+			}
+			second := f.KeyID()
+			e.mu.Lock()
+			e.fail = ""
+			e.mu.Unlock()
+			r := f.rotate()
+			kept, err := filepath.Glob(f.key + ".old-*")
+			if r.ID != second || r.OldID != first || f.KeyID() != second || len(kept) != 1 || r.Old != kept[0] || r.Live != 4 || err != nil {
+				t.Errorf("it made key %s of %s, the keys beside it are %q: %+v", f.KeyID(), second, kept, r)
+			}
+			if next := f.rotate(); next.OldID != second || next.ID == second {
+				t.Errorf("a rotation after one that ended: %+v", next)
+			}
+			f.wantAll()
 		})
 	}
 }
@@ -473,5 +507,55 @@ func TestRotationsUnderLoadLoseNothing(t *testing.T) {
 				t.Fatalf("%+v, %v", h, err)
 			}
 		}
+	}
+}
+
+// Steady work does not keep a rotation from its end: creates, views, and pushes that end.
+func TestARotationEndsBesideSteadyWork(t *testing.T) {
+	t.Parallel()
+	for name, views := range map[string]int{"pushes that go on": 100, "pushes that end": 1} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := storetest.New(t, func(s *storetest.Setup) {
+				s.KeyFile, s.Clock = filepath.Join(t.TempDir(), storetest.KeyFile), clock.NewSystem()
+			})
+			ann := f.Account(storetest.Email)
+			addHook(t, f, storetest.Email, store.EventView)
+			other := secret.New("renamed")
+			work := func() error {
+				p, err := f.CreatePush(ctx, ann, store.NewPush{Kind: store.Text, Payload: secret.New("s3cret"), Name: secret.New("loaded"), Views: &views})
+				if err == nil {
+					_, err = f.EditPush(ctx, ann, p.Token, store.PushEdit{Name: &other})
+				}
+				if err == nil {
+					_, err = f.Retrieve(ctx, anonymous, p.Token, secret.Text{}, nil)
+				}
+				return err
+			}
+			var g sync.WaitGroup
+			stop := make(chan struct{})
+			for range 4 {
+				g.Go(func() {
+					for {
+						select {
+						case <-stop:
+							return
+						default:
+						}
+						if err := work(); err != nil {
+							t.Error(err)
+							return
+						}
+					}
+				})
+			}
+			for range 3 {
+				if _, err := f.RotateKey(ctx, storetest.Operator, true, quiet); err != nil {
+					t.Error(err)
+				}
+			}
+			close(stop)
+			g.Wait()
+		})
 	}
 }

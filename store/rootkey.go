@@ -23,6 +23,13 @@ type root struct {
 	sync.Mutex // held while the ring is sealed, so that it is never sealed under a key that is being replaced
 	key        seal.RootKey
 	keeper     RootKeeper
+	unfinished *rotation // the last one of this process; nil: it has ended, or there was none
+}
+
+// A rotation has replaced the root key. It ends when the old one opens nothing any more.
+type rotation struct {
+	KeyRotation
+	old seal.RootKey
 }
 
 // KeyID names the root key without revealing it.
@@ -76,19 +83,35 @@ func (s *Store) RotateKey(ctx context.Context, by Actor, discardOld bool, progre
 	if r.Renewal, err = s.finishRenewal(ctx, progress); err == nil {
 		r.Copies, err = s.eraseRings(ctx, old, progress)
 	}
-	if err != nil {
-		err = fmt.Errorf("the master key was replaced (ID %s, in %s), but a thief of the old one may still read the database: %w", r.ID, r.File, err)
+	if err == nil {
+		r.Live, r.Until, err = s.wrappedBefore(ctx)
+	}
+	if err == nil {
+		s.endRotation()
+	} else {
+		err = fmt.Errorf("the new master key (ID %s, in %s) is in use, but the old one may still open parts of the database: %w", r.ID, r.File, err)
 	}
 	return r, err
 }
 
-// replaceRoot makes a new root key and a ring with new keys, and returns the old root key.
+// endRotation notes that the last rotation is complete.
+func (s *Store) endRotation() {
+	s.root.Lock()
+	defer s.root.Unlock()
+	s.root.unfinished = nil
+}
+
+// replaceRoot makes a new root key and a ring with new keys, and returns the old root key. If
+// the last rotation is not complete, it goes on with that one: its key is as new.
 func (s *Store) replaceRoot(ctx context.Context, by Actor, discardOld bool) (r KeyRotation, old seal.RootKey, err error) {
 	s.root.Lock()
 	defer s.root.Unlock()
 	slot, err := s.keySlot(ctx)
 	if err != nil {
 		return r, old, err
+	}
+	if u := s.root.unfinished; u != nil && u.ID == s.root.key.ID() { // no other server has replaced it since
+		return u.KeyRotation, u.old, nil
 	}
 	at := s.time.Read().Now
 	old, next := s.root.key, seal.NewRootKey()
@@ -111,7 +134,9 @@ func (s *Store) replaceRoot(ctx context.Context, by Actor, discardOld bool) (r K
 	if err != nil {
 		return r, old, fmt.Errorf("the database is sealed under a new key, which is in %s and not yet in its place: %w", slot.NextPath(), err)
 	}
-	return KeyRotation{File: slot.Path(), Old: kept, ID: next.ID(), OldID: old.ID()}, old, nil
+	r = KeyRotation{File: slot.Path(), Old: kept, ID: next.ID(), OldID: old.ID()}
+	s.root.unfinished = &rotation{r, old}
+	return r, old, nil
 }
 
 // notStaged returns ErrFull for the error of a full disk, else ErrDenied.
@@ -156,8 +181,8 @@ func (s *Store) keySlot(ctx context.Context) (slot seal.KeySlot, err error) {
 	if err != nil {
 		return slot, err
 	}
-	if !opensWith(sealed)(s.root.key) { // replaced by another server, or by a rotation whose outcome was unknown
-		return slot, ErrStaleKeys
+	if err := CheckKey(s.root.key, sealed); err != nil { // replaced by another server, or by a rotation whose outcome was unknown
+		return slot, instead(err, ErrKey, ErrStaleKeys)
 	}
 	if _, err := finishRotation(slot, opensWith(sealed), s.time.Read().Now); err != nil {
 		return slot, err
@@ -206,16 +231,13 @@ func CheckKey(root seal.RootKey, sealed []byte) error {
 	return err
 }
 
-// CheckKey returns nil if the store opens with root, else ErrKey.
+// CheckKey is CheckKey for the key ring of the store.
 func (s *Store) CheckKey(ctx context.Context, root seal.RootKey) error {
 	sealed, err := s.engine.KeyRing(ctx)
 	if err != nil {
 		return err
 	}
-	if CheckKey(root, sealed) != nil {
-		return ErrKey
-	}
-	return nil
+	return CheckKey(root, sealed)
 }
 
 // A RotationOutcome is how FinishRotation ended a rotation that was cut short.

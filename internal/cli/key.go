@@ -29,9 +29,10 @@ anew, remove old databases that upgrades have kept (pushbox.db.schema*), and mak
 that nothing in the file opens with the old master key. A running server continues,
 without a restart. The file needs room for a copy of itself.
 
-If this is interrupted, the next start of the server uses the key that opens the
-database, and goes on with sealing. Then run the command again: only the command
-removes old databases, and makes sure that nothing opens with the old key.
+If this is interrupted, the server goes on with sealing, at the latest after its next
+start, which uses the key that opens the database. Then run the command again: only
+the command removes old databases, and makes sure that nothing opens with the old key.
+It goes on with the new key, but after a restart it makes another one.
 
 Pushes that are live now stay under a key from before until they end. An attacker can
 open such a push with its link, the old master key, and two copies of the database:
@@ -56,13 +57,9 @@ file with the time in its name, until you remove it.`,
 			} else {
 				a.say(fmt.Sprintf("the old key (ID %s) is gone: earlier backups open only with a copy of it", r.OldID))
 			}
-			a.say("sealed everything anew: nothing in the database opens with the old key")
+			a.say(sealedAnew(r))
 			if r.Copies > 0 {
 				a.say(fmt.Sprintf("removed %s that upgrades had kept", humanize.Count(r.Copies, "old database", "old databases")))
-			}
-			if r.Live > 0 {
-				a.say(fmt.Sprintf("%s from before can be opened with the old key, copies of the database from before and after, and the link; the last one ends at %s",
-					humanize.Count(r.Live, "live push", "live pushes"), r.Until.Format(time.RFC3339)))
 			}
 			a.say("keep a copy of the new key in another place than the database, such as on paper: pushbox key export")
 			return nil
@@ -70,6 +67,15 @@ file with the time in its name, until you remove it.`,
 	}
 	cmd.Flags().BoolVar(&discard, "discard-old", false, "do not keep the old key")
 	return cmd
+}
+
+// sealedAnew says what the old key still opens.
+func sealedAnew(r store.KeyRotation) string {
+	if r.Live == 0 {
+		return "sealed everything anew: nothing in the database opens with the old key"
+	}
+	return fmt.Sprintf("sealed everything anew except the keys of %s, the last of which ends at %s: an attacker can open such a push with the old key, its link, and copies of the database from before and after",
+		humanize.Count(r.Live, "live push", "live pushes"), r.Until.Format(time.RFC3339))
 }
 
 // notRotated adds to an error of a rotation what to do about it. Only another rotation
@@ -83,7 +89,7 @@ func (a *app) notRotated(cmd *cobra.Command, discard bool, err error) error {
 	case errors.Is(err, store.ErrFull):
 		return hint.With(err, "make room where the message says, or else for a copy of what is in use%s; then run %s again", a.copyPlace(cmd), again)
 	case errors.Is(err, store.ErrBusy):
-		return hint.With(err, "let it finish, and run %s again", again)
+		return hint.With(err, "run %s again, when less is written or a backup has ended: it goes on with the new key", again)
 	case errors.Is(err, context.Canceled):
 		return hint.With(err, "it was interrupted: the server goes on with sealing, now or at its next start; run %s again, which makes sure that nothing opens with the old key", again)
 	case errors.Is(err, store.ErrDenied):

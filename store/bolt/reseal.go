@@ -142,10 +142,14 @@ func (t *tx) resealed(r store.Resealer, b bucket, key, value []byte) (encoding.B
 		if err != nil {
 			return nil, err
 		}
+		wrap, link := p.Wrap, p.Link
 		if over { // in the journal: the keys of these may have been dropped
 			p.Wrap, p.Link = nil, nil
 		}
-		return r.ResealPush(p)
+		if p, err = r.ResealPush(p); over { // folding removes them
+			p.Wrap, p.Link = wrap, link
+		}
+		return p, err
 	case audit:
 		var e store.Entry
 		if err := decode(&e, b, value); err != nil {
