@@ -46,10 +46,14 @@ database stays as it was. In PostgreSQL autovacuum does this by itself.`,
 
 func compacted(size admin.CompactResult) string {
 	was, is := humanize.Size(size.Before), humanize.Size(size.After)
-	if was == is {
+	switch {
+	case was == is:
 		return "compacted the database: it has " + is + ", as before"
+	case size.After > size.Before:
+		return "compacted the database: it has " + is + ", and had " + was + " before; it was written to meanwhile"
+	default:
+		return "compacted the database from " + was + " to " + is
 	}
-	return "compacted the database from " + was + " to " + is
 }
 
 // notCompacted adds to an error of a compaction what to do about it.
