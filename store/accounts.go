@@ -12,6 +12,7 @@ import (
 	"pushbox/internal/email"
 	"pushbox/internal/humanize"
 	"pushbox/internal/secret"
+	"pushbox/store/clock"
 )
 
 // Limits of accounts and API tokens.
@@ -220,7 +221,7 @@ func (s *Store) RemoveAccount(ctx context.Context, by Actor, email string) error
 	var a Account
 	err := s.changeHooks(ctx, func(*subscriptions) (err error) {
 		a, err = s.changeAccount(ctx, by, email, AdminAccountRemove, SessionChange{Revoke: RevokeOthers}, func(a *Account) { a.Removing = true })
-		return err
+		return s.noteRemoval(err)
 	})
 	if err != nil {
 		return err
@@ -244,7 +245,7 @@ func (s *Store) RemoveOwnAccount(ctx context.Context, by Actor, session, passwor
 			a.Removing = true
 			return SessionChange{Revoke: RevokeOthers}, err
 		})
-		return err
+		return s.noteRemoval(err)
 	})
 	if err != nil {
 		return err
@@ -283,17 +284,34 @@ func (s *Store) purge(ctx context.Context, ps []Push) error {
 	return err
 }
 
-func (s *Store) finishRemovals(ctx context.Context) error {
-	accounts, err := s.Accounts(ctx)
-	if err != nil {
-		return err
+// noteRemoval has the next sweep look for a removal that was cut short, if err says that one
+// began. It returns err.
+func (s *Store) noteRemoval(err error) error {
+	if err == nil {
+		s.removing.Store(true)
 	}
+	return err
+}
+
+// finishRemovals finishes the removals that were cut short. It reads all accounts to find
+// them, so it does that only after one began here, and else now and then: a removal of
+// another server or of an earlier process may have been cut short.
+func (s *Store) finishRemovals(ctx context.Context, at clock.Instant) error {
+	if !s.removing.Swap(false) && at.Ends.Sub(s.lookedForRemovals) < clearRest {
+		return nil
+	}
+	accounts, err := s.Accounts(ctx)
 	for _, a := range accounts {
 		if a.Removing {
 			err = errors.Join(err, s.finishRemoval(ctx, Actor{Role: System}, a))
 		}
 	}
-	return err
+	if err != nil {
+		s.removing.Store(true)
+		return err
+	}
+	s.lookedForRemovals = at.Ends
+	return nil
 }
 
 // EndAccess ends all sessions of an account, and with tokens its API tokens too. ErrNotFound;

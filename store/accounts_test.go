@@ -1,10 +1,12 @@
 package store_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -325,5 +327,62 @@ func TestTheLastUseIsNoTimeThatIsInDoubt(t *testing.T) {
 	list, err := f.Tokens(ctx, email)
 	if err != nil || list[0].LastUsedAt.After(f.Clock.Now()) {
 		t.Errorf("last used %v, %v", list[0].LastUsedAt, err)
+	}
+}
+
+// An accountReader is an engine that counts how often accounts are listed, and that refuses
+// to remove one while stuck is set.
+type accountReader struct {
+	store.Engine
+	lists *atomic.Int64
+	stuck *atomic.Bool
+}
+
+func (e accountReader) Accounts(ctx context.Context, after store.AccountID, limit int) ([]store.Account, error) {
+	e.lists.Add(1)
+	return e.Engine.Accounts(ctx, after, limit)
+}
+
+func (e accountReader) RemoveAccount(ctx context.Context, id store.AccountID, event store.AdminEvent) error {
+	if e.stuck.Load() {
+		return store.ErrFull
+	}
+	return e.Engine.RemoveAccount(ctx, id, event)
+}
+
+// A sweep does not read all accounts each minute, and still finishes what was cut short: at
+// once if it began here, also after a restart.
+func TestSweepsReadAccountsOnlyForRemovals(t *testing.T) {
+	t.Parallel()
+	var lists atomic.Int64
+	var stuck atomic.Bool
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { return accountReader{e, &lists, &stuck} }
+	})
+	f.Account("bob@example.com")
+	f.SweepAll()
+	lists.Store(0)
+	for range 9 {
+		f.Clock.Advance(time.Minute)
+		f.SweepAll()
+	}
+	if n := lists.Load(); n > 0 {
+		t.Errorf("accounts were listed %d times", n)
+	}
+	for name, between := range map[string]func(){"the next sweep": func() {}, "after a restart": f.Reopen} {
+		f.Account(email)
+		stuck.Store(true)
+		if err := f.RemoveAccount(ctx, storetest.Operator, email); !errors.Is(err, store.ErrFull) {
+			t.Fatal(err)
+		}
+		if _, err := f.Sweep(ctx); !errors.Is(err, store.ErrFull) {
+			t.Fatal(err)
+		}
+		stuck.Store(false)
+		between()
+		f.SweepAll()
+		if all, err := f.Accounts(ctx); err != nil || len(all) != 1 {
+			t.Errorf("%s: %d accounts are there, %v", name, len(all), err)
+		}
 	}
 }

@@ -45,13 +45,16 @@ type shared struct {
 
 	renewals chan struct{} // holds a value while records are sealed anew
 
-	sweeping        sync.Mutex   // held by Sweep
-	kept            time.Time    // the time that keepTime last made durable; guarded by sweeping
-	swept           atomic.Int64 // when the last sweep ended without an error, in Unix milliseconds; 0: none did
-	clearedRequests time.Time    // when clearRequests last read all requests; guarded by sweeping
-	cleared         time.Time    // when clearSessions last read all sessions; guarded by sweeping
-	counted         uint64       // the day of which clearQuotas last read all counts; guarded by sweeping
-	dropped         time.Time    // when renewKeys last read all pushes; guarded by sweeping
+	removing atomic.Bool // the removal of an account began since finishRemovals last read all accounts
+
+	sweeping          sync.Mutex   // held by Sweep
+	kept              time.Time    // the time that keepTime last made durable; guarded by sweeping
+	swept             atomic.Int64 // when the last sweep ended without an error, in Unix milliseconds; 0: none did
+	lookedForRemovals time.Time    // when finishRemovals last read all accounts; guarded by sweeping
+	clearedRequests   time.Time    // when clearRequests last read all requests; guarded by sweeping
+	cleared           time.Time    // when clearSessions last read all sessions; guarded by sweeping
+	counted           uint64       // the day of which clearQuotas last read all counts; guarded by sweeping
+	dropped           time.Time    // when renewKeys last read all pushes; guarded by sweeping
 }
 
 // Open opens the store that an engine keeps, and makes the key ring of a new one.
