@@ -193,6 +193,18 @@ func (e *AdminEvent) UnmarshalBinary(b []byte) error {
 	return nil
 }
 
+// changesHooks reports whether webhooks, or what they and the mails of accounts depend on,
+// may be others since the event.
+func (e AdminEvent) changesHooks() bool {
+	switch e.Kind {
+	case AdminSignIn, AdminFirstFactor, AdminSignInRefused, AdminSignOut, AdminSessionEnd, AdminProviderSignOut,
+		AdminTokenCreate, AdminTokenRevoke, AdminTokenRefused, AdminCodeRefused, AdminMoreRefused:
+		return false
+	default:
+		return true
+	}
+}
+
 // An AdminEventInfo is an opened event.
 type AdminEventInfo struct {
 	AdminEvent

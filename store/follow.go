@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -30,12 +31,19 @@ func (s *Store) Follow(ctx context.Context) (wait time.Duration, err error) {
 	return max(followPeriod, countShare*time.Since(begun)), nil
 }
 
-// followHooks loads the webhooks if anything of the instance has changed since the last
-// call: each change of a webhook or an account comes with an event.
+// followHooks loads the webhooks if anything that they depend on has changed since the last
+// call: each change of a webhook or an account comes with an event. So do sign-ins, which are
+// many, and change neither.
 func (s *Store) followHooks(ctx context.Context) error {
+	seen := s.followed.Load()
 	last, err := s.engine.LastAdminEvent(ctx)
-	if err != nil || last == s.followed.Load() {
+	if err != nil || last == seen {
 		return err
+	}
+	missed, err := s.engine.AdminEvents(ctx, seen, int(min(last-seen, listBatch)))
+	if err == nil && uint64(len(missed)) == last-seen && !slices.ContainsFunc(missed, AdminEvent.changesHooks) { // an event that cannot be read may be any
+		s.followed.Store(last)
+		return nil
 	}
 	s.watchers.forgetAll()
 	s.hooking.Lock()

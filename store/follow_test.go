@@ -1,0 +1,59 @@
+package store_test
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+	"testing"
+
+	"pushbox/internal/secret"
+	"pushbox/store"
+	"pushbox/store/storetest"
+)
+
+// A hookReader is an engine that counts how often webhooks are listed.
+type hookReader struct {
+	store.Engine
+	lists *atomic.Int64
+}
+
+func (e hookReader) Hooks(ctx context.Context, owner store.AccountID, after store.HookID, limit int) ([]store.Hook, error) {
+	e.lists.Add(1)
+	return e.Engine.Hooks(ctx, owner, after, limit)
+}
+
+// Sign-ins are events of the instance log, as changes of webhooks are, and are many more.
+func TestSignInsAreNoReasonToReadAllWebhooks(t *testing.T) {
+	t.Parallel()
+	var lists atomic.Int64
+	f := storetest.New(t, func(s *storetest.Setup) {
+		s.Shared, s.SignIns = true, store.SignInLimits{PerClient: 1000, PerAccount: 1000}
+		s.Wrap = func(e store.Engine) store.Engine { return hookReader{e, &lists} }
+	})
+	storetest.AddMember(t, f, storetest.Email)
+	follow(t, f)
+	lists.Store(0)
+	for range 2 {
+		session := storetest.SignIn(t, f)
+		if _, err := f.Store.SignIn(ctx, storetest.Anonymous, storetest.Email, secret.New("not the password")); !errors.Is(err, store.ErrCredentials) {
+			t.Fatal(err)
+		}
+		if err := f.SignOut(ctx, storetest.Anonymous, session.Secret); err != nil {
+			t.Fatal(err)
+		}
+		follow(t, f)
+	}
+	if n := lists.Load(); n > 0 {
+		t.Errorf("webhooks were listed %d times", n)
+	}
+	storetest.SignIn(t, f)
+	told := storetest.Told(f.Engine())
+	told.Kind = store.AdminWebhookAdd
+	if err := f.Engine().AddAdminEvent(ctx, told); err != nil { // as another server does
+		t.Fatal(err)
+	}
+	storetest.SignIn(t, f)
+	if follow(t, f); lists.Load() == 0 {
+		t.Error("what another server changed was not read")
+	}
+}
