@@ -331,6 +331,21 @@ func (s *Store) Accounts(ctx context.Context) ([]Account, error) {
 	return all(func(last Account) ([]Account, error) { return s.engine.Accounts(ctx, last.ID, listBatch) })
 }
 
+// adminBeside returns an account that administers, other than id, or ErrLastAdmin.
+func (s *Store) adminBeside(ctx context.Context, id AccountID) (AccountID, error) {
+	for list, err := range batches(func(last Account) ([]Account, error) { return s.engine.Accounts(ctx, last.ID, listBatch) }) {
+		if err != nil {
+			return 0, err
+		}
+		for _, a := range list {
+			if a.ID != id && a.Administers() {
+				return a.ID, nil
+			}
+		}
+	}
+	return 0, ErrLastAdmin
+}
+
 func (s *Store) account(ctx context.Context, email string) (Account, error) {
 	return s.engine.AccountByEmail(ctx, accountKey(email))
 }

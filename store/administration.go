@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"pushbox/store/seal"
@@ -95,7 +96,19 @@ func (a administration) changeAccount(ctx context.Context, id AccountID, session
 			return AccountChange{}, err
 		}
 		defer a.store.watchers.forget(id)
-		return a.store.engine.ChangeAccount(ctx, id, session, r)
+		c, err := a.store.engine.ChangeAccount(ctx, id, session, r)
+		for errors.Is(err, ErrLastAdmin) { // or none was named: the engine looks at one account alone
+			other, findErr := a.store.adminBeside(ctx, id)
+			if findErr != nil {
+				return AccountChange{}, findErr
+			}
+			c, err = a.store.engine.ChangeAccount(ctx, id, session, func(one Account) (Account, SessionChange, AdminEvent, error) {
+				next, change, e, err := r(one)
+				change.OtherAdmin = other
+				return next, change, e, err
+			})
+		}
+		return c, err
 	})
 }
 

@@ -145,7 +145,8 @@ type SessionChange struct {
 
 	Mail *MailBatch // nil: none
 
-	EvenLast bool // it may leave the instance without an account that administers
+	EvenLast   bool      // it may leave the instance without an account that administers
+	OtherAdmin AccountID // one that administers still, if this one does so no more; 0: none is known
 
 	Untold bool // the change has no event, since it is of counts or of a code alone
 }

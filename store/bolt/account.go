@@ -135,7 +135,7 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 		return store.AccountChange{}, err
 	}
 	if old.Administers() && !c.Account.Administers() && !change.EvenLast {
-		if err := t.wantOtherAdmin(id); err != nil {
+		if err := t.wantOtherAdmin(id, change.OtherAdmin); err != nil {
 			return store.AccountChange{}, err
 		}
 	}
@@ -213,19 +213,13 @@ func (t *tx) putIdentities(before store.Identities, a store.Account) error {
 	return nil
 }
 
-// wantOtherAdmin returns store.ErrLastAdmin if no other account administers.
-func (t *tx) wantOtherAdmin(id store.AccountID) error {
-	c := t.cursor(accounts)
-	for k, v := c.First(); k != nil; k, v = c.Next() {
-		var a store.Account
-		if err := decode(&a, accounts, v); err != nil {
-			return err
-		}
-		if a.ID != id && a.Administers() {
-			return nil
-		}
+// wantOtherAdmin returns store.ErrLastAdmin unless another account than id administers.
+func (t *tx) wantOtherAdmin(id, other store.AccountID) error {
+	a, err := t.account(other)
+	if errors.Is(err, store.ErrNotFound) || err == nil && (other == id || !a.Administers()) {
+		return store.ErrLastAdmin
 	}
-	return store.ErrLastAdmin
+	return err
 }
 
 // wantSession returns store.ErrSession unless by is the digest of a session of the

@@ -209,7 +209,7 @@ func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.Ac
 		}
 	}
 	if old.Administers() && !done.Account.Administers() && !change.EvenLast {
-		if err := a.wantOtherAdmin(ctx, c, id); err != nil {
+		if err := a.wantOtherAdmin(ctx, c, id, change.OtherAdmin); err != nil {
 			return done, err
 		}
 	}
@@ -247,21 +247,13 @@ func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.Ac
 	return done, a.tell(e)
 }
 
-// wantOtherAdmin returns store.ErrLastAdmin if no other account administers. Only the
-// records say which do, so it reads them all.
-func (a *change) wantOtherAdmin(ctx context.Context, c *pgxpool.Conn, id store.AccountID) error {
-	rows, err := c.Query(ctx, "select "+accountColumns+" from account a where id <> $1", int64(id))
-	if err != nil {
-		return err
-	}
-	others, err := pgx.CollectRows(rows, a.listedAccount)
-	if err != nil {
-		return err
-	}
-	if !slices.ContainsFunc(others, store.Account.Administers) {
+// wantOtherAdmin returns store.ErrLastAdmin unless another account than id administers.
+func (a *change) wantOtherAdmin(ctx context.Context, c *pgxpool.Conn, id, other store.AccountID) error {
+	found, _, err := a.account(ctx, c, other)
+	if errors.Is(err, store.ErrNotFound) || err == nil && (other == id || !found.Administers()) {
 		return decide(store.ErrLastAdmin)
 	}
-	return nil
+	return err
 }
 
 func (a *change) putAccount(account store.Account) error {

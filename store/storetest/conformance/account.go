@@ -82,7 +82,7 @@ func findsIdentities(t *testing.T, e store.Engine) {
 		wantErr(t, err, store.ErrIdentityTaken)
 		_, err = e.ChangeAccount(t.Context(), b, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
 			a.Identities = taken
-			return a, store.SessionChange{}, Told, nil
+			return a, store.SessionChange{EvenLast: true}, Told, nil
 		})
 		wantErr(t, err, store.ErrIdentityTaken)
 	}
@@ -149,7 +149,7 @@ func alter(t *testing.T, e store.Engine, id store.AccountID, f func(*store.Accou
 	t.Helper()
 	c, err := e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
 		f(&a)
-		return a, store.SessionChange{}, Told, nil
+		return a, store.SessionChange{EvenLast: true}, Told, nil
 	})
 	must(t, err)
 	return c.Account
@@ -216,7 +216,7 @@ func renamesAccounts(t *testing.T, e store.Engine) {
 	id, other := account(t, e, "a@example.org"), account(t, e, "b@example.org")
 	_, err := e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
 		a.Email = "b@example.org"
-		return a, store.SessionChange{}, Told, nil
+		return a, store.SessionChange{EvenLast: true}, Told, nil
 	})
 	wantErr(t, err, store.ErrExists)
 	for email, want := range map[string]store.AccountID{"a@example.org": id, "b@example.org": other} {
@@ -243,23 +243,26 @@ func keepsTheLastAdmin(t *testing.T, e store.Engine) {
 		"disabled": func(a *store.Account) { a.Disabled = true },
 		"removed":  func(a *store.Account) { a.Removing = true },
 	} {
-		take := func(evenLast bool) error {
+		take := func(evenLast bool, other store.AccountID) error {
 			_, err := e.ChangeAccount(t.Context(), first, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
 				f(&a)
-				return a, store.SessionChange{EvenLast: evenLast}, Told, nil
+				return a, store.SessionChange{EvenLast: evenLast, OtherAdmin: other}, Told, nil
 			})
 			return err
 		}
 		alter(t, e, second, func(a *store.Account) { a.Admin, a.Disabled = true, true }) // it may do nothing
-		wantErr(t, take(false), store.ErrLastAdmin)
+		for _, other := range []store.AccountID{0, first, second, second + 1} {
+			wantErr(t, take(false, other), store.ErrLastAdmin)
+		}
 		if a, err := e.Account(t.Context(), first); err != nil || !a.Administers() {
 			t.Errorf("%s: it was refused, and the account is %+v, %v", what, a, err)
 		}
-		must(t, take(true))
+		must(t, take(true, 0))
 		whole := func(a *store.Account) { a.Admin, a.Disabled, a.Removing = true, false, false }
 		alter(t, e, first, whole)
 		alter(t, e, second, whole)
-		must(t, take(false))
+		wantErr(t, take(false, 0), store.ErrLastAdmin) // it does not look for another
+		must(t, take(false, second))
 		alter(t, e, first, whole)
 	}
 }
