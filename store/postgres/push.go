@@ -144,8 +144,7 @@ func (db *DB) PushAndSize(ctx context.Context, id store.ID) (p store.Push, paylo
 
 // pushOf is PushAndSize within a step.
 func (db *DB) pushOf(ctx context.Context, id store.ID) (p store.Push, payload int, err error) {
-	r := reading{id: id, err: errAgain}
-	db.reads.do(ctx, &r, db.readTogether)
+	r := db.readShared(ctx, id)
 	if r.err == nil && r.found == nil {
 		return store.Push{}, 0, store.ErrNotFound
 	}

@@ -328,8 +328,7 @@ func (db *DB) newest(s sealer, id store.ID, t *turn) (*row, error) {
 	if w != nil {
 		return w, nil
 	}
-	r := reading{id: id, err: errAgain}
-	db.reads.do(context.Background(), &r, db.readTogether)
+	r := db.readShared(context.Background(), id)
 	if r.err != nil || r.found == nil || len(r.found.payload) != r.found.size {
 		return nil, r.err
 	}
@@ -451,6 +450,20 @@ type reading struct {
 	id    store.ID
 	found *rawPush // nil: there is none
 	err   error    // errAgain until it was read
+}
+
+// shareWait is how long a read waits for the statement of others to end, so that a slow one
+// holds up only those that share it. It is far longer than a statement takes.
+const shareWait = time.Second
+
+// readShared reads a push together with others. The error is errAgain if the read was left
+// out.
+func (db *DB) readShared(ctx context.Context, id store.ID) reading {
+	ctx, cancel := context.WithTimeout(ctx, shareWait)
+	defer cancel()
+	r := reading{id: id, err: errAgain}
+	db.reads.do(ctx, &r, db.readTogether)
+	return r
 }
 
 // readTogether reads the pushes, and the payloads that are small.
