@@ -93,7 +93,7 @@ func (s *Store) begin(in NewPush, at clock.Instant) (Token, seal.DEK) {
 	if in.hasFiles() {
 		return in.Files.token, in.Files.dek
 	}
-	return NewToken(at.Now), seal.NewDEK()
+	return s.nextToken(at.Now), seal.NewDEK()
 }
 
 // Preview returns a push and changes nothing. ErrNotFound if there is none.

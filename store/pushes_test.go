@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -246,4 +247,41 @@ func TestAListSaysOfNothingThatItExpiredBeforeThatIsDurable(t *testing.T) {
 	if expired, err := f.Pushes(ctx, ann, false, 1); err != nil || len(expired) != 1 {
 		t.Errorf("expired: %d, %v", len(expired), err)
 	}
+}
+
+// What is made within one millisecond is listed in the order in which it was made.
+func TestListsHaveTheOrderOfTheCreations(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, engine)
+		ann := f.Account(email)
+		var pushes, requests []string
+		for n := range store.PageSize {
+			name := fmt.Sprint("number ", n)
+			if p := storetest.Push(t, f, ann, func(in *store.NewPush) { in.Name = secret.New(name) }); n%2 == 0 {
+				pushes = append([]string{name}, pushes...)
+			} else if _, err := f.DeletePush(ctx, ann, p.Token); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.CreateRequest(ctx, ann, store.NewRequest{Text: secret.New(name)}); err != nil {
+				t.Fatal(err)
+			}
+			requests = append([]string{name}, requests...)
+		}
+		list, err := f.Pushes(ctx, ann, true, 1)
+		asked, requestErr := f.Requests(ctx, ann, 1)
+		if err != nil || requestErr != nil {
+			t.Fatal(err, requestErr)
+		}
+		var got, gotRequests []string
+		for _, p := range list {
+			got = append(got, p.Name.Reveal())
+		}
+		for _, q := range asked {
+			gotRequests = append(gotRequests, q.Text.Reveal())
+		}
+		if !slices.Equal(got, pushes) || !slices.Equal(gotRequests, requests) {
+			t.Errorf("the lists are\n%q\n%q", got, gotRequests)
+		}
+	})
 }

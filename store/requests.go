@@ -37,7 +37,7 @@ func (s *Store) createRequest(ctx context.Context, by Actor, in NewRequest) (Req
 	if err := bad.Err(); err != nil {
 		return RequestInfo{}, err
 	}
-	t := RequestToken(NewToken(at.Now))
+	t := RequestToken(s.nextToken(at.Now))
 	r.ID, r.Owner = s.requestID(t), by.Account
 	s.sealRequest(&r, in.Text, t)
 	return RequestInfo{Request: r, At: at.Now, Text: in.Text, Token: t}, s.engine.CreateRequest(ctx, r)

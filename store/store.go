@@ -38,6 +38,8 @@ type shared struct {
 
 	followed atomic.Uint64 // the event of the instance log up to which other servers were followed
 
+	lastToken atomic.Int64 // the time in the url_token that was made last, in Unix milliseconds
+
 	uploads   activeUploads
 	downloads downloads
 	searches  *limit.Queue

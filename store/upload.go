@@ -38,7 +38,7 @@ type Upload struct {
 var errBroken = errors.New("use of an upload that has failed")
 
 // NewUpload begins an upload within the bounds of a policy. The caller must call Close.
-func (s *Store) NewUpload(p Policy) *Upload { return s.newUpload(NewToken(s.time.Read().Now), p) }
+func (s *Store) NewUpload(p Policy) *Upload { return s.newUpload(s.nextToken(s.time.Read().Now), p) }
 
 func (s *Store) newUpload(t Token, p Policy) *Upload {
 	u := &Upload{store: s, policy: p, token: t, id: s.id(t), dek: seal.NewDEK()}

@@ -30,8 +30,8 @@ const (
 )
 
 // A Token is a url_token: the part of a link that names a push and opens it. It holds
-// 45 bits of creation time in milliseconds and 125 random bits, is never stored in
-// clear, and prints as "[redacted]".
+// 45 bits of creation time in milliseconds (see nextToken) and 125 random bits, is never
+// stored in clear, and prints as "[redacted]".
 //
 // The url_token of an imported push is shorter and has another alphabet, so the two
 // cannot be confused. NewToken never makes such a one.
@@ -50,6 +50,26 @@ func NewToken(t time.Time) Token {
 		random[i] = tokenAlphabet[random[i]&31]
 	}
 	return Token{secret.New(string(b[:]))}
+}
+
+// mostAhead is how many milliseconds the time in a url_token may be ahead of the creation.
+const mostAhead = 250
+
+// nextToken returns a token for what is created at t. Lists have the order of the times in
+// tokens. So that they have the order of the creations, each token gets a millisecond of its
+// own, after that of the token before. Only where for some time more than a thousand are
+// created in a second, several share one.
+func (s *Store) nextToken(t time.Time) Token {
+	now := t.UnixMilli()
+	for {
+		last, next := s.lastToken.Load(), now
+		if last >= now && last <= now+mostAhead { // else the clock, which was in doubt, was set back
+			next = min(last+1, now+mostAhead)
+		}
+		if s.lastToken.CompareAndSwap(last, next) {
+			return NewToken(time.UnixMilli(next))
+		}
+	}
 }
 
 // ParseToken reads a url_token in upper or lower case. For any other text it returns
