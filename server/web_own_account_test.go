@@ -1,14 +1,18 @@
 package server_test
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"pushbox/internal/secret"
 	"pushbox/server/servertest"
 	"pushbox/store"
+	"pushbox/store/storetest"
 )
 
 func TestUsersDeleteTheirOwnAccounts(t *testing.T) {
@@ -129,4 +133,88 @@ func TestTheAccountChoosesItsMail(t *testing.T) {
 func TestAServerWithoutMailSaysSoOnThePageOfAnAccount(t *testing.T) {
 	t.Parallel()
 	servertest.NewSite(t).SignedIn(servertest.AnnEmail, servertest.AnnPassword).Get("/users/account").Says("No mail is sent to you now")
+}
+
+// A restless engine has something happen before each look at a list of pushes or requests but
+// the first.
+type restless struct {
+	store.Engine
+	looks  *atomic.Int64
+	happen *func()
+}
+
+func (e restless) look() {
+	if e.looks.Add(1) > 1 && *e.happen != nil {
+		(*e.happen)()
+	}
+}
+
+func (e restless) Pushes(ctx context.Context, owner store.AccountID, live bool, before store.ID, skip, limit int) ([]store.Push, error) {
+	e.look()
+	return e.Engine.Pushes(ctx, owner, live, before, skip, limit)
+}
+
+func (e restless) Requests(ctx context.Context, owner store.AccountID, after store.Request, skip, limit int) ([]store.Request, error) {
+	e.look()
+	return e.Engine.Requests(ctx, owner, after, skip, limit)
+}
+
+// What begins and ends while an export runs takes nothing else out of it, and brings nothing
+// into it twice.
+func TestAnExportHasEachThingOnceWhileOthersComeAndGo(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		var looks atomic.Int64
+		var happen func()
+		a := servertest.On(t, func(s *storetest.Setup) {
+			engine(s)
+			s.Wrap = func(e store.Engine) store.Engine { return restless{e, &looks, &happen} }
+		})
+		a.AddAccount(servertest.AnnEmail, servertest.AnnPassword)
+		ann, by := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword), a.Actor(servertest.AnnEmail)
+		const most, over = 150, 60
+		var made []store.PushInfo
+		var asked []store.RequestInfo
+		end := func(n int) {
+			if _, err := a.Store.EndRequest(t.Context(), by, asked[n].ID); err != nil {
+				t.Error(err)
+			}
+		}
+		for n := range most {
+			made = append(made, a.Mine(by, servertest.Called(fmt.Sprintf("push %d;", n))))
+			q, err := a.Store.CreateRequest(t.Context(), by, store.NewRequest{Text: secret.New(fmt.Sprintf("request %d;", n))})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if asked = append(asked, q); n < over {
+				end(n)
+			}
+		}
+		gone := 0
+		happen = func() { // at both ends of each list: to what was written, and to what was not
+			for range 4 {
+				gone++
+				for _, n := range []int{gone, most - gone} {
+					if _, err := a.Store.DeletePush(t.Context(), by, made[n].Token); err != nil {
+						t.Error(err)
+					}
+				}
+				end(over + gone)
+				end(most - gone)
+				a.Mine(by)
+			}
+		}
+		got := ann.Get("/users/account/export").Want(http.StatusOK).Body
+		happen = nil
+		for n := range most {
+			for _, line := range []string{fmt.Sprintf(`"name":"push %d;"`, n), fmt.Sprintf(`"text":"request %d;"`, n)} {
+				if count := strings.Count(got, line); count != 1 {
+					t.Errorf("%s is there %d times", line, count)
+				}
+			}
+		}
+		if gone == 0 {
+			t.Error("nothing happened")
+		}
+	})
 }

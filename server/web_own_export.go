@@ -167,33 +167,20 @@ func hostIn(address secret.Text) string {
 	return u.Host
 }
 
-// exportPushes writes the account's own pushes with their audit logs, those that are live
-// first.
+// exportPushes writes the account's own pushes with their audit logs, newest first.
 func (s *Server) exportPushes(r *request, _ store.Account, write func(any) error) error {
-	for _, live := range []bool{true, false} {
-		err := eachPage(func(page int) (int, error) {
-			list, err := s.store.Pushes(r.Context(), r.actor, live, page)
-			for _, p := range list {
-				if err == nil {
-					err = s.exportPush(r, p, write)
-				}
+	var last store.ID
+	for {
+		list, err := s.store.PushesBefore(r.Context(), r.actor, last)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for _, p := range list {
+			if err := s.exportPush(r, p, write); err != nil {
+				return err
 			}
-			return len(list), err
-		})
-		if err != nil {
-			return err
 		}
-	}
-	return nil
-}
-
-// eachPage calls read for the pages of a list, from 1, until one is not full. read returns
-// the length of its page.
-func eachPage(read func(page int) (int, error)) error {
-	for page := 1; ; page++ {
-		if n, err := read(page); err != nil || n < store.PageSize {
-			return err
-		}
+		last = list[len(list)-1].ID
 	}
 }
 
@@ -202,20 +189,21 @@ func (s *Server) exportPush(r *request, p store.PushInfo, write func(any) error)
 		Kind: p.Kind.String(), Name: p.Name.Reveal(), Note: p.Note.Reveal(), CreatedAt: Stamp(p.CreatedAt), ExpiresAt: Stamp(p.ExpiresAt),
 		ExpiredOn: stampOrNone(p.ExpiredAt), Deleted: p.State == store.Deleted, Views: p.Views, MostViews: p.ViewLimit, Audit: []entryJSON{},
 	}
-	err := eachPage(func(page int) (int, error) {
+	for page := 1; ; page++ { // entries never move
 		log, err := s.store.Audit(r.Context(), r.actor, nameOf(p), page)
+		switch {
+		case errors.Is(err, store.ErrNotFound): // it was purged meanwhile
+			return nil
+		case err != nil:
+			return err
+		}
 		for _, e := range log {
 			x.Audit = append(x.Audit, newEntryJSON(e))
 		}
-		return len(log), err
-	})
-	switch {
-	case errors.Is(err, store.ErrNotFound): // it was purged meanwhile
-		return nil
-	case err != nil:
-		return err
+		if len(log) < store.PageSize {
+			return write(exportLine{Push: &x})
+		}
 	}
-	return write(exportLine{Push: &x})
 }
 
 // nameOf is what names a push to its owner: once it has ended, its handle.
@@ -227,12 +215,26 @@ func nameOf(p store.PushInfo) store.Name {
 }
 
 func (s *Server) exportRequests(r *request, _ store.Account, write func(any) error) error {
-	return eachPage(func(page int) (int, error) {
-		list, err := s.store.Requests(r.Context(), r.actor, page)
-		return len(list), writeEach(list, err, write, func(q store.RequestInfo) exportLine {
-			return exportLine{Request: &exportedRequest{q.Text.Reveal(), Stamp(q.CreatedAt), Stamp(q.ExpiresAt), len(q.Answers)}}
-		})
-	})
+	written := make(map[store.RequestID]bool) // those without an end, of which an account has few
+	var last store.Request
+	for {
+		list, err := s.store.RequestsAfter(r.Context(), r.actor, last)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for _, q := range list {
+			if written[q.ID] { // it has ended meanwhile
+				continue
+			}
+			if q.EndedAt.IsZero() {
+				written[q.ID] = true
+			}
+			if err := write(exportLine{Request: &exportedRequest{q.Text.Reveal(), Stamp(q.CreatedAt), Stamp(q.ExpiresAt), len(q.Answers)}}); err != nil {
+				return err
+			}
+		}
+		last = list[len(list)-1].Request
+	}
 }
 
 // exportOwnEvents writes the events that the account caused, and those about it.

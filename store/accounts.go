@@ -195,7 +195,7 @@ func (s *Store) ExpirePushes(ctx context.Context, by Actor, email string) (n int
 
 func (s *Store) expireAll(ctx context.Context, by Actor, owner AccountID) (n int, err error) {
 	for {
-		ps, err := s.engine.Pushes(ctx, owner, true, 0, sweepBatch)
+		ps, err := s.engine.Pushes(ctx, owner, true, ID{}, 0, sweepBatch)
 		if err != nil || len(ps) == 0 {
 			return n, err
 		}
@@ -258,7 +258,7 @@ func (s *Store) RemoveOwnAccount(ctx context.Context, by Actor, session, passwor
 func (s *Store) finishRemoval(ctx context.Context, by Actor, a Account) error {
 	for _, live := range []bool{true, false} {
 		for {
-			ps, err := s.engine.Pushes(ctx, a.ID, live, 0, sweepBatch)
+			ps, err := s.engine.Pushes(ctx, a.ID, live, ID{}, 0, sweepBatch)
 			if err != nil {
 				return err
 			}

@@ -80,8 +80,9 @@ type PushEngine interface {
 	// change is made; mail that may not be sent refuses it, with the errors of CreatePush,
 	// unless it is optional: then Entry.Mail is nil.
 	Change(ctx context.Context, id ID, r Rule) (Change, error)
-	// Pushes lists an owner's pushes, live ones or the others, newest first.
-	Pushes(ctx context.Context, owner AccountID, live bool, skip, limit int) ([]Push, error)
+	// Pushes lists an owner's pushes, live ones or the others, newest first: from the first
+	// behind the given one, which need not be there any more; from the newest if that is zero.
+	Pushes(ctx context.Context, owner AccountID, live bool, before ID, skip, limit int) ([]Push, error)
 	// CountPushes returns how many pushes that list has, or most if it has more. It reads
 	// no record of a push.
 	CountPushes(ctx context.Context, owner AccountID, live bool, most int) (int, error)
@@ -218,8 +219,9 @@ type RequestEngine interface {
 	// Request returns ErrNotFound if there is none.
 	Request(ctx context.Context, id RequestID) (Request, error)
 	// Requests lists an account's requests: first those without a time of their end, then
-	// the others, newest first.
-	Requests(ctx context.Context, owner AccountID, skip, limit int) ([]Request, error)
+	// the others, newest first; from the first behind the given one, which need not be there
+	// any more. Of that one, only the ID and whether it has such a time count.
+	Requests(ctx context.Context, owner AccountID, after Request, skip, limit int) ([]Request, error)
 	// ScanRequests lists requests of all accounts by ID, from the first after the given one.
 	ScanRequests(ctx context.Context, after RequestID, limit int) ([]Request, error)
 	// ChangeRequest applies r, and returns the request as it is then or, if it is removed, as

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"slices"
@@ -310,16 +309,13 @@ func (p Push) endsAt() time.Time {
 // reports whether it left out pushes because there are more than MaxSearched.
 func (s *Store) walk(ctx context.Context, by Actor, q Search, at clock.Instant, visit func(Push) bool) (cut bool, err error) {
 	words := strings.Fields(q.Words)
-	var last ID // the oldest seen: a push that is created meanwhile moves the others back
+	var last ID // the oldest seen: pushes that begin or end meanwhile move no other
 	for seen := 0; seen < MaxSearched; seen += searchBatch {
-		batch, err := s.currentPushes(ctx, by.Account, q.Live, seen, searchBatch, at)
+		batch, err := s.currentPushes(ctx, by.Account, q.Live, last, 0, searchBatch, at)
 		if err != nil {
 			return false, err
 		}
 		for _, p := range batch {
-			if seen > 0 && bytes.Compare(p.ID[:], last[:]) >= 0 {
-				continue // seen before
-			}
 			fits, err := s.fits(p, q, words, at)
 			if err != nil {
 				return false, err
@@ -333,7 +329,7 @@ func (s *Store) walk(ctx context.Context, by Actor, q Search, at clock.Instant, 
 		}
 		last = batch[len(batch)-1].ID
 	}
-	beyond, err := s.currentPushes(ctx, by.Account, q.Live, MaxSearched, 1, at)
+	beyond, err := s.currentPushes(ctx, by.Account, q.Live, last, 0, 1, at)
 	return len(beyond) > 0, err
 }
 

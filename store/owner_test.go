@@ -344,22 +344,24 @@ func TestAListIsOfAKindWithNewsAndInAnOrder(t *testing.T) {
 // A crowd is an engine that lists more pushes than it keeps.
 type crowd struct {
 	store.Engine
-	size int
+	size   int
+	listed int
 }
 
-func (c crowd) Pushes(ctx context.Context, owner store.AccountID, live bool, skip, limit int) ([]store.Push, error) {
-	ps, err := c.Engine.Pushes(ctx, owner, live, 0, 1)
+func (c *crowd) Pushes(ctx context.Context, owner store.AccountID, live bool, _ store.ID, _, limit int) ([]store.Push, error) {
+	ps, err := c.Engine.Pushes(ctx, owner, live, store.ID{}, 0, 1)
 	if err != nil || len(ps) == 0 {
 		return nil, err
 	}
-	list := make([]store.Push, max(0, min(limit, c.size-skip)))
+	list := make([]store.Push, min(limit, c.size-c.listed))
 	for i := range list {
 		list[i] = ps[0]
 	}
+	c.listed += len(list)
 	return list, nil
 }
 
-func (c crowd) CountPushes(_ context.Context, _ store.AccountID, live bool, most int) (int, error) {
+func (c *crowd) CountPushes(_ context.Context, _ store.AccountID, live bool, most int) (int, error) {
 	return map[bool]int{true: min(c.size, most)}[live], nil
 }
 
@@ -367,7 +369,7 @@ func TestASearchSaysWhereItStopped(t *testing.T) {
 	t.Parallel()
 	for size, cut := range map[int]bool{store.MaxSearched - 1: false, store.MaxSearched: false, store.MaxSearched + 1: true} {
 		f := storetest.New(t, func(s *storetest.Setup) {
-			s.Wrap = func(e store.Engine) store.Engine { return crowd{e, size} }
+			s.Wrap = func(e store.Engine) store.Engine { return &crowd{Engine: e, size: size} }
 		})
 		alice := f.Account("alice@example.com")
 		storetest.Push(t, f, alice, func(in *store.NewPush) { in.Name = secret.New("mail") })
@@ -386,11 +388,11 @@ type arrival struct {
 	come  func()
 }
 
-func (a arrival) Pushes(ctx context.Context, owner store.AccountID, live bool, skip, limit int) ([]store.Push, error) {
+func (a arrival) Pushes(ctx context.Context, owner store.AccountID, live bool, before store.ID, skip, limit int) ([]store.Push, error) {
 	if *a.looks++; *a.looks > 1 && a.come != nil {
 		a.come()
 	}
-	return a.Engine.Pushes(ctx, owner, live, skip, limit)
+	return a.Engine.Pushes(ctx, owner, live, before, skip, limit)
 }
 
 func TestASearchTellsNoPushTwiceWhenOthersCome(t *testing.T) {

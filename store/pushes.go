@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"slices"
 
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
@@ -135,13 +137,39 @@ func (s *Store) Pushes(ctx context.Context, by Actor, live bool, page int) ([]Pu
 	return s.ownPushes(ctx, by, live, (page-1)*PageSize, PageSize, s.time.Read())
 }
 
-// ownPushes opens pushes of a list, from skip on.
-func (s *Store) ownPushes(ctx context.Context, by Actor, live bool, skip, limit int, at clock.Instant) ([]PushInfo, error) {
-	ps, err := s.currentPushes(ctx, by.Account, live, skip, limit, at)
+// PushesBefore lists up to PageSize of the actor's own pushes that are older than the given
+// one, newest first, the live and the expired ones together; none if there are no more. The
+// zero ID is newer than each. So a walk through all of them finds each push once, whichever
+// begin, expire or go meanwhile. ErrBusy as Pushes.
+func (s *Store) PushesBefore(ctx context.Context, by Actor, before ID) ([]PushInfo, error) {
+	at := s.time.Read()
+	live, err := s.currentPushes(ctx, by.Account, true, before, 0, PageSize, at)
 	if err != nil {
 		return nil, err
 	}
+	ended, err := s.engine.Pushes(ctx, by.Account, false, before, 0, PageSize) // after live: none can go from here to there
+	if err != nil {
+		return nil, err
+	}
+	all := slices.Concat(ended, live)
+	slices.SortStableFunc(all, func(a, b Push) int { return bytes.Compare(b.ID[:], a.ID[:]) })
+	all = slices.CompactFunc(all, func(a, b Push) bool { return a.ID == b.ID }) // it expired between the two
+	return s.openAll(all[:min(PageSize, len(all))], at)
+}
+
+// ownPushes opens pushes of a list, from skip on.
+func (s *Store) ownPushes(ctx context.Context, by Actor, live bool, skip, limit int, at clock.Instant) ([]PushInfo, error) {
+	ps, err := s.currentPushes(ctx, by.Account, live, ID{}, skip, limit, at)
+	if err != nil {
+		return nil, err
+	}
+	return s.openAll(ps, at)
+}
+
+// openAll opens pushes for their owner.
+func (s *Store) openAll(ps []Push, at clock.Instant) ([]PushInfo, error) {
 	infos := make([]PushInfo, len(ps))
+	var err error
 	for i, p := range ps {
 		if infos[i], err = s.openOwn(p, at); err != nil {
 			return nil, err
@@ -166,9 +194,9 @@ const maxRounds = 100
 
 // currentPushes reads a list of pushes. It first ends the live ones whose time is over: no
 // list shows a push as expired before that is durable.
-func (s *Store) currentPushes(ctx context.Context, owner AccountID, live bool, skip, limit int, at clock.Instant) ([]Push, error) {
+func (s *Store) currentPushes(ctx context.Context, owner AccountID, live bool, before ID, skip, limit int, at clock.Instant) ([]Push, error) {
 	for range maxRounds {
-		ps, err := s.engine.Pushes(ctx, owner, live, skip, limit)
+		ps, err := s.engine.Pushes(ctx, owner, live, before, skip, limit)
 		if err != nil {
 			return nil, err
 		}

@@ -126,10 +126,21 @@ var answerFields = map[string]string{FieldDays: FieldAnswerDays, FieldDuration: 
 // Requests lists a page, from 1, of the actor's own requests: the live ones first, and then
 // those that have ended, newest first.
 func (s *Store) Requests(ctx context.Context, by Actor, page int) ([]RequestInfo, error) {
+	return s.ownRequests(ctx, by, Request{}, (page-1)*PageSize)
+}
+
+// RequestsAfter lists up to PageSize of the requests that Requests lists, behind the given
+// one; none if there are no more. So a walk through all of them misses none, whichever begin
+// or end meanwhile. It finds one that ends a second time, with the time of its end.
+func (s *Store) RequestsAfter(ctx context.Context, by Actor, after Request) ([]RequestInfo, error) {
+	return s.ownRequests(ctx, by, after, 0)
+}
+
+func (s *Store) ownRequests(ctx context.Context, by Actor, after Request, skip int) ([]RequestInfo, error) {
 	if by.Account == 0 {
 		return nil, ErrDenied
 	}
-	rs, err := s.engine.Requests(ctx, by.Account, (page-1)*PageSize, PageSize)
+	rs, err := s.engine.Requests(ctx, by.Account, after, skip, PageSize)
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func wantOver(t *testing.T, db *bolt.DB, n int, owner store.AccountID) {
 		t.Errorf("a rule gets %+v with the payload %q", c.Push, c.Payload)
 	}
 	for _, live := range []bool{true, false} {
-		list, err := db.Pushes(t.Context(), owner, live, 0, 100)
+		list, err := db.Pushes(t.Context(), owner, live, store.ID{}, 0, 100)
 		there := slices.ContainsFunc(list, func(p store.Push) bool { return p.ID == id(n) })
 		if err != nil || there == live {
 			t.Errorf("in the list of live ones (%t): %t, %v", live, there, err)
@@ -255,7 +255,7 @@ func TestAPushThatEndedMayBePurgedAndMadeAgainAtAnyMoment(t *testing.T) {
 		mustChange(t, db, 1, ends["its time"])
 		db.StepJournal(t, steps)
 		mustChange(t, db, 1, purge)
-		if list, err := db.Pushes(t.Context(), owner, false, 0, 10); err != nil || len(list) != 0 {
+		if list, err := db.Pushes(t.Context(), owner, false, store.ID{}, 0, 10); err != nil || len(list) != 0 {
 			t.Errorf("after %d steps %d are listed, %v", steps, len(list), err)
 		}
 		conformance.CheckClean(t, db)
@@ -265,7 +265,7 @@ func TestAPushThatEndedMayBePurgedAndMadeAgainAtAnyMoment(t *testing.T) {
 				if p, size, err := db.PushAndSize(t.Context(), id(1)); err != nil || !p.Live() || size == 0 {
 					t.Errorf("after %d steps: %+v, %v", steps, p, err)
 				}
-				if list, err := db.Pushes(t.Context(), owner, true, 0, 10); err != nil || len(list) != 2 {
+				if list, err := db.Pushes(t.Context(), owner, true, store.ID{}, 0, 10); err != nil || len(list) != 2 {
 					t.Errorf("after %d steps %d are listed, %v", steps, len(list), err)
 				}
 				conformance.CheckClean(t, db)
@@ -419,8 +419,8 @@ func TestListsHaveEachPushOnceWhileItEndsAndIsFolded(t *testing.T) {
 	for range 2 {
 		reading.Go(func() {
 			for before := answered.Load(); ; before = answered.Load() {
-				over, err := db.Pushes(t.Context(), owner, false, 0, most)
-				alive, liveErr := db.Pushes(t.Context(), owner, true, 0, most)
+				over, err := db.Pushes(t.Context(), owner, false, store.ID{}, 0, most)
+				alive, liveErr := db.Pushes(t.Context(), owner, true, store.ID{}, 0, most)
 				due, _, dueErr := db.Due(t.Context(), store.ExpiredOwned, endTime, most)
 				if err := errors.Join(err, liveErr, dueErr); err != nil {
 					t.Error(err)
@@ -440,7 +440,7 @@ func TestListsHaveEachPushOnceWhileItEndsAndIsFolded(t *testing.T) {
 	writing.Wait()
 	close(done)
 	reading.Wait()
-	if list, err := db.Pushes(t.Context(), owner, false, 0, most); err != nil || len(list) != writers*each {
+	if list, err := db.Pushes(t.Context(), owner, false, store.ID{}, 0, most); err != nil || len(list) != writers*each {
 		t.Errorf("%d have ended of %d, %v", len(list), writers*each, err)
 	}
 	conformance.CheckClean(t, db)
@@ -477,7 +477,7 @@ func TestPagesOfListsMergeWithTheJournal(t *testing.T) {
 				}
 			}
 			for skip := range pushes + 1 {
-				list, err := db.Pushes(t.Context(), owner, live, skip, 3)
+				list, err := db.Pushes(t.Context(), owner, live, store.ID{}, skip, 3)
 				want := all[min(skip, len(all)):min(skip+3, len(all))]
 				got := fmt.Sprint(ids(list))
 				if err != nil || got != fmt.Sprint(append([]store.ID(nil), want...)) {

@@ -75,13 +75,22 @@ func (o *overlay) endRows(b bucket, prefix []byte) (rows [][]byte, err error) {
 // journal is folded: forwards in expiry, backwards in owners. The rows belong to the
 // transaction.
 func (t *tx) indexed(b bucket, prefix []byte) iter.Seq2[[]byte, error] {
+	return t.indexedBefore(b, prefix, after(prefix))
+}
+
+// indexedBefore is indexed for the rows before end, which is not among them; nil: for all.
+func (t *tx) indexedBefore(b bucket, prefix, end []byte) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		added, err := t.overlay.endRows(b, prefix)
 		if err != nil {
 			yield(nil, err)
 			return
 		}
-		w := indexWalk{c: t.cursor(b), prefix: prefix, added: added, back: b == owners}
+		if end != nil {
+			n, _ := slices.BinarySearchFunc(added, end, bytes.Compare)
+			added = added[:n]
+		}
+		w := indexWalk{c: t.cursor(b), prefix: prefix, end: end, added: added, back: b == owners}
 		if w.back {
 			slices.Reverse(added)
 		}
@@ -109,19 +118,20 @@ func ofLive(b bucket, row []byte) bool {
 type indexWalk struct {
 	c      cursor
 	prefix []byte
+	end    []byte   // where a walk back begins; nil: at the last row
 	added  [][]byte // in the order of the walk
 	back   bool
 	row    []byte // the next row of the index; nil: there is none
 }
 
 func (w *indexWalk) first() []byte {
-	switch end := after(w.prefix); {
+	switch {
 	case !w.back:
 		w.row, _ = w.c.Seek(w.prefix)
-	case end == nil:
+	case w.end == nil:
 		w.row, _ = w.c.Last()
 	default:
-		if w.row, _ = w.c.Seek(end); w.row == nil {
+		if w.row, _ = w.c.Seek(w.end); w.row == nil {
 			w.row, _ = w.c.Last()
 		} else {
 			w.row, _ = w.c.Prev()

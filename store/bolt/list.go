@@ -12,12 +12,16 @@ import (
 )
 
 // Pushes lists an owner's live pushes, or the others, newest first.
-func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, skip, limit int) ([]store.Push, error) {
-	return viewed(ctx, db, func(t *tx) ([]store.Push, error) { return t.pushesOf(ownerPrefix(owner, live), skip, limit) })
+func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, before store.ID, skip, limit int) ([]store.Push, error) {
+	return viewed(ctx, db, func(t *tx) ([]store.Push, error) { return t.pushesOf(ownerPrefix(owner, live), before, skip, limit) })
 }
 
-func (t *tx) pushesOf(prefix []byte, skip, limit int) (list []store.Push, err error) {
-	for k, err := range t.indexed(owners, prefix) {
+func (t *tx) pushesOf(prefix []byte, before store.ID, skip, limit int) (list []store.Push, err error) {
+	end := after(prefix)
+	if before != (store.ID{}) {
+		end = append(bytes.Clone(prefix), before[:]...)
+	}
+	for k, err := range t.indexedBefore(owners, prefix, end) {
 		if err != nil || len(list) >= limit {
 			return list, err
 		}

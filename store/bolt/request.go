@@ -89,11 +89,16 @@ func (db *DB) Request(ctx context.Context, id store.RequestID) (store.Request, e
 
 // Requests lists an account's requests: first those without a time of their end, newest
 // first.
-func (db *DB) Requests(ctx context.Context, owner store.AccountID, skip, limit int) ([]store.Request, error) {
+func (db *DB) Requests(ctx context.Context, owner store.AccountID, behind store.Request, skip, limit int) ([]store.Request, error) {
 	return viewed(ctx, db, func(t *tx) (list []store.Request, err error) {
 		c, prefix := t.cursor(requestOwners), uint64Key(uint64(owner))
+		end := after(prefix)
+		if behind.ID != (store.RequestID{}) {
+			behind.Owner = owner
+			end = requestRow(behind)
+		}
 		k, _ := c.Last()
-		if end := after(prefix); end != nil {
+		if end != nil {
 			if k, _ = c.Seek(end); k == nil {
 				k, _ = c.Last()
 			} else {

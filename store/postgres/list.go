@@ -39,10 +39,14 @@ func (s sealer) listedPush(r pgx.CollectableRow) (store.Push, error) {
 // Pushes lists an owner's live pushes, or the others, newest first. With = in place of the
 // comparison of rows, the planner may take another index, and read the whole list, while
 // what it knows of the table is out of date.
-func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, skip, limit int) ([]store.Push, error) {
+func (db *DB) Pushes(ctx context.Context, owner store.AccountID, live bool, before store.ID, skip, limit int) ([]store.Push, error) {
+	end, args := "(owner, live) <= ($1, $2)", []any{int64(owner), live, skip, limit}
+	if before != (store.ID{}) {
+		end, args = "(owner, live, id) < ($1, $2, $5)", append(args, before[:])
+	}
 	return listed(ctx, db, sealer.listedPush, "select "+pushColumns+` from push p
-		where (owner, live) >= ($1, $2) and (owner, live) <= ($1, $2) and owner <> 0
-		order by owner desc, live desc, id desc offset $3 limit $4`, int64(owner), live, skip, limit)
+		where (owner, live) >= ($1, $2) and `+end+` and owner <> 0
+		order by owner desc, live desc, id desc offset $3 limit $4`, args...)
 }
 
 // PushesByID returns those of the pushes that there are.

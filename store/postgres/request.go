@@ -182,12 +182,16 @@ func (db *DB) Request(ctx context.Context, id store.RequestID) (store.Request, e
 
 // Requests lists an account's requests: first those without a time of their end, newest
 // first.
-func (db *DB) Requests(ctx context.Context, owner store.AccountID, skip, limit int) ([]store.Request, error) {
+func (db *DB) Requests(ctx context.Context, owner store.AccountID, after store.Request, skip, limit int) ([]store.Request, error) {
 	of, ok := column(owner)
 	if !ok {
 		limit = 0
 	}
-	return listed(ctx, db, sealer.listedRequest, "select "+requestColumns+" from request where owner = $1 order by live desc, id desc offset $2 limit $3", of, skip, limit)
+	behind, args := "", []any{of, skip, limit}
+	if after.ID != (store.RequestID{}) {
+		behind, args = "and (live, id) < ($4, $5)", append(args, after.EndedAt.IsZero(), after.ID[:])
+	}
+	return listed(ctx, db, sealer.listedRequest, "select "+requestColumns+" from request where owner = $1 "+behind+" order by live desc, id desc offset $2 limit $3", args...)
 }
 
 // ScanRequests lists requests by ID, from the first after the given one.

@@ -233,7 +233,7 @@ func slidesGrantsOfALivePush(t *testing.T, e store.Engine) {
 	wantDue(t, e, store.Expiring, p.ExpiresAt, 1)
 	wantDue(t, e, store.Granted, time.Time{})
 	same(t, "payload", change(t, e, p.ID, leave).Payload, payloadOf(1))
-	list, err := e.Pushes(t.Context(), owner, true, 0, 10)
+	list, err := e.Pushes(t.Context(), owner, true, store.ID{}, 0, 10)
 	must(t, err)
 	same(t, "pushes of the owner", list, []store.Push{got})
 }

@@ -46,7 +46,7 @@ func listsPushes(t *testing.T, e store.Engine) {
 		{third + 1, true, 0, 10, nil},
 		{1<<64 - 1, true, 0, 10, nil},
 	} {
-		list, err := e.Pushes(t.Context(), c.owner, c.live, c.skip, c.limit)
+		list, err := e.Pushes(t.Context(), c.owner, c.live, store.ID{}, c.skip, c.limit)
 		must(t, err)
 		same(t, "IDs", ids(list), c.want)
 		if c.skip == 0 {
@@ -55,9 +55,26 @@ func listsPushes(t *testing.T, e store.Engine) {
 			same(t, "count", n, len(c.want))
 		}
 	}
-	list, err := e.Pushes(t.Context(), second, true, 2, 1)
+	list, err := e.Pushes(t.Context(), second, true, store.ID{}, 2, 1)
 	must(t, err)
 	same(t, "push", list, []store.Push{livePush(1, second)})
+	for _, c := range []struct {
+		before      int
+		skip, limit int
+		want        []store.ID
+	}{
+		{8, 0, 10, pushIDs(7, 4, 1)},
+		{7, 0, 10, pushIDs(4, 1)},
+		{5, 0, 10, pushIDs(4, 1)}, // which is another's
+		{7, 1, 10, pushIDs(1)},
+		{7, 0, 1, pushIDs(4)},
+		{1, 0, 10, nil},
+		{0, 0, 10, nil},
+	} {
+		list, err := e.Pushes(t.Context(), second, true, pushID(c.before), c.skip, c.limit)
+		must(t, err)
+		same(t, "IDs", ids(list), c.want)
+	}
 }
 
 func movesBetweenLists(t *testing.T, e store.Engine) {
@@ -66,7 +83,7 @@ func movesBetweenLists(t *testing.T, e store.Engine) {
 	create(t, e, 2, owner)
 	want := func(live bool, want []store.ID) {
 		t.Helper()
-		list, err := e.Pushes(t.Context(), owner, live, 0, 10)
+		list, err := e.Pushes(t.Context(), owner, live, store.ID{}, 0, 10)
 		must(t, err)
 		same(t, "IDs", ids(list), want)
 	}

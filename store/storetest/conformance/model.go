@@ -229,7 +229,7 @@ func compareLists(t *testing.T, e store.Engine, pushes map[store.ID]store.Push, 
 			}
 		}
 		slices.SortFunc(want, func(a, b store.Push) int { return slices.Compare(b.ID[:], a.ID[:]) })
-		got, err := e.Pushes(t.Context(), owner, live, 0, 100)
+		got, err := e.Pushes(t.Context(), owner, live, store.ID{}, 0, 100)
 		must(t, err)
 		same(t, "list", got, want)
 	}

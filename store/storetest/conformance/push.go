@@ -283,7 +283,7 @@ func purges(t *testing.T, e store.Engine) {
 		same(t, "still there", slices.ContainsFunc(all, func(q store.Push) bool { return q.ID == p.ID }), false)
 	}
 	for _, live := range []bool{true, false} {
-		list, err := e.Pushes(t.Context(), owner, live, 0, 10)
+		list, err := e.Pushes(t.Context(), owner, live, store.ID{}, 0, 10)
 		must(t, err)
 		for _, p := range list {
 			same(t, "the push that stays", p, stays)

@@ -58,7 +58,7 @@ func wantRequests(t *testing.T, e store.Engine, owner store.AccountID, want ...s
 	t.Helper()
 	var all []store.Request
 	for {
-		list, err := e.Requests(t.Context(), owner, len(all), 2)
+		list, err := e.Requests(t.Context(), owner, store.Request{}, len(all), 2)
 		must(t, err)
 		all = append(all, list...)
 		if len(list) < 2 {
@@ -66,6 +66,15 @@ func wantRequests(t *testing.T, e store.Engine, owner store.AccountID, want ...s
 		}
 	}
 	same(t, "requests", all, want)
+	all = nil
+	for last := (store.Request{}); ; last = all[len(all)-1] {
+		list, err := e.Requests(t.Context(), owner, last, 0, 2)
+		must(t, err)
+		if all = append(all, list...); len(list) == 0 {
+			break
+		}
+	}
+	same(t, "requests behind each other", all, want)
 }
 
 // endRequest ends a request, at the time of its creation.
@@ -169,7 +178,7 @@ func answersARequest(t *testing.T, e store.Engine) {
 	r.Answers, r.EndedAt = append(r.Answers, pushID(3)), livePush(3, ann).CreatedAt
 	wantRequests(t, e, ann, r)
 	wantErr(t, answer(t, e, r, 4), store.ErrNotFound)
-	pushes, err := e.Pushes(t.Context(), ann, true, 0, 9)
+	pushes, err := e.Pushes(t.Context(), ann, true, store.ID{}, 0, 9)
 	must(t, err)
 	same(t, "pushes", len(pushes), 2)
 }
@@ -223,7 +232,7 @@ func takesTheLastAnswerOnce(t *testing.T, e store.Engine) {
 			}
 		}
 	}
-	pushes, err := e.Pushes(t.Context(), ann, true, 0, 99)
+	pushes, err := e.Pushes(t.Context(), ann, true, store.ID{}, 0, 99)
 	must(t, err)
 	same(t, "pushes", len(pushes), 8)
 }

@@ -32,7 +32,10 @@ var methods = map[string]func(context.Context, store.Engine) error{
 		_, err := e.Change(ctx, pushID(1), view)
 		return err
 	},
-	"Pushes": func(ctx context.Context, e store.Engine) error { _, err := e.Pushes(ctx, 1, true, 0, 9); return err },
+	"Pushes": func(ctx context.Context, e store.Engine) error {
+		_, err := e.Pushes(ctx, 1, true, store.ID{}, 0, 9)
+		return err
+	},
 	"CountPushes": func(ctx context.Context, e store.Engine) error {
 		_, err := e.CountPushes(ctx, 1, true, 9)
 		return err
@@ -153,7 +156,10 @@ var methods = map[string]func(context.Context, store.Engine) error{
 		_, err := e.Request(ctx, requestOf(1, 1, 1).ID)
 		return err
 	},
-	"Requests": func(ctx context.Context, e store.Engine) error { _, err := e.Requests(ctx, 1, 0, 9); return err },
+	"Requests": func(ctx context.Context, e store.Engine) error {
+		_, err := e.Requests(ctx, 1, store.Request{}, 0, 9)
+		return err
+	},
 	"ScanRequests": func(ctx context.Context, e store.Engine) error {
 		_, err := e.ScanRequests(ctx, store.RequestID{}, 9)
 		return err
