@@ -85,11 +85,33 @@ func ParseQuery(text string) (pairs Pairs, err error) {
 // readForm reads application/x-www-form-urlencoded. If any part of the form is not
 // valid, the sink gets no field.
 func (r *Reader) readForm(into Sink) error {
-	text, err := readText(r)
+	text, err := readText(&pairCounter{from: r})
 	if err != nil {
 		return err
 	}
 	return r.readPairs(text, into)
+}
+
+// A pairCounter reads a form, and ends with ErrFields behind the first pair too many: megabytes that
+// are refused anyway are not read.
+type pairCounter struct {
+	from   io.Reader
+	pairs  int
+	inside bool // the last byte was one of a pair
+}
+
+func (c *pairCounter) Read(p []byte) (int, error) {
+	n, err := c.from.Read(p)
+	for _, b := range p[:n] {
+		if b != '&' && !c.inside {
+			c.pairs++
+		}
+		c.inside = b != '&'
+	}
+	if c.pairs > maxFields {
+		err = ErrFields
+	}
+	return n, err
 }
 
 // readQuery reads the query in place of a form.
