@@ -49,17 +49,21 @@ func (s *Server) auditCSV(r *request) (reply, error) {
 	}, nil
 }
 
+// formulaStarts are what a spreadsheet may take for the start of a formula. Some read the
+// full-width forms as the plain ones.
+const formulaStarts = "=+-@\t\r\n＝＋－＠"
+
 // escapeFormulas keeps a spreadsheet from reading a client's text as a formula: it puts an
-// apostrophe before =, +, -, @ and controls at the beginning of a cell. It does so
+// apostrophe before each of formulaStarts at the beginning of a cell. It does so
 // behind a semicolon or a tab too, since some programs split cells there.
 func escapeFormulas(cell string) string {
-	if !strings.ContainsAny(cell, "=+-@\t\r\n") {
+	if !strings.ContainsAny(cell, formulaStarts) {
 		return cell
 	}
 	var out strings.Builder
 	begins := true
 	for _, c := range cell {
-		if begins && strings.ContainsRune("=+-@\t\r\n", c) {
+		if begins && strings.ContainsRune(formulaStarts, c) {
 			out.WriteByte('\'')
 		}
 		out.WriteRune(c)

@@ -76,6 +76,10 @@ func TestNoCellOfTheCSVIsAFormula(t *testing.T) {
 	ann, by := a.AddSessionUser("ann@example.com"), a.Actor("ann@example.com")
 	for sent, want := range map[string]string{
 		"=1+1":                 `'=1+1`,
+		"＝1":                   `'＝1`,
+		"＋1":                   `'＋1`,
+		"－1":                   `'－1`,
+		"a;＠x":                 `a;'＠x`,
 		"+1":                   `'+1`,
 		"-1":                   `'-1`,
 		"@SUM(A1)":             `'@SUM(A1)`,
