@@ -191,7 +191,8 @@ type Config struct {
 	// Pushes that carry a URL. The settings mean what they mean under pw.
 	URL Terms `mapstructure:"url" reload:"yes"`
 
-	// Pushes that carry files. The settings mean what they mean under pw.
+	// Pushes that carry files. The settings mean what they mean under pw. A push of another
+	// kind that carries files keeps within the limits of both.
 	Files FileTerms `mapstructure:"files" reload:"yes"`
 
 	// Pushes that show a QR code. The settings mean what they mean under pw.

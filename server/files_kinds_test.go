@@ -54,3 +54,31 @@ func TestFilesBesideAKindAreRefused(t *testing.T) {
 	}
 	a.WantNothing(ann)
 }
+
+// Files keep their own limits, whatever kind they come along with.
+func TestFilesBesideAKindKeepTheLimitsOfBoth(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, allKinds, func(c *config.Config) {
+		c.Files.ExpireAfterDaysMax, c.Files.ExpireAfterDaysDefault = 2, 2
+		c.Files.ExpireAfterViewsMax, c.Files.ExpireAfterViewsDefault = 3, 3
+		c.Files.EnableDeletablePushes = false
+		c.QR.ExpireAfterViewsMax, c.QR.ExpireAfterViewsDefault = 1, 1
+	})
+	session, ann := a.AddSessionUser("ann@example.com"), a.AddToken("ann@example.com")
+	const file = `"files":[{"filename":"a","content":"aGk="}]`
+	for _, kind := range []string{"text", "url", "qr", "file"} {
+		push := `"kind":"` + kind + `","payload":"https://a.example/",` + file
+		for _, c := range []struct{ field, value string }{{"expire_after_days", "3"}, {"expire_after_views", "4"}, {"expire_after_duration", "8"}} {
+			if got := invalidOf(a.Do("POST", pushes, jsonFiles(push+`,"`+c.field+`":`+c.value), ann)); !slices.Equal(got, []string{c.field}) {
+				t.Errorf("%s with a file: %s %s: %v", kind, c.field, c.value, got)
+			}
+		}
+		want := map[string]string{"expire_after_days": "2", "expire_after_views": "3", "deletable_by_viewer": "false"}
+		if kind == "qr" {
+			want["expire_after_views"] = "1"
+		}
+		made := a.Do("POST", pushes, jsonFiles(push+`,"deletable_by_viewer":true`), ann).Want(http.StatusCreated).Has(want)
+		a.SendOwn("/p/"+made.Text("url_token")+"/edit", map[string]string{"days": "90", "views": "100"}, session).Want(http.StatusUnprocessableEntity)
+	}
+	a.Do("POST", pushes, jsonFiles(`"kind":"text","payload":"x","expire_after_days":3,"expire_after_views":4`), ann).Want(http.StatusCreated)
+}

@@ -150,7 +150,7 @@ func (s *Store) History(ctx context.Context, by Actor, n Name, page int) (Histor
 	if err != nil {
 		return History{}, err
 	}
-	h.Days, h.Views = p.editBounds(policy.Terms[p.Kind], at)
+	h.Days, h.Views = p.editBounds(termsOf(policy.Terms, p.Kind, p.HoldsFiles()), at)
 	skip := (page - 1) * PageSize
 	if p.Seq > MaxSummed {
 		h.Log, err = s.entries(ctx, p, skip, PageSize)

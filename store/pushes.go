@@ -43,7 +43,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	if err != nil {
 		return PushInfo{}, err
 	}
-	p := policy.Terms[in.Kind].resolve(in, at, &bad)
+	p := termsOf(policy.Terms, in.Kind, in.hasFiles()).resolve(in, at, &bad)
 	to := s.recipients(by, in.Mail, &bad)
 	p.checkMail(to, &bad)
 	policy.checkMail(to, &bad)

@@ -301,7 +301,7 @@ func (s *Store) answering(ctx context.Context, in NewPush, bad *InvalidError) (N
 	if err != nil {
 		return in, r, err
 	}
-	t := r.Policy.Terms[in.Kind]
+	t := termsOf(r.Policy.Terms, in.Kind, in.hasFiles())
 	views := r.Views
 	if views == 0 {
 		views = t.Views.Default

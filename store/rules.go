@@ -241,7 +241,7 @@ func editRule(by Actor, at clock.Instant, sealed []byte, terms map[Kind]Terms, e
 			next.Details = details
 			e.check(&bad)
 		}
-		days, views := p.editBounds(terms[p.Kind], at)
+		days, views := p.editBounds(termsOf(terms, p.Kind, p.HoldsFiles()), at)
 		if newDays {
 			next.Days = days.pick(FieldDays, e.Days, &bad)
 			next.ExpiresAt = p.CreatedAt.Add(time.Duration(next.Days) * day)

@@ -36,6 +36,28 @@ type Terms struct {
 	Deletable     Choice
 }
 
+// termsOf returns the terms of a push. One with files keeps those of files, too, whatever its
+// kind.
+func termsOf(all map[Kind]Terms, k Kind, files bool) Terms {
+	t := all[k]
+	if !files || k == File {
+		return t
+	}
+	f := all[File]
+	t.Days, t.Views = t.Days.within(f.Days), t.Views.within(f.Views)
+	t.Deletable = Choice{t.Deletable.Enabled && f.Deletable.Enabled, t.Deletable.Default && f.Deletable.Default}
+	return t
+}
+
+// within returns the bounds that are within both. Where none are, the lower of the two most is
+// all that there is. The default is the one of r, or what is nearest to it.
+func (r Range) within(o Range) Range {
+	r.Max = min(r.Max, o.Max)
+	r.Min = min(max(r.Min, o.Min), r.Max)
+	r.Default = r.near(r.Default)
+	return r
+}
+
 // resolve makes the record of a new push, without ID, owner and sealed parts. It fills in
 // the defaults, and adds to bad what the terms do not allow.
 func (t Terms) resolve(in NewPush, at clock.Instant, bad *InvalidError) Push {
