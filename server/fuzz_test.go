@@ -63,12 +63,19 @@ var languages = regexp.MustCompile(`\A/([^/]{2}|[^/]{2}-[^/]{2}|:language)/`)
 
 // readTable finds a route by going through the table.
 func readTable(rows []route, method, path string) (*route, httprouter.Params) {
+	doubled := strings.Contains(path, "//")
 	if path != "*" {
 		path = "/" + strings.Join(strings.FieldsFunc(path, func(r rune) bool { return r == '/' }), "/")
 	}
 	v1 := pathsV1.MatchString(path)
 	if v1 || strings.HasPrefix(path, "/api/") {
 		path = strings.TrimSuffix(path, ".json")
+	}
+	only := func(r *route, params httprouter.Params) (*route, httprouter.Params) {
+		if doubled && r != nil && !r.takesDoubledSlashes() {
+			return nil, nil
+		}
+		return r, params
 	}
 	var other *route
 	var params httprouter.Params
@@ -79,13 +86,13 @@ func readTable(rows []route, method, path string) (*route, httprouter.Params) {
 			continue
 		}
 		if row.word != "" && row.word == got.ByName(tokenParam) || !hasParam(row.pattern, tokenParam) {
-			return &rows[i], got
+			return only(&rows[i], got)
 		}
 		if row.word == "" {
 			other, params = &rows[i], got
 		}
 	}
-	return other, params
+	return only(other, params)
 }
 
 func match(pattern, path string) (params httprouter.Params, ok bool) {

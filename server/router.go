@@ -76,6 +76,7 @@ func choose(group []route, value string) *route {
 
 // find returns the route of a path, with the values of its parameters.
 func (r *router) find(method, path string) (*route, httprouter.Params) {
+	doubled := strings.Contains(path, "//")
 	tree, path := r.place(squeeze(path))
 	handle, ps, _ := tree.Lookup(method, path)
 	empty := func(p httprouter.Param) bool { return p.Value == "" }
@@ -84,7 +85,17 @@ func (r *router) find(method, path string) (*route, httprouter.Params) {
 	}
 	var f foundRoute
 	handle(&f, nil, ps)
+	if doubled && f.route != nil && !f.route.takesDoubledSlashes() {
+		return nil, nil
+	}
 	return f.route, ps
+}
+
+// takesDoubledSlashes reports whether a path to the route may have slashes that are repeated, as
+// some programs send them: one to a push, or of the API. All other paths are only what they are,
+// so that a proxy can shut them off by how they begin.
+func (r route) takesDoubledSlashes() bool {
+	return r.pattern == "/" || r.has(forRecipients|isV1) || strings.HasPrefix(r.pattern, "/api/") && r.access != administrating
 }
 
 // allowed lists the methods that a path has a route for; none if it is unknown.

@@ -9,6 +9,7 @@ import (
 
 	"pushbox/config"
 	"pushbox/server/servertest"
+	"pushbox/store"
 )
 
 // everyAnswer returns answers of every sort: successes, each class of error, each kind
@@ -120,6 +121,25 @@ func TestMoreSlashesChangeNothing(t *testing.T) {
 			}
 		}
 		a.Get(at("api/v2/pushes/" + token + "//")).Want(http.StatusOK).Has(map[string]string{"payload": "x", "views_remaining": "4"})
+	}
+}
+
+// A proxy may shut off what is not for everyone by how its path begins.
+func TestMoreSlashesLeadToNothingElse(t *testing.T) {
+	t.Parallel()
+	for _, base := range []string{"", "/push"} {
+		a := servertest.New(t, func(c *config.Config) { c.BasePath = base })
+		session := a.AddSessionUser(rootEmail)
+		makeAdmin(a, rootEmail, true)
+		token := scoped(a, rootEmail, store.ScopeAdmin)
+		for path, boss := range map[string]http.Header{
+			"/admin": session, "/admin/log": session, adminAPI + "/accounts": token, "/users/account": session, "/users/sessions": session, "/p": session, "/help/api": session,
+		} {
+			a.Get(base+path, boss).Want(http.StatusOK)
+			for _, other := range []string{"/" + base + path, base + "/" + path, base + strings.ReplaceAll(path, "/", "//"), base + path + "//"} {
+				a.Get(other, boss).Want(http.StatusNotFound)
+			}
+		}
 	}
 }
 
