@@ -92,7 +92,8 @@ type ProxySignIn struct {
 	// it in each request. Empty: none.
 	Header string `mapstructure:"header" form:"header"`
 
-	// Header with the groups of the person, separated by commas or bars. Empty: none.
+	// Header with the groups of the person, separated by bars, or if there are none by commas.
+	// Empty: none.
 	GroupsHeader string `mapstructure:"groups_header" form:"header"`
 
 	// Whether a person without an account gets one.

@@ -36,11 +36,23 @@ func (s *Server) takeProxied(e *entryPoint, hr *http.Request) (who proxied) {
 	if e.recipients || !s.proxies.TrustsPeer(hr.RemoteAddr) || !email.IsAddress(address) {
 		return proxied{}
 	}
-	for _, g := range strings.FieldsFunc(groups, func(c rune) bool { return c == ',' || c == '|' }) {
-		who.groups = append(who.groups, strings.TrimSpace(g))
-	}
-	who.email = address
+	who.email, who.groups = address, splitGroups(groups)
 	return who
+}
+
+// splitGroups reads a list of groups. Proxies separate them by a bar or a comma. Where there is a
+// bar, a comma is a part of a name: else a group with a comma in its name would be two.
+func splitGroups(list string) (groups []string) {
+	separator := ","
+	if strings.Contains(list, "|") {
+		separator = "|"
+	}
+	for g := range strings.SplitSeq(list, separator) {
+		if g = strings.TrimSpace(g); g != "" {
+			groups = append(groups, g)
+		}
+	}
+	return groups
 }
 
 // identity is that of the person.

@@ -6,7 +6,9 @@ import (
 	"testing"
 
 	"pushbox/config"
+	"pushbox/internal/secret"
 	"pushbox/server/servertest"
+	"pushbox/store/storetest"
 )
 
 // behindProxy is the settings of a server behind a proxy that names people.
@@ -98,4 +100,23 @@ func TestAProxyLetsOnlySomeSignIn(t *testing.T) {
 	asNamed(b, "/users/sign_in", servertest.AnnEmail, "others").Want(http.StatusForbidden).Says("You may not sign in here.")
 	asNamed(b, "/users/sign_in", "new@example.com", "staff").Want(http.StatusForbidden)
 	asNamed(b, "/users/sign_in", servertest.AnnEmail, "others, staff").To("/")
+}
+
+// A comma is part of a name where bars separate: else a group with a comma in its name is two.
+func TestAGroupWithACommaInItsNameIsOneWhereBarsSeparate(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, behindProxy(func(c *config.Config) { c.SignIn.Proxy.AdminGroups = []string{"admins", "cn=boss,ou=groups"} }))
+	if _, err := a.Store.AddAdmin(ctx, storetest.Operator, "root@example.com", secret.New(servertest.AnnPassword)); err != nil { // not the last one
+		t.Fatal(err)
+	}
+	for groups, admin := range map[string]bool{
+		"project x,admins|staff": false, "staff|project x,admins": false, "staff | admins": true, "admins|": true, "|admins": true,
+		"staff,admins": true, "admins": true, "staff": false, "": false, "staff|cn=boss,ou=groups": true,
+	} {
+		b := a.Browser()
+		asNamed(b, "/users/sign_in", "ann@example.com", groups)
+		if got := asNamed(b, "/admin", "ann@example.com", groups).Status == http.StatusOK; got != admin {
+			t.Errorf("%q administers: %v", groups, got)
+		}
+	}
 }
