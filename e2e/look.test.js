@@ -326,7 +326,7 @@ const pages = {
     await addDevice(guest)
     await arriveSignedIn(guest, account)
     await turnOnMFA(guest)
-    await addPasskey(guest, 'Phone')
+    await addPasskey(guest, 'Phone', await guest.page.locator('#codes code').first().textContent())
     await guest.page.getByText(say('notice_passkey_added')).waitFor()
     await guest.context.clearCookies()
     await touches(guest, false)

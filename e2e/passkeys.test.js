@@ -55,7 +55,7 @@ test('a passkey is added, signs in alone and as second factor, and is removed', 
   await guest.press(say('token_make'))
   await guest.wholePage({ level: 1, name: say('token_made_title') })
 
-  await addPasskey(guest, 'Laptop again') // the device says that it has one
+  await addPasskey(guest, 'Laptop again') // the passkey proves the account, and the device says that it has one
   await guest.page.getByText(say('passkey_not_made')).waitFor()
 
   const row = guest.page.getByRole('row', { name: /Laptop/ })
@@ -109,7 +109,8 @@ test('an authenticator app and a passkey are each enough', async (t) => {
   await guest.page.locator('#code').fill(codeOf(secret))
   await guest.press(say('mfa_go'))
   await guest.wholePage({ level: 1, name: say('mfa_codes_title') })
-  await addPasskey(guest, 'Phone')
+  const codes = await guest.page.locator('#codes code').allTextContents()
+  await addPasskey(guest, 'Phone', codes[0])
   await guest.page.getByText(say('notice_passkey_added')).waitFor()
   await signOut(guest)
   await signIn(guest, account)
@@ -118,6 +119,7 @@ test('an authenticator app and a passkey are each enough', async (t) => {
   await signedIn(guest)
   await guest.go('/users/mfa')
   await guest.page.locator('#off-password').fill(password)
+  await guest.page.locator('[action$="/mfa/off"] [name=code]').fill(codes[1])
   await guest.press(say('mfa_app_off'))
   await guest.page.getByText(say('notice_mfa_app_off')).waitFor()
   await signOut(guest)

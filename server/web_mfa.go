@@ -23,7 +23,7 @@ type mfaView struct {
 	Secret   secret.Text // of the authenticator app that is offered, if there is none
 	QR       display.QR
 	New      passkeyView // the passkey that is offered
-	Proof    passkeyView // that an account without a password can give in place of a code
+	Proof    passkeyView // that can be given in place of a code, where changes take a factor
 	Error    formError
 }
 
@@ -74,7 +74,7 @@ func (s *Server) mfaState(r *request, offered secret.Text) (mfaView, error) {
 			return s.store.NewPasskey(r.Context(), s.sessionSecret(r), site)
 		})
 	}
-	if err == nil && page.On && r.session.NoPassword {
+	if err == nil && page.On {
 		page.Proof, err = s.askSecondPasskey(r)
 	}
 	if page.TOTP || err != nil {
@@ -97,8 +97,11 @@ func (s *Server) mfaState(r *request, offered secret.Text) (mfaView, error) {
 // enableMFA adds the authenticator app that was offered. A code proves that it has the secret,
 // and the password that the account is the user's.
 func (s *Server) enableMFA(r *request, f webForm) (reply, error) {
+	if r.session.TOTP {
+		return goTo(mfaPath), nil
+	}
 	offered := f.Text("secret")
-	n, codes, err := s.store.EnableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), offered, f.Text("code"))
+	n, codes, err := s.store.EnableTOTP(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.otherFactor(r, f), offered, f.Text("code"))
 	if errors.Is(err, store.ErrExists) {
 		return goTo(mfaPath), nil
 	}
@@ -142,7 +145,7 @@ func (s *Server) newRecoveryCodes(r *request, f webForm) (reply, error) {
 
 // refuseMFA shows the page again after what proves the account was refused.
 func (s *Server) refuseMFA(r *request, f webForm, err error) (reply, error) {
-	message, err := factorWrong(f, r.session.NoPassword, err)
+	message, err := factorWrong(f, r.session.MFA, err)
 	return s.rerenderMFA(r, err, message, secret.Text{})
 }
 

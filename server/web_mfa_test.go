@@ -67,8 +67,10 @@ func TestNewRecoveryCodesReplaceTheOld(t *testing.T) {
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	b.Post("/users/mfa/codes", "password", servertest.AnnPassword).To("/users/mfa") // there is no second factor
 	_, old := b.EnableMFA()
-	b.Post("/users/mfa/codes", "password", "wrong").Want(http.StatusForbidden).Says("That is not your password.")
-	recovery := servertest.RecoveryCodes(b.Post("/users/mfa/codes", "password", servertest.AnnPassword).Want(http.StatusOK).Says("take the place of the old ones"))
+	for password, code := range map[string]string{"wrong": old[1], servertest.AnnPassword: ""} { // with the password alone, factors would be worth no more than it
+		b.Post("/users/mfa/codes", "password", password, "code", code).Want(http.StatusForbidden).Says("The password or the code is wrong.")
+	}
+	recovery := servertest.RecoveryCodes(b.Post("/users/mfa/codes", "password", servertest.AnnPassword, "code", old[1]).Want(http.StatusOK).Says("take the place of the old ones"))
 	b = a.Browser()
 	b.SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/users/sign_in")
 	b.Post("/users/sign_in/code", "code", old[0]).Want(http.StatusForbidden)
@@ -79,10 +81,12 @@ func TestASecondFactorIsTurnedOff(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t)
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
-	b.EnableMFA()
-	b.Post("/users/mfa/off", "password", "wrong").Want(http.StatusForbidden).Says("That is not your password.")
+	_, recovery := b.EnableMFA()
+	for password, code := range map[string]string{"wrong": recovery[0], servertest.AnnPassword: ""} {
+		b.Post("/users/mfa/off", "password", password, "code", code).Want(http.StatusForbidden).Says("The password or the code is wrong.")
+	}
 	a.Browser().SignIn(servertest.AnnEmail, servertest.AnnPassword).To("/users/sign_in")
-	b.Post("/users/mfa/off", "password", servertest.AnnPassword).To("/users/mfa")
+	b.Post("/users/mfa/off", "password", servertest.AnnPassword, "code", recovery[0]).To("/users/mfa")
 	b.Get("/users/mfa").Says("Two-factor sign-in is off.").Inner("secret")
 	a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 }

@@ -99,6 +99,13 @@ func (s *Server) factor(r *request, f webForm) store.Factor {
 	return store.Factor{Code: f.Text("code"), Passkey: s.passkeyAnswer(r, f)}
 }
 
+// otherFactor reads the factor that proves an account which gets another one. Its fields have other
+// names than those of the new factor.
+func (s *Server) otherFactor(r *request, f webForm) store.Factor {
+	site, _ := s.passkeySite(r)
+	return store.Factor{Code: f.Text("proof_code"), Passkey: store.PasskeyAnswer{Site: site, Challenge: f.text("proof_challenge"), Text: f.Text("proof")}}
+}
+
 // factorWrong returns the message for a form whose password or factor was refused, and the
 // error. coded says that the form takes a code.
 func factorWrong(f webForm, coded bool, err error) (string, error) {
@@ -151,7 +158,7 @@ func unlessLate(err error) error {
 
 // addPasskey gives the account a passkey that the browser made.
 func (s *Server) addPasskey(r *request, f webForm) (reply, error) {
-	n, codes, err := s.store.AddPasskey(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), f.text("name"), s.passkeyAnswer(r, f))
+	n, codes, err := s.store.AddPasskey(r.Context(), r.actor, s.sessionSecret(r), f.Text("password"), s.otherFactor(r, f), f.text("name"), s.passkeyAnswer(r, f))
 	var invalid *store.InvalidError
 	switch {
 	case errors.As(err, &invalid), errors.Is(err, store.ErrExists):

@@ -31,12 +31,25 @@ func passkeyFields(page servertest.Answer) (challenge, options string) {
 	return page.Inputs("challenge")[0], html.UnescapeString(m[1])
 }
 
-// addPasskey adds the passkey of a device.
+var (
+	newInPage   = regexp.MustCompile(`name="challenge" value="([^"]*)">\s*<input type="hidden" name="passkey" value="" data-origin="[^"]*" data-options="([^"]*&#34;user&#34;[^"]*)"`)
+	proofInPage = regexp.MustCompile(`name="proof_challenge" value="([^"]*)">\s*<input type="hidden" name="proof" value="" data-origin="[^"]*" data-options="([^"]*)"`)
+)
+
+// addPasskey adds the passkey of a device, which also proves an account that has it already.
 func addPasskey(a *servertest.Server, b *servertest.Browser, d *passkeytest.Device, password string) servertest.Answer {
 	a.T.Helper()
-	challenge, options := passkeyFields(b.Get("/users/mfa").Want(http.StatusOK))
+	page := b.Get("/users/mfa").Want(http.StatusOK).Body
+	made := newInPage.FindStringSubmatch(page)
+	if made == nil {
+		a.T.Fatalf("the page offers no new passkey: %s", page)
+	}
 	a.Store.Clock.Advance(time.Second)
-	return b.Post("/users/mfa/passkeys", "password", password, "name", "Ann’s key", "challenge", challenge, "passkey", d.Create(options))
+	fields := []string{"password", password, "name", "Ann’s key", "challenge", made[1]}
+	if proof := proofInPage.FindStringSubmatch(page); proof != nil {
+		fields = append(fields, "proof_challenge", proof[1], "proof", d.Get(html.UnescapeString(proof[2])))
+	}
+	return b.Post("/users/mfa/passkeys", append(fields, "passkey", d.Create(html.UnescapeString(made[2])))...)
 }
 
 // usePasskey uses the passkey of a device on the page for signing in.
@@ -78,16 +91,18 @@ func TestAPasskeyOnThePages(t *testing.T) {
 	second.Post("/users/token", "password", servertest.AnnPassword, "days", "0", "code", recovery[0]).Want(http.StatusCreated)
 }
 
-func TestAPasskeyIsRemovedWithThePassword(t *testing.T) {
+func TestAPasskeyIsRemovedWithThePasswordAndAFactor(t *testing.T) {
 	t.Parallel()
 	a := servertest.NewSite(t, atPasskeyOrigin)
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	d := passkeytest.New(t, passkeyOrigin)
-	addPasskey(a, b, d, servertest.AnnPassword).Want(http.StatusOK)
+	recovery := servertest.RecoveryCodes(addPasskey(a, b, d, servertest.AnnPassword).Want(http.StatusOK))
 	id := b.Get("/users/mfa").Inputs("id")[0]
-	b.Post("/users/mfa/passkeys/remove", "password", "wrong", "id", id).Want(http.StatusForbidden).Says("That is not your password.")
+	for password, code := range map[string]string{"wrong": recovery[0], servertest.AnnPassword: ""} {
+		b.Post("/users/mfa/passkeys/remove", "password", password, "code", code, "id", id).Want(http.StatusForbidden).Says("The password or the code is wrong.")
+	}
 	for range 2 { // the second time it is gone already
-		b.Post("/users/mfa/passkeys/remove", "password", servertest.AnnPassword, "id", id).To("/users/mfa")
+		b.Post("/users/mfa/passkeys/remove", "password", servertest.AnnPassword, "code", recovery[0], "id", id).To("/users/mfa")
 	}
 	b.Get("/users/mfa").Want(http.StatusOK).Says("The passkey was removed.").Lacks("Ann’s key", "Two-factor sign-in is on.")
 	usePasskey(a, a.Browser(), d).Want(http.StatusForbidden).Says("This passkey was not accepted.")
@@ -149,15 +164,16 @@ func TestARequiredSecondFactorMayBeAPasskey(t *testing.T) {
 	a := servertest.NewSite(t, atPasskeyOrigin, func(c *config.Config) { c.RequireMFA = true })
 	b := a.SignedIn(servertest.AnnEmail, servertest.AnnPassword)
 	d := passkeytest.New(t, passkeyOrigin)
-	addPasskey(a, b, d, servertest.AnnPassword).Want(http.StatusOK)
+	recovery := servertest.RecoveryCodes(addPasskey(a, b, d, servertest.AnnPassword).Want(http.StatusOK))
 	b.Get("/users/token").Want(http.StatusOK)
 	b.Get("/users/mfa").Want(http.StatusOK).Says("you cannot turn it off").Lacks("Remove this passkey")
 	b.Post("/users/mfa/passkeys/remove", "password", servertest.AnnPassword, "id", "x").Want(http.StatusForbidden).Says("you cannot turn it off")
 
 	totpSecret := b.Get("/users/mfa").Inner("secret")
-	b.Post("/users/mfa", "password", servertest.AnnPassword, "secret", totpSecret, "code", a.Code(totpSecret, 0)).To("/users/mfa")
+	b.Post("/users/mfa", "password", servertest.AnnPassword, "secret", totpSecret, "code", a.Code(totpSecret, 0)).Want(http.StatusForbidden)
+	b.Post("/users/mfa", "password", servertest.AnnPassword, "secret", totpSecret, "code", a.Code(totpSecret, 0), "proof_code", recovery[0]).To("/users/mfa")
 	id := b.Get("/users/mfa").Says("The authenticator app is set up.").Lacks("you cannot turn it off").Inputs("id")[0]
-	b.Post("/users/mfa/passkeys/remove", "password", servertest.AnnPassword, "id", id).To("/users/mfa")
+	b.Post("/users/mfa/passkeys/remove", "password", servertest.AnnPassword, "code", recovery[1], "id", id).To("/users/mfa")
 	b.Post("/users/mfa/off", "password", servertest.AnnPassword).Want(http.StatusForbidden).Says("you cannot turn it off")
 	b.Get("/users/token").Want(http.StatusOK)
 }

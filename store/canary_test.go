@@ -38,6 +38,7 @@ func TestTheFileHoldsNothingOfASessionInClear(t *testing.T) {
 	}
 	key, recovery := storetest.EnableTOTP(t, f, &n)
 	k := newKeyholder(t, f)
+	k.given.Code = recovery[1]
 	if _, _, err := k.add(n.Secret, "canary-passkey-77d0"); err != nil {
 		t.Fatal(err)
 	}

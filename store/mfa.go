@@ -24,30 +24,34 @@ func (s *Store) NewTOTP(ctx context.Context, session secret.Text) (TOTPSetup, er
 }
 
 // EnableTOTP gives the account of a session an authenticator app as second factor. code must
-// be a valid code of it. If the account has no other, recovery codes come with it, which cannot
+// be a valid code of it. If the account has another factor, that proves beside the password that
+// the account is the caller's. If it has none, recovery codes come with the app, which cannot
 // be seen again, and all sessions of the account end, the caller's too, since a password alone
 // opened them. A new one begins in their place. Else n and recovery are zero.
 //
-// Errors: as those of ChangePassword, ErrCredentials also for a wrong code;
+// Errors: as those of ChangePassword, ErrCredentials also for a wrong code or factor;
 // *InvalidError if totpSecret is not in the form of NewTOTP; ErrExists if the account
 // has an authenticator app.
-func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password, totpSecret, code secret.Text) (n NewSession, recovery []secret.Text, err error) {
+func (s *Store) EnableTOTP(ctx context.Context, by Actor, session, password secret.Text, f Factor, totpSecret, code secret.Text) (n NewSession, recovery []secret.Text, err error) {
 	n, err = sealing(ctx, s, func(ctx context.Context) (n NewSession, err error) {
-		n, recovery, err = s.enableTOTP(ctx, by, session, password, totpSecret, code)
+		n, recovery, err = s.enableTOTP(ctx, by, session, password, f, totpSecret, code)
 		return n, err
 	})
 	return n, recovery, err
 }
 
-func (s *Store) enableTOTP(ctx context.Context, by Actor, session, password, totpSecret, code secret.Text) (n NewSession, recovery []secret.Text, err error) {
+func (s *Store) enableTOTP(ctx context.Context, by Actor, session, password secret.Text, f Factor, totpSecret, code secret.Text) (n NewSession, recovery []secret.Text, err error) {
 	key, badKey := parseTOTP(totpSecret)
-	c, err := s.proven(ctx, by, session, password)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
 	if err != nil {
 		return NewSession{}, nil, err
 	}
 	sealed, step := s.sealTOTP(c.account.ID, key), totpStep(key, cleanCode(code), s.time.Read().Now, 0)
 	n, recovery, err = s.addFactor(ctx, c, AdminFactorAdd, "", func(a *Account) error {
+		err := use(a)
 		switch {
+		case err != nil:
+			return err
 		case badKey != nil:
 			return badKey
 		case a.TOTP != "":
@@ -92,16 +96,12 @@ func (s *Store) addFactor(ctx context.Context, c caller, k AdminKind, detail str
 	return n, recovery, nil
 }
 
-// guardsFactors reports whether it takes a factor to lose one: a session alone must not be enough
-// where there is no password to give again.
-func (a Account) guardsFactors() bool { return a.MFA() && a.SignsInElsewhere() }
-
 // DisableTOTP removes the authenticator app of the account of a session; with its last factor
-// beside the password go the recovery codes. Where there is no password, a second factor proves
-// that the account is the caller's. Errors as those of ChangePassword, ErrCredentials also for a
-// wrong factor.
+// beside the password go the recovery codes. A factor proves beside the password that the account
+// is the caller's: else factors would be worth no more than the password. Errors as those of
+// ChangePassword, ErrCredentials also for a wrong factor.
 func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password secret.Text, f Factor) error {
-	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.guardsFactors)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (s *Store) DisableTOTP(ctx context.Context, by Actor, session, password sec
 // NewRecoveryCodes replaces the recovery codes of the account of a session. What proves it, and
 // the errors, are as those of DisableTOTP; ErrNotFound if it has no second factor.
 func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, password secret.Text, f Factor) (recovery []secret.Text, err error) {
-	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.guardsFactors)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
 	if err != nil {
 		return nil, err
 	}

@@ -59,7 +59,7 @@ func TestAPendingSessionAllowsNothingElse(t *testing.T) {
 	pending := storetest.SignIn(t, f)
 	_, list := f.Sessions(ctx, pending.Secret)
 	_, offer := f.NewTOTP(ctx, pending.Secret)
-	_, _, again := f.EnableTOTP(ctx, anonymous, pending.Secret, secret.New(right), key, storetest.Code(t, f, key, 0))
+	_, _, again := f.EnableTOTP(ctx, anonymous, pending.Secret, secret.New(right), store.Factor{}, key, storetest.Code(t, f, key, 0))
 	_, codes := f.NewRecoveryCodes(ctx, anonymous, pending.Secret, secret.New(right), store.Factor{})
 	_, changed := f.ChangePassword(ctx, anonymous, pending.Secret, secret.New(right), secret.New("long enough"), false)
 	for i, err := range []error{

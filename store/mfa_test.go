@@ -62,19 +62,19 @@ func TestASecondFactorIsNotEnabled(t *testing.T) {
 		{"an old code", setup.Secret.Reveal(), storetest.Code(t, f, setup.Secret, -time.Minute).Reveal(), func(err error) bool { return errors.Is(err, store.ErrCredentials) }},
 		{"a short secret", setup.Secret.Reveal()[:24], "123456", func(err error) bool { return errors.As(err, &invalid) }},
 	} {
-		if _, codes, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), secret.New(c.secret), secret.New(c.code)); !c.is(err) || codes != nil {
+		if _, codes, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, secret.New(c.secret), secret.New(c.code)); !c.is(err) || codes != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
 	}
-	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New("wrong wrong wrong"), setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrCredentials) {
+	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New("wrong wrong wrong"), store.Factor{}, setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrCredentials) {
 		t.Errorf("a wrong password: %v", err)
 	}
 	if storetest.SignIn(t, f).Pending {
 		t.Error("it was enabled")
 	}
-	key, _ := storetest.EnableTOTP(t, f, &n)
+	key, recovery := storetest.EnableTOTP(t, f, &n)
 	f.Clock.Advance(time.Minute)
-	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrExists) {
+	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: recovery[0]}, setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrExists) {
 		t.Errorf("a second one: %v", err)
 	}
 	if _, err := f.SignInCode(ctx, anonymous, storetest.SignIn(t, f).Secret, storetest.Code(t, f, key, 0)); err != nil {
@@ -84,11 +84,11 @@ func TestASecondFactorIsNotEnabled(t *testing.T) {
 
 func TestASecondFactorIsTakenAway(t *testing.T) {
 	t.Parallel()
-	for name, off := range map[string]func(*storetest.Fixture, secret.Text) error{
-		"by the account": func(f *storetest.Fixture, s secret.Text) error {
-			return f.DisableTOTP(ctx, anonymous, s, secret.New(right), store.Factor{})
+	for name, off := range map[string]func(*storetest.Fixture, secret.Text, store.Factor) error{
+		"by the account": func(f *storetest.Fixture, s secret.Text, given store.Factor) error {
+			return f.DisableTOTP(ctx, anonymous, s, secret.New(right), given)
 		},
-		"by command": func(f *storetest.Fixture, _ secret.Text) error {
+		"by command": func(f *storetest.Fixture, _ secret.Text, _ store.Factor) error {
 			return f.ResetFactors(ctx, storetest.Operator, " ANN@example.com")
 		},
 	} {
@@ -100,7 +100,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 			_, recovery := storetest.EnableTOTP(t, f, &n)
 			pending := storetest.SignIn(t, f)
 			for range 2 { // the second time there is none, and that is no error
-				if err := off(f, n.Secret); err != nil {
+				if err := off(f, n.Secret, store.Factor{Code: recovery[2]}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -134,10 +134,10 @@ func TestNewRecoveryCodesReplaceTheOld(t *testing.T) {
 	storetest.AddMember(t, f, email)
 	n := storetest.SignIn(t, f)
 	_, old := storetest.EnableTOTP(t, f, &n)
-	if codes, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New("wrong"), store.Factor{}); !errors.Is(err, store.ErrCredentials) || codes != nil {
+	if codes, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New("wrong"), store.Factor{Code: old[1]}); !errors.Is(err, store.ErrCredentials) || codes != nil {
 		t.Errorf("with a wrong password: %v", err)
 	}
-	fresh, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New(right), store.Factor{})
+	fresh, err := f.NewRecoveryCodes(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: old[1]})
 	if err != nil || len(fresh) != 10 {
 		t.Fatalf("%d codes, %v", len(fresh), err)
 	}
@@ -161,7 +161,7 @@ func TestNoCodeIsJudgedByAClockInDoubt(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.Clock.Jump(2 * day)
-	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrClock) {
+	if _, _, err := f.EnableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, setup.Secret, storetest.Code(t, f, setup.Secret, 0)); !errors.Is(err, store.ErrClock) {
 		t.Errorf("enable: %v", err)
 	}
 	f.Clock.Jump(-2 * day)

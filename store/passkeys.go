@@ -89,25 +89,25 @@ func (s *Store) passkeyRefs(a Account) (refs []passkey.Ref, err error) {
 	return refs, err
 }
 
-// AddPasskey gives the account of a session a passkey, under a name that its user chose. If it
-// is the first factor beside the password, the account also gets recovery codes, and its
-// sessions end, as in EnableTOTP: n is the new one. Else n and recovery are zero.
+// AddPasskey gives the account of a session a passkey, under a name that its user chose. What
+// proves it is as in EnableTOTP. If it is the first factor beside the password, the account also
+// gets recovery codes, and its sessions end: n is the new one. Else n and recovery are zero.
 //
-// Errors: as those of ChangePassword; *InvalidError for the name, for an answer that is not
+// Errors: as those of ChangePassword, ErrCredentials also for a wrong factor; *InvalidError for the name, for an answer that is not
 // valid or came too late, or if the account has MaxPasskeys; ErrExists if it has this one.
-func (s *Store) AddPasskey(ctx context.Context, by Actor, session, password secret.Text, name string, in PasskeyAnswer) (n NewSession, recovery []secret.Text, err error) {
+func (s *Store) AddPasskey(ctx context.Context, by Actor, session, password secret.Text, f Factor, name string, in PasskeyAnswer) (n NewSession, recovery []secret.Text, err error) {
 	n, err = sealing(ctx, s, func(ctx context.Context) (n NewSession, err error) {
-		n, recovery, err = s.addPasskey(ctx, by, session, password, strings.TrimSpace(name), in)
+		n, recovery, err = s.addPasskey(ctx, by, session, password, f, strings.TrimSpace(name), in)
 		return n, err
 	})
 	return n, recovery, err
 }
 
-func (s *Store) addPasskey(ctx context.Context, by Actor, session, password secret.Text, name string, in PasskeyAnswer) (n NewSession, recovery []secret.Text, err error) {
+func (s *Store) addPasskey(ctx context.Context, by Actor, session, password secret.Text, f Factor, name string, in PasskeyAnswer) (n NewSession, recovery []secret.Text, err error) {
 	if err := checkPasskeyName(name); err != nil {
 		return NewSession{}, nil, err
 	}
-	c, err := s.proven(ctx, by, session, password)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
 	if err != nil {
 		return NewSession{}, nil, err
 	}
@@ -121,7 +121,12 @@ func (s *Store) addPasskey(ctx context.Context, by Actor, session, password secr
 	}
 	one := passkeyRecord{id: passkeyID(made.ID), key: made.Key, count: made.Count, created: c.at.Now}
 	one.sealed = s.sealPasskey(c.account.ID, one, passkeyDetails{name, made.Ref})
-	return s.addFactor(ctx, c, AdminPasskeyAdd, name, func(a *Account) error { return a.addPasskey(one) })
+	return s.addFactor(ctx, c, AdminPasskeyAdd, name, func(a *Account) error {
+		if err := use(a); err != nil {
+			return err
+		}
+		return a.addPasskey(one)
+	})
 }
 
 func (a *Account) addPasskey(one passkeyRecord) error {
@@ -154,7 +159,7 @@ func checkPasskeyName(name string) error {
 // the password go the recovery codes. What proves it, and the errors, are as those of DisableTOTP;
 // ErrNotFound if the account has no such passkey.
 func (s *Store) RemovePasskey(ctx context.Context, by Actor, session, password secret.Text, f Factor, id PasskeyID) error {
-	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.guardsFactors)
+	c, use, err := s.provenTwice(ctx, by, session, password, f, Account.MFA)
 	if err != nil {
 		return err
 	}

@@ -24,6 +24,9 @@ type keyholder struct {
 	browser secret.Text // its own secret, for signing in alone
 	device  *passkeytest.Device
 	last    store.PasskeyAnswer
+
+	given store.Factor        // beside the password, where the account has a factor
+	first *passkeytest.Device // that has a passkey of the account, and proves it in place of given
 }
 
 func newKeyholder(t *testing.T, f *storetest.Fixture) *keyholder {
@@ -37,12 +40,24 @@ func newKeyholder(t *testing.T, f *storetest.Fixture) *keyholder {
 
 // add gives the account of a session the passkey of the device.
 func (k *keyholder) add(session secret.Text, name string) (store.NewSession, []secret.Text, error) {
+	if k.first != nil {
+		k.Clock.Advance(time.Second)
+		q, err := k.AskPasskey(ctx, session, k.site)
+		if err != nil {
+			return store.NewSession{}, nil, err
+		}
+		k.given = store.Factor{Passkey: store.PasskeyAnswer{Site: k.site, Challenge: q.Challenge, Text: secret.New(k.first.Get(q.Options))}}
+	}
 	q, err := k.NewPasskey(ctx, session, k.site)
 	if err != nil {
 		return store.NewSession{}, nil, err
 	}
 	k.Clock.Advance(time.Second)
-	return k.AddPasskey(ctx, anonymous, session, secret.New(right), name, store.PasskeyAnswer{Site: k.site, Challenge: q.Challenge, Text: secret.New(k.device.Create(q.Options))})
+	n, recovery, err := k.AddPasskey(ctx, anonymous, session, secret.New(right), k.given, name, store.PasskeyAnswer{Site: k.site, Challenge: q.Challenge, Text: secret.New(k.device.Create(q.Options))})
+	if err == nil && k.first == nil {
+		k.first = k.device
+	}
+	return n, recovery, err
 }
 
 // mustAdd is add for the first factor of an account. The session is the new one.
@@ -249,26 +264,29 @@ func TestAPasskeyIsOfOneAccount(t *testing.T) {
 func TestAPasskeyThatIsGoneSignsInNoMore(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
-		end   func(*storetest.Fixture, store.NewSession) error
+		end   func(*storetest.Fixture, store.NewSession, store.Factor) error
 		alone error
 	}{
-		"removed": {func(f *storetest.Fixture, n store.NewSession) error {
+		"removed": {func(f *storetest.Fixture, n store.NewSession, given store.Factor) error {
 			list, err := f.Passkeys(ctx, n.Secret)
 			if err != nil || len(list) != 1 {
 				return fmt.Errorf("%+v, %w", list, err)
 			}
-			if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New("wrong"), store.Factor{}, list[0].ID); !errors.Is(err, store.ErrCredentials) {
+			if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New("wrong"), given, list[0].ID); !errors.Is(err, store.ErrCredentials) {
 				return fmt.Errorf("with a wrong password: %w", err)
 			}
-			return f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, list[0].ID)
+			if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, list[0].ID); !errors.Is(err, store.ErrCredentials) {
+				return fmt.Errorf("without a factor: %w", err)
+			}
+			return f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), given, list[0].ID)
 		}, store.ErrCredentials},
-		"reset by command": {func(f *storetest.Fixture, _ store.NewSession) error {
+		"reset by command": {func(f *storetest.Fixture, _ store.NewSession, _ store.Factor) error {
 			return f.ResetFactors(ctx, storetest.Operator, email)
 		}, store.ErrCredentials},
-		"disabled": {func(f *storetest.Fixture, _ store.NewSession) error {
+		"disabled": {func(f *storetest.Fixture, _ store.NewSession, _ store.Factor) error {
 			return f.SetDisabled(ctx, storetest.Operator, email, true)
 		}, store.ErrCredentials},
-		"account removed": {func(f *storetest.Fixture, _ store.NewSession) error {
+		"account removed": {func(f *storetest.Fixture, _ store.NewSession, _ store.Factor) error {
 			return f.RemoveAccount(ctx, storetest.Operator, email)
 		}, store.ErrCredentials},
 	} {
@@ -284,7 +302,7 @@ func TestAPasskeyThatIsGoneSignsInNoMore(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := c.end(f, n); err != nil {
+			if err := c.end(f, n, store.Factor{Code: recovery[1]}); err != nil {
 				t.Fatal(err)
 			}
 			f.Clock.Advance(time.Second)
@@ -309,6 +327,11 @@ func TestFactorsComeAndGoOneByOne(t *testing.T) {
 	n := storetest.SignIn(t, f)
 	key, recovery := storetest.EnableTOTP(t, f, &n)
 	k := newKeyholder(t, f)
+	if _, _, err := k.add(n.Secret, "laptop"); !errors.Is(err, store.ErrCredentials) {
+		t.Errorf("a second factor without the first: %v", err)
+	}
+	f.Clock.Advance(time.Minute)
+	k.given.Code = storetest.Code(t, f, key, 0)
 	if got, codes, err := k.add(n.Secret, "laptop"); err != nil || codes != nil || !got.Secret.IsZero() {
 		t.Fatalf("a second factor ends sessions or has new codes: %d, %v", len(codes), err)
 	}
@@ -318,7 +341,8 @@ func TestFactorsComeAndGoOneByOne(t *testing.T) {
 	if i := wantResume(t, f, n, nil); !i.MFA || !i.TOTP || i.RecoveryCodes != store.RecoveryCodes {
 		t.Errorf("%+v", i)
 	}
-	if err := f.DisableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}); err != nil {
+	f.Clock.Advance(time.Minute)
+	if err := f.DisableTOTP(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: storetest.Code(t, f, key, 0)}); err != nil {
 		t.Fatal(err)
 	}
 	if i := wantResume(t, f, n, nil); !i.MFA || i.TOTP || i.RecoveryCodes != store.RecoveryCodes {
@@ -336,7 +360,7 @@ func TestFactorsComeAndGoOneByOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []error{nil, store.ErrNotFound} {
-		if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), store.Factor{}, list[0].ID); !errors.Is(err, want) {
+		if err := f.RemovePasskey(ctx, anonymous, n.Secret, secret.New(right), store.Factor{Code: recovery[1]}, list[0].ID); !errors.Is(err, want) {
 			t.Errorf("%v, not %v", err, want)
 		}
 	}

@@ -35,8 +35,11 @@ func newFurnished(t *testing.T) *furnished {
 	f := &furnished{keyed: newKeyed(t)}
 	f.ann = store.Actor{Account: storetest.AddMember(t, f.Fixture, storetest.Email).ID, IP: "192.0.2.1", Client: "192.0.2.1"}
 	f.session = storetest.SignIn(t, f.Fixture)
-	f.totp, _ = storetest.EnableTOTP(t, f.Fixture, &f.session)
-	if _, _, err := newKeyholder(t, f.Fixture).add(f.session.Secret, "laptop"); err != nil {
+	var recovery []secret.Text
+	f.totp, recovery = storetest.EnableTOTP(t, f.Fixture, &f.session)
+	k := newKeyholder(t, f.Fixture)
+	k.given.Code = recovery[0]
+	if _, _, err := k.add(f.session.Secret, "laptop"); err != nil {
 		t.Fatal(err)
 	}
 	addHook(t, f.Fixture, storetest.Email, store.EventView)

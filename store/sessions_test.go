@@ -34,7 +34,7 @@ func TestAnUnknownSession(t *testing.T) {
 		_, list := f.Sessions(ctx, s)
 		_, code := f.SignInCode(ctx, anonymous, s, secret.New("123456"))
 		_, offer := f.NewTOTP(ctx, s)
-		_, _, enable := f.EnableTOTP(ctx, anonymous, s, secret.New(right), secret.New("secret"), secret.New("123456"))
+		_, _, enable := f.EnableTOTP(ctx, anonymous, s, secret.New(right), store.Factor{}, secret.New("secret"), secret.New("123456"))
 		_, codes := f.NewRecoveryCodes(ctx, anonymous, s, secret.New(right), store.Factor{})
 		_, changed := f.ChangePassword(ctx, anonymous, s, secret.New(right), secret.New("long enough"), false)
 		for i, err := range []error{

@@ -230,8 +230,8 @@ func TestASignInOfLateStandsForAPassword(t *testing.T) {
 }
 
 // Without a password a session of late is all that proves an account, so it takes a factor to
-// lose one.
-func TestItTakesAFactorToLoseOneWithoutAPassword(t *testing.T) {
+// lose one, and to get another one.
+func TestItTakesAFactorToChangeFactorsWithoutAPassword(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t)
 	n := signInAs(t, f)
@@ -247,6 +247,12 @@ func TestItTakesAFactorToLoseOneWithoutAPassword(t *testing.T) {
 		"recovery codes": codes, "the app": off,
 		"a passkey": func(given store.Factor) error {
 			return f.RemovePasskey(ctx, storetest.Anonymous, n.Secret, secret.Text{}, given, store.PasskeyID{})
+		},
+		"another passkey": func(given store.Factor) error {
+			k := newKeyholder(t, f)
+			k.given = given
+			_, _, err := k.add(n.Secret, "a thief's")
+			return err
 		},
 	} {
 		if err := lose(store.Factor{}); !errors.Is(err, store.ErrCredentials) {

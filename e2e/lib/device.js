@@ -18,10 +18,12 @@ export async function addDevice(guest, { old = false } = {}) {
 // touches says whether the user touches the device as soon as the browser asks.
 export const touches = (guest, enabled) => guest.devtools.send('WebAuthn.setAutomaticPresenceSimulation', { authenticatorId: guest.device, enabled })
 
-// addPasskey adds a passkey on the page.
-export async function addPasskey(guest, name) {
+// addPasskey adds a passkey on the page. A code proves an account that has an app; one that has a
+// passkey is proved by that.
+export async function addPasskey(guest, name, code) {
   await guest.go('/users/mfa')
   await guest.page.getByLabel(say('passkey_name_new')).fill(name)
   await guest.page.locator('#passkey-password').fill('correct horse battery')
+  if (code) await guest.page.locator('[name=proof_code]').fill(code)
   await guest.press(say('passkey_add'))
 }

@@ -147,7 +147,7 @@ func TestASecondFactorIsTakenAway(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, secret.New(password), setup.Secret, secret.New(code))
+		n, _, err := r.f.EnableTOTP(t.Context(), store.Actor{}, session, secret.New(password), store.Factor{}, setup.Secret, secret.New(code))
 		if err != nil {
 			t.Fatal(err)
 		}

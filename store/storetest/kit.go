@@ -190,7 +190,7 @@ func EnableTOTP(t testing.TB, f *Fixture, session *store.NewSession) (key secret
 		t.Fatal(err)
 	}
 	old := session.Secret
-	*session, recovery, err = f.Store.EnableTOTP(ctx, Anonymous, old, secret.New(Password), setup.Secret, Code(t, f, setup.Secret, 0))
+	*session, recovery, err = f.Store.EnableTOTP(ctx, Anonymous, old, secret.New(Password), store.Factor{}, setup.Secret, Code(t, f, setup.Secret, 0))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,5 @@
 // Passkeys: asks the browser for one when a form of the class passkey is sent, and sends what it
-// answers along.
+// answers along. A form that adds a factor beside others has a field proof, too: for one of those.
 
 const toBytes = (text) => Uint8Array.from(atob(text.replace(/-/g, '+').replace(/_/g, '/')), (c) => c.charCodeAt(0))
 const toText = (bytes) => btoa(String.fromCharCode(...new Uint8Array(bytes))).replace(/\+/g, '-').replace(/\//g, '_').replace(/=/g, '')
@@ -32,13 +32,20 @@ async function ask(field, mediation) {
   field.form.requestSubmit()
 }
 
+// The field that is still to be filled by the browser, if there is one. A code may take its place.
+function missing({ passkey, code, proof, proof_code: proofCode }) {
+  if (proof && !proof.value && !proofCode.value) return proof
+  if (passkey && !passkey.value && (proofCode || !code?.value)) return passkey
+}
+
 for (const form of document.querySelectorAll('.passkey')) {
-  const field = form.elements.passkey
-  if (!window.PublicKeyCredential || location.origin !== field.dataset.origin) continue
+  const { passkey, proof } = form.elements
+  if (!window.PublicKeyCredential || location.origin !== (passkey ?? proof).dataset.origin) continue
   form.hidden = false
   for (const note of document.querySelectorAll('[data-passkey=none]')) note.hidden = true
   form.addEventListener('submit', async (event) => {
-    if (field.value || form.elements.code?.value) return
+    const field = missing(form.elements)
+    if (!field) return
     event.preventDefault()
     const failed = form.querySelector('[role=alert]')
     failed.hidden = true
@@ -48,7 +55,7 @@ for (const form of document.querySelectorAll('.passkey')) {
 
 // A reader who comes back needs another answer.
 addEventListener('pageshow', () => {
-  for (const form of document.querySelectorAll('.passkey')) form.elements.passkey.value = ''
+  for (const field of document.querySelectorAll('.passkey [data-options]')) field.value = ''
 })
 
 // The browser also suggests passkeys where the address is typed.
