@@ -20,7 +20,7 @@ var owners = map[string]string{
 	"github.com/jackc/pgx":                "pushbox/store/postgres pushbox/internal/testkit/pgtest",
 	"github.com/spf13/viper":              "pushbox/config",
 	"github.com/julienschmidt/httprouter": "pushbox/server",
-	"golang.org/x/text":                   "pushbox/internal/lang",
+	"golang.org/x/text":                   "pushbox/internal/lang pushbox/internal/email",
 	"golang.org/x/net":                    "pushbox/server/display pushbox/server/servertest",
 	"github.com/boombuler/barcode":        "pushbox/server/display",
 	"github.com/pquerna/otp":              "pushbox/store",

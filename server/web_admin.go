@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"pushbox/internal/email"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -152,7 +153,7 @@ func newAccountRow(r *request, a store.Account, takes store.Room) accountRow {
 		state = "invited"
 	}
 	return accountRow{
-		ID: a.ID, Email: a.Email, Admin: a.Admin, MFA: a.MFA(), Own: a.ID == r.actor.Account, State: state, Confirmed: !a.Unconfirmed,
+		ID: a.ID, Email: email.Shown(a.Email), Admin: a.Admin, MFA: a.MFA(), Own: a.ID == r.actor.Account, State: state, Confirmed: !a.Unconfirmed,
 		SignedIn: display.OptionalTime(a.SignedInAt), Pushes: takes.Pushes, Size: r.size(takes.Bytes),
 		Policy: a.Policy,
 	}
@@ -325,7 +326,7 @@ func (s *Server) changeAccount(r *request, f webForm) (reply, error) {
 		return reply{}, errAct
 	}
 	act := accountActs[i]
-	if act.Typed && !strings.EqualFold(strings.TrimSpace(f.text("email")), a.Email) {
+	if typed := strings.TrimSpace(f.text("email")); act.Typed && !strings.EqualFold(typed, a.Email) && typed != email.Shown(a.Email) {
 		return s.showAccount(r, http.StatusUnprocessableEntity, managedView{Wrong: true})
 	}
 	l, err := s.act(r, act, a)

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"time"
 
+	"pushbox/internal/email"
 	"pushbox/server/body"
 	"pushbox/server/display"
 	"pushbox/store"
@@ -170,7 +171,7 @@ func (s *Server) logPage(r *request) (reply, error) {
 	}
 	for i, e := range found {
 		v.Rows[i] = logRow{
-			At: display.NewTime(e.At), Kind: e.Kind.String(), By: e.By.Kind(), Email: e.Email, Account: e.Account,
+			At: display.NewTime(e.At), Kind: e.Kind.String(), By: e.By.Kind(), Email: email.Shown(e.Email), Account: e.Account,
 			Detail: e.Detail, IP: e.By.IP, Agent: display.ParseAgent(e.By.UserAgent), UserAgent: e.By.UserAgent,
 		}
 		if by := e.By.Account; by != 0 && by != e.Account {

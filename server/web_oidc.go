@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/email"
 	"pushbox/internal/openid"
 	"pushbox/internal/secret"
 	"pushbox/server/display"
@@ -169,9 +170,9 @@ func isAllowed(allowed, groups []string) bool {
 	return len(allowed) == 0 || slices.ContainsFunc(groups, func(g string) bool { return slices.Contains(allowed, g) })
 }
 
-func isOfDomain(domains []string, email string) bool {
-	_, domain, _ := strings.Cut(email, "@")
-	return slices.Contains(domains, strings.ToLower(domain))
+func isOfDomain(domains []string, address string) bool {
+	_, domain, _ := strings.Cut(email.Fold(address), "@")
+	return slices.Contains(domains, domain)
 }
 
 // failedOIDC leads to the form, which says why the person is not signed in. The log has more.

@@ -32,7 +32,7 @@ func (s *Server) takeProxied(e *entryPoint, hr *http.Request) (who proxied) {
 		delete(hr.Header, key)
 		return value
 	}
-	address, groups := strings.ToLower(strings.TrimSpace(take(c.Header))), take(c.GroupsHeader)
+	address, groups := email.Fold(take(c.Header)), take(c.GroupsHeader)
 	if e.recipients || !s.proxies.TrustsPeer(hr.RemoteAddr) || !email.IsAddress(address) {
 		return proxied{}
 	}

@@ -120,3 +120,19 @@ func TestAGroupWithACommaInItsNameIsOneWhereBarsSeparate(t *testing.T) {
 		}
 	}
 }
+
+// The lower case of the Kelvin sign is a k: it must not lead to the account of another person.
+func TestAProxyNamesNoOtherPersonByALetterThatFoldsToTheirs(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, behindProxy())
+	a.AddAccount("karl@example.com", servertest.AnnPassword)
+	for _, address := range []string{"\u212aarl@example.com", "k\u00adarl@example.com", "ｋarl@example.com"} {
+		b := a.Browser()
+		if got := asNamed(b, "/users/sign_in", address, ""); got.Status == http.StatusSeeOther {
+			t.Errorf("%q signs in", address)
+		}
+		asNamed(b, "/users/sessions", address, "").To("/users/sign_in")
+	}
+	b := a.Browser()
+	asNamed(b, "/users/sign_in", "KARL@example.com", "").To("/")
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"pushbox/internal/email"
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
@@ -32,8 +33,8 @@ func (s *Server) newSignInView(wanted string) signInView {
 }
 
 // mayUsePassword reports whether an account may sign in with its password.
-func (s *Server) mayUsePassword(email string) bool {
-	return s.cfg.SignIn.Passwords || slices.Contains(s.cfg.SignIn.BreakGlass, strings.ToLower(strings.TrimSpace(email)))
+func (s *Server) mayUsePassword(address string) bool {
+	return s.cfg.SignIn.Passwords || slices.Contains(s.cfg.SignIn.BreakGlass, email.Fold(address))
 }
 
 // signInCodeView is the form of the second factor.

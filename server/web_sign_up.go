@@ -3,8 +3,8 @@ package server
 import (
 	"errors"
 	"net/http"
-	"strings"
 
+	"pushbox/internal/email"
 	"pushbox/store"
 )
 
@@ -63,6 +63,6 @@ func (s *Server) signUps() bool { return s.cfg.EnableSignups && s.cfg.SignIn.Pas
 
 // maySignUp reports whether an address, in the form in which the store keeps it, may
 // sign up.
-func (s *Server) maySignUp(email string) bool {
-	return s.signUpEmail.MatchString(strings.ToLower(strings.TrimSpace(email)))
+func (s *Server) maySignUp(address string) bool {
+	return s.signUpEmail.MatchString(email.Fold(address))
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/base32"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -351,7 +350,7 @@ func (s *Store) account(ctx context.Context, email string) (Account, error) {
 }
 
 // accountKey returns the form of a typed address by which accounts are found.
-func accountKey(email string) string { return strings.ToLower(strings.TrimSpace(email)) }
+func accountKey(address string) string { return email.Fold(address) }
 
 // changeAccount changes the account of an address, for an actor who administers. The
 // event is of that kind.
@@ -391,11 +390,17 @@ func (s *Store) hashPassword(ctx context.Context, by Actor, a *Account, password
 // cleanEmail returns an address as accounts keep it.
 func cleanEmail(address string, bad *InvalidError) string {
 	address = accountKey(address)
-	if !email.IsAddress(address) {
+	switch {
+	case !email.IsAddress(address):
 		bad.Add("email", "is not an e-mail address")
+	case !email.IsClear(address):
+		bad.Add("email", unclear)
 	}
 	return address
 }
+
+// unclear says why an address is refused that could be taken for another one.
+const unclear = "has characters that could pass for others, or that are not seen"
 
 func checkPassword(p secret.Text, bad *InvalidError) {
 	text := p.Reveal()

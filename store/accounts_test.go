@@ -386,3 +386,38 @@ func TestSweepsReadAccountsOnlyForRemovals(t *testing.T) {
 		}
 	}
 }
+
+// Addresses that pass for others are of before, and go on.
+func TestAnAddressThatPassesForAnotherIsRefusedAndOneOfBeforeGoesOn(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, sendsMail, unhurried)
+	storetest.AddMember(t, f, email)
+	const odd = "adm\u200b@example.com"
+	var bad *store.InvalidError
+	_, add := f.AddAccount(ctx, storetest.Operator, odd, secret.New(right))
+	_, signUp := f.SignUp(ctx, anonymous, odd, secret.New(right))
+	_, invite := f.Invite(ctx, storetest.Operator, odd, false)
+	for i, err := range []error{add, signUp, invite, f.RenameAccount(ctx, storetest.Operator, email, odd)} {
+		if !errors.As(err, &bad) || bad.Fields["email"] == nil {
+			t.Errorf("%d: %v", i, err)
+		}
+	}
+	a, err := f.AccountByEmail(ctx, email)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = f.Engine().ChangeAccount(ctx, a.ID, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		a.Email = odd
+		return a, store.SessionChange{}, storetest.Told(f.Engine()), nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := signsIn(f, odd, right); err != nil {
+		t.Errorf("the account of before: %v", err)
+	}
+	r := asks(t, f, store.Actor{Account: a.ID}, nil)
+	if found, err := f.FindRequest(ctx, r.Token); err != nil || found.Asker != `adm\u200b@example.com` {
+		t.Errorf("senders see %q, %v", found.Asker, err)
+	}
+}

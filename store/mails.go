@@ -244,7 +244,7 @@ func (s *Store) aboutPush(ctx context.Context, l Mail, push ID, owner Account) (
 		l.To = secret.New(owner.Email)
 		return l, true, nil
 	}
-	l.Sender = Sender{owner.Name, owner.Email}.String()
+	l.Sender = owner.sender().String()
 	if l.Push.Token, err = s.openLink(p); err != nil {
 		return Mail{}, false, err
 	}

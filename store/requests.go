@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"pushbox/internal/email"
 	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/store/clock"
@@ -261,7 +262,7 @@ func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, e
 		return RequestInfo{Request: Request{ID: r.ID}}, ErrNotFound
 	}
 	info, err := s.openRequest(r, at)
-	info.Answers, info.Token, info.Asker, info.Policy = nil, RequestToken{}, owner.Email, s.Policy(owner.Policy)
+	info.Answers, info.Token, info.Asker, info.Policy = nil, RequestToken{}, email.Shown(owner.Email), s.Policy(owner.Policy)
 	return info, err
 }
 

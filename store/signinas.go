@@ -209,6 +209,8 @@ func (s *Store) accountFor(ctx context.Context, by Actor, x External) (Account, 
 		return Account{}, err
 	case !email.IsAddress(address):
 		return Account{}, x.refuse("it gives no e-mail address")
+	case !email.IsClear(address):
+		return Account{}, x.refuse("its e-mail address " + unclear)
 	case !x.Create:
 		return Account{}, x.refuse("no account has the address, and create_accounts is off")
 	}

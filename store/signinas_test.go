@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -457,4 +458,24 @@ func TestAnAccountIsUnlinked(t *testing.T) {
 		t.Errorf("the last administrator, who has a password: %v", err)
 	}
 	f.Check()
+}
+
+// A provider's word for an address is not one for another address that looks or folds like it.
+func TestAProviderMakesNoAccountOfAnAddressThatPassesForAnother(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t)
+	karl := storetest.AddMember(t, f, "karl@example.com")
+	for i, address := range []string{
+		"\u212aarl@example.com", "\u043aarl@example.com", "karl\u200b@example.com", "karl@example\u3002com", "k\u00adarl@example.com", "ｋarl@example.com",
+	} {
+		wantRefused(t, f, func(x *store.External) {
+			x.Subject, x.Email, x.Verified, x.Link, x.Create = fmt.Sprint("thief ", i), address, true, true, true
+		})
+	}
+	if a, err := f.AccountByID(ctx, karl.ID); err != nil || a.Identities != "" {
+		t.Errorf("%+v, %v", a, err)
+	}
+	if all, err := f.Accounts(ctx); err != nil || len(all) != 1 {
+		t.Errorf("%d accounts, %v", len(all), err)
+	}
 }

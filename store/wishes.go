@@ -9,6 +9,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"pushbox/internal/email"
 	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 )
@@ -74,11 +75,12 @@ func (s *Store) countChange(ctx context.Context, of AccountID) error {
 // checkAccountName refuses a name that could pass for more than a name: for markup, for an
 // address, or for a text that runs the other way. It is shown with the address of its account.
 func checkAccountName(name string, bad *InvalidError) {
-	unseen := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) }
+	unseen := func(r rune) bool { return r == utf8.RuneError || !unicode.IsPrint(r) || email.IsUnseen(r) }
+	plain := email.Plain(name)
 	switch {
 	case !utf8.ValidString(name) || strings.ContainsFunc(name, unseen):
 		bad.Add(FieldName, "has characters that cannot be shown")
-	case strings.ContainsAny(name, `<>()[]@/\`) || slices.ContainsFunc(strings.Fields(name), isLikeHost):
+	case strings.ContainsAny(plain, `<>()[]@/\`) || slices.ContainsFunc(strings.Fields(plain), isLikeHost):
 		bad.Add(FieldName, "must not have an address or one of these characters: < > ( ) [ ] @ / \\")
 	case utf8.RuneCountInString(name) > MaxAccountName:
 		bad.Add(FieldName, "is too long (maximum is 64 characters)")
@@ -112,6 +114,9 @@ func (s Sender) String() string {
 	return s.Name + " (" + s.Email + ")"
 }
 
+// sender is how recipients see the account.
+func (a Account) sender() Sender { return Sender{a.Name, email.Shown(a.Email)} }
+
 // sender is whom recipients of a push see before they open it: no one, unless the account of
 // its owner has a name and a confirmed address.
 func (s *Store) sender(ctx context.Context, p Push) (Sender, error) {
@@ -122,7 +127,7 @@ func (s *Store) sender(ctx context.Context, p Push) (Sender, error) {
 	if err != nil || a.Name == "" || a.Unconfirmed || !a.Active() {
 		return Sender{}, instead(err, ErrNotFound, nil)
 	}
-	return Sender{a.Name, a.Email}, nil
+	return a.sender(), nil
 }
 
 // forget removes what only the person of the account's address wished.

@@ -24,17 +24,26 @@ func TestANameIsNothingButAName(t *testing.T) {
 		"بن علي":                  true,
 		strings.Repeat("ä", store.MaxAccountName):   true,
 		strings.Repeat("ä", store.MaxAccountName+1): false,
-		"<b>Ann</b>":          false,
-		"ann@bank.example":    false,
-		"Ann (ann at bank)":   false,
-		"bank.example":        false,
-		"visit: bank.example": false,
-		"www.a.bank.example!": false,
-		"https://x":           false,
-		"Ann\u202egro.knab":   false, // a bidirectional override
-		"Ann\u200b":           false, // a space without width
-		"Ann\x07":             false,
-		"Ann\xff":             false,
+		"<b>Ann</b>":               false,
+		"ann@bank.example":         false,
+		"Ann (ann at bank)":        false,
+		"bank.example":             false,
+		"visit: bank.example":      false,
+		"www.a.bank.example!":      false,
+		"https://x":                false,
+		"Ann\u202egro.knab":        false, // a bidirectional override
+		"Ann\u200b":                false, // a space without width
+		"Ann\x07":                  false,
+		"Ann\xff":                  false,
+		"Zoë ❤️":                   true,
+		"Boss （boss＠bank．example）": false, // full-width characters, which programs may read as plain ones
+		"boss＠bank":                false,
+		"bank．example":             false,
+		"bank。example":             false,
+		"bank\u2024example":        false, // a leader of one dot
+		"\u3164":                   false, // fillers
+		"Ann\u115f":                false,
+		"Ann\u2800":                false,
 	} {
 		var bad *store.InvalidError
 		err := f.SetWishes(ctx, anonymous, n.Secret, store.Wishes{Name: name})

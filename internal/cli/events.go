@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/admin"
+	"pushbox/internal/email"
 	"pushbox/store"
 )
 
@@ -114,7 +115,7 @@ func (a *app) eachEvent(cmd *cobra.Command, from time.Time, do func(store.AdminL
 
 func eventRow(e store.AdminLine) []string {
 	at, _ := time.Parse(time.RFC3339, e.Time) // a server wrote it
-	account, detail := e.Account, []string{}
+	account, detail := email.Shown(e.Account), []string{}
 	if account == "" && e.AccountID != 0 {
 		account = fmt.Sprintf("account %d, removed", e.AccountID)
 	}

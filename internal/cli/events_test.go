@@ -149,3 +149,15 @@ func TestAnEventOfAnAccountThatIsGoneHasItsID(t *testing.T) {
 		t.Errorf("the row is %s", got)
 	}
 }
+
+// An address that passes for another one is seen for what it is.
+func TestListsShowOddCharactersOfAddresses(t *testing.T) {
+	t.Parallel()
+	const odd, want = "adm\u200b@example.com", `adm\u200b@example.com`
+	if row := eventRow(store.AdminLine{Event: "sign_in", Actor: "account", Account: odd}); row[3] != want {
+		t.Errorf("of an event: %q", row[3])
+	}
+	if row := userRow(admin.User{Email: odd}); row[0] != want {
+		t.Errorf("of an account: %q", row[0])
+	}
+}

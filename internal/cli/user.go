@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"pushbox/internal/admin"
+	"pushbox/internal/email"
 	"pushbox/internal/hint"
 	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
@@ -111,7 +112,7 @@ identities if sign-in providers know its user.`,
 }
 
 func userRow(u admin.User) []string {
-	return []string{u.Email, stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), yesNo(u.Confirmed), yesNo(u.SecondFactor), userRole(u), cmp.Or(u.Policy, "-"), userState(u), strconv.Itoa(u.Room.Pushes), humanize.Size(u.Room.Bytes)}
+	return []string{email.Shown(u.Email), stamp(u.CreatedAt, "-"), stamp(u.LastSignInAt, "never"), yesNo(u.Confirmed), yesNo(u.SecondFactor), userRole(u), cmp.Or(u.Policy, "-"), userState(u), strconv.Itoa(u.Room.Pushes), humanize.Size(u.Room.Bytes)}
 }
 
 func yesNo(b bool) string {
