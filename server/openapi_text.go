@@ -156,7 +156,7 @@ var routeTexts = map[string]routeText{
 		done:    "The request. Give html_url to the person who is asked.",
 		answer:  reflect.TypeFor[requestJSON](),
 		example: (*Server).exampleRequest,
-		errors:  append([]error{errNoRequest, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidRequest, store.ErrRequests, store.ErrFull}, inStore...),
+		errors:  append([]error{errNoRequest, body.ErrMediaType, body.ErrEncoding, body.ErrTooLarge, errInvalidRequest, store.ErrUnconfirmed, store.ErrRequests, store.ErrFull}, inStore...),
 	},
 	"requests": {
 		summary: "List own requests",

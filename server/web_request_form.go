@@ -19,6 +19,8 @@ type requestFormView struct {
 	Kinds      []kindsChoice
 	Keeps      []timeChoice
 	Encryption string // in the sender's browser: a value of client_encryption
+
+	Unconfirmed bool // the address of the account is not: the page says so in place of the form
 	problemsView
 }
 
@@ -42,7 +44,7 @@ func (s *Server) requestForm(r *request) (reply, error) {
 		return reply{}, err
 	}
 	v := s.newRequestForm(p, codeOf(store.RequestDays.Default), codeWithin(answerKinds(p)), "")
-	v.Answers = usualAnswers
+	v.Answers, v.Unconfirmed = usualAnswers, r.session.Unconfirmed
 	return show(http.StatusOK, "ask", v), nil
 }
 
@@ -99,6 +101,9 @@ func (s *Server) makeRequest(r *request, form webForm) (reply, error) {
 	v := s.newRequestForm(p, f.text(store.FieldDuration), f.text(store.FieldAnswerDuration), f.text(store.FieldKinds))
 	v.Text = secret.New(shownAgain(text.Reveal(), 4*store.MaxAsked)) // a character has at most 4 bytes
 	v.Answers = shownAgain(f.text(store.FieldMaxAnswers), maxNumber)
+	if v.Unconfirmed = errors.Is(err, store.ErrUnconfirmed); v.Unconfirmed { // the page says so
+		return show(http.StatusForbidden, "ask", v), nil
+	}
 	if v.Problems = requestProblems(err, text); v.Problems == nil {
 		return reply{}, err
 	}

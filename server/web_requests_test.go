@@ -517,3 +517,18 @@ func TestClientEncryptionDecidesHowRequestsAreEncrypted(t *testing.T) {
 		}
 	}
 }
+
+// What senders read says that the address asks, so it must be one that was confirmed.
+func TestAnAccountThatIsNotConfirmedAsksForNothing(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, func(c *config.Config) { c.EnableRequests, c.EnableSignups = true, true })
+	b := a.Browser()
+	b.Post("/users/sign_up", "email", "it-support@bank.example", "password", servertest.AnnPassword).To("/users/sign_in")
+	b.SignIn("it-support@bank.example", servertest.AnnPassword).To("/")
+	b.Get("/requests/new").Want(http.StatusOK).Says("Confirm your address first: people who get a request see it.").Lacks(`id="ask"`)
+	b.Post("/requests/new", "text", "Your PIN, please", "expire_after_duration", "6", "max_answers", "1").Want(http.StatusForbidden).Says("Confirm your address first")
+	got := a.Do("POST", "/api/v2/requests", `{"request":{"text":"Your PIN, please"}}`, a.AddToken("it-support@bank.example")).Want(http.StatusForbidden)
+	if got.Problem() != "unconfirmed" {
+		t.Errorf("it is %s", got.Body)
+	}
+}

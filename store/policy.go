@@ -61,11 +61,21 @@ func (o *Options) policy(name string) int {
 // PolicyOf returns the policy of the actor's account. What holds for all holds also for
 // anonymous clients.
 func (s *Store) PolicyOf(ctx context.Context, by Actor) (Policy, error) {
-	if by.Account == 0 || len(s.Policies()) == 0 {
+	if by.Account == 0 {
 		return s.Policy(""), nil
 	}
 	a, err := s.engine.Account(ctx, by.Account)
-	return s.Policy(a.Policy), instead(err, ErrNotFound, nil) // the change that follows refuses an account that is gone
+	return s.policyFor(a), instead(err, ErrNotFound, nil) // the change that follows refuses an account that is gone
+}
+
+// policyFor is the policy of an account. One that is not confirmed has no more room than an
+// anonymous client: else signing up would lift the bounds of those.
+func (s *Store) policyFor(a Account) Policy {
+	p := s.Policy(a.Policy)
+	if a.Unconfirmed {
+		p.Room = p.Room.atMost(s.options().Space.Room.Client)
+	}
+	return p
 }
 
 // check adds to bad what the rules ask of a new push beyond the terms of its kind. They ask

@@ -15,8 +15,8 @@ import (
 // CreateRequest keeps a new request of the actor's account and returns it with its token,
 // once it is durable.
 //
-// Errors: ErrDenied without an account; *InvalidError; ErrRequests; ErrToken if the account
-// was removed or disabled meanwhile; ErrFull; ErrClock while the clock is in doubt.
+// Errors: ErrDenied without an account; ErrUnconfirmed; *InvalidError; ErrRequests; ErrToken if
+// the account was removed or disabled meanwhile; ErrFull; ErrClock while the clock is in doubt.
 func (s *Store) CreateRequest(ctx context.Context, by Actor, in NewRequest) (RequestInfo, error) {
 	return sealing(ctx, s, func(ctx context.Context) (RequestInfo, error) { return s.createRequest(ctx, by, in) })
 }
@@ -29,12 +29,15 @@ func (s *Store) createRequest(ctx context.Context, by Actor, in NewRequest) (Req
 	case at.Jumped:
 		return RequestInfo{}, ErrClock
 	}
-	var bad InvalidError
-	policy, err := s.PolicyOf(ctx, by)
-	if err != nil {
-		return RequestInfo{}, err
+	owner, err := s.engine.Account(ctx, by.Account)
+	switch {
+	case err != nil:
+		return RequestInfo{}, instead(err, ErrNotFound, ErrToken)
+	case owner.Unconfirmed: // senders see the address
+		return RequestInfo{}, ErrUnconfirmed
 	}
-	r := in.resolve(policy, at, &bad)
+	var bad InvalidError
+	r := in.resolve(s.policyFor(owner), at, &bad)
 	if err := bad.Err(); err != nil {
 		return RequestInfo{}, err
 	}
@@ -238,8 +241,8 @@ func (s *Store) EndRequest(ctx context.Context, by Actor, id RequestID) (Request
 }
 
 // FindRequest returns a live request for the sender of an answer. ErrNotFound if there is
-// none, it has ended, or its owner may not act; the ID is returned then, too, if the
-// request exists. ErrClock if a jump of the clock leaves open whether it has ended.
+// none, it has ended, or its owner may not act or is not confirmed; the ID is returned then,
+// too, if the request exists. ErrClock if a jump of the clock leaves open whether it has ended.
 func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, error) {
 	if t.IsZero() {
 		return RequestInfo{}, ErrNotFound
@@ -258,11 +261,11 @@ func (s *Store) FindRequest(ctx context.Context, t RequestToken) (RequestInfo, e
 	if err != nil {
 		return RequestInfo{}, err
 	}
-	if !owner.Active() {
+	if !owner.Active() || owner.Unconfirmed {
 		return RequestInfo{Request: Request{ID: r.ID}}, ErrNotFound
 	}
 	info, err := s.openRequest(r, at)
-	info.Answers, info.Token, info.Asker, info.Policy = nil, RequestToken{}, email.Shown(owner.Email), s.Policy(owner.Policy)
+	info.Answers, info.Token, info.Asker, info.Policy = nil, RequestToken{}, email.Shown(owner.Email), s.policyFor(owner)
 	return info, err
 }
 

@@ -494,3 +494,38 @@ func TestTheFileHoldsNothingOfARequestInClear(t *testing.T) {
 		}
 	}
 }
+
+// unconfirm makes an account one of which it is not known whose address it has.
+func unconfirm(f *storetest.Fixture, id store.AccountID) error {
+	_, err := f.Engine().ChangeAccount(ctx, id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+		a.Unconfirmed = true
+		return a, store.SessionChange{}, storetest.Told(f.Engine()), nil
+	})
+	return err
+}
+
+// Senders see the address of the account that asks, so it is one that was confirmed.
+func TestOnlyAConfirmedAddressAsks(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, sendsMail)
+	eve := signedUp(t, f, "it-support@bank.example")
+	if _, err := f.CreateRequest(ctx, eve.by, store.NewRequest{Text: secret.New("Your PIN, please")}); !errors.Is(err, store.ErrUnconfirmed) {
+		t.Errorf("it is %v", err)
+	}
+	if !eve.confirms(eve.mailCode().Reveal()) {
+		t.Fatal("the code is wrong")
+	}
+	r := asks(t, f, eve.by, nil)
+	if found, err := f.FindRequest(ctx, r.Token); err != nil || found.Asker != "it-support@bank.example" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if err := unconfirm(f, eve.by.Account); err != nil {
+		t.Fatal(err)
+	}
+	if found, err := f.FindRequest(ctx, r.Token); !errors.Is(err, store.ErrNotFound) || found.ID != r.ID || found.Asker != "" {
+		t.Errorf("%+v, %v", found, err)
+	}
+	if _, err := answers(f, r.Token, "1234"); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("an answer: %v", err)
+	}
+}

@@ -38,6 +38,17 @@ func (r Room) Within(most Room) bool {
 	return (most.Pushes == 0 || r.Pushes <= most.Pushes) && (most.Bytes == 0 || r.Bytes <= most.Bytes)
 }
 
+// atMost returns the lower of two limits, of which 0 is none.
+func (r Room) atMost(o Room) Room {
+	if r.Pushes == 0 || o.Pushes != 0 && o.Pushes < r.Pushes {
+		r.Pushes = o.Pushes
+	}
+	if r.Bytes == 0 || o.Bytes != 0 && o.Bytes < r.Bytes {
+		r.Bytes = o.Bytes
+	}
+	return r
+}
+
 // RoomLimits bound what senders may have live at once.
 type RoomLimits struct {
 	Client    Room // of one anonymous client; 0: no limit

@@ -230,3 +230,34 @@ func TestRoomIsBoundedAnewAtOnce(t *testing.T) {
 		wantRoom(t, fmt.Sprint("limits ", i), err, c.of)
 	}
 }
+
+// To sign up must not lift the bounds of anonymous clients.
+func TestAnAccountThatIsNotConfirmedHasNoMoreRoomThanAnAnonymousClient(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, engine, sendsMail, func(s *storetest.Setup) {
+			s.Space.Room.Client, s.Space.Room.Account = store.Room{Pushes: 2, Bytes: 1 << 20}, store.Room{Bytes: 1 << 19}
+		})
+		eve := signedUp(t, f, "eve@example.com")
+		in := store.NewPush{Kind: store.Text, Payload: secret.New("x")}
+		var room *store.RoomError
+		for i := range 3 {
+			if _, err := f.CreatePush(ctx, eve.by, in); errors.As(err, &room) != (i == 2) || err != nil && i < 2 {
+				t.Errorf("push %d: %v", i, err)
+			}
+		}
+		if err := f.HasRoom(ctx, eve.by, 1); !errors.As(err, &room) {
+			t.Errorf("an upload: %v", err)
+		}
+		p, err := f.PolicyOf(ctx, eve.by)
+		if want := (store.Room{Pushes: 2, Bytes: 1 << 19}); err != nil || p.Room != want {
+			t.Errorf("%+v, %v", p.Room, err)
+		}
+		if !eve.confirms(eve.mailCode().Reveal()) {
+			t.Fatal("the code is wrong")
+		}
+		if _, err := f.CreatePush(ctx, eve.by, in); err != nil {
+			t.Errorf("confirmed: %v", err)
+		}
+	})
+}
