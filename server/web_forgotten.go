@@ -49,6 +49,7 @@ type newPasswordView struct {
 	passwordBounds
 	Email  string
 	First  bool // the account was invited
+	Anew   bool // a new account takes the place of this one, whose address is not confirmed
 	Short  bool // the password is too short or too long
 	Differ bool // it was not repeated exactly
 	Keep   bool // the box that ends the API tokens was cleared
@@ -60,7 +61,7 @@ func (s *Server) newPasswordForm(r *request) (reply, error) {
 	if err != nil {
 		return reply{}, goneLink(err)
 	}
-	return show(http.StatusOK, "new_password", newPasswordView{Email: l.Email, First: l.First}), nil
+	return show(http.StatusOK, "new_password", newPasswordView{Email: l.Email, First: l.First, Anew: l.Anew}), nil
 }
 
 // setPassword sets the password. Its user signs in afterwards, which takes a second factor
@@ -70,7 +71,7 @@ func (s *Server) setPassword(r *request, f webForm) (reply, error) {
 	if err != nil {
 		return reply{}, goneLink(err)
 	}
-	page := newPasswordView{Email: l.Email, First: l.First, Keep: !f.checked("end_tokens")}
+	page := newPasswordView{Email: l.Email, First: l.First, Anew: l.Anew, Keep: !f.checked("end_tokens")}
 	if page.Differ = f.text("new") != f.text("again"); page.Differ {
 		return show(http.StatusUnprocessableEntity, "new_password", page), nil
 	}

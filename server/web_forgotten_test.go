@@ -129,3 +129,26 @@ func TestAnInvitationThatCannotBeMailedIsShown(t *testing.T) {
 		t.Errorf("%d mails", n)
 	}
 }
+
+// Another person signed up with an address: its owner, who asks for a link, is told what becomes of
+// the account, and gets one of their own.
+func TestALinkToAnAddressThatWasNotConfirmedSaysThatTheAccountIsMadeAnew(t *testing.T) {
+	t.Parallel()
+	a := servertest.NewSite(t, sendsMail, func(c *config.Config) { c.EnableSignups = true })
+	const address = "pat@example.com"
+	eve := a.Browser()
+	eve.Post("/users/sign_up", "email", address, "password", "the password of eve").To("/users/sign_in")
+	eve.SignIn(address, "the password of eve").To("/")
+	_, recovery := eve.EnableMFAWith("the password of eve")
+	b := a.Browser()
+	b.Post("/users/password/forgotten", "email", address).Want(http.StatusOK)
+	path := "/users/password/new/" + lettersOf(a)[0].Code.Reveal()
+	b.Get(path).Want(http.StatusOK).Says("another person may have made it", "everything in the old one is deleted").Lacks("end_tokens")
+	b.Post(path, "new", chosen, "again", chosen).To("/users/sign_in")
+	eve.Get("/p").To("/users/sign_in")
+	b.SignIn(address, chosen).To("/")
+	b.Get("/users/mfa").Want(http.StatusOK).Lacks("Two-factor sign-in is on.")
+	if again := a.Browser(); again.SignIn(address, "the password of eve").Status != http.StatusForbidden {
+		again.Post("/users/sign_in/code", "code", recovery[0]).Want(http.StatusForbidden)
+	}
+}

@@ -149,8 +149,8 @@ type AccountEngine interface {
 	// not zero it must be the digest of one of its sessions, else ErrSession. ErrNotFound
 	// if there is no such account; ErrTokens if a token is to begin and the account has
 	// MaxTokens; ErrLastAdmin if the account administers no more, OtherAdmin does not either,
-	// and r does not allow that;
-	// for its mail the errors of CreatePush. An error of r is returned as it
+	// and r does not allow that; for its mail the errors of CreatePush. A successor gets a new
+	// ID. An error of r is returned as it
 	// is, and nothing was changed.
 	ChangeAccount(ctx context.Context, id AccountID, by SessionDigest, r AccountRule) (AccountChange, error)
 	// RemoveAccount removes an account with its tokens, sessions, requests, webhooks and quota.

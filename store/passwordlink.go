@@ -25,6 +25,7 @@ type PasswordLink struct {
 	Of    AccountID   // the account that it is of
 	Email string      // of the account
 	First bool        // the account has no password yet: it was invited
+	Anew  bool        // the address is not confirmed: a new account takes the place of this one
 	Until time.Time
 }
 
@@ -79,7 +80,7 @@ func (s *Store) ReadPasswordLink(ctx context.Context, code secret.Text) (Passwor
 	if !s.setsPassword(a, until, sum, s.time.Read()) {
 		return PasswordLink{}, ErrCode
 	}
-	return PasswordLink{Code: code, Of: a.ID, Email: a.Email, First: a.Invited(), Until: until}, nil
+	return PasswordLink{Code: code, Of: a.ID, Email: a.Email, First: a.Invited(), Anew: a.Unconfirmed, Until: until}, nil
 }
 
 // MakePasswordLink makes a link for an administrator, who passes it on. ErrNotFound; ErrDenied
@@ -190,7 +191,9 @@ func (s *Store) mailPasswordLink(ctx context.Context, by Actor, a Account, at cl
 
 // SetPasswordByLink sets the password of the account that a code is for. All its sessions end,
 // with endTokens its API tokens too. Its address is confirmed, since the link came there or
-// from an administrator.
+// from an administrator. If it was not before, another person may have made the account: a new
+// one, which has nothing but the password and what administrators gave, takes its place, and the
+// old one is removed with all that it owns.
 //
 // Errors: ErrCode; *InvalidError; ErrBusy; ErrClock while the clock is in doubt.
 func (s *Store) SetPasswordByLink(ctx context.Context, by Actor, code, password secret.Text, endTokens bool) error {
@@ -210,19 +213,37 @@ func (s *Store) SetPasswordByLink(ctx context.Context, by Actor, code, password 
 	if err := s.hashPassword(ctx, by, &hashed, password); err != nil {
 		return err
 	}
-	id, until, sum, _ := passwordCode(code)
-	by = by.proved(id)
-	ends := SessionChange{Revoke: RevokeOthers, EndTokens: endTokens}
-	return s.keeping(ctx, func(ctx context.Context) error {
-		event := s.as(by).event(AdminPassword, matter{account: id, email: l.Email, detail: "by a link"})
-		_, err := s.as(by).changeAccount(ctx, id, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			if !s.setsPassword(a, until, sum, s.time.Read()) {
-				return a, SessionChange{}, AdminEvent{}, ErrCode
-			}
-			a.PasswordHash = hashed.PasswordHash
-			a.confirm()
-			return a, ends, event, nil
-		})
+	var done Account
+	err = s.changeHooks(ctx, func(*subscriptions) (err error) {
+		done, err = s.setByLink(ctx, by, l, hashed.PasswordHash, endTokens)
+		return err
+	})
+	if err != nil || !done.Removing {
 		return instead(err, ErrNotFound, ErrCode)
+	}
+	return s.finishRemoval(ctx, Actor{Role: System}, done)
+}
+
+// setByLink returns the account that the link was of.
+func (s *Store) setByLink(ctx context.Context, by Actor, l PasswordLink, hash string, endTokens bool) (Account, error) {
+	id, until, sum, _ := passwordCode(l.Code)
+	by = by.proved(id)
+	return sealing(ctx, s, func(ctx context.Context) (Account, error) {
+		at := s.time.Read()
+		event := s.as(by).event(AdminPassword, matter{account: id, email: l.Email, detail: "by a link"})
+		afresh := s.as(by).event(AdminPassword, matter{email: l.Email, detail: fmt.Sprintf("by a link: a new account in place of account %d, whose address was not confirmed", id)})
+		c, err := s.as(by).changeAccount(ctx, id, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+			switch {
+			case !s.setsPassword(a, until, sum, at):
+				return a, SessionChange{}, AdminEvent{}, ErrCode
+			case a.Unconfirmed:
+				next := Account{Email: a.Email, PasswordHash: hash, CreatedAt: at.Now, Admin: a.Admin, Policy: a.Policy}
+				a.Email, a.Identities, a.Removing = fmt.Sprintf("account %d of %s", a.ID, a.Email), "", true
+				return a, SessionChange{Revoke: RevokeOthers, EndTokens: true, EvenLast: next.Admin, Successor: &next}, afresh, nil
+			}
+			a.PasswordHash = hash
+			return a, SessionChange{Revoke: RevokeOthers, EndTokens: endTokens}, event, nil
+		})
+		return c.Account, err
 	})
 }

@@ -208,3 +208,90 @@ func TestALinkIsMailedToTheAccountAlone(t *testing.T) {
 		t.Error("a client may ask without end")
 	}
 }
+
+// Where nobody confirmed the address, another person may have made the account, and left keys to it.
+func TestALinkToAnAddressThatWasNotConfirmedMakesItsAccountAnew(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, engine, unhurried)
+		old := storetest.AddMember(t, f, email)
+		n := storetest.SignIn(t, f)
+		_, recovery := storetest.EnableTOTP(t, f, &n)
+		k := newKeyholder(t, f)
+		k.given.Code = recovery[0]
+		if _, _, err := k.add(n.Secret, "laptop"); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.SetWishes(ctx, anonymous, n.Secret, store.Wishes{Name: "Eve"}); err != nil {
+			t.Fatal(err)
+		}
+		by := store.Actor{Account: old.ID}
+		token, push, request := newToken(t, f, 0), storetest.Push(t, f, by, nil), asks(t, f, by, nil)
+		addHook(t, f, email, store.EventView)
+		for _, err := range []error{f.SetAdmin(ctx, storetest.Operator, email, true, false), unconfirm(f, old.ID)} {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		l := linkFor(t, f, email)
+		if read, err := f.ReadPasswordLink(ctx, l.Code); err != nil || !read.Anew {
+			t.Errorf("%+v, %v", read, err)
+		}
+		if err := f.SetPasswordByLink(ctx, anonymous, l.Code, secret.New(another), false); err != nil {
+			t.Fatal(err)
+		}
+		if err := setBy(f, l, right); !errors.Is(err, store.ErrCode) {
+			t.Errorf("the link again: %v", err)
+		}
+		wantResume(t, f, n, store.ErrSession)
+		if _, _, err := f.Authenticate(ctx, anonymous, token.Secret); !errors.Is(err, store.ErrToken) {
+			t.Errorf("the API token: %v", err)
+		}
+		if err := k.alone(t); !errors.Is(err, store.ErrCredentials) {
+			t.Errorf("the passkey alone: %v", err)
+		}
+		if _, err := f.Retrieve(ctx, anonymous, push.Token, secret.Text{}, nil); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("the push: %v", err)
+		}
+		if _, err := f.FindRequest(ctx, request.Token); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("the request: %v", err)
+		}
+		if hooks, err := f.Hooks(ctx, email); err != nil || len(hooks) > 0 {
+			t.Errorf("webhooks %+v, %v", hooks, err)
+		}
+		all, err := f.Accounts(ctx)
+		if err != nil || len(all) != 1 || all[0].ID <= old.ID || all[0].Unconfirmed || all[0].MFA() || all[0].Name != "" || !all[0].Administers() {
+			t.Errorf("accounts %+v, %v", all, err)
+		}
+		if own, err := f.SignIn(ctx, anonymous, email, secret.New(another)); err != nil || own.Pending {
+			t.Errorf("the new password: %+v, %v", own.SessionInfo, err)
+		}
+		want := []string{"password_change " + email, "account_removed account 1 of " + email}
+		if got := eventsOf(t, f, store.AdminPassword, store.AdminAccountRemoved); !slices.Equal(got, want) {
+			t.Errorf("events %q", got)
+		}
+	})
+}
+
+// A mailed link is what a person asks for who never saw the account before.
+func TestAMailedLinkMakesAnAccountAnew(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, sendsMail, unhurried)
+	eve := signedUp(t, f, "ann@corp.example")
+	if err := f.AskForPassword(ctx, anonymous, "ann@corp.example", "https://push.example", ""); err != nil {
+		t.Fatal(err)
+	}
+	mails := letters(t, f)
+	if err := f.SetPasswordByLink(ctx, anonymous, mails[len(mails)-1].Code, secret.New(another), true); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Resume(ctx, eve.session); !errors.Is(err, store.ErrSession) {
+		t.Errorf("the session of who signed up: %v", err)
+	}
+	if err := signsIn(f, "ann@corp.example", storetest.Password); !errors.Is(err, store.ErrCredentials) {
+		t.Errorf("the first password: %v", err)
+	}
+	if err := signsIn(f, "ann@corp.example", another); err != nil {
+		t.Error(err)
+	}
+}

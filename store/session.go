@@ -148,6 +148,10 @@ type SessionChange struct {
 	EvenLast   bool      // it may leave the instance without an account that administers
 	OtherAdmin AccountID // one that administers still, if this one does so no more; 0: none is known
 
+	// Successor is a new account, without identities, under the address that this one gives up. The
+	// event is about it. nil: none.
+	Successor *Account
+
 	Untold bool // the change has no event, since it is of counts or of a code alone
 }
 

@@ -216,7 +216,11 @@ func (a *app) userConfirm() *cobra.Command {
 		Short: "Vouch for the address of an account",
 		Long: `Make the address of an account a confirmed one. A person who signs up on the pages
 confirms the address with a code that is sent there by mail; until then the account
-sends no mail. This command does it without a code: you vouch for the address.`,
+sends no mail. This command does it without a code: you vouch that the address belongs
+to the person who made the account. All that this person put into it stays: the
+password, second factors, API tokens, webhooks, requests and pushes. If you do not know
+who made it, send a link with ` + "`pushbox user link --mail`" + ` instead: when it sets the
+password, a new account takes the place of this one.`,
 		Example: `  pushbox user confirm alice@example.com`,
 	})
 }

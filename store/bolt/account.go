@@ -32,13 +32,21 @@ func (db *DB) CreateFirstAccount(ctx context.Context, a store.Account, e store.A
 	})
 }
 
-func (t *tx) createAccount(a store.Account, e store.AdminEvent) (store.AccountID, error) {
+func (t *tx) createAccount(a store.Account, e store.AdminEvent) (_ store.AccountID, err error) {
 	if t.has(emails, []byte(a.Email)) {
 		return 0, store.ErrExists
 	}
 	if err := t.wantFree(0, a); err != nil {
 		return 0, err
 	}
+	if e.Account, err = t.addAccount(a); err != nil {
+		return 0, err
+	}
+	return e.Account, t.addEvent(e)
+}
+
+// addAccount puts an account whose address and identities are free under a new ID.
+func (t *tx) addAccount(a store.Account) (store.AccountID, error) {
 	n, err := t.nextID(accounts)
 	if err != nil {
 		return 0, err
@@ -50,11 +58,7 @@ func (t *tx) createAccount(a store.Account, e store.AdminEvent) (store.AccountID
 	if err := t.putIdentities("", a); err != nil {
 		return 0, err
 	}
-	if err := t.putAccount(a); err != nil {
-		return 0, err
-	}
-	e.Account = a.ID
-	return a.ID, t.addEvent(e)
+	return a.ID, t.putAccount(a)
 }
 
 // Account returns the account, or store.ErrNotFound.
@@ -160,11 +164,6 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 		}
 		c.Token = store.TokenID(e.Subject)
 	}
-	if !change.Untold {
-		if err := t.addEvent(e); err != nil {
-			return c, err
-		}
-	}
 	if renamed {
 		if err := t.delete(emails, []byte(old.Email)); err != nil {
 			return c, err
@@ -178,6 +177,16 @@ func (t *tx) changeAccount(id store.AccountID, by store.SessionDigest, r store.A
 			return c, err
 		}
 		if err := t.putAccount(c.Account); err != nil {
+			return c, err
+		}
+	}
+	if change.Successor != nil {
+		if e.Account, err = t.addAccount(*change.Successor); err != nil {
+			return c, err
+		}
+	}
+	if !change.Untold {
+		if err := t.addEvent(e); err != nil {
 			return c, err
 		}
 	}

@@ -102,20 +102,28 @@ func (db *DB) createAccount(ctx context.Context, account store.Account, e store.
 		if err := wantFree(ctx, c, 0, account); err != nil {
 			return err
 		}
-		a.head.account++
-		id = store.AccountID(a.head.account)
-		account.ID, e.Account = id, id
-		stored, err := a.seal(tableAccount, uint64Key(a.head.account), account)
-		if err != nil {
-			return decide(err)
+		if id, err = a.addAccount(account); err != nil {
+			return err
 		}
-		a.insert(tableAccount, [][2]string{{"id", "bigint"}, {"email", "bytea"}, {"identities", "bytea[]"}, {"value", "bytea"}}, int64(id), []byte(account.Email), identitiesOf(account), stored)
+		e.Account = id
 		return a.tell(e)
 	})
 	if err != nil {
 		return 0, err
 	}
 	return id, nil
+}
+
+// addAccount inserts an account whose address and identities are free under a new ID.
+func (a *change) addAccount(account store.Account) (store.AccountID, error) {
+	a.head.account++
+	account.ID = store.AccountID(a.head.account)
+	stored, err := a.seal(tableAccount, uint64Key(a.head.account), account)
+	if err != nil {
+		return 0, decide(err)
+	}
+	a.insert(tableAccount, [][2]string{{"id", "bigint"}, {"email", "bytea"}, {"identities", "bytea[]"}, {"value", "bytea"}}, int64(account.ID), []byte(account.Email), identitiesOf(account), stored)
+	return account.ID, nil
 }
 
 // LastAccount returns the last ID that was given to an account; 0 in a new store.
@@ -234,6 +242,11 @@ func (a *change) changeAccount(ctx context.Context, c *pgxpool.Conn, id store.Ac
 	}
 	if done.Account != old {
 		if err := a.putAccount(done.Account); err != nil {
+			return done, err
+		}
+	}
+	if change.Successor != nil {
+		if e.Account, err = a.addAccount(*change.Successor); err != nil {
 			return done, err
 		}
 	}

@@ -17,6 +17,7 @@ var accountSuite = suite{
 	"a changed account keeps its ID":                           changesAccounts,
 	"an account is found by its new address alone":             renamesAccounts,
 	"an account is found by each of its identities":            findsIdentities,
+	"an account takes the place of another one":                replacesAccounts,
 	"the last account that administers stays":                  keepsTheLastAdmin,
 	"an account that owns pushes is not removed":               keepsOwners,
 	"a removed account is removed with all that belongs to it": removesAccounts,
@@ -233,6 +234,51 @@ func renamesAccounts(t *testing.T, e store.Engine) {
 	if again := account(t, e, "a@example.org"); again <= other {
 		t.Errorf("account %d has the address that became free", again)
 	}
+}
+
+func replacesAccounts(t *testing.T, e store.Engine) {
+	id := account(t, e, "a@example.org")
+	alter(t, e, id, func(a *store.Account) {
+		a.Identities = a.Identities.With(store.Identity{Issuer: "https://id.example.org", Subject: "7"})
+	})
+	begin(t, e, id, 1, false)
+	next := store.Account{Email: "a@example.org", PasswordHash: "$new", CreatedAt: epoch, Policy: "finance"}
+	replace := func(refusal error) error {
+		_, err := e.ChangeAccount(t.Context(), id, store.SessionDigest{}, func(a store.Account) (store.Account, store.SessionChange, store.AdminEvent, error) {
+			a.Email, a.Identities, a.Removing = "gone", "", true
+			return a, store.SessionChange{Revoke: store.RevokeOthers, EndTokens: true, Successor: &next}, Told, refusal
+		})
+		return err
+	}
+	_, err := e.CreateToken(t.Context(), apiToken(1, id), Told)
+	must(t, err)
+	refusal := errors.New("no")
+	wantErr(t, replace(refusal), refusal)
+	got, err := e.AccountByEmail(t.Context(), "a@example.org")
+	must(t, err)
+	same(t, "ID", got.ID, id)
+	must(t, replace(nil))
+	got, err = e.AccountByEmail(t.Context(), "a@example.org")
+	must(t, err)
+	if next.ID = got.ID; next.ID <= id {
+		t.Errorf("account %d came after %d", next.ID, id)
+	}
+	same(t, "successor", got, next)
+	old, err := e.Account(t.Context(), id)
+	must(t, err)
+	if old.Email != "gone" || !old.Removing || old.Identities != "" {
+		t.Errorf("the account before it is %+v", old)
+	}
+	wantSessions(t, e, id)
+	_, _, err = e.Token(t.Context(), apiToken(1, id).Digest)
+	wantErr(t, err, store.ErrNotFound)
+	events, err := e.AdminEvents(t.Context(), 0, 100)
+	must(t, err)
+	same(t, "account of the event", events[len(events)-1].Account, next.ID)
+	must(t, e.RemoveAccount(t.Context(), id, Told))
+	got, err = e.AccountByEmail(t.Context(), "a@example.org")
+	must(t, err)
+	same(t, "successor", got, next)
 }
 
 func keepsTheLastAdmin(t *testing.T, e store.Engine) {
