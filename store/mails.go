@@ -125,15 +125,17 @@ type MailSubject uint8
 
 // What mails are about. The numbers are stored.
 const (
-	MailLink      MailSubject = 1 + iota // the link of a push, to its recipients
-	MailFreeze                           // that a push is frozen, to its owner
-	MailCode                             // the code that confirms an address, to the account
-	MailAnswer                           // that a request was answered, to its owner
-	MailPassword                         // the link that sets a password, to the account
-	MailFirstView                        // the first view of a push, to its owner
-	MailLastView                         // its last view, to its owner
-	MailExpired                          // that its views or its time are over, to its owner
-	MailGuessed                          // a wrong passphrase, to its owner
+	MailLink        MailSubject = 1 + iota // the link of a push, to its recipients
+	MailFreeze                             // that a push is frozen, to its owner
+	MailCode                               // the code that confirms an address, to the account
+	MailAnswer                             // that a request was answered, to its owner
+	MailPassword                           // the link that sets a password, to the account
+	MailFirstView                          // the first view of a push, to its owner
+	MailLastView                           // its last view, to its owner
+	MailExpired                            // that its views or its time are over, to its owner
+	MailGuessed                            // a wrong passphrase, to its owner
+	MailLinkMade                           // that an administrator made a link for another password, to the account
+	MailFactorsGone                        // that an administrator removed its second factor, to the account
 	mailSubjectCount
 )
 
@@ -213,6 +215,10 @@ func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, e
 		l.To = secret.New(a.Email)
 		return l, s.isCode(a, l.Code, s.time.Read()), nil
 	}
+	if l.About == MailLinkMade || l.About == MailFactorsGone {
+		l.To = secret.New(a.Email)
+		return l, true, nil
+	}
 	for event, about := range newsSubjects {
 		if about == l.About {
 			return s.openNews(ctx, l, push, a, event)
@@ -274,6 +280,23 @@ func (s *Store) ownerMail(ctx context.Context, p Push, about MailSubject, at clo
 		Messages: []Message{s.sealMail(p.Owner, at.Now, p.ID, Mail{About: about})},
 		Quotas:   s.quotas(p.Owner, at.Now, owner.Email), Sender: p.Owner, Optional: true,
 	}
+}
+
+// telling runs what an administrator does to an account of another person, with the mail that
+// tells the account of it; without, where none can be sent.
+func (s *Store) telling(ctx context.Context, by Actor, a Account, about MailSubject, do func(*MailBatch) error) error {
+	return s.keeping(ctx, func(ctx context.Context) error {
+		at := s.time.Read()
+		if at.Jumped || by.Account == a.ID || !a.Active() || !s.CanMail(a) {
+			return do(nil)
+		}
+		mail := &MailBatch{Messages: []Message{s.sealMail(a.ID, at.Now, ID{}, Mail{About: about})}, Quotas: s.quotas(a.ID, at.Now, a.Email)}
+		err := s.countMail(mail, at, func() error { return do(mail) })
+		if errors.Is(err, ErrQuota) || errors.Is(err, ErrFull) {
+			return do(nil)
+		}
+		return err
+	})
 }
 
 // errFreezes says that a change would freeze a push.

@@ -136,13 +136,23 @@ func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, passwor
 }
 
 // ResetFactors removes the authenticator app, the passkeys and the recovery codes of an
-// account, for a person who lost them. Its sessions go on. ErrNotFound; ErrDenied for a client.
+// account, for a person who lost them, and tells the account by mail. Its sessions go on.
+// ErrNotFound; ErrDenied for a client.
 func (s *Store) ResetFactors(ctx context.Context, by Actor, email string) error {
-	_, err := s.changeAccount(ctx, by, email, AdminFactorRemove, SessionChange{}, func(a *Account) {
-		a.Passkeys = ""
-		a.dropTOTP()
+	if !by.administers() {
+		return ErrDenied
+	}
+	a, err := s.account(ctx, email)
+	if err != nil || !a.MFA() {
+		return err
+	}
+	return s.telling(ctx, by, a, MailFactorsGone, func(mail *MailBatch) error {
+		_, err := s.changeAccount(ctx, by, email, AdminFactorRemove, SessionChange{Mail: mail}, func(a *Account) {
+			a.Passkeys = ""
+			a.dropTOTP()
+		})
+		return err
 	})
-	return err
 }
 
 // maxIssuer is how many characters of a server's name a QR code holds.

@@ -83,8 +83,8 @@ func (s *Store) ReadPasswordLink(ctx context.Context, code secret.Text) (Passwor
 	return PasswordLink{Code: code, Of: a.ID, Email: a.Email, First: a.Invited(), Anew: a.Unconfirmed, Until: until}, nil
 }
 
-// MakePasswordLink makes a link for an administrator, who passes it on. ErrNotFound; ErrDenied
-// for a client, and for an account that may not act.
+// MakePasswordLink makes a link for an administrator, who passes it on. The account is told by
+// mail. ErrNotFound; ErrDenied for a client, and for an account that may not act.
 func (s *Store) MakePasswordLink(ctx context.Context, by Actor, email string) (l PasswordLink, err error) {
 	if !by.administers() {
 		return l, ErrDenied
@@ -96,7 +96,13 @@ func (s *Store) MakePasswordLink(ctx context.Context, by Actor, email string) (l
 	if !a.Active() {
 		return l, ErrDenied
 	}
-	if err := s.as(by).note(ctx, AdminPasswordLink, about(a)); err != nil {
+	err = s.telling(ctx, by, a, MailLinkMade, func(mail *MailBatch) error {
+		if mail == nil {
+			return s.as(by).note(ctx, AdminPasswordLink, about(a))
+		}
+		return s.mailAbout(ctx, a, mail, s.as(by).event(AdminPasswordLink, about(a)))
+	})
+	if err != nil {
 		return l, err
 	}
 	return s.passwordLink(a, s.time.Read().Now), nil
@@ -181,12 +187,15 @@ func (s *Store) mailPasswordLink(ctx context.Context, by Actor, a Account, at cl
 	m.About, m.Code = MailPassword, s.passwordLink(a, at.Now).Code
 	batch := &MailBatch{Messages: []Message{s.sealMail(a.ID, at.Now, ID{}, m)}, Quotas: quotas}
 	event := s.as(by).event(AdminPasswordLink, about(a).with("by mail"))
-	return s.countMail(batch, at, func() error {
-		_, err := s.as(Actor{Role: System}).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
-			return a, SessionChange{Mail: batch}, event, nil
-		})
-		return err
+	return s.countMail(batch, at, func() error { return s.mailAbout(ctx, a, batch, event) })
+}
+
+// mailAbout sends mail with an event of an account, and changes nothing of it.
+func (s *Store) mailAbout(ctx context.Context, a Account, mail *MailBatch, event AdminEvent) error {
+	_, err := s.as(Actor{Role: System}).changeAccount(ctx, a.ID, SessionDigest{}, func(a Account) (Account, SessionChange, AdminEvent, error) {
+		return a, SessionChange{Mail: mail}, event, nil
 	})
+	return err
 }
 
 // SetPasswordByLink sets the password of the account that a code is for. All its sessions end,

@@ -295,3 +295,43 @@ func TestAMailedLinkMakesAnAccountAnew(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// What an administrator does to an account is not done behind the back of its user.
+func TestAnAccountIsToldWhatAnAdministratorDoesToIt(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, engine, sendsMail, unhurried, func(s *storetest.Setup) { s.Mail.PerAccount = 3 })
+		ann := storetest.AddMember(t, f, email)
+		n := storetest.SignIn(t, f)
+		storetest.EnableTOTP(t, f, &n)
+		linkFor(t, f, email)
+		for range 2 { // the second time there is nothing to remove
+			if err := f.ResetFactors(ctx, storetest.Operator, email); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := f.MakePasswordLink(ctx, store.Actor{Role: store.Admin, Account: ann.ID}, email); err != nil { // her own
+			t.Fatal(err)
+		}
+		got := letters(t, f)
+		if len(got) != 2 || got[0].About != store.MailLinkMade || got[1].About != store.MailFactorsGone || got[0].To.Reveal() != email {
+			t.Errorf("%+v", got)
+		}
+		for range 3 { // beyond the limit of mails it is made all the same
+			linkFor(t, f, email)
+		}
+		if n := len(letters(t, f)); n != 3 {
+			t.Errorf("%d mails", n)
+		}
+		events := eventsOf(t, f, store.AdminPasswordLink, store.AdminFactorRemove)
+		if len(events) != 6 {
+			t.Errorf("events %q", events)
+		}
+		if err := unconfirm(f, ann.ID); err != nil {
+			t.Fatal(err)
+		}
+		if got := letters(t, f); len(got) > 0 {
+			t.Errorf("an address that is not confirmed gets %+v", got)
+		}
+	})
+}

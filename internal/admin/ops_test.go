@@ -279,7 +279,7 @@ func TestAContextThatEndedEndsTheCall(t *testing.T) {
 func TestEachChangeByACommandIsInTheLog(t *testing.T) {
 	t.Parallel()
 	r := route{f: storetest.New(t, func(s *storetest.Setup) {
-		s.Mail = store.MailOptions{Languages: []string{"en"}, PerAccount: 1, PerInstance: 1, GiveUp: time.Hour}
+		s.Mail = store.MailOptions{Languages: []string{"en"}, PerAccount: 3, PerInstance: 3, GiveUp: time.Hour}
 	})}
 	who := admin.Address{Email: alice}
 	must(t, r, admin.UserAdd, admin.Credentials{Email: alice, Password: clear(password)})

@@ -61,6 +61,10 @@ func (m *Mailer) textOf(l store.Mail) text {
 		return newsText(l, words, m.Brand, m.Base, "mail_expired")
 	case store.MailGuessed:
 		return newsText(l, words, m.Brand, m.Base, "mail_guessed")
+	case store.MailLinkMade:
+		return adminText(l, words, m.Brand, "mail_admin_password")
+	case store.MailFactorsGone:
+		return adminText(l, words, m.Brand, "mail_admin_mfa")
 	default:
 		return letterText(l, words, m.Brand)
 	}
@@ -135,6 +139,16 @@ func newsText(l store.Mail, words *lang.Locale, brand, base, key string) text {
 	}
 	t.before = append(t.before, words.Text("mail_news_when", "at", display.NewTime(l.At).Text, "made", display.NewTime(l.Push.CreatedAt).Text), words.Text("mail_news_more"))
 	return t
+}
+
+// adminText returns the text for the user of an account to which an administrator did something.
+func adminText(l store.Mail, words *lang.Locale, brand, key string) text {
+	return text{
+		id: l.ID, to: l.To, language: words.Tag,
+		subject: words.Text("mail_admin_subject", "brand", brand),
+		before:  []string{words.Text(key, "brand", brand), words.Text("mail_admin_careful")},
+		after:   []string{words.Text("mail_sent_by", "brand", brand)},
+	}
 }
 
 // letterText returns the text for a recipient of the link of a push.

@@ -245,3 +245,25 @@ func FuzzHeader(f *testing.F) {
 		}
 	})
 }
+
+func TestAMailAboutAnAdministratorIsWrittenInTheLanguageOfItsReader(t *testing.T) {
+	t.Parallel()
+	for _, tag := range lang.Tags() {
+		told := make(map[string]bool)
+		for _, about := range []store.MailSubject{store.MailLinkMade, store.MailFactorsGone} {
+			m := written(t, writer().textOf(store.Mail{About: about, ID: "msg_1", To: secret.New("ann@example.net"), Language: tag}))
+			plain, html := parts(t, m)["text/plain"], parts(t, m)["text/html"]
+			whole := subject(t, m) + plain
+			if strings.ContainsAny(whole, "{}@") || strings.Contains(whole, "mail_") || strings.Contains(whole, "http") || strings.Count(whole, "Push & Co") < 3 {
+				t.Errorf("%s: it is\n%s", tag, whole)
+			}
+			if !strings.Contains(html, `<html lang="`+tag+`">`) {
+				t.Errorf("%s: the page is\n%s", tag, html)
+			}
+			told[plain] = true
+		}
+		if len(told) != 2 {
+			t.Errorf("%s: both say the same", tag)
+		}
+	}
+}
