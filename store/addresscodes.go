@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"pushbox/internal/secret"
@@ -78,13 +79,16 @@ func (s *Store) mailCode(ctx context.Context, by Actor, session secret.Text, lan
 	return instead(err, errConfirmed, nil)
 }
 
-// codeQuotas are the quotas that a code counts against. Codes leave half of what the
-// instance may send to confirmed accounts, however many accounts sign up.
+// codeQuotas are the quotas that a code counts against, and a link for a password that is asked for
+// without an account. Together they leave half of what the instance may send to others, however many
+// accounts sign up. Accounts that are not confirmed have one half of theirs, the others the
+// other half: of the first, one client can make many.
 func (s *Store) codeQuotas(a Account, now time.Time) []Quota {
 	all := s.quotas(a.ID, now, a.Email)
-	for i, q := range all {
+	for _, q := range all {
 		if q.Whose() == QuotaOfInstance {
-			all[i].Most -= q.Most / 2
+			half := s.ring.Load().MAC(fmt.Sprintf("codes of the day, confirmed %t", !a.Unconfirmed)) // no url_token has a space
+			return append(all, Quota{To: half, Day: q.Day, Add: q.Add, Most: (q.Most + 3) / 4})
 		}
 	}
 	return all

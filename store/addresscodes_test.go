@@ -213,7 +213,7 @@ func TestACodeIsGoodForItsTimeAndItsTriesAlone(t *testing.T) {
 
 func TestCodesAreSentOnceAMinuteAndFiveTimesADay(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, sendsMail)
+	f := storetest.New(t, sendsMail, func(s *storetest.Setup) { s.Mail.PerInstance = 40 })
 	day := 24 * time.Hour
 	f.Clock.Advance(f.Clock.Now().Truncate(day).Add(day + 12*time.Hour).Sub(f.Clock.Now())) // noon
 	n := signedUp(t, f, "eve@example.com")
@@ -256,7 +256,7 @@ func TestCodesCountAsMail(t *testing.T) {
 	}
 	storetest.Push(t, f, ann, func(in *store.NewPush) { in.Mail = mailing("Bob@example.com") })
 	eve.mailCode()
-	refused(bob, store.QuotaOfInstance) // codes leave half of the day's mail to others
+	refused(bob, store.QuotaOfAddressee) // codes have a quarter of the day's mail
 	storetest.Push(t, f, ann, func(in *store.NewPush) { in.Mail = mailing("bob@example.com") })
 	f.Clock.Advance(24 * time.Hour)
 	carol.signIn("carol@example.com")
@@ -381,4 +381,36 @@ func TestACodeGoesOnlyToAnAddressThatLinksCanBeMailedTo(t *testing.T) {
 	if got := codesIn(t, f); len(got) != 1 || got[0].To.Reveal() != "eve@example.com" {
 		t.Errorf("codes: %+v", got)
 	}
+}
+
+// One client can make many accounts, and must not use up the links for passwords of others with them.
+func TestCodesLeaveLinksForPasswordsTheirHalf(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, engine, sendsMail, unhurried, func(s *storetest.Setup) { s.Mail.PerInstance = 8 })
+		storetest.AddMember(t, f, email)
+		storetest.AddMember(t, f, "bob@example.com")
+		storetest.AddMember(t, f, "carol@example.com")
+		ask := func(address string) error {
+			return f.AskForPassword(ctx, anonymous, address, "https://push.example", "")
+		}
+		var quota *store.QuotaError
+		for i, address := range []string{"eve1@example.com", "eve2@example.com", "eve3@example.com"} {
+			eve := signedUp(t, f, address)
+			if err := eve.MailCode(ctx, eve.by, eve.session, ""); errors.As(err, &quota) != (i == 2) || err != nil && i < 2 {
+				t.Errorf("code %d: %v", i, err)
+			}
+		}
+		if err := ask("eve1@example.com"); !errors.As(err, &quota) {
+			t.Errorf("a link for an account that is not confirmed: %v", err)
+		}
+		for i, address := range []string{email, "bob@example.com", "carol@example.com"} {
+			if err := ask(address); errors.As(err, &quota) != (i == 2) || err != nil && i < 2 {
+				t.Errorf("link %d: %v", i, err)
+			}
+		}
+		storetest.Push(t, f, f.Account("dan@example.com"), func(in *store.NewPush) {
+			in.Mail = mailing("one@example.net,two@example.net,three@example.net,four@example.net")
+		})
+	})
 }
