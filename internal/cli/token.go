@@ -58,10 +58,11 @@ func (a *app) tokenCreate() *cobra.Command {
 		Long: `Make an API token for an account, and print it on standard output.
 It cannot be shown again: only its digest is kept.
 
-A token with --scope allows no more than its scopes: create to create pushes; read to
-open and list pushes, and to read audit logs; manage to delete pushes and to send their
-links by mail; admin to administer the server, as long as the account is an
-administrator's. Without --scope it has the first three. An account can have 25 tokens.`,
+A token with --scope allows no more than its scopes: create to create pushes, and to
+have their links mailed in the same request; read to open and list pushes, and to read
+audit logs; manage to delete pushes and to send links by mail later; admin to
+administer the server, as long as the account is an administrator's. Without --scope
+it has the first three. An account can have 25 tokens.`,
 		Example: `  pushbox token create alice@example.com --name laptop --expires 90d
   pushbox token create alice@example.com --name monitoring --scope create,read`,
 		Args: arguments("EMAIL"),
