@@ -63,7 +63,7 @@ var attributeName = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9;-]*$`)
 // A Person is an entry of the directory.
 type Person struct {
 	ID     string   // the value of IDAttribute; in hexadecimal if it is objectGUID
-	Email  string   // in lower case
+	Email  string   // as the directory has it
 	Admin  bool     // in one of AdminGroups
 	Groups []string // of OtherGroups
 }
@@ -437,7 +437,7 @@ func (d *Directory) person(c *ldap.Conn, e *ldap.Entry) (Person, error) {
 	if err != nil {
 		return Person{}, err
 	}
-	p := Person{ID: id, Email: strings.ToLower(e.GetAttributeValue(d.opt.EmailAttribute))}
+	p := Person{ID: id, Email: e.GetAttributeValue(d.opt.EmailAttribute)} // the store folds it
 	others := d.others()
 	if len(d.opt.AllowedGroups)+len(d.opt.AdminGroups)+len(others) == 0 {
 		return p, nil
