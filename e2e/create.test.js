@@ -78,12 +78,13 @@ for (const script of [true, false]) {
     ])
     assert.equal(await guest.page.locator('#url').inputValue(), 'ftp://example.com/')
     assert.equal(await guest.page.locator('#views').inputValue(), '1000')
-    assert.equal(await guest.page.locator('#passphrase').inputValue(), '')
+    assert.equal(await guest.page.locator('#passphrase').inputValue(), script ? 'open sesame' : '')
+    assert.equal((await guest.page.locator('#passphrase-hint').innerText()).includes(say('create_passphrase_again')), !script)
     assert.equal(await guest.page.locator('#url').getAttribute('aria-invalid'), 'true')
     await guest.page.locator('[role=alert]:focus').waitFor()
     await fillPush(guest, { payload: 'https://example.com/', views: 10 })
     await sendPush(guest)
-    assert.equal((await shown(await madeLink(guest))).payload, 'https://example.com/')
+    assert.equal((await shown(await madeLink(guest), script ? 'open sesame' : '')).payload, 'https://example.com/')
   })
 
   test(`an account sends files with a name and a note${how}`, async (t) => {
@@ -208,6 +209,25 @@ test('the folded options say what is set', async (t) => {
   assert.equal(await told(), [some, deletable].join(' '))
   await chooseKind(guest, 'url')
   assert.equal(await told(), some)
+})
+
+test('a text survives a lost connection, and is sent by the next press', async (t) => {
+  const guest = await scene.guest(t)
+  guest.foresee(/ERR_INTERNET_DISCONNECTED/)
+  await guest.go('/')
+  await fillPush(guest, { payload: 'nobody else\nhas this' })
+  await guest.context.setOffline(true)
+  await sendPush(guest)
+  await guest.page.getByRole('alert').getByText(say('create_connection_lost')).waitFor()
+  assert.equal(await guest.page.locator('#payload').inputValue(), 'nobody else\nhas this')
+  await guest.context.setOffline(false)
+  await sendPush(guest)
+  const link = await madeLink(guest)
+  assert.equal((await shown(link)).payload, 'nobody else\nhas this')
+  await guest.page.goBack()
+  await guest.page.waitForFunction(() => document.querySelector('#payload')?.value === '')
+  await guest.page.goForward()
+  assert.equal(await madeLink(guest), link)
 })
 
 test('a text is typed at once, and sent with Ctrl and Enter', async (t) => {

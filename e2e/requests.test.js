@@ -342,6 +342,15 @@ test('another request after going back has other keys, or none', async (t) => {
   }
 })
 
+test('back from the confirmation the form is empty, so that nothing is sent twice', async (t) => {
+  const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
+  const { link } = await askFor(guest, { answers: 2 })
+  await answer(sender, link, { text: 'once only' })
+  await sent(sender)
+  await sender.page.goBack()
+  await sender.page.waitForFunction(() => document.querySelector('#payload')?.value === '')
+})
+
 test('a click too many makes one request and one answer', async (t) => {
   const [{ guest }, sender] = [await arrive(t), await scene.guest(t)]
   await guest.go('/requests/new')

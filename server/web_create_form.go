@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"pushbox/internal/endtoend"
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
@@ -35,15 +36,17 @@ type createView struct {
 	PassphraseLost bool // one was entered, and is not shown again
 }
 
-// An uploadView is the part of a page that takes files.
+// An uploadView is the part of a page that sends texts and files.
 type uploadView struct {
-	MaxFiles    int
-	MaxSize     int64 // of a file, in bytes
-	MaxSizeText string
+	MaxFiles     int
+	MaxSize      int64 // of a file, in bytes
+	MaxSizeText  string
+	MaxText      int // bytes of a text
+	MaxEncrypted int // of one that the browser encrypts
 }
 
 func newUploadView(r *request, p store.Policy) uploadView {
-	return uploadView{p.Files.MaxCount, p.Files.MaxSize, r.size(p.Files.MaxSize)}
+	return uploadView{p.Files.MaxCount, p.Files.MaxSize, r.size(p.Files.MaxSize), store.MaxText, endtoend.MaxText}
 }
 
 // encryptionFor returns the value of client_encryption for those who have the policy.

@@ -4,12 +4,6 @@ const main = document.querySelector('main')
 const one = (selector) => main.querySelector(selector)
 const words = one('#words')
 
-try {
-  sessionStorage.sent = true // the form is emptied if its sender goes back to it
-} catch {
-  // Storage is switched off.
-}
-
 // The key of a push that its sender encrypted is in the fragment of this page's address, and
 // belongs to the link.
 function addKey() {

@@ -1,5 +1,6 @@
-// A form that sends a push: its files are dropped, pasted, and sent with progress, and what it
-// sends may be encrypted here first.
+// A form that sends a push: its files are dropped and pasted, and what it sends may be encrypted
+// here first. The page sends it by a request of its own, with progress: if that fails or is
+// refused, the page is still there, with all that was typed.
 
 const main = document.querySelector('main')
 const one = (selector) => main.querySelector(selector)
@@ -9,7 +10,7 @@ const fill = (text, values) => text.replace(/\{(\w+)\}/g, (_, name) => values[na
 let form
 let files = [] // to be sent
 let upload // that is running, or the encryption before it
-let leaving = false // the form is being sent
+let leaving = false // what was typed is sent
 let fragment // with the key of the push that is being sent, if that is encrypted here
 
 const size = (n) => {
@@ -87,6 +88,21 @@ function busy(on) {
 
 const encrypts = () => form.dataset.keys || (one('#encrypt')?.checked && ['text', 'file'].includes(kind()))
 
+// Returns the text of the push: what was typed, or the lines of a login.
+function text() {
+  const lines = kind() === 'text' && one('#login')?.checked && [...all('[data-line]')].filter(({ value }) => value).map(({ value, dataset }) => dataset.line + value)
+  if (lines) return lines.join('\n')
+  return one(kind() === 'url' ? '#url' : '#payload')?.value ?? ''
+}
+
+// Says what is wrong with what would be sent, if the page can tell that by itself.
+function wrong() {
+  const { longest, longestEncrypted, tooLong } = form.dataset
+  const most = encrypts() ? longestEncrypted : longest
+  if (new Blob([text()]).size > most) return fill(tooLong, { max: size(+most) })
+  return kind() === 'file' && one('#chosen .error')?.textContent
+}
+
 // Encrypts the text and the files of data. Returns the fragment with the key, or nothing of it
 // if the key is wrapped, for the person who asked.
 async function encrypt(data, signal) {
@@ -100,8 +116,7 @@ async function encrypt(data, signal) {
     data.set('push[wrapped_key]', await (await import(asked)).wrapKey(key, form.dataset))
   }
   const sending = data.getAll('push[files][]')
-  const lines = kind() === 'text' && one('#login')?.checked && [...all('[data-line]')].filter(({ value }) => value).map(({ value, dataset }) => dataset.line + value)
-  data.set('push[payload]', await seal(key, lines ? lines.join('\n') : data.get('push[payload]'), sending))
+  data.set('push[payload]', await seal(key, text(), sending))
   for (const name of [...data.keys()].filter((name) => name.startsWith('push[login'))) data.delete(name)
   for (const name of ['push[files][]', 'push[url]', 'push[notify_emails_to]', 'push[notify_emails_to_locale]']) data.delete(name)
   let done = 0
@@ -135,18 +150,19 @@ async function checkKeys() {
 }
 
 async function send() {
-  const wrong = kind() === 'file' && one('#chosen .error')
-  if (wrong) return end(wrong.textContent)
+  const why = wrong()
+  if (why) return end(why)
   const data = new FormData(form)
   data.delete('push[files][]')
-  if (kind() === 'file') for (const file of files) data.append('push[files][]', file)
+  const sending = kind() === 'file' ? files : []
+  for (const file of sending) data.append('push[files][]', file)
   const { sent, stored, cut, stopped } = form.dataset
   fragment = undefined
   if (encrypts()) {
     upload = new AbortController()
     const { signal } = upload
     busy(true)
-    one('#sending button').focus()
+    if (sending.length) one('#sending button').focus()
     try {
       fragment = await encrypt(data, signal)
     } catch {
@@ -167,28 +183,38 @@ async function send() {
   upload.onloadend = () => { upload = undefined }
   busy(true)
   one('progress').value = 0
-  one('#sent').textContent = fill(sent, { done: size(0), all: size(files.reduce((n, file) => n + file.size, 0)) })
-  one('#sending button').focus()
+  one('#sent').textContent = sending.length ? fill(sent, { done: size(0), all: size(sending.reduce((n, file) => n + file.size, 0)) }) : stored
+  if (sending.length) one('#sending button').focus() // a text is sent before it could be stopped on purpose
   upload.send(data)
 }
 
+// What was typed, and a page that is shown again may lack.
+const typed = '#payload, #url, .login :is(input, textarea)'
+const kept = `${typed}, #login, #passphrase, #encrypt, #name, #note, #mail-to`
+
 // Goes on to the page that says what was sent; or if something was wrong, replaces this page by that of the
-// answer, and keeps the files and the passphrase.
+// answer, and keeps what was typed.
 function answered(status, page, url) {
   if (status === 200 && url.pathname.includes(form.dataset.sends)) {
     leaving = true
-    return location.replace(url + (fragment ?? ''))
+    try {
+      sessionStorage.sent = true // the form is emptied if its sender goes back to it
+    } catch {
+      // Storage is switched off.
+    }
+    return location.assign(url + (fragment ?? ''))
   }
   const next = page?.querySelector('main')
   if (url.pathname !== new URL(form.action).pathname) return end(form.dataset.ended ?? form.dataset.cut)
   if (!next) return end(form.dataset.cut)
   if (status !== 422) return end([...next.querySelectorAll('h1, h1 + p')].map((el) => el.textContent).join('. '))
-  const typed = ['#passphrase', '#payload', '#encrypt'].flatMap((field) => one(field) ?? []).map(({ id, value, checked }) => ({ id, value, checked }))
+  const fields = [...all(kept)].map(({ id, value, checked }) => ({ id, value, checked }))
   main.replaceChildren(...next.childNodes)
+  for (const menu of document.querySelectorAll('.language')) menu.replaceWith(page.querySelector('.language') ?? menu)
   document.title = page.title
   start()
   main.dispatchEvent(new Event('redrawn', { bubbles: true }))
-  for (const { id, value, checked } of typed) Object.assign(one(`#${id}`), { value, checked })
+  for (const { id, value, checked } of fields) Object.assign(one(`#${id}`) ?? {}, { value, checked })
   one('#passphrase')?.dispatchEvent(new Event('input', { bubbles: true }))
   ;(one('.problems') ?? one('h1')).focus()
 }
@@ -213,8 +239,6 @@ function start() {
     if (event.key === 'Enter' && (event.ctrlKey || event.metaKey) && !event.isComposing) form.requestSubmit(one('.send button'))
   })
   form.addEventListener('submit', (event) => {
-    leaving = kind() !== 'file' && !encrypts()
-    if (leaving) return
     event.preventDefault()
     if (!upload) send()
   })
@@ -237,13 +261,11 @@ document.addEventListener('paste', (event) => {
   take(pasted)
 })
 
-const typed = '#payload, #url, .login :is(input, textarea)'
-
 addEventListener('beforeunload', (event) => {
   if (!leaving && (upload || files.length || [...all(typed)].some((field) => field.value))) event.preventDefault()
 })
 
-// Back from the receipt: what was sent must not be sent again.
+// Back from the page that says what was sent: it must not be sent again.
 addEventListener('pageshow', ({ persisted }) => {
   leaving = persisted && 'sent' in sessionStorage
   if (leaving) location.reload()

@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+
+import { arriveSignedIn, fillPush, madeLink, sendPush, skipChecks } from './lib/acts.js'
+import { setScene } from './lib/scene.js'
+import { say } from './lib/words.js'
+
+// An account that has one push may have no other.
+const scene = setScene({ PUSHBOX_ALLOW_ANONYMOUS: 'false', PUSHBOX_LIMITS_ACCOUNT_PUSHES: '1' })
+
+// arrive opens the form as a signed-in guest.
+async function arrive(t) {
+  const account = await scene.account()
+  const guest = await scene.guest(t)
+  await arriveSignedIn(guest, account)
+  await guest.go('/')
+  return { guest, account }
+}
+
+const payloads = { text: 'nobody else\nhas this', url: 'https://example.com/only-here', qr: 'WIFI:T:WPA;S:café;P:secret;;' }
+const typedIn = async (guest) => guest.page.locator('#payload:visible, #url:visible').inputValue()
+const failed = async (guest, words) => guest.page.locator('#failed').getByText(words).waitFor()
+
+for (const [kind, payload] of Object.entries(payloads))
+  test(`a ${kind} push survives a lost connection`, async (t) => {
+    const { guest, account } = await arrive(t)
+    guest.foresee(/ERR_INTERNET_DISCONNECTED/)
+    await fillPush(guest, { kind, payload, passphrase: 'open sesame' })
+    await guest.context.setOffline(true)
+    await sendPush(guest)
+    await failed(guest, say('create_connection_lost'))
+    assert.equal(await guest.page.evaluate(() => document.activeElement.id), 'failed')
+    assert.equal(await typedIn(guest), payload)
+    assert.equal(guest.guard.asked, 0)
+    await guest.go('about:blank')
+    assert.equal(guest.guard.asked, 1)
+    await guest.context.setOffline(false)
+    assert.deepEqual(await scene.pushbox.active(account), [])
+  })
+
+test('a text stays when the server has no room for it', async (t) => {
+  const { guest, account } = await arrive(t)
+  guest.foresee(429)
+  const push = await scene.pushbox.create({ payload: 'the only one' }, account)
+  await fillPush(guest, { payload: payloads.text })
+  await sendPush(guest)
+  await failed(guest, say('problem_too_many_pushes_title'))
+  assert.equal(await typedIn(guest), payloads.text)
+  await scene.pushbox.expire(push, account)
+  await sendPush(guest)
+  await madeLink(guest)
+})
+
+for (const status of [503, 507])
+  test(`a text stays when the answer is ${status}`, async (t) => {
+    const { guest } = await arrive(t)
+    guest.foresee(status)
+    await guest.page.route(`${guest.at}/`, (route) => route.fulfill({ status, contentType: 'text/html', body: '<main><h1>Not now</h1><p>It is full.</p></main>' }))
+    await fillPush(guest, { payload: payloads.text })
+    await sendPush(guest)
+    await failed(guest, 'Not now. It is full.')
+    assert.equal(await typedIn(guest), payloads.text)
+    await guest.page.unroute(`${guest.at}/`)
+    await sendPush(guest)
+    await madeLink(guest)
+  })
+
+test('a text stays when its session has ended', async (t) => {
+  const { guest, account } = await arrive(t)
+  await fillPush(guest, { payload: payloads.text })
+  const cookies = await guest.context.cookies()
+  await guest.context.clearCookies()
+  await sendPush(guest)
+  await failed(guest, say('create_signed_out'))
+  assert.equal(await typedIn(guest), payloads.text)
+  assert.deepEqual(await scene.pushbox.active(account), [])
+  await guest.context.addCookies(cookies)
+  await sendPush(guest)
+  await madeLink(guest)
+})
+
+// fillLong fills in a text of that many characters.
+const fillLong = async (guest, letter, length) => guest.page.locator('#payload:visible, #url:visible').evaluate((field, text) => { field.value = text }, letter.repeat(length))
+
+test('a text that is too long is not sent, and stays', async (t) => {
+  const { guest } = await arrive(t)
+  const before = guest.guard.requests.mark()
+  for (const [letter, length] of [['x', (1 << 20) + 1], ['é', (1 << 19) + 1]]) {
+    await fillLong(guest, letter, length)
+    await sendPush(guest)
+    await failed(guest, say('create_bad_long', { max: '1\u00a0MiB' }))
+    assert.equal((await typedIn(guest)).length, length)
+  }
+  await fillPush(guest, { encrypt: true })
+  await fillLong(guest, 'x', (768 << 10) - 1023)
+  await sendPush(guest)
+  await failed(guest, say('create_bad_long', { max: '767\u00a0KiB' }))
+  assert.deepEqual(guest.guard.requests.entries.slice(before).filter(({ method }) => method === 'POST'), [])
+  await fillLong(guest, 'x', (768 << 10) - 1024)
+  await sendPush(guest)
+  await madeLink(guest)
+})
+
+test('what the server refuses as too long stays as well', async (t) => {
+  const { guest } = await arrive(t)
+  guest.foresee(422)
+  await skipChecks(guest)
+  await guest.page.locator('#create').evaluate((form) => { form.dataset.longest = 2 << 20 })
+  await fillPush(guest, { note: 'n'.repeat(11 << 10) })
+  await fillLong(guest, 'x', 1_100_000)
+  await sendPush(guest)
+  await guest.page.locator('.problems').getByText(say('create_bad_long', { max: '1\u00a0MiB' })).waitFor()
+  assert.equal((await typedIn(guest)).length, 1_100_000)
+  assert.equal((await guest.page.locator('#note').inputValue()).length, 11 << 10)
+  await fillPush(guest, { payload: 'short', note: '' })
+  await sendPush(guest)
+  await madeLink(guest)
+})
+
+test('an encrypted login stays in its fields when the form comes back', async (t) => {
+  const { guest } = await arrive(t)
+  guest.foresee(422)
+  await skipChecks(guest)
+  await fillPush(guest, { views: 1000, encrypt: true })
+  await guest.page.getByLabel(say('create_login')).check()
+  await guest.page.locator('#login-user').fill('ann')
+  await guest.page.locator('#login-password').fill('two words')
+  await sendPush(guest)
+  await guest.page.locator('.problems').getByText(say('create_bad_views', { min: 1, max: 100 })).waitFor()
+  assert.equal(await guest.page.getByLabel(say('create_login')).isChecked(), true)
+  assert.deepEqual(await Promise.all(['user', 'password'].map((part) => guest.page.locator(`#login-${part}`).inputValue())), ['ann', 'two words'])
+})
