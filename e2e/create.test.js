@@ -145,6 +145,32 @@ for (const script of [true, false])
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), login.password)
   })
 
+test('a text that was typed before goes along into a login, and back', async (t) => {
+  const guest = await scene.guest(t)
+  const { page } = guest
+  const login = page.getByLabel(say('create_login'))
+  const typed = async () => Promise.all(['#payload', '#login-password', '#login-note'].map((field) => page.locator(field).inputValue()))
+  await guest.go('/')
+  await page.getByText(say('create_options')).click()
+  for (const [text, password, note] of [
+    ['hunter2\n', 'hunter2', ''],
+    ['two words\n\nand more', '', 'two words\n\nand more'],
+  ]) {
+    await page.locator('#payload').fill(text)
+    await login.check()
+    assert.deepEqual(await typed(), ['', password, note])
+    await login.uncheck()
+    assert.deepEqual(await typed(), [text, '', ''])
+  }
+  await login.check()
+  await chooseKind(guest, 'qr')
+  await page.locator('#payload').fill('typed beside it')
+  await chooseKind(guest, 'text')
+  await page.locator('#login-user').fill('ann')
+  await sendPush(guest)
+  assert.equal((await shown(await madeLink(guest))).payload, 'User name: ann\nNote: two words\n\nand more\ntyped beside it')
+})
+
 test('sending files needs an account', async (t) => {
   const guest = await scene.guest(t)
   await guest.go('/')

@@ -45,6 +45,7 @@ const (
 	addresseeField   = "addressee"
 	unconfirmedField = "unconfirmed"
 	plainField       = "plain"
+	besideField      = "beside" // a text was typed beside a login
 )
 
 // Names of fields that only the form has.
@@ -93,7 +94,11 @@ func (c *createRequest) convertForm() error {
 	for _, name := range [...]string{store.FieldPayload, store.FieldNote} {
 		f.change(name, oneBreak)
 	}
+	var bad store.InvalidError
 	if f.sendsLogin() {
+		if f.noteText() {
+			bad.Add(besideField, "was typed beside a login")
+		}
 		f[store.FieldPayload] = textValue(loginText(f.login()))
 	}
 	if f.text(store.FieldKind) == store.URL.String() {
@@ -112,12 +117,27 @@ func (c *createRequest) convertForm() error {
 	} else {
 		delete(f, store.FieldDays) // the form hides its number while a time is chosen; the store would use it
 	}
-	return c.agrees()
+	return c.agrees(bad)
 }
 
 // sendsLogin reports whether the form has a login in place of the text.
 func (f fields) sendsLogin() bool {
 	return f.text(store.FieldKind) == store.Text.String() && f.on(loginName)
+}
+
+// noteText moves a text that was typed beside a login into its note, where the sender sees it, and
+// reports whether there was one.
+func (f fields) noteText() bool {
+	text := f.text(store.FieldPayload)
+	if strings.TrimSpace(text) == "" {
+		return false
+	}
+	note := loginName + "_note"
+	if typed := oneBreak(f.text(note)); typed != "" {
+		text = typed + "\n" + text
+	}
+	f[note] = textValue(text)
+	return true
 }
 
 // login returns the parts of a login, as they were typed.
@@ -129,10 +149,9 @@ func (f fields) login() []loginPart {
 	return parts
 }
 
-// agrees refuses a form that was opened in a session which has ended, files together
-// with a kind that has none, and what the browser should have encrypted.
-func (c *createRequest) agrees() error {
-	var bad store.InvalidError
+// agrees refuses what is bad already, a form that was opened in a session which has ended, files
+// together with a kind that has none, and what the browser should have encrypted.
+func (c *createRequest) agrees(bad store.InvalidError) error {
 	if _, named := c.fields[store.FieldName]; named && c.r.actor.Account == 0 {
 		bad.Add(accountField, "has ended")
 	}

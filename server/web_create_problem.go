@@ -48,6 +48,7 @@ func (s *Server) formProblems(t kindTerms, c *createRequest, invalid *store.Inva
 		{accountField, formProblem{Key: "create_bad_account"}},
 		{store.FieldKind, formProblem{Field: "kind", Key: "create_bad_kind"}},
 		{store.FieldPayload, text},
+		{besideField, formProblem{Field: "login-note", Key: "create_bad_beside"}},
 		{plainField, formProblem{Field: "payload", Key: "create_encrypt_required"}},
 		{store.FieldFiles, c.filesProblem()},
 		{leftoverField, formProblem{Field: "kind", Key: "create_bad_leftover"}},

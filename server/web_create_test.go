@@ -136,10 +136,28 @@ func TestAnAddressHasAFieldOfItsOwn(t *testing.T) {
 	}
 }
 
+// A browser without scripts sends a text that was typed before the switch to a login.
+func TestATextBesideALoginIsNotDropped(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	for note, want := range map[string]string{"": "typed\nbefore", "of\r\nthe login": "of\nthe login\ntyped\nbefore"} {
+		typed := map[string]string{"login": "on", "login_user": "ann", "login_note": note, "payload": "typed\r\nbefore"}
+		again := a.SendForm(servertest.Typed(typed)).Want(http.StatusUnprocessableEntity)
+		if told := again.Problems(); len(told) != 1 || !strings.Contains(told[0], "It is in the note now") || !strings.Contains(again.Tag("login-note"), `aria-invalid="true"`) {
+			t.Errorf("it tells %q", told)
+		}
+		if again.TypedInto("payload") != "" || again.TypedInto("login-user") != "ann" || again.TypedInto("login-note") != want {
+			t.Error(again.Body)
+		}
+		typed["payload"], typed["login_note"] = "", again.TypedInto("login-note")
+		a.Get(pushes + "/" + a.SendForm(servertest.Typed(typed)).PushToken()).Has(map[string]string{"payload": "User name: ann\nNote: " + want})
+	}
+}
+
 func TestALoginIsSentAsOneText(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t)
-	login := map[string]string{"login": "on", "login_user": "ann", "login_password": " p&w ", "login_address": "", "login_seed": "JBSWY3DPEHPK3PXP", "login_note": "a\r\nb", "payload": "another text"}
+	login := map[string]string{"login": "on", "login_user": "ann", "login_password": " p&w ", "login_address": "", "login_seed": "JBSWY3DPEHPK3PXP", "login_note": "a\r\nb", "payload": ""}
 	const text = "User name: ann\nPassword:  p&w \nOne-time code seed: JBSWY3DPEHPK3PXP\nNote: a\nb"
 	got := a.SendForm(servertest.Typed(login))
 	a.Get(pushes + "/" + got.PushToken()).Has(map[string]string{"kind": "text", "payload": text})
@@ -159,13 +177,13 @@ func TestALoginIsSentAsOneText(t *testing.T) {
 		t.Errorf("a page of %d bytes: %q", len(long.Body), long.Problems())
 	}
 	delete(login, "login_note")
-	empty := a.SendForm(servertest.Typed(map[string]string{"login": "on", "payload": "another text"}))
+	empty := a.SendForm(servertest.Typed(map[string]string{"login": "on", "payload": " "}))
 	if told := empty.Problems(); len(told) != 1 || !strings.Contains(empty.Tag("login-user"), `aria-invalid="true"`) {
 		t.Errorf("%q", told)
 	}
 	without := servertest.Typed(login)
 	delete(without, "login")
-	without["expire_after_views"] = "1"
+	without["expire_after_views"], without["payload"] = "1", "another text"
 	a.Get(pushes + "/" + a.SendForm(without).PushToken()).Has(map[string]string{"payload": "another text"})
 }
 

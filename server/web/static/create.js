@@ -163,8 +163,30 @@ function carry() {
   from.value = ''
 }
 
+// Takes a text along into a login: one word is the password, any other text belongs to the note.
+// Takes it back if the switch is off again before that was changed.
+let carried
+
+function carryLogin() {
+  const text = one('#payload')
+  if (one('#login').checked) {
+    if (!text.value.trim()) return
+    const [password, note] = [one('#login-password'), one('#login-note')]
+    const word = /^\s*\S+\s*$/.test(text.value) && !password.value
+    const field = word ? password : note
+    carried = { field, before: field.value, text: text.value }
+    field.value = word ? text.value.trim() : [note.value, text.value].filter(Boolean).join('\n')
+    carried.after = field.value
+    text.value = ''
+  } else if (carried && !text.value && carried.field.value === carried.after) {
+    carried.field.value = carried.before
+    text.value = carried.text
+  }
+}
+
 function start() {
   const form = one('#create')
+  carried = undefined
   if (!crypto.subtle && one('#encrypt')) Object.assign(one('#encrypt'), { checked: false, disabled: true })
   recall()
   takeTerms()
@@ -179,6 +201,7 @@ function start() {
       before = kind().dataset
       carry()
     }
+    if ((target.type === 'radio' || target.id === 'login') && kind().value === 'text') carryLogin()
     if (target.closest('.limits')) boundTime()
     if (target.id === 'time' && !target.value) one('#days').select()
     remember()
