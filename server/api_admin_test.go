@@ -182,6 +182,7 @@ func TestAnswersForAdministratorsMatchTheDocument(t *testing.T) {
 			want = http.StatusCreated
 		}
 		ask := func(headers ...http.Header) servertest.Answer { return a.Do(c.method, c.path, c.body, headers...) }
+		d.answers(c.id, http.StatusMisdirectedRequest, ask(http.Header{"Host": {"elsewhere.example"}}))
 		d.answers(c.id, http.StatusUnauthorized, ask())
 		d.answers(c.id, http.StatusForbidden, ask(scoped(a, rootEmail, store.ScopeRead)))
 		d.answers(c.id, http.StatusNotFound, ask(scoped(a, bobEmail, store.ScopeRead)))

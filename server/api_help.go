@@ -57,7 +57,7 @@ type statusHelp struct {
 }
 
 // commonStatuses are explained once, and not with each endpoint.
-var commonStatuses = [...]int{http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
+var commonStatuses = [...]int{http.StatusMisdirectedRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
 
 // apiHelp returns the content of the help page. The addresses in its commands begin
 // with base.

@@ -56,7 +56,15 @@ func TestOnlyAllowedHostsAreAnswered(t *testing.T) {
 			if (got.Status != http.StatusMisdirectedRequest) != c.good {
 				t.Errorf("%s, %s: %d", c.name, path, got.Status)
 			}
-			if !c.good && (got.Body != "" || got.Header.Get("Cache-Control") != "no-store" || got.Header.Get("X-Content-Type-Options") != "nosniff") {
+			if c.good {
+				continue
+			}
+			api := strings.HasPrefix(path, "/api/")
+			if media := got.Header.Get("Content-Type"); strings.HasPrefix(media, "application/json") != api || api && got.Problem() != "host" || !api && !strings.HasPrefix(media, "text/plain") {
+				t.Errorf("%s, %s: %v", c.name, path, got.Header)
+			}
+			if !strings.Contains(got.Body, "allowed_hosts") || strings.Contains(strings.ToLower(got.Body), "named.example") || strings.Contains(got.Body, "push.example.com") ||
+				got.Header.Get("Cache-Control") != "no-store" || got.Header.Get("X-Content-Type-Options") != "nosniff" {
 				t.Errorf("%s, %s: %v %q", c.name, path, got.Header, got.Body)
 			}
 		}

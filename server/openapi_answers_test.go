@@ -251,6 +251,9 @@ func (d *document) commonErrors(a *servertest.Server) {
 		if len(op.Security) > 0 {
 			d.answers(c.id, http.StatusUnauthorized, c.ask(a, there, http.Header{"Authorization": {"Bearer bad"}}))
 		}
+		if _, has := op.Responses["421"]; has {
+			d.answers(c.id, http.StatusMisdirectedRequest, c.ask(a, there, ann, http.Header{"Host": {"elsewhere.example"}}))
+		}
 		if !slices.Contains([]string{"version", "audit", "download", "download_head"}, strings.TrimPrefix(c.id, "v1_")) { // which have no links
 			unnamed.answers(c.id, http.StatusBadRequest, c.ask(plain, nowhere, bob, http.Header{"Host": {`a"b`}}))
 		}

@@ -24,6 +24,7 @@ var statusTexts = map[int]string{
 	http.StatusRequestEntityTooLarge:        "The body is too large.",
 	http.StatusUnsupportedMediaType:         "The body has another media type, charset or content encoding.",
 	http.StatusRequestedRangeNotSatisfiable: "The file has no such part.",
+	http.StatusMisdirectedRequest:           "The request is for a host name that this server does not answer to.",
 	http.StatusUnprocessableEntity:          "Fields are wrong: an object of field names to lists of messages.",
 	http.StatusTooManyRequests:              "There were too many requests, wrong passphrases, or requests for unknown links; or the sender has too many live pushes, or sends too many mails, or an address gets too many.",
 	http.StatusInternalServerError:          "An error in the server. Its log has the cause, under the request id in the message.",
@@ -62,6 +63,9 @@ var inStore = []error{store.ErrClock, store.ErrStandby, store.ErrUnavailable, st
 // routeTexts has, and those that follow from its row in the table of routes.
 func (s *Server) errorsOf(row route, said []error) []error {
 	var all []error
+	if !newHosts(s.cfg).any() {
+		all = append(all, errHostUnknown)
+	}
 	if row.access != public {
 		all = append(all, store.ErrToken)
 	}

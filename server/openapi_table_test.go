@@ -144,7 +144,7 @@ func TestEveryKeyOfAnAnswerIsDescribed(t *testing.T) {
 // Every problem of the table is documented for an operation.
 func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 	t.Parallel()
-	s := docServer(t, func(c *config.Config) { c.RequireMFA = true })
+	s := docServer(t, func(c *config.Config) { c.RequireMFA, c.AllowedHosts = true, []string{"push.example.com"} })
 	said := make(map[errorBody]bool)
 	for _, e := range slices.Concat(s.endpoints(""), s.endpointsV1("")) {
 		for _, f := range e.errorResponses {

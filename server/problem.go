@@ -70,6 +70,7 @@ var problems = [...]problem{
 	{err: errLink, status: http.StatusNotFound, code: "not-found", name: "link", message: "There is nothing at this address."},
 	{err: errRequestOver, status: http.StatusNotFound, code: "not-found", name: "request-over", message: "There is nothing at this address."},
 	{err: store.ErrNotFound, status: http.StatusNotFound, code: "not-found", fixed: "not-found", message: "There is nothing at this address."},
+	{err: errHostUnknown, status: http.StatusMisdirectedRequest, code: "host", message: "This server does not answer to this host name. Use the host name of its links, or have its administrator add this one to allowed_hosts."},
 	{err: errNoV1, status: http.StatusNotFound, code: "not-found", message: "API version 1 is switched off on this server. Use version 2, at /api/v2."},
 	{err: store.ErrPassphrase, status: http.StatusUnauthorized, code: "passphrase", fixed: "That passphrase is incorrect.", message: "This push needs a passphrase: send it as passphrase in the query or in the header X-Push-Passphrase."},
 	{err: store.ErrLocked, status: http.StatusTooManyRequests, code: "too-many-requests", message: "Too many passphrase attempts. Please try again later."},
@@ -164,8 +165,8 @@ func (s *Server) errorReply(r *request, err error) reply {
 		return goTo(signInPath).with(s.newWantedCookie(r))
 	case errors.Is(err, errMFA):
 		return goTo(mfaPath)
-	case errors.Is(err, errHostUnknown): // a client of another host must learn nothing about this one
-		return reply{status: http.StatusMisdirectedRequest}
+	case errors.Is(err, errHostUnknown) && r.forPeople(): // styles and scripts are at that host neither
+		return reply{status: http.StatusMisdirectedRequest, text: &text{textType[0], []byte(r.locale.Text("problem_host_text") + "\n")}}
 	case r.forPeople():
 		return problemOf(r, err).page(r)
 	default:
