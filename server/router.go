@@ -44,6 +44,9 @@ func newRouter(rows []route, base string) *router {
 	slices.Sort(r.methods)
 	for key, group := range groups {
 		tree, pattern := r.place(key[1])
+		if hasParam(pattern, languageParam) {
+			tree = r.old
+		}
 		tree.Handle(key[0], pattern, func(w http.ResponseWriter, _ *http.Request, ps httprouter.Params) {
 			w.(*foundRoute).route = choose(group, ps.ByName(tokenParam))
 		})
@@ -79,6 +82,9 @@ func (r *router) find(method, path string) (*route, httprouter.Params) {
 	doubled := strings.Contains(path, "//")
 	tree, path := r.place(squeeze(path))
 	handle, ps, _ := tree.Lookup(method, path)
+	if handle == nil && hasLanguage(strings.TrimPrefix(path, r.base)) {
+		handle, ps, _ = r.old.Lookup(method, path)
+	}
 	empty := func(p httprouter.Param) bool { return p.Value == "" }
 	if handle == nil || slices.ContainsFunc(ps, empty) { // /.json leaves one
 		return nil, nil
@@ -140,8 +146,6 @@ func (r *router) place(path string) (*httprouter.Router, string) {
 	switch {
 	case ok && isPathV1(under):
 		return r.v1, strings.TrimSuffix(path, jsonSuffix)
-	case ok && hasLanguage(under):
-		return r.old, path
 	case ok && strings.HasPrefix(under, "/api/"):
 		return r.tree, strings.TrimSuffix(path, jsonSuffix)
 	default:

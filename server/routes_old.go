@@ -9,36 +9,62 @@ import (
 const languageParam = "language"
 
 // routesOld are the rows of addresses that Password Pusher has or once had for what has
-// another address here. They redirect.
+// another address here. They redirect. Each also stands behind a language.
 func (s *Server) routesOld() (rows []route) {
 	old := func(row route) {
 		row.method, row.access, row.traits = http.MethodGet, public, row.traits|isPage
 		rows = append(rows, row)
 	}
+	const language = "/:" + languageParam
 	for _, prefix := range prefixesV1 {
 		push := "/" + string(prefix) + "/:" + tokenParam
-		if prefix != 'p' {
-			old(route{name: "old_push", pattern: push, traits: forRecipients, action: s.oldPush("")})
-			old(route{name: "old_step", pattern: push + "/r", traits: forRecipients, action: s.oldPush("/r")})
-			old(route{name: "old_page", pattern: push + "/preview", action: s.oldPush("/preview")})
-			old(route{name: "old_page", pattern: push + "/audit", action: s.oldPush("/audit")})
+		for _, before := range [...]string{"", language} {
+			if before+string(prefix) != "p" {
+				old(route{name: "old_push", pattern: before + push, traits: forRecipients, action: s.oldPush("")})
+				old(route{name: "old_step", pattern: before + push + "/r", traits: forRecipients, action: s.oldPush("/r")})
+				old(route{name: "old_page", pattern: before + push + "/preview", action: s.oldPush("/preview")})
+				old(route{name: "old_page", pattern: before + push + "/audit", action: s.oldPush("/audit")})
+			}
+			old(route{name: "old_step", pattern: before + push + "/passphrase", traits: forRecipients, action: s.oldPush("/r")})
+			old(route{name: "old_page", pattern: before + push, word: "new", action: s.oldForm(string(prefix))})
+			old(route{name: "old_page", pattern: before + push, word: "active", action: s.movedTo("/p", "")})
+			old(route{name: "old_page", pattern: before + push, word: "expired", action: s.movedTo("/p", "state=expired")})
 		}
-		old(route{name: "old_step", pattern: push + "/passphrase", traits: forRecipients, action: s.oldPush("/r")})
-		old(route{name: "old_push", pattern: "/:" + languageParam + push, traits: forRecipients, action: s.oldPush("")})
-		old(route{name: "old_step", pattern: "/:" + languageParam + push + "/r", traits: forRecipients, action: s.oldPush("/r")})
 	}
-	old(route{name: "old_tokens", pattern: "/api_tokens", action: movedTo(tokenPath)})
-	old(route{name: "old_help", pattern: "/api", action: movedTo(helpPath)})
+	for _, row := range [...]struct{ pattern, to string }{
+		{"/api", helpPath},
+		{"/api_tokens", tokenPath},
+		{"/first_run", "/"},
+		{"/pages/:page", "/"},
+		{"/users/edit", ownAccountPath},
+		{"/users/password/new", s.asksForPassword()},
+	} {
+		old(route{name: "old_page", pattern: row.pattern, action: s.movedTo(row.to, "")})
+		old(route{name: "old_page", pattern: language + row.pattern, action: s.movedTo(row.to, "")})
+	}
+	old(route{name: "old_page", pattern: language, action: s.movedTo("/", "")})
+	for _, same := range [...]string{"/p", signInPath, "/users/sign_up", tokenPath} {
+		old(route{name: "old_page", pattern: language + same, action: s.movedTo(same, "")})
+	}
 	return rows
 }
 
-// hasLanguage reports whether a path, or a pattern, has a language such as de or pt-br
-// before that of a push.
-func hasLanguage(path string) bool {
-	if len(path) < 6 || path[0] != '/' {
-		return false
+// asksForPassword is the path of the page for those who have forgotten their password: where no
+// mail is sent, that for signing in says what to do.
+func (s *Server) asksForPassword() string {
+	if s.mailsPasswords() {
+		return forgottenPath
 	}
-	language, rest, _ := strings.Cut(path[1:], "/")
-	known := len(language) == len("de") || len(language) == len("pt-br") && language[2] == '-' || language == ":"+languageParam
-	return known && len(rest) > 2 && rest[1] == '/' && strings.IndexByte(prefixesV1, rest[0]) >= 0
+	return signInPath
+}
+
+// hasLanguage reports whether a path begins with what may be a language, such as de or pt-br.
+func hasLanguage(path string) bool {
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	language, region, has := strings.Cut(first, "-")
+	return isTag(language) && (!has || isTag(region))
+}
+
+func isTag(s string) bool {
+	return len(s) == 2 && strings.Trim(strings.ToLower(s), "abcdefghijklmnopqrstuvwxyz") == ""
 }

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"net/http"
 	"regexp"
+	"slices"
+	"strings"
 
 	"pushbox/server/display"
 	"pushbox/store"
@@ -18,9 +20,36 @@ func moved(path, query string) reply {
 	return reply{status: http.StatusMovedPermanently, to: path}
 }
 
-// movedTo returns an action that redirects to a path.
-func movedTo(path string) action {
-	return func(r *request) (reply, error) { return moved(path, r.URL.RawQuery), nil }
+// moveTo redirects to a path. The request's query goes on in that of the path, and so does a
+// language in the old path.
+func (s *Server) moveTo(r *request, path, query string) reply {
+	parts := []string{query, r.URL.RawQuery}
+	if tag := s.words.Near(r.name.Reveal()); tag != "" {
+		parts = append(parts, localeName+"="+tag)
+	}
+	return moved(path, strings.Join(slices.DeleteFunc(parts, func(part string) bool { return part == "" }), "&"))
+}
+
+// movedTo returns an action that redirects to a path with a query.
+func (s *Server) movedTo(path, query string) action {
+	return func(r *request) (reply, error) { return s.moveTo(r, path, query), nil }
+}
+
+// kindsOfTabs are the kinds that the form of Password Pusher has as tabs, and at prefixes.
+var kindsOfTabs = map[string]store.Kind{"text": store.Text, "files": store.File, "f": store.File, "url": store.URL, "r": store.URL, "qr": store.QR}
+
+// oldForm returns an action that redirects from the form at a prefix.
+func (s *Server) oldForm(prefix string) action {
+	return func(r *request) (reply, error) {
+		kind, named := kindsOfTabs[r.URL.Query().Get("tab")]
+		if !named {
+			kind, named = kindsOfTabs[prefix]
+		}
+		if !named {
+			return s.moveTo(r, "/", ""), nil
+		}
+		return s.moveTo(r, "/", kindName+"="+kind.String()), nil
+	}
 }
 
 // oldToken matches what may be a url_token of Password Pusher. They are shorter than
@@ -28,21 +57,14 @@ func movedTo(path string) action {
 var oldToken = regexp.MustCompile(`\A[0-9A-Za-z_-]{1,64}\z`)
 
 // oldPush returns an action that redirects to a push, whether or not it exists, or to a
-// page below it. A language in the old path goes on in the query.
+// page below it.
 func (s *Server) oldPush(tail string) action {
 	return func(r *request) (reply, error) {
 		token := cmp.Or(r.urlToken.Reveal(), r.sentToken.Reveal())
 		if !oldToken.MatchString(token) {
 			return reply{}, store.ErrNotFound
 		}
-		query := r.URL.RawQuery
-		if tag := s.words.Near(r.name.Reveal()); tag != "" {
-			query = localeName + "=" + tag
-			if r.URL.RawQuery != "" {
-				query = r.URL.RawQuery + "&" + query
-			}
-		}
-		return moved("/p/"+token+tail, query), nil
+		return s.moveTo(r, "/p/"+token+tail, ""), nil
 	}
 }
 
