@@ -125,7 +125,7 @@ const (
 	headerPassphrase = "X-Push-Passphrase"
 )
 
-// readPassphrase takes the passphrase from the query, the header, or a form.
+// readPassphrase takes the passphrase from the query, the header, or the body.
 func (s *Server) readPassphrase(r *request) (secret.Text, error) {
 	pairs, err := body.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -138,7 +138,7 @@ func (s *Server) readPassphrase(r *request) (secret.Text, error) {
 		}
 	}
 	if p.IsZero() && err == nil && r.ContentLength != 0 {
-		p, err = s.formPassphrase(r)
+		p, err = s.bodyPassphrase(r)
 	}
 	if err != nil {
 		return secret.Text{}, err
@@ -154,9 +154,9 @@ func checkPassphrase(p secret.Text) error {
 	return nil
 }
 
-// formPassphrase reads the passphrase from a form. It does not read a body of
+// bodyPassphrase reads the passphrase from a form or a JSON object. It does not read a body of
 // another type.
-func (s *Server) formPassphrase(r *request) (secret.Text, error) {
+func (s *Server) bodyPassphrase(r *request) (secret.Text, error) {
 	longest := int64(s.cfg.Limits.MaxBody)
 	if r.ContentLength > longest {
 		return secret.Text{}, nil
@@ -164,8 +164,8 @@ func (s *Server) formPassphrase(r *request) (secret.Text, error) {
 	memory := s.limits.requestMemory.Reserve(r.holder())
 	defer memory.Release()
 	var pairs body.Pairs
-	err := body.Read(r.Context(), &r.Body, body.Options{Flat: true, MaxText: longest, Memory: &memory}, &pairs)
-	if errors.Is(err, body.ErrMediaType) || errors.Is(err, body.ErrEncoding) {
+	err := body.Read(r.Context(), &r.Body, body.Options{Flat: true, JSON: true, MaxText: longest, Memory: &memory}, &pairs)
+	if errors.Is(err, body.ErrMediaType) || errors.Is(err, body.ErrEncoding) || errors.Is(err, body.ErrNoObject) {
 		return secret.Text{}, nil
 	}
 	if err != nil {

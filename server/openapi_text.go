@@ -89,7 +89,7 @@ var routeTexts = map[string]routeText{
 		summary: "Retrieve a push",
 		tag:     tagPushes,
 		text: "Counts a view and returns the secret. The owner's own retrieval is not counted. For an expired push the answer has expired true and payload null. " +
-			"The passphrase may also be a form field passphrase in the body. HEAD is not allowed here, and counts nothing.",
+			"The passphrase may also be a field passphrase of the body, which is a form or JSON. HEAD is not allowed here, and counts nothing.",
 		params:  []string{passphraseField, headerPassphrase},
 		done:    "The push with its content, or what is left of an expired one.",
 		answer:  reflect.TypeFor[viewerJSON](),

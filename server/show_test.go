@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/config"
 	"pushbox/server/servertest"
 	"pushbox/store"
 )
@@ -100,6 +101,10 @@ func TestAPassphrase(t *testing.T) {
 		"form": func(path string) servertest.Answer {
 			return a.Do("GET", path, "passphrase=p%C3%A4ss+w%C3%B6rd%26%2B%25", form)
 		},
+		"JSON": func(path string) servertest.Answer { return a.Do("GET", path, `{"passphrase":"p\u00e4ss wörd&+%"}`) },
+		"JSON, in version 1": func(path string) servertest.Answer {
+			return a.Do("GET", "/p"+strings.TrimPrefix(path, pushes)+".json", `{"x":{"passphrase":"no"},"passphrase":"`+p+`"}`)
+		},
 	} {
 		path := pushes + "/" + a.Create(`"payload":"x","passphrase":"`+p+`"`)
 		for _, wrong := range []servertest.Answer{a.Get(path), a.Get(path + "?passphrase=wrong"), a.Get(path, http.Header{"X-Push-Passphrase": {"wrong"}})} {
@@ -109,6 +114,31 @@ func TestAPassphrase(t *testing.T) {
 			}
 		}
 		ask(path).Want(http.StatusOK).Has(map[string]string{"payload": "x", "views_remaining": "4", "passphrase": "null", "passphrase_protected": "true"})
+	}
+}
+
+func TestABodyOfARetrievalIsReadLikeAnyOther(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, func(c *config.Config) { c.Limits.MaxBody = 64 << 10 })
+	path := pushes + "/" + a.Create(`"payload":"x","passphrase":"1234"`)
+	long := `{"x":"` + strings.Repeat("x", 64<<10) + `","passphrase":"1234"}`
+	for body, want := range map[string]int{
+		`{"passphrase":1234}`:                    http.StatusOK,
+		`{"passphrase":"1235"}`:                  http.StatusUnauthorized,
+		`{"passphrase":null}`:                    http.StatusUnauthorized,
+		`{"passphrase":["1234"]}`:                http.StatusUnauthorized,
+		`{"push":{"passphrase":"1234"}}`:         http.StatusUnauthorized,
+		`["passphrase","1234"]`:                  http.StatusUnauthorized,
+		`null`:                                   http.StatusUnauthorized,
+		`{"passphrase":"1","passphrase":"1234"}`: http.StatusBadRequest,
+		`{"passphrase":"1234"`:                   http.StatusBadRequest,
+		`{"passphrase":"` + strings.Repeat("x", store.MaxPassphrase+1) + `"}`: http.StatusBadRequest,
+		long: http.StatusUnauthorized, // by its length it is not read
+	} {
+		if got := a.Do("GET", path, body); got.Status != want {
+			t.Errorf("%.40s: %d, not %d: %s", body, got.Status, want, got.Body)
+		}
+		a.Store.Clock.Advance(time.Minute) // past the limit of guessing
 	}
 }
 
