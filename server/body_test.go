@@ -75,7 +75,8 @@ func TestMediaTypes(t *testing.T) {
 		"application/json; charset=latin1":                  http.StatusUnsupportedMediaType,
 		"text/plain":                                        http.StatusUnsupportedMediaType,
 		"application/xml":                                   http.StatusUnsupportedMediaType,
-		"application/vnd.api+json":                          http.StatusUnsupportedMediaType,
+		"application/vnd.api+json":                          http.StatusCreated, // Rails reads it as JSON
+		"application/hal+json":                              http.StatusUnsupportedMediaType,
 		"application/json; charset=utf8":                    http.StatusCreated,
 		"application/json; charset=us-ascii":                http.StatusCreated,
 		"":                                                  http.StatusBadRequest, // a form

@@ -37,7 +37,7 @@ func TestFieldsThatAreRefused(t *testing.T) {
 		`"payload":["x"]`:                                                "payload",
 		`"name":"n"`:                                                     "payload",
 		`"kind":"secret","payload":"x"`:                                  "kind",
-		`"kind":1,"payload":"x"`:                                         "kind",
+		`"kind":4,"payload":"x"`:                                         "kind",
 		`"kind":"url","payload":"x"`:                                     "payload",
 		`"kind":"url","payload":"ftp://a/b"`:                             "payload",
 		`"kind":"url","payload":"https://u@a/"`:                          "payload",

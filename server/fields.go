@@ -57,21 +57,30 @@ func (f fields) parse(files, typed bool) (store.NewPush, error) {
 // wantsFiles reports whether the fields ask for a push with files, which needs an
 // account: the files' field holds something, or the kind says so.
 func (f fields) wantsFiles() bool {
-	return f[store.FieldFiles].Shape == body.List || strings.TrimSpace(f.text(store.FieldKind)) == store.File.String()
+	return f[store.FieldFiles].Shape == body.List || f.kindName() == store.File.String()
+}
+
+// kindName returns the kind that was sent, by its name also where Password Pusher's number of it
+// was sent.
+func (f fields) kindName() string {
+	name := strings.TrimSpace(f.text(store.FieldKind))
+	if len(name) == 1 && name[0] >= '0' && int(name[0]-'0') < len(store.Kinds()) {
+		return store.Kinds()[name[0]-'0'].String()
+	}
+	return name
 }
 
 // text returns the text of a field.
 func (f fields) text(name string) string { return f[name].Text.Reveal() }
 
 func (r *fieldReader) kind() store.Kind {
-	v := r.fields[store.FieldKind]
-	switch v.Shape {
-	case body.None, body.Null, body.String:
+	switch r.fields[store.FieldKind].Shape {
+	case body.None, body.Null, body.String, body.Number:
 	default:
 		r.bad.Add(store.FieldKind, "must be a text")
 		return 0
 	}
-	name := strings.TrimSpace(v.Text.Reveal())
+	name := r.kindName()
 	if name == "" && r.files {
 		return store.File
 	}

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
@@ -35,6 +36,27 @@ func TestNumbersAndBooleansAreTakenAsTheirText(t *testing.T) {
 		if shown.Object()["payload"] != written {
 			t.Errorf("%s came back as %s", written, shown.Body)
 		}
+	}
+}
+
+// Password Pusher takes the number of a kind for its name.
+func TestAKindMayBeSentAsItsNumber(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t)
+	ann := a.AddTokenUser("ann@example.com")
+	for _, kind := range []string{`2`, `"2"`} {
+		a.Do("POST", pushes, `{"push":{"payload":"https://example.com/","kind":`+kind+`}}`).Want(http.StatusCreated).Has(map[string]string{"kind": "url"})
+		a.Do("POST", pushes, `{"push":{"payload":"no address","kind":`+kind+`}}`).Want(http.StatusUnprocessableEntity)
+	}
+	for number, name := range []string{"text", "file", "", "qr"} {
+		if name != "" {
+			files := map[bool]string{true: `,"files":[{"filename":"f","content":""}]`}[name == "file"]
+			a.Do("POST", pushes, fmt.Sprintf(`{"push":{"payload":"x","kind":%d%s}}`, number, files), ann).Want(http.StatusCreated).Has(map[string]string{"kind": name})
+		}
+	}
+	a.Do("POST", pushes, `{"push":{"payload":"x","kind":1}}`).Want(http.StatusUnauthorized)
+	for _, kind := range []string{`4`, `-1`, `"02"`, `1.5`, `true`} {
+		a.Do("POST", pushes, `{"push":{"payload":"x","kind":`+kind+`}}`, ann).Want(http.StatusUnprocessableEntity)
 	}
 }
 

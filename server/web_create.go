@@ -155,10 +155,11 @@ func (c *createRequest) agrees(bad store.InvalidError) error {
 	if _, named := c.fields[store.FieldName]; named && c.r.actor.Account == 0 {
 		bad.Add(accountField, "has ended")
 	}
-	if c.files != nil && c.fields.text(store.FieldKind) != store.File.String() {
+	kind := c.fields.kindName()
+	if c.files != nil && kind != store.File.String() {
 		bad.Add(leftoverField, "are of another kind")
 	}
-	if kind := c.fields.text(store.FieldKind); c.server.encryptionFor(c.policy) == "required" && !c.answers() &&
+	if c.server.encryptionFor(c.policy) == "required" && !c.answers() &&
 		(kind == store.Text.String() || kind == store.File.String()) && !endtoend.IsEnvelope(c.fields.text(store.FieldPayload)) {
 		bad.Add(plainField, "is not encrypted")
 	}

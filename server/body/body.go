@@ -116,6 +116,7 @@ type Options struct {
 // The media types of bodies that are read.
 const (
 	TypeJSON      = "application/json"
+	typeJSONAPI   = "application/vnd.api+json" // which some frameworks send, with JSON of any form
 	TypeForm      = "application/x-www-form-urlencoded"
 	TypeMultipart = "multipart/form-data"
 )
@@ -136,6 +137,9 @@ func mediaType(h http.Header, jsonToo bool) (media, boundary string, err error) 
 	media, params, err := mime.ParseMediaType(media)
 	if err != nil || !isUTF8(params["charset"]) {
 		return "", "", ErrMediaType
+	}
+	if media == typeJSONAPI {
+		media = TypeJSON
 	}
 	if media != TypeForm && media != TypeMultipart && (media != TypeJSON || !jsonToo) {
 		return "", "", ErrMediaType
