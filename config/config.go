@@ -307,8 +307,8 @@ type Limits struct {
 	// before. Each time that a push had so many, the time doubles, up to ten hours.
 	PassphrasesPerPush int `mapstructure:"passphrases_per_push" min:"1" max:"10000" reload:"yes"`
 
-	// Wrong passphrases per push in all. Then the push is frozen until its owner opens it
-	// again; one without an owner ends.
+	// Wrong passphrases per push in all. Then the push is frozen until its sender lets it be
+	// opened again: as its owner, or on its receipt.
 	PassphrasesPerLife int `mapstructure:"passphrases_per_life" min:"1" max:"100000" reload:"yes"`
 
 	// Wrong sign-ins by one client in 20 seconds, as many right ones to each account, and as

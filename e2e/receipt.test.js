@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 
-import { makePush, tokenOf } from './lib/acts.js'
+import { fillPush, madeLink, makePush, sendPush, tokenOf } from './lib/acts.js'
 import { setScene } from './lib/scene.js'
 import { say } from './lib/words.js'
 
-const scene = setScene()
+const scene = setScene({ PUSHBOX_LIMITS_PASSPHRASES_PER_LIFE: '3', PUSHBOX_LIMITS_PASSPHRASES_PER_CLIENT: '1000' })
 
 const open = async (link) => (await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`)).json()
 const event = (guest, kind) => guest.page.locator('.events').getByText(say(`audit_kind_${kind}`), { exact: true })
@@ -29,6 +29,29 @@ test('a receipt shows by itself that its link was opened, and that the push ende
   await guest.page.clock.runFor(3_600_000)
   assert.equal(guest.guard.requests.mark(), before)
 })
+
+for (const encrypt of [false, true])
+  test(`the sender of ${encrypt ? 'an encrypted' : 'a'} push thaws it on the receipt`, async (t) => {
+    const guest = await scene.guest(t)
+    const { page } = guest
+    await page.clock.install()
+    await guest.go('/')
+    await fillPush(guest, { payload: 'x', passphrase: 'right', encrypt })
+    await sendPush(guest)
+    const link = await madeLink(guest)
+    const tried = async (passphrase) => (await fetch(`${scene.pushbox.url}/api/v2/pushes/${tokenOf(link)}`, { headers: { 'X-Push-Passphrase': passphrase } })).status
+    assert.equal(await page.locator('#frozen').isVisible(), false)
+    for (let i = 0; i < 3; i++) assert.equal(await tried('wrong'), 401)
+    assert.equal(await tried('right'), 403)
+    await page.clock.runFor(15_000)
+    await page.getByText(say('thaw_why')).waitFor()
+    await guest.press(say('thaw_now'))
+    await page.getByText(say('notice_thawed')).waitFor()
+    await event(guest, 'thaw').waitFor()
+    assert.equal(await madeLink(guest), link)
+    assert.equal(await page.locator('#frozen').isVisible(), false)
+    assert.equal(await tried('right'), 200)
+  })
 
 test('a receipt asks less and less often, and not while it is hidden', async (t) => {
   const guest = await scene.guest(t)

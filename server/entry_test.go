@@ -37,8 +37,8 @@ func pathOf(a *servertest.Server, row server.Row) string {
 	if strings.Contains(path, ":grant") {
 		path = strings.NewReplacer(":grant", a.PushFiles("owner@example.com", []byte("x")).Grant(), ":file", "1").Replace(path)
 	}
-	if strings.Contains(path, "/receipt/") {
-		return a.NewReceipt()
+	if _, tail, of := strings.Cut(path, "/receipt/:name"); of {
+		return a.NewReceipt() + tail
 	}
 	asset := regexp.MustCompile(`/assets/style[^"]+`).FindString(a.Get("/users/sign_in").Body)
 	return strings.NewReplacer(":language", "de", ":url_token", token, "/assets/:name", asset, ":name", "a-code").Replace(path)

@@ -153,6 +153,7 @@ func (s *Server) table() []route {
 		{name: "step", method: get, pattern: page + "/r", access: optional, traits: isPage | forRecipients, action: s.stepPage},
 		{name: "receipt", method: get, pattern: page + "/receipt/:" + nameParam, access: optional, traits: isPage | hasLinks, action: s.receiptPage},
 		{name: "receipt_ended", method: post, pattern: page + "/receipt/:" + nameParam, access: optional, traits: isPage, action: s.endByReceipt},
+		{name: "receipt_thawed", method: post, pattern: page + "/receipt/:" + nameParam + "/thaw", access: optional, traits: isPage, action: s.thawByReceipt},
 		{name: "push", method: get, pattern: page, access: optional, traits: isPage | forRecipients, action: s.pushPage},
 		{name: "reveal", method: post, pattern: page, access: optional, traits: isPage | forRecipients, action: s.withForm(s.revealPush)},
 		{name: "expire", method: post, pattern: page + "/expire", access: optional, traits: isPage | forRecipients, action: s.expirePush},

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"net/http"
 	"net/url"
 	"strings"
@@ -31,6 +32,7 @@ type receiptView struct {
 	Limit     int  // of views
 	Protected bool // by a passphrase
 	Encrypted bool // by the sender: a script adds the key to the link
+	Frozen    bool
 	Step      bool
 	Deletable bool
 	Owned     bool // by the reader
@@ -74,7 +76,7 @@ func (s *Server) receiptPage(r *request) (reply, error) {
 		Kind: h.Kind.String(), Live: h.Live(), State: stateName(h.Push),
 		Ends: display.NewTime(h.ExpiresAt), Ended: display.NewTime(h.ExpiredAt),
 		Left: newTimeLeft(h.ExpiresAt.Sub(h.At)), Views: h.Push.Views, Limit: h.ViewLimit,
-		Protected: h.Protected, Encrypted: h.ClientEncrypted, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: r.owns(h.PushInfo), Code: r.name, Edit: newEditForm(h),
+		Protected: h.Protected, Encrypted: h.ClientEncrypted, Frozen: h.Frozen, Step: h.RetrievalStep, Deletable: h.DeletableByViewer, Owned: r.owns(h.PushInfo), Code: r.name, Edit: newEditForm(h),
 		Pages: newPager(page, int64(h.Seq) > int64(page)*store.PageSize, func(page int) string { return pagePath(here, url.Values{}, page) }),
 	}
 	if v.QR = display.LinkQR(link); v.Encrypted { // the code would lack the key
@@ -91,13 +93,28 @@ func (s *Server) receiptPage(r *request) (reply, error) {
 
 // endByReceipt deletes a push for its sender. One that has ended stays as it is.
 func (s *Server) endByReceipt(r *request) (reply, error) {
-	if _, err := s.store.Receipt(r.Context(), r.sender(), r.urlToken, 1); err != nil {
-		return reply{}, err // the code is wrong
-	}
-	p, err := s.store.DeletePush(r.Context(), r.sender(), r.urlToken)
+	p, err := s.changeByReceipt(r, s.store.DeletePush)
 	if err != nil {
 		return reply{}, err
 	}
-	p.ReceiptCode = r.name
 	return goTo(receiptPath(p)), nil
+}
+
+// thawByReceipt lets a frozen push be opened again. Its receipt then shows what became of it.
+func (s *Server) thawByReceipt(r *request) (reply, error) {
+	p, err := s.changeByReceipt(r, s.store.ThawPush)
+	if err != nil {
+		return reply{}, err
+	}
+	return s.tellIfLive(r, p, receiptPath(p), noticeThawed), nil
+}
+
+// changeByReceipt changes a push for its sender.
+func (s *Server) changeByReceipt(r *request, change func(context.Context, store.Actor, store.Name) (store.PushInfo, error)) (store.PushInfo, error) {
+	if _, err := s.store.Receipt(r.Context(), r.sender(), r.urlToken, 1); err != nil {
+		return store.PushInfo{}, err // the code is wrong
+	}
+	p, err := change(r.Context(), r.sender(), r.urlToken)
+	p.ReceiptCode = r.name
+	return p, err
 }

@@ -52,16 +52,52 @@ func TestAFrozenPushIsThawedByItsOwner(t *testing.T) {
 	}
 }
 
-func TestAnAnonymousPushEndsAfterTooManyWrongPassphrases(t *testing.T) {
+// Without an account, the receipt is what shows who the sender is.
+func TestAFrozenPushIsThawedOnItsReceipt(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, freezes)
+	made := a.Send("/", map[string]string{"push[kind]": "text", "push[payload]": "the secret", "push[passphrase]": "right", "push[expire_after_days]": "7", "push[expire_after_views]": "5"})
+	receipt := made.Want(http.StatusSeeOther).Header.Get("Location")
+	token := a.Get(receipt).Want(http.StatusOK).PushToken()
+	path := pushes + "/" + token
+	frozen := func() bool { return !strings.Contains(a.Get(receipt).Want(http.StatusOK).Tag("frozen"), " hidden") }
+	if frozen() {
+		t.Error("it is frozen from the beginning")
+	}
+	for n := range 3 {
+		a.Get(path+"?passphrase=wrong", servertest.Far(n)).Want(http.StatusUnauthorized)
+	}
+	if got := a.Get(path+"?passphrase=right", servertest.Far(9)).Want(http.StatusForbidden); got.Problem() != "frozen" || !frozen() {
+		t.Errorf("after too many: %s", got.Body)
+	}
+	a.Get(receipt).Says("Wrong passphrase; frozen after it")
+	for _, thaw := range []string{"/p/" + token + "/receipt/" + strings.Repeat("a", 26) + "/thaw", "/p/" + a.Create(`"payload":"x"`) + receipt[strings.Index(receipt, "/receipt/"):] + "/thaw"} {
+		a.Send(thaw, nil).Want(http.StatusNotFound)
+	}
+	a.Do(http.MethodPost, path+"/thaw", "", a.AddTokenUser("ann@example.com")).Want(http.StatusForbidden)
+	if !frozen() {
+		t.Error("a stranger has thawed it")
+	}
+	for range 2 {
+		if to := a.Send(receipt+"/thaw", nil).Want(http.StatusSeeOther).Header.Get("Location"); to != receipt || frozen() {
+			t.Errorf("its sender thaws it, and is led to %s", to)
+		}
+	}
+	a.Get(receipt).Says("Opened again after a freeze")
+	a.Get(path+"?passphrase=right", servertest.Far(9)).Want(http.StatusOK).Has(map[string]string{"payload": "the secret"})
+}
+
+// A push of a program without an account has no receipt.
+func TestAPushWithoutASenderStaysFrozen(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t, freezes)
 	path := pushes + "/" + a.Create(`"payload":"x","passphrase":"right"`)
 	for n := range 3 {
 		a.Get(path+"?passphrase=wrong", servertest.Far(n)).Want(http.StatusUnauthorized)
 	}
-	if got := a.Get(path + "?passphrase=right").Want(http.StatusOK).Body; !strings.Contains(got, `"expired":true`) || !strings.Contains(got, `"payload":null`) {
-		t.Errorf("it goes on: %s", got)
-	}
+	a.Get(path+"?passphrase=right", servertest.Far(9)).Want(http.StatusForbidden)
+	a.Store.Clock.Advance(7 * day)
+	a.Get(path+"?passphrase=right", servertest.Far(9)).Want(http.StatusOK).Has(map[string]string{"expired": "true", "payload": "null"})
 }
 
 // A browser that was right before opens the push whatever strangers do, from any address.

@@ -24,7 +24,7 @@ const (
 	EntryEdit   // of limits, name or note
 	EntryMail   // the link goes out by mail
 	EntryFreeze // a wrong passphrase, after which the push is frozen
-	EntryThaw   // the owner lets a frozen push be opened again
+	EntryThaw   // the sender lets a frozen push be opened again
 )
 
 var entryNames = [...]string{

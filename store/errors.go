@@ -58,7 +58,7 @@ var (
 	// ErrPassphrase says that the passphrase is missing or wrong; it comes as a *PassphraseError.
 	ErrPassphrase = errors.New("the passphrase is incorrect")
 	// ErrFrozen says that too many wrong passphrases were given for a push, in all; its
-	// owner can thaw it.
+	// sender can thaw it.
 	ErrFrozen = errors.New("the push is frozen")
 	// ErrQuota says that this day's limit is reached; it comes as a *QuotaError.
 	ErrQuota = errors.New("the limit of mails for today is reached")

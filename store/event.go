@@ -79,16 +79,15 @@ type Cause uint8
 
 // The causes. The numbers are stored.
 const (
-	CauseNone    Cause = iota // it did not end
-	CauseViews                // its view limit
-	CauseTime                 // its time limit
-	CauseHand                 // a delete
-	CauseOther                // it went with its account
-	CauseGuesses              // wrong passphrases; only one without an owner ends so
+	CauseNone  Cause = iota // it did not end
+	CauseViews              // its view limit
+	CauseTime               // its time limit
+	CauseHand               // a delete
+	CauseOther              // it went with its account
 	causeCount
 )
 
-var causeNames = [...]string{CauseNone: "", CauseViews: "views", CauseTime: "time", CauseHand: "deleted", CauseOther: "other", CauseGuesses: "passphrases"}
+var causeNames = [...]string{CauseNone: "", CauseViews: "views", CauseTime: "time", CauseHand: "deleted", CauseOther: "other"}
 
 // String is the cause's name on the wire; empty for CauseNone.
 func (c Cause) String() string {
@@ -99,7 +98,7 @@ func (c Cause) String() string {
 }
 
 // Causes lists what can have ended a push.
-func Causes() []Cause { return []Cause{CauseViews, CauseTime, CauseHand, CauseOther, CauseGuesses} }
+func Causes() []Cause { return []Cause{CauseViews, CauseTime, CauseHand, CauseOther} }
 
 // An occurrence is an event and when it was.
 type occurrence struct {
@@ -143,8 +142,6 @@ func causeOf(before, after Push) Cause {
 		return CauseHand
 	case after.Views > before.Views:
 		return CauseViews
-	case after.Failed > before.Failed:
-		return CauseGuesses
 	default:
 		return CauseTime
 	}

@@ -28,7 +28,7 @@ func TestEachChangeOfAPushIsTheEventsThatItIs(t *testing.T) {
 		"a wrong passphrase":         {live, wrongPassphraseRule(at, nil, 3), []string{"failed_passphrase"}},
 		"one that freezes":           {with(func(p *Push) { p.Owner, p.Failed = owner.Account, 2 }), wrongPassphraseRule(at, nil, 3), []string{"failed_passphrase", "freeze"}},
 		"one more then":              {with(func(p *Push) { p.Owner, p.Failed, p.Frozen = owner.Account, 3, true }), wrongPassphraseRule(at, nil, 3), []string{"failed_passphrase"}},
-		"one that ends":              {with(func(p *Push) { p.Owner, p.Failed = 0, 2 }), wrongPassphraseRule(at, nil, 3), []string{"failed_passphrase", "expire passphrases"}},
+		"one that freezes, no owner": {with(func(p *Push) { p.Owner, p.Failed = 0, 2 }), wrongPassphraseRule(at, nil, 3), []string{"failed_passphrase", "freeze"}},
 		"a thaw":                     {with(func(p *Push) { p.Owner, p.Frozen = owner.Account, true }), thawRule(owner, at, nil), nil},
 		"one too late":               {late, wrongPassphraseRule(at, nil, 3), []string{"expire time"}},
 		"one too many for the log":   {with(func(p *Push) { p.Minor = MaxMinorEntries }), wrongPassphraseRule(at, nil, 3), nil},

@@ -136,10 +136,12 @@ func TestTooManyWrongPassphrasesFreezeAPush(t *testing.T) {
 	}
 }
 
-func TestTooManyWrongPassphrasesEndAnAnonymousPush(t *testing.T) {
+// The sender of a push without an owner thaws it with the code of its receipt. Without one it
+// stays frozen until its time is up.
+func TestTooManyWrongPassphrasesFreezeAnAnonymousPush(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, func(o *storetest.Setup) { o.Guessing.PerPush, o.Guessing.PerClient, o.Guessing.PerLife = 0, 0, 5 })
-	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase = secret.New("right") })
+	p := storetest.Push(t, f, anonymous, func(in *store.NewPush) { in.Passphrase, in.Receipt = secret.New("right"), true })
 	wrong(t, f, p, 3)
 	f.Reopen() // a restart does not forget
 	wrong(t, f, p, 1)
@@ -147,8 +149,27 @@ func TestTooManyWrongPassphrasesEndAnAnonymousPush(t *testing.T) {
 		t.Errorf("after one less: %v", err)
 	}
 	wrong(t, f, p, 1)
+	f.Reopen()
+	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil); !errors.Is(err, store.ErrFrozen) {
+		t.Errorf("it is not frozen: %v", err)
+	}
+	for _, by := range []store.Actor{anonymous, {Account: 77}, {ReceiptCode: secret.New("another")}} {
+		if _, err := f.ThawPush(ctx, by, p.Token); !errors.Is(err, store.ErrDenied) {
+			t.Errorf("%+v thaws it: %v", by, err)
+		}
+	}
+	sender := store.Actor{ReceiptCode: p.ReceiptCode}
+	if thawed, err := f.ThawPush(ctx, sender, p.Token); err != nil || thawed.Frozen {
+		t.Errorf("its sender thaws it: %v", err)
+	}
+	wrong(t, f, p, 4) // they count from 0
+	if _, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil); err != nil {
+		t.Errorf("after the thaw: %v", err)
+	}
+	wrong(t, f, p, 1)
+	f.Clock.Advance(8 * 24 * time.Hour)
 	if got, err := f.Retrieve(ctx, anonymous, p.Token, secret.New("right"), nil); err != nil || got.Live() || !got.Payload.IsZero() {
-		t.Errorf("it goes on: %v", err)
+		t.Errorf("after its time it is not over: %v", err)
 	}
 }
 

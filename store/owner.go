@@ -69,8 +69,8 @@ func (s *Store) rename(p Push, e PushEdit) (sealed []byte, changed bool, err err
 // ThawPush lets a push that wrong passphrases have frozen be opened again, and returns it.
 // One that is not frozen, or has expired, stays as it is, which is no error.
 //
-// Errors: ErrNotFound; ErrDenied for everyone but the owner; ErrClock while the clock is
-// in doubt.
+// Errors: ErrNotFound; ErrDenied for everyone but the sender, who is the owner or has the code of the
+// receipt; ErrClock while the clock is in doubt.
 func (s *Store) ThawPush(ctx context.Context, by Actor, n Name) (PushInfo, error) {
 	return sealing(ctx, s, func(ctx context.Context) (PushInfo, error) { return s.thawPush(ctx, by, n) })
 }

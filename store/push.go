@@ -88,7 +88,7 @@ type Push struct {
 	DeletableByViewer bool
 	Protected         bool // by a passphrase
 	ClientEncrypted   bool // its payload is an envelope: the sender encrypted it, and only the link has the key
-	Frozen            bool // by too many wrong passphrases, until the owner thaws it; never true of one that has ended
+	Frozen            bool // by too many wrong passphrases, until its sender thaws it; never true of one that has ended
 
 	Seq   uint32 // how many audit entries it has; the next one's number
 	Minor uint32 // how many of them are of a kind that stops at MaxMinorEntries

@@ -97,8 +97,7 @@ func retrieveRule(by Actor, at clock.Instant, sealed []byte, issue *NewGrant) Ru
 }
 
 // wrongPassphraseRule records a wrong passphrase. After most of them (0: any number) the
-// push is frozen, or ends if it has no owner who could thaw it. One that has ended
-// already stays as it is, without an entry.
+// push is frozen. One that has ended already stays as it is, without an entry.
 func wrongPassphraseRule(at clock.Instant, sealed []byte, most int) Rule {
 	return func(p Push) (Push, Entry, error) {
 		if err := p.endOrDoubt(at); err != nil {
@@ -109,24 +108,19 @@ func wrongPassphraseRule(at clock.Instant, sealed []byte, most int) Rule {
 		}
 		e := Entry{Kind: EntryFailedPassphrase, At: at.Now, Sealed: sealed}
 		p.Failed++
-		reached := most > 0 && p.Failed >= most
-		if reached && p.Owner != 0 && !p.Frozen {
+		if most > 0 && p.Failed >= most && !p.Frozen {
 			p.Frozen, e.Kind = true, EntryFreeze
 		}
 		p.log(e.Kind, at)
-		if reached && p.Owner == 0 {
-			p.end(Expired, at.Now, at.Now)
-			p.release()
-		}
 		return p, e, nil
 	}
 }
 
-// thawRule lets a frozen push be opened again, for its owner. Wrong passphrases count from
+// thawRule lets a frozen push be opened again, for its sender. Wrong passphrases count from
 // 0. A push that is not frozen stays as it is.
 func thawRule(by Actor, at clock.Instant, sealed []byte) Rule {
 	return func(p Push) (Push, Entry, error) {
-		if !p.ownedBy(by) {
+		if !p.sentBy(by) {
 			return p, Entry{}, ErrDenied
 		}
 		if err := p.endOrDoubt(at); err != nil {

@@ -5,7 +5,9 @@ import (
 	"testing"
 	"time"
 
+	"pushbox/internal/secret"
 	"pushbox/store/clock"
+	"pushbox/store/seal"
 )
 
 var (
@@ -130,8 +132,8 @@ func TestAWrongPassphrase(t *testing.T) {
 	}
 }
 
-// The last wrong passphrase that a push may have freezes it, or ends it where no owner
-// could thaw it; one before does not.
+// The last wrong passphrase that a push may have freezes it, with an owner or without; one
+// before does not.
 func TestTooManyWrongPassphrases(t *testing.T) {
 	t.Parallel()
 	at := sureAt(newYear.Add(time.Hour))
@@ -143,25 +145,24 @@ func TestTooManyWrongPassphrases(t *testing.T) {
 
 		kind   EntryKind
 		freeze bool
-		state  State
 	}{
-		"one before the last":           {owner: owner.Account, failed: 48, most: 50, kind: EntryFailedPassphrase, state: Live},
-		"the last":                      {owner: owner.Account, failed: 49, most: 50, kind: EntryFreeze, freeze: true, state: Live},
-		"one more, of a known browser":  {owner: owner.Account, failed: 50, most: 50, frozen: true, kind: EntryFailedPassphrase, freeze: true, state: Live},
-		"beyond a limit that was lower": {owner: owner.Account, failed: 70, most: 50, kind: EntryFreeze, freeze: true, state: Live},
-		"without a limit":               {owner: owner.Account, failed: 5000, kind: EntryFailedPassphrase, state: Live},
-		"anonymous, one before":         {failed: 48, most: 50, kind: EntryFailedPassphrase, state: Live},
-		"anonymous, the last":           {failed: 49, most: 50, kind: EntryFailedPassphrase, state: Expired},
-		"anonymous, without a limit":    {failed: 5000, kind: EntryFailedPassphrase, state: Live},
+		"one before the last":           {owner: owner.Account, failed: 48, most: 50, kind: EntryFailedPassphrase},
+		"the last":                      {owner: owner.Account, failed: 49, most: 50, kind: EntryFreeze, freeze: true},
+		"one more, of a known browser":  {owner: owner.Account, failed: 50, most: 50, frozen: true, kind: EntryFailedPassphrase, freeze: true},
+		"beyond a limit that was lower": {owner: owner.Account, failed: 70, most: 50, kind: EntryFreeze, freeze: true},
+		"without a limit":               {owner: owner.Account, failed: 5000, kind: EntryFailedPassphrase},
+		"anonymous, one before":         {failed: 48, most: 50, kind: EntryFailedPassphrase},
+		"anonymous, the last":           {failed: 49, most: 50, kind: EntryFreeze, freeze: true},
+		"anonymous, without a limit":    {failed: 5000, kind: EntryFailedPassphrase},
 	} {
 		p := filePush()
 		p.Owner, p.Failed, p.Frozen = c.owner, c.failed, c.frozen
 		next, e, err := wrongPassphraseRule(at, nil, c.most)(p)
-		if err != nil || e.Kind != c.kind || next.Frozen != c.freeze || next.State != c.state || next.Failed != c.failed+1 || next.Seq != p.Seq+1 {
+		if err != nil || e.Kind != c.kind || next.Frozen != c.freeze || !next.Live() || next.Failed != c.failed+1 || next.Seq != p.Seq+1 {
 			t.Errorf("%s: entry %v, frozen %t, state %v, failed %d, %v", name, e.Kind, next.Frozen, next.State, next.Failed, err)
 		}
-		if gone := c.state != Live; gone != (next.Wrap == nil) || gone != released(next) {
-			t.Errorf("%s: key or files are not as the state says", name)
+		if next.Wrap == nil || released(next) {
+			t.Errorf("%s: key or files are gone", name)
 		}
 	}
 }
@@ -179,7 +180,7 @@ func TestTheFreezeIsRecordedInAFullLog(t *testing.T) {
 func TestAThaw(t *testing.T) {
 	t.Parallel()
 	frozen := livePush()
-	frozen.Owner, frozen.Failed, frozen.Frozen = owner.Account, 50, true
+	frozen.Owner, frozen.Failed, frozen.Frozen, frozen.Receipt = owner.Account, 50, true, seal.Digest(secret.New("code"))
 	for name, c := range map[string]struct {
 		by    Actor
 		after time.Duration
@@ -187,6 +188,8 @@ func TestAThaw(t *testing.T) {
 		err   error
 	}{
 		"by its owner":     {by: owner, thaws: true},
+		"by its receipt":   {by: Actor{ReceiptCode: secret.New("code")}, thaws: true},
+		"by another code":  {by: Actor{ReceiptCode: secret.New("other")}, err: ErrDenied},
 		"by another":       {by: stranger, err: ErrDenied},
 		"by no client":     {err: ErrDenied},
 		"when it was over": {by: owner, after: 7 * day},

@@ -111,7 +111,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("a clean stop waits up to %s seconds for it", word(seconds(span("store/bolt", "restWindow")))),
 			f("removes the file of an upgrade after %s days", word(days(store.CopiesStay))),
 			f("Sessions have %d random bits", 8*n("store", "sessionSize")),
-			f("freeze a push** of an account with %d wrong passphrases", limits.PassphrasesPerLife),
+			f("freeze a push** with %d wrong passphrases", limits.PassphrasesPerLife),
 		},
 		"config.example.yaml": {
 			f("Wrong passphrases per push in %s minutes", word(minutes(span("store", "passphrasesPerPushWindow")))),
@@ -131,7 +131,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("at most %d bytes and %s", store.MaxName, note),
 			f("more than %d levels", n("internal/strictjson", "MaxDepth")),
 			f("after %s wrong passphrases in a minute", word(limits.PassphrasesPerClient)),
-			f("After %d in all a push of an account is frozen", limits.PassphrasesPerLife),
+			f("After %d in all a push is frozen", limits.PassphrasesPerLife),
 			f("Newest first, %d a page, pages 1 to %d", store.PageSize, n("server", "maxPage")),
 			f("oldest first, %d a page", store.PageSize),
 			f("the account's requests, %d a page", store.PageSize),

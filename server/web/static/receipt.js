@@ -17,7 +17,7 @@ function addKey() {
   const plain = link.value
   for (const field of [link, words]) field.value = field.value.replace(plain, plain + hash)
   for (const other of main.querySelectorAll('a[target], #again')) other.hash = hash
-  for (const form of main.querySelectorAll('#naming')) form.action += hash // it leads back here
+  for (const form of main.querySelectorAll('#naming, #thaw')) form.action += hash // they lead back here
   const box = one('#drawn')
   import(box.dataset.draw).then(({ draw }) => draw(box, link.value)).then(() => { box.hidden = false })
 }
@@ -54,6 +54,7 @@ function redraw(page) {
   if (live) {
     now.replaceWith(next)
     one('.used').replaceWith(page.querySelector('.used'))
+    one('#frozen').hidden = page.querySelector('#frozen').hidden
   } else main.replaceChildren(...page.querySelector('main').childNodes)
   main.dispatchEvent(new Event('redrawn', { bubbles: true }))
   if (focused && !live) one('h1').focus()

@@ -88,23 +88,17 @@ func (p *push) end(s store.State, when, now time.Time) {
 	p.state, p.expired, p.updated, p.frozen = s, when, now, false
 }
 
-// guessesPerLife is how many wrong passphrases freeze or end a push.
+// guessesPerLife is how many wrong passphrases freeze a push.
 const guessesPerLife = 2
 
 // guess applies a wrong passphrase.
 func (p *push) guess(now time.Time) {
-	p.failed++
-	switch {
-	case p.failed < guessesPerLife:
+	if p.failed++; p.failed < guessesPerLife {
 		p.enter(store.EntryFailedPassphrase, now)
-	case p.owner != nil:
-		p.frozen = true
-		p.enter(store.EntryFreeze, now)
-	default:
-		p.enter(store.EntryFailedPassphrase, now)
-		p.end(store.Expired, now, now)
-		p.release()
+		return
 	}
+	p.frozen = true
+	p.enter(store.EntryFreeze, now)
 }
 
 // thaw applies that the owner thaws a push.
