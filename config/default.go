@@ -56,7 +56,7 @@ func defaultLimits() Limits {
 		MaxBody:                8 * mebibyte,
 		BodyMemory:             64 * mebibyte,
 		MinFreeSpace:           64 * mebibyte,
-		AnonymousPushes:        100,
+		AnonymousPushes:        1000,
 		AnonymousBytes:         50 * mebibyte,
 		AnonymousShare:         50,
 		AnonymousPerMinute:     120,

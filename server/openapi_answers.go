@@ -158,7 +158,7 @@ var keyTexts = map[string]openapi.KeyText{
 	"accountJSON.removing":        {Text: "Whether its removal was interrupted; the server finishes it."},
 	"accountJSON.room":            {Text: "What its live pushes take."},
 	"Room.pushes":                 {Text: "Their number."},
-	"Room.bytes":                  {Text: "The bytes of their payloads and files."},
+	"Room.bytes":                  {Text: "The bytes of their payloads, names, notes and files."},
 	"accountsJSON.accounts":       {Text: "Accounts, newest first, " + strconv.Itoa(store.PageSize) + " a page."},
 	"accountsJSON.next":           {Text: "The before of the next page; null: there are no more."},
 

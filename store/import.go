@@ -85,7 +85,7 @@ func (s *Store) importPush(ctx context.Context, by Actor, in ImportedPush) error
 	if err != nil {
 		return err
 	}
-	p.Size = int64(len(payload))
+	p.Size = int64(len(payload) + len(p.Details))
 	if err := s.engine.CreatePush(ctx, p, payload, s.importLog(&p, in)); err != nil {
 		return err
 	}

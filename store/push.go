@@ -73,7 +73,7 @@ type Push struct {
 	Owner AccountID // 0: none
 
 	Holder Holder // of one without an owner: the client that made it
-	Size   int64  // bytes of its sealed payload and its wrapped key, as long as it is live
+	Size   int64  // bytes of its sealed payload, its wrapped key, and the name and note that it was made with, as long as it is live
 
 	CreatedAt time.Time
 	UpdatedAt time.Time // of the last change; a view is one

@@ -60,7 +60,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 	if err != nil {
 		return PushInfo{}, err
 	}
-	p.Size = int64(len(payload) + len(p.WrappedKey))
+	p.Size = int64(len(payload) + len(p.WrappedKey) + len(p.Details))
 	var code secret.Text
 	if in.Receipt {
 		code = seal.NewReceiptCode()

@@ -12,7 +12,7 @@ import (
 type Holder [16]byte
 
 // Room is what pushes take while they can be retrieved: their number, and the bytes of
-// their sealed payloads and files.
+// their sealed payloads, names, notes and files.
 type Room struct {
 	Pushes int   `json:"pushes"`
 	Bytes  int64 `json:"bytes"`

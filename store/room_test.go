@@ -104,6 +104,19 @@ func TestAnAnonymousClientHasSoManyBytes(t *testing.T) {
 	}
 }
 
+// A name and a note take space as a text does, so they count as one.
+func TestNamesAndNotesTakeRoom(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, bounded(store.RoomLimits{Client: store.Room{Bytes: 25_000}}))
+	noted := func() error {
+		_, err := f.CreatePush(ctx, from("198.51.100.1"), store.NewPush{Kind: store.Text, Payload: secret.New("x"), Name: secret.New("a name"), Note: secret.New(strings.Repeat("n", store.MaxNote))})
+		return err
+	}
+	wantRoom(t, "the first", noted(), 0)
+	wantRoom(t, "the second", noted(), 0)
+	wantRoom(t, "the third", noted(), store.RoomOfClient)
+}
+
 func TestAnAccountHasSoMuchRoom(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, bounded(store.RoomLimits{Account: store.Room{Pushes: 2, Bytes: 100_000}}))
