@@ -218,6 +218,7 @@ type ImportedAccount struct {
 	Email     string
 	Bcrypt    string      // the hash of its password; the first sign-in replaces it
 	TOTP      secret.Text // the secret of its second factor in base32; empty: it has none
+	Admin     bool        // it is an administrator's
 	CreatedAt time.Time
 }
 
@@ -246,7 +247,7 @@ func (in ImportedAccount) Check() error {
 // record makes the record of the account, and returns the secret of its second factor.
 func (in ImportedAccount) record() (a Account, totp []byte, err error) {
 	var bad InvalidError
-	a = Account{Email: cleanEmail(in.Email, &bad), PasswordHash: in.Bcrypt, CreatedAt: in.CreatedAt.UTC().Truncate(time.Millisecond)}
+	a = Account{Email: cleanEmail(in.Email, &bad), PasswordHash: in.Bcrypt, Admin: in.Admin, CreatedAt: in.CreatedAt.UTC().Truncate(time.Millisecond)}
 	if !seal.IsBcrypt(in.Bcrypt) {
 		bad.Add(FieldPassword, "has no bcrypt hash of a usual cost")
 	}

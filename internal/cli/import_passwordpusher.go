@@ -45,9 +45,11 @@ func (a *app) importPasswordPusher() *cobra.Command {
 		Short: "Take over the data of a Password Pusher server",
 		Long: `Take over accounts, API tokens and live pushes of a Password Pusher server, with
 limits, counts, passphrases, notes, files and audit logs. Their links open as
-before. Accounts keep their passwords, second factors and API tokens.
+before. Accounts keep their passwords, second factors and API tokens, and administrators
+stay administrators.
 
-FILE is a dump of its database as plain SQL, by sqlite3 .dump, pg_dump or mysqldump.
+FILE is a dump of its database as plain SQL in UTF-8, with its rows, by sqlite3 .dump,
+pg_dump or mysqldump.
 --storage names its directory of files. The master key of Password Pusher comes from
 ` + envMasterKey + `, and former ones from ` + envFormerKeys + `, or from the
 files that the same names with ` + fileSuffix + ` behind them name, as there.
@@ -109,7 +111,12 @@ func (j *movingJob) run(ctx context.Context) (err error) {
 	o.Progress = p.set
 	r, err := moving.Run(ctx, s, o)
 	p.end()
-	j.tell(r)
+	if j.told > maxLeftOutTold {
+		j.app.say(fmt.Sprintf("left out: %d more", j.told-maxLeftOutTold))
+	}
+	if err == nil || !j.dryRun && r.Accounts.Came+r.Tokens.Came+r.Pushes.Came > 0 {
+		j.tell(r)
+	}
 	if err == nil && j.told > 0 {
 		return hint.With(leftOutError(j.told), "correct what can be corrected, and run the command again: it adds only what is missing")
 	}
@@ -182,9 +189,6 @@ func (j *movingJob) leftOut(what string, why error) {
 
 // tell prints what came.
 func (j *movingJob) tell(r moving.Result) {
-	if j.told > maxLeftOutTold {
-		j.app.say(fmt.Sprintf("left out: %d more", j.told-maxLeftOutTold))
-	}
 	came := "came"
 	if j.dryRun {
 		came = "would come"
@@ -216,6 +220,13 @@ func (j *movingJob) explain(err error) error {
 	switch {
 	case err == nil:
 		return nil
+	case errors.Is(err, pwpush.ErrDump):
+		return hint.With(fmt.Errorf("%s: %w", j.dump, err), "make it with sqlite3 FILE .dump, pg_dump without -F, or mysqldump, and leave the file as it is: not compressed, "+
+			"and without a byte order mark, which PowerShell adds (pg_dump -f FILE and mysqldump --result-file=FILE write it themselves)")
+	case errors.Is(err, pwpush.ErrCharset):
+		return hint.With(fmt.Errorf("%s: %w", j.dump, err), "make it again: with pg_dump --encoding=UTF8, or with mysqldump --default-character-set=utf8mb4 and without --compatible and --skip-set-charset")
+	case errors.Is(err, moving.ErrEmpty):
+		return hint.With(fmt.Errorf("%s: %w", j.dump, err), "make it of the database that Password Pusher uses, with its rows: without --schema-only or --no-data")
 	case errors.As(err, &bad):
 		return hint.With(fmt.Errorf("%s: %w", j.dump, err), "make the dump again, as `pushbox help import passwordpusher` shows")
 	case errors.Is(err, pwpush.ErrSealed):

@@ -3,13 +3,14 @@
 // It reads the dump four times, so that it holds no more than the accounts, and the audit
 // logs and files' names of live pushes:
 //
-//  1. Which pushes are live, and which files belong to a push, is noted. If the master keys
-//     open nothing, the run ends here.
+//  1. Which pushes are live, and which files belong to a push, is noted. If the dump has no
+//     account and no push, or the master keys open nothing, the run ends here.
 //  2. Accounts are kept. The audit logs and the files of live pushes are noted.
 //  3. Each live push is kept, in a transaction of its own.
 //  4. What the store has is compared with the dump.
 //
-// Whatever was kept before, by a run
+// No view is forgotten: a push stays out if an entry of its audit log cannot be counted, and
+// entries count though their texts cannot be read. Whatever was kept before, by a run
 // that was cut short or by an earlier one, is left as it is.
 package moving
 
@@ -62,6 +63,9 @@ type Result struct {
 
 // Errors of a move.
 var (
+	// ErrEmpty is a dump without a row of an account or a push.
+	ErrEmpty = errors.New("the dump has no account and no push")
+
 	// ErrDiffers is a push that is not in the store as it is in the dump.
 	ErrDiffers = errors.New("it is not as in the dump")
 
@@ -87,9 +91,11 @@ type move struct {
 
 	owners   map[int64]store.Account // by the ID in the dump
 	live     map[pwpush.Ref]bool
-	shut     bool            // something is encrypted, and the master keys opened nothing so far
-	opened   bool            // they opened something
-	tokens   map[string]bool // of the table current, whose rows count where older tables have them too
+	spoiled  map[pwpush.Ref]error // pushes to which a row belongs that means nothing
+	rows     int                  // of accounts and pushes
+	shut     bool                 // something is encrypted, and the master keys opened nothing so far
+	opened   bool                 // they opened something
+	tokens   map[string]bool      // of the table current, whose rows count where older tables have them too
 	attached map[pwpush.Ref][]int64
 	blobs    map[int64]pwpush.Blob
 	logs     map[pwpush.Ref][]pwpush.Entry
@@ -101,7 +107,7 @@ func Run(ctx context.Context, s *store.Store, o Options) (Result, error) {
 	m := &move{
 		Options: o, store: s,
 		owners: make(map[int64]store.Account),
-		live:   make(map[pwpush.Ref]bool), tokens: make(map[string]bool),
+		live:   make(map[pwpush.Ref]bool), spoiled: make(map[pwpush.Ref]error), tokens: make(map[string]bool),
 		attached: make(map[pwpush.Ref][]int64), blobs: make(map[int64]pwpush.Blob), logs: make(map[pwpush.Ref][]pwpush.Entry),
 	}
 	steps := []func(context.Context, pwpush.Row) error{m.first, m.second, m.third, m.compare}
@@ -112,7 +118,10 @@ func Run(ctx context.Context, s *store.Store, o Options) (Result, error) {
 		if err := m.pass(ctx, i, len(steps), step); err != nil {
 			return m.Result, err
 		}
-		if m.shut && !m.opened {
+		switch {
+		case m.rows == 0:
+			return m.Result, ErrEmpty
+		case m.shut && !m.opened:
 			return m.Result, pwpush.ErrSealed
 		}
 		if i == 0 {
@@ -174,13 +183,23 @@ func (c *counted) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// refuse leaves out a row that means nothing.
+// refuse leaves out a row that means nothing, and the push that it belongs to: it may be a
+// view, or a file.
 func (m *move) refuse(bad *pwpush.RowError) {
 	switch bad.Table {
 	case "users":
+		m.rows++
 		m.Accounts.LeftOut++
-	case "pushes", "passwords", "file_pushes", "urls":
+	case current, "passwords", "file_pushes", "urls":
+		m.rows++
 		m.Pushes.LeftOut++
+		if bad.Table == current {
+			m.tokens[bad.URLToken.Reveal()] = true
+		}
+	}
+	if bad.Push != (pwpush.Ref{}) {
+		m.spoiled[bad.Push] = bad
+		return
 	}
 	m.LeftOut("a row", bad)
 }
@@ -189,8 +208,10 @@ func (m *move) refuse(bad *pwpush.RowError) {
 func (m *move) first(_ context.Context, row pwpush.Row) error {
 	switch r := row.(type) {
 	case pwpush.User:
+		m.rows++
 		m.try(r.TOTP)
 	case pwpush.Push:
+		m.rows++
 		if r.Table == current {
 			m.tokens[r.URLToken.Reveal()] = true
 		}
@@ -255,7 +276,7 @@ func (m *move) third(ctx context.Context, row pwpush.Row) error {
 	if !ok || !m.mine(p) {
 		return nil
 	}
-	what := fmt.Sprintf("push %d of table %s", p.ID, p.Table)
+	what := naming(p)
 	err := m.push(ctx, p)
 	files := len(m.attached[p.Ref])
 	switch {
@@ -312,8 +333,11 @@ func (m *move) user(ctx context.Context, u pwpush.User) error {
 		return nil
 	}
 	m.owners[u.ID] = a
-	if u.Admin {
-		m.Remark(what, "it was an administrator; pushbox has none but its operator, on the command line")
+	switch {
+	case u.Admin && a.Admin && err == nil:
+		m.Remark(what, "it was an administrator, and is one here")
+	case u.Admin && !a.Admin:
+		m.Remark(what, "it was an administrator, and the account here is none: `pushbox user grant admin` makes it one")
 	}
 	return m.token(ctx, u, a, what)
 }
@@ -323,7 +347,7 @@ func (m *move) account(ctx context.Context, u pwpush.User) (store.Account, error
 	if u.Unconfirmed {
 		return store.Account{}, errUnconfirmed
 	}
-	in := store.ImportedAccount{Email: u.Email, Bcrypt: u.Password.Reveal(), CreatedAt: u.CreatedAt}
+	in := store.ImportedAccount{Email: u.Email, Bcrypt: u.Password.Reveal(), Admin: u.Admin, CreatedAt: u.CreatedAt}
 	if u.MFA {
 		totp, err := m.Keys.Open(u.TOTP)
 		if err != nil {
@@ -341,7 +365,7 @@ func (m *move) account(ctx context.Context, u pwpush.User) (store.Account, error
 		return a, err
 	}
 	if m.DryRun {
-		return store.Account{Email: u.Email}, in.Check()
+		return store.Account{Email: u.Email, Admin: u.Admin}, in.Check()
 	}
 	a, err := m.store.ImportAccount(ctx, m.Actor, in)
 	if err == nil && u.MFA {

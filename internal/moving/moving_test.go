@@ -62,6 +62,16 @@ func options(t *testing.T, dump string) (moving.Options, *told) {
 	}, said
 }
 
+// whole returns the text of a dump.
+func whole(t *testing.T, o moving.Options) string {
+	t.Helper()
+	text, err := io.ReadAll(o.Dump)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
 func mustRun(t *testing.T, f *storetest.Fixture, o moving.Options) moving.Result {
 	t.Helper()
 	r, err := moving.Run(t.Context(), f.Store, o)
@@ -246,12 +256,8 @@ func TestACutDumpIsAnErrorAndCanBeRepeated(t *testing.T) {
 	t.Parallel()
 	f := newStore(t)
 	o, _ := options(t, "v2.pg.sql")
-	whole, err := io.ReadAll(o.Dump)
-	if err != nil {
-		t.Fatal(err)
-	}
-	all := o.Dump
-	o.Dump = bytes.NewReader(whole[:len(whole)-200])
+	all, text := o.Dump, whole(t, o)
+	o.Dump = strings.NewReader(text[:len(text)-200])
 	if _, err := moving.Run(t.Context(), f.Store, o); !errors.As(err, new(*pwpush.DumpError)) {
 		t.Errorf("cut: %v", err)
 	}

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
+	"pushbox/internal/humanize"
 	"pushbox/internal/pwpush"
 	"pushbox/internal/secret"
 	"pushbox/store"
@@ -15,19 +17,26 @@ import (
 
 // push keeps a live push, or checks whether it can be kept.
 func (m *move) push(ctx context.Context, p pwpush.Push) (err error) {
+	if err := m.spoiled[p.Ref]; err != nil {
+		return err
+	}
 	in, err := m.translate(p)
 	if err != nil {
 		return err
 	}
-	if over(p, m.logs[p.Ref]) {
+	if in.Views <= views(in.Log) {
 		return store.ErrEnded
 	}
+	cut := shorten(&in)
 	var sizes []int64
 	for _, id := range m.attached[p.Ref] {
 		sizes = append(sizes, m.blobs[id].Size)
 	}
 	if err := m.store.CheckImport(ctx, in, sizes); err != nil { // before its files are read
 		return err
+	}
+	for _, remark := range cut {
+		m.Remark(naming(p), remark)
 	}
 	if len(sizes) > 0 && !m.DryRun {
 		in.Files = m.store.NewImportedUpload(in.Token)
@@ -48,25 +57,33 @@ func (m *move) push(ctx context.Context, p pwpush.Push) (err error) {
 	return nil
 }
 
-// over reports whether a push has reached its limit of views, as Password Pusher counts
-// them: with failed ones.
-func over(p pwpush.Push, log []pwpush.Entry) bool {
-	n := 0
-	for _, e := range log {
-		if e.Counts() {
-			n++
+// shorten cuts a name and a note that are too long, and returns what it did: without their ends
+// the push is as useful as before.
+func shorten(in *store.ImportedPush) (remarks []string) {
+	for _, label := range []struct {
+		name string
+		text *secret.Text
+		most int
+	}{{"name", &in.Name, store.MaxName}, {"note", &in.Note, store.MaxNote}} {
+		if label.text.Len() > label.most {
+			*label.text = secret.New(strings.ToValidUTF8(label.text.Reveal()[:label.most], "")) // half a character goes
+			remarks = append(remarks, fmt.Sprintf("its %s is longer than %s, and was cut", label.name, humanize.Size(int64(label.most))))
 		}
 	}
-	return n >= p.Views
+	return remarks
 }
+
+// naming names a push for people, without its link.
+func naming(p pwpush.Push) string { return fmt.Sprintf("push %d of table %s", p.ID, p.Table) }
 
 // translate makes of a row what the store keeps, without its files.
 func (m *move) translate(p pwpush.Push) (in store.ImportedPush, err error) {
 	kind, _ := store.ParseKind(p.Kind)
 	in = store.ImportedPush{
-		Kind: kind, Name: p.Name, CreatedAt: p.CreatedAt, Days: p.Days, Views: p.Views,
+		Kind: kind, Name: p.Name, CreatedAt: p.CreatedAt, Days: p.Days,
 		RetrievalStep: p.RetrievalStep, DeletableByViewer: p.DeletableByViewer, Log: m.log(p),
 	}
+	in.Views = m.limit(p, in.Log)
 	if in.Token, err = store.ParseToken(p.URLToken.Reveal()); err != nil {
 		return in, errToken
 	}
@@ -89,12 +106,25 @@ func (m *move) translate(p pwpush.Push) (in store.ImportedPush, err error) {
 	return in, nil
 }
 
-// log returns the audit log of a push, oldest first.
+// limit returns the limit of views that leaves as many as Password Pusher does. It counts
+// failed views, too.
+func (m *move) limit(p pwpush.Push, log []store.LogEntry) int {
+	most := p.Views + views(log)
+	for _, e := range m.logs[p.Ref] {
+		if e.Counts() {
+			most--
+		}
+	}
+	return most
+}
+
+// log returns the audit log of a push, oldest first. An entry whose time cannot be read has that
+// of the push.
 func (m *move) log(p pwpush.Push) (log []store.LogEntry) {
 	for _, e := range m.logs[p.Ref] {
 		if kind, ok := entryKinds[e.Kind]; ok {
 			log = append(log, store.LogEntry{
-				Kind: kind, At: e.CreatedAt, IP: plain(e.IP), UserAgent: plain(e.UserAgent), Referrer: secret.New(plain(e.Referrer)),
+				Kind: kind, At: cmp.Or(e.CreatedAt, p.CreatedAt), IP: plain(e.IP), UserAgent: plain(e.UserAgent), Referrer: secret.New(plain(e.Referrer)),
 			})
 		}
 	}
@@ -150,7 +180,7 @@ func (m *move) compare(ctx context.Context, row pwpush.Row) error {
 		err = ErrDiffers
 	}
 	if err != nil {
-		return fmt.Errorf("push %d of table %s: %w", p.ID, p.Table, err)
+		return fmt.Errorf("%s: %w", naming(p), err)
 	}
 	return nil
 }

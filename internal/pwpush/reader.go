@@ -12,6 +12,9 @@ var (
 	// ErrDump is a file that is not a dump that Reader knows.
 	ErrDump = errors.New("this is not a dump of SQLite, PostgreSQL or MySQL as plain SQL, from its first line on")
 
+	// ErrCharset is a dump whose texts have another character set, or none that it says.
+	ErrCharset = errors.New("the dump does not say that its texts are in UTF-8")
+
 	// ErrCut is a dump that ends before its end.
 	ErrCut = errors.New("the dump is not complete: its end is missing")
 
@@ -67,6 +70,9 @@ func (r *Reader) Next() (Row, error) {
 			return nil, err
 		}
 		row, err := rec.row()
+		if errors.As(err, new(*DumpError)) {
+			r.failed = err
+		}
 		if row != nil || err != nil {
 			return row, err
 		}
@@ -154,12 +160,32 @@ func (r *Reader) statement() error {
 		return r.insert()
 	case t.is("COPY"):
 		return r.copy()
+	case t.is("SET"):
+		return r.set()
 	case t.is("ROLLBACK"):
 		return errRolledBack
 	case t.is("REPLACE"): // rows that must not be lost, in a form that only an option asks for
 		return errSyntax
 	}
 	r.s.ended = r.s.ended || r.s.dialect == sqlite && t.is("COMMIT")
+	return r.finish()
+}
+
+// set reads a setting, and notes that of the character set. MySQL has it in a comment.
+func (r *Reader) set() error {
+	t, err := r.s.next()
+	if err != nil || t.is(";") {
+		return within(err)
+	}
+	if t.is("client_encoding") {
+		if err := r.expect("="); err != nil {
+			return err
+		}
+		if t, err = r.s.next(); err != nil {
+			return within(err)
+		}
+		r.s.charset = t.text
+	}
 	return r.finish()
 }
 
@@ -251,6 +277,9 @@ func (r *Reader) begin(table string, names []string, copies bool) error {
 	r.table, r.names, r.copies = table, names, copies
 	if !matters(table) {
 		return nil
+	}
+	if r.s.dialect != sqlite && !strings.HasPrefix(strings.ToLower(r.s.charset), "utf8") {
+		return ErrCharset
 	}
 	if names == nil {
 		return errNoColumns

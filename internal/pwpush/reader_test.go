@@ -295,8 +295,8 @@ func TestTextsOfSQLiteAreRead(t *testing.T) {
 		}
 	}
 	deep := "INSERT INTO active_storage_blobs VALUES(1,'key'," + strings.Repeat("replace(", 5) + "'x'" + strings.Repeat(",'a',char(9))", 5) + ",5);"
-	if _, _, err := rows(strings.NewReader(small(deep))); err == nil {
-		t.Error("calls within calls were read five deep")
+	if _, bad, err := rows(strings.NewReader(small(deep))); err != nil || len(bad) != 1 {
+		t.Errorf("calls within calls, five deep: %v, %v", bad, err)
 	}
 }
 
@@ -315,19 +315,133 @@ func (f *filler) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// A row that is too long is left out, and the next one is read.
 func TestRowsOf32MebibytesAreRead(t *testing.T) {
 	t.Parallel()
-	const most = 32 << 20
-	for extra, table := range map[int64]string{0: "active_storage_blobs", 1: "active_storage_blobs", most: "of_another_program"} {
-		before, after, _ := strings.Cut(small("INSERT INTO "+table+" VALUES(1,'key','|',5);"), "|")
-		dump := io.MultiReader(strings.NewReader(before), &filler{most + extra - int64(len("1"+"key"+"5"))}, strings.NewReader(after))
-		all, _, err := rows(dump)
-		if table != "active_storage_blobs" {
-			if err != nil || all != nil {
-				t.Errorf("another table: %v", err)
+	const (
+		most   = 32 << 20
+		copied = "-- PostgreSQL database dump\nSET client_encoding = 'UTF8';\nCOPY public.active_storage_blobs (id, key, filename, byte_size) FROM stdin;\n" +
+			"1\tkey\t|\t5\n2\tkey\tname\t5\n\\.\n-- PostgreSQL database dump complete\n"
+	)
+	inserted := func(table string) string {
+		return small("INSERT INTO "+table+" VALUES(1,'key','|',5);", "INSERT INTO "+table+" VALUES(2,'key','name',5);")
+	}
+	for _, c := range []struct {
+		text      string
+		extra     int64
+		rows, bad int
+	}{
+		{inserted("active_storage_blobs"), 0, 2, 0},
+		{inserted("active_storage_blobs"), 1, 1, 1},
+		{inserted("active_storage_blobs"), 4 << 20, 1, 1},
+		{copied, 0, 2, 0},
+		{copied, 4 << 20, 1, 1},
+		{inserted("of_another_program"), most, 0, 0},
+	} {
+		before, after, _ := strings.Cut(c.text, "|")
+		all, bad, err := rows(io.MultiReader(strings.NewReader(before), &filler{most + c.extra - int64(len("1"+"key"+"5"))}, strings.NewReader(after)))
+		if err != nil || len(all) != c.rows || len(bad) != c.bad {
+			t.Errorf("%.60q, %d bytes too many: %d rows, %v, %v", c.text, c.extra, len(all), bad, err)
+		}
+		for _, b := range bad {
+			if b.ID != 1 || !strings.HasSuffix(b.Error(), " is longer than 32 MiB") {
+				t.Errorf("%.60q, %d bytes too many: %v", c.text, c.extra, b)
 			}
-		} else if (err == nil) != (extra == 0) || extra == 0 && len(all) != 1 || extra > 0 && !strings.Contains(err.Error(), "longer than 32 MiB") {
-			t.Errorf("%d bytes too many: %d rows, %v", extra, len(all), err)
+		}
+	}
+}
+
+// A value that Password Pusher cannot have written spoils its row, and not the dump.
+func TestAValueThatIsNoTextSpoilsItsRow(t *testing.T) {
+	t.Parallel()
+	for written, want := range map[string]string{
+		`X'616263'`:             "filename is not a text, but a BLOB",
+		`char(0)`:               "filename is an expression",
+		`'a'||char(0)||'b'`:     "filename is an expression",
+		`CAST(X'00' AS TEXT)`:   "filename is an expression",
+		`hex((1),'(',"a")||'b'`: "filename is an expression",
+	} {
+		all, bad, err := rows(strings.NewReader(small("INSERT INTO active_storage_blobs VALUES(1,'key',"+written+",5);", strings.Replace(smallRow, "(1", "(2", 1))))
+		if err != nil || len(all) != 1 || len(bad) != 1 || bad[0].ID != 1 || !strings.Contains(bad[0].Error(), want) {
+			t.Errorf("%s: %v, %v, %v", written, all, bad, err)
+		}
+	}
+	for _, cut := range []string{`char(0`, `char(0;`, `'a'|'b'`, `'a'||`} {
+		if _, _, err := rows(strings.NewReader(small("INSERT INTO active_storage_blobs VALUES(1,'key'," + cut + ");"))); !errors.As(err, new(*pwpush.DumpError)) {
+			t.Errorf("%s: %v", cut, err)
+		}
+	}
+}
+
+func TestADumpInAnotherCharacterSetIsRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct{ dump, old, charset string }{
+		{"v2.mysql.sql", "SET NAMES utf8mb4", "SET NAMES latin1"},
+		{"v2.mysql.sql", "/*!40101 SET NAMES utf8mb4 */;", ""}, // with --compatible or --skip-set-charset
+		{"v2.pg.sql", "client_encoding = 'UTF8'", "client_encoding = 'LATIN1'"},
+		{"v2.pg.sql", "client_encoding = 'UTF8'", "client_encoding = 'SQL_ASCII'"},
+		{"v2.pg-inserts.sql", "SET client_encoding = 'UTF8';", ""},
+	} {
+		dump := strings.Replace(string(fixture(t, c.dump)), c.old, c.charset, 1)
+		if all, _, err := rows(strings.NewReader(dump)); !errors.Is(err, pwpush.ErrCharset) || all != nil {
+			t.Errorf("%s with %q: %d rows, %v", c.dump, c.charset, len(all), err)
+		}
+	}
+	older := strings.Replace(string(fixture(t, "v2.mysql.sql")), "/*!40101 SET NAMES utf8mb4", "/*!50503 SET NAMES utf8", 1)
+	if _, bad, err := rows(strings.NewReader(older)); bad != nil || err != nil {
+		t.Errorf("utf8: %v, %v", bad, err)
+	}
+}
+
+// An entry of an audit log may be a view. It counts by its push and its kind. If it has no kind, its
+// push is named; if it has no push, nothing is read on.
+func TestNoEntryIsForgotten(t *testing.T) {
+	t.Parallel()
+	counted := func(text string) (n int, bad []*pwpush.RowError, err error) {
+		all, bad, err := rows(strings.NewReader(text))
+		for _, row := range all {
+			if e, ok := row.(pwpush.Entry); ok && e.Counts() {
+				n++
+			}
+		}
+		return n, bad, err
+	}
+	first, file := pwpush.Ref{Table: "pushes", ID: 1}, pwpush.Ref{Table: "file_pushes", ID: 1}
+	for _, c := range []struct {
+		dump, old, damaged string
+		push               pwpush.Ref // that is named; none: the entry counts
+		fails              string
+	}{
+		{dump: "v2.sqlite.sql", old: "'203.0.113.7',1,1,'https://example.com/?q=''x'''", damaged: "'\xff',1,1,X'ff'"},
+		{dump: "v2.sqlite.sql", old: "(3,'2026-08-01 10:22:30.123456'", damaged: "(3,NULL"},
+		{dump: "v2.mysql.sql", old: "(3,'2026-08-01 10:22:30.123456'", damaged: "(3,'0000-00-00 00:00:00'"},
+		{dump: "v1.sqlite.sql", old: "NULL,1,'2026-08-01 10:10:30.123456'", damaged: "'\xfc',1,NULL"},
+		{dump: "v2.sqlite.sql", old: "'203.0.113.7',1,1,", damaged: "'203.0.113.7',9,1,", push: first},
+		{dump: "v2.sqlite.sql", old: "'203.0.113.7',1,1,", damaged: "'203.0.113.7',X'31',1,", push: first},
+		{dump: "v1.sqlite.sql", old: "NULL,1,'2026-08-01 10:13:30.123456'", damaged: "NULL,'yes','2026-08-01 10:13:30.123456'", push: file},
+		{dump: "v2.sqlite.sql", old: "'203.0.113.7',1,1,", damaged: "'203.0.113.7',1,'one',", fails: "table audit_logs: row 3 does not say which push it belongs to"},
+		{dump: "v1.sqlite.sql", old: "VALUES(4,NULL", damaged: "VALUES(4,X'01'", fails: "table views: row 4 does not say which push it belongs to"},
+		{dump: "v2.sqlite.sql", old: "'files',2,'Push'", damaged: "'files','x','Push'", fails: "table active_storage_attachments: row 1 does not say which push it belongs to"},
+	} {
+		whole := string(fixture(t, c.dump))
+		text := strings.Replace(whole, c.old, c.damaged, 1)
+		want, _, _ := counted(whole)
+		n, bad, err := counted(text)
+		switch {
+		case text == whole:
+			t.Errorf("%s has no %s", c.dump, c.old)
+		case c.fails != "":
+			if !errors.As(err, new(*pwpush.DumpError)) || !strings.Contains(err.Error(), c.fails) {
+				t.Errorf("%q: %v", c.damaged, err)
+			}
+		case err != nil:
+			t.Errorf("%q: %v", c.damaged, err)
+		case c.push == (pwpush.Ref{}):
+			if n != want || bad != nil {
+				t.Errorf("%q: %d entries count, not %d: %v", c.damaged, n, want, bad)
+			}
+		case len(bad) != 1 || bad[0].Push != c.push:
+			t.Errorf("%q: %v", c.damaged, bad)
 		}
 	}
 }

@@ -18,6 +18,9 @@ type RowError struct {
 	ID     int64 // 0: not known
 	Column string
 	Err    error
+
+	Push     Ref         // that the row belongs to; zero: none
+	URLToken secret.Text // of a row that is a push; empty: it cannot be read
 }
 
 // Error says which row, and why.
@@ -36,6 +39,10 @@ type record struct {
 	names  []string
 	values []value
 	err    *RowError
+
+	of    Ref         // the push that it belongs to
+	lost  bool        // which push that is cannot be read
+	token secret.Text // of a push
 }
 
 func newRecord(table string, line int, names []string, values []value) *record {
@@ -46,6 +53,10 @@ func (r *record) row() (Row, error) {
 	row := tables[r.table].row(r)
 	if r.err != nil {
 		r.err.ID, _ = strconv.ParseInt(r.get("id").text, 10, 64)
+		r.err.Push, r.err.URLToken = r.of, r.token
+		if r.lost { // without it the push would come, and this view of it be forgotten
+			return nil, &DumpError{r.line, r.table, fmt.Errorf("row %d does not say which push it belongs to", r.err.ID)}
+		}
 		return nil, r.err
 	}
 	return row, nil
@@ -56,7 +67,12 @@ func (r *record) get(column string) value {
 	if i < 0 {
 		return value{null: true}
 	}
-	return r.values[i]
+	v := r.values[i]
+	if v.err != nil {
+		r.wrong(column, v.err)
+		return value{null: true}
+	}
+	return v
 }
 
 func (r *record) wrong(column string, err error) {
@@ -127,6 +143,16 @@ func (r *record) bool(column string) bool {
 		r.wrong(column, errors.New("is neither true nor false"))
 	}
 	return false
+}
+
+// belongs notes the push that the row belongs to, and reports whether the column names one.
+// Nothing else of the row is read before.
+func (r *record) belongs(table, column string) bool {
+	n := r.int(column)
+	if r.lost = r.lost || r.err != nil; n > 0 {
+		r.of = Ref{table, n}
+	}
+	return n > 0
 }
 
 // time returns a time in UTC; NULL is the zero time.

@@ -67,16 +67,17 @@ func (p Push) Live(at time.Time, counted int) bool {
 	return !p.Expired && !p.Deleted && at.Before(p.ExpiresAt()) && counted < p.Views
 }
 
-// An Entry is a row of audit_logs, or of the older table views.
+// An Entry is a row of audit_logs, or of the older table views. It counts by its push and its
+// kind, also where the rest of it cannot be read.
 type Entry struct {
 	ID        int64
 	Push      Ref
 	Kind      string // one of entryKinds
 	UserID    int64  // 0: an anonymous client
-	IP        string
+	IP        string // this and the other texts may not be in UTF-8
 	UserAgent string
 	Referrer  string
-	CreatedAt time.Time
+	CreatedAt time.Time // zero: it cannot be read
 }
 
 // Counts reports whether Password Pusher counts the entry against the view limit.
@@ -200,23 +201,37 @@ func (r *record) urlToken() secret.Text {
 	}
 	if t == "" || len(t) > most {
 		r.wrong("url_token", errors.New("is not a url_token"))
+		return secret.Text{}
 	}
-	return secret.New(t)
+	r.token = secret.New(t)
+	return r.token
 }
 
+// entry returns nil for a row of a push that is gone.
 func (r *record) entry() Row {
-	return Entry{
-		ID: r.id("id"), Push: Ref{"pushes", r.id("push_id")}, Kind: r.word("kind", entryKinds), UserID: r.int("user_id"),
-		IP: r.text("ip"), UserAgent: r.text("user_agent"), Referrer: r.text("referrer"), CreatedAt: r.must("created_at"),
+	if !r.belongs("pushes", "push_id") {
+		return nil
 	}
+	e := Entry{ID: r.id("id"), Push: r.of, Kind: r.word("kind", entryKinds)}
+	r.describe(&e)
+	return e
+}
+
+// describe sets what an entry says beside its push and its kind, as far as that can be read.
+func (r *record) describe(e *Entry) {
+	strict := r.err
+	e.UserID, e.IP, e.UserAgent, e.Referrer, e.CreatedAt = r.int("user_id"), r.get("ip").text, r.get("user_agent").text, r.get("referrer").text, r.time("created_at")
+	r.err = strict
 }
 
 // view returns a row of the older table as the entry that Password Pusher 1.56 made of it;
-// nil for other rows than those of views and deletes.
+// nil for other rows than those of views and deletes, and for those of a push that is gone.
 func (r *record) view() Row {
-	e := Entry{
-		ID: r.id("id"), UserID: r.int("user_id"), IP: r.text("ip"), UserAgent: r.text("user_agent"), Referrer: r.text("referrer"), CreatedAt: r.must("created_at"),
+	if !r.belongs("passwords", "password_id") && !r.belongs("file_pushes", "file_push_id") && !r.belongs("urls", "url_id") {
+		return nil
 	}
+	e := Entry{ID: r.id("id"), Push: r.of}
+	r.describe(&e)
 	switch kind := r.int("kind"); {
 	case kind == 0 && r.bool("successful"):
 		e.Kind = "view"
@@ -227,13 +242,7 @@ func (r *record) view() Row {
 	default:
 		return nil
 	}
-	for _, of := range []struct{ column, table string }{{"password_id", "passwords"}, {"file_push_id", "file_pushes"}, {"url_id", "urls"}} {
-		if n := r.int(of.column); n > 0 {
-			e.Push = Ref{of.table, n}
-			return e
-		}
-	}
-	return nil // of a push that is gone
+	return e
 }
 
 func (r *record) blob() Row {
@@ -250,8 +259,8 @@ func (r *record) blob() Row {
 // attachment returns nil for files of other things than pushes.
 func (r *record) attachment() Row {
 	owner, ok := map[string]string{"Push": "pushes", "FilePush": "file_pushes"}[r.text("record_type")]
-	if !ok {
+	if r.lost = r.err != nil; !ok || !r.belongs(owner, "record_id") {
 		return nil
 	}
-	return Attachment{ID: r.id("id"), Push: Ref{owner, r.id("record_id")}, BlobID: r.id("blob_id")}
+	return Attachment{ID: r.id("id"), Push: r.of, BlobID: r.id("blob_id")}
 }

@@ -12,8 +12,6 @@ import (
 // at most 16 MiB, since its column in MySQL has.
 const maxRow = 32 << 20
 
-var errTooLong = errors.New("is longer than 32 MiB")
-
 // A dialect is the SQL of a dump program.
 type dialect uint8
 
@@ -38,6 +36,7 @@ const (
 type token struct {
 	kind tokenKind
 	text string
+	over bool // it is too long to be kept, and its text is empty
 }
 
 // is reports whether the token is a mark or a keyword; keywords are in upper case.
@@ -50,10 +49,11 @@ type scanner struct {
 	r       *bufio.Reader
 	line    int
 	dialect dialect
-	begun   bool // a statement was seen
-	ended   bool // the dump program said that the dump is complete
-	left    int  // how much more may be kept of the row
-	skip    bool // nothing is kept
+	charset string // that the dump says its texts have; empty: it says none
+	begun   bool   // a statement was seen
+	ended   bool   // the dump program said that the dump is complete
+	left    int    // how much more may be kept of the row
+	skip    bool   // nothing is kept
 }
 
 func newScanner(r io.Reader) *scanner {
@@ -81,16 +81,25 @@ func (s *scanner) peek() byte {
 // row begins a row, of which maxRow bytes may be kept.
 func (s *scanner) row() { s.left = maxRow }
 
-// keep appends a byte to a text, unless nothing is kept.
-func (s *scanner) keep(b *strings.Builder, c byte) error {
-	if s.skip {
-		return nil
+// A kept text is what is kept of a token or a field.
+type kept struct {
+	strings.Builder
+	over bool // it was too long, and nothing of it is kept
+}
+
+// keep appends to a text, unless nothing is kept. A text that the row has no room for is given
+// up, and leaves its room to the rest of the row.
+func (s *scanner) keep(b *kept, more ...byte) {
+	switch {
+	case s.skip || b.over:
+	case len(more) > s.left:
+		s.left += b.Len()
+		b.Reset()
+		b.over = true
+	default:
+		s.left -= len(more)
+		_, _ = b.Write(more) // it never fails
 	}
-	if s.left == 0 {
-		return errTooLong
-	}
-	s.left--
-	return b.WriteByte(c)
 }
 
 // next reads a token. io.EOF at the end, io.ErrUnexpectedEOF within a token.
@@ -107,15 +116,13 @@ func (s *scanner) next() (token, error) {
 				return token{}, within(err)
 			}
 		case c == '\'':
-			t, err := s.quoted(c, s.dialect == mysql)
-			return token{text, t}, within(err)
+			return s.quoted(text, c, s.dialect == mysql)
 		case c == '"', c == '`':
-			t, err := s.quoted(c, false)
-			return token{name, t}, within(err)
+			return s.quoted(name, c, false)
 		case isWord(c) && c != '.':
 			return s.word(c)
 		default:
-			return token{mark, string(rune(c))}, nil
+			return token{kind: mark, text: string(rune(c))}, nil
 		}
 	}
 }
@@ -135,12 +142,10 @@ func isWord(c byte) bool {
 // word reads the rest of a keyword, a name or a number, or a text that a letter precedes:
 // E'...' with escapes.
 func (s *scanner) word(first byte) (token, error) {
-	var b strings.Builder
+	var b kept
 	n := 1
 	for c := first; ; n++ {
-		if err := s.keep(&b, c); err != nil {
-			return token{}, err
-		}
+		s.keep(&b, c)
 		if _, err := s.r.Peek(1); err != nil {
 			return token{}, within(err) // the end may be within the word
 		}
@@ -151,46 +156,41 @@ func (s *scanner) word(first byte) (token, error) {
 	}
 	if s.peek() == '\'' && s.dialect == postgres && (first == 'E' || first == 'e') && n == 1 {
 		_, _ = s.readByte()
-		t, err := s.quoted('\'', true)
-		return token{text, t}, within(err)
+		return s.quoted(text, '\'', true)
 	}
-	return token{word, b.String()}, nil
+	return token{word, b.String(), b.over}, nil
 }
 
 func isNumber(c byte) bool { return c >= '0' && c <= '9' || c == '-' || c == '+' }
 
 // quoted reads the rest of a text or name up to its closing quote. A doubled quote stands
 // for one; with escapes a backslash changes the next character.
-func (s *scanner) quoted(quote byte, escapes bool) (string, error) {
-	var b strings.Builder
+func (s *scanner) quoted(kind tokenKind, quote byte, escapes bool) (token, error) {
+	var b kept
 	for {
 		if err := s.plain(&b, quote, escapes); err != nil {
-			return "", err
+			return token{}, within(err)
 		}
 		c, err := s.readByte()
-		if err != nil {
-			return "", err
-		}
 		switch {
+		case err != nil:
 		case c == quote && s.peek() != quote:
-			return b.String(), nil
+			return token{kind, b.String(), b.over}, nil
 		case c == quote:
 			_, err = s.readByte()
 		case c == '\\' && escapes:
 			c, err = s.escaped()
 		}
-		if err == nil {
-			err = s.keep(&b, c)
-		}
 		if err != nil {
-			return "", err
+			return token{}, within(err)
 		}
+		s.keep(&b, c)
 	}
 }
 
 // plain reads what is in the buffer up to a quote or a backslash. It is much faster than
 // reading byte by byte.
-func (s *scanner) plain(b *strings.Builder, quote byte, escapes bool) error {
+func (s *scanner) plain(b *kept, quote byte, escapes bool) error {
 	buffered, err := s.r.Peek(s.r.Buffered())
 	if err != nil {
 		return err
@@ -202,13 +202,7 @@ func (s *scanner) plain(b *strings.Builder, quote byte, escapes bool) error {
 	if i := bytes.IndexByte(buffered[:n], '\\'); i >= 0 && escapes {
 		n = i
 	}
-	if !s.skip {
-		if n > s.left {
-			return errTooLong
-		}
-		s.left -= n
-		b.Write(buffered[:n])
-	}
+	s.keep(b, buffered[:n]...)
 	s.line += bytes.Count(buffered[:n], []byte{'\n'})
 	_, err = s.r.Discard(n)
 	return err
@@ -243,6 +237,9 @@ func (s *scanner) comment(block bool) error {
 		}
 	}
 	said := b.String()
+	if statement, ok := strings.CutPrefix(strings.TrimLeft(said, "*!0123456789"), " SET NAMES "); ok {
+		s.charset, _, _ = strings.Cut(statement, " ")
+	}
 	switch {
 	case strings.Contains(said, "PostgreSQL database dump complete"), strings.HasPrefix(said, "- Dump completed"):
 		s.ended = true

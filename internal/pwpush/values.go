@@ -11,7 +11,15 @@ import (
 type value struct {
 	text string
 	null bool
+	err  error // why it cannot be used
 }
+
+// Errors of values.
+var (
+	errTooLong    = errors.New("is longer than 32 MiB")
+	errBlob       = errors.New("is not a text, but a BLOB")
+	errExpression = errors.New("is an expression, and not a text or a number")
+)
 
 // tuple reads the values of a row of INSERT, behind the opening bracket.
 func (r *Reader) tuple() ([]value, error) {
@@ -21,8 +29,13 @@ func (r *Reader) tuple() ([]value, error) {
 		if err != nil {
 			return nil, err
 		}
+		t, err := r.s.next()
+		for err == nil && t.is("|") { // 'a'||char(0)
+			v = value{err: errExpression}
+			t, err = r.joined()
+		}
 		values = append(values, v)
-		switch t, err := r.s.next(); {
+		switch {
 		case err != nil:
 			return nil, within(err)
 		case t.is(")"):
@@ -33,6 +46,18 @@ func (r *Reader) tuple() ([]value, error) {
 	}
 }
 
+// joined reads the rest of || and what it joins, and returns the token behind that.
+func (r *Reader) joined() (token, error) {
+	err := r.expect("|")
+	if err == nil {
+		_, err = r.value(0)
+	}
+	if err != nil {
+		return token{}, err
+	}
+	return r.s.next()
+}
+
 // whole checks that a row has a value for each column.
 func (r *Reader) whole(values []value) ([]value, error) {
 	if len(values) != len(r.names) {
@@ -41,13 +66,16 @@ func (r *Reader) whole(values []value) ([]value, error) {
 	return values, nil
 }
 
-// value reads a value. SQLite writes a text with line ends as a call of functions.
+// value reads a value. SQLite writes a text with line ends as a call of functions. A value that
+// Password Pusher cannot have written, or that is too long, spoils its row, and not the dump.
 func (r *Reader) value(depth int) (value, error) {
 	const deepest = 4
 	t, err := r.s.next()
 	switch {
 	case err != nil:
 		return value{}, within(err)
+	case t.over:
+		return value{err: errTooLong}, nil
 	case t.kind == text:
 		return value{text: t.text}, nil
 	case t.is("NULL"):
@@ -56,10 +84,32 @@ func (r *Reader) value(depth int) (value, error) {
 		return r.replace(depth)
 	case t.is("UNISTR") && r.s.dialect == sqlite:
 		return r.unistr()
+	case t.is("X") && r.s.peek() == '\'':
+		_, err := r.s.next()
+		return value{err: errBlob}, within(err)
+	case t.kind == word && r.s.peek() == '(' && r.s.dialect == sqlite:
+		return value{err: errExpression}, r.call()
 	case t.kind == word:
 		return value{text: t.text}, nil
 	}
 	return value{}, errSyntax
+}
+
+// call skips the arguments of a function.
+func (r *Reader) call() error {
+	for depth := 0; ; {
+		t, err := r.s.next()
+		switch {
+		case err != nil || t.is(";"):
+			return wrong(err)
+		case t.is("("):
+			depth++
+		case t.is(")"):
+			if depth--; depth == 0 {
+				return nil
+			}
+		}
+	}
 }
 
 // expect reads tokens that must come.
@@ -114,6 +164,9 @@ func (r *Reader) unistr() (value, error) {
 	}
 	if err != nil || t.kind != text {
 		return value{}, wrong(err)
+	}
+	if t.over {
+		return value{err: errTooLong}, nil
 	}
 	var b strings.Builder
 	for rest := t.text; ; {
@@ -188,7 +241,7 @@ const (
 
 // field reads a field of a line of COPY.
 func (r *Reader) field() (v value, end fieldEnd, err error) {
-	var b strings.Builder
+	var b kept
 	special := byte(0)
 	for n := 0; ; n++ {
 		c, err := r.s.readByte()
@@ -205,7 +258,11 @@ func (r *Reader) field() (v value, end fieldEnd, err error) {
 			if special == '.' {
 				end = copyEnds
 			}
-			return value{b.String(), special == 'N'}, end, nil
+			v = value{text: b.String(), null: special == 'N'}
+			if b.over {
+				v.err = errTooLong
+			}
+			return v, end, nil
 		case c == '\r' && r.s.peek() == '\n': // the file went through Windows
 			n--
 			continue
@@ -219,12 +276,10 @@ func (r *Reader) field() (v value, end fieldEnd, err error) {
 			}
 			c, err = r.s.copyEscape(c)
 		}
-		if err == nil {
-			err = r.s.keep(&b, c)
-		}
 		if err != nil {
 			return v, 0, err
 		}
+		r.s.keep(&b, c)
 	}
 }
 

@@ -299,6 +299,10 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("| %d characters, upper and lower case", n("store", "tokenLength")),
 			f("| %d wrong passphrases |", limits.PassphrasesPerLife),
 		},
+		"docs/moving.md": {
+			f("longer than pushbox allows (%s; %s characters of a QR code), or its passphrase is (%s bytes)", text, thousands(store.MaxQR), thousands(store.MaxPassphrase)),
+			f("a name of more than %d bytes, and a note of more than %s, are cut", store.MaxName, note),
+		},
 		"docs/performance.md": {
 			f("%d KiB for each small operation, but at least %d KiB; %d KiB if there is", kib("store/bolt", "bulkPerOp"), kib("store/bolt", "minBulkBytes"), kib("store/bolt", "maxBulkBytes")/2),
 			f("and %d MiB after %s such commits", mib("store/bolt", "maxBulkBytes"), word(n("store/bolt", "calmCommits"))),
