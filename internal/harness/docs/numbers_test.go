@@ -302,6 +302,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 		"docs/moving.md": {
 			f("longer than pushbox allows (%s; %s characters of a QR code), or its passphrase is (%s bytes)", text, thousands(store.MaxQR), thousands(store.MaxPassphrase)),
 			f("a name of more than %d bytes, and a note of more than %s, are cut", store.MaxName, note),
+			f("where pushbox's default is %s", thousands(limits.AnonymousPushes)),
 		},
 		"docs/performance.md": {
 			f("%d KiB for each small operation, but at least %d KiB; %d KiB if there is", kib("store/bolt", "bulkPerOp"), kib("store/bolt", "minBulkBytes"), kib("store/bolt", "maxBulkBytes")/2),

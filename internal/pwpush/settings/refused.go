@@ -31,7 +31,7 @@ func (c *converter) leaveOut(err error) (removed bool) {
 // refuse notes why variables were left out. One reason is enough: other settings of the same
 // variables are left out because of the first one.
 func (c *converter) refuse(from, text string) {
-	if !slices.ContainsFunc(c.out.Remarks, func(r Remark) bool { return r.From == from && r.Decide }) {
+	if !c.told[from] {
 		c.decide(from, text)
 	}
 }

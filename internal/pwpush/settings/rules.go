@@ -1,13 +1,17 @@
 package settings
 
 import (
+	"cmp"
 	"slices"
+	"strconv"
 	"strings"
+
+	"pushbox/config"
 )
 
 // A rule says what becomes of a variable, or of several that belong together.
 type rule struct {
-	from []string // the variables
+	from []string // the variables; none: Password Pusher has no such setting
 	key  string   // the setting of pushbox; empty: there is none
 
 	// What to know about the setting, or what pushbox does in place of the variables.
@@ -18,7 +22,7 @@ type rule struct {
 	initial string
 
 	// How the value of the setting comes from the variables. nil: the first one that is
-	// given, as it is.
+	// given, as it is, or else initial.
 	to convert
 
 	// Whether the remark is needed. nil: always.
@@ -34,7 +38,7 @@ func (r rule) value(g given) (string, error) {
 		return r.to(g, r.from)
 	}
 	text, _ := g.first(r.from...)
-	return text, nil
+	return cmp.Or(text, r.initial), nil
 }
 
 func (r rule) text(g given) string {
@@ -111,6 +115,10 @@ func serverRules() []rule {
 			says: "Checks of this machine that use another name, such as localhost, need that name here.",
 		},
 		{
+			from: pwp("OVERRIDE_BASE_URL", "HOST_DOMAIN"), when: whenNotGiven("PWP__ALLOWED_HOSTS"), decide: true,
+			says: "requests for other hosts than that of base_url and this machine get 421, where Password Pusher takes every host: if programs use another name, list it in allowed_hosts",
+		},
+		{
 			from: pwp("TRUSTED_PROXIES"), key: "trusted_proxies", to: trustedProxies, initial: privateNetworks,
 			says: "Password Pusher trusts all private networks. If only your proxy is in this list, no other machine can pretend to be a client.",
 		},
@@ -133,7 +141,7 @@ func accessRules() []rule {
 		{from: pwp("ENABLE_FILE_PUSHES"), key: "enable_file_pushes", to: boolean},
 		{
 			from: pwp("DISABLE_SIGNUPS", "DISABLE_LOGINS", "ENABLE_LOGINS"), key: "enable_signups", to: signups, initial: "true",
-			says: "Password Pusher lets people sign up unless it is told otherwise. Without this line only `pushbox user add` makes accounts.", when: whenNotGiven("PWP__DISABLE_SIGNUPS"),
+			says: "Password Pusher lets people sign up unless it is told otherwise. Without this line only administrators make accounts.", when: whenNotGiven("PWP__DISABLE_SIGNUPS"),
 		},
 		{
 			from: pwp("DISABLE_LOGINS"), when: whenTrue("PWP__DISABLE_LOGINS"),
@@ -148,7 +156,7 @@ func accessRules() []rule {
 		},
 		{
 			from: pwp("ENABLE_USER_ACCOUNT_EMAILS", "ENABLE_EMAIL_DEVISE_MODULES"), when: whenTrue("PWP__ENABLE_USER_ACCOUNT_EMAILS", "PWP__ENABLE_EMAIL_DEVISE_MODULES"), decide: true,
-			says: "pushbox sends no mail about accounts: an administrator sets a new password with `pushbox user passwd EMAIL`",
+			says: "if mail.host is set, pushbox mails links for new passwords, and codes that confirm addresses. A new account can sign in before its address is confirmed, but sends no mail",
 		},
 	}
 }
@@ -170,6 +178,11 @@ func brandRules() []rule {
 func limitRules() []rule {
 	return []rule{
 		{from: pwp("LOG_LEVEL"), key: "log.level", to: logLevel},
+		{
+			key: "limits.anonymous_pushes", initial: "0",
+			says: "Password Pusher lets a client without an account have any number of live pushes. pushbox's default is " + strconv.Itoa(config.Default().Limits.AnonymousPushes) +
+				"; limits.anonymous_bytes and limits.anonymous_share also bound the space of such pushes.",
+		},
 		{from: pwp("THROTTLING__MINUTE"), key: "limits.anonymous_per_minute", says: "It counts anonymous clients; limits.token_per_minute is for those with a token."},
 		{from: pwp("THROTTLING__SECOND", "THROTTLING__HOURLY", "THROTTLING__DAILY"), says: "limits are per minute: limits.anonymous_per_minute and limits.token_per_minute"},
 	}

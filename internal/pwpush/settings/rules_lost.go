@@ -9,7 +9,7 @@ func keyRules() []rule {
 		},
 		{
 			from: []string{"DATABASE_URL", "DB_POOL"},
-			says: "pushbox keeps its data in a file in data_dir, without a database server",
+			says: "pushbox keeps its data in a file in data_dir; several servers together need a PostgreSQL database of their own (database_url)",
 		},
 		{from: []string{"SECRET_KEY_BASE", "SECRET_KEY_BASE_FILE", "RAILS_MASTER_KEY"}, says: "sessions need no key; people sign in again after the move"},
 	}

@@ -29,7 +29,7 @@ func mailRules() []rule {
 		{from: []string{mailHost, mailNotify}, key: "mail.host", to: host},
 		{
 			from: []string{mailNotify, mailHost}, when: func(g given) bool { return g.has(mailHost) && !sendsLinks(g) },
-			says: "Password Pusher sends no links by mail, and pushbox sends nothing else: no mail server is set",
+			says: "Password Pusher sends no links by mail, and pushbox does wherever it has a mail server: none is set, so it sends no mail about accounts either",
 		},
 		{from: []string{mailPort}, key: "mail.port"},
 		{from: []string{mailUser}, key: "mail.user", to: user},
@@ -61,8 +61,8 @@ func mailRules() []rule {
 	}
 }
 
-// sendsLinks reports whether Password Pusher sends mail for pushes. pushbox sends no other
-// mail, so without that it needs no mail server.
+// sendsLinks reports whether Password Pusher sends mail for pushes. If it does not, pushbox gets
+// no mail server: with one, senders could mail links.
 func sendsLinks(g given) bool { return g.has(mailHost) && g[mailNotify] != "false" }
 
 // host returns the mail server.

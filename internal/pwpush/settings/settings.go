@@ -41,7 +41,7 @@ type Remark struct {
 // Convert returns the settings that make pushbox behave as a Password Pusher server with these
 // variables. They load together with pushbox's defaults for all others.
 func Convert(vars []Variable) (Conversion, error) {
-	c := converter{given: make(given), flags: make(map[string]config.Flag), notes: make(map[string]string)}
+	c := converter{given: make(given), flags: make(map[string]config.Flag), notes: make(map[string]string), told: make(map[string]bool)}
 	c.take(vars)
 	for _, r := range rules() {
 		c.apply(r)
@@ -63,6 +63,7 @@ type converter struct {
 	given given // values of variables that are not empty
 	flags map[string]config.Flag
 	notes map[string]string // by setting
+	told  map[string]bool   // the variables of which it is said why they were left out
 	out   Conversion
 }
 
@@ -122,6 +123,7 @@ func (c *converter) apply(r rule) {
 }
 
 func (c *converter) decide(from, text string) {
+	c.told[from] = true
 	c.out.Remarks = append(c.out.Remarks, Remark{From: from, Text: text, Decide: true})
 }
 

@@ -77,6 +77,7 @@ func TestValuesAreConverted(t *testing.T) {
 		{"PWP__LOGIN_SESSION_TIMEOUT=15 minutes", "sessions.idle_timeout", "15m"},
 		{"PWP__LOG_LEVEL=:fatal", "log.level", "error"},
 		{"PWP__THROTTLING__MINUTE=60", "limits.anonymous_per_minute", "60"},
+		{"PWP__X=1", "limits.anonymous_pushes", "0"},
 		{"PWP__PW__EXPIRE_AFTER_DAYS_DEFAULT=3", "pw.expire_after_days_default", "3"},
 		{"PWP__EXPIRE_AFTER_DAYS_DEFAULT=3", "pw.expire_after_days_default", "3"},
 		{"PWP__PW__EXPIRE_AFTER_DAYS_MAX=3", "pw.expire_after_days_default", "3"},
@@ -152,11 +153,28 @@ func TestRemarksSayWhatToDo(t *testing.T) {
 		{"PWP__MAIL__SMTP_OPENSSL_VERIFY_MODE=none", "PWP__MAIL__SMTP_OPENSSL_VERIFY_MODE", "mail.ca_file", true},
 		{"PWP__SIGNUP_EMAIL_REGEXP=(?<!x)y", "PWP__SIGNUP_EMAIL_REGEXP", "must be a regular expression", true},
 		{"PWP__THEME=", "PWP__THEME", "", false},
+		{"PWP__HOST_DOMAIN=a.example.com", "PWP__HOST_DOMAIN", "list it in allowed_hosts", true},
+		{"PWP__OVERRIDE_BASE_URL=https://a.example.com\nPWP__ALLOWED_HOSTS=b.example.com", "PWP__OVERRIDE_BASE_URL", "", false},
+		{"PWP__ENABLE_USER_ACCOUNT_EMAILS=true", "PWP__ENABLE_USER_ACCOUNT_EMAILS", "mails links for new passwords", true},
+		{"PWP__ENABLE_USER_ACCOUNT_EMAILS=false", "PWP__ENABLE_USER_ACCOUNT_EMAILS", "", false},
+		{"DATABASE_URL=postgres://x", "DATABASE_URL", "(database_url)", false},
 	} {
 		text, decide := remarkOn(convert(t, c.text), c.name)
 		if !strings.Contains(text, c.want) || (c.want == "") != (text == "") || decide != c.decide {
 			t.Errorf("%q: the remark is %q (decide: %v)", c.text, text, decide)
 		}
+	}
+}
+
+// What is to be decided about a variable does not hide that its value was refused.
+func TestARefusedValueIsNamedBesideWhatIsToBeDecided(t *testing.T) {
+	t.Parallel()
+	var texts []string
+	for _, r := range convert(t, "PWP__OVERRIDE_BASE_URL=nonsense").Remarks {
+		texts = append(texts, r.Text)
+	}
+	if all := strings.Join(texts, "\n"); len(texts) != 2 || !strings.Contains(all, "was left out: in pushbox base_url") || !strings.Contains(all, "allowed_hosts") {
+		t.Errorf("the remarks are %q", texts)
 	}
 }
 
