@@ -7,8 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"pushbox/internal/limit"
 	"pushbox/server/body"
 	"pushbox/server/openapi"
+	"pushbox/store"
 )
 
 // apiHelp is what the help page of the API shows.
@@ -21,7 +23,7 @@ type apiHelp struct {
 	DocumentV1 string       // the address of the document of API version 1
 	V1         []helpV1     // its addresses; none if it is switched off
 	Statuses   []statusHelp // of all endpoints, and of unknown paths
-	Common     []int        // those that the endpoints leave out, since most of them have them
+	Common     []int        // those that endpoints leave out, but for errors of their own, since most of them have them
 }
 
 // An endpointHelp documents one method of one path.
@@ -58,6 +60,9 @@ type statusHelp struct {
 
 // commonStatuses are explained once, and not with each endpoint.
 var commonStatuses = [...]int{http.StatusMisdirectedRequest, http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable}
+
+// commonErrors are the errors with these statuses that most endpoints have.
+var commonErrors = append([]error{errLimited, errAny, limit.ErrBusy, store.ErrBusy}, inStore...)
 
 // apiHelp returns the content of the help page. The addresses in its commands begin
 // with base.
@@ -100,12 +105,22 @@ func (s *Server) endpointHelp(e endpoint, base string) endpointHelp {
 		})
 	}
 	for _, f := range e.errorResponses {
-		if slices.Contains(commonStatuses[:], f.status) {
-			continue
+		if of := f.help(); !slices.Contains(commonStatuses[:], f.status) {
+			help.Statuses = append(help.Statuses, of)
+		} else if of.Errors = without(of.Errors, commonErrors); len(of.Errors) > 0 {
+			help.Statuses = append(help.Statuses, of)
 		}
-		help.Statuses = append(help.Statuses, f.help())
 	}
 	return help
+}
+
+// without returns the bodies that are not those of the errors.
+func without(all []errorBody, errs []error) []errorBody {
+	for _, f := range errorResponses(errs) {
+		common := f.help().Errors
+		all = slices.DeleteFunc(all, func(e errorBody) bool { return slices.Contains(common, e) })
+	}
+	return all
 }
 
 func (f statusResponses) help() statusHelp {

@@ -85,6 +85,7 @@ func TestARecordOfVersion1LeadsToVersion1(t *testing.T) {
 	handle := a.Handle(token)
 	for range 2 {
 		a.Do("DELETE", "/r/"+token+".json", "", ann).Want(http.StatusOK).Has(map[string]string{"json_url": at + ".json", "expired": "true", "deleted": "true"})
+		a.Get("/p/"+token+"/audit.json", ann).Want(http.StatusOK) // by its url_token, and then by its handle
 		token, at = handle, "https://push.example.com/p/"+handle
 	}
 	if list := a.Get("/p/expired.json", ann).Want(http.StatusOK).List(); len(list) != 1 || list[0]["json_url"] != at+".json" {

@@ -78,7 +78,8 @@ var routeTexts = map[string]routeText{
 	"expired": {
 		summary: "List own expired pushes",
 		tag:     tagOwn,
-		text:    "The account's pushes that have expired, newest first, " + pageText + ". In place of the url_token, which goes when a push ends, each has a handle: it names the push to its owner and opens nothing.",
+		text: "The account's pushes that have expired, newest first, " + pageText + ". The url_token of each is not the one that its creation returned, which goes when a push ends, but a handle: it names the push to its owner, to show, audit and delete it, and opens nothing. " +
+			"A client that kept the url_token does not find it in this list, and can show and audit the push with it until the push is purged.",
 		params:  []string{"page"},
 		done:    "A page of the list; empty beyond the last.",
 		answer:  reflect.TypeFor[[]senderJSON](),

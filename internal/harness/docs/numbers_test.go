@@ -290,6 +290,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 		"docs/differences.md": {
 			f("There are %d languages", len(lang.Tags())),
 			f("one client may have %s live pushes, of %s together", thousands(limits.AnonymousPushes), anonymous),
+			f("[a handle](api.md#own-pushes) of %d characters", n("store", "handleLength")),
 			f("| there are %s |", languages),
 			f("for %d minutes after a view", window),
 			f("a secret that works for %d minutes", window),
