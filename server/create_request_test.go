@@ -1,13 +1,13 @@
 package server
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"pushbox/internal/limit"
@@ -87,16 +87,15 @@ func TestTheDeadlineMovesAsAFileArrives(t *testing.T) {
 // A wait for memory may be longer than a connection may stall.
 func TestTheDeadlineOfAFileBeginsAfterItsWaitForMemory(t *testing.T) {
 	t.Parallel()
-	s := newParser(storetest.New(t).Store)
-	defer mustReserve(t, s.limits.requestMemory, 1<<40).Release() // all there is
-	c, d := recorded(t, s, body.TypeJSON, `{"push":{"files":[{"content":"aGk="}]}}`)
-	defer c.close()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	c.r.ctx = ctx
-	if err := c.read(); !errors.Is(err, limit.ErrBusy) || len(d.read) > 0 {
-		t.Errorf("%v, with deadlines %v", err, d.read)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		s := newParser(storetest.New(t).Store)
+		defer mustReserve(t, s.limits.requestMemory, 1<<40).Release() // all there is
+		c, d := recorded(t, s, body.TypeJSON, `{"push":{"files":[{"content":"aGk="}]}}`)
+		defer c.close()
+		if err := c.read(); !errors.Is(err, limit.ErrBusy) || len(d.read) > 0 {
+			t.Errorf("%v, with deadlines %v", err, d.read)
+		}
+	})
 }
 
 func TestAByteAtATimeMovesNoDeadline(t *testing.T) {
