@@ -3,11 +3,13 @@ package client
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptrace"
 
 	"pushbox/internal/secret"
 )
@@ -80,6 +82,13 @@ func (c *Client) createRequest(ctx context.Context, w *watch, in NewPush, p Prog
 	if err != nil {
 		return nil, nil, errors.Join(err, closeAll(in.Files))
 	}
+	ctx = httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{GotConn: func(i httptrace.GotConnInfo) {
+		// An answer over HTTP/2 ends the upload by itself, and nginx never says 100 Continue
+		// there, so that the client would wait for it in vain.
+		if c, ok := i.Conn.(*tls.Conn); ok && c.ConnectionState().NegotiatedProtocol == "h2" {
+			req.Header.Del("Expect")
+		}
+	}})
 	req, err = c.apiRequest(ctx, http.MethodPost, c.opt.Home, form, pushes)
 	if err != nil {
 		return nil, nil, errors.Join(err, form.Close())

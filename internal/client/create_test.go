@@ -1,11 +1,13 @@
 package client
 
 import (
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"io"
 	"mime/multipart"
 	"net/http"
+	"net/http/httptest"
 	"reflect"
 	"strconv"
 	"strings"
@@ -15,6 +17,7 @@ import (
 	"time"
 
 	"pushbox/internal/secret"
+	"pushbox/internal/testkit/env"
 )
 
 const madeBody = `{"url_token":"` + aToken + `","html_url":"https://push.example.com/p/` + aToken + `/r","expire_after_days":7,"expire_after_views":5}`
@@ -235,5 +238,33 @@ func TestTheProgressOfAnUploadEndsAtItsTotal(t *testing.T) {
 		if seen[i][0] <= seen[i-1][0] {
 			t.Errorf("it went from %d to %d", seen[i-1][0], seen[i][0])
 		}
+	}
+}
+
+// Over HTTP/2 nothing waits for a 100 Continue, which proxies do not send there.
+func TestOverHTTP2FilesAreSentWithoutAsking(t *testing.T) {
+	t.Parallel()
+	expected := make(chan string, 1)
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		expected <- r.Proto + " " + r.Header.Get("Expect")
+		w.WriteHeader(http.StatusUnauthorized)
+	}))
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	defer srv.Close()
+	home, err := ParseServer(srv.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AddCert(srv.Certificate())
+	c := New(Options{Home: home, Roots: roots, Agent: "pushbox/test", Stall: env.Patience})
+	in := NewPush{Files: []Upload{{Name: "a", Size: 1 << 20, Content: io.NopCloser(strings.NewReader(strings.Repeat("a", 1<<20)))}}}
+	refused := (*StatusError)(nil)
+	if _, err := c.Create(t.Context(), in, nil); !errors.As(err, &refused) || refused.Status != http.StatusUnauthorized {
+		t.Errorf("refused: %v", err)
+	}
+	if got := <-expected; got != "HTTP/2.0 " {
+		t.Errorf("the server got %q", got)
 	}
 }
