@@ -89,3 +89,6 @@ func (*Server) AccountActs() (names []string) {
 	}
 	return names
 }
+
+// IsExpected reports whether an error is no fault of the server.
+func IsExpected(err error) bool { return isExpected(err) }

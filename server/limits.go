@@ -18,6 +18,7 @@ type limits struct {
 	unknown   *limit.Window // requests for url_tokens that do not exist, per client
 	anonymous *limit.Rate   // requests per anonymous client
 	tokens    *limit.Rate   // requests per API token, or account
+	lines     *lines        // in the log, of requests that cost nothing
 
 	downloads *limit.Slots
 	uploads   *limit.Slots
@@ -31,6 +32,7 @@ func newLimits(l config.Limits, clock limit.Clock) *limits {
 		unknown:       limit.NewWindow(l.UnknownTokensPerMinute, time.Minute, l.Clients, clock),
 		anonymous:     limit.NewRate(l.AnonymousPerMinute, l.Clients, clock),
 		tokens:        limit.NewRate(l.TokenPerMinute, l.Clients, clock),
+		lines:         newLines(l.Clients, clock),
 		downloads:     limit.NewSlots(l.Downloads),
 		uploads:       newUploadSlots(int64(l.BodyMemory)),
 		requestMemory: limit.NewMemory(int64(l.BodyMemory), memoryWait),

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"pushbox/config"
+	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/store"
 )
@@ -129,10 +130,16 @@ func (s *Server) ready(r *request) (reply, error) {
 // noRouteName stands in logs for the name of a route where a request has none.
 const noRouteName = "none"
 
-// isExpected reports whether an error is no fault of the server: the client left, or
-// a monitor asked a server that is not ready.
+// isExpected reports whether an error is no fault of the server: the client left, a limit
+// does its work, or a monitor asked a server that is not ready.
 func isExpected(err error) bool {
-	return errors.Is(err, context.Canceled) || errors.Is(err, ErrStarting) || errors.Is(err, ErrStopping) || errors.As(err, new(*unreadyError))
+	return isBusy(err) || errors.Is(err, context.Canceled) || errors.Is(err, ErrStarting) || errors.Is(err, ErrStopping) || errors.As(err, new(*unreadyError))
+}
+
+// isBusy reports whether an error is that of a queue or a room that is full, which says
+// nothing of the server but that it is asked for more than it may do at once.
+func isBusy(err error) bool {
+	return errors.Is(err, limit.ErrBusy) || errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrRoom) || errors.Is(err, store.ErrNoAnswers)
 }
 
 // An unreadyError is why a database that others share makes a server unready.
@@ -157,6 +164,12 @@ func (s *Server) logAccess(r *request, status int, bytes int64, took time.Durati
 	name := noRouteName
 	if r.route != nil {
 		name = r.route.name
+	}
+	if left := s.limits.lines.count(); left > 0 {
+		s.log.Info().Int64("requests", left).Msg("requests without lines of their own: a limit refused them, or they asked for the server's health")
+	}
+	if isCheap(r, status, err) && !s.limits.lines.take(r.actor.Client) {
+		return
 	}
 	line := s.log.Info()
 	fault := status >= http.StatusInternalServerError || r.route != nil && r.route.has(hasFiles) && status < http.StatusMultipleChoices && err != nil

@@ -18,6 +18,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
+	"pushbox/internal/limit"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/server"
@@ -398,4 +399,54 @@ func TestStatsAreOfWhatIsInProgress(t *testing.T) {
 		t.Error(err)
 	}
 	reached(none)
+}
+
+// The log of a client that is refused again and again, or that asks for the server's health
+// again and again, ends with a count. Other clients, and other requests, have their lines.
+func TestWhatCostsAClientNothingDoesNotFillTheLog(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		path   string
+		status int
+	}{
+		"refusals": {"/api/v2/openapi", http.StatusTooManyRequests},
+		"health":   {"/healthz", http.StatusOK},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			a := servertest.New(t, func(c *config.Config) { c.Limits.AnonymousPerMinute = 1 })
+			a.Get("/api/v2/openapi", servertest.Far(1)) // which uses up the limit
+			const more = 7
+			for range server.LinesPerClient + more {
+				a.Get(c.path, servertest.Far(1)).Want(c.status)
+			}
+			status := fmt.Sprintf(`"status":%d,`, c.status)
+			before := strings.Count(a.Log.String(), status)
+			if want := server.LinesPerClient; before != want && before != want+1 { // one more for the first request
+				t.Errorf("there are %d lines", before)
+			}
+			a.Get("/api/v2/openapi", servertest.Far(2)).Want(http.StatusOK)
+			if log := a.Log.String(); strings.Contains(log, `"requests":`) || strings.Count(log, `"status":200,`) < 2 {
+				t.Errorf("another client has no line, or the count came too soon:\n%s", log)
+			}
+			a.Store.Clock.Advance(time.Minute)
+			a.Get(c.path, servertest.Far(2))
+			if log := a.Log.String(); !strings.Contains(log, fmt.Sprintf(`"requests":%d,`, more)) {
+				t.Errorf("the log has no count:\n%s", log[len(log)-1000:])
+			}
+		})
+	}
+}
+
+// A full queue or a limit is no fault of the server, and no line of level error.
+func TestALimitIsNoErrorInTheLog(t *testing.T) {
+	t.Parallel()
+	for err, want := range map[error]bool{
+		store.ErrBusy: true, limit.ErrBusy: true, fmt.Errorf("%w: uploads", limit.ErrBusy): true, store.ErrNoAnswers: true, &store.RoomError{Of: store.RoomOfAnonymous}: true,
+		store.ErrFull: false, store.ErrFailed: false, errors.New("odd"): false,
+	} {
+		if server.IsExpected(err) != want {
+			t.Errorf("%v: not %v", err, want)
+		}
+	}
 }
