@@ -149,6 +149,8 @@ func newAccountRow(r *request, a store.Account, takes store.Room) accountRow {
 		state = "removing"
 	case a.Disabled:
 		state = "disabled"
+	case a.Invited() && !a.SignedInAt.IsZero(): // an administrator removed its links to providers
+		state = "no_password"
 	case a.Invited():
 		state = "invited"
 	}

@@ -49,7 +49,8 @@ type logRow struct {
 	At        display.Time
 	Kind      string // of a message, log_...
 	By        string // of a message, log_by_...
-	Who       string // the address of the account that did it; empty: see By
+	Who       string // the number of the account that did it; empty: see By
+	WhoEmail  string // its address; empty if that is not known any more
 	Email     string // of the account that it is about
 	Account   store.AccountID
 	Detail    string
@@ -175,7 +176,7 @@ func (s *Server) logPage(r *request) (reply, error) {
 			Detail: e.Detail, IP: e.By.IP, Agent: display.ParseAgent(e.By.UserAgent), UserAgent: e.By.UserAgent,
 		}
 		if by := e.By.Account; by != 0 && by != e.Account {
-			v.Rows[i].Who = strconv.FormatUint(uint64(by), 10)
+			v.Rows[i].Who, v.Rows[i].WhoEmail = strconv.FormatUint(uint64(by), 10), e.ByEmail
 		}
 	}
 	return show(http.StatusOK, "admin_log", v), nil

@@ -208,9 +208,10 @@ func (e AdminEvent) changesHooks() bool {
 // An AdminEventInfo is an opened event.
 type AdminEventInfo struct {
 	AdminEvent
-	By     Actor  // without Referrer, and Client is empty
-	Email  string // of Account; empty if that is not known any more
-	Detail string // what else there is to say, such as a size; may be empty
+	By      Actor  // without Referrer, and Client is empty
+	ByEmail string // of By.Account; empty if that is not known any more
+	Email   string // of Account; empty if that is not known any more
+	Detail  string // what else there is to say, such as a size; may be empty
 }
 
 // A matter is what an event is about, as far as it is known before the change is made.

@@ -29,6 +29,9 @@ func (s *Store) AdminEvents(ctx context.Context, since time.Time, after uint64, 
 			if err == nil && i.Email == "" {
 				i.Email, err = s.emailOf(ctx, e.Account, emails)
 			}
+			if err == nil {
+				i.ByEmail, err = s.emailOf(ctx, i.By.Account, emails)
+			}
 			if err != nil {
 				return list, err
 			}

@@ -58,8 +58,8 @@ The log keeps %d events; then the oldest go. "pushbox check" reports an event
 that is missing or was changed.
 
 With --json each line is an object with number, time, event and actor, and with
-those of actor_id (the account that acted), ip, user_agent, account_id, account
-(its address), token and webhook (their IDs) and detail that there are.`, store.MaxAdminEvents),
+those of actor_id (the account that acted), actor_account (its address, if it is another), ip,
+user_agent, account_id, account (its address), token and webhook (their IDs) and detail that there are.`, store.MaxAdminEvents),
 		Example: `  pushbox events --since 24h
   pushbox events --since 2026-01-31 --json | jq 'select(.event == "sign_in_refused")'`,
 		Args: arguments(),
@@ -128,7 +128,11 @@ func eventRow(e store.AdminLine) []string {
 	if e.Detail != "" {
 		detail = append(detail, e.Detail)
 	}
+	actor := e.Actor
+	if e.ActorID != 0 && e.ActorID != e.AccountID {
+		actor += " " + cmp.Or(e.ActorAccount, fmt.Sprintf("(account %d, removed)", e.ActorID))
+	}
 	return []string{
-		stamp(at, "-"), e.Event, e.Actor, cmp.Or(account, "-"), cmp.Or(e.IP, "-"), cmp.Or(strings.Join(detail, ", "), "-"),
+		stamp(at, "-"), e.Event, actor, cmp.Or(account, "-"), cmp.Or(e.IP, "-"), cmp.Or(strings.Join(detail, ", "), "-"),
 	}
 }

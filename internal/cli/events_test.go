@@ -161,3 +161,17 @@ func TestListsShowOddCharactersOfAddresses(t *testing.T) {
 		t.Errorf("of an account: %q", row[0])
 	}
 }
+
+func TestAnEventNamesTheAdministratorWhoActed(t *testing.T) {
+	t.Parallel()
+	e := store.AdminLine{Event: "account_disable", Actor: "admin", ActorID: 2, ActorAccount: "root@example.com", AccountID: 7, Account: "ann@example.com"}
+	if got := strings.Join(eventRow(e), "|"); got != "-|account_disable|admin root@example.com|ann@example.com|-|-" {
+		t.Errorf("the row is %s", got)
+	}
+	if e.ActorAccount = ""; eventRow(e)[2] != "admin (account 2, removed)" {
+		t.Errorf("the row is %q", eventRow(e))
+	}
+	if e.ActorID = 7; eventRow(e)[2] != "admin" {
+		t.Errorf("the row is %q", eventRow(e))
+	}
+}

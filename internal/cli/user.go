@@ -135,6 +135,8 @@ func userState(u admin.User) string {
 		return "being removed"
 	case u.Disabled:
 		return "disabled"
+	case u.Invited && !u.LastSignInAt.IsZero(): // its links to providers were removed
+		return "no password"
 	case u.Invited:
 		return "invited"
 	default:

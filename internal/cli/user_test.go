@@ -13,6 +13,8 @@ func TestAnAccountsStateIsShown(t *testing.T) {
 	t.Parallel()
 	for want, u := range map[string]admin.User{
 		"active":        {},
+		"invited":       {Invited: true},
+		"no password":   {Invited: true, LastSignInAt: time.Unix(1, 0)},
 		"disabled":      {Disabled: true},
 		"being removed": {Disabled: true, Removing: true},
 	} {
