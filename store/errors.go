@@ -11,7 +11,7 @@ import (
 var (
 	ErrInUse   = errors.New("the database is in use by another process")
 	ErrKey     = errors.New("the master key does not fit this database")
-	ErrSchema  = errors.New("the database was written by another version of pushbox")
+	ErrSchema  = errors.New("the database was written by another build of pushbox")
 	ErrCorrupt = errors.New("the database is damaged")
 )
 

@@ -26,10 +26,15 @@ type Op[In, Out any] struct {
 	long  func(ctx context.Context, s *store.Store, in In, tell Progress) (Out, error)
 	tell  Progress
 	reads bool // it changes nothing
+	asIs  bool // it changes something, and no upgrade may come before it
 }
 
 // Reads reports whether the operation changes nothing.
 func (o Op[In, Out]) Reads() bool { return o.reads }
+
+// AsIs reports whether the operation must not upgrade a database of an older schema: to look
+// at it changes nothing, and the last backup before an upgrade comes before it.
+func (o Op[In, Out]) AsIs() bool { return o.reads || o.asIs }
 
 // Reading returns the operation for an input with which it changes nothing.
 func (o Op[In, Out]) Reading() Op[In, Out] {

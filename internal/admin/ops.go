@@ -81,7 +81,7 @@ var (
 	// Backup makes a verified copy of the store in a file beside the database. The caller
 	// moves the file away or removes it. Its progress is in bytes copied: store.ErrBusy if
 	// a compaction or a backup runs, store.ErrFull if there is no room for the copy.
-	Backup = Op[None, BackupResult]{name: "backup", long: backup}
+	Backup = Op[None, BackupResult]{name: "backup", long: backup, asIs: true}
 )
 
 // The operations on the master key.

@@ -54,7 +54,7 @@ func administerOr[In, Out any](a *app, cmd *cobra.Command, o admin.Op[In, Out], 
 }
 
 func inPlace[In, Out any](ctx context.Context, a *app, cfg config.Config, o admin.Op[In, Out], in In, create bool) (out Out, err error) {
-	if o.Reads() && !instance.HasDatabaseURL(cfg) {
+	if o.AsIs() && !instance.HasDatabaseURL(cfg) {
 		if err := refuseUpgrade(cfg); err != nil {
 			return out, err
 		}
@@ -67,15 +67,14 @@ func inPlace[In, Out any](ctx context.Context, a *app, cfg config.Config, o admi
 	return o.Do(ctx, s, in)
 }
 
-// refuseUpgrade returns an error if the database awaits an upgrade, which opening it would make:
-// to look at something must not change it.
+// refuseUpgrade returns an error if the database awaits an upgrade, which opening it would make.
 func refuseUpgrade(cfg config.Config) error {
 	u, err := findUpgrade(instance.Database(cfg))
 	if err != nil || u == nil {
 		return err
 	}
 	return hint.With(fmt.Errorf("%s has schema %d, which this command does not upgrade to schema %d", instance.Database(cfg), u.From, u.To),
-		"`pushbox doctor` says what the upgrade needs, and `pushbox serve` makes it; to look before that, use the version of pushbox that wrote it")
+		"`pushbox doctor` says what the upgrade needs, and `pushbox serve` makes it; to look before that, or for a backup, use the build of pushbox that wrote it")
 }
 
 // say writes a message to standard error.

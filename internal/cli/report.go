@@ -90,7 +90,7 @@ func hints() []knownHint {
 		{store.ErrInUse, "a server is starting or stopping, or another program holds the file; stop it or try again"},
 		{store.ErrKey, "put your copy of this database's key back; without it the database cannot be read"},
 		{seal.ErrKey, "the key must be whole, as `pushbox serve` made it, and its file for its owner alone (chmod 600); put your copy of it back if it is damaged"},
-		{store.ErrSchema, "use the version of pushbox that wrote it"},
+		{store.ErrSchema, "use the build of pushbox that wrote it, or restore a backup that this one can read"},
 		{store.ErrCorrupt, "keep the damaged file for examination and restore a backup"},
 		{store.ErrBusy, "try again in a moment"},
 		{store.ErrStandby, "start a standby that synchronous_standby_names names; if this is an old primary in whose place a standby is now, stop it"},

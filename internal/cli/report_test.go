@@ -31,7 +31,7 @@ func TestEachFailureHasItsExitCodeAndANextStep(t *testing.T) {
 		{hint.With(store.ErrInUse, "do so"), exitInUse, "do so"},
 		{store.ErrKey, exitFailed, "put your copy"},
 		{seal.ErrKey, exitFailed, "put your copy"},
-		{store.ErrSchema, exitFailed, "the version of pushbox that wrote it"},
+		{store.ErrSchema, exitFailed, "the build of pushbox that wrote it, or restore a backup"},
 		{store.ErrCorrupt, exitFailed, "restore a backup"},
 		{store.ErrFull, exitFailed, "make room"},
 		{store.ErrFailed, exitFailed, "start the server again"},

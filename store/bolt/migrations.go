@@ -9,8 +9,15 @@ import (
 	"pushbox/store"
 )
 
-// oldestSchema is the oldest layout that can be upgraded.
-const oldestSchema = 4
+const (
+	// oldestSchema is the oldest layout that can be upgraded.
+	oldestSchema = 4
+	// taggedSchema is the oldest layout whose rows are as they are now: an upgrade copies them.
+	taggedSchema = 6
+	// sharedSchema is the number that builds between two releases gave to several layouts,
+	// each with more buckets than the one before. The last of them is that of schema 7.
+	sharedSchema = 6
+)
 
 // madeIn has the schemas in which buckets were added since the oldest one.
 var madeIn = map[bucket]uint32{outbox: 5, hooks: 5, quotas: 5, requests: 6, requestOwners: 6, identities: 6, room: 6, events: 6}
@@ -40,7 +47,11 @@ func readSchema(b *bbolt.Tx) (uint32, error) {
 // wantBuckets refuses a file that lacks a bucket of its schema.
 func wantBuckets(b *bbolt.Tx, schema uint32) error {
 	for n, name := range bucketNames {
-		if madeIn[bucket(n)] <= schema && b.Bucket(name) == nil {
+		switch made := madeIn[bucket(n)]; {
+		case made > schema || b.Bucket(name) != nil:
+		case made == sharedSchema && schema == sharedSchema:
+			return fmt.Errorf("%w: its schema number is %d, but it has no %s, as builds between two releases left it", store.ErrSchema, schema, name)
+		default:
 			return fmt.Errorf("%w: bucket %s is missing", store.ErrCorrupt, name)
 		}
 	}

@@ -92,7 +92,7 @@ func TestAnOlderDatabaseIsCopiedAndUpgradedOnce(t *testing.T) {
 		t.Errorf("the old one has schema %d, and %d rows in its journal", schema, journal)
 	}
 	notes, err := upgrade(t, path)
-	if err != nil || len(notes) != 2 || !strings.Contains(notes[1], path+".schema4") || !strings.Contains(notes[1], "from schema 4 to 6") {
+	if err != nil || len(notes) != 2 || !strings.Contains(notes[1], path+".schema4") || !strings.Contains(notes[1], "from schema 4 to 7") {
 		t.Fatalf("%q, %v", notes, err)
 	}
 	kept := path + ".schema4"
@@ -105,7 +105,7 @@ func TestAnOlderDatabaseIsCopiedAndUpgradedOnce(t *testing.T) {
 	if found := names(t, path); !slices.Equal(found, []string{"pushbox.db", "pushbox.db.schema4"}) {
 		t.Errorf("there are %q", found)
 	}
-	if schema, _ := schemaAndJournal(t, path); schema != 6 {
+	if schema, _ := schemaAndJournal(t, path); schema != 7 {
 		t.Errorf("it has schema %d", schema)
 	}
 }
@@ -114,13 +114,13 @@ func TestAnUpgradeIsFoundWithoutMakingIt(t *testing.T) {
 	t.Parallel()
 	path, image := olderDatabase(t)
 	found, err := bolt.FindUpgrade(path, env.Patience)
-	if err != nil || found == nil || found.From != 4 || found.To != 6 || found.Room < 32<<20 || found.Room > 32<<20+2*int64(len(image)) {
+	if err != nil || found == nil || found.From != 4 || found.To != 7 || found.Room < 32<<20 || found.Room > 32<<20+2*int64(len(image)) {
 		t.Errorf("got %+v, %v", found, err)
 	}
 	if !slices.Equal(storetest.Read(t, path), image) || len(names(t, path)) != 1 {
 		t.Error("something was written")
 	}
-	setSchema(t, path, binary.BigEndian.AppendUint32(nil, 7))
+	setSchema(t, path, binary.BigEndian.AppendUint32(nil, 8))
 	if found, err := bolt.FindUpgrade(path, env.Patience); found != nil || !errors.Is(err, store.ErrSchema) {
 		t.Errorf("of a later version: %+v, %v", found, err)
 	}
@@ -183,10 +183,10 @@ func TestHalfACopyIsRemoved(t *testing.T) {
 func TestASchemaThatCannotBeUpgradedIsRefusedWithBothNumbers(t *testing.T) {
 	t.Parallel()
 	for schema, want := range map[uint32]string{
-		7:       "its schema number is 7, this version knows 6 and none after it",
-		1 << 31: "its schema number is 2147483648, this version knows 6",
-		3:       "its schema number is 3, this version knows 6 and can come from 4 at the earliest; a version in between has to open it first",
-		0:       "its schema number is 0, this version knows 6 and can come from 4",
+		8:       "its schema number is 8, this version knows 7 and none after it",
+		1 << 31: "its schema number is 2147483648, this version knows 7",
+		3:       "its schema number is 3, this version knows 7 and can come from 4 at the earliest; a version in between has to open it first",
+		0:       "its schema number is 0, this version knows 7 and can come from 4",
 	} {
 		path, _ := olderDatabase(t)
 		setSchema(t, path, binary.BigEndian.AppendUint32(nil, schema))

@@ -46,7 +46,7 @@ func (db *DB) Unlock(ctx context.Context, keys store.RowKeys, c store.Converter)
 // load brings the file to the present schema, and reads the journal.
 func (db *DB) load(ctx context.Context, c store.Converter) error {
 	if found := db.found; found != schemaNumber {
-		if c == nil {
+		if c == nil && found < taggedSchema {
 			return fmt.Errorf("%w: it says that it has schema %d, and its key ring is not of that time", store.ErrCorrupt, found)
 		}
 		if err := newUpgrade(ctx, db, c).run(); err != nil {

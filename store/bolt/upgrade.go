@@ -40,6 +40,9 @@ func newUpgrade(ctx context.Context, db *DB, convert store.Converter) *upgrade {
 	u.compaction = newCompaction(ctx, db, progressNotes(db.note, upgradeReports))
 	u.from = db.current.Load()
 	u.add = u.addRow
+	if u.schema >= taggedSchema {
+		u.add = u.keepRow
+	}
 	u.bounds.rows, u.bounds.unsynced = 4*u.bounds.rows, 8*u.bounds.unsynced // no commit waits for the disk
 	return u
 }
@@ -108,8 +111,10 @@ func upgradeRoom(used int64) int64 { return used + used/upgradeGrowth }
 // copyAll makes the copy complete, verified, and durable.
 func (u *upgrade) copyAll() error {
 	u.batch = newBatch(u.bounds.batch)
-	if err := u.read(u.readJournal); err != nil {
-		return err
+	if u.schema < taggedSchema {
+		if err := u.read(u.readJournal); err != nil {
+			return err
+		}
 	}
 	for u.at.bucket < bucketCount {
 		if err := u.copyBucket(); err != nil {
@@ -134,11 +139,11 @@ func (u *upgrade) copyAll() error {
 	return u.interrupted()
 }
 
-// copyBucket copies a bucket of the old file, if that has it. What the journal has of
-// the audit log goes behind it; all else of the journal was in the records of pushes.
+// copyBucket copies a bucket of the old file, if that has it. What an older journal has of
+// the audit log goes behind it; all else of it was in the records of pushes.
 func (u *upgrade) copyBucket() error {
 	b := u.at.bucket
-	if b == journalRows || madeIn[b] > u.schema {
+	if b == journalRows && u.schema < taggedSchema || madeIn[b] > u.schema {
 		return nil
 	}
 	for more := true; more; {
@@ -172,14 +177,8 @@ func (u *upgrade) closeCopy(from *tx) error {
 	if err != nil {
 		return err
 	}
-	for key, takes := range u.rooms {
-		if err := u.addTagged(from, room, []byte(key), roomValue(takes)); err != nil {
-			return err
-		}
-	}
-	value, err := u.sums.AppendBinary(nil)
-	if err == nil {
-		err = u.addTagged(from, meta, []byte(metaSums), value)
+	if u.schema < taggedSchema {
+		err = u.addSums(from)
 	}
 	if err == nil {
 		err = u.batch.add(from, meta, []byte(metaSchema), binary.BigEndian.AppendUint32(nil, schemaNumber))
@@ -188,6 +187,20 @@ func (u *upgrade) closeCopy(from *tx) error {
 		return err
 	}
 	return u.writeBatch()
+}
+
+// addSums adds the room that pushes take, and the sums of all rows.
+func (u *upgrade) addSums(from *tx) error {
+	for key, takes := range u.rooms {
+		if err := u.addTagged(from, room, []byte(key), roomValue(takes)); err != nil {
+			return err
+		}
+	}
+	value, err := u.sums.AppendBinary(nil)
+	if err != nil {
+		return err
+	}
+	return u.addTagged(from, meta, []byte(metaSums), value)
 }
 
 // swap gives the name of the old file to the copy. The old file then has the name kept

@@ -23,17 +23,26 @@ func (u *upgrade) addRow(t *tx, b bucket, key, value []byte) (err error) {
 		value, err = u.convertHook(key, value)
 	case outbox:
 		value, err = u.convertMessage(key, value)
-	case meta:
-		if string(key) == metaSchema { // closeCopy writes it
-			u.batch.remove(b, key) // which is not there; the batch knows how far it has come
-			return nil
-		}
 	}
 	if err != nil {
 		return err
 	}
+	if isSchema(b, key) {
+		return u.keepRow(t, b, key, value)
+	}
 	return u.addTagged(t, b, key, value)
 }
+
+// keepRow adds a row of the old file to the batch as it is, but for the schema.
+func (u *upgrade) keepRow(t *tx, b bucket, key, value []byte) error {
+	if isSchema(b, key) { // closeCopy writes it
+		u.batch.remove(b, key) // which is not there; the batch knows how far it has come
+		return nil
+	}
+	return u.batch.add(t, b, key, value)
+}
+
+func isSchema(b bucket, key []byte) bool { return b == meta && string(key) == metaSchema }
 
 // addTagged adds a row to the batch, with its tag if it has one, and to the sums.
 func (u *upgrade) addTagged(t *tx, b bucket, key, value []byte) error {

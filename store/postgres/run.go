@@ -106,6 +106,8 @@ const (
 	rollback      = "40" // serialization failures and deadlocks
 	cancelled     = "57014"
 	statementLost = "40003"
+	noSuchTable   = "42P01"
+	noSuchColumn  = "42703"
 )
 
 // outcome classifies an error of an attempt.
@@ -299,6 +301,8 @@ func (db *DB) named(err error) error {
 		return nil
 	case errors.Is(err, errAgain), errors.Is(err, errUnknown):
 		return db.unavailable(err)
+	case hasCode(err, noSuchTable), hasCode(err, noSuchColumn):
+		return fmt.Errorf("%w: it has the schema number of this one, and other tables", store.ErrSchema)
 	case errors.As(err, &p):
 		return fmt.Errorf("the database refused a statement: %s (SQLSTATE %s)", p.Message, p.Code)
 	default:

@@ -19,7 +19,7 @@ import (
 // What later versions may do: older ones can go on after the first migration, and not after
 // the second one.
 var (
-	additive = postgres.Migration{Oldest: 1, Text: `alter table push add column note text not null default '';
+	additive = postgres.Migration{Oldest: 2, Text: `alter table push add column note text not null default '';
 		alter table account add column note text not null default ''; create table note (id bytea primary key)`}
 	breaking = postgres.Migration{Text: "create table rule (id bytea primary key)"}
 )
@@ -146,7 +146,7 @@ func wantRefused(t *testing.T, url secret.Text, old *postgres.DB) {
 	_, stepErr := old.Push(t.Context(), store.ID{1})
 	_, _, startErr := postgres.Open(t.Context(), unhurried(url))
 	for name, err := range map[string]error{"a step": stepErr, "a start": startErr} {
-		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "its schema number is 3, for versions that know 3 or later, and this version knows 1") {
+		if !errors.Is(err, store.ErrSchema) || !strings.Contains(err.Error(), "its schema number is 4, for versions that know 4 or later, and this version knows 2") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

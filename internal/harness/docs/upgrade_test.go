@@ -40,6 +40,8 @@ func TestTheCommandsAboutKeysWorkWithAServerAndWithout(t *testing.T) {
 	text := section(t, "docs/operating.md", "## Keys")
 	for _, online := range []bool{true, false} {
 		s := newIdleShell(t, "testdata/databases/schema-6")
+		s.run("pushbox compact") // which upgrades it
+		s.run("rm data/pushbox.db.schema6")
 		if online {
 			server, err := proctest.Start(s.dir, s.env, nil)
 			if err != nil {

@@ -17,10 +17,10 @@ import (
 const (
 	additive = `alter table push add column note text not null default '';
 		create table note (id bytea primary key);
-		update meta set value = '\x0000000200000001' where name = 'schema'`
+		update meta set value = '\x0000000300000002' where name = 'schema'`
 	breaking = `lock table ring in access exclusive mode;
 		update ring set version = version + 1, floor = version + 1;
-		update meta set value = '\x0000000300000003' where name = 'schema'`
+		update meta set value = '\x0000000400000004' where name = 'schema'`
 )
 
 // Servers go on while a later version of pushbox joins them, and even start; once that
@@ -61,8 +61,8 @@ func TestServersBesideALaterVersion(t *testing.T) {
 func (f *fleet) wantRefusal(text string) {
 	f.Helper()
 	for _, words := range []string{
-		store.ErrSchema.Error(), "its schema number is 3, for versions that know 3 or later, and this version knows 1",
-		"hint: use the version of pushbox that wrote it",
+		store.ErrSchema.Error(), "its schema number is 4, for versions that know 4 or later, and this version knows 2",
+		"hint: use the build of pushbox that wrote it",
 	} {
 		if !strings.Contains(text, words) {
 			f.Errorf("there is no %q in: %s", words, text[max(0, len(text)-2000):])

@@ -5,7 +5,9 @@
 package golden
 
 import (
+	"crypto/sha256"
 	"flag"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -48,6 +50,29 @@ func Section(t testing.TB, name, begins, ends, text string) {
 		t.Fatalf("%s has no lines %q and %q", name, begins, ends)
 	}
 	File(t, name, before+begins+"\n"+text+ends+"\n"+after)
+}
+
+// Digest fails the test unless the file has a line of that number and the digest of the text.
+// With -update it adds a number that is not there, and changes none that is: what has a number
+// is out.
+func Digest(t testing.TB, name string, number int, text string) {
+	t.Helper()
+	have, err := os.ReadFile(name)
+	if err != nil && !Update() {
+		t.Fatal(err)
+	}
+	line := fmt.Sprintf("%d %x\n", number, sha256.Sum256([]byte(text)))
+	switch {
+	case strings.Contains("\n"+string(have), "\n"+line):
+	case strings.Contains("\n"+string(have), fmt.Sprintf("\n%d ", number)):
+		t.Errorf("%s has another digest for %d: take the next number, and then -update", name, number)
+	case Update():
+		if err := os.WriteFile(name, append(have, line...), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	default:
+		t.Errorf("%s does not have %d; -update adds it", name, number)
+	}
 }
 
 // firstDifference is the number of the first line in which two texts differ.

@@ -27,8 +27,32 @@ func TestUpdateWritesTheFileAndTheSection(t *testing.T) {
 	want("head\nbegin\nnew\nend\ntail\n")
 	File(t, name, "all new\n")
 	want("all new\n")
+	begin("")
+	Digest(t, name, 1, "one")
+	Digest(t, name, 2, "two")
 	*update = false
-	File(t, name, "all new\n")
+	File(t, name, "1 7692c3ad3540bb803c020b3aee66cd8887123234ea0c6e7143c0add73ff431ed\n2 3fc4ccfe745870e2c0d99f71f30ff0656c8dedd41cc1d7d3d376b0dbe685e2f3\n")
+	Digest(t, name, 2, "two")
+}
+
+func TestANumberKeepsItsDigest(t *testing.T) {
+	name := filepath.Join(t.TempDir(), "formats.txt")
+	if err := os.WriteFile(name, []byte("1 00\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, updates := range []bool{false, true} {
+		*update = updates
+		var failed recorder
+		Digest(&failed, name, 1, "one")
+		if !failed.failed {
+			t.Errorf("with -update %v, another digest is accepted", updates)
+		}
+	}
+	*update = false
+	var failed recorder
+	if Digest(&failed, name, 2, "two"); !failed.failed {
+		t.Error("a new number is accepted")
+	}
 }
 
 func TestAStaleFileFailsTheTest(t *testing.T) {

@@ -119,7 +119,7 @@ func (w opened) wantWhole() {
 		w.t.Errorf("it covers %+v", c)
 	}
 	want := w.g.Events
-	if w.g.Schema != presentSchema(w.t) {
+	if w.g.Schema < 6 {
 		want++ // its key ring was sealed anew
 	}
 	if events, err := w.AdminEvents(ctx, time.Time{}, 0, store.MaxAdminEvents); err != nil || len(events) != want {
