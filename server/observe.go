@@ -106,7 +106,9 @@ var (
 const reachWithin = 2 * time.Second
 
 // ready reports whether a balancer should send requests here: not before a start has ended
-// nor once a stop has begun, and not while the database does not answer or completes no write.
+// nor once a stop has begun, and not while the database does not answer, completes no write, or
+// would be gone after a stop. /healthz knows nothing of the last: who asks it may restart the
+// server, which would be the end of the data.
 func (s *Server) ready(r *request) (reply, error) {
 	if s.monitoring.Ready != nil {
 		if err := s.monitoring.Ready(); err != nil {
@@ -119,7 +121,7 @@ func (s *Server) ready(r *request) (reply, error) {
 		if errors.Is(err, context.DeadlineExceeded) {
 			err = store.ErrUnavailable
 		}
-		if errors.Is(err, store.ErrUnavailable) {
+		if errors.Is(err, store.ErrUnavailable) || errors.Is(err, store.ErrLost) {
 			err = &unreadyError{err}
 		}
 		return reply{}, err
@@ -142,7 +144,8 @@ func isBusy(err error) bool {
 	return errors.Is(err, limit.ErrBusy) || errors.Is(err, store.ErrBusy) || errors.Is(err, store.ErrRoom) || errors.Is(err, store.ErrNoAnswers)
 }
 
-// An unreadyError is why a database that others share makes a server unready.
+// An unreadyError is why a database makes a server unready. The log has it once, and not
+// for each question.
 type unreadyError struct{ error }
 
 func (e *unreadyError) Unwrap() error { return e.error }

@@ -166,7 +166,7 @@ func TestEveryProblemIsDocumentedSomewhere(t *testing.T) {
 	for _, p := range problems {
 		given := p.message == "The request was cancelled." // the client that could read it has gone
 		onPages := errors.Is(p.err, errFirst) || errors.Is(p.err, errLink) || errors.Is(p.err, errRequestOver) || errors.Is(p.err, ErrAway) || errors.Is(p.err, store.ErrNoAnswers) || errors.Is(p.err, store.ErrCredentials) || errors.Is(p.err, openid.ErrDown) || errors.Is(p.err, store.ErrSession)
-		watching := errors.Is(p.err, errScrape) || errors.Is(p.err, ErrStarting) || errors.Is(p.err, ErrStopping)
+		watching := errors.Is(p.err, errScrape) || errors.Is(p.err, store.ErrLost) || errors.Is(p.err, ErrStarting) || errors.Is(p.err, ErrStopping)
 		off := errors.Is(p.err, errNoV1) // what is off has no document
 		if documented := said[p.body()]; documented == (given || onPages || watching || off) && p.message != "" {
 			t.Errorf("documented %v: %s", documented, p.message)

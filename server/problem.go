@@ -103,6 +103,7 @@ var problems = [...]problem{
 	{err: store.ErrStaleKeys, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server takes new keys just now. Try again in a moment.", retry: time.Second},
 	{err: store.ErrMoved, status: http.StatusServiceUnavailable, code: "unavailable", message: "The data of this server were moved to another place. Send requests there.", retry: 10 * time.Second},
 	{err: openid.ErrDown, status: http.StatusServiceUnavailable, code: "unavailable", message: "The sign-in provider does not answer.", retry: 10 * time.Second},
+	{err: store.ErrLost, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's database file was deleted. Send requests elsewhere; its administrator must make a backup before the server stops.", retry: time.Minute},
 	{err: store.ErrFailed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The store has failed, and an administrator must restart the server. Nothing that was acknowledged is lost.", retry: 10 * time.Second},
 	{err: store.ErrLastAdmin, status: http.StatusConflict, code: "last-admin", name: "bad-request", message: "This is the last administrator, so nothing was done. Make another account an administrator first."},
 	{err: errNoLink, status: http.StatusConflict, code: "disabled", name: "bad-request", message: "The account is disabled or being removed, so no link can set its password."},

@@ -34,7 +34,7 @@ func (s *Store) Backup(ctx context.Context, by Actor, path string, progress func
 	if err := s.as(by).may(0); err != nil {
 		return Backup{}, err
 	}
-	if err := s.Reach(ctx); err != nil { // an old primary would give a copy of what was
+	if err := s.Reach(ctx); err != nil && !errors.Is(err, ErrLost) { // an old primary would give a copy of what was
 		return Backup{}, err
 	}
 	at := s.time.Read()

@@ -340,7 +340,7 @@ type UpkeepEngine interface {
 	// with bytes done and an estimate of all bytes.
 	CheckContents(ctx context.Context, report func(problem string), progress func(done, total int64)) (Coverage, error)
 	// Ready returns nil if the engine answers, and nothing tells that it would not complete a
-	// write.
+	// write. ErrLost if what is written would not outlast this process.
 	Ready(ctx context.Context) error
 	// Space returns how large the file is and how much of it is unused.
 	Space(ctx context.Context) (Space, error)

@@ -102,6 +102,9 @@ var (
 	ErrMoved = errors.New("the database was moved")
 	// ErrNoKeys says that an engine has not been unlocked.
 	ErrNoKeys = errors.New("the store has no keys yet")
+	// ErrLost says that the engine's file was deleted, or replaced by another, while the
+	// engine had it open: what it keeps is gone when it closes. All else works until then.
+	ErrLost = errors.New("the server's database file was deleted or replaced: when the server stops, all is lost")
 	// ErrClosed says that the store was closed.
 	ErrClosed = errors.New("the store is closed")
 )

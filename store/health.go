@@ -65,7 +65,8 @@ func (s *Store) Ping(ctx context.Context) error {
 }
 
 // Reach returns nil if the engine answers, and would complete a write as far as it knows.
-// ErrUnavailable, or the error of ctx, while a database of several servers does not.
+// ErrUnavailable, or the error of ctx, while a database of several servers does not; ErrLost
+// where a file of its own was deleted.
 func (s *Store) Reach(ctx context.Context) error { return s.engine.Ready(ctx) }
 
 // Health is the state of a store, for its operator.

@@ -58,6 +58,7 @@ func codes() []code {
 		{"file-size", store.ErrFileSize},
 		{"busy", store.ErrBusy},
 		{"clock", store.ErrClock},
+		{"lost", store.ErrLost},
 		{"full", store.ErrFull},
 		{"standby", store.ErrStandby},
 		{"unavailable", store.ErrUnavailable},

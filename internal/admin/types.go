@@ -185,6 +185,8 @@ type Facts struct {
 	Away   bool      // by the clock the store was closed for more than a day, and the clock is not trusted yet
 	Swept  time.Time // when the last successful sweep ended; zero: there was none
 
+	Lost bool // the database file was deleted or replaced while it was open
+
 	LostPolicies []string // of accounts, that the settings do not have
 	Unsure       []string // what the last checks of the directory's people were not sure of, in sentences
 

@@ -122,8 +122,8 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 	}
 	if s.Database == "" {
 		s.Postgres, s.PostgresIs = instance.Inspect(cmd.Context(), s.Config)
-		s.MovedFile = instance.MovedFile(s.Config)
 	}
+	s.MovedFile = instance.MovedFile(s.Config)
 	s.Gone = gone(s)
 	a.askFacts(cmd.Context(), s)
 	return s, nil

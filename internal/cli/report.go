@@ -98,6 +98,7 @@ func hints() []knownHint {
 		{store.ErrRoom, "raise limits.account_pushes or limits.account_bytes, or delete pushes"},
 		{store.ErrFull, "make room on the disk; if the limit is max_store_size, raise that"},
 		{store.ErrFailed, "see the server's log, check the disk, then start the server again"},
+		{store.ErrLost, "do not stop the server; run `pushbox backup FILE` now, which saves everything; then stop it, and `pushbox restore --keep-live FILE`"},
 		{store.ErrClosed, "the server is stopping; run the command again"},
 		{admin.ErrUnknown, "restart the server, so that it runs the version of this command"},
 		{admin.ErrSilent, "see the server's log and check its disk; if the server hangs, restart it"},

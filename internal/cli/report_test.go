@@ -35,6 +35,7 @@ func TestEachFailureHasItsExitCodeAndANextStep(t *testing.T) {
 		{store.ErrCorrupt, exitFailed, "restore a backup"},
 		{store.ErrFull, exitFailed, "make room"},
 		{store.ErrFailed, exitFailed, "start the server again"},
+		{store.ErrLost, exitFailed, "do not stop the server; run `pushbox backup FILE` now"},
 		{store.ErrClosed, exitFailed, "run the command again"},
 		{store.ErrBusy, exitFailed, "try again"},
 		{admin.ErrUnknown, exitFailed, "restart the server"},

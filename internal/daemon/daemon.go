@@ -43,6 +43,7 @@ type daemon struct {
 	backups  *backups
 	watch    *watch
 	events   *follower // nil: the instance log is not followed
+	lost     bool      // the log has that the database file was deleted; the sweeper's
 
 	newProbe func() (path string, err error) // server.Server.NewProbe
 	dumpable error                           // why a crash may write secrets to a core dump; nil: it cannot
@@ -120,12 +121,21 @@ func (d *daemon) beginWork(ctx context.Context) (work []*task) {
 			return loop(ctx, d.log, "following other servers", nil, d.store.Follow)
 		},
 		func(ctx context.Context) error {
-			return loop(ctx, d.log, "a sweep", d.store.OrphansChanged(), d.watch.swept(d.store.Sweep))
+			return loop(ctx, d.log, "a sweep", d.store.OrphansChanged(), d.watch.swept(d.sweep))
 		},
 	} {
 		work = append(work, begin(ctx, w))
 	}
 	return work
+}
+
+// sweep sweeps, and logs once that the database file was deleted or replaced.
+func (d *daemon) sweep(ctx context.Context) (wait time.Duration, err error) {
+	if err := d.store.Reach(ctx); errors.Is(err, store.ErrLost) && !d.lost {
+		d.lost = true
+		d.log.Error().Err(err).Msg("do not stop the server: `pushbox backup FILE` saves everything now; then stop it, and `pushbox restore --keep-live FILE`")
+	}
+	return d.store.Sweep(ctx)
 }
 
 // removeCopies removes the old databases that upgrades have kept, and logs that.

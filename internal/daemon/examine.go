@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 
 	"pushbox/config"
 	"pushbox/internal/admin"
@@ -63,7 +64,7 @@ func Examine(ctx context.Context, s *store.Store, cfg config.Config, version str
 	f := admin.Facts{
 		Version: version, Key: instance.KeyPlace(cfg),
 		Clock: st.Clock, Latest: st.Latest, Doubt: st.Doubt, Away: st.Away, Swept: st.Swept,
-		Size: st.Space.Size, Unused: st.Space.Unused,
+		Size: st.Space.Size, Unused: st.Space.Unused, Lost: errors.Is(s.Reach(ctx), store.ErrLost),
 	}
 	key, fault := instance.ReadKey(cfg)
 	if fault == nil {

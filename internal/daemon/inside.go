@@ -32,10 +32,10 @@ func (d *daemon) findings(ctx context.Context, file string) (all []server.Findin
 	}
 	if instance.HasDatabaseURL(cfg) {
 		s.Postgres, s.PostgresIs = instance.Inspect(ctx, cfg)
-		s.MovedFile = instance.MovedFile(cfg)
 	} else {
 		s.Database = instance.Database(cfg)
 	}
+	s.MovedFile = instance.MovedFile(cfg)
 	if !cfg.Webhooks.URL.IsZero() {
 		s.Hook = CheckInstanceHook(cfg.Webhooks)
 	}

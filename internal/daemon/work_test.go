@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/rs/zerolog"
 
+	"pushbox/internal/instance"
 	"pushbox/store"
 )
 
@@ -132,5 +135,35 @@ func TestTheSweeperComesSoonWhereThereIsWork(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// That the database file was deleted is logged once, with what to do, and the sweeps go on.
+func TestALostDatabaseFileIsLoggedOnce(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed there")
+	}
+	cfg := settingsFor(t.TempDir())
+	s := opened(t, cfg)
+	defer closed(t, s)
+	var log bytes.Buffer
+	d := daemon{store: s, log: zerolog.New(&log)}
+	sweep := func() {
+		if _, err := d.sweep(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	sweep()
+	if log.Len() > 0 {
+		t.Errorf("before, the log says %s", &log)
+	}
+	if err := os.Remove(instance.Database(cfg)); err != nil {
+		t.Fatal(err)
+	}
+	sweep()
+	sweep()
+	if said := log.String(); strings.Count(said, "\n") != 1 || !strings.Contains(said, `"level":"error"`) || !strings.Contains(said, "pushbox backup FILE") {
+		t.Errorf("the log says %s", said)
 	}
 }

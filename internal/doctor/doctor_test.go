@@ -133,7 +133,13 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		"a directory others look in":  {func(t *testing.T, s *Subject) { chmod(t, s.Config.DataDir, 0o755) }, "data directory", "other users can read", Warning},
 		"a database for others":       {func(t *testing.T, s *Subject) { chmod(t, s.Database, 0o640) }, "database", "other users can open", Problem},
 		"no database":                 {func(_ *testing.T, s *Subject) { s.Database += "x" }, "database", "there is no", Warning},
-		"a key for others":            {func(t *testing.T, s *Subject) { chmod(t, s.Facts.Key, 0o640) }, "master key", "other users can open", Problem},
+		"a database that was deleted": {func(t *testing.T, s *Subject) {
+			s.Facts.Lost = true
+			if err := os.Remove(s.Database); err != nil {
+				t.Fatal(err)
+			}
+		}, "database", "was deleted or replaced", Problem},
+		"a key for others": {func(t *testing.T, s *Subject) { chmod(t, s.Facts.Key, 0o640) }, "master key", "other users can open", Problem},
 		"a key beside the database": {func(t *testing.T, s *Subject) {
 			place(t, s, filepath.Join(s.Config.DataDir, "master.key"))
 		}, "master key", "is in the directory of the database", Warning},

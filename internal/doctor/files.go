@@ -121,21 +121,24 @@ func checkDatabase(_ context.Context, s *Subject) []Finding {
 	case s.Database == "":
 		return append(one(fine("the database is PostgreSQL, and can be reached")), s.judgeMovedFile()...)
 	}
+	if s.Facts != nil && s.Facts.Lost {
+		return one(problem(s.Hint(store.ErrLost), "%v", store.ErrLost))
+	}
 	if _, err := os.Stat(s.Database); errors.Is(err, fs.ErrNotExist) {
 		return one(warning("start `pushbox serve` once, which makes it", "there is no %s yet", s.Database))
 	}
 	f := checkFile(s.Database, s.Config.DataDir)
 	if s.Upgrade != nil {
 		free, known, err := durable.FreeSpace(s.Config.DataDir)
-		return []Finding{f, judgeUpgrade(s, free, known && err == nil)}
+		return append([]Finding{f, judgeUpgrade(s, free, known && err == nil)}, s.judgeMovedFile()...)
 	}
 	if f.Grade == OK && s.Facts != nil {
 		f = fine("%s, and can be opened", f.Text)
 	}
 	if copies, _ := filepath.Glob(s.Database + ".schema*"); len(copies) > 0 {
-		return []Finding{f, fine("upgrades have kept %s, with what was there at that time; the server removes each after %d days", strings.Join(copies, ", "), store.CopiesStay/(24*time.Hour))}
+		return append([]Finding{f, fine("upgrades have kept %s, with what was there at that time; the server removes each after %d days", strings.Join(copies, ", "), store.CopiesStay/(24*time.Hour))}, s.judgeMovedFile()...)
 	}
-	return one(f)
+	return append(one(f), s.judgeMovedFile()...)
 }
 
 // judgeMovedFile reports the database file that a move to PostgreSQL has left, if it is still
@@ -144,7 +147,11 @@ func (s *Subject) judgeMovedFile() []Finding {
 	if s.MovedFile == "" {
 		return nil
 	}
-	return one(warning("when the servers work over PostgreSQL, destroy it: shred -u "+s.MovedFile,
+	cure := "destroy it: shred -u " + s.MovedFile
+	if s.Database == "" {
+		cure = "when the servers work over PostgreSQL, " + cure
+	}
+	return one(warning(cure,
 		"%s is the database from before the move: with the master key, it still opens every push that has ended since", s.MovedFile))
 }
 

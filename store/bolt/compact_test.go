@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -367,4 +368,31 @@ func ownerOf(t *testing.T, path string) string {
 	}
 	owner := reflect.Indirect(reflect.ValueOf(info.Sys()))
 	return fmt.Sprint(info.Mode(), owner.FieldByName("Uid"), owner.FieldByName("Gid"))
+}
+
+// A file without its name works, and says that it will not outlast the process. A compaction,
+// which gives the name to another file, is no loss.
+func TestAFileThatHasLostItsNameIsNotReady(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS == "windows" {
+		t.Skip("an open file cannot be removed there")
+	}
+	path := newPath(t)
+	db := open(t, bolt.Options{Path: path})
+	conformance.Fill(t, db)
+	if err := db.Compact(t.Context(), func(_, _ int64) {}); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Ready(t.Context()); err != nil {
+		t.Errorf("after a compaction: %v", err)
+	}
+	remove(t, path)
+	if err := db.Ready(t.Context()); !errors.Is(err, store.ErrLost) {
+		t.Errorf("without its name: %v", err)
+	}
+	conformance.CheckFilled(t, db)
+	write(t, path, []byte("another"))
+	if err := db.Ready(t.Context()); !errors.Is(err, store.ErrLost) {
+		t.Errorf("with another file of that name: %v", err)
+	}
 }

@@ -63,9 +63,31 @@ func (db *DB) LatestTime(ctx context.Context) (time.Time, error) {
 	return time.UnixMilli(int64(ms)).UTC(), nil
 }
 
-// Ready returns nil if the file can be read: it takes writes as long as it is open.
+// Ready returns nil if the file can be read, and has its name: it takes writes as long as it
+// is open, but without a name it is gone when it is closed.
 func (db *DB) Ready(ctx context.Context) error {
-	_, err := db.LatestTime(ctx)
+	if _, err := db.LatestTime(ctx); err != nil || db.isNamed() == nil {
+		return err
+	}
+	db.writing.Lock() // a compaction may have replaced the file just now
+	defer db.writing.Unlock()
+	if err := db.isNamed(); err != nil {
+		return fmt.Errorf("%w: %w", store.ErrLost, err)
+	}
+	return nil
+}
+
+// isNamed returns an error unless the path names the file that is open.
+func (db *DB) isNamed() error {
+	h := db.enter()
+	if h == nil {
+		return nil // it is closing
+	}
+	defer h.leave()
+	named, err := h.isNamed(db.path)
+	if err == nil && !named {
+		err = fmt.Errorf("%s is another file", db.path)
+	}
 	return err
 }
 
