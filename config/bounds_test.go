@@ -24,7 +24,7 @@ func allBounds() map[string]bounds {
 		"backup.schedule":                  {[]string{"0", "1h", "24h", "366d"}, []string{"59m59s", "366d1ns"}, "must be 0 or from 1h to 366d"},
 		"backup.keep":                      atMost("10000", "10001"),
 		"backup.recipients":                {[]string{"", "age1qz,age1pq1qz"}, []string{"age1", "age1B", "AGE-SECRET-KEY-1X", "age1q,,age1q"}, "entry "},
-		"limits.min_free_space":            {[]string{"0", "1", "8388607TiB"}, []string{"-1"}, "must be a size such as 400MiB, 10MB or 1000"},
+		"limits.min_free_space":            {[]string{"0", "1", "8388607TiB"}, []string{"-1"}, "must not be negative"},
 		"limits.max_body":                  {[]string{"64KiB", "64MiB"}, []string{"0", "65535", "67108865"}, "must be from 64KiB to 64MiB"},
 		"limits.body_memory":               {[]string{"64KiB", "8388607TiB"}, []string{"0", "65535"}, "must be at least 64KiB"},
 		"limits.anonymous_pushes":          orOff,

@@ -58,12 +58,15 @@ func (l *loader) checkRange(prefix string, initial, least, most int) {
 }
 
 // relation notes a problem between a setting and others, with the place that each
-// of the others comes from.
+// of the others comes from. One that was not given and is empty comes from none.
 func (l *loader) relation(key, text string, others ...string) {
 	wrong := l.wrong[key]
 	for _, o := range others {
 		wrong = wrong || l.wrong[o]
-		text += " " + o + " (" + l.given[o].place + ")"
+		text += " " + o
+		if s := l.byKey[o]; l.given[o].place != OriginDefault || !s.isEmpty() {
+			text += " (" + l.given[o].place + ")"
+		}
 	}
 	if !wrong {
 		l.problem(key, l.given[key].place, "%s", text)

@@ -75,7 +75,7 @@ func LoadClient(src ClientSource) (Client, error) {
 		c.overlay(l)
 	}
 	if len(l.problems) > 0 {
-		return Client{}, &ProblemsError{l.problems}
+		return Client{}, l.failure()
 	}
 	return c, nil
 }

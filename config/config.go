@@ -55,16 +55,17 @@ type Config struct {
 	// A PostgreSQL database in which several servers keep everything together, in place of a
 	// file in data_dir: postgres://USER:PASSWORD@HOST/NAME?sslmode=verify-full, or any other
 	// form that PostgreSQL's own programs take. docs/scaling.md has more. Empty: the file.
-	DatabaseURL secret.Text `mapstructure:"database_url"`
+	DatabaseURL secret.Text `mapstructure:"database_url" form:"database"`
 
 	// A file with the value of database_url, which only the server's user should be able to
 	// read.
 	DatabaseURLFile string `mapstructure:"database_url_file"`
 
-	// File with the master key, best in another directory than data_dir. Empty: the
-	// systemd credential master.key, if there is one ($CREDENTIALS_DIRECTORY); otherwise
-	// master.key in data_dir, unless it is missing there and this file is in a directory
-	// that has a directory "key": then master.key in that one.
+	// File with the master key, best in another directory than data_dir. Empty: the first
+	// of these that exists: the systemd credential master.key ($CREDENTIALS_DIRECTORY);
+	// master.key in data_dir; master.key in the directory "key" beside this file. If none
+	// exists, the first start makes the last one where there is such a directory, else that
+	// in data_dir.
 	MasterKeyFile string `mapstructure:"master_key_file"`
 
 	// The master key itself, in the form of the key file, for platforms that pass

@@ -12,6 +12,7 @@ const day = 24 * time.Hour
 
 var (
 	errDuration     = errors.New("must be a duration such as 10m, 36h or 90d")
+	errNegative     = errors.New("must not be negative")
 	errDurationUnit = errors.New("needs a unit, such as 10m")
 	errDurationLong = errors.New("must be less than 106752d")
 )
@@ -19,8 +20,11 @@ var (
 // parseDuration reads the format of time.ParseDuration, optionally after whole days:
 // 90d, 1d12h. Only 0 may stand without a unit.
 func parseDuration(text string) (time.Duration, error) {
-	if text == "0" {
+	switch {
+	case text == "0":
 		return 0, nil
+	case strings.HasPrefix(text, "-"):
+		return 0, errNegative
 	}
 	days, clock, ok := strings.Cut(text, "d")
 	if !ok {

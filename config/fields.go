@@ -111,6 +111,12 @@ func (s setting) read(text string) (any, error) {
 	return v, nil
 }
 
+// isEmpty reports whether the default is no value.
+func (s setting) isEmpty() bool {
+	v := reflect.ValueOf(s.initial)
+	return v.IsZero() || v.Kind() == reflect.Slice && v.Len() == 0
+}
+
 // A Setting describes one key of the configuration.
 type Setting struct {
 	Key     string // such as log.level

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -34,6 +35,9 @@ func (l *loader) readFile(name string) {
 	case err != nil:
 		l.problem("", f.origin, "%v", err)
 		l.complete = false
+		if errors.Is(err, errUnread) {
+			l.unread = err
+		}
 	case root.Kind != yaml.MappingNode:
 		l.problem("", f.origin, "must hold keys with values, such as allow_anonymous: true")
 		l.complete = false

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"pushbox/internal/email"
+	"pushbox/internal/secret"
 )
 
 func parsePath(text string) (string, error) {
@@ -56,6 +57,18 @@ func parseBaseURL(text string) (string, error) {
 		return "", errors.New("must not have this path: only that of base_path, or none")
 	}
 	return strings.TrimRight(u.String(), "/"), nil
+}
+
+// databaseForms are the forms of the address of a database, for "must be …".
+const databaseForms = "an address such as postgres://USER:PASSWORD@HOST/NAME, or words such as host=/run/postgresql"
+
+// parseDatabase reads the address of a PostgreSQL database, as far as it shows that it is one.
+func parseDatabase(text string) (secret.Text, error) {
+	scheme, _, isURL := strings.Cut(text, "://")
+	if text != "" && scheme != "postgres" && scheme != "postgresql" && (isURL || !strings.Contains(text, "=")) {
+		return secret.Text{}, errors.New("must be " + databaseForms)
+	}
+	return parseSecret(text)
 }
 
 // contactForms are the forms of a contact, for "must be …".

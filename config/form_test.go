@@ -65,6 +65,20 @@ func TestBaseURLs(t *testing.T) {
 	}
 }
 
+// An address of another kind of database is found here, and not by the first connection.
+func TestAddressesOfDatabases(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "postgres:///box", "postgresql://ann:b@db.example.com/box?sslmode=verify-full", "host=/run/postgresql dbname=box"} {
+		mustLoad(t, config.Source{Environ: []string{"PUSHBOX_DATABASE_URL=" + text}})
+	}
+	for _, text := range []string{"mysql://ann:b@db.example.com/box", "db.example.com", "://"} {
+		got := problems(t, config.Source{Environ: []string{"PUSHBOX_DATABASE_URL=" + text}})
+		if len(got) != 1 || !strings.Contains(got[0], "must be an address such as postgres://") {
+			t.Errorf("%s: %q", text, got)
+		}
+	}
+}
+
 func TestSecurityContacts(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{"", "mailto:security@example.com", "https://example.com/security?a=b#c", "HTTPS://example.com"} {

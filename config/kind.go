@@ -85,6 +85,8 @@ func kindOf(f reflect.StructField) kind {
 		return newKind("a URL such as https://id.example.com", parseIssuer, strconv.Quote, tagText)
 	case form == "header":
 		return newKind("the name of a header", parseHeader, strconv.Quote, tagText)
+	case form == "database":
+		return newKind(databaseForms, parseDatabase, printSecret, tagText)
 	case form == "recipients":
 		return newKind("a list of age recipients", parseList(parseRecipient), printList(text))
 	}

@@ -97,7 +97,7 @@ func TestBaseURLAndBasePathAgree(t *testing.T) {
 			"https://a.example":         "must end with /push as said by base_path (environment PUSHBOX_BASE_PATH)",
 			"https://a.example/push/in": "must end with /push as said by base_path",
 		}, "PUSHBOX_BASE_PATH=/push")
-	wantValues(t, "base_url", nil, map[string]string{"https://a.example/push": "has a path; set the same one as base_path (default)"})
+	wantValues(t, "base_url", nil, map[string]string{"https://a.example/push": "has a path; set the same one as base_path"})
 }
 
 func TestAllowedHosts(t *testing.T) {

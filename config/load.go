@@ -56,7 +56,7 @@ func Load(src Source) (*Loaded, error) {
 func DataDir(src Source) (string, error) {
 	l, _ := read(src)
 	if !l.complete || l.wrong["data_dir"] {
-		return "", &ProblemsError{l.problems}
+		return "", l.failure()
 	}
 	return l.given["data_dir"].value.(string), nil
 }
@@ -85,10 +85,13 @@ func load(src Source) (*loader, Config, error) {
 		l.check(cfg)
 	}
 	if len(l.problems) > 0 {
-		return nil, Config{}, &ProblemsError{l.problems}
+		return nil, Config{}, l.failure()
 	}
 	return l, cfg, nil
 }
+
+// failure is the error with all problems so far.
+func (l *loader) failure() error { return &ProblemsError{l.problems, l.unread} }
 
 // A loader gathers what Load reads.
 type loader struct {
@@ -98,7 +101,8 @@ type loader struct {
 	given    map[string]given
 	wrong    map[string]bool // keys with a problem
 	problems []Problem
-	complete bool // every layer could be read, so a missing setting is really not given
+	unread   error // why the settings file cannot be read; nil: it was
+	complete bool  // every layer could be read, so a missing setting is really not given
 }
 
 // given is the value of a setting in the highest layer read so far.

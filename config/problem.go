@@ -1,6 +1,8 @@
 package config
 
 import (
+	"errors"
+	"io/fs"
 	"strconv"
 	"strings"
 	"unicode"
@@ -24,7 +26,21 @@ func (p Problem) String() string {
 }
 
 // A ProblemsError has all problems of a configuration, at least one.
-type ProblemsError struct{ Problems []Problem }
+type ProblemsError struct {
+	Problems []Problem
+	Unread   error // why the settings file cannot be read; nil: it was, or there is none
+}
+
+// Cure says what to do about the problems.
+func (e *ProblemsError) Cure() string {
+	switch {
+	case errors.Is(e.Unread, fs.ErrPermission):
+		return "let this user read the file (for a package: chown root:pushbox FILE && chmod 640 FILE), or run the command as root"
+	case e.Unread != nil:
+		return "check the path; `pushbox config init FILE` writes a new file"
+	}
+	return "correct these settings; `pushbox config init FILE` writes a file with all of them"
+}
 
 // Error lists every problem, one a line.
 func (e *ProblemsError) Error() string {

@@ -41,7 +41,7 @@ func Reload(running Config, src Source) (Change, error) {
 		l.given[s.key] = given{place: "as it is until a restart"}
 	}
 	if l.check(c.Config); len(l.problems) > 0 {
-		return Change{}, &ProblemsError{l.problems}
+		return Change{}, l.failure()
 	}
 	c.Values = l.values(c.Config)
 	return c, nil

@@ -50,12 +50,19 @@ func (s Size) String() string {
 }
 
 var (
-	errSize     = errors.New("must be a size such as 400MiB, 10MB or 1000")
-	errSizeHuge = errors.New("must be less than 8388608TiB")
+	errSize      = errors.New("must be a size such as 400MiB, 10MB or 1000")
+	errSizeSpace = errors.New("must have no space between the number and the unit, such as 400MiB")
+	errSizeHuge  = errors.New("must be less than 8388608TiB")
 )
 
 // ParseSize reads a whole number of bytes, or of a unit that follows it.
 func ParseSize(text string) (Size, error) {
+	switch {
+	case strings.HasPrefix(text, "-"):
+		return 0, errNegative
+	case strings.Contains(strings.TrimSpace(text), " "):
+		return 0, errSizeSpace
+	}
 	unit := Size(1)
 	for _, u := range sizeUnits() {
 		if number, ok := strings.CutSuffix(text, u.name); ok {

@@ -15,8 +15,8 @@ func TestHalfOfTLSIsRefused(t *testing.T) {
 		environ []string
 		want    string
 	}{
-		{[]string{cert}, "tls.cert_file (environment PUSHBOX_TLS_CERT_FILE): cannot be given without tls.key_file (default)"},
-		{[]string{key}, "tls.key_file (environment PUSHBOX_TLS_KEY_FILE): cannot be given without tls.cert_file (default)"},
+		{[]string{cert}, "tls.cert_file (environment PUSHBOX_TLS_CERT_FILE): cannot be given without tls.key_file"},
+		{[]string{key}, "tls.key_file (environment PUSHBOX_TLS_KEY_FILE): cannot be given without tls.cert_file"},
 		{[]string{cert, key, domains}, "tls.cert_file (environment PUSHBOX_TLS_CERT_FILE): cannot be given together with tls.acme.domains (environment PUSHBOX_TLS_ACME_DOMAINS)"},
 		{[]string{"PUSHBOX_TLS_ACME_EMAIL=a@example.com"}, "tls.acme.email (environment PUSHBOX_TLS_ACME_EMAIL): means nothing without tls.acme.domains"},
 		{[]string{cert, key, "PUSHBOX_TLS_ACME_CA_FILE=r"}, "tls.acme.ca_file (environment PUSHBOX_TLS_ACME_CA_FILE): means nothing without tls.acme.domains"},

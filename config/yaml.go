@@ -26,12 +26,14 @@ const (
 	tagBool  = "!!bool"
 )
 
+var errUnread = errors.New("cannot be read")
+
 // parseFile returns the value in the file; for an empty file, a mapping without
 // keys.
 func parseFile(name string) (*yaml.Node, error) {
 	data, err := readBounded(name)
 	if err != nil {
-		return nil, fmt.Errorf("cannot be read: %w", reason(err))
+		return nil, fmt.Errorf("%w: %w", errUnread, reason(err))
 	}
 	if len(data) > maxFile {
 		return nil, fmt.Errorf("must not be larger than %v", Size(maxFile))

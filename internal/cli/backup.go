@@ -119,7 +119,10 @@ func (a *app) checkTarget(name string, force bool, cfg config.Config) error {
 	info, err := os.Stat(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		_, err = os.Stat(filepath.Dir(name))
+		dir := filepath.Dir(name)
+		if _, err = os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
+			return hint.With(fmt.Errorf("there is no directory %s", dir), "make it first: mkdir -p %s", dir)
+		}
 		return err
 	case err != nil:
 		return err

@@ -31,7 +31,7 @@ Files that settings name are not read here: "pushbox doctor" examines them too.`
 				return err
 			}
 			if err := daemon.CheckDirectory(loaded.Config.LDAP); err != nil {
-				return hint.With(&usageError{err}, "correct this setting; config.example.yaml explains it")
+				return hint.With(&usageError{err}, "correct this setting; `pushbox config init FILE` writes a file that explains it")
 			}
 			if file := src.Path(); file != "" {
 				a.say(file + " is valid")

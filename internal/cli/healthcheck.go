@@ -45,7 +45,7 @@ does not matter here: "pushbox config print" finds those.`,
 func (a *app) askHealth(cmd *cobra.Command) error {
 	dir, err := config.DataDir(a.source(cmd))
 	if err != nil {
-		return hint.With(errors.New(err.Error()), "correct data_dir; config.example.yaml names all settings")
+		return hint.With(errors.New(err.Error()), "correct data_dir; `pushbox config init FILE` writes a file with all settings")
 	}
 	client, err := admin.NewClient(admin.SocketPath(dir))
 	if err != nil {

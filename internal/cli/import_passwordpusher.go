@@ -63,7 +63,12 @@ be another person's. It exits with 3 if anything was left out.`,
 		Example: `  sqlite3 /opt/PasswordPusher/storage/db/production.sqlite3 .dump > pwpush.sql
   pushbox import passwordpusher --dump pwpush.sql --storage /opt/PasswordPusher/storage --dry-run
   pushbox import passwordpusher --dump pwpush.sql --storage /opt/PasswordPusher/storage`,
-		Args: arguments(),
+		Args: func(_ *cobra.Command, given []string) error {
+			if len(given) > 0 {
+				return hint.With(usagef("too many arguments"), "name the dump with --dump FILE")
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if j.dump == "" {
 				return hint.With(usagef("--dump is missing"), "name the dump of Password Pusher's database with --dump FILE")

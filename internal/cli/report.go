@@ -18,6 +18,7 @@ import (
 	"pushbox/internal/hint"
 	"pushbox/internal/sdnotify"
 	"pushbox/store"
+	"pushbox/store/postgres"
 	"pushbox/store/seal"
 )
 
@@ -64,7 +65,7 @@ func nextStep(cmd *cobra.Command, err error) string {
 		return own
 	}
 	if p := (*config.ProblemsError)(nil); errors.As(err, &p) {
-		return "correct these settings; config.example.yaml names all of them"
+		return p.Cure()
 	}
 	for _, known := range hints() {
 		if errors.Is(err, known.err) {
@@ -94,6 +95,7 @@ func hints() []knownHint {
 		{store.ErrCorrupt, "keep the damaged file for examination and restore a backup"},
 		{store.ErrBusy, "try again in a moment"},
 		{store.ErrStandby, "start a standby that synchronous_standby_names names; if this is an old primary in whose place a standby is now, stop it"},
+		{postgres.ErrRefused, "make the role and the database that database_url names (`createuser --pwprompt ROLE`, `createdb --owner ROLE NAME`), or correct database_url"},
 		{store.ErrUnavailable, "start PostgreSQL, or correct database_url, which psql takes as well; a server that runs goes on by itself when the database answers"},
 		{store.ErrRoom, "raise limits.account_pushes or limits.account_bytes, or delete pushes"},
 		{store.ErrFull, "make room on the disk; if the limit is max_store_size, raise that"},
@@ -104,6 +106,7 @@ func hints() []knownHint {
 		{admin.ErrSilent, "see the server's log and check its disk; if the server hangs, restart it"},
 		{admin.ErrPathTooLong, "choose a shorter --data-dir, or one relative to the current directory"},
 		{admin.ErrNotSocket, "move it away and start again"},
+		{syscall.ENOSPC, "make room on the file system, then run the command again"},
 		{syscall.ENOTDIR, "check the path: a part of it is a file and not a directory"},
 		{fs.ErrNotExist, "check the path, or make the file first"},
 		{io.ErrUnexpectedEOF, "it ended too early: use a complete copy, or run the command again"},

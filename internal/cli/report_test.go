@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io/fs"
 	"strings"
+	"syscall"
 	"testing"
 
 	"pushbox/config"
 	"pushbox/internal/admin"
 	"pushbox/internal/hint"
 	"pushbox/store"
+	"pushbox/store/postgres"
 	"pushbox/store/seal"
 )
 
@@ -35,6 +37,7 @@ func TestEachFailureHasItsExitCodeAndANextStep(t *testing.T) {
 		{store.ErrCorrupt, exitFailed, "restore a backup"},
 		{store.ErrFull, exitFailed, "make room"},
 		{store.ErrFailed, exitFailed, "start the server again"},
+		{postgres.ErrRefused, exitFailed, "createdb --owner"},
 		{store.ErrLost, exitFailed, "do not stop the server; run `pushbox backup FILE` now"},
 		{store.ErrClosed, exitFailed, "run the command again"},
 		{store.ErrBusy, exitFailed, "try again"},
@@ -42,10 +45,13 @@ func TestEachFailureHasItsExitCodeAndANextStep(t *testing.T) {
 		{admin.ErrSilent, exitFailed, "the server's log"},
 		{admin.ErrPathTooLong, exitFailed, "shorter"},
 		{admin.ErrNotSocket, exitFailed, "move it away"},
+		{syscall.ENOSPC, exitFailed, "make room"},
 		{fs.ErrPermission, exitFailed, "the user that owns"},
 		{context.Canceled, exitFailed, "interrupted"},
 		{context.DeadlineExceeded, exitFailed, "too long"},
-		{&config.ProblemsError{Problems: make([]config.Problem, 1)}, exitUsage, "config.example.yaml"},
+		{&config.ProblemsError{Problems: make([]config.Problem, 1)}, exitUsage, "correct these settings; `pushbox config init FILE`"},
+		{&config.ProblemsError{Unread: fs.ErrNotExist}, exitUsage, "check the path; `pushbox config init FILE`"},
+		{&config.ProblemsError{Unread: fs.ErrPermission}, exitUsage, "chmod 640 FILE"},
 	} {
 		for _, err := range []error{test.err, fmt.Errorf("more words: %w", test.err), errors.Join(test.err, errors.New("and more"))} {
 			var stderr bytes.Buffer

@@ -36,6 +36,9 @@ func ofAccount(email string, err error) error {
 	case errors.Is(err, store.ErrTokens):
 		return hint.With(fmt.Errorf("account %s: %w: %d", email, err, store.MaxTokens), "`pushbox token list %s` shows them, and `pushbox token revoke ID` ends one", email)
 	default:
+		if invalid := (*store.InvalidError)(nil); errors.As(err, &invalid) && invalid.Fields["email"] != nil {
+			return hint.With(err, "name an address such as ann@example.com, and correct what else it says")
+		}
 		return ofInput(err)
 	}
 }
@@ -243,13 +246,34 @@ provider.`,
 			if in.Policy == "none" {
 				in.Policy, did = "", "the account "+args[0]+" has no policy now"
 			}
-			if _, err := administer(a, cmd, admin.UserPolicy, in); err != nil {
+			_, err := administer(a, cmd, admin.UserPolicy, in)
+			if invalid := (*store.InvalidError)(nil); errors.As(err, &invalid) && invalid.Fields[store.FieldPolicy] != nil {
+				return a.noPolicy(cmd, in.Policy)
+			}
+			if err != nil {
 				return ofAccount(args[0], err)
 			}
 			a.say(did)
 			return nil
 		},
 	}
+}
+
+// noPolicy is the error of a policy that the settings do not have.
+func (a *app) noPolicy(cmd *cobra.Command, name string) error {
+	loaded, err := a.settings(cmd)
+	if err != nil {
+		return err
+	}
+	have := "none"
+	for i, p := range loaded.Config.Policies {
+		if i == 0 {
+			have = p.Name
+		} else {
+			have += ", " + p.Name
+		}
+	}
+	return hint.With(fmt.Errorf("there is no policy %q; the settings have: %s", name, have), "name one of those, or add it to policies in the settings, and run `pushbox reload`")
 }
 
 func (a *app) userDisable() *cobra.Command {

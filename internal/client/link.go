@@ -20,6 +20,7 @@ type Link struct {
 
 var (
 	errLink   = errors.New("must be a link such as https://push.example.com/p/…, as `pushbox push` prints it")
+	errCut    = errors.New("must be a whole link: what follows /p/ is too short, so its end is missing")
 	urlTokens = regexp.MustCompile(`^[A-Za-z0-9_-]{4,128}$`)
 )
 
@@ -43,7 +44,10 @@ func ParseLink(text string) (Link, error) {
 	if last := len(parts) - 1; !ok && slices.Contains([]string{"r", "preview", "passphrase"}, parts[last]) {
 		base, token, ok = cutToken(parts[:last])
 	}
-	if !ok {
+	switch last := len(parts) - 1; {
+	case !ok && last > 0 && parts[last-1] == "p":
+		return Link{}, errCut
+	case !ok:
 		return Link{}, errLink
 	}
 	server, err := serverOf(u, strings.Join(base, "/"))

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"sync"
 	"syscall"
 	"time"
@@ -37,6 +38,9 @@ func prepareBackups(cfg config.Config, note func(string)) error {
 			note("backup.after never runs, since backup.schedule is 0")
 		}
 		return nil
+	}
+	if info, err := os.Stat(cfg.BackupDir()); err == nil && !info.IsDir() {
+		return hint.With(fmt.Errorf("the setting backup.dir: %s is a file, and not a directory", cfg.BackupDir()), "name a directory in backup.dir")
 	}
 	made, err := instance.MakeDir(cfg.BackupDir())
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unicode/utf8"
 
@@ -321,6 +322,9 @@ func (l *Line) try(ctx context.Context, f func(*ldap.Conn) error) (err error) {
 func cureOf(err error) string {
 	if strings.Contains(err.Error(), x509.UnknownAuthorityError{}.Error()) { // StartTLS has the text alone
 		return "name the certificate of the authority that signed the directory's in ldap.ca_file"
+	}
+	if errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, context.DeadlineExceeded) {
+		return "start the directory, or look at the network between; else correct ldap.url: ldaps:// is for port 636, ldap:// for port 389"
 	}
 	return "correct ldap.url: ldaps:// is for port 636, ldap:// for port 389, and the certificate must have the host's name"
 }

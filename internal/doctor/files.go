@@ -29,7 +29,7 @@ const (
 func checkConfig(_ context.Context, s *Subject) (all []Finding) {
 	if wrong := (*config.ProblemsError)(nil); errors.As(s.ConfigIs, &wrong) {
 		for _, p := range wrong.Problems {
-			all = append(all, problem("correct this setting; config.example.yaml names all of them", "%s", p))
+			all = append(all, problem(wrong.Cure(), "%s", p))
 		}
 		return all
 	}

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/url"
 	"regexp"
+	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -136,14 +138,14 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 	hosts.survey(ctx, c.ConnConfig)
 	pool, err := pgxpool.NewWithConfig(ctx, c)
 	if err != nil {
-		return nil, false, fmt.Errorf("database_url: %w", hide(err, o.URL))
+		return nil, false, fmt.Errorf("database_url: %w", err)
 	}
 	hosts.pool.Store(pool)
 	db = &DB{pool: pool, hosts: hosts, opts: o, self: newOp(), failed: make(chan struct{}), closing: make(chan struct{}), copying: make(chan struct{}, 1)}
 	db.SetSpaceLimits(store.SpaceLimits{MaxSize: o.MaxSize, Room: o.Room})
 	if created, err = db.migrate(ctx); err != nil {
 		pool.Close()
-		return nil, false, hide(err, o.URL)
+		return nil, false, err
 	}
 	return db, created, nil
 }
@@ -157,7 +159,7 @@ func Open(ctx context.Context, o Options) (db *DB, created bool, err error) {
 func poolConfig(o Options) (*pgxpool.Config, error) {
 	c, err := pgxpool.ParseConfig(o.URL.Reveal())
 	if err != nil {
-		return nil, fmt.Errorf("database_url cannot be read: %w", hide(err, o.URL))
+		return nil, fmt.Errorf("database_url cannot be read: %s", fault(err, o.URL))
 	}
 	text := o.URL.Reveal()
 	if !regexp.MustCompile(`\bdefault_query_exec_mode\b`).MatchString(text) {
@@ -175,31 +177,24 @@ func poolConfig(o Options) (*pgxpool.Config, error) {
 	return c, nil
 }
 
-// hide takes what the URL has of secrets out of the text of an error.
-func hide(err error, u secret.Text) error {
-	if err == nil {
-		return nil
+// fault returns what is wrong with a URL that pgx cannot read. Its error quotes the URL, and the
+// cause of that may quote a part: so it gives the cause only where that has nothing secret.
+// Errors of connections have none: they tell of hosts, names and what a server says.
+func fault(err error, u secret.Text) string {
+	text := err.Error()
+	why := ""
+	if cause := errors.Unwrap(err); cause != nil {
+		why = " (" + cause.Error() + ")"
+		text = strings.TrimSuffix(text, why)
 	}
-	text, hidden := err.Error(), false
-	for _, s := range secretsIn(u.Reveal()) {
-		if cut := regexp.MustCompile(regexp.QuoteMeta(s)).ReplaceAllLiteralString(text, "[redacted]"); cut != text {
-			text, hidden = cut, true
-		}
+	if slices.ContainsFunc(secretsIn(u.Reveal()), func(s string) bool { return strings.Contains(why, s) }) {
+		why = ""
 	}
-	if !hidden {
-		return err
+	if quoted := strings.LastIndex(text, "`: "); quoted >= 0 {
+		text = text[quoted+len("`: "):]
 	}
-	return &hiddenError{text, err}
+	return text + why
 }
-
-// A hiddenError is an error whose own text had a secret.
-type hiddenError struct {
-	text  string
-	cause error
-}
-
-func (e *hiddenError) Error() string        { return e.text }
-func (e *hiddenError) Is(target error) bool { return errors.Is(e.cause, target) }
 
 // HasPassword reports whether an address has a password in it.
 func HasPassword(url string) bool { return len(secretsIn(url)) > 1 }

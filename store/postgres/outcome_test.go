@@ -283,3 +283,35 @@ func TestNoErrorHasThePassword(t *testing.T) {
 		}
 	}
 }
+
+// A password of a letter is no reason to cut that letter out of the words.
+func TestAnErrorIsReadableWhateverThePassword(t *testing.T) {
+	t.Parallel()
+	for _, password := range []string{"b", "e", "database"} {
+		for url, want := range map[string]string{
+			"postgres://ann:" + password + "@127.0.0.1:1/box":             "the database does not answer: 127.0.0.1:1: connection refused",
+			"host=127.0.0.1 port=1 password=" + password:                  "the database does not answer: 127.0.0.1:1: connection refused",
+			"postgres://ann:" + password + "@127.0.0.1/box?sslmode=maybe": "database_url cannot be read: failed to configure TLS",
+		} {
+			_, _, err := postgres.Open(t.Context(), postgres.Options{URL: newSecret(url), Connect: time.Second})
+			if err == nil || !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%s: %v", url, err)
+			}
+		}
+	}
+}
+
+// A server that answers and refuses is not one that does not answer.
+func TestARefusalIsToldApartFromSilence(t *testing.T) {
+	t.Parallel()
+	url := pgtest.URL(t).Reveal()
+	for change, want := range map[[2]string]string{
+		{"dbname=", "dbname=no"}:              `" does not exist`,
+		{"user=postgres", "user=unknownrole"}: `role "unknownrole" does not exist`,
+	} {
+		_, _, err := postgres.Open(t.Context(), unhurried(newSecret(strings.Replace(url, change[0], change[1], 1))))
+		if !errors.Is(err, postgres.ErrRefused) || !errors.Is(err, store.ErrUnavailable) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "TLS") {
+			t.Errorf("%s: %v", change[1], err)
+		}
+	}
+}

@@ -3,30 +3,63 @@ package postgres
 import (
 	"context"
 	"errors"
+	"maps"
 	"net"
 	"slices"
 	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"pushbox/store"
 )
 
 const lateAnswer = "no answer in time"
 
+// ErrRefused says that a database server answers and lets pushbox in nowhere: it has no such
+// database or role, or another password. It comes with store.ErrUnavailable: a server goes on
+// once it is let in.
+var ErrRefused = errors.New("the database server refuses the connection")
+
+// A refusedError is ErrRefused, with what each host did.
+type refusedError struct{ text string }
+
+func (e *refusedError) Error() string { return ErrRefused.Error() + ": " + e.text }
+func (e *refusedError) Is(target error) bool {
+	return target == ErrRefused || target == store.ErrUnavailable
+}
+
+// Classes of SQLSTATEs with which a server refuses a connection for good.
+const (
+	noDatabase = "3D"
+	noEntry    = "28" // an unknown role, a wrong password, or no line in pg_hba.conf
+)
+
+// isRefusal reports whether an error is such a refusal.
+func isRefusal(err error) bool {
+	var answer *pgconn.PgError
+	return errors.As(err, &answer) && (strings.HasPrefix(answer.Code, noDatabase) || strings.HasPrefix(answer.Code, noEntry))
+}
+
 // reason says in words why the database was not reached: each host once, with what it did.
-func reason(err error) string {
-	var refused *pgconn.ConnectError
+// refused reports whether a host answered and refused.
+func reason(err error) (text string, refused bool) {
+	var failed *pgconn.ConnectError
 	switch {
-	case errors.As(err, &refused):
+	case errors.As(err, &failed):
 	case errors.Is(err, context.DeadlineExceeded):
-		return lateAnswer
+		return lateAnswer, false
 	default:
-		return err.Error()
+		return err.Error(), false
 	}
 	var hosts []string
-	did := map[string][]string{} // by host; a host is tried with and without TLS
-	for _, e := range parts(refused.Unwrap()) {
+	did := map[string][]string{}      // by host; a host is tried with and without TLS
+	refusals := map[string][]string{} // in place of all that these hosts did else
+	for _, e := range parts(failed.Unwrap()) {
 		host, what := hostReason(e)
+		if isRefusal(e) {
+			refusals[host] = []string{what}
+		}
 		if _, known := did[host]; !known {
 			hosts = append(hosts, host)
 		}
@@ -34,12 +67,13 @@ func reason(err error) string {
 			did[host] = append(did[host], what)
 		}
 	}
+	maps.Copy(did, refusals)
 	for i, host := range hosts {
 		if hosts[i] = strings.Join(did[host], ", "); host != "" {
 			hosts[i] = host + ": " + hosts[i]
 		}
 	}
-	return strings.Join(hosts, "; ")
+	return strings.Join(hosts, "; "), len(refusals) > 0
 }
 
 // parts are the errors that were joined into one.

@@ -287,9 +287,13 @@ func (db *DB) read(ctx context.Context, fn func(ctx context.Context, c *pgxpool.
 	}
 }
 
-// unavailable is the error of unusable with its cause, and without what the URL has of secrets.
+// unavailable is the error of unusable with its cause.
 func (db *DB) unavailable(err error) error {
-	return hide(fmt.Errorf("%w: %s", db.unusable(), reason(err)), db.opts.URL)
+	text, refused := reason(err)
+	if refused {
+		return &refusedError{text}
+	}
+	return fmt.Errorf("%w: %s", db.unusable(), text)
 }
 
 // named returns an error of the server without the values that it quotes, and one of the
@@ -306,7 +310,7 @@ func (db *DB) named(err error) error {
 	case errors.As(err, &p):
 		return fmt.Errorf("the database refused a statement: %s (SQLSTATE %s)", p.Message, p.Code)
 	default:
-		return hide(err, db.opts.URL)
+		return err
 	}
 }
 
