@@ -242,3 +242,27 @@ func TestASessionIsResumedWithoutRoomToNoteIt(t *testing.T) {
 		wantResume(t, f, n, want)
 	}
 }
+
+// An unstamped engine says why it keeps no time.
+type unstamped struct {
+	store.Engine
+	err error
+}
+
+func (e *unstamped) SetLatestTime(ctx context.Context, at time.Time) error {
+	if e.err != nil {
+		return e.err
+	}
+	return e.Engine.SetLatestTime(ctx, at)
+}
+
+// A full disk is no reason for a stop to fail: what found no room is not needed. The fixture
+// closes the store, and fails the test if that is an error.
+func TestAStoreClosesWithoutRoom(t *testing.T) {
+	t.Parallel()
+	engine := &unstamped{}
+	storetest.New(t, func(s *storetest.Setup) {
+		s.Wrap = func(e store.Engine) store.Engine { engine.Engine = e; return engine }
+	})
+	engine.err = store.ErrFull
+}

@@ -225,11 +225,12 @@ func (s *Store) keepRing(ctx context.Context, r *seal.Ring, k AdminKind, detail 
 
 // Close waits for a sweep, frees files of pushes that have ended for half of the time that
 // ctx leaves, counts refusals that became no event, keeps the time and closes the engine.
-// Nothing else works after. The next sweep frees the other files.
+// Nothing else works after. The next sweep frees the other files. What finds no room on the
+// disk is left undone: the next start does it, or it is not needed.
 func (s *Store) Close(ctx context.Context) error {
 	s.sweeping.Lock()
 	defer s.sweeping.Unlock()
-	return errors.Join(s.freeSome(ctx), s.countRefusals(ctx, true), s.keepTime(ctx), s.engine.Close())
+	return errors.Join(instead(s.freeSome(ctx), ErrFull, nil), instead(s.countRefusals(ctx, true), ErrFull, nil), instead(s.keepTime(ctx), ErrFull, nil), s.engine.Close())
 }
 
 // freeSome is freeOrphans for half of the time that ctx leaves.

@@ -187,6 +187,7 @@ type Facts struct {
 
 	Lost bool // the database file was deleted or replaced while it was open
 
+	NoAdmin      bool     // there are accounts, and none administers
 	LostPolicies []string // of accounts, that the settings do not have
 	Unsure       []string // what the last checks of the directory's people were not sure of, in sentences
 

@@ -20,7 +20,8 @@ environment and the flags that it was started with. Settings that can change whi
 it runs apply to new requests at once; running requests are not interrupted.
 
 Settings that need a restart are listed and stay as they are; config.example.yaml
-and "pushbox config print" mark them. If the configuration has a mistake, nothing
+and "pushbox config print" mark them. Certificates and the logo are read again; files
+with secrets, such as that of a provider's client_secret, need a restart. If the configuration has a mistake, nothing
 is changed, and the exit code is 2.
 
 The signal SIGHUP does the same; the outcome is in the server's log alone.`,
@@ -65,7 +66,7 @@ func (a *app) reloaded(out admin.Reloaded) error {
 		return hint.With(&usageError{err}, "correct these settings, then run: pushbox reload")
 	}
 	if len(out.Changed) == 0 {
-		a.say("no setting changed that a reload applies; certificates and the logo were read again")
+		a.say("no setting changed that a reload applies; certificates and the logo were read again, and files with secrets were not: those need a restart")
 	} else {
 		a.say("in force now: " + strings.Join(out.Changed, ", "))
 	}

@@ -14,7 +14,9 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/admin"
+	"pushbox/internal/durable"
 	"pushbox/internal/httpd"
+	"pushbox/internal/humanize"
 	"pushbox/internal/instance"
 	"pushbox/internal/mail"
 	"pushbox/internal/webhook"
@@ -73,6 +75,7 @@ func (d *daemon) run(ctx context.Context) error {
 		return d.tls.run(ctx, d.server(nil), addressForVisitors(d.endpoints), d.cfg.Limits.DrainTimeout)
 	})
 	d.announce()
+	d.warnOfRoom()
 	d.watch.serving(ctx, d.store)
 
 	var failed error
@@ -154,6 +157,16 @@ func (d *daemon) announce() {
 		line.Str("public_address", public)
 	}
 	line.Str("data_dir", d.cfg.DataDir).Str("key_file", instance.KeyPlace(d.cfg)).Msg("listening")
+}
+
+// warnOfRoom logs that too little of the disk is free to create anything.
+func (d *daemon) warnOfRoom() {
+	least := int64(d.cfg.Limits.MinFreeSpace)
+	free, known, err := durable.FreeSpace(d.cfg.DataDir)
+	if err == nil && known && free < least && !instance.HasDatabaseURL(d.cfg) {
+		d.log.Warn().Msg(fmt.Sprintf("nothing can be created: %s are free on the file system of %s, below %s (limits.min_free_space); make room",
+			humanize.Size(free), d.cfg.DataDir, humanize.Size(least)))
+	}
 }
 
 // server returns the HTTP server of an endpoint.

@@ -7,8 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -17,7 +20,9 @@ import (
 
 	"pushbox/config"
 	"pushbox/internal/admin"
+	"pushbox/internal/hint"
 	"pushbox/internal/instance"
+	"pushbox/internal/secret"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 	"pushbox/store/bolt"
@@ -249,4 +254,69 @@ func TestEveryAnswerIsOurs(t *testing.T) {
 		t.Errorf("it ended with %v", err)
 	}
 	closed(t, s)
+}
+
+// A mistake that ends the first start leaves no key and no database.
+func TestAFirstStartThatFailsMakesNothing(t *testing.T) {
+	t.Parallel()
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	for name, change := range map[string]func(cfg *config.Config){
+		"a port in use":  func(cfg *config.Config) { cfg.Listen = taken.Addr().String() },
+		"no certificate": func(cfg *config.Config) { cfg.TLS.CertFile, cfg.TLS.KeyFile = "nowhere.crt", "nowhere.key" },
+		"no logo":        func(cfg *config.Config) { cfg.Brand.LogoFile = "nowhere.svg" },
+	} {
+		dir := filepath.Join(t.TempDir(), "data")
+		cfg := settingsFor(dir)
+		change(&cfg)
+		if err := Run(t.Context(), optionsFor(cfg)); err == nil || hint.Of(err) == "" {
+			t.Errorf("%s: %v", name, err)
+		}
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: the data directory is there: %v", name, err)
+		}
+	}
+}
+
+// A server on a disk that is nearly full says so when it starts.
+func TestTooLittleRoomIsToldAtTheStart(t *testing.T) {
+	t.Parallel()
+	for least, tells := range map[config.Size]bool{1: false, 1 << 62: true} {
+		cfg := settingsFor(t.TempDir())
+		cfg.Limits.MinFreeSpace = least
+		var log bytes.Buffer
+		d := daemon{cfg: cfg, log: zerolog.New(&log)}
+		d.warnOfRoom()
+		if said := log.String(); tells != (strings.Contains(said, `"level":"warn"`) && strings.Contains(said, "nothing can be created")) || !tells && said != "" {
+			t.Errorf("with %v: %s", least, said)
+		}
+	}
+}
+
+// An instance whose accounts are all members' is told to doctor.
+func TestDoctorIsToldThatNoAccountAdministers(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(t.TempDir())
+	s := opened(t, cfg)
+	defer closed(t, s)
+	wants := func(when string, want bool) {
+		t.Helper()
+		f, err := Examine(t.Context(), s, cfg, "3.0.0")
+		if err != nil || f.NoAdmin != want {
+			t.Errorf("%s: %v, %v", when, f.NoAdmin, err)
+		}
+	}
+	wants("without accounts", false)
+	operator := store.Actor{Role: store.Operator}
+	if _, err := s.AddAccount(t.Context(), operator, alice, secret.New(password)); err != nil {
+		t.Fatal(err)
+	}
+	wants("with a member", true)
+	if err := s.SetAdmin(t.Context(), operator, alice, true, false); err != nil {
+		t.Fatal(err)
+	}
+	wants("with an administrator", false)
 }

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"pushbox/config"
 	"pushbox/internal/admin"
@@ -75,6 +76,11 @@ func Examine(ctx context.Context, s *store.Store, cfg config.Config, version str
 	}
 	if err == nil {
 		f.LostPolicies, err = s.LostPolicies(ctx)
+	}
+	if err == nil {
+		var all []store.Account
+		all, err = s.Accounts(ctx)
+		f.NoAdmin = len(all) > 0 && !slices.ContainsFunc(all, store.Account.Administers)
 	}
 	return f, err
 }

@@ -11,10 +11,12 @@ import (
 	"os"
 	"runtime"
 	"runtime/debug"
+	"strings"
 	"time"
 
 	"pushbox/config"
 	"pushbox/internal/admin"
+	"pushbox/internal/certs"
 	"pushbox/internal/environ"
 	"pushbox/internal/hint"
 	"pushbox/internal/instance"
@@ -77,6 +79,11 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 	if d.watch, err = newWatch(ctx, o, log); err != nil {
 		return d, err
 	}
+	if isFirst(o.Config) {
+		if err := tryOut(ctx, o.Config); err != nil {
+			return d, err
+		}
+	}
 	created, err := d.openStore(ctx, o)
 	if err != nil {
 		return d, err
@@ -109,6 +116,32 @@ func open(ctx context.Context, o Options) (d *daemon, err error) {
 func isFirst(cfg config.Config) bool {
 	_, err := os.Stat(instance.Database(cfg))
 	return cfg.DatabaseURL.IsZero() && errors.Is(err, fs.ErrNotExist)
+}
+
+// tryOut tries what settings of a first start name, before that makes a key and a database:
+// a mistake leaves nothing behind.
+func tryOut(ctx context.Context, cfg config.Config) error {
+	if _, err := readLogo(cfg.Brand.LogoFile); err != nil {
+		return err
+	}
+	if cfg.TLS.CertFile != "" {
+		if _, err := certs.ReadPair(cfg.TLS.CertFile, cfg.TLS.KeyFile); err != nil {
+			return hint.With(err, "%s", certs.Hint(err))
+		}
+	}
+	for setting, address := range map[string]string{"listen": cfg.Listen, "public_listen": cfg.PublicListen, "tls.redirect_listen": cfg.TLS.RedirectListen} {
+		if address == "" || strings.HasPrefix(address, config.UnixPrefix) || strings.HasPrefix(address, config.SystemdPrefix) {
+			continue
+		}
+		listeners, err := listen(ctx, address, 0, nil)
+		if err != nil {
+			return badListener(setting, address, err)
+		}
+		for _, l := range listeners {
+			_ = l.Close() // it took no connection
+		}
+	}
+	return nil
 }
 
 // openStore opens the store, and makes the senders of webhooks and mail. created reports

@@ -126,6 +126,7 @@ func checks() []check {
 		{name: "directory", look: checkDirectory, away: true},
 		{name: "people of the directory", look: checkPeople, asks: true},
 		{name: "sign-in providers", look: checkProviders, away: true},
+		{name: "administrators", look: checkAdministrators, asks: true},
 		{name: "policies", look: checkPolicies, asks: true},
 		{name: "messages", look: checkMessages, asks: true},
 		{name: "webhook of the server", look: checkHook},

@@ -179,6 +179,7 @@ func TestEachThingThatIsWrongIsFound(t *testing.T) {
 		"a store that was closed":     {func(_ *testing.T, s *Subject) { s.Facts.Away = true }, "clock", "unused for more than a day", Warning},
 		"a clock far behind":          {func(_ *testing.T, s *Subject) { s.Facts.Latest = s.Facts.Clock.Add(2 * time.Hour) }, "clock", "2h0m0s behind", Problem},
 		"a clock behind":              {func(_ *testing.T, s *Subject) { s.Facts.Latest = s.Facts.Clock.Add(2 * time.Minute) }, "clock", "2m0s behind", Warning},
+		"no administrator":            {func(_ *testing.T, s *Subject) { s.Facts.NoAdmin = true }, "administrators", "no account administers", Warning},
 		"no sweep":                    {func(_ *testing.T, s *Subject) { s.Facts.Swept = time.Time{} }, "sweeper", "no sweep", Warning},
 		"an old sweep":                {func(_ *testing.T, s *Subject) { s.Facts.Swept = s.Facts.Clock.Add(-time.Hour) }, "sweeper", "1h0m0s ago", Problem},
 		"no space":                    {func(_ *testing.T, s *Subject) { s.Config.Limits.MinFreeSpace = 1 << 62 }, "free space", "nothing is created", Problem},

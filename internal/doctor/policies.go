@@ -8,6 +8,17 @@ import (
 	"pushbox/config"
 )
 
+// checkAdministrators reports that no account can use the pages for administrators.
+func checkAdministrators(_ context.Context, s *Subject) []Finding {
+	switch {
+	case s.Facts == nil:
+		return one(skipped("there is no open database to read accounts of"))
+	case s.Facts.NoAdmin:
+		return one(warning("pushbox user grant admin EMAIL", "no account administers: the pages under /admin are open to none"))
+	}
+	return one(fine("an account administers, or there are no accounts yet"))
+}
+
 // checkPolicies reports policies of accounts that the settings do not have, and those that their
 // people can leave.
 func checkPolicies(_ context.Context, s *Subject) (all []Finding) {

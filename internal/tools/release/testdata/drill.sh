@@ -59,7 +59,7 @@ owned /etc/pushbox/key 'pushbox:pushbox 700'
 pushbox --config $config doctor | grep 'warning  master key: '
 
 : commands work beside the server, and without it
-echo 'at least ten characters' | pushbox user add ann@example.com --password-stdin
+echo 'at least ten characters' | pushbox user add --admin ann@example.com --password-stdin
 pushbox config print >/dev/null
 systemctl stop pushbox
 pushbox --config $config user list | grep ann@example.com
