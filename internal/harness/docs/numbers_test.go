@@ -184,6 +184,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("An account has at most %d tokens", store.MaxTokens),
 			f("charts of the last %d days", n("server", "activityDays")),
 			f("The log keeps %s events", thousands(store.MaxAdminEvents)),
+			f("have up to %d lines a minute", n("server", "LinesPerClient")),
 			f("The instance log keeps %s events", thousands(store.MaxAdminEvents)),
 			f("up to %d an hour for a client and %d an hour in all", store.RefusalEventsPerClient, store.RefusalEvents),
 			f("can make %d API tokens an hour, and %d times", n("store", "TokensPerAccount"), n("store", "ChangesPerAccount")),
