@@ -278,12 +278,19 @@ func TestAMailedLinkMakesAnAccountAnew(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, sendsMail, unhurried)
 	eve := signedUp(t, f, "ann@corp.example")
+	token, err := f.CreateToken(ctx, storetest.Operator, "ann@corp.example", store.TokenTerms{})
+	if err != nil {
+		t.Fatal(err)
+	}
 	if err := f.AskForPassword(ctx, anonymous, "ann@corp.example", "https://push.example", ""); err != nil {
 		t.Fatal(err)
 	}
 	mails := letters(t, f)
-	if err := f.SetPasswordByLink(ctx, anonymous, mails[len(mails)-1].Code, secret.New(another), true); err != nil {
+	if err := f.SetPasswordByLink(ctx, anonymous, mails[len(mails)-1].Code, secret.New(another), false); err != nil {
 		t.Fatal(err)
+	}
+	if _, _, err := f.Authenticate(ctx, anonymous, token.Secret); !errors.Is(err, store.ErrToken) {
+		t.Errorf("an API token of before: %v", err)
 	}
 	if _, err := f.Resume(ctx, eve.session); !errors.Is(err, store.ErrSession) {
 		t.Errorf("the session of who signed up: %v", err)
