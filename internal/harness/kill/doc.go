@@ -15,7 +15,7 @@
 //     copy of a compaction and no chunk of an upload. An answer that breaks off while the
 //     server runs is a failure. proctest's tests show what the ledger refuses.
 //   - TestAKillDuringAStartDoesNoHarm kills first starts.
-//   - TestAKillLosesNoFileAndLeavesNone has 64 clients send and download files.
+//   - TestAKillLosesNoFileAndLeavesNone has 48 clients send and download files.
 //   - TestABackupBesideWritersHoldsAllThatWasAnswered,
 //     TestNoLinkDeliversMoreThanItsLimitAcrossARestore, TestAKilledBackup… and
 //     TestAKilledRestore… take backups beside 8 clients that write, and kill the command,

@@ -15,9 +15,9 @@ import (
 	"pushbox/internal/testkit/env"
 )
 
-const fileClients = 64
+const fileClients = 48 // as many uploads as one account may have at a time
 
-// TestAKillLosesNoFileAndLeavesNone kills a server at random moments while 64
+// TestAKillLosesNoFileAndLeavesNone kills a server at random moments while 48
 // clients send and fetch files. PUSHBOX_TEST_FILE_KILLS sets how often.
 func TestAKillLosesNoFileAndLeavesNone(t *testing.T) {
 	t.Parallel()

@@ -23,7 +23,7 @@ func TestAttacksCostTheAttacker(t *testing.T) {
 		"twenty-one unknown links":             {"404: 20 times, 429: 1 times", "page of a good link: 200, by the API: 200"},
 		"ten wrong sign-ins":                   {"403: 10 times", "right password: 303", "right password: 429", "new password: 303"},
 		"a PIN is guessed, as fast as allowed": {"20 guesses heard, then 429 for about 10m0s", "right PIN: 200"},
-		"a PIN is guessed, without a pause":    {"50 guesses heard, then 200", "right PIN: 200"},
+		"a PIN is guessed, without a pause":    {"50 guesses heard, then 403", "right PIN: 403"},
 	}
 	bin, err := exec.LookPath("pushbox")
 	if err != nil {

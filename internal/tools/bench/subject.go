@@ -17,7 +17,7 @@ import (
 )
 
 const (
-	fillers = 64  // connections that store pushes
+	fillers = 32  // connections that store pushes: no more uploads than one account may have
 	kept    = 100 // file pushes, and pushes with a passphrase, that are viewed again and again
 	owner   = "bench@example.com"
 )
