@@ -85,7 +85,7 @@ func beside(ctx context.Context, v *victim, span time.Duration, h holding, other
 	measure := func(when string, end <-chan time.Time) (lines []line) {
 		for name, ask := range others {
 			var t tries
-			for t.number < usualTries && (end == nil || len(end) == 0) {
+			for t.number < usualTries && len(end) == 0 {
 				t.add(ctx, ask)
 				pause(ctx, rest)
 			}
