@@ -17,7 +17,7 @@ async function arrive(t) {
   return { guest, account }
 }
 
-const payloads = { text: 'nobody else\nhas this', url: 'https://example.com/only-here', qr: 'WIFI:T:WPA;S:café;P:secret;;' }
+const payloads = { text: 'typed once,\nkept here', url: 'https://example.com/only-here', qr: 'WIFI:T:WPA;S:café;P:secret;;' }
 const typedIn = async (guest) => guest.page.locator('#payload:visible, #url:visible').inputValue()
 const failed = async (guest, words) => guest.page.locator('#failed').getByText(words).waitFor()
 

@@ -33,7 +33,8 @@ func newDeadlines(w http.ResponseWriter, l *config.Limits) deadlines {
 
 // Step gives an incoming text more time, but no more than its request has.
 func (d *deadlines) Step() {
-	_ = d.control.SetReadDeadline(earlier(time.Now().Add(d.stall/textStall), d.end))
+	now := time.Now()
+	_ = d.control.SetReadDeadline(now.Add(min(d.stall/textStall, d.end.Sub(now))))
 }
 
 // Rest gives what follows an incoming text the time that its request has.
@@ -41,8 +42,8 @@ func (d *deadlines) Rest() { _ = d.control.SetReadDeadline(d.end) }
 
 // answering gives an outgoing text more time, but little more than its request has.
 func (d *deadlines) answering() {
-	wait := d.stall / textStall
-	_ = d.control.SetWriteDeadline(earlier(time.Now().Add(wait), d.end.Add(wait)))
+	now := time.Now()
+	_ = d.control.SetWriteDeadline(now.Add(d.stall/textStall + min(0, d.end.Sub(now))))
 }
 
 // sending gives an outgoing line more time.
@@ -58,13 +59,6 @@ func (d *deadlines) rest() {
 // cut stops the sending of the answer.
 func (d *deadlines) cut() { _ = d.control.SetWriteDeadline(time.Unix(1, 0)) }
 
-func earlier(a, b time.Time) time.Time {
-	if b.Before(a) {
-		return b
-	}
-	return a
-}
-
 // leastRate is how many bytes of a file must move in a second, on average, once the stall
 // timeout is over: a client that moves just enough not to stall would hold a slot for days.
 const leastRate = 4 << 10
@@ -78,7 +72,7 @@ type pace struct {
 // deadline returns until when more of the file must move.
 func (p *pace) deadline(now time.Time, stall time.Duration) time.Time {
 	earned := time.Duration(p.moved/leastRate) * time.Second
-	return earlier(now.Add(stall), p.begin.Add(stall+earned))
+	return p.begin.Add(stall + min(earned, now.Sub(p.begin)))
 }
 
 // progressStep is how many bytes of a file must arrive before its sender gets more

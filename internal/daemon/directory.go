@@ -41,7 +41,7 @@ type directoryLink struct {
 	last store.AccountID // that the check before asked for; the next one goes on behind it
 
 	mu     sync.Mutex
-	fault  error // why the last check disabled no account, whoever was gone; nil: it could
+	fault  error // why the last check disabled no account, although people were gone; nil: it could
 	doubts map[store.Identity]doubt
 }
 

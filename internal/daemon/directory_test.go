@@ -333,12 +333,12 @@ func TestNoAccountIsDisabledAtTheFirstLook(t *testing.T) {
 		}
 	}
 	const gone = "ann@example.com: the person is in none of allowed_groups; the account is disabled if that is so after "
-	staff("nobody")
+	staff("zoe")
 	look(0, gone)
 	look(goneFor-1, gone)
 	staff("ann")
 	look(1, "")
-	staff("nobody")
+	staff("zoe")
 	look(goneFor, gone)
 	look(goneFor-1, gone)
 	d.now = d.now.Add(1)

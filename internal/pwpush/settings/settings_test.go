@@ -166,7 +166,7 @@ func TestRemarksSayWhatToDo(t *testing.T) {
 	}
 }
 
-// What is to be decided about a variable does not hide that its value was refused.
+// A variable whose value is refused can need a decision, too: the report says both.
 func TestARefusedValueIsNamedBesideWhatIsToBeDecided(t *testing.T) {
 	t.Parallel()
 	var texts []string

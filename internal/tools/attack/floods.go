@@ -49,7 +49,7 @@ func (c *counter) String() (s string) {
 // 90 connections from one /48 ask for a harmless page, and while they attack. The harmless
 // requests show what the machine alone costs, since attacker and server share it.
 func flood(ctx context.Context, v *victim, span time.Duration, attacker sender) ([]line, error) {
-	token, err := v.push(ctx, recipient, "correct horse")
+	token, err := v.push(ctx, recipient, "s3cret", "correct horse")
 	if err != nil {
 		return nil, err
 	}

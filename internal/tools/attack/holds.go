@@ -111,29 +111,15 @@ func beside(ctx context.Context, v *victim, span time.Duration, h holding, other
 	return append(lines, measure("during the attack", time.After(span))...), ctx.Err()
 }
 
-// create creates a push of an anonymous client and returns its url_token.
-func (v *victim) create(ctx context.Context, from, payload string) (status int, token string, err error) {
-	form := url.Values{"push[payload]": {payload}, "push[expire_after_views]": {"100"}}
-	status, res, err := v.do(ctx, ask{from: from, path: "/api/v2/pushes", form: form})
-	if err != nil || status != http.StatusCreated {
-		return status, "", err
-	}
-	var made struct {
-		Token string `json:"url_token"`
-	}
-	err = json.NewDecoder(res.Body).Decode(&made)
-	return status, made.Token, err
-}
-
 // unreadAnswers is a client that opens a long push, and reads nothing of it.
 func unreadAnswers(ctx context.Context, v *victim, span time.Duration) ([]line, error) {
-	made, long, err := v.create(ctx, attacker, strings.Repeat("\x01", 1_000_000)) // six times as long in JSON
-	if err != nil || made != http.StatusCreated {
-		return nil, fmt.Errorf("create: status %d, %w", made, err)
+	long, err := v.push(ctx, attacker, strings.Repeat("\x01", 1_000_000), "") // six times as long in JSON
+	if err != nil {
+		return nil, err
 	}
-	made, short, err := v.create(ctx, recipient, strings.Repeat("x", shortText))
-	if err != nil || made != http.StatusCreated {
-		return nil, fmt.Errorf("create: status %d, %w", made, err)
+	short, err := v.push(ctx, recipient, strings.Repeat("x", shortText), "")
+	if err != nil {
+		return nil, err
 	}
 	h := holding{connections: 16, request: raw("GET", "/api/v2/pushes/"+long, "", "")}
 	return beside(ctx, v, span, h, map[string]asking{
@@ -153,7 +139,7 @@ func endlessBodies(ctx context.Context, v *victim, span time.Duration) ([]line, 
 	}
 	return beside(ctx, v, span, h, map[string]asking{
 		"sender elsewhere, 200 KB": func(ctx context.Context) (int, error) {
-			status, _, err := v.create(ctx, recipient, strings.Repeat("x", longText))
+			status, _, err := v.create(ctx, recipient, strings.Repeat("x", longText), "")
 			return status, err
 		},
 	})

@@ -14,7 +14,7 @@ const office = "203.0.113.5"
 
 // after asks for a link that is there, from the office, and describes the answer.
 func after(ctx context.Context, v *victim, statuses *counter) ([]line, error) {
-	token, err := v.push(ctx, "192.0.2.200", "")
+	token, err := v.push(ctx, "192.0.2.200", "s3cret", "")
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func deadImages(ctx context.Context, v *victim) ([]line, error) {
 
 // expiredClicks are people who click on a link that is over.
 func expiredClicks(ctx context.Context, v *victim) ([]line, error) {
-	token, err := v.push(ctx, "192.0.2.200", "")
+	token, err := v.push(ctx, "192.0.2.200", "s3cret", "")
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +131,7 @@ const maxGuesses = 120
 // guessPIN guesses the passphrase of a push, each time from another network, until a guess
 // is not heard any more.
 func guessPIN(ctx context.Context, v *victim) ([]line, error) {
-	token, err := v.push(ctx, recipient, "4711")
+	token, err := v.push(ctx, recipient, "s3cret", "4711")
 	if err != nil {
 		return nil, err
 	}

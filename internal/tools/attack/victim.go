@@ -126,21 +126,27 @@ func (v *victim) do(ctx context.Context, a ask) (status int, res *http.Response,
 	return res.StatusCode, res, errors.Join(err)
 }
 
-// push creates a push with a passphrase (empty: none), for any number of views that the
-// server allows, and returns its url_token.
-func (v *victim) push(ctx context.Context, from, passphrase string) (string, error) {
-	form := url.Values{"push[payload]": {"s3cret"}, "push[expire_after_views]": {"100"}}
+// create creates a push with a passphrase (empty: none), for any number of views that the
+// server allows.
+func (v *victim) create(ctx context.Context, from, payload, passphrase string) (int, *http.Response, error) {
+	form := url.Values{"push[payload]": {payload}, "push[expire_after_views]": {"100"}}
 	if passphrase != "" {
 		form.Set("push[passphrase]", passphrase)
 	}
-	status, res, err := v.do(ctx, ask{from: from, path: "/api/v2/pushes", form: form})
+	return v.do(ctx, ask{from: from, path: "/api/v2/pushes", form: form})
+}
+
+// push is create. It returns the url_token.
+func (v *victim) push(ctx context.Context, from, payload, passphrase string) (string, error) {
+	status, res, err := v.create(ctx, from, payload, passphrase)
 	if err != nil || status != http.StatusCreated {
 		return "", fmt.Errorf("create: status %d, %w", status, err)
 	}
 	var made struct {
 		Token string `json:"url_token"`
 	}
-	return made.Token, json.NewDecoder(res.Body).Decode(&made)
+	err = json.NewDecoder(res.Body).Decode(&made)
+	return made.Token, err
 }
 
 // open retrieves a push and returns the status.
