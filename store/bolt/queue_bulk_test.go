@@ -56,7 +56,7 @@ func TestUploadsThatWaitAreSpreadOverCommitsAndSmallOnesAreNot(t *testing.T) {
 }
 
 func uploadsThatWaitAreSpreadOverCommitsAndSmallOnesAreNot(t *testing.T) {
-	db := open(t, bolt.Options{Path: newPath(t)})
+	db := open(t, bolt.Options{Path: newPath(t), NoErase: true})
 	const uploads, small = 12, 200
 	g, done := hold(t, db)
 	before := db.TxID(t)
@@ -94,7 +94,7 @@ func TestAnUploadWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
 }
 
 func anUploadWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
-	db := open(t, bolt.Options{Path: newPath(t)})
+	db := open(t, bolt.Options{Path: newPath(t), NoErase: true})
 	g, done := hold(t, db)
 	ctx, cancel := context.WithCancel(t.Context())
 	answer := make(chan error, 1)
@@ -123,7 +123,7 @@ func TestCloseRefusesUploadsThatWait(t *testing.T) {
 
 func closeRefusesUploadsThatWait(t *testing.T) {
 	path := newPath(t)
-	db := open(t, bolt.Options{Path: path})
+	db := open(t, bolt.Options{Path: path, NoErase: true})
 	g, done := hold(t, db)
 	const waiting = 8
 	answers := make(chan error, waiting)

@@ -56,7 +56,8 @@ func (g *gate) rule(p store.Push) (store.Push, store.Entry, error) {
 	return p, store.Entry{}, nil
 }
 
-// hold makes the committer wait at a gate in a change of push 0.
+// hold makes the committer wait at a gate in a change of push 0. In a bubble the database must not
+// erase: the eraser would wait for the committer's lock, and synctest.Wait for the eraser.
 func hold(t *testing.T, db *bolt.DB) (g *gate, done chan error) {
 	t.Helper()
 	mustCreate(t, db, 0)
@@ -75,7 +76,7 @@ func TestAnOperationWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
 }
 
 func anOperationWhoseContextEndsInTheQueueNeverBegins(t *testing.T) {
-	db := open(t, bolt.Options{Path: newPath(t)})
+	db := open(t, bolt.Options{Path: newPath(t), NoErase: true})
 	g, done := hold(t, db)
 	ctx, cancel := context.WithCancel(t.Context())
 	answer := make(chan error, 1)
@@ -124,7 +125,7 @@ func TestCloseWaitsForWhatRunsAndRefusesTheRest(t *testing.T) {
 
 func closeWaitsForWhatRunsAndRefusesTheRest(t *testing.T) {
 	path := newPath(t)
-	db := open(t, bolt.Options{Path: path})
+	db := open(t, bolt.Options{Path: path, NoErase: true})
 	g, done := hold(t, db)
 	const waiting = 50
 	answers := make(chan error, waiting)
@@ -165,7 +166,7 @@ func TestOperationsThatWaitShareACommit(t *testing.T) {
 }
 
 func operationsThatWaitShareACommit(t *testing.T) {
-	db := open(t, bolt.Options{Path: newPath(t)})
+	db := open(t, bolt.Options{Path: newPath(t), NoErase: true})
 	const waiting = 100
 	before := db.TxID(t)
 	g, done := hold(t, db)
@@ -192,7 +193,7 @@ func TestAFailingOperationIsRemovedFromItsBatch(t *testing.T) {
 }
 
 func aFailingOperationIsTakenOutOfItsBatch(t *testing.T) {
-	db := open(t, bolt.Options{Path: newPath(t)})
+	db := open(t, bolt.Options{Path: newPath(t), NoErase: true})
 	g, done := hold(t, db)
 	const waiting = 60
 	var wg sync.WaitGroup
