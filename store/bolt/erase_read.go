@@ -89,9 +89,14 @@ func (h *handle) readTurn(runs []run, buffer []byte) (read []run, found []uint64
 	size := uint64(h.bolt.Info().PageSize)
 	begun := time.Now()
 	for n, r := range runs {
-		got, err := h.file.ReadAt(buffer[:r.count*size], int64(r.first*size))
+		b := buffer[:r.count*size]
+		got, err := h.file.ReadAt(b, int64(r.first*size))
+		if errors.Is(err, io.EOF) { // the file may have been cut: nothing is left of what it does not hold
+			clear(b[got:])
+			got = len(b)
+		}
 		for i := range r.count {
-			if end := int((i + 1) * size); end > got && !errors.Is(err, io.EOF) || !isZero(buffer[i*size:min(end, got)]) {
+			if end := (i + 1) * size; end > uint64(got) || !isZero(b[i*size:end]) {
 				found = append(found, r.first+i)
 			}
 		}

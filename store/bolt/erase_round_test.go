@@ -223,3 +223,30 @@ func TestAStopGoesOnWhereTheEraserWas(t *testing.T) {
 		t.Errorf("%d pieces are left", n)
 	}
 }
+
+// A file that is cut while it is open may end before its free pages do.
+func TestNothingIsLeftToEraseBehindTheEndOfTheFile(t *testing.T) {
+	t.Parallel()
+	db := newDB(t, Options{NoErase: true})
+	createGone(t, db, 1, 50_000)
+	h := db.current.Load()
+	info, err := h.file.Stat()
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := int64(h.bolt.Info().PageSize)
+	first := uint64(info.Size() / size)
+	buffer := bytes.Repeat([]byte{1}, int(8*size))
+	for _, runs := range [][]run{{{first: first, count: 3}}, {{first: first + 1, count: 8}}, {{first: first, count: 1}}} {
+		read, found := h.readTurn(runs, buffer)
+		if len(read) != 1 || len(found) > 0 {
+			t.Errorf("%v: read %v, not erased %v", runs, read, found)
+		}
+	}
+	if _, err := h.file.WriteAt([]byte{1}, int64(first)*size); err != nil {
+		t.Fatal(err)
+	}
+	if _, found := h.readTurn([]run{{first: first, count: 3}}, buffer); len(found) != 1 || found[0] != first {
+		t.Errorf("of three pages, of which the file holds the first byte of one, %v are not erased", found)
+	}
+}
