@@ -39,13 +39,18 @@ var (
 // addPasskey adds the passkey of a device, which also proves an account that has it already.
 func addPasskey(a *servertest.Server, b *servertest.Browser, d *passkeytest.Device, password string) servertest.Answer {
 	a.T.Helper()
+	return addNamedPasskey(a, b, d, password, "Ann’s key")
+}
+
+func addNamedPasskey(a *servertest.Server, b *servertest.Browser, d *passkeytest.Device, password, name string) servertest.Answer {
+	a.T.Helper()
 	page := b.Get("/users/mfa").Want(http.StatusOK).Body
 	made := newInPage.FindStringSubmatch(page)
 	if made == nil {
 		a.T.Fatalf("the page offers no new passkey: %s", page)
 	}
 	a.Store.Clock.Advance(time.Second)
-	fields := []string{"password", password, "name", "Ann’s key", "challenge", made[1]}
+	fields := []string{"password", password, "name", name, "challenge", made[1]}
 	if proof := proofInPage.FindStringSubmatch(page); proof != nil {
 		fields = append(fields, "proof_challenge", proof[1], "proof", d.Get(html.UnescapeString(proof[2])))
 	}

@@ -156,6 +156,13 @@ func TestWhatCannotBeImported(t *testing.T) {
 			in.Log = slices.Repeat([]store.LogEntry{{Kind: store.EntryFailedView, At: in.CreatedAt}}, n)
 		}
 	}
+	texts := func(payload, name, note, passphrase int) func(*store.ImportedPush) { // beyond the bounds
+		of := func(n int) secret.Text { return secret.New(strings.Repeat("x", n)) }
+		return func(in *store.ImportedPush) {
+			in.Payload, in.Name = of(store.MaxText+payload), of(store.MaxName+name)
+			in.Note, in.Passphrase = of(store.MaxNote+note), of(store.MaxPassphrase+passphrase)
+		}
+	}
 	for name, c := range map[string]struct {
 		change func(*store.ImportedPush)
 		want   error
@@ -170,8 +177,11 @@ func TestWhatCannotBeImported(t *testing.T) {
 		"too many days":     {func(in *store.ImportedPush) { in.Days = 36501 }, errInvalid},
 		"no kind":           {func(in *store.ImportedPush) { in.Kind = 0 }, errInvalid},
 		"no file":           {func(in *store.ImportedPush) { in.Kind = store.File }, errInvalid},
-		"longest name":      {func(in *store.ImportedPush) { in.Name = secret.New(strings.Repeat("n", store.MaxName)) }, nil},
-		"too long a name":   {func(in *store.ImportedPush) { in.Name = secret.New(strings.Repeat("n", store.MaxName+1)) }, errInvalid},
+		"longest texts":     {texts(0, 0, 0, 0), nil},
+		"too long a text":   {texts(1, 0, 0, 0), errInvalid},
+		"too long a name":   {texts(0, 1, 0, 0), errInvalid},
+		"too long a note":   {texts(0, 0, 1, 0), errInvalid},
+		"too long a phrase": {texts(0, 0, 0, 1), errInvalid},
 		"a token of ours":   {func(in *store.ImportedPush) { in.Token = store.NewToken(in.CreatedAt) }, store.ErrDenied},
 		"unknown owner":     {func(in *store.ImportedPush) { in.Owner = 99 }, store.ErrToken},
 		"longest log":       {failedViews(50_000), nil},
