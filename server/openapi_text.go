@@ -335,7 +335,7 @@ var paramFields = map[string]apiField{
 		schema: &openapi.Schema{Type: openapi.Types{"integer"}, Minimum: new(1)},
 	},
 	eventField: {
-		in: "query", text: "Only events of this kind. docs/operating.md says what each reports.", fallback: "all",
+		in: "query", text: "Only events of this kind. docs/events.md says what each reports.", fallback: "all",
 		schema: &openapi.Schema{Type: openapi.Types{"string"}, Enum: words(store.AdminKind.String)},
 	},
 	aboutField: {

@@ -1,8 +1,8 @@
 // Package docs does what the manuals and the files of deploy say, with pushbox itself.
 //
-//   - The commands of README.md, docs/api.md, docs/operating.md and docs/upgrading.md run
-//     one after the other and must print what is written under them. -update writes what
-//     they print into README.md and docs/api.md.
+//   - The commands of README.md, docs/api.md, docs/operating.md, docs/backup.md, docs/keys.md
+//     and docs/upgrading.md run one after the other and must print what is written under
+//     them. -update writes what they print into README.md and docs/api.md.
 //   - The receiver of docs/webhooks.md verifies a message, the commands of docs/mail.md
 //     send mails through aiosmtpd, and the recipes of docs/listeners.md and the sub-path of
 //     docs/proxies.md serve what they promise.

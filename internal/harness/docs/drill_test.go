@@ -8,12 +8,12 @@ import (
 	"pushbox/internal/proctest"
 )
 
-// TestTheDrillWorksAsItIsWritten runs every command of the manual's section on backups,
+// TestTheDrillWorksAsItIsWritten runs every command of docs/backup.md,
 // beside a server that has an account and a push, and compares the output with what is
 // written.
 func TestTheDrillWorksAsItIsWritten(t *testing.T) {
 	t.Parallel()
-	want := section(t, "docs/operating.md", "## Backup and restore")
+	want := string(readFile(t, "docs/backup.md"))
 	sh := newShell(t)
 	proctest.APIToken(t, sh.dir)
 	sh.run("curl -sf --data-urlencode 'push[payload]=a secret' " + documented + "/api/v2/pushes")

@@ -136,7 +136,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("oldest first, %d a page", store.PageSize),
 			f("the account's requests, %d a page", store.PageSize),
 			f("accounts, newest first, %d a page", store.PageSize),
-			f("(operating.md#events), newest first, %d a page", store.PageSize),
+			f("(events.md), newest first, %d a page", store.PageSize),
 			f("in its place, %d characters long", n("store", "handleLength")),
 			"at most " + kept + " are kept",
 			f("(%d minutes by default), longer while", window),
@@ -173,24 +173,13 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("one %s and %s a day per account; %s tries for each", one(span("store", "codesApart")), word(n("store", "codesPerDay")), word(n("store", "CodeTries"))),
 		},
 		"docs/operating.md": {
-			f("the key as %s lines", word(n("store/seal", "PaperLines"))),
-			f("A link works once, for %s", one(span("store", "ResetLasts"))),
 			f("`purge_after`, %s by default", one(c.PurgeAfter)),
 			f("Pushes of anonymous senders go %s after", one(span("store", "anonymousStay"))),
-			f("lock an account, and for %s at most", one(span("store", "signInsPerAccountWindow"))),
 			f("within about %s, if there is space", one(span("store", "tidyRest"))),
 			f("If the clock jumps ahead by more than %s", one(span("store/clock", "BelievedJump"))),
 			f("for %s days (upgrading.md)", word(days(store.CopiesStay))),
-			f("An account has at most %d tokens", store.MaxTokens),
-			f("charts of the last %d days", n("server", "activityDays")),
-			f("The log keeps %s events", thousands(store.MaxAdminEvents)),
 			f("have up to %d lines a minute", n("server", "LinesPerClient")),
 			f("The instance log keeps %s events", thousands(store.MaxAdminEvents)),
-			f("up to %d an hour for a client and %d an hour in all", store.RefusalEventsPerClient, store.RefusalEvents),
-			f("can make %d API tokens an hour, and %d times", n("store", "TokensPerAccount"), n("store", "ChangesPerAccount")),
-			f("none of the %s languages", languages),
-			f("up to %d passkeys", n("store", "MaxPasskeys")),
-			f("A challenge is good for %s minutes", word(minutes(span("store", "passkeyLasts")))),
 			f("always %d days ahead", n("server", "contactFor")),
 			f("live at once (%s), of `limits.anonymous_bytes` together (%s", thousands(limits.AnonymousPushes), anonymous),
 			f("percent of the space (%d)", limits.AnonymousShare),
@@ -201,6 +190,23 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("| %d | the command or the settings are wrong |", n("internal/cli", "exitUsage")),
 			f("| %d | `check` or `doctor` found problems;", n("internal/cli", "exitProblems")),
 			f("| %d | another process uses the database;", n("internal/cli", "exitInUse")),
+		},
+		"docs/accounts.md": {
+			f("A link works once, for %s", one(span("store", "ResetLasts"))),
+			f("lock an account, and for %s at most", one(span("store", "signInsPerAccountWindow"))),
+			f("An account has at most %d tokens", store.MaxTokens),
+			f("charts of the last %d days", n("server", "activityDays")),
+			f("none of the %s languages", languages),
+			f("up to %d passkeys", n("store", "MaxPasskeys")),
+			f("A challenge is good for %s minutes", word(minutes(span("store", "passkeyLasts")))),
+		},
+		"docs/keys.md": {
+			f("the key as %s lines", word(n("store/seal", "PaperLines"))),
+		},
+		"docs/events.md": {
+			f("The log keeps %s events", thousands(store.MaxAdminEvents)),
+			f("up to %d an hour for a client and %d an hour in all", store.RefusalEventsPerClient, store.RefusalEvents),
+			f("can make %d API tokens an hour, and %d times", n("store", "TokensPerAccount"), n("store", "ChangesPerAccount")),
 		},
 		"docs/mail.md": {
 			f("It works once, for %s", one(span("store", "ResetLasts"))),
@@ -436,11 +442,11 @@ func TestTheTableOfEventsHasEveryEvent(t *testing.T) {
 	}
 }
 
-// docs/operating.md says of each event of the instance log what the store says of it.
+// docs/events.md says of each event of the instance log what the store says of it.
 func TestTheInstanceLogHasTheEventsOfItsTable(t *testing.T) {
 	t.Parallel()
 	var got, want []string
-	for _, row := range eventRows(t, "docs/operating.md", "What it says") {
+	for _, row := range eventRows(t, "docs/events.md", "What it says") {
 		got = append(got, row[1]+": "+row[2])
 	}
 	for _, k := range store.AdminKinds() {

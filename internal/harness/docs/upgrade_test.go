@@ -37,7 +37,7 @@ func wantFollowed(t *testing.T, s *shell, text string, least int) {
 
 func TestTheCommandsAboutKeysWorkWithAServerAndWithout(t *testing.T) {
 	t.Parallel()
-	text := section(t, "docs/operating.md", "## Keys")
+	text := string(readFile(t, "docs/keys.md"))
 	for _, online := range []bool{true, false} {
 		s := newIdleShell(t, "testdata/databases/schema-6")
 		s.run("pushbox compact") // which upgrades it
