@@ -115,7 +115,7 @@ func (a *app) subject(cmd *cobra.Command, o doctorFlags) (*doctor.Subject, error
 	s.ProvidersAre = err
 	for i, p := range providers {
 		name := s.Config.SignIn.OIDC[i].Name
-		s.Providers = append(s.Providers, doctor.Provider{Name: name, Back: display.BackPath(name), Ask: p.Ask})
+		s.Providers = append(s.Providers, doctor.Provider{Name: name, Back: display.BackPath(name), Ask: p.Check})
 	}
 	if !s.Config.Webhooks.URL.IsZero() {
 		s.Hook = daemon.CheckInstanceHook(s.Config.Webhooks)

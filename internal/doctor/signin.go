@@ -1,17 +1,20 @@
 package doctor
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
 	"slices"
+
+	"pushbox/internal/hint"
 )
 
 // A Provider is a sign-in provider.
 type Provider struct {
 	Name string
 	Back string                      // the path to which it sends browsers back
-	Ask  func(context.Context) error // returns an error unless it answers as a provider
+	Ask  func(context.Context) error // returns an error, with a hint if it is not the usual one, unless it answers as a provider to this client
 }
 
 // providerCure is what to do about a provider that cannot be asked.
@@ -31,7 +34,7 @@ func checkProviders(ctx context.Context, s *Subject) (all []Finding) {
 	}
 	for _, p := range s.Providers {
 		if err := p.Ask(ctx); err != nil {
-			all = append(all, problem(providerCure, "%s: %v", p.Name, err))
+			all = append(all, problem(cmp.Or(hint.Of(err), providerCure), "%s: %v", p.Name, err))
 			continue
 		}
 		base := s.Config.BaseURL

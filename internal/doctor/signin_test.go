@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/netip"
 	"testing"
+
+	"pushbox/internal/hint"
 )
 
 func TestProvidersOfSignInsAreToAnswer(t *testing.T) {
@@ -18,6 +20,10 @@ func TestProvidersOfSignInsAreToAnswer(t *testing.T) {
 	wants(t, "with base_url", of(t, s, name), OK, "https://push.example.com/users/oidc/office/callback")
 	s.Providers[0].Ask = func(context.Context) error { return errors.New("it is asleep") }
 	wants(t, "a bad one", of(t, s, name), Problem, "office: it is asleep")
+	s.Providers[0].Ask = func(context.Context) error { return hint.With(errors.New("it does not know us"), "take another secret") }
+	if f := of(t, s, name); f.Cure != "take another secret" {
+		t.Errorf("the cure is %q", f.Cure)
+	}
 	s.ProvidersAre = errors.New("no such file")
 	wants(t, "a file that is missing", of(t, s, name), Problem, "no such file")
 }

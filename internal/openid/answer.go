@@ -184,7 +184,7 @@ func exchangeError(err error) error {
 	var refused *oauth2.RetrieveError
 	if errors.As(err, &refused) && refused.Response != nil && refused.Response.StatusCode < 500 {
 		if refused.ErrorCode == "invalid_client" {
-			return fmt.Errorf("%w: the provider refuses client_id with its client_secret", ErrToken)
+			return fmt.Errorf("%w: %w", ErrToken, ErrClient)
 		}
 		return fmt.Errorf("%w: the provider gives none for the code: status %d, %q", ErrToken, refused.Response.StatusCode, short(refused.ErrorCode))
 	}

@@ -25,6 +25,7 @@ import (
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
 
+	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 )
 
@@ -39,6 +40,8 @@ const (
 var (
 	// ErrDown says that the provider does not answer, or not as one.
 	ErrDown = errors.New("the provider does not answer")
+	// ErrClient says that the provider does not take pushbox for its client.
+	ErrClient = errors.New("the provider refuses client_id with its client_secret")
 	// ErrFlow says that an answer is not to a sign-in that this browser began.
 	ErrFlow = errors.New("the answer is not to a sign-in of this browser")
 	// ErrDeclined says that the provider, or the person there, ended the sign-in.
@@ -96,12 +99,34 @@ func New(o Options) *Provider {
 	return &Provider{opts: o, client: newClient(o.Roots), asking: make(chan struct{}, 1)}
 }
 
-// Ask returns ErrDown unless the provider answers as one, and offers what is needed.
-func (p *Provider) Ask(ctx context.Context) error {
+// Check returns ErrDown unless the provider answers as one, and offers what is needed, and
+// ErrClient, with the next step, if it refuses pushbox itself. To find that out, it sends a code
+// that the provider never gave, with the secret in the header and in the form, since providers
+// take it in one of them: RFC 6749, section 5.2, has invalid_client for a client that is unknown
+// or has a wrong secret, and invalid_grant for a code.
+func (p *Provider) Check(ctx context.Context) error {
 	ctx, cancel := p.context(ctx)
 	defer cancel()
-	_, err := p.find(ctx)
-	return err
+	d, err := p.find(ctx)
+	if err != nil {
+		return err
+	}
+	for _, style := range []oauth2.AuthStyle{oauth2.AuthStyleInHeader, oauth2.AuthStyleInParams} {
+		c := p.config(d, "")
+		c.Endpoint.AuthStyle = style
+		_, err := c.Exchange(ctx, newFlow(p.opts.Now()).secret.Reveal())
+		if err == nil {
+			return nil
+		}
+		switch err = exchangeError(err); {
+		case errors.Is(err, ErrClient): // or it takes the secret elsewhere
+		case errors.Is(err, ErrToken): // it refuses the code
+			return nil
+		default:
+			return err
+		}
+	}
+	return hint.With(ErrClient, "take client_id and client_secret from what the provider has for pushbox; after a change of either, restart pushbox")
 }
 
 // context returns the context of what is asked of the provider.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"pushbox/internal/openid"
+	"pushbox/internal/hint"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/oidctest"
 )
@@ -272,7 +273,7 @@ func TestAProviderIsDownAtTheStartAndInUse(t *testing.T) {
 	p.Down = true
 	_, _, err := c.Begin(t.Context(), back)
 	wantErr(t, err, openid.ErrDown)
-	wantErr(t, c.Ask(t.Context()), openid.ErrDown)
+	wantErr(t, c.Check(t.Context()), openid.ErrDown)
 	p.Down = false
 	to, f := begin(t, c)
 	answer := visit(t, to)
@@ -285,7 +286,7 @@ func TestAProviderIsDownAtTheStartAndInUse(t *testing.T) {
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	wantErr(t, client(t, p).Ask(gone), openid.ErrDown)
+	wantErr(t, client(t, p).Check(gone), openid.ErrDown)
 }
 
 func TestKeysThatCannotBeReadAreNoFaultOfTheToken(t *testing.T) {
@@ -316,7 +317,7 @@ func TestWhatIsNoProviderIsRefused(t *testing.T) {
 	} {
 		p := oidctest.New(t)
 		p.Discovery = d
-		if err := client(t, p).Ask(t.Context()); !errors.Is(err, openid.ErrDown) {
+		if err := client(t, p).Check(t.Context()); !errors.Is(err, openid.ErrDown) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -328,7 +329,7 @@ func TestWhatIsNoProviderIsRefused(t *testing.T) {
 	}))
 	defer s.Close()
 	p := oidctest.New(t)
-	err := client(t, p, func(o *openid.Options) { o.Issuer = s.URL }).Ask(t.Context())
+	err := client(t, p, func(o *openid.Options) { o.Issuer = s.URL }).Check(t.Context())
 	if wantErr(t, err, openid.ErrDown); elsewhere.Load() {
 		t.Error("a redirect was followed")
 	}
@@ -363,7 +364,13 @@ func TestTheScopeOfGroupsIsAskedForWhereItIsOffered(t *testing.T) {
 func TestAWrongSecretIsNamed(t *testing.T) {
 	t.Parallel()
 	p := oidctest.New(t)
+	if err := client(t, p).Check(t.Context()); err != nil {
+		t.Errorf("the right secret: %v", err)
+	}
 	c := client(t, p, func(o *openid.Options) { o.Secret = secret.New("canary-wrong") })
+	if err := c.Check(t.Context()); !errors.Is(err, openid.ErrClient) || !strings.Contains(hint.Of(err), "client_secret") {
+		t.Errorf("a wrong one: %v", err)
+	}
 	to, flow, err := c.Begin(t.Context(), back)
 	if err != nil {
 		t.Fatal(err)
@@ -381,7 +388,7 @@ func TestOnlyGivenAuthoritiesAreTrusted(t *testing.T) {
 	defer s.Close()
 	p.Discovery = oidctest.Claims{"issuer": s.URL, "authorization_endpoint": s.URL, "token_endpoint": s.URL, "jwks_uri": s.URL, "end_session_endpoint": s.URL}
 	ask := func(roots *x509.CertPool) error {
-		return client(t, p, func(o *openid.Options) { o.Issuer, o.Roots = s.URL, roots }).Ask(t.Context())
+		return client(t, p, func(o *openid.Options) { o.Issuer, o.Roots = s.URL, roots }).Check(t.Context())
 	}
 	wantErr(t, ask(nil), openid.ErrDown)
 	roots := x509.NewCertPool()
@@ -432,7 +439,7 @@ func TestForgedLogoutTokensAskTheProviderRarely(t *testing.T) {
 	now := time.Now()
 	p.Now = func() time.Time { return now }
 	c := client(t, p)
-	if err := c.Ask(t.Context()); err != nil {
+	if err := c.Check(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	asked := p.Visits()
@@ -484,7 +491,7 @@ func TestWhereAPersonCanSignOutIsKnownWithoutAQuestion(t *testing.T) {
 		if !c.MaySignOut() || p.Visits() != 0 {
 			t.Errorf("before it was asked: %v, after %d visits", c.MaySignOut(), p.Visits())
 		}
-		if err := c.Ask(t.Context()); err != nil || c.MaySignOut() != ends {
+		if err := c.Check(t.Context()); err != nil || c.MaySignOut() != ends {
 			t.Errorf("it ends sessions: %v, not %v, %v", c.MaySignOut(), ends, err)
 		}
 	}
@@ -496,7 +503,10 @@ func TestAProviderIsAskedOnce(t *testing.T) {
 	c := client(t, p)
 	done := make(chan error, 8)
 	for range cap(done) {
-		go func() { done <- c.Ask(t.Context()) }()
+		go func() {
+			_, _, err := c.Begin(t.Context(), back)
+			done <- err
+		}()
 	}
 	errs := make([]error, cap(done))
 	for i := range errs {
