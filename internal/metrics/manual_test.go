@@ -85,6 +85,19 @@ func TestManualAlertsAndDashboardNameOnlyMetricsThatThereAre(t *testing.T) {
 	}
 }
 
+func TestTheDashboardShowsEveryMetric(t *testing.T) {
+	t.Parallel()
+	text, err := os.ReadFile(board)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range ours(allFamilies(t)) {
+		if !strings.Contains(string(text), name) {
+			t.Errorf("%s lacks %s", board, name)
+		}
+	}
+}
+
 // matcher is a label with the values that a rule asks for.
 var matcher = regexp.MustCompile(`(route|class|limit|outcome|by|state|reason)=~?\\?"([^"\\]+)\\?"`)
 
