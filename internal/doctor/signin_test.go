@@ -20,7 +20,9 @@ func TestProvidersOfSignInsAreToAnswer(t *testing.T) {
 	wants(t, "with base_url", of(t, s, name), OK, "https://push.example.com/users/oidc/office/callback")
 	s.Providers[0].Ask = func(context.Context) error { return errors.New("it is asleep") }
 	wants(t, "a bad one", of(t, s, name), Problem, "office: it is asleep")
-	s.Providers[0].Ask = func(context.Context) error { return hint.With(errors.New("it does not know us"), "take another secret") }
+	s.Providers[0].Ask = func(context.Context) error {
+		return hint.With(errors.New("it does not know us"), "take another secret")
+	}
 	if f := of(t, s, name); f.Cure != "take another secret" {
 		t.Errorf("the cure is %q", f.Cure)
 	}

@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"pushbox/internal/openid"
 	"pushbox/internal/hint"
+	"pushbox/internal/openid"
 	"pushbox/internal/secret"
 	"pushbox/internal/testkit/oidctest"
 )
