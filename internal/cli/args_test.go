@@ -47,6 +47,9 @@ func TestEachCommandHasHelpWithAnExample(t *testing.T) {
 		if !cmd.HasSubCommands() && !strings.Contains(cmd.Example, cmd.CommandPath()) {
 			t.Errorf("%s has no example", cmd.CommandPath())
 		}
+		if alone := strings.Contains(cmd.UsageString(), "\n  "+cmd.UseLine()+"\n"); alone == cmd.HasSubCommands() {
+			t.Errorf("%s: that it can be run without a command: %v", cmd.CommandPath(), alone)
+		}
 		if cmd.Args == nil {
 			t.Errorf("%s does not look at its arguments", cmd.CommandPath())
 		}
