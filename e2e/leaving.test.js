@@ -38,6 +38,7 @@ for (const step of [true, false]) {
     await guest.wholePage({ level: 1, name: say('step_title') })
     assert.equal((await guest.page.content()).includes('not twice'), false)
     await guest.page.goForward({ waitUntil: 'commit' })
+    await guest.wholePage({ level: 1, name: say('create_heading') }) // until then there is no page to leave
     await guest.page.goBack({ waitUntil: 'commit' })
     await guest.wholePage({ level: 1, name: say('step_title') })
     assert.equal((await guest.page.content()).includes('not twice'), false)
