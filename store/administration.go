@@ -90,6 +90,10 @@ func (a administration) createFirstAccount(ctx context.Context, one Account) (Ac
 	})
 }
 
+// lastAdminTries bounds how often another administrator is looked for: each time the one that was
+// found lost the role in between.
+const lastAdminTries = 8
+
 func (a administration) changeAccount(ctx context.Context, id AccountID, session SessionDigest, r AccountRule) (AccountChange, error) {
 	return sealing(ctx, a.store, func(ctx context.Context) (AccountChange, error) {
 		if err := a.may(id); err != nil {
@@ -97,7 +101,7 @@ func (a administration) changeAccount(ctx context.Context, id AccountID, session
 		}
 		defer a.store.watchers.forget(id)
 		c, err := a.store.engine.ChangeAccount(ctx, id, session, r)
-		for errors.Is(err, ErrLastAdmin) { // or none was named: the engine looks at one account alone
+		for tries := 0; errors.Is(err, ErrLastAdmin) && tries < lastAdminTries; tries++ { // or none was named: the engine looks at one account alone
 			other, findErr := a.store.adminBeside(ctx, id)
 			if findErr != nil {
 				return AccountChange{}, findErr
