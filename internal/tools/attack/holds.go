@@ -197,7 +197,7 @@ func (v *victim) token(ctx context.Context) (string, error) {
 	const email = "ann@example.com"
 	run := func(input string, args ...string) (string, error) {
 		cmd := exec.CommandContext(ctx, v.cmd.Path, append(args, "--data-dir", v.data)...)
-		cmd.Stdin = strings.NewReader(input)
+		cmd.Stdin, cmd.Env = strings.NewReader(input), plainEnviron()
 		var said bytes.Buffer
 		cmd.Stderr = &said
 		out, err := cmd.Output()

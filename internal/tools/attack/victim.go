@@ -54,7 +54,7 @@ func start(ctx context.Context, bin, dir string, environ []string) (*victim, err
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
 	v.cmd = exec.CommandContext(ctx, bin, "serve", "--listen", v.address)
-	v.cmd.Env = append(slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "PUSHBOX_") }), "PUSHBOX_DATA_DIR="+v.data)
+	v.cmd.Env = append(plainEnviron(), "PUSHBOX_DATA_DIR="+v.data)
 	v.cmd.Env = append(v.cmd.Env, environ...)
 	v.cmd.Dir, v.cmd.Stderr = v.data, &v.said
 	if err := v.cmd.Start(); err != nil {
@@ -69,6 +69,11 @@ func start(ctx context.Context, bin, dir string, environ []string) (*victim, err
 			return nil, fmt.Errorf("the server does not answer: %s", v.said.String())
 		}
 	}
+}
+
+// plainEnviron is the environment without settings of pushbox.
+func plainEnviron() []string {
+	return slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "PUSHBOX_") })
 }
 
 // stop ends the server and waits for it.
