@@ -74,9 +74,9 @@ func (d *daemon) run(ctx context.Context) error {
 	tls := begin(ctx, func(ctx context.Context) error {
 		return d.tls.run(ctx, d.server(nil), addressForVisitors(d.endpoints), d.cfg.Limits.DrainTimeout)
 	})
-	d.announce()
-	d.warnOfRoom()
 	d.watch.serving(ctx, d.store)
+	d.announce() // once it is ready: who waits for this line may ask at once
+	d.warnOfRoom()
 
 	var failed error
 	select {
