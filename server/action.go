@@ -35,6 +35,7 @@ type request struct {
 	act       string          // from the path: what to do with an account
 	base      string          // of the links in the answer
 	client    clientip.Client // the sender's address, which trusted proxies pass on
+	counted   bool            // by the general limit, or it comes from this machine
 	actor     store.Actor
 	token     *store.APIToken   // nil: the request has none
 	session   store.SessionInfo // on pages: of the signed-in account

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +134,7 @@ func (s *Server) run(r *request) (rep reply, err error) {
 // admit refuses a request before an action sees it.
 func (s *Server) admit(r *request) (err error) {
 	if !s.answersTo(r) {
-		return errHostUnknown
+		return cmp.Or(s.countRequest(r), error(errHostUnknown))
 	}
 	if r.route == nil || r.route.has(isV1) && !s.cfg.EnableAPIv1 {
 		if err := s.countRequest(r); err != nil {
@@ -142,7 +143,7 @@ func (s *Server) admit(r *request) (err error) {
 		return s.noRoute(r)
 	}
 	if err := s.checkIntent(r); err != nil {
-		return err
+		return cmp.Or(s.countRequest(r), err)
 	}
 	denied := s.authenticate(r)
 	if err := s.countRequest(r); err != nil { // counts denied requests, too

@@ -175,7 +175,8 @@ func (s *Server) countUnknown(r *request, err error) error {
 // countRequest counts the request for its API token, account or client, and refuses
 // one too many. It does not count a program on this machine that uses no proxy.
 func (s *Server) countRequest(r *request) error {
-	if r.client.Direct || r.route != nil && r.route.has(notCounted) {
+	r.counted = r.client.Direct || r.route == nil || !r.route.has(notCounted)
+	if r.client.Direct || !r.counted {
 		return nil
 	}
 	allow, name, key := s.limits.anonymous.AllowFor, limitAnonymous, r.actor.Client

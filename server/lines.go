@@ -10,8 +10,8 @@ import (
 
 const (
 	// LinesPerClient is how many requests of a client have lines in the log within a minute of
-	// those that cost the client nothing: a limit refused them, or they ask for the server's
-	// health. The rest is counted, and one line a minute has the count.
+	// those that cost the client nothing: a limit refused them, no limit counts them, or they were
+	// refused before one did. The rest is counted, and one line a minute has the count.
 	LinesPerClient = 60
 
 	linesWindow = time.Minute
@@ -52,5 +52,5 @@ func (l *lines) count() int64 {
 
 // isCheap reports whether a request cost its client nothing, so that there may be very many.
 func isCheap(r *request, status int, err error) bool {
-	return status == http.StatusTooManyRequests || isBusy(err) || r.route != nil && r.route.has(isHealthCheck)
+	return status == http.StatusTooManyRequests || isBusy(err) || !r.counted || r.route != nil && r.route.has(isHealthCheck)
 }

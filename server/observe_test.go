@@ -409,8 +409,9 @@ func TestWhatCostsAClientNothingDoesNotFillTheLog(t *testing.T) {
 		path   string
 		status int
 	}{
-		"refusals": {"/api/v2/openapi", http.StatusTooManyRequests},
-		"health":   {"/healthz", http.StatusOK},
+		"refusals":    {"/api/v2/openapi", http.StatusTooManyRequests},
+		"health":      {"/healthz", http.StatusOK},
+		"not counted": {"/robots.txt", http.StatusOK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -435,6 +436,28 @@ func TestWhatCostsAClientNothingDoesNotFillTheLog(t *testing.T) {
 				t.Errorf("the log has no count:\n%s", log[len(log)-1000:])
 			}
 		})
+	}
+}
+
+// A wrong host, or a request that a browser was made to send, counts as every other.
+func TestWhatIsRefusedAtOnceCounts(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, func(c *config.Config) {
+		c.Limits.AnonymousPerMinute, c.AllowedHosts = 2, []string{"push.example.com"}
+	})
+	for name, c := range map[string]struct {
+		far     int
+		headers http.Header
+		status  int
+	}{
+		"another host":      {1, http.Header{"Host": {"evil.example"}}, http.StatusMisdirectedRequest},
+		"from another site": {2, http.Header{"Host": {"push.example.com"}, "Sec-Fetch-Site": {"cross-site"}, "Origin": {"https://evil.example"}}, http.StatusForbidden},
+	} {
+		for _, want := range []int{c.status, c.status, http.StatusTooManyRequests} {
+			if got := a.Do("POST", "/users/sign_in", "email=x", servertest.Urlencoded, servertest.Far(c.far), c.headers); got.Status != want {
+				t.Errorf("%s: %d, not %d", name, got.Status, want)
+			}
+		}
 	}
 }
 
