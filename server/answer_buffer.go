@@ -138,17 +138,47 @@ func (s *Server) render(r *request, rep *reply) error {
 		return s.renderPage(r, rep)
 	case rep.body != nil:
 		return encode(r, rep)
+	case rep.text != nil && len(rep.text.body) > smallBody:
+		return hold(r, rep)
 	default:
 		return nil
 	}
 }
 
-// encode renders JSON, whose memory is reserved if it is long.
+// mayFail reports whether an answer can still be refused for lack of memory: the request changed
+// nothing. One that counts a view has reserved the memory before.
+func (r *request) mayFail() bool {
+	return r.route != nil && !r.route.has(countsViews) && (r.Method == http.MethodGet || r.Method == http.MethodHead)
+}
+
+// encode renders JSON.
 func encode(r *request, rep *reply) error {
-	b := newAnswerBuffer(r.ctx, &r.memory, true)
-	enc := json.NewEncoder(b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(rep.body); err != nil {
+	return fill(r, rep, func(b *answerBuffer) error {
+		enc := json.NewEncoder(b)
+		enc.SetEscapeHTML(false)
+		return enc.Encode(rep.body)
+	})
+}
+
+// hold keeps a long text in the memory for answers until it is sent.
+func hold(r *request, rep *reply) error {
+	return fill(r, rep, func(b *answerBuffer) error {
+		_, err := b.Write(rep.text.body)
+		rep.text.body = nil
+		return err
+	})
+}
+
+// fill has an answer written into a buffer, which takes the place of its body.
+func fill(r *request, rep *reply, write func(*answerBuffer) error) error {
+	ctx, reserved := r.ctx, !r.mayFail()
+	if !reserved {
+		limited, cancel := context.WithTimeout(ctx, memoryWait)
+		defer cancel()
+		ctx = limited
+	}
+	b := newAnswerBuffer(ctx, &r.memory, reserved)
+	if err := write(b); err != nil {
 		b.free()
 		return err
 	}

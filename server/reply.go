@@ -16,7 +16,7 @@ type reply struct {
 	status   int
 	body     any
 	template string        // if set, body is what this page shows
-	out      *answerBuffer // the page or the JSON, rendered
+	out      *answerBuffer // the page, the JSON or the long text, rendered
 	reserved bool          // the page's memory is reserved: a view was counted, so the page must not fail
 	text     *text
 	asset    *web.Asset
@@ -64,11 +64,11 @@ func (s *Server) send(w http.ResponseWriter, r *request, rep reply) (int64, erro
 		return s.sendPage(w, r, rep)
 	case rep.asset != nil:
 		return sendAsset(w, r, *rep.asset)
-	case rep.text != nil:
+	case rep.text != nil && rep.out == nil:
 		w.Header()["Content-Type"] = []string{rep.text.media}
 		return sendBytes(w, r, rep.status, rep.text.body)
 	case rep.out != nil:
-		return sendJSON(w, r, rep)
+		return sendBuffer(w, r, rep)
 	default: // the headers say it all
 		return sendBytes(w, r, rep.status, nil)
 	}
@@ -104,10 +104,13 @@ func sendLines(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 	return out.n, err
 }
 
-// sendJSON writes JSON.
-func sendJSON(w http.ResponseWriter, r *request, rep reply) (int64, error) {
+// sendBuffer writes JSON, or a long text.
+func sendBuffer(w http.ResponseWriter, r *request, rep reply) (int64, error) {
 	h := w.Header()
 	h["Content-Type"] = jsonType
+	if rep.text != nil {
+		h["Content-Type"] = []string{rep.text.media}
+	}
 	h["Content-Length"] = []string{strconv.FormatInt(rep.out.size, 10)}
 	w.WriteHeader(rep.status)
 	return rep.out.send(w, r.deadlines.answering)

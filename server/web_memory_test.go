@@ -122,6 +122,34 @@ func TestAnswersThatAreNotReadTakeBoundedMemory(t *testing.T) {
 	}
 }
 
+// Lists, logs and documents take their part of the memory, too.
+func TestListsThatAreNotReadTakeBoundedMemory(t *testing.T) {
+	t.Parallel()
+	a := servertest.New(t, memoryOf(16<<20))
+	session, bearer := a.AddSessionUser("ann@example.com"), a.AddToken("ann@example.com")
+	var last string
+	for range store.PageSize {
+		last = a.Create(`"payload":"x","note":`+servertest.Quoted(strings.Repeat("\x01", store.MaxNote)), bearer)
+	}
+	said := strings.Repeat("\U0001f600", 255)
+	for range 100 {
+		h := http.Header{"User-Agent": {said}, "Referer": {said}}
+		a.Do("GET", pushes+"/"+last+"?passphrase=x", "", bearer, h)
+	}
+	for path, by := range map[string]http.Header{pushes + "/active": bearer, "/p/" + last + "/audit.csv": session, "/api/v2/openapi.json": {}} {
+		read := sendUnread(a, "GET", path, "", by)
+		held := a.Handler.Stats().RequestMemory
+		w := read()
+		if size := w.Body.Len(); w.Code != http.StatusOK || size < 100_000 || held < int64(size)/2 {
+			t.Errorf("%s: %d, an answer of %d bytes holds %d", path, w.Code, size, held)
+		}
+		a.Settle()
+		if held := a.Handler.Stats().RequestMemory; held != 0 {
+			t.Errorf("%s: %d bytes stay held", path, held)
+		}
+	}
+}
+
 // A small text that is being shown takes none of the memory.
 func TestSmallPagesThatAreNotReadTakeNoMemoryFromOthers(t *testing.T) {
 	t.Parallel()
