@@ -188,7 +188,7 @@ test('nothing is sent to keys that are not those of the link', async (t) => {
   const { link } = await askFor(guest, { answers: 2, encrypt: true })
   const others = [await askFor(guest, { encrypt: true }), await askFor(guest, { encrypt: false })]
   const { hash } = new URL(link)
-  for (const wrong of [...others.map(({ link: other }) => other.replace(/#.*|$/, hash)), link.slice(0, -1)]) {
+  for (const wrong of [...others.map(({ link: other }) => other.replace(/#.*|$/, hash)), link.slice(0, -1), link.replace(/(#.{9}).*/, '$1')]) {
     await sender.go('about:blank')
     await sender.go(wrong)
     await sender.page.getByText(say('answer_changed', { email })).waitFor()
@@ -198,6 +198,16 @@ test('nothing is sent to keys that are not those of the link', async (t) => {
     await sender.go('about:blank')
     await answer(sender, good, { text: 'x' })
     await sent(sender)
+  }
+  const other = await scene.guest(t) // whose pages leave out what they would say
+  await other.page.addInitScript(() => {
+    new MutationObserver(() => document.querySelector('[data-changed]')?.removeAttribute('data-changed')).observe(document, { childList: true, subtree: true })
+  })
+  for (const wrong of others) {
+    await other.go('about:blank')
+    await other.go(wrong.link.replace(/#.*|$/, hash))
+    await other.page.locator('form[data-sends]').waitFor({ state: 'hidden' })
+    assert.equal(await other.page.locator('[data-changed]').count(), 0)
   }
 })
 

@@ -39,8 +39,9 @@ async function bind(keys) {
   const good = await belong(keys, note.dataset)
   one('#changed').hidden = good
   for (const part of all('.passed')) part.hidden = !good
-  if (!good || link.value.includes('#')) return // which is there already
-  const whole = `${link.value}#${await fingerprintOf(note.dataset)}`
+  if (!good) return
+  const whole = `${link.value.replace(/#.*/, '')}#${await fingerprintOf(note.dataset)}` // in place of any other
+  if (link.value === whole) return
   words.value = words.value.replace(link.value, whole)
   link.value = whole
   mail.href = `mailto:?body=${encodeURIComponent(words.value)}`
