@@ -127,7 +127,8 @@ func TestAHolderHasAShareOfAMemory(t *testing.T) {
 			{"its network", Holder{Client: "192.0.2.2"}, 8*unit - 1},
 			{"the account", Holder{Account: 1}, 8*unit - 1},
 			{"the link", Holder{Link: "1"}, 4*unit - 1},
-			{"another client", Holder{Client: "198.51.100.1", Account: 2, Link: "2"}, 16*unit - 1},
+			{"another client", Holder{Client: "198.51.100.1", Account: 2}, 16*unit - 1},
+			{"another client that answers a request", Holder{Client: "198.51.100.1", Link: "2"}, 12*unit - 1},
 			{"a holder without a name", Holder{}, 16*unit - 1},
 		} {
 			t.Log(c.name)

@@ -8,7 +8,8 @@ const part = 8
 // A Holder is who holds a part of something shared. The part counts for its client and the
 // networks around it, for its account, and for the link of the request for a secret that it
 // answers. Networks, accounts and links may hold a multiple of what one client may (see
-// Steps; an account four times as much, a link twice), but at most half of all.
+// Steps; an account four times as much, a link twice), but at most half of all. All who answer
+// requests together may hold three quarters: they need no account, and the rest is for accounts.
 type Holder struct {
 	Client  string // as in Steps; empty: only the other two count
 	Account uint64 // 0: none
@@ -21,6 +22,9 @@ const (
 	linkTimes    = 2
 )
 
+// answers is the key of all who answer requests.
+const answers = "answers"
+
 func (h Holder) steps() (all []Step) {
 	if h.Client != "" {
 		all = Steps(h.Client)
@@ -29,7 +33,7 @@ func (h Holder) steps() (all []Step) {
 		all = append(all, Step{"account " + strconv.FormatUint(h.Account, 10), accountTimes})
 	}
 	if h.Link != "" {
-		all = append(all, Step{"link " + h.Link, linkTimes})
+		all = append(all, Step{"link " + h.Link, linkTimes}, Step{answers, part})
 	}
 	return all
 }
@@ -48,8 +52,11 @@ func newShares(total, client int64) shares {
 
 // most is how much a step may hold.
 func (s *shares) most(of Step) int64 {
-	if of.Times == 1 {
+	switch {
+	case of.Times == 1:
 		return s.client
+	case of.Key == answers:
+		return max(s.client, s.total-s.total/4)
 	}
 	return max(s.client, min(s.client*int64(of.Times), s.total/2))
 }

@@ -34,6 +34,21 @@ func TestSlotsAreLimitedInTotalAndPerClient(t *testing.T) {
 	}
 }
 
+// Who answers requests needs no account, and may come from many networks.
+func TestAQuarterIsLeftToThoseWhoAnswerNoRequest(t *testing.T) {
+	t.Parallel()
+	s := NewSlots(16)
+	taken := 0
+	for i := range 16 {
+		if s.Take(Holder{Client: string(rune('a' + i)), Link: string(rune('a' + i))}) {
+			taken++
+		}
+	}
+	if taken != 12 || !s.Take(Holder{Client: "b", Account: 1}) {
+		t.Errorf("they take %d of 16, or an account has none", taken)
+	}
+}
+
 func TestSlotsCanBeResized(t *testing.T) {
 	t.Parallel()
 	s := NewSlots(2)
