@@ -225,7 +225,7 @@ var routeTexts = map[string]routeText{
 		done:    "The account, with a link if the act is password.",
 		answer:  reflect.TypeFor[changedAccountJSON](),
 		example: (*Server).exampleActed,
-		errors:  append([]error{store.ErrLastAdmin, errNoLink, unmailable(), errAddresseeFull, store.ErrFull}, inAdmin...),
+		errors:  append([]error{store.ErrLastAdmin, store.ErrOwnAccount, errNoLink, unmailable(), errAddresseeFull, store.ErrFull}, inAdmin...),
 	},
 	"admin_policy": {
 		summary: "Give an account a policy",

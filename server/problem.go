@@ -106,6 +106,7 @@ var problems = [...]problem{
 	{err: store.ErrLost, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server's database file was deleted. Send requests elsewhere; its administrator must make a backup before the server stops.", retry: time.Minute},
 	{err: store.ErrFailed, status: http.StatusServiceUnavailable, code: "unavailable", message: "The store has failed, and an administrator must restart the server. Nothing that was acknowledged is lost.", retry: 10 * time.Second},
 	{err: store.ErrLastAdmin, status: http.StatusConflict, code: "last-admin", name: "bad-request", message: "This is the last administrator, so nothing was done. Make another account an administrator first."},
+	{err: store.ErrOwnAccount, status: http.StatusConflict, code: "own-account", name: "bad-request", message: "This is your own account. Change its password and its second factor on its own pages."},
 	{err: errNoLink, status: http.StatusConflict, code: "disabled", name: "bad-request", message: "The account is disabled or being removed, so no link can set its password."},
 	{err: errScrape, status: http.StatusUnauthorized, code: "unauthorized", message: scrapeMessage},
 	{err: ErrStarting, status: http.StatusServiceUnavailable, code: "unavailable", message: "The server is starting.", retry: time.Second},

@@ -201,6 +201,7 @@ type accountAct struct {
 	Danger bool // what it ends does not come back
 	Typed  bool // the address must be typed again
 	mails  bool // it sends mail
+	others bool // for accounts of others alone: the store has it so
 	fits   func(store.Account) bool
 	do     func(s *store.Store, ctx context.Context, by store.Actor, email string) error // nil: it makes a link that sets a password, and shows or mails it
 }
@@ -217,7 +218,7 @@ var accountActs = []accountAct{
 		Name: "confirm", fits: func(a store.Account) bool { return a.Unconfirmed },
 		do: (*store.Store).ConfirmAccount,
 	},
-	{Name: "password", fits: store.Account.Active},
+	{Name: "password", others: true, fits: store.Account.Active},
 	{Name: "mail", mails: true, fits: store.Account.Active},
 	{
 		Name: "grant", fits: func(a store.Account) bool { return !a.Admin },
@@ -244,7 +245,7 @@ var accountActs = []accountAct{
 		},
 	},
 	{
-		Name: "mfa", Danger: true, fits: store.Account.MFA,
+		Name: "mfa", Danger: true, others: true, fits: store.Account.MFA,
 		do: (*store.Store).ResetFactors,
 	},
 	{
@@ -297,7 +298,7 @@ func (s *Server) showAccount(r *request, status int, v managedView) (reply, erro
 	}
 	v.Lost = a.Policy != "" && !slices.Contains(v.Choices, a.Policy)
 	for _, act := range accountActs {
-		if !a.Removing && act.fits(a) && (s.cfg.Mail.Enabled() || !act.mails) {
+		if !a.Removing && act.fits(a) && (s.cfg.Mail.Enabled() || !act.mails) && (!act.others || a.ID != r.actor.Account) {
 			v.Acts = append(v.Acts, act)
 		}
 	}

@@ -60,6 +60,9 @@ func TestOnlyAdministratorsEnterTheAdministration(t *testing.T) {
 	if !admin.Get("/").Shows("Administration") || member.Get("/").Shows("Administration") {
 		t.Error("the navigation is not as the account is")
 	}
+	admin.Get("/admin/accounts/1").Want(http.StatusOK).Lacks(`value="password"`)
+	admin.Get("/admin/accounts/2").Want(http.StatusOK).Says(`value="password"`)
+	admin.Post("/admin/accounts/1", "do", "password").Want(http.StatusConflict)
 	admin.Post("/admin/accounts/2", "do", "grant").To("/admin/accounts/2")
 	member.Get("/admin").Want(http.StatusOK)
 	member.Post("/admin/accounts/1", "do", "revoke").To("/admin/accounts/1")

@@ -111,7 +111,7 @@ func (s *Server) enableMFA(r *request, f webForm) (reply, error) {
 	if codes == nil {
 		return s.goToTell(r, mfaPath, noticeAppAdded), nil
 	}
-	return show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes}).with(s.newSessionCookie(r, n)), nil
+	return show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes}).with(s.newSessionCookie(r, n), s.newKnownCookie(r, n)), nil
 }
 
 // disableMFA removes the authenticator app, unless it is the last factor and the settings require

@@ -168,7 +168,7 @@ func (s *Server) addPasskey(r *request, f webForm) (reply, error) {
 	case codes == nil:
 		return s.goToTell(r, mfaPath, noticePasskeyAdded), nil
 	default:
-		return show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes}).with(s.newSessionCookie(r, n)), nil
+		return show(http.StatusOK, "mfa_codes", mfaCodesView{Codes: codes}).with(s.newSessionCookie(r, n), s.newKnownCookie(r, n)), nil
 	}
 }
 

@@ -50,5 +50,5 @@ func (s *Server) changePassword(r *request, f webForm) (reply, error) {
 		page.Error, err = s.newFormError(err, "password_old_wrong")
 		return page.Error.rerender("password", page), err
 	}
-	return s.goToTell(r, passwordPath, noticePassword).with(s.newSessionCookie(r, n)), nil
+	return s.goToTell(r, passwordPath, noticePassword).with(s.newSessionCookie(r, n), s.newKnownCookie(r, n)), nil
 }

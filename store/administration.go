@@ -46,6 +46,10 @@ func (a Actor) proved(id AccountID) Actor {
 	return a
 }
 
+// isOwn reports whether an administrator acts on the own account. Who has stolen the session must
+// not get by the password and the second factor in this way.
+func (a Actor) isOwn(of Account) bool { return a.Role == Admin && a.Account == of.ID }
+
 // An administration changes accounts, API tokens, sessions, webhooks and the key ring
 // for an actor, and writes the instance log. No other part of the store calls these
 // methods of the engine, so this file alone says who may make such changes, and none of

@@ -36,6 +36,10 @@ var ErrRequests = errors.New("the account has as many live requests as it may ha
 // does not say why: the sender of an answer learns nothing of the owner.
 var ErrNoAnswers = errors.New("the request takes no answers now")
 
+// ErrOwnAccount says that an administrator may do this to accounts of others alone. For the own one
+// its pages ask for the password and a second factor.
+var ErrOwnAccount = errors.New("this is the administrator's own account")
+
 // ErrLastAdmin says that the change would leave the instance without an administrator.
 var ErrLastAdmin = errors.New("this is the last administrator")
 

@@ -214,6 +214,60 @@ func TestStrangersDoNotLockOutAKnownBrowser(t *testing.T) {
 	}
 }
 
+// Who once knew the password may have many marks, each with tries of its own.
+func TestAMarkEndsWithThePasswordAndWithANewFactor(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	storetest.AddMember(t, f, email)
+	n := storetest.SignIn(t, f)
+	first := n.Mark
+	storetest.EnableTOTP(t, f, &n)
+	second := n.Mark
+	const next = "another password"
+	n, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(right), secret.New(next), false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tries := func(m secret.Text, password string) error {
+		_, err := f.SignIn(ctx, store.Actor{Client: "192.0.2.200", Marks: []secret.Text{m}}, email, secret.New(password))
+		return err
+	}
+	for range 10 {
+		if err := tries(secret.Text{}, "wrong"); !errors.Is(err, store.ErrCredentials) {
+			t.Fatal(err)
+		}
+	}
+	for name, m := range map[string]secret.Text{"before the factor": first, "before the password": second} {
+		if err := tries(m, next); !errors.Is(err, store.ErrLocked) {
+			t.Errorf("a mark from %s: %v", name, err)
+		}
+	}
+	if err := tries(n.Mark, next); err != nil {
+		t.Errorf("the browser that changed the password: %v", err)
+	}
+}
+
+func TestPasswordChangesAreBounded(t *testing.T) {
+	t.Parallel()
+	f := storetest.New(t, unhurried)
+	storetest.AddMember(t, f, email)
+	n, password := storetest.SignIn(t, f), right
+	for i := range store.ChangesPerAccount + 1 {
+		next := fmt.Sprintf("another password %d", i)
+		changed, err := f.ChangePassword(ctx, anonymous, n.Secret, secret.New(password), secret.New(next), false)
+		if i == store.ChangesPerAccount {
+			if !errors.Is(err, store.ErrLocked) {
+				t.Errorf("one too many: %v", err)
+			}
+			break
+		}
+		if err != nil {
+			t.Fatalf("change %d: %v", i+1, err)
+		}
+		n, password = changed, next
+	}
+}
+
 func TestNoMarkComesBeforeTheSecondFactor(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, unhurried)

@@ -77,6 +77,9 @@ func (s *Store) mailEntry(p PushInfo, by Actor, m MailRequest, to []string) Entr
 	return Entry{Kind: EntryMail, At: p.At, Sealed: s.sealActor(p.ID, by, strings.Join(to, ", ")), Mail: batch}
 }
 
+// ownQuotas is how many quotas are not those of the addresses.
+const ownQuotas = 2
+
 // quotas returns the quotas that an account's mails to different addresses count against.
 func (s *Store) quotas(of AccountID, now time.Time, to ...string) []Quota {
 	o, today, mails := s.options().Mail, dayOf(now), uint64(len(to))
@@ -208,16 +211,16 @@ func (s *Store) OpenMail(ctx context.Context, m Message) (l Mail, wanted bool, e
 		id, until, sum, ok := passwordCode(l.Code)
 		return l, ok && id == a.ID && s.setsPassword(a, until, sum, s.time.Read()), nil
 	}
+	if l.About == MailLinkMade || l.About == MailFactorsGone { // also while the account is disabled
+		l.To = secret.New(a.Email)
+		return l, !a.Removing && !a.Unconfirmed, nil
+	}
 	if !a.Active() || a.Unconfirmed != (l.About == MailCode) {
 		return Mail{}, false, nil
 	}
 	if l.About == MailCode {
 		l.To = secret.New(a.Email)
 		return l, s.isCode(a, l.Code, s.time.Read()), nil
-	}
-	if l.About == MailLinkMade || l.About == MailFactorsGone {
-		l.To = secret.New(a.Email)
-		return l, true, nil
 	}
 	for event, about := range newsSubjects {
 		if about == l.About {
@@ -287,10 +290,11 @@ func (s *Store) ownerMail(ctx context.Context, p Push, about MailSubject, at clo
 func (s *Store) telling(ctx context.Context, by Actor, a Account, about MailSubject, do func(*MailBatch) error) error {
 	return s.keeping(ctx, func(ctx context.Context) error {
 		at := s.time.Read()
-		if at.Jumped || by.Account == a.ID || !a.Active() || !s.CanMail(a) {
+		if at.Jumped || by.Account == a.ID || a.Removing || !s.CanMail(a) {
 			return do(nil)
 		}
-		mail := &MailBatch{Messages: []Message{s.sealMail(a.ID, at.Now, ID{}, Mail{About: about})}, Quotas: s.quotas(a.ID, at.Now, a.Email)}
+		// No quota of the address: an administrator must not use it up first.
+		mail := &MailBatch{Messages: []Message{s.sealMail(a.ID, at.Now, ID{}, Mail{About: about})}, Quotas: s.quotas(a.ID, at.Now, a.Email)[:ownQuotas]}
 		err := s.countMail(mail, at, func() error { return do(mail) })
 		if errors.Is(err, ErrQuota) || errors.Is(err, ErrFull) {
 			return do(nil)

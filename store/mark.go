@@ -25,10 +25,18 @@ const MaxMarks = 8
 const (
 	markAccount = 'a'
 	markPush    = 'p'
+
+	markFactor = '2' // no hash begins with it
 )
 
-func accountSubject(id AccountID) []byte {
-	return binary.BigEndian.AppendUint64([]byte{markAccount}, uint64(id))
+// accountSubject has the password and whether there is a second factor in it: who once knew the
+// password, and has marks from then, is a stranger once either changes.
+func accountSubject(a Account) []byte {
+	b := binary.BigEndian.AppendUint64([]byte{markAccount}, uint64(a.ID))
+	if a.MFA() {
+		b = append(b, markFactor)
+	}
+	return append(b, a.PasswordHash...)
 }
 
 func pushSubject(id ID) []byte { return append([]byte{markPush}, id[:]...) }

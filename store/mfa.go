@@ -137,14 +137,19 @@ func (s *Store) NewRecoveryCodes(ctx context.Context, by Actor, session, passwor
 
 // ResetFactors removes the authenticator app, the passkeys and the recovery codes of an
 // account, for a person who lost them, and tells the account by mail. Its sessions go on.
-// ErrNotFound; ErrDenied for a client.
+// ErrNotFound; ErrDenied for a client; ErrOwnAccount.
 func (s *Store) ResetFactors(ctx context.Context, by Actor, email string) error {
 	if !by.administers() {
 		return ErrDenied
 	}
 	a, err := s.account(ctx, email)
-	if err != nil || !a.MFA() {
+	switch {
+	case err != nil:
 		return err
+	case by.isOwn(a):
+		return ErrOwnAccount
+	case !a.MFA():
+		return nil
 	}
 	return s.telling(ctx, by, a, MailFactorsGone, func(mail *MailBatch) error {
 		_, err := s.changeAccount(ctx, by, email, AdminFactorRemove, SessionChange{Mail: mail}, func(a *Account) {

@@ -46,7 +46,13 @@ func (s *Store) passwordLink(a Account, now time.Time) PasswordLink {
 	return l
 }
 
+// passwordSum is good until the password changes. Where nobody confirmed the address, another person
+// may have made the account, and must not keep the one behind the address out by a change: the link
+// is good until that one has used it.
 func (s *Store) passwordSum(a Account, until time.Time) [16]byte {
+	if a.Unconfirmed {
+		a.PasswordHash = ""
+	}
 	return s.ring.Load().MAC(fmt.Sprintf("password of account %d at %s until %d, before %s %q", a.ID, a.Email, until.Unix(), a.PasswordHash, string(a.Identities))) // no url_token has a space
 }
 
@@ -84,7 +90,7 @@ func (s *Store) ReadPasswordLink(ctx context.Context, code secret.Text) (Passwor
 }
 
 // MakePasswordLink makes a link for an administrator, who passes it on. The account is told by
-// mail. ErrNotFound; ErrDenied for a client, and for an account that may not act.
+// mail. ErrNotFound; ErrDenied for a client, and for an account that may not act; ErrOwnAccount.
 func (s *Store) MakePasswordLink(ctx context.Context, by Actor, email string) (l PasswordLink, err error) {
 	if !by.administers() {
 		return l, ErrDenied
@@ -93,7 +99,10 @@ func (s *Store) MakePasswordLink(ctx context.Context, by Actor, email string) (l
 	if err != nil {
 		return l, err
 	}
-	if !a.Active() {
+	switch {
+	case by.isOwn(a):
+		return l, ErrOwnAccount
+	case !a.Active():
 		return l, ErrDenied
 	}
 	err = s.telling(ctx, by, a, MailLinkMade, func(mail *MailBatch) error {

@@ -141,7 +141,7 @@ func (s *Store) startSession(ctx context.Context, by Actor, of Account, asks Ses
 			return NewSession{}, err
 		}
 		if !n.Pending {
-			n.Mark = s.newMark(by, accountSubject(of.ID))
+			n.Mark = s.newMark(by, accountSubject(c.Account))
 		}
 		return n, nil
 	})

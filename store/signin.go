@@ -42,7 +42,7 @@ func (s *Store) SignIn(ctx context.Context, by Actor, email string, password sec
 
 // trier returns who tries to sign in to an account, or to an address without one.
 func (s *Store) trier(by Actor, a Account, email string) trier {
-	if m := s.markOf(by, accountSubject(a.ID)); !m.IsZero() {
+	if m := s.markOf(by, accountSubject(a)); !m.IsZero() {
 		return asKnown("browser "+m.Reveal(), by.Client)
 	}
 	return asStranger(email, by.Client)
@@ -105,11 +105,14 @@ func (s *Store) ChangePassword(ctx context.Context, by Actor, session, old, new 
 		return NewSession{}, err
 	}
 	c, err := s.proven(ctx, by, session, old)
-	if err != nil {
+	switch {
+	case err != nil:
 		return NewSession{}, err
-	}
-	if c.account.SignsInElsewhere() {
+	case c.account.SignsInElsewhere():
 		return NewSession{}, ErrDenied
+	}
+	if err := s.countChange(ctx, c.account.ID); err != nil {
+		return NewSession{}, err
 	}
 	var hashed Account
 	if err := s.hashPassword(ctx, by, &hashed, new); err != nil {
@@ -210,6 +213,7 @@ func (s *Store) renew(ctx context.Context, c caller, k AdminKind, detail string,
 		ends := SessionChange{Revoke: RevokeOthers, Begin: &begins, Most: 1, EndTokens: endTokens} // only the new session stays
 		_, err := s.changeOwn(ctx, c, k, cmp.Or(detail, endsTokens(ends)), func(a *Account) (SessionChange, error) {
 			err := change(a)
+			n.Mark = s.newMark(c.by, accountSubject(*a))
 			n.SessionInfo = SessionInfo{Session: begins, IP: c.by.IP, UserAgent: cut(c.by.UserAgent), Email: a.Email, MFA: a.MFA(), TOTP: a.TOTP != "", Unconfirmed: a.Unconfirmed, Admin: a.Administers(), NoPassword: a.SignsInElsewhere()}
 			return ends, err
 		})
