@@ -75,8 +75,9 @@ func TestFieldsWithoutACommentAreRefused(t *testing.T) {
 
 const exampleHead = `# All settings of pushbox with their defaults. Keep those that you change.
 #
-# pushbox reads this file if --config FILE or PUSHBOX_CONFIG names it. The environment
-# overrides the file, and flags override both. In the environment a setting is
+# pushbox reads this file if --config FILE or PUSHBOX_CONFIG names it, or if it is
+# /etc/pushbox/config.yaml and no other place is named. The environment overrides the
+# file, and flags override both. In the environment a setting is
 # PUSHBOX_ and its key in upper case, with _ between levels, such as
 # PUSHBOX_LOG_LEVEL for log.level.
 #

@@ -65,11 +65,12 @@ func (a *app) reloaded(out admin.Reloaded) error {
 		err := errors.New("nothing was changed, because the server's configuration is wrong:\n" + strings.Join(out.Problems, "\n"))
 		return hint.With(&usageError{err}, "correct these settings, then run: pushbox reload")
 	}
-	if len(out.Changed) == 0 {
-		a.say("no setting changed that a reload applies; certificates and the logo were read again, and files with secrets were not: those need a restart")
-	} else {
-		a.say("in force now: " + strings.Join(out.Changed, ", "))
+	changed := "no setting changed that a reload applies"
+	if len(out.Changed) > 0 {
+		changed = "in force now: " + strings.Join(out.Changed, ", ")
 	}
+	a.say(changed)
+	a.say("certificates and the logo were read again, and files with secrets were not: those need a restart")
 	if len(out.Waiting) > 0 {
 		a.say("waiting for a restart: " + strings.Join(out.Waiting, ", "))
 	}

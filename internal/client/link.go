@@ -20,9 +20,13 @@ type Link struct {
 
 var (
 	errLink   = errors.New("must be a link such as https://push.example.com/p/…, as `pushbox push` prints it")
-	errCut    = errors.New("must be a whole link: what follows /p/ is too short, so its end is missing")
+	errCut    = errors.New("must be a whole link: what follows /p/ is cut, or has other characters than a link")
 	urlTokens = regexp.MustCompile(`^[A-Za-z0-9_-]{4,128}$`)
 )
+
+// pages are the path segments in front of a url_token: in links of pushbox p, in those of Password
+// Pusher also that of a file push and that of a URL.
+var pages = []string{"p", "f", "r"}
 
 // languages are the path segments by which Password Pusher's links name the language of
 // the page: /en/p/TOKEN.
@@ -45,7 +49,7 @@ func ParseLink(text string) (Link, error) {
 		base, token, ok = cutToken(parts[:last])
 	}
 	switch last := len(parts) - 1; {
-	case !ok && last > 0 && parts[last-1] == "p":
+	case !ok && last > 0 && slices.Contains(pages, parts[last-1]):
 		return Link{}, errCut
 	case !ok:
 		return Link{}, errLink
@@ -65,10 +69,10 @@ func cutToken(parts []string) (base []string, token string, ok bool) {
 		return nil, "", false
 	}
 	front, token := parts[:last], parts[last]
-	switch kind := front[last-1]; {
+	switch {
 	case last >= 3 && slices.Equal(front[last-3:], []string{"api", "v2", pushes}):
 		return front[:last-3], token, true
-	case kind != "p" && kind != "f" && kind != "r":
+	case !slices.Contains(pages, front[last-1]):
 		return nil, "", false
 	}
 	front = front[:last-1]

@@ -33,6 +33,12 @@ func TestShortTokensOfPasswordPusherAreUnderstood(t *testing.T) {
 		if _, err := ParseLink("https://eu.pwpush.com/en/p/" + token); (err == nil) != ok {
 			t.Errorf("%q: %v", token, err)
 		}
+		for _, page := range []string{"p", "f", "r"} {
+			_, err := ParseLink("https://push.example.com/" + page + "/" + token)
+			if cut := err != nil && strings.Contains(err.Error(), "is cut"); cut == ok {
+				t.Errorf("/%s/%q: %v", page, token, err)
+			}
+		}
 	}
 }
 

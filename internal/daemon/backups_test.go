@@ -16,6 +16,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
+	"pushbox/internal/hint"
 	"pushbox/internal/backup"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
@@ -149,6 +150,19 @@ func TestRecipientsThatAreNoneStopTheStart(t *testing.T) {
 	cfg.Backup.Recipients = []string{"age1nobody"}
 	err := prepareBackups(cfg, func(string) {})
 	if err == nil || !strings.Contains(err.Error(), "the setting backup.recipients: recipient 1: ") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestAFileInPlaceOfTheDirectoryForBackupsStopsTheStart(t *testing.T) {
+	t.Parallel()
+	cfg := settingsFor(env.ShortDir(t))
+	cfg.Backup.Schedule, cfg.Backup.Dir = time.Hour, filepath.Join(cfg.DataDir, "a.crt")
+	if err := os.WriteFile(cfg.Backup.Dir, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	err := prepareBackups(cfg, func(string) {})
+	if err == nil || !strings.Contains(err.Error(), "the setting backup.dir: ") || !strings.Contains(hint.Of(err), "directory") {
 		t.Errorf("got %v", err)
 	}
 }

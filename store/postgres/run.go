@@ -306,7 +306,7 @@ func (db *DB) named(err error) error {
 	case errors.Is(err, errAgain), errors.Is(err, errUnknown):
 		return db.unavailable(err)
 	case hasCode(err, noSuchTable), hasCode(err, noSuchColumn):
-		return fmt.Errorf("%w: it has the schema number of this one, and other tables", store.ErrSchema)
+		return fmt.Errorf("%w: its tables are not those of its schema number, as builds between two releases left them", store.ErrSchema)
 	case errors.As(err, &p):
 		return fmt.Errorf("the database refused a statement: %s (SQLSTATE %s)", p.Message, p.Code)
 	default:
