@@ -16,8 +16,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"pushbox/config"
-	"pushbox/internal/hint"
 	"pushbox/internal/backup"
+	"pushbox/internal/hint"
 	"pushbox/internal/testkit/env"
 	"pushbox/store"
 )
