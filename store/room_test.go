@@ -117,6 +117,42 @@ func TestNamesAndNotesTakeRoom(t *testing.T) {
 	wantRoom(t, "the third", noted(), store.RoomOfClient)
 }
 
+// A note that comes later counts as one that was there from the start.
+func TestAnEditedNoteTakesRoom(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		f := storetest.New(t, engine)
+		ann := f.Account(email)
+		room := func() int64 {
+			t.Helper()
+			rooms, err := f.AccountRooms(ctx, []store.AccountID{ann.Account})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return rooms[ann.Account].Bytes
+		}
+		note := func(p store.PushInfo, n int) {
+			t.Helper()
+			if _, err := f.EditPush(ctx, ann, p.Token, store.PushEdit{Note: ptr(secret.New(strings.Repeat("n", n)))}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		p := storetest.Push(t, f, ann, nil)
+		before := room()
+		note(p, store.MaxNote)
+		if more := room() - before; more < store.MaxNote {
+			t.Errorf("the note takes %d bytes", more)
+		}
+		note(p, 0)
+		if after := room(); after > before+100 {
+			t.Errorf("without it the push takes %d bytes, and took %d", after, before)
+		}
+		if _, err := f.DeletePush(ctx, ann, p.Token); err != nil || room() != 0 {
+			t.Errorf("after a delete: %d bytes, %v", room(), err)
+		}
+	})
+}
+
 func TestAnAccountHasSoMuchRoom(t *testing.T) {
 	t.Parallel()
 	f := storetest.New(t, bounded(store.RoomLimits{Account: store.Room{Pushes: 2, Bytes: 100_000}}))

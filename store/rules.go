@@ -233,6 +233,7 @@ func editRule(by Actor, at clock.Instant, sealed []byte, terms map[Kind]Terms, e
 		next := p
 		if renamed {
 			next.Details = details
+			next.Size += int64(len(details) - len(p.Details)) // it counts for the room of the owner
 			e.check(&bad)
 		}
 		days, views := p.editBounds(termsOf(terms, p.Kind, p.HoldsFiles()), at)
