@@ -3,6 +3,7 @@ package email
 
 import (
 	"net/mail"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
@@ -33,17 +34,55 @@ func IsAddress(text string) bool {
 }
 
 // IsClear reports whether a text is an address that readers do not take for another one. Beyond
-// ASCII it has only letters and their marks, in Unicode's form NFKC, and all letters are of
-// one script; those of East Asia may be mixed, with Latin ones too. Scripts are not looked at
-// more closely: within one, letters may look alike.
+// ASCII it has only letters and their marks, in Unicode's form NFKC, and all are of one script;
+// those of East Asia may be mixed, and beside Latin ones, but not within one part between dots:
+// some look like a dot or a slash there. Letters of phonetic alphabets look like Latin ones. Beyond
+// that scripts are not looked at: within one, letters may look alike.
 func IsClear(text string) bool {
-	return IsAddress(text) && norm.NFKC.IsNormalString(text) && !strings.ContainsFunc(text, isOdd) && isOfOneScript(text)
+	return IsAddress(text) && norm.NFKC.IsNormalString(text) && !strings.ContainsFunc(text, isOdd) && isOfOneScript(text) &&
+		!slices.ContainsFunc(strings.FieldsFunc(text, func(r rune) bool { return r == '.' || r == '@' }), isMixed) && !hasManyMarks(text)
 }
 
 // isOdd reports whether an address should not have a character: it is beyond ASCII, and no letter
 // or mark, or one that is not seen.
 func isOdd(r rune) bool {
-	return r >= utf8.RuneSelf && (!unicode.In(r, unicode.Letter, unicode.Mark) || IsUnseen(r) || unicode.Is(unicode.Variation_Selector, r))
+	return r >= utf8.RuneSelf && (!unicode.In(r, unicode.Letter, unicode.Mark) || IsUnseen(r) || unicode.In(r, unicode.Variation_Selector, lookAlikes))
+}
+
+// lookAlikes are letters that are Latin by their script, of phonetic alphabets and the like, and
+// marks that strike a letter out.
+var lookAlikes = &unicode.RangeTable{R16: []unicode.Range16{
+	{Lo: 0x0131, Hi: 0x0131, Stride: 1}, // i without a dot
+	{Lo: 0x0138, Hi: 0x0138, Stride: 1},
+	{Lo: 0x0184, Hi: 0x0185, Stride: 1},
+	{Lo: 0x01c0, Hi: 0x01c3, Stride: 1}, // clicks
+	{Lo: 0x0237, Hi: 0x0237, Stride: 1}, // j without a dot
+	{Lo: 0x0250, Hi: 0x02af, Stride: 1}, // the International Phonetic Alphabet
+	{Lo: 0x0334, Hi: 0x0338, Stride: 1},
+	{Lo: 0x1d00, Hi: 0x1dbf, Stride: 1},
+	{Lo: 0x2c60, Hi: 0x2c7f, Stride: 1},
+	{Lo: 0xa720, Hi: 0xa7ff, Stride: 1},
+	{Lo: 0xab30, Hi: 0xab6f, Stride: 1},
+}}
+
+// isMixed reports whether a part of an address has Latin letters beside others.
+func isMixed(part string) bool {
+	latin := func(r rune) bool { return unicode.Is(unicode.Latin, r) }
+	other := func(r rune) bool { return unicode.IsLetter(r) && !latin(r) }
+	return strings.ContainsFunc(part, latin) && strings.ContainsFunc(part, other)
+}
+
+// mostMarks is how many marks a letter may have.
+const mostMarks = 2
+
+func hasManyMarks(text string) bool {
+	n := 0
+	return strings.ContainsFunc(text, func(r rune) bool {
+		if n++; !unicode.IsMark(r) {
+			n = 0
+		}
+		return n > mostMarks
+	})
 }
 
 // IsUnseen reports whether a character leaves no trace of its own where it is shown. Selectors
@@ -59,7 +98,7 @@ var eastAsian = []*unicode.RangeTable{unicode.Han, unicode.Hiragana, unicode.Kat
 func isOfOneScript(text string) bool {
 	var of *unicode.RangeTable
 	mixed := strings.ContainsFunc(text, func(r rune) bool {
-		if !unicode.IsLetter(r) || unicode.Is(unicode.Common, r) {
+		if !unicode.In(r, unicode.Letter, unicode.Mark) || unicode.In(r, unicode.Common, unicode.Inherited) {
 			return false
 		}
 		if of == nil {
@@ -68,11 +107,11 @@ func isOfOneScript(text string) bool {
 		return !unicode.Is(of, r)
 	})
 	return !mixed || !strings.ContainsFunc(text, func(r rune) bool {
-		return unicode.IsLetter(r) && !unicode.In(r, eastAsian...) && !unicode.Is(unicode.Common, r)
+		return unicode.In(r, unicode.Letter, unicode.Mark) && !unicode.In(r, eastAsian...) && !unicode.In(r, unicode.Common, unicode.Inherited)
 	})
 }
 
-// scriptOf returns the script of a letter.
+// scriptOf returns the script of a letter or a mark.
 func scriptOf(r rune) *unicode.RangeTable {
 	for _, table := range unicode.Scripts {
 		if unicode.Is(table, r) {

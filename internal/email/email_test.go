@@ -59,6 +59,9 @@ func TestAnAddressIsClear(t *testing.T) {
 		"ann\ufe0f@example.com": false, "ann\u115f@example.com": false, "ann\u034f@example.com": false,
 		"\u0430dm@example.com": false, "adm@ex\u0430mple.com": false, "\u0441\u0435\u043e@corp.example": false, // Cyrillic letters beside Latin ones
 		"αnn@example.com": false, "ａnn@example.com": false, "\u212aarl@example.com": false, "ann@example。com": false, "ann@example․com": false,
+		"adm\u0131n@example.com": false, "help@\u0261roup.example": false, "\u1d04e\u1d0f@example.com": false, "k\u0251rl@example.com": false,
+		"karl@example.comノevil.example": false, "karl@bank丶com": false, "admーin@example.com": false, "山田@例え.example": true,
+		"k\u0338arl@example.com": false, "an\u0e34n@example.com": false, "q\u0302\u0303@example.com": true, "q\u0302\u0303\u0304@example.com": false,
 		"ann①@example.com": false, "ann٣@example.com": false, "ann…@example.com": false, "an’n@example.com": false,
 	} {
 		if got := IsClear(text); got != want {
