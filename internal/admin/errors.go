@@ -52,6 +52,7 @@ func codes() []code {
 		{"stale", store.ErrStale},
 		{"tokens", store.ErrTokens},
 		{"last-admin", store.ErrLastAdmin},
+		{"own-account", store.ErrOwnAccount},
 		{"room", store.ErrRoom},
 		{"requests", store.ErrRequests},
 		{"no-answers", store.ErrNoAnswers},
