@@ -93,9 +93,9 @@ type PushEngine interface {
 	Due(ctx context.Context, s ExpiryQueue, t time.Time, limit int) (due []ID, next time.Time, err error)
 	// AccountRooms returns the room of each of these accounts that has some.
 	AccountRooms(ctx context.Context, of []AccountID) (map[AccountID]Room, error)
-	// HasRoom returns a *RoomError if another push of an account that takes r would be
-	// refused now, where the account may have most: see Entry.Most. CreatePush decides.
-	HasRoom(ctx context.Context, owner AccountID, r, most Room) error
+	// HasRoom returns a *RoomError if another push of that Owner and Holder that takes r would be
+	// refused now, where they may have most: see Entry.Most. CreatePush decides.
+	HasRoom(ctx context.Context, of Push, r, most Room) error
 	// Scan lists pushes of all owners by ID, from the first after the given one.
 	Scan(ctx context.Context, after ID, limit int) ([]Push, error)
 }

@@ -19,6 +19,8 @@ type Policy struct {
 	Terms  map[Kind]Terms // a kind without terms is disabled
 	Files  FileLimits
 	Room   Room // that the account may have; 0: no limit
+
+	Unconfirmed bool // the address of the account is not: its pushes count for its client
 	Rules
 }
 
@@ -72,7 +74,7 @@ func (s *Store) PolicyOf(ctx context.Context, by Actor) (Policy, error) {
 // anonymous client: else signing up would lift the bounds of those.
 func (s *Store) policyFor(a Account) Policy {
 	p := s.Policy(a.Policy)
-	if a.Unconfirmed {
+	if p.Unconfirmed = a.Unconfirmed; a.Unconfirmed {
 		p.Room = p.Room.atMost(s.options().Space.Room.Client)
 	}
 	return p

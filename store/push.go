@@ -72,7 +72,7 @@ type Push struct {
 	State State
 	Owner AccountID // 0: none
 
-	Holder Holder // of one without an owner: the client that made it
+	Holder Holder // the client that made it, without an account or with one that was not confirmed
 	Size   int64  // bytes of its sealed payload, its wrapped key, and the name and note that it was made with, as long as it is live
 
 	CreatedAt time.Time

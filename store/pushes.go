@@ -52,7 +52,7 @@ func (s *Store) createPush(ctx context.Context, by Actor, in NewPush) (PushInfo,
 		return PushInfo{}, err
 	}
 	t, dek := s.begin(in, at)
-	p.ID, p.Owner, p.Holder = s.id(t), by.Account, s.holder(by)
+	p.ID, p.Owner, p.Holder = s.id(t), by.Account, s.holder(by, policy)
 	if !in.Request.IsZero() {
 		p.Owner, p.Holder, p.Request, p.WrappedKey = asked.Owner, Holder{}, asked.ID, in.WrappedKey
 	}

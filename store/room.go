@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// A Holder stands for an anonymous client in the records of its pushes: an HMAC of its
-// address, or of the /64 of an IPv6 address. Zero: it is not known, or is on this machine.
+// A Holder stands for a client in the records of pushes that it made without an account, or with
+// one whose address is not confirmed: an HMAC of its address, or of the /64 of an IPv6 address. Zero:
+// it is not known, or is on this machine.
 type Holder [16]byte
 
 // Room is what pushes take while they can be retrieved: their number, and the bytes of
@@ -25,6 +26,19 @@ func (p Push) Room() (r Room) {
 	}
 	r.Bytes += p.Stored
 	return r
+}
+
+// RoomOf says whose room a push takes: that of its client, beside that of all anonymous ones, where
+// it has a Holder; else of its owner, or of all anonymous clients alone.
+func (p Push) RoomOf() RoomOf {
+	switch {
+	case p.Holder != Holder{}:
+		return RoomOfClient
+	case p.Owner != 0:
+		return RoomOfAccount
+	default:
+		return RoomOfAnonymous
+	}
 }
 
 // Plus returns the room of both.
@@ -74,9 +88,10 @@ func (*RoomError) Error() string { return ErrRoom.Error() }
 // Unwrap returns ErrRoom.
 func (*RoomError) Unwrap() error { return ErrRoom }
 
-// holder returns what the record of a push says of the client that makes it.
-func (s *Store) holder(by Actor) Holder {
-	if by.Account != 0 || by.Local || by.Client == "" {
+// holder returns what the record of a push says of the client that makes it. To sign up must not
+// lift the bounds of a client, however many accounts it makes.
+func (s *Store) holder(by Actor, policy Policy) Holder {
+	if by.Account != 0 && !policy.Unconfirmed || by.Local || by.Client == "" {
 		return Holder{}
 	}
 	return s.ring.Load().MAC("anonymous client " + by.Client) // no url_token has a space
@@ -93,7 +108,7 @@ func (s *Store) HasRoom(ctx context.Context, by Actor, bytes int64) error {
 	if err != nil {
 		return err
 	}
-	return s.engine.HasRoom(ctx, by.Account, Room{Pushes: 1, Bytes: bytes}, policy.Room)
+	return s.engine.HasRoom(ctx, Push{Owner: by.Account, Holder: s.holder(by, policy)}, Room{Pushes: 1, Bytes: bytes}, policy.Room)
 }
 
 // AccountRooms returns the room of those accounts that have a live push, or files that can

@@ -284,9 +284,10 @@ func TestRoomIsBoundedAnewAtOnce(t *testing.T) {
 func TestAnAccountThatIsNotConfirmedHasNoMoreRoomThanAnAnonymousClient(t *testing.T) {
 	t.Parallel()
 	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
-		f := storetest.New(t, engine, sendsMail, func(s *storetest.Setup) {
+		f := storetest.New(t, sendsMail, func(s *storetest.Setup) {
 			s.Space.Room.Client, s.Space.Room.Account = store.Room{Pushes: 2, Bytes: 1 << 20}, store.Room{Bytes: 1 << 19}
-		})
+			s.Engine.Room = s.Space.Room
+		}, engine)
 		eve := signedUp(t, f, "eve@example.com")
 		in := store.NewPush{Kind: store.Text, Payload: secret.New("x")}
 		var room *store.RoomError
@@ -305,8 +306,27 @@ func TestAnAccountThatIsNotConfirmedHasNoMoreRoomThanAnAnonymousClient(t *testin
 		if !eve.confirms(eve.mailCode().Reveal()) {
 			t.Fatal("the code is wrong")
 		}
+		for _, by := range []store.Actor{signedUp(t, f, "mallory@example.com").by, {Client: eve.by.Client, IP: eve.by.IP}} {
+			if _, err := f.CreatePush(ctx, by, in); !errors.As(err, &room) || room.Of != store.RoomOfClient {
+				t.Errorf("the same client, account %d: %v", by.Account, err)
+			}
+		}
 		if _, err := f.CreatePush(ctx, eve.by, in); err != nil {
 			t.Errorf("confirmed: %v", err)
+		}
+		made, err := f.Pushes(ctx, eve.by, true, 1)
+		if err != nil || len(made) != 3 {
+			t.Fatalf("%d pushes, %v", len(made), err)
+		}
+		for _, p := range made {
+			if _, err := f.DeletePush(ctx, eve.by, p.Token); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for i := range 3 {
+			if _, err := f.CreatePush(ctx, from(eve.by.Client), in); errors.As(err, &room) != (i == 2) || err != nil && i < 2 {
+				t.Errorf("push %d of the client, when the room is free again: %v", i, err)
+			}
 		}
 	})
 }

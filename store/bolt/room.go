@@ -32,15 +32,39 @@ func accountRoom(id store.AccountID) []byte {
 
 func clientRoom(h store.Holder) []byte { return append([]byte{roomOfClient}, h[:]...) }
 
-// roomKeys are the keys of the rows that a push counts in.
-func roomKeys(p store.Push) [][]byte {
-	switch {
-	case p.Owner != 0:
-		return [][]byte{accountRoom(p.Owner)}
-	case p.Holder == store.Holder{}:
-		return [][]byte{{roomOfAnonymous}}
+// ownRoom is the key of the row of the sender of a push, and whose it is; nil: it has none.
+func ownRoom(p store.Push) ([]byte, store.RoomOf) {
+	switch of := p.RoomOf(); of {
+	case store.RoomOfClient:
+		return clientRoom(p.Holder), of
+	case store.RoomOfAccount:
+		return accountRoom(p.Owner), of
 	default:
-		return [][]byte{{roomOfAnonymous}, clientRoom(p.Holder)}
+		return nil, of
+	}
+}
+
+// roomKeys are the keys of the rows that a push counts in.
+func roomKeys(p store.Push) (all [][]byte) {
+	own, of := ownRoom(p)
+	if own != nil {
+		all = append(all, own)
+	}
+	if of != store.RoomOfAccount {
+		all = append(all, []byte{roomOfAnonymous})
+	}
+	return all
+}
+
+// mostRoom is what the sender of a push may have; most is Entry.Most.
+func mostRoom(p store.Push, l store.RoomLimits, most store.Room) store.Room {
+	switch {
+	case p.Owner == 0:
+		return l.Client
+	case p.RoomOf() == store.RoomOfAccount:
+		return cmp.Or(most, l.Account)
+	default:
+		return cmp.Or(most, l.Client)
 	}
 }
 
@@ -106,13 +130,14 @@ func (t *tx) addRoom(key []byte, change store.Room) error {
 // may use must have been measured.
 func (t *tx) mayHold(p store.Push, l store.RoomLimits, most store.Room) error {
 	more := p.Room()
-	if p.Owner != 0 {
-		return t.fits(accountRoom(p.Owner), more, cmp.Or(most, l.Account), store.RoomOfAccount)
-	}
-	if p.Holder != (store.Holder{}) {
-		if err := t.fits(clientRoom(p.Holder), more, l.Client, store.RoomOfClient); err != nil {
+	own, of := ownRoom(p)
+	if own != nil {
+		if err := t.fits(own, more, mostRoom(p, l, most), of); err != nil {
 			return err
 		}
+	}
+	if of == store.RoomOfAccount {
+		return nil
 	}
 	return t.fits([]byte{roomOfAnonymous}, more, t.anonymousRoom(l.Anonymous), store.RoomOfAnonymous)
 }
@@ -129,13 +154,14 @@ func (t *tx) fits(key []byte, more, most store.Room, of store.RoomOf) error {
 	return err
 }
 
-// HasRoom refuses what an account has no room for now.
-func (db *DB) HasRoom(ctx context.Context, owner store.AccountID, more, most store.Room) error {
-	most = cmp.Or(most, db.limits.Load().room.Account)
-	if most == (store.Room{}) {
+// HasRoom refuses what a sender has no room for now.
+func (db *DB) HasRoom(ctx context.Context, p store.Push, more, most store.Room) error {
+	own, of := ownRoom(p)
+	most = mostRoom(p, db.limits.Load().room, most)
+	if own == nil || most == (store.Room{}) {
 		return nil
 	}
-	return db.view(ctx, func(t *tx) error { return t.fits(accountRoom(owner), more, most, store.RoomOfAccount) })
+	return db.view(ctx, func(t *tx) error { return t.fits(own, more, most, of) })
 }
 
 // anonymousRoom is the bytes that are a share of what is in use and of what creates may

@@ -305,7 +305,7 @@ func (n *creation) try(ctx context.Context, c *pgxpool.Conn, s sealer) error {
 	case adopted == 0:
 		return decide(fmt.Errorf("%w: the files of push %s are gone", store.ErrCorrupt, n.push.ID))
 	case held == 0:
-		return decide(&store.RoomError{Of: roomOf(n.push)})
+		return decide(&store.RoomError{Of: n.push.RoomOf()})
 	default:
 		return errAgain
 	}

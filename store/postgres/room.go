@@ -34,22 +34,14 @@ func accountRoom(id store.AccountID) []byte {
 }
 
 func roomKeys(p store.Push) (own, shared []byte) {
-	switch shared = []byte{roomOfAnonymous, p.ID[len(p.ID)-1]}; {
-	case p.Owner != 0:
+	switch shared = []byte{roomOfAnonymous, p.ID[len(p.ID)-1]}; p.RoomOf() {
+	case store.RoomOfAccount:
 		return accountRoom(p.Owner), nil
-	case p.Holder == store.Holder{}:
-		return nil, shared
-	default:
+	case store.RoomOfClient:
 		return append([]byte{roomOfClient}, p.Holder[:]...), shared
+	default:
+		return nil, shared
 	}
-}
-
-// roomOf says whose room a push takes first.
-func roomOf(p store.Push) store.RoomOf {
-	if p.Owner != 0 {
-		return store.RoomOfAccount
-	}
-	return store.RoomOfClient
 }
 
 // limits say how much the database may take.
@@ -68,7 +60,7 @@ func (db *DB) SetSpaceLimits(l store.SpaceLimits) {
 // row stays within the limits. It has a row if it does.
 func (n *creation) holdRoom(st *statement, ready string) {
 	own, _ := roomKeys(n.push)
-	takes, most := n.push.Room(), n.mostRoom()
+	takes, most := n.push.Room(), n.db.mostRoom(n.push, n.entry.Most)
 	if own == nil || !takes.Within(most) {
 		text := "select 1 where " + ready
 		if own != nil { // not even this push alone fits
@@ -91,13 +83,17 @@ func (n *creation) holdRoom(st *statement, ready string) {
 		st.arg("bigint", pushes), st.arg("bigint", bytes)))
 }
 
-// mostRoom returns the limits of the sender of a creation.
-func (n *creation) mostRoom() store.Room {
-	l := n.db.limits.Load().room
-	if n.push.Owner == 0 {
+// mostRoom is what the sender of a push may have; most is Entry.Most.
+func (db *DB) mostRoom(p store.Push, most store.Room) store.Room {
+	l := db.limits.Load().room
+	switch {
+	case p.Owner == 0:
 		return l.Client
+	case p.RoomOf() == store.RoomOfAccount:
+		return cmp.Or(most, l.Account)
+	default:
+		return cmp.Or(most, l.Client)
 	}
-	return cmp.Or(n.entry.Most, l.Account)
 }
 
 // Which rows of a push's room a part changes.
@@ -129,7 +125,7 @@ func (db *DB) addRoom(st *statement, p store.Push, before, after store.Room, whi
 // What they have was measured a moment ago.
 func (db *DB) mayHold(ctx context.Context, p store.Push) error {
 	share := db.limits.Load().room.Anonymous
-	if p.Owner != 0 || share == 0 || db.limits.Load().maxSize == 0 {
+	if p.RoomOf() == store.RoomOfAccount || share == 0 || db.limits.Load().maxSize == 0 {
 		return nil
 	}
 	used, err := db.total.get(func() (int64, error) {
@@ -239,28 +235,29 @@ func (db *DB) sweepCounts(ctx context.Context) error {
 
 const sweepEvery = 10 * time.Minute
 
-// HasRoom refuses what an account has no room for now.
-func (db *DB) HasRoom(ctx context.Context, owner store.AccountID, more, most store.Room) error {
+// HasRoom refuses what a sender has no room for now.
+func (db *DB) HasRoom(ctx context.Context, p store.Push, more, most store.Room) error {
 	done, err := db.begin(ctx)
 	if err != nil {
 		return err
 	}
 	defer done()
-	most = cmp.Or(most, db.limits.Load().room.Account)
-	if most == (store.Room{}) {
+	own, _ := roomKeys(p)
+	most = db.mostRoom(p, most)
+	if own == nil || most == (store.Room{}) {
 		return nil
 	}
 	var has store.Room
 	err = db.read(ctx, func(ctx context.Context, c *pgxpool.Conn) error {
 		has = store.Room{}
-		err := c.QueryRow(ctx, "select pushes, bytes from room where key = $1", accountRoom(owner)).Scan(&has.Pushes, &has.Bytes)
+		err := c.QueryRow(ctx, "select pushes, bytes from room where key = $1", own).Scan(&has.Pushes, &has.Bytes)
 		if errors.Is(err, pgx.ErrNoRows) {
 			return nil
 		}
 		return err
 	})
 	if err == nil && !has.Plus(more).Within(most) {
-		err = &store.RoomError{Of: store.RoomOfAccount}
+		err = &store.RoomError{Of: p.RoomOf()}
 	}
 	return err
 }

@@ -187,7 +187,7 @@ func TestServersKnowWhoHasRoom(t *testing.T) {
 	want := func(more store.Room, refused bool) {
 		t.Helper()
 		var room *store.RoomError
-		if err := all[1].HasRoom(t.Context(), id, more, store.Room{}); errors.As(err, &room) != refused || err != nil && !refused || refused && room.Of != store.RoomOfAccount {
+		if err := all[1].HasRoom(t.Context(), store.Push{Owner: id}, more, store.Room{}); errors.As(err, &room) != refused || err != nil && !refused || refused && room.Of != store.RoomOfAccount {
 			t.Errorf("%+v more: %v", more, err)
 		}
 	}

@@ -93,10 +93,11 @@ func rowColumns[I any](t *table, items []I, of func(I) pushRow) {
 // anyRoom is the key of one of the rows that anonymous clients share.
 func anyRoom() []byte { return []byte{roomOfAnonymous, byte(mathrand.N(256))} }
 
-// shares reports whether a creation may share a statement. It prepares its rows then.
+// shares reports whether a creation may share a statement. It prepares its rows then. That of an
+// account whose pushes count for its client may not: a shared statement has one owner for each room.
 func (n *creation) shares(ctx context.Context, s sealer) bool {
 	p := n.push
-	if s.newerThan(ctx) || p.HoldsFiles() || p.Request != (store.RequestID{}) || n.entry.Mail != nil || len(n.entry.Messages) > 0 || len(n.payload) > smallPayload {
+	if s.newerThan(ctx) || p.Owner != 0 && p.RoomOf() != store.RoomOfAccount || p.HoldsFiles() || p.Request != (store.RequestID{}) || n.entry.Mail != nil || len(n.entry.Messages) > 0 || len(n.payload) > smallPayload {
 		return false
 	}
 	value, err := s.seal(tablePush, pushKey(p.ID, 1), p)
@@ -186,7 +187,7 @@ func roomRows(all []*creation) (some []*creation, rooms []roomRow) {
 	for _, n := range all {
 		if own, _ := roomKeys(n.push); own != nil {
 			r := byKey[string(own)]
-			byKey[string(own)] = roomRow{own, n.push.Owner, r.takes.Plus(n.push.Room()), n.mostRoom()}
+			byKey[string(own)] = roomRow{own, n.push.Owner, r.takes.Plus(n.push.Room()), n.db.mostRoom(n.push, n.entry.Most)}
 		}
 	}
 	for _, n := range all {
