@@ -77,22 +77,24 @@ func (s *Store) mailEntry(p PushInfo, by Actor, m MailRequest, to []string) Entr
 	return Entry{Kind: EntryMail, At: p.At, Sealed: s.sealActor(p.ID, by, strings.Join(to, ", ")), Mail: batch}
 }
 
-// ownQuotas is how many quotas are not those of the addresses.
-const ownQuotas = 2
-
 // quotas returns the quotas that an account's mails to different addresses count against.
 func (s *Store) quotas(of AccountID, now time.Time, to ...string) []Quota {
-	o, today, mails := s.options().Mail, dayOf(now), uint64(len(to))
-	all := []Quota{
-		{Of: of, Day: today, Add: mails, Most: uint64(o.PerAccount)},
-		{Day: today, Add: mails, Most: uint64(o.PerInstance)},
-	}
-	if o.PerAddressee > 0 {
+	all := s.ownQuotas(of, now, len(to))
+	if most := s.options().Mail.PerAddressee; most > 0 {
 		for _, address := range to {
-			all = append(all, Quota{To: s.addressee(address), Day: today, Add: 1, Most: uint64(o.PerAddressee)})
+			all = append(all, Quota{To: s.addressee(address), Day: dayOf(now), Add: 1, Most: uint64(most)})
 		}
 	}
 	return all
+}
+
+// ownQuotas returns those that are not of an address.
+func (s *Store) ownQuotas(of AccountID, now time.Time, mails int) []Quota {
+	o, today := s.options().Mail, dayOf(now)
+	return []Quota{
+		{Of: of, Day: today, Add: uint64(mails), Most: uint64(o.PerAccount)},
+		{Day: today, Add: uint64(mails), Most: uint64(o.PerInstance)},
+	}
 }
 
 // dayOf is the number of a day since 1970, in UTC.
@@ -294,7 +296,7 @@ func (s *Store) telling(ctx context.Context, by Actor, a Account, about MailSubj
 			return do(nil)
 		}
 		// No quota of the address: an administrator must not use it up first.
-		mail := &MailBatch{Messages: []Message{s.sealMail(a.ID, at.Now, ID{}, Mail{About: about})}, Quotas: s.quotas(a.ID, at.Now, a.Email)[:ownQuotas]}
+		mail := &MailBatch{Messages: []Message{s.sealMail(a.ID, at.Now, ID{}, Mail{About: about})}, Quotas: s.ownQuotas(a.ID, at.Now, 1)}
 		err := s.countMail(mail, at, func() error { return do(mail) })
 		if errors.Is(err, ErrQuota) || errors.Is(err, ErrFull) {
 			return do(nil)

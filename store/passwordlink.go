@@ -46,9 +46,9 @@ func (s *Store) passwordLink(a Account, now time.Time) PasswordLink {
 	return l
 }
 
-// passwordSum is good until the password changes. Where nobody confirmed the address, another person
-// may have made the account, and must not keep the one behind the address out by a change: the link
-// is good until that one has used it.
+// passwordSum is another one after the password has changed, which ends a link. While the address of
+// the account is not confirmed it stays the same: a stranger may have made the account, and must not
+// end the link that the owner of the address asked for. That link ends when it is used.
 func (s *Store) passwordSum(a Account, until time.Time) [16]byte {
 	if a.Unconfirmed {
 		a.PasswordHash = ""

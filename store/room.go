@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -68,6 +69,19 @@ type RoomLimits struct {
 	Client    Room // of one anonymous client; 0: no limit
 	Account   Room // of one account without a policy; 0: no limit
 	Anonymous int  // percent of the store's space that all anonymous pushes together may take; 0: no limit
+}
+
+// Most is what the sender of a push may have live; most is Entry.Most, which an account may have
+// in place of the limit for all.
+func (l RoomLimits) Most(p Push, most Room) Room {
+	switch {
+	case p.Owner == 0:
+		return l.Client
+	case p.RoomOf() == RoomOfAccount:
+		return cmp.Or(most, l.Account)
+	default:
+		return cmp.Or(most, l.Client)
+	}
 }
 
 // A RoomOf says whose room is used up.

@@ -78,9 +78,11 @@ const mostMarks = 2
 func hasManyMarks(text string) bool {
 	n := 0
 	return strings.ContainsFunc(text, func(r rune) bool {
-		if n++; !unicode.IsMark(r) {
+		if !unicode.IsMark(r) {
 			n = 0
+			return false
 		}
+		n++
 		return n > mostMarks
 	})
 }

@@ -1,7 +1,6 @@
 package bolt
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -54,18 +53,6 @@ func roomKeys(p store.Push) (all [][]byte) {
 		all = append(all, []byte{roomOfAnonymous})
 	}
 	return all
-}
-
-// mostRoom is what the sender of a push may have; most is Entry.Most.
-func mostRoom(p store.Push, l store.RoomLimits, most store.Room) store.Room {
-	switch {
-	case p.Owner == 0:
-		return l.Client
-	case p.RoomOf() == store.RoomOfAccount:
-		return cmp.Or(most, l.Account)
-	default:
-		return cmp.Or(most, l.Client)
-	}
 }
 
 // room reads a row; zero if there is none.
@@ -132,7 +119,7 @@ func (t *tx) mayHold(p store.Push, l store.RoomLimits, most store.Room) error {
 	more := p.Room()
 	own, of := ownRoom(p)
 	if own != nil {
-		if err := t.fits(own, more, mostRoom(p, l, most), of); err != nil {
+		if err := t.fits(own, more, l.Most(p, most), of); err != nil {
 			return err
 		}
 	}
@@ -157,7 +144,7 @@ func (t *tx) fits(key []byte, more, most store.Room, of store.RoomOf) error {
 // HasRoom refuses what a sender has no room for now.
 func (db *DB) HasRoom(ctx context.Context, p store.Push, more, most store.Room) error {
 	own, of := ownRoom(p)
-	most = mostRoom(p, db.limits.Load().room, most)
+	most = db.limits.Load().room.Most(p, most)
 	if own == nil || most == (store.Room{}) {
 		return nil
 	}

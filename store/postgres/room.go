@@ -1,7 +1,6 @@
 package postgres
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -60,7 +59,7 @@ func (db *DB) SetSpaceLimits(l store.SpaceLimits) {
 // row stays within the limits. It has a row if it does.
 func (n *creation) holdRoom(st *statement, ready string) {
 	own, _ := roomKeys(n.push)
-	takes, most := n.push.Room(), n.db.mostRoom(n.push, n.entry.Most)
+	takes, most := n.push.Room(), n.mostRoom()
 	if own == nil || !takes.Within(most) {
 		text := "select 1 where " + ready
 		if own != nil { // not even this push alone fits
@@ -83,18 +82,8 @@ func (n *creation) holdRoom(st *statement, ready string) {
 		st.arg("bigint", pushes), st.arg("bigint", bytes)))
 }
 
-// mostRoom is what the sender of a push may have; most is Entry.Most.
-func (db *DB) mostRoom(p store.Push, most store.Room) store.Room {
-	l := db.limits.Load().room
-	switch {
-	case p.Owner == 0:
-		return l.Client
-	case p.RoomOf() == store.RoomOfAccount:
-		return cmp.Or(most, l.Account)
-	default:
-		return cmp.Or(most, l.Client)
-	}
-}
+// mostRoom returns the limits of the sender of a creation.
+func (n *creation) mostRoom() store.Room { return n.db.limits.Load().room.Most(n.push, n.entry.Most) }
 
 // Which rows of a push's room a part changes.
 const (
@@ -243,7 +232,7 @@ func (db *DB) HasRoom(ctx context.Context, p store.Push, more, most store.Room) 
 	}
 	defer done()
 	own, _ := roomKeys(p)
-	most = db.mostRoom(p, most)
+	most = db.limits.Load().room.Most(p, most)
 	if own == nil || most == (store.Room{}) {
 		return nil
 	}

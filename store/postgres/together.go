@@ -187,7 +187,7 @@ func roomRows(all []*creation) (some []*creation, rooms []roomRow) {
 	for _, n := range all {
 		if own, _ := roomKeys(n.push); own != nil {
 			r := byKey[string(own)]
-			byKey[string(own)] = roomRow{own, n.push.Owner, r.takes.Plus(n.push.Room()), n.db.mostRoom(n.push, n.entry.Most)}
+			byKey[string(own)] = roomRow{own, n.push.Owner, r.takes.Plus(n.push.Room()), n.mostRoom()}
 		}
 	}
 	for _, n := range all {

@@ -38,6 +38,11 @@ const (
 	fileSize  = 8 << 20
 )
 
+// field is a part of a form with parts: a field of a push.
+func field(name, text string) string {
+	return "--b\r\nContent-Disposition: form-data; name=\"push[" + name + "]\"\r\n\r\n" + text + "\r\n"
+}
+
 // freshAccount is a person who signs up with an address of another, and sends files.
 func freshAccount(ctx context.Context, v *victim) ([]line, error) {
 	form := url.Values{"email": {"eve@example.com"}, "password": {"correct horse battery"}}
@@ -50,7 +55,7 @@ func freshAccount(ctx context.Context, v *victim) ([]line, error) {
 	}
 	parts := ""
 	for name, text := range map[string]string{"kind": "file", "payload": "", "expire_after_days": "7", "expire_after_views": "5"} {
-		parts += "--b\r\nContent-Disposition: form-data; name=\"push[" + name + "]\"\r\n\r\n" + text + "\r\n"
+		parts += field(name, text)
 	}
 	parts += formOfFile + strings.Repeat("x", fileSize) + "\r\n--b--\r\n"
 	taken := 0
@@ -129,8 +134,7 @@ func longKeys(ctx context.Context, v *victim) ([]line, error) {
 		return nil, err
 	}
 	key := base64.RawURLEncoding.EncodeToString(bytes.Repeat([]byte{7}, keySize))
-	body := "--b\r\nContent-Disposition: form-data; name=\"push[payload]\"\r\n\r\nx\r\n" +
-		"--b\r\nContent-Disposition: form-data; name=\"push[wrapped_key]\"\r\n\r\n" + key + "\r\n--b--\r\n"
+	body := field("payload", "x") + field("wrapped_key", key) + "--b--\r\n"
 	var c counter
 	for range manyAnswers {
 		status, _, err := v.do(ctx, ask{from: attacker, path: link, multipart: body})
