@@ -28,10 +28,7 @@ func (db *DB) KeyRing(ctx context.Context) (sealed []byte, err error) {
 }
 
 // keyRing is the sealed key ring; nil if there is none.
-func (t *tx) keyRing() []byte {
-	v, _ := t.findStored(meta, []byte(metaKeyRing))
-	return v
-}
+func (t *tx) keyRing() []byte { return t.get(meta, []byte(metaKeyRing)) }
 
 // SetKeyRing replaces the sealed key ring. The keys take the place of those before once
 // the ring is on the disk: until then, nothing is written under a new version of them.
@@ -118,9 +115,9 @@ func ReadKeyRing(ctx context.Context, path string, timeout time.Duration) (seale
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	err = readAlone(path, timeout, false, func(b *bbolt.Tx) error {
-		if m := b.Bucket(bucketNames[meta]); m != nil {
-			sealed = bytes.Clone(m.Get([]byte(metaKeyRing)))
+	err = readAlone(path, timeout, false, func(t *tx) error {
+		if t.bucket(meta) != nil {
+			sealed = bytes.Clone(t.keyRing())
 		}
 		return nil
 	})
@@ -135,8 +132,8 @@ func ReadKeyRing(ctx context.Context, path string, timeout time.Duration) (seale
 
 // readAlone verifies the pages of a file that is not in use, with or without its leaves,
 // and runs fn in a read transaction. It writes nothing.
-func readAlone(path string, timeout time.Duration, leaves bool, fn func(*bbolt.Tx) error) error {
-	return readWith(path, bbolt.Options{Timeout: timeout}, leaves, func(t *tx) error { return fn(t.bolt) })
+func readAlone(path string, timeout time.Duration, leaves bool, fn func(*tx) error) error {
+	return readWith(path, bbolt.Options{Timeout: timeout}, leaves, fn)
 }
 
 func readWith(path string, o bbolt.Options, leaves bool, fn func(*tx) error) error {
@@ -159,22 +156,22 @@ func readWith(path string, o bbolt.Options, leaves bool, fn func(*tx) error) err
 // wraps store.ErrSchema if a later version of pushbox wrote the file, store.ErrCorrupt
 // if it is not a whole database or has no key ring.
 func SealedRing(path string) (sealed []byte, err error) {
-	err = readAlone(path, defaultTimeout, false, func(b *bbolt.Tx) (err error) {
-		sealed, err = ringOf(b)
+	err = readAlone(path, defaultTimeout, false, func(t *tx) (err error) {
+		sealed, err = t.ringOfBackup()
 		return err
 	})
 	return sealed, err
 }
 
-func ringOf(b *bbolt.Tx) ([]byte, error) {
-	m := b.Bucket(bucketNames[meta])
+func (t *tx) ringOfBackup() ([]byte, error) {
+	m := t.bucket(meta)
 	if m == nil {
 		return nil, fmt.Errorf("%w: it is not a database of pushbox", store.ErrSchema)
 	}
 	if v := m.Get([]byte(metaSchema)); len(v) == 4 && binary.BigEndian.Uint32(v) > schemaNumber {
 		return nil, fmt.Errorf("%w: its schema number is %d, this version knows %d", store.ErrSchema, binary.BigEndian.Uint32(v), schemaNumber)
 	}
-	sealed := m.Get([]byte(metaKeyRing))
+	sealed := t.keyRing()
 	if sealed == nil {
 		return nil, fmt.Errorf("%w: its key ring is missing", store.ErrCorrupt)
 	}

@@ -77,7 +77,7 @@ func verifyUnlisted(path string, timeout time.Duration) error {
 	if unlisted, err := lacksFreeList(path); err != nil || !unlisted {
 		return err
 	}
-	return readAlone(path, timeout, true, func(*bbolt.Tx) error { return nil })
+	return readAlone(path, timeout, true, func(*tx) error { return nil })
 }
 
 func lacksFreeList(path string) (bool, error) {
