@@ -103,7 +103,7 @@ type Push struct {
 
 	Wrap    []byte // the sealed data encryption key; nil unless live
 	Link    []byte // the url_token, sealed for the owner; nil unless live and owned
-	Details []byte // name and note, sealed; nil when there are none
+	Details []byte // name and note for the owner, sealed; nil when there are none
 
 	// A push holds its files beyond its last view, until its last grant ends.
 	Files     []byte    // their names, types and sizes, sealed; nil while it holds none

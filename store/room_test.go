@@ -107,14 +107,57 @@ func TestAnAnonymousClientHasSoManyBytes(t *testing.T) {
 // A name and a note take space as a text does, so they count as one.
 func TestNamesAndNotesTakeRoom(t *testing.T) {
 	t.Parallel()
-	f := storetest.New(t, bounded(store.RoomLimits{Client: store.Room{Bytes: 25_000}}))
+	f := storetest.New(t, bounded(store.RoomLimits{Account: store.Room{Bytes: 25_000}}))
+	ann := f.Account(email)
 	noted := func() error {
-		_, err := f.CreatePush(ctx, from("198.51.100.1"), store.NewPush{Kind: store.Text, Payload: secret.New("x"), Name: secret.New("a name"), Note: secret.New(strings.Repeat("n", store.MaxNote))})
+		_, err := f.CreatePush(ctx, ann, withNote())
 		return err
 	}
 	wantRoom(t, "the first", noted(), 0)
 	wantRoom(t, "the second", noted(), 0)
-	wantRoom(t, "the third", noted(), store.RoomOfClient)
+	wantRoom(t, "the third", noted(), store.RoomOfAccount)
+}
+
+// withNote is a push with the longest note.
+func withNote() store.NewPush {
+	return store.NewPush{Kind: store.Text, Payload: secret.New("x"), Name: secret.New("a name"), Note: secret.New(strings.Repeat("n", store.MaxNote))}
+}
+
+// What has ended counts for no room, so a client that makes pushes and deletes them leaves little
+// behind: nothing that only an owner could read, and no long note of an account that no one
+// confirmed.
+func TestNoLongNoteOfAClientIsLeft(t *testing.T) {
+	t.Parallel()
+	storetest.OnEachEngine(t, func(t *testing.T, engine func(*storetest.Setup)) {
+		bound := store.RoomLimits{Client: store.Room{Pushes: 10}}
+		f := storetest.New(t, engine, sendsMail, bounded(bound), func(s *storetest.Setup) { s.Space.Room = bound })
+		sent, err := f.CreatePush(ctx, from("198.51.100.1"), withNote())
+		if err != nil || sent.Note.Len() != store.MaxNote || len(sent.Details) > 0 {
+			t.Errorf("an anonymous client's push has %d bytes of name and note, %v", len(sent.Details), err)
+		}
+		eve := signedUp(t, f, "eve@example.com")
+		eve.by.Client = "198.51.100.1"
+		ann := f.Account(email)
+		short := withNote()
+		short.Note = secret.New("short")
+		for name, c := range map[string]struct {
+			by   store.Actor
+			in   store.NewPush
+			left bool
+		}{"long": {eve.by, withNote(), false}, "short": {eve.by, short, true}, "of a confirmed account": {ann, withNote(), true}} {
+			p, err := f.CreatePush(ctx, c.by, c.in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := f.DeletePush(ctx, c.by, p.Token); err != nil {
+				t.Fatal(err)
+			}
+			h, err := f.History(ctx, c.by, store.Handle(p.ID), 1)
+			if err != nil || c.left != (h.Name.Reveal() == "a name" && h.Note.Len() == c.in.Note.Len()) || !c.left && len(h.Details) > 0 {
+				t.Errorf("%s: %q and %d bytes of note are left, %v", name, h.Name.Reveal(), h.Note.Len(), err)
+			}
+		}
+	})
 }
 
 // A note that comes later counts as one that was there from the start.

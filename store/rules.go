@@ -14,12 +14,19 @@ func (p Push) due(at clock.Instant) (ended, doubtful bool) {
 	return ended, doubtful
 }
 
+// keptDetails is how many bytes of name and note outlive a push that counts for its client:
+// what has ended takes no room, and an account that no one confirmed costs nothing.
+const keptDetails = 512
+
 // end makes a live push one that expired at expiredAt, and removes its keys and its
 // link.
 func (p *Push) end(s State, expiredAt, now time.Time) {
 	p.State, p.ExpiredAt, p.UpdatedAt = s, expiredAt, now
 	p.Wrap, p.Link, p.WrappedKey = nil, nil, nil
 	p.Frozen = false
+	if p.RoomOf() == RoomOfClient && len(p.Details) > keptDetails {
+		p.Details = nil
+	}
 }
 
 // release removes the files of a push, and with them the grants for them.

@@ -69,10 +69,10 @@ func (s *Store) sealPush(ctx context.Context, by Actor, p *Push, t Token, dek se
 		p.Files = in.Files.key.SealList(p.ID[:], encodeFiles(in.Files.files))
 		p.Stored = in.Files.stored
 	}
-	if p.Owner != 0 {
+	if p.Owner != 0 { // no other person can read them again
 		p.Link = ring.SealLink(now, p.ID[:], t.Text)
+		p.Details = details{in.Name, in.Note}.seal(ring, p.ID)
 	}
-	p.Details = details{in.Name, in.Note}.seal(ring, p.ID)
 	return dek.SealPayload(p.ID[:], byte(p.Kind), in.Payload), err
 }
 
@@ -85,7 +85,7 @@ func (s *Store) openLink(p Push) (Token, error) {
 	return Token{text}, nil
 }
 
-// details are what the sender of a push can read again, also when it has ended.
+// details are what the owner of a push can read again, also when it has ended.
 type details struct{ name, note secret.Text }
 
 // seal returns nil if there are none.
