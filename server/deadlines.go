@@ -21,6 +21,7 @@ type deadlines struct {
 	stall   time.Duration // without progress of a file
 	request time.Duration // for the rest of a request
 	end     time.Time     // of the request
+	files   pace          // of all files that the request has brought so far
 }
 
 // textStall is the part of the stall timeout for which a text may make no progress: 16 KiB of
@@ -28,7 +29,7 @@ type deadlines struct {
 const textStall = 6
 
 func newDeadlines(w http.ResponseWriter, l *config.Limits) deadlines {
-	return deadlines{*http.NewResponseController(w), l.StallTimeout, l.RequestTimeout, time.Now().Add(l.RequestTimeout)}
+	return deadlines{*http.NewResponseController(w), l.StallTimeout, l.RequestTimeout, time.Now().Add(l.RequestTimeout), pace{}}
 }
 
 // Step gives an incoming text more time, but no more than its request has.
@@ -49,9 +50,10 @@ func (d *deadlines) answering() {
 // sending gives an outgoing line more time.
 func (d *deadlines) sending() { _ = d.control.SetWriteDeadline(time.Now().Add(d.stall)) }
 
-// rest gives the rest of a request, after a file, the time of a request without files.
+// rest gives what follows a file the time of a request without files.
 func (d *deadlines) rest() {
-	d.end = time.Now().Add(d.request)
+	now := time.Now()
+	d.files.took, d.end = now.Sub(d.files.begin), now.Add(d.request)
 	_ = d.control.SetReadDeadline(d.end)
 	_ = d.control.SetWriteDeadline(d.end)
 }
@@ -63,11 +65,16 @@ func (d *deadlines) cut() { _ = d.control.SetWriteDeadline(time.Unix(1, 0)) }
 // timeout is over: a client that moves just enough not to stall would hold a slot for days.
 const leastRate = 4 << 10
 
-// A pace is the progress of one file.
+// A pace is the progress of one file that is sent, or of all files of a request.
 type pace struct {
 	begin time.Time
-	moved int64 // bytes
+	took  time.Duration // of the files before this one
+	moved int64         // bytes
 }
+
+// next begins another file. What the files before took counts, but no time between them: a
+// request with many files that move hardly at all would hold its slot for as many stall timeouts.
+func (p *pace) next() { p.begin = time.Now().Add(-p.took) }
 
 // deadline returns until when more of the file must move.
 func (p *pace) deadline(now time.Time, stall time.Duration) time.Time {
@@ -84,24 +91,24 @@ const progressStep = 64 << 10
 type progressReader struct {
 	r         io.Reader
 	deadlines *deadlines
-	pace      pace
 	fresh     int64 // bytes read since the deadline was moved
 }
 
 // newProgressReader begins to read a file.
 func newProgressReader(r io.Reader, d *deadlines) *progressReader {
-	p := &progressReader{r: r, deadlines: d, pace: pace{begin: time.Now()}}
+	p := &progressReader{r: r, deadlines: d}
+	d.files.next()
 	p.progress()
 	return p
 }
 
 func (p *progressReader) progress() {
-	_ = p.deadlines.control.SetReadDeadline(p.pace.deadline(time.Now(), p.deadlines.stall))
+	_ = p.deadlines.control.SetReadDeadline(p.deadlines.files.deadline(time.Now(), p.deadlines.stall))
 }
 
 func (p *progressReader) Read(b []byte) (int, error) {
 	n, err := p.r.Read(b)
-	p.pace.moved += int64(n)
+	p.deadlines.files.moved += int64(n)
 	if p.fresh += int64(n); p.fresh >= progressStep {
 		p.fresh %= progressStep
 		p.progress()

@@ -238,6 +238,30 @@ func TestAnUploadThatStallsIsCut(t *testing.T) {
 	})
 }
 
+// Many files that move hardly at all hold their slot no longer than one.
+func TestFilesOfAnUploadStallTogether(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		const stall, files = time.Minute, 8
+		a := servertest.InMemory(t, func(c *config.Config) { c.Limits.StallTimeout = stall })
+		ann := a.AddTokenUser("ann@example.com")
+		l := a.Dial(servertest.Declared("multipart/form-data; boundary=b", 1<<20, ann), "")
+		begun := time.Now()
+		for range files {
+			if _, err := io.WriteString(l, "--b\r\nContent-Disposition: form-data; name=\"push[files][]\"; filename=\"a\"\r\n\r\na"); err != nil {
+				break
+			}
+			time.Sleep(stall * 2 / 3)
+			_, _ = io.WriteString(l, "a\r\n")
+		}
+		l.Want(http.StatusBadRequest)
+		if took := time.Since(begun); took > 2*stall {
+			t.Errorf("it is cut after %v", took)
+		}
+		a.WantNothing(ann)
+	})
+}
+
 func TestAFullStoreTakesNoFileAndKeepsNothingOfIt(t *testing.T) {
 	t.Parallel()
 	a := servertest.New(t, func(c *config.Config) { c.MaxStoreSize = 4 << 20 })
