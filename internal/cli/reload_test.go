@@ -23,7 +23,7 @@ func TestAReloadTellsWhatCameOfIt(t *testing.T) {
 	answers <- admin.Reloaded{Problems: []string{"logo.exe is no image"}}
 	run(t, dir, "", "reload").want(t, exitUsage, "nothing was changed", "is no image", "hint: correct these settings")
 	answers <- admin.Reloaded{Changed: []string{"allow_anonymous"}, Waiting: []string{"listen"}}
-	run(t, dir, "", "reload").want(t, exitDone, "in force now: allow_anonymous", "waiting for a restart: listen")
+	run(t, dir, "", "reload").want(t, exitDone, "in force now: allow_anonymous", "files with secrets were not", "waiting for a restart: listen")
 	answers <- admin.Reloaded{Waiting: []string{"listen"}}
 	run(t, dir, "", "reload").want(t, exitDone, "no setting changed", "waiting for a restart: listen")
 	run(t, env.ShortDir(t), "", "reload").want(t, exitFailed, "no server is running", "--data-dir")

@@ -14,8 +14,8 @@ const roleAdmin = "admin"
 func (a *app) userGrant() *cobra.Command {
 	return a.roleCommand(true, "%s is an administrator now", &cobra.Command{
 		Use:   "grant admin EMAIL",
-		Short: "Make an account an administrator's",
-		Long: `Make an account an administrator's: its user manages accounts, reads the instance log
+		Short: "Let an account administer",
+		Long: `Make an account one of an administrator: its user manages accounts, reads the instance log
 and sees how the server is, on the pages under /admin and by the API. Administrators
 never see payloads, links or file names of others.`,
 		Example: `  pushbox user grant admin alice@example.com`,

@@ -289,6 +289,12 @@ func TestADirectoryThatCannotBeAskedIsUnavailable(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = silent.Close() })
+	cures := map[string]string{
+		"another authority":        "ldap.ca_file",
+		"another authority, LDAPS": "ldap.ca_file",
+		"no server":                "start the directory",
+		"no TLS at the port":       "ldaps:// is for port 636",
+	}
 	for name, change := range map[string]func(*directory.Options){
 		"another authority":        func(o *directory.Options) { o.Roots = nil },
 		"another authority, LDAPS": func(o *directory.Options) { o.URL, o.Roots = s.SecureURL, nil },
@@ -313,6 +319,9 @@ func TestADirectoryThatCannotBeAskedIsUnavailable(t *testing.T) {
 		_, err := signIn(ctx, d, "ann", "right-ann")
 		if !errors.As(err, &unavailable) || strings.Contains(err.Error(), "right-ann") || strings.Contains(err.Error(), "marker") {
 			t.Errorf("%s: %v", name, err)
+		}
+		if cure := cures[name]; !strings.Contains(hint.Of(err), cure) {
+			t.Errorf("%s: the cure is %q", name, hint.Of(err))
 		}
 		cancel()
 	}

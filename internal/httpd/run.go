@@ -14,8 +14,8 @@ import (
 var ErrCut = errors.New("requests were cut off")
 
 // Run serves requests on l until ctx ends. Then it takes no more requests, and gives running
-// ones the time drain to finish. After that it ends their contexts, closes their
-// connections, and returns ErrCut. When Run returns, no handler runs and l is closed. It
+// ones the time drain to finish. After that it closes their connections, ends their
+// contexts, and returns ErrCut. When Run returns, no handler runs and l is closed. It
 // sets srv.Handler, srv.BaseContext, srv.ConnContext and srv.ConnState.
 func Run(ctx context.Context, l net.Listener, srv *http.Server, drain time.Duration) error {
 	ctx, cancel := context.WithCancel(ctx)
@@ -53,8 +53,9 @@ func stop(srv *http.Server, abandon context.CancelFunc, drain time.Duration) err
 	defer cancel()
 	err := srv.Shutdown(ctx)
 	if errors.Is(err, context.DeadlineExceeded) {
+		err := srv.Close() // first: what a handler says once its context has ended is no answer
 		abandon()
-		return errors.Join(ErrCut, srv.Close())
+		return errors.Join(ErrCut, err)
 	}
 	return err
 }

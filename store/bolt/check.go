@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -144,13 +145,23 @@ func (c *checker) loadJournal() error {
 
 func (c *checker) rows() error {
 	for _, step := range []func() error{
-		c.tags, c.findStrays, c.pushes, c.checkRooms, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.identities, c.tokens, c.tokenIndexes, c.sessions, c.sessionIndex, c.hooks, c.requests, c.requestIndex, c.messages, c.quotas, c.events,
+		c.buckets, c.tags, c.findStrays, c.pushes, c.checkRooms, c.orphans, c.chunks, c.grants, c.accounts, c.emails, c.identities, c.tokens, c.tokenIndexes, c.sessions, c.sessionIndex, c.hooks, c.requests, c.requestIndex, c.messages, c.quotas, c.events,
 	} {
 		if err := readable(step); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// buckets reports buckets that pushbox did not make: no other step reads them.
+func (c *checker) buckets() error {
+	return c.tx.bolt.ForEach(func(name []byte, _ *bbolt.Bucket) error {
+		if !slices.ContainsFunc(bucketNames[:], func(own []byte) bool { return bytes.Equal(own, name) }) {
+			c.notef("a bucket named %.40q is none of pushbox's", name)
+		}
+		return nil
+	})
 }
 
 // findStrays looks for index rows that do not belong to their push. A row whose push

@@ -63,6 +63,14 @@ var faults = map[string]struct {
 	want []string
 }{
 	"none": {func(*tx) error { return nil }, nil},
+	"a bucket of another program": {
+		func(t *tx) error {
+			t.writes++ // else the transaction is not committed
+			_, err := t.bolt.CreateBucket([]byte("notes"))
+			return err
+		},
+		[]string{`a bucket named "notes" is none of pushbox's`},
+	},
 	"a payload gone": {
 		func(t *tx) error { return t.deletePayload(planted().ID) },
 		[]string{"push 0000: it is live and has no payload"},
