@@ -165,7 +165,7 @@ func TestTheNumbersInDocumentsAreThoseOfTheCode(t *testing.T) {
 			f("must send %d KiB in %s seconds", kib("server/body", "paceStep"), word(int64(limits.StallTimeout/time.Second)/n("server", "textStall"))),
 			f("must take %d KiB in %s seconds", kib("server", "chunkSize"), word(int64(limits.StallTimeout/time.Second)/n("server", "textStall"))),
 			f("must move %d KiB a second on average, and may stall for %s", kib("server", "leastRate"), one(limits.StallTimeout)),
-			f("%s per client, of %s together", thousands(limits.AnonymousPushes), anonymous),
+			f("%s per client, of %s", thousands(limits.AnonymousPushes), anonymous),
 			f("all together %s of the space", part(int64(100/limits.AnonymousShare))),
 			f("%d live ones per account, each with at most %d answers", store.MaxRequests, store.MaxAnswers),
 			f("may have live, %s, and counts", anonymous),

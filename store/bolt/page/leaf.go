@@ -22,8 +22,12 @@ func (r *Range) has(key []byte) bool {
 
 // Leaves are the ranges of the leaves of a bucket that were verified last: without their
 // siblings, and with them. Rows that are put in the place of others lie elsewhere, so
-// each has a range of its own.
-type Leaves struct{ alone, joined Range }
+// each has a range of its own. That with siblings holds for one transaction: bbolt joins
+// leaves when it commits, and they have other siblings then.
+type Leaves struct {
+	alone, joined Range
+	txid          int // of joined
+}
 
 // VerifyLeaf verifies the leaf of a bucket that holds a key, or would hold it, before
 // bbolt reads all of that leaf to write it anew. With siblings it verifies the leaves
@@ -36,6 +40,9 @@ func (s Set) VerifyLeaf(bucket *bbolt.Bucket, key []byte, siblings bool, leaves 
 	last := &leaves.alone
 	if siblings {
 		last = &leaves.joined
+		if txid := bucket.Tx().ID(); leaves.txid != txid {
+			leaves.joined, leaves.txid = Range{}, txid
+		}
 	}
 	if len(s) == 0 || last.has(key) {
 		return nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"go.etcd.io/bbolt"
@@ -134,5 +135,68 @@ func TestALeafBelowABranchHasRows(t *testing.T) {
 	spoil(t, path, leaf, func(b []byte) { binary.NativeEndian.PutUint16(b[10:], 0) })
 	if _, writing := verifyAll(t, path, 500, false); !errors.Is(writing, store.ErrCorrupt) {
 		t.Errorf("an empty leaf: %v", writing)
+	}
+}
+
+// A leaf that was joined has other siblings than before, and bbolt may join it with those next:
+// they are verified, too, also where rows of one leaf are deleted one transaction after the other.
+func TestALeafThatWasJoinedHasOtherSiblings(t *testing.T) {
+	t.Parallel()
+	path, branch := filepath.Join(t.TempDir(), "pushbox.db"), int64(0)
+	var sizes []int // of rows in three leaves: one is damaged, one is short, and the rows of one go
+	for _, leaf := range [...][]int{{216, 216, 216, 216, 216, 216, 216, 216}, {50, 50}, {1900, 1900, 100, 100}} {
+		sizes = append(sizes, leaf...)
+	}
+	const gone = 10 // the first row that goes
+	inFile(t, path, func(db *bbolt.DB) error {
+		err := db.Update(func(b *bbolt.Tx) error {
+			bucket, err := b.CreateBucket(rows)
+			for i, size := range sizes {
+				err = errors.Join(err, bucket.Put(rowKey(i), make([]byte, size)))
+			}
+			return err
+		})
+		return errors.Join(err, db.View(func(b *bbolt.Tx) error {
+			branch = int64(b.Bucket(rows).RootPage()) * int64(db.Info().PageSize)
+			return nil
+		}))
+	})
+	var damaged int64
+	spoil(t, path, branch+pageHead, func(b []byte) {
+		damaged = int64(binary.NativeEndian.Uint64(b[8:])) * int64(os.Getpagesize())
+	})
+	spoil(t, path, damaged, func(b []byte) { b[14] = 1 }) // it has 65,536 pages, and all of them would be freed
+	inFile(t, path, func(db *bbolt.DB) error {
+		var s Set
+		var last Leaves
+		err := db.View(func(b *bbolt.Tx) (err error) {
+			s, err = Verify(b, false)
+			return err
+		})
+		for i := gone; i < len(sizes) && err == nil; i++ {
+			err = db.Update(func(b *bbolt.Tx) error {
+				bucket := b.Bucket(rows)
+				if err := s.VerifyLeaf(bucket, rowKey(i), true, &last); err != nil {
+					return fmt.Errorf("row %d: %w", i, err)
+				}
+				return bucket.Delete(rowKey(i))
+			})
+		}
+		if want := fmt.Sprintf("row %d", len(sizes)-2); !errors.Is(err, store.ErrCorrupt) || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("it is %v; from %s on, the leaf is beside a damaged one", err, want)
+		}
+		return nil
+	})
+}
+
+// inFile works on a file with bbolt.
+func inFile(t *testing.T, path string, work func(*bbolt.DB) error) {
+	t.Helper()
+	db, err := bbolt.Open(path, 0o600, nil)
+	if err == nil {
+		err = errors.Join(work(db), db.Close())
+	}
+	if err != nil {
+		t.Fatal(err)
 	}
 }
