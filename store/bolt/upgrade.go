@@ -234,7 +234,7 @@ func (u *upgrade) swap(kept string) error {
 	u.to.bolt.NoSync, u.to.bolt.NoGrowSync = false, false
 	u.db.found = schemaNumber
 	u.db.current.Store(u.to)
-	_ = u.from.closeAfter((*handle).scrub) // it was only read; and if an earlier upgrade kept its bytes, it has no name now
+	_ = u.from.closeAfter((*handle).scrub)                       // it was only read; and if an earlier upgrade kept its bytes, it has no name now
 	if dir, err := os.OpenRoot(filepath.Dir(kept)); err == nil { // a link to a file elsewhere is not followed
 		_ = dir.Chmod(filepath.Base(kept), 0o600) // or it stays as private as the database
 		_ = dir.Close()

@@ -209,9 +209,9 @@ func (m *mover) next() {
 // A gate stands between pushbox and PostgreSQL, and kills a process at one of its commits.
 type gate struct {
 	url     string
-	at      int64 // which commit
-	after   bool  // when PostgreSQL has answered; else before it hears of it
-	kill    func()
+	at      int64            // which commit
+	after   bool             // when PostgreSQL has answered; else before it hears of it
+	process chan *os.Process // that it kills
 	commits atomic.Int64
 	killed  atomic.Bool
 }
@@ -224,7 +224,7 @@ func (m *mover) newGate(at int64, after bool) *gate {
 	if err != nil {
 		m.t.Fatal(err)
 	}
-	g := &gate{url: strings.Replace(m.url.Reveal(), m.cluster.Dir, dir, 1), at: at, after: after}
+	g := &gate{url: strings.Replace(m.url.Reveal(), m.cluster.Dir, dir, 1), at: at, after: after, process: make(chan *os.Process, 1)}
 	var all sync.WaitGroup
 	all.Go(func() {
 		for {
@@ -288,7 +288,7 @@ func (g *gate) pass(client net.Conn, socket string) {
 
 func (g *gate) end() {
 	g.killed.Store(true)
-	g.kill()
+	_ = (<-g.process).Kill()
 }
 
 // readMessage reads a message of a client; the first has no type.

@@ -74,8 +74,11 @@ func TestAMoveThatIsKilledAtACommitGoesOn(t *testing.T) {
 				}
 				g := m.newGate(at, after)
 				cmd, stderr := m.command(g.url, moveArgs(back)...)
-				g.kill = func() { _ = cmd.Process.Kill() }
-				err := cmd.Run()
+				err := cmd.Start()
+				if err == nil {
+					g.process <- cmd.Process
+					err = cmd.Wait()
+				}
 				if !g.killed.Load() && err != nil {
 					t.Fatalf("pushbox %v: %v\n%s", moveArgs(back), err, stderr)
 				}
