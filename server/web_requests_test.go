@@ -432,7 +432,7 @@ func TestAnEncryptedRequestTakesEncryptedAnswersAlone(t *testing.T) {
 			t.Fatalf("the form lacks %s", key)
 		}
 	}
-	form.Says("That needs scripts", "so this server cannot read it")
+	form.Says("That needs scripts", "It is encrypted in your browser before it is sent")
 
 	key := endtoend.NewKey()
 	envelope, err := key.Seal(endtoend.Content{Text: secret.New("hunter2")})

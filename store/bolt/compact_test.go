@@ -334,6 +334,9 @@ func TestACompactionRefusesUnknownBuckets(t *testing.T) {
 	if err := db.Compact(t.Context(), func(_, _ int64) {}); !errors.Is(err, store.ErrSchema) {
 		t.Errorf("got error %v", err)
 	}
+	if err := db.Raw(func(b *bbolt.Tx) error { return b.DeleteBucket([]byte("another")) }); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // A process that compacts, perhaps as root, must keep the owner of the database.
